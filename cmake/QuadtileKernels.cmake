@@ -1,0 +1,34 @@
+# quadtile_kernel(TARGET KERNEL [NAME name] [DEFINES A=1 ...])
+#
+# Compiles kernels/KERNEL.comp with glslc, checks it with spirv-val, and makes TARGET depend on the
+# result: NAME.spv, and NAME.spv.inc (its words, comma separated, to be #included into an array).
+# What the kernel includes is tracked.
+
+find_program(QUADTILE_GLSLC glslc REQUIRED)
+find_program(QUADTILE_SPIRV_VAL spirv-val REQUIRED)
+
+set(QUADTILE_KERNEL_DIR ${PROJECT_BINARY_DIR}/kernels)
+file(MAKE_DIRECTORY ${QUADTILE_KERNEL_DIR})
+
+function(quadtile_kernel target kernel)
+    cmake_parse_arguments(arg "" "NAME" "DEFINES" ${ARGN})
+    if(NOT arg_NAME)
+        set(arg_NAME ${kernel})
+    endif()
+    list(TRANSFORM arg_DEFINES PREPEND -D)
+    set(source ${PROJECT_SOURCE_DIR}/kernels/${kernel}.comp)
+    set(spv ${QUADTILE_KERNEL_DIR}/${arg_NAME}.spv)
+    set(flags --target-env=vulkan1.2 -Werror
+        -I ${PROJECT_SOURCE_DIR}/kernels/shared -I ${PROJECT_SOURCE_DIR}/kernels/common
+        ${arg_DEFINES})
+    add_custom_command(
+        OUTPUT ${spv} ${spv}.inc
+        COMMAND ${QUADTILE_GLSLC} ${flags} -MD -MF ${spv}.d -MT ${spv} -o ${spv} ${source}
+        COMMAND ${QUADTILE_SPIRV_VAL} --target-env vulkan1.2 ${spv}
+        COMMAND ${QUADTILE_GLSLC} ${flags} -mfmt=num -o ${spv}.inc ${source}
+        DEPENDS ${source}
+        DEPFILE ${spv}.d
+        COMMENT "Kernel ${arg_NAME}"
+        VERBATIM)
+    target_sources(${target} PRIVATE ${spv}.inc)
+endfunction()

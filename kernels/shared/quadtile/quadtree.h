@@ -1,0 +1,79 @@
+// The shape of the quadtree over a map of any size, and where the pyramid image keeps each level.
+//
+// Level l of a map of w x h texels has ceil(w / 2^l) x ceil(h / 2^l) nodes. Level 0 is the map
+// itself. The pyramid image holds the levels from 1 on side by side (a Vulkan mip chain cannot: its
+// sizes are rounded down):
+//
+//     +---------+----+
+//     | level 1 | 2  |   Level 1 at (0, 0). The others in a column to its right, level 2 on top.
+//     |         +----+   The image is never larger than the map was allowed to be, so whatever map
+//     |         | 3 .|   the device can hold, it can hold the pyramid of.
+//     +---------+----+
+
+#ifndef QUADTILE_QUADTREE_H
+#define QUADTILE_QUADTREE_H
+
+#include "language.h"
+#ifdef __cplusplus
+#include <bit>
+#endif
+
+QUADTILE_NAMESPACE_BEGIN
+
+// Nodes along one axis of a level: ceil(extent / 2^level), for extent >= 1.
+QUADTILE_SHARED QUADTILE_UINT level_extent(QUADTILE_UINT extent, QUADTILE_UINT level) {
+    return ((extent - 1) >> level) + 1;
+}
+
+// The sum of floor(n / 2^i) over all i >= 1 (Legendre's formula).
+QUADTILE_SHARED QUADTILE_UINT sum_of_halves(QUADTILE_UINT n) {
+#ifdef __cplusplus
+    return n - static_cast<QUADTILE_UINT>(std::popcount(n));
+#else
+    return n - bitCount(n);
+#endif
+}
+
+// Left column of a level (>= 1) in the pyramid image of a map of `width` texels.
+QUADTILE_SHARED QUADTILE_UINT level_offset_x(QUADTILE_UINT width, QUADTILE_UINT level) {
+    return level == 1 ? 0 : level_extent(width, 1);
+}
+
+// Top row of a level (>= 1): the summed heights of the levels 2 to level - 1. With n = height - 1
+// each height is (n >> i) + 1, which gives a closed form.
+QUADTILE_SHARED QUADTILE_UINT level_offset_y(QUADTILE_UINT height, QUADTILE_UINT level) {
+    if (level == 1) {
+        return 0;
+    }
+    return (level - 2) + sum_of_halves((height - 1) >> 1) -
+           sum_of_halves((height - 1) >> (level - 1));
+}
+
+// Bits of x and y interleaved, x first: the Z-order curve (Morton 1966).
+QUADTILE_SHARED QUADTILE_UINT spread_bits(QUADTILE_UINT v) {
+    v = (v | (v << 8)) & 0x00ff00ffU;
+    v = (v | (v << 4)) & 0x0f0f0f0fU;
+    v = (v | (v << 2)) & 0x33333333U;
+    v = (v | (v << 1)) & 0x55555555U;
+    return v;
+}
+
+QUADTILE_SHARED QUADTILE_UINT gather_bits(QUADTILE_UINT v) {
+    v = v & 0x55555555U;
+    v = (v | (v >> 1)) & 0x33333333U;
+    v = (v | (v >> 2)) & 0x0f0f0f0fU;
+    v = (v | (v >> 4)) & 0x00ff00ffU;
+    v = (v | (v >> 8)) & 0x0000ffffU;
+    return v;
+}
+
+QUADTILE_SHARED QUADTILE_UINT morton_encode(QUADTILE_UINT x, QUADTILE_UINT y) {
+    return spread_bits(x) | (spread_bits(y) << 1);
+}
+
+QUADTILE_SHARED QUADTILE_UINT morton_x(QUADTILE_UINT code) { return gather_bits(code); }
+QUADTILE_SHARED QUADTILE_UINT morton_y(QUADTILE_UINT code) { return gather_bits(code >> 1); }
+
+QUADTILE_NAMESPACE_END
+
+#endif

@@ -1,0 +1,77 @@
+// The result: tile records and the header in front of them, in C++ and in GLSL.
+//
+// A tile list buffer holds one TileListHeader at offset 0 and the Tile records from offset
+// sizeof(TileListHeader) on. In GLSL:
+//
+//     layout(std430, binding = 0) readonly buffer Tiles { TileListHeader header; Tile tiles[]; };
+
+#ifndef QUADTILE_TILE_LIST_H
+#define QUADTILE_TILE_LIST_H
+
+#include "language.h"
+
+QUADTILE_NAMESPACE_BEGIN
+
+// Tile flags.
+const QUADTILE_UINT TILE_CLAMPED = 1;  // a texel whose importance is not below the threshold
+
+// Header flags.
+const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;  // required > written: the buffer was too small
+
+// A tile: the node (level, x, y) of a layer's quadtree. It covers the texels
+// [x << level, (x + 1) << level) x [y << level, (y + 1) << level) that lie inside the map.
+struct Tile {
+    QUADTILE_UINT position;  // x in bits 0-15, y in bits 16-31, in units of 2^level texels
+    QUADTILE_UINT node;      // level in bits 0-7, flags in bits 8-15, layer in bits 16-31
+    float importance;        // the maximum over the covered texels; never NaN
+    float threshold;         // what the importance was compared with
+
+#ifdef __cplusplus
+    [[nodiscard]] constexpr std::uint32_t x() const { return position & 0xffffU; }
+    [[nodiscard]] constexpr std::uint32_t y() const { return position >> 16U; }
+    [[nodiscard]] constexpr std::uint32_t level() const { return node & 0xffU; }
+    [[nodiscard]] constexpr std::uint32_t flags() const { return (node >> 8U) & 0xffU; }
+    [[nodiscard]] constexpr std::uint32_t layer() const { return node >> 16U; }
+    [[nodiscard]] constexpr bool clamped() const { return (flags() & TILE_CLAMPED) != 0; }
+    friend constexpr bool operator==(const Tile&, const Tile&) = default;
+#endif
+};
+
+// What a consumer on the GPU needs to use the list without the host.
+struct TileListHeader {
+    QUADTILE_UINT written;   // tiles in the buffer
+    QUADTILE_UINT required;  // tiles of the subdivision, whether they found room or not
+    QUADTILE_UINT flags;     // TILE_LIST_*
+    QUADTILE_UINT capacity;  // tiles that the buffer has room for
+
+    // VkDispatchIndirectCommand: one workgroup a tile. Tile of a workgroup:
+    // gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, nothing to do from `written` on.
+    QUADTILE_UINT dispatch_x;
+    QUADTILE_UINT dispatch_y;
+    QUADTILE_UINT dispatch_z;
+    QUADTILE_UINT reserved0;
+
+    // VkDrawIndirectCommand: one instance a tile, four vertices each (a triangle strip).
+    QUADTILE_UINT draw_vertex_count;
+    QUADTILE_UINT draw_instance_count;
+    QUADTILE_UINT draw_first_vertex;
+    QUADTILE_UINT draw_first_instance;
+
+    QUADTILE_UINT reserved1;
+    QUADTILE_UINT reserved2;
+    QUADTILE_UINT reserved3;
+    QUADTILE_UINT reserved4;
+};
+
+QUADTILE_SHARED QUADTILE_UINT tile_position(QUADTILE_UINT x, QUADTILE_UINT y) {
+    return x | (y << 16);
+}
+
+QUADTILE_SHARED QUADTILE_UINT tile_node(QUADTILE_UINT level, QUADTILE_UINT flags,
+                                        QUADTILE_UINT layer) {
+    return level | (flags << 8) | (layer << 16);
+}
+
+QUADTILE_NAMESPACE_END
+
+#endif

@@ -1,0 +1,137 @@
+// The Vulkan device that quadtile works on: made by quadtile or adopted from the host application.
+
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quadtile {
+
+namespace detail {
+class DeviceContext;
+}
+
+// Optional features: a kernel uses one where it is on and has an equal path where it is off.
+struct Features {
+    // Shuffle and ballot in compute shaders with full subgroups of a known size of 4 or more
+    // (subgroupSizeControl and computeFullSubgroups enabled on the device).
+    bool subgroup_operations = true;
+    // MAX-reduction samplers (samplerFilterMinmax); used for maps of unorm formats.
+    bool sampler_minmax = true;
+};
+
+// What one Vulkan device of this machine can do, and why it cannot be used where it cannot.
+struct DeviceInfo {
+    std::uint32_t index = 0;  // position in enumerate()
+    std::string name;
+    std::string type;         // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
+    std::string driver;       // name and version as the driver gives them
+    std::uint32_t api_version = 0;
+
+    Features features;                          // supported
+    bool storage_image_dynamic_indexing = false;  // reported; no kernel needs it
+    bool float16 = false;                         // reported; no kernel needs it
+    bool timestamps = false;
+    std::uint32_t subgroup_size = 0;
+    std::uint32_t max_map_extent = 0;           // texels on a side
+    std::uint32_t max_layers = 0;
+    std::uint64_t max_tiles = 0;                // longest tile list that the kernels can write
+    std::uint64_t local_memory_bytes = 0;       // largest device-local heap
+
+    std::vector<std::string> rejections;        // empty: quadtile can use it
+    [[nodiscard]] bool usable() const noexcept { return rejections.empty(); }
+};
+
+enum class Severity { info, warning, error };
+using LogCallback = std::function<void(Severity, std::string_view)>;
+
+// Limits below the device's own. 0 leaves the device's. They let tests reach the code that large
+// inputs need.
+struct LimitOverrides {
+    std::uint32_t max_workgroup_count = 0;           // per dispatch dimension
+    std::uint64_t max_storage_buffer_range_bytes = 0;
+};
+
+struct DeviceOptions {
+    // Number (position in enumerate()) or part of the name, case-insensitive. Empty: the environment
+    // variable QUADTILE_DEVICE; where that is empty too, the best usable device.
+    std::string select;
+    // Turns on the Khronos validation layer with synchronisation validation; its messages go to
+    // `log`. Throws Error(unsupported) where the layer is not installed.
+    bool validation = false;
+    // Called from any thread that makes Vulkan calls; must be thread-safe. May be empty.
+    LogCallback log;
+    // Features that may be used where the device has them.
+    Features allowed;
+    LimitOverrides limits;
+};
+
+// Handles of the host application's device. Needs Vulkan 1.2 with the features vulkanMemoryModel and
+// vulkanMemoryModelDeviceScope enabled, and a queue of a family with compute.
+struct AdoptedDevice {
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
+    VkInstance instance = VK_NULL_HANDLE;
+    VkPhysicalDevice physical_device = VK_NULL_HANDLE;
+    VkDevice device = VK_NULL_HANDLE;
+    // Used by Tiler alone, which needs it to be externally synchronised. May be null where only the
+    // recording layer (Pyramid, Subdivider) is used.
+    VkQueue queue = VK_NULL_HANDLE;
+    std::uint32_t queue_family = 0;
+    // Optional features that the host enabled when it made the device.
+    Features enabled{.subgroup_operations = false, .sampler_minmax = false};
+    LogCallback log;
+    LimitOverrides limits;
+};
+
+// A device, its compute queue and what the kernels may use of it.
+//
+// Copies share the device; what is made from it keeps it alive. Thread-safe, except that the queue
+// serves one Tiler at a time.
+class Device {
+   public:
+    // Picks a device (discrete before integrated before virtual GPUs, then CPU drivers; among equals
+    // the one with more memory), creates it, owns it.
+    // Throws Error(no_device) with the reason for each device that was passed over.
+    [[nodiscard]] static Device create(const DeviceOptions& options = {});
+
+    // Uses the host's device and never destroys it; the host keeps it alive as long as anything made
+    // from this Device. Throws Error(invalid_argument) for null handles, Error(unsupported) for a
+    // device that lacks what the kernels need.
+    [[nodiscard]] static Device adopt(const AdoptedDevice& host);
+
+    // All Vulkan devices of this machine in the loader's order.
+    // Throws Error(no_device) where there is no Vulkan loader.
+    [[nodiscard]] static std::vector<DeviceInfo> enumerate();
+
+    // Whether the Khronos validation layer is installed.
+    [[nodiscard]] static bool validation_available();
+
+    // `features` are those in use: supported, and allowed or enabled.
+    [[nodiscard]] const DeviceInfo& info() const noexcept;
+
+    [[nodiscard]] VkInstance instance() const noexcept;
+    [[nodiscard]] VkPhysicalDevice physical_device() const noexcept;
+    [[nodiscard]] VkDevice handle() const noexcept;
+    [[nodiscard]] VkQueue queue() const noexcept;
+    [[nodiscard]] std::uint32_t queue_family() const noexcept;
+    // The loader's entry point, for callers that make Vulkan calls of their own.
+    [[nodiscard]] PFN_vkGetInstanceProcAddr get_instance_proc_addr() const noexcept;
+
+    // For the library's own use.
+    [[nodiscard]] const std::shared_ptr<detail::DeviceContext>& context() const noexcept {
+        return context_;
+    }
+
+   private:
+    explicit Device(std::shared_ptr<detail::DeviceContext> context);
+
+    std::shared_ptr<detail::DeviceContext> context_;
+};
+
+}  // namespace quadtile

@@ -1,0 +1,99 @@
+// The maximum pyramid of an importance map, recorded into the caller's command buffer.
+
+#pragma once
+
+#include <quadtile/device.hpp>
+#include <quadtile/map.hpp>
+
+#include <vulkan/vulkan_core.h>
+
+#include <memory>
+
+namespace quadtile {
+
+// The map as the kernels see it.
+struct MapImage {
+    // Type VK_IMAGE_VIEW_TYPE_2D_ARRAY, format of the MapShape, one mip level, `layers` layers, of an
+    // image with VK_IMAGE_USAGE_SAMPLED_BIT. Depth formats: the depth aspect.
+    VkImageView view = VK_NULL_HANDLE;
+    // The layout the image is in when the commands execute: SHADER_READ_ONLY_OPTIMAL, GENERAL, or
+    // one of the read-only depth layouts.
+    VkImageLayout layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+};
+
+// A range of a buffer of the caller's.
+struct BufferRange {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkDeviceSize offset_bytes = 0;
+};
+
+// The VkFormat of a map's format.
+[[nodiscard]] VkFormat vk_format(TexelFormat format) noexcept;
+
+// Builds the maximum quadtree of every layer of a map in one dispatch (AMD's single-pass
+// downsampling, with counters that cascade from 1024 x 1024 texels on). Owns pipelines only.
+//
+// Thread-safe. Recordings that share a state buffer must not execute at the same time.
+class Pyramid {
+   public:
+    // Compiles the pipelines. Throws Error.
+    explicit Pyramid(const Device& device);
+
+    struct Requirements {
+        // The pyramid image: R32_SFLOAT, levels 1 to TOP side by side (<quadtile/quadtree.h>:
+        // level_offset_x, level_offset_y, level_extent). Usage STORAGE | SAMPLED; add to it freely.
+        VkImageCreateInfo image;
+        // The state buffer. Fill it with zeros once; every run leaves it ready for the next one.
+        // Its first `layers` words hold the NaN texels of each layer after a run.
+        VkDeviceSize state_size_bytes;
+        VkDeviceSize state_alignment_bytes;
+        VkBufferUsageFlags state_usage;
+    };
+
+    // What the caller must bring for maps of this shape.
+    // Throws Error(invalid_argument, unsupported) for a shape that the device cannot hold.
+    [[nodiscard]] Requirements requirements(const MapShape& shape) const;
+
+    struct Resources {
+        MapImage map;
+        // Type 2D_ARRAY, R32_SFLOAT, all layers; in layout GENERAL when the commands execute.
+        VkImageView pyramid = VK_NULL_HANDLE;
+        BufferRange state;
+    };
+
+    // The descriptors of one set of resources. Keep it until the commands recorded with it have
+    // executed; then destroy it before the resources or after, as you like.
+    class Binding {
+       public:
+        Binding(Binding&&) noexcept;
+        Binding& operator=(Binding&&) noexcept;
+        ~Binding();
+
+       private:
+        friend class Pyramid;
+        struct Impl;
+        explicit Binding(std::unique_ptr<Impl> impl);
+        std::unique_ptr<Impl> impl_;
+    };
+
+    // Writes the descriptors; the resources must exist, their contents do not matter yet.
+    // Throws Error.
+    [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
+
+    // Records one dispatch into a command buffer of a queue with compute, outside a render pass.
+    // Leaves its own pipeline, descriptor set 0 and push constants bound.
+    //
+    // Before: writes to the map available and visible to COMPUTE_SHADER / SHADER_READ; earlier uses
+    // of the pyramid and the state finished or ordered before COMPUTE_SHADER / SHADER_WRITE (state:
+    // SHADER_READ too).
+    // After: pyramid and state were written by COMPUTE_SHADER / SHADER_WRITE; layouts unchanged.
+    //
+    // Does not allocate, submit or wait.
+    void record(VkCommandBuffer commands, const Binding& binding) const;
+
+   private:
+    struct Impl;
+    std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace quadtile

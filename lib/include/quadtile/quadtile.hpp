@@ -1,0 +1,13 @@
+// quadtile: adaptive tile subdivision on the GPU. Everything public at once.
+
+#pragma once
+
+#include <quadtile/device.hpp>
+#include <quadtile/error.hpp>
+#include <quadtile/map.hpp>
+#include <quadtile/pyramid.hpp>
+#include <quadtile/reference.hpp>
+#include <quadtile/subdivider.hpp>
+#include <quadtile/threshold.hpp>
+#include <quadtile/tiler.hpp>
+#include <quadtile/tiles.hpp>

@@ -1,0 +1,92 @@
+// The subdivision of a map into tiles by its pyramid, recorded into the caller's command buffer.
+
+#pragma once
+
+#include <quadtile/device.hpp>
+#include <quadtile/pyramid.hpp>
+#include <quadtile/threshold.hpp>
+#include <quadtile/tiles.hpp>
+
+#include <memory>
+
+namespace quadtile {
+
+struct SubdividerOptions {
+    // per_level or subtree; automatic takes subtree.
+    Strategy strategy = Strategy::automatic;
+    // Levels that one dispatch of `subtree` descends: 1 to 8.
+    std::uint32_t subtree_levels = 6;
+};
+
+// Turns a map and its pyramid into a tile list. Owns pipelines only.
+//
+// Thread-safe. Recordings that share a scratch buffer or a tile list must not execute at the same
+// time.
+class Subdivider {
+   public:
+    // Compiles the pipelines. Throws Error; invalid_argument for options outside their range.
+    explicit Subdivider(const Device& device, const SubdividerOptions& options = {});
+
+    struct Requirements {
+        // Counters and node lists. Fill it with zeros once; every run leaves it ready for the next.
+        VkDeviceSize scratch_size_bytes;
+        VkDeviceSize scratch_alignment_bytes;
+        VkBufferUsageFlags scratch_usage;  // STORAGE_BUFFER | INDIRECT_BUFFER
+        // The tile list: a TileListHeader and room for `tile_capacity` tiles.
+        VkDeviceSize tile_list_size_bytes;
+        VkDeviceSize tile_list_alignment_bytes;
+        VkBufferUsageFlags tile_list_usage;  // STORAGE_BUFFER | INDIRECT_BUFFER
+    };
+
+    // What the caller must bring for maps of this shape and lists of up to `tile_capacity` tiles.
+    // Throws Error(invalid_argument) for a capacity of 0, Error(unsupported) for what the device
+    // cannot address.
+    [[nodiscard]] Requirements requirements(const MapShape& shape,
+                                            std::uint64_t tile_capacity) const;
+
+    struct Resources {
+        MapImage map;
+        VkImageView pyramid = VK_NULL_HANDLE;  // as given to Pyramid; layout GENERAL
+        BufferRange scratch;
+        BufferRange tile_list;
+        std::uint64_t tile_capacity = 0;
+    };
+
+    // The descriptors of one set of resources; see Pyramid::Binding.
+    class Binding {
+       public:
+        Binding(Binding&&) noexcept;
+        Binding& operator=(Binding&&) noexcept;
+        ~Binding();
+
+       private:
+        friend class Subdivider;
+        struct Impl;
+        explicit Binding(std::unique_ptr<Impl> impl);
+        std::unique_ptr<Impl> impl_;
+    };
+
+    [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
+
+    // Records the dispatches of one subdivision and the barriers between them.
+    //
+    // The tiles come in any order. Where they do not all find room, the header's `required` is exact
+    // all the same, `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
+    //
+    // Before: the pyramid available and visible to COMPUTE_SHADER / SHADER_READ (after
+    // Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE), the map too; earlier
+    // uses of scratch and tile list ordered before COMPUTE_SHADER / SHADER_READ | SHADER_WRITE and,
+    // for scratch, DRAW_INDIRECT / INDIRECT_COMMAND_READ.
+    // After: the tile list was written by COMPUTE_SHADER / SHADER_WRITE. To consume it indirectly,
+    // make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ.
+    //
+    // Throws Error(invalid_argument) where the threshold does not fit the shape; then nothing was
+    // recorded. Does not allocate device memory, submit or wait.
+    void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold) const;
+
+   private:
+    struct Impl;
+    std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace quadtile

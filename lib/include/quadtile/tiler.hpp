@@ -1,0 +1,44 @@
+// From a map in host memory to its tiles in host memory, in one call.
+
+#pragma once
+
+#include <quadtile/device.hpp>
+#include <quadtile/map.hpp>
+#include <quadtile/threshold.hpp>
+#include <quadtile/tiles.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace quadtile {
+
+struct TilerOptions {
+    Strategy strategy = Strategy::automatic;  // not `reference`: that needs no device
+    std::uint32_t subtree_levels = 6;         // 1 to 8, for `subtree`
+    // Room of the first tile buffer; it grows by itself. 0: a guess from the map.
+    std::uint64_t initial_tile_capacity = 0;
+};
+
+// Uploads a map, builds its pyramid, subdivides, and reads the tiles back; waits for each.
+//
+// Keeps pipelines and buffers between calls: subdividing maps of one shape again allocates nothing.
+// One thread at a time; several Tilers need devices of their own.
+class Tiler {
+   public:
+    explicit Tiler(const Device& device, const TilerOptions& options = {});
+    Tiler(Tiler&&) noexcept;
+    Tiler& operator=(Tiler&&) noexcept;
+    ~Tiler();
+
+    // The tiles of all layers. A tile buffer that is too small is grown and the run repeated.
+    // Throws Error: invalid_argument (shape, threshold), unsupported (map larger than the device's
+    // images, list longer than it can address), out_of_memory, device_lost.
+    [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
+                                     Order order = Order::canonical);
+
+   private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace quadtile

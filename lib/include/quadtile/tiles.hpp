@@ -1,0 +1,75 @@
+// The tile list on the host.
+
+#pragma once
+
+#include <quadtile/map.hpp>
+#include <quadtile/tile_list.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quadtile {
+
+// How the tiles are found. All give the same set.
+enum class Strategy {
+    automatic,  // the fastest for the request
+    reference,  // on the host, without Vulkan
+    per_level,  // one dispatch a level (Tokuyoshi's course note, section 3)
+    subtree,    // one dispatch for several levels (section 4)
+};
+
+// Order of the tiles in the list.
+enum class Order {
+    any,        // as fast as possible; differs from run to run
+    canonical,  // by layer, then by the Morton code of the tile's first texel; always the same
+};
+
+// The rectangle of map texels that a tile covers, right and bottom exclusive, cut at the map's edge.
+struct TexelRect {
+    std::uint32_t left;
+    std::uint32_t top;
+    std::uint32_t right;
+    std::uint32_t bottom;
+
+    friend bool operator==(const TexelRect&, const TexelRect&) = default;
+};
+
+[[nodiscard]] TexelRect texels_of(const Tile& tile, std::uint32_t map_width,
+                                  std::uint32_t map_height) noexcept;
+
+// One timed stage of a run.
+struct StageTime {
+    std::string stage;
+    double milliseconds;
+    bool on_gpu;  // measured by GPU timestamps, else by the host's clock
+};
+
+// The tiles of a map and how they came about.
+struct TileList {
+    MapShape shape;
+    std::vector<Tile> tiles;
+
+    std::uint64_t nan_texels = 0;                   // texels that were NaN and counted as +inf
+    Strategy strategy = Strategy::automatic;        // the one that ran
+    std::string device;                             // its name; empty for the reference
+    std::uint32_t buffer_repeats = 0;               // runs repeated because the tile buffer was full
+    std::vector<StageTime> stages;                  // in the order of execution
+
+    [[nodiscard]] std::uint32_t levels() const noexcept {
+        return top_level(shape.width, shape.height) + 1;
+    }
+    // Tiles of each level, 0 to levels() - 1.
+    [[nodiscard]] std::vector<std::uint64_t> tiles_per_level() const;
+};
+
+// Sorts into the canonical order, in place. The order is total: no two tiles of a list share their
+// first texel.
+void sort_canonical(std::vector<Tile>& tiles);
+
+// Checks that the tiles partition the map: every texel of every layer lies in exactly one tile, no
+// tile reaches outside. Returns an empty string, or one sentence that names the first violation.
+[[nodiscard]] std::string check_partition(const std::vector<Tile>& tiles, const MapShape& shape);
+
+}  // namespace quadtile

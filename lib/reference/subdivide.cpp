@@ -1,0 +1,65 @@
+// The definition of the tile list: the recursion of the course note's algorithm 1.
+
+#include <quadtile/reference.hpp>
+
+namespace quadtile::reference {
+
+namespace {
+
+class Recursion {
+   public:
+    Recursion(const Pyramid& pyramid, const std::vector<float>& thresholds, std::uint32_t layer,
+              std::vector<Tile>& tiles)
+        : pyramid_(pyramid), thresholds_(thresholds), layer_(layer), tiles_(tiles) {}
+
+    // Children in Morton order, so that the tiles come out in canonical order.
+    void subdivide(std::uint32_t level, std::uint32_t x, std::uint32_t y) {
+        const Level& nodes = pyramid_.levels[level];
+        if (x >= nodes.width || y >= nodes.height) {
+            return;  // nothing outside the map exists
+        }
+        const float importance = nodes.at(x, y);
+        const float threshold = thresholds_[level];
+        if (importance < threshold) {
+            add_tile(level, x, y, 0, importance, threshold);
+        } else if (level == 0) {
+            add_tile(level, x, y, TILE_CLAMPED, importance, threshold);
+        } else {
+            subdivide(level - 1, 2 * x, 2 * y);
+            subdivide(level - 1, 2 * x + 1, 2 * y);
+            subdivide(level - 1, 2 * x, 2 * y + 1);
+            subdivide(level - 1, 2 * x + 1, 2 * y + 1);
+        }
+    }
+
+   private:
+    void add_tile(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t flags,
+                  float importance, float threshold) {
+        tiles_.push_back(
+            {tile_position(x, y), tile_node(level, flags, layer_), importance, threshold});
+    }
+
+    const Pyramid& pyramid_;
+    const std::vector<float>& thresholds_;
+    std::uint32_t layer_;
+    std::vector<Tile>& tiles_;
+};
+
+}  // namespace
+
+TileList subdivide(const MapView& map, const Threshold& threshold) {
+    check_shape(map.shape);
+    const std::uint32_t top = top_level(map.shape.width, map.shape.height);
+    const std::vector<float> thresholds = threshold.levels(top);
+    TileList list;
+    list.shape = map.shape;
+    list.strategy = Strategy::reference;
+    for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
+        const Pyramid pyramid = build_pyramid(map, layer);
+        list.nan_texels += pyramid.nan_texels;
+        Recursion(pyramid, thresholds, layer, list.tiles).subdivide(top, 0, 0);
+    }
+    return list;
+}
+
+}  // namespace quadtile::reference

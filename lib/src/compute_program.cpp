@@ -1,0 +1,140 @@
+#include "compute_program.hpp"
+
+#include <quadtile/pyramid.hpp>
+
+#include <string>
+
+namespace quadtile::detail {
+
+Descriptor Descriptor::sampled(vk::Sampler sampler, VkImageView view, VkImageLayout layout) {
+    return {vk::DescriptorType::eCombinedImageSampler,
+            {sampler, view, static_cast<vk::ImageLayout>(layout)},
+            {}};
+}
+
+Descriptor Descriptor::storage_image(VkImageView view) {
+    return {vk::DescriptorType::eStorageImage, {{}, view, vk::ImageLayout::eGeneral}, {}};
+}
+
+Descriptor Descriptor::storage_buffer(VkBuffer buffer, vk::DeviceSize offset,
+                                      vk::DeviceSize range) {
+    return {vk::DescriptorType::eStorageBuffer, {}, {buffer, offset, range}};
+}
+
+ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context,
+                               std::vector<vk::DescriptorType> bindings,
+                               std::uint32_t push_constant_bytes)
+    : context_(std::move(context)), bindings_(std::move(bindings)) {
+    const auto compute = vk::ShaderStageFlagBits::eCompute;
+    std::vector<vk::DescriptorSetLayoutBinding> layout_bindings;
+    for (const vk::DescriptorType type : bindings_) {
+        const auto binding = static_cast<std::uint32_t>(layout_bindings.size());
+        layout_bindings.emplace_back(binding, type, 1, compute);
+    }
+    vulkan_calls("creating a pipeline layout", [&] {
+        set_layout_ = context_->device.createDescriptorSetLayoutUnique({{}, layout_bindings},
+                                                                       nullptr, dispatch());
+        const vk::PushConstantRange push_constants(compute, 0, push_constant_bytes);
+        layout_ = context_->device.createPipelineLayoutUnique(
+            {{}, set_layout_.get(), push_constants}, nullptr, dispatch());
+    });
+}
+
+Unique<vk::Pipeline> ComputeProgram::make_pipeline(Kernel kernel, const char* name,
+                                                   const Specialization& constants) const {
+    const bool subgroups = context_->info.features.subgroup_operations;
+    const auto words = spirv_of(kernel, subgroups);
+
+    std::vector<vk::SpecializationMapEntry> entries;
+    std::vector<std::uint32_t> values;
+    for (const auto& [id, value] : constants) {
+        entries.emplace_back(id, static_cast<std::uint32_t>(values.size() * sizeof(value)),
+                             sizeof(value));
+        values.push_back(value);
+    }
+    const vk::SpecializationInfo specialization(
+        static_cast<std::uint32_t>(entries.size()), entries.data(),
+        values.size() * sizeof(std::uint32_t), values.data());
+
+    return vulkan_calls(std::string("compiling the kernel ") + name, [&] {
+        const auto module = context_->device.createShaderModuleUnique(
+            {{}, words.size_bytes(), words.data()}, nullptr, dispatch());
+        vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute,
+                                                module.get(), "main", &specialization);
+        const vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo size(
+            context_->info.subgroup_size);
+        if (subgroups) {
+            stage.setFlags(vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups);
+            stage.setPNext(&size);
+        }
+        auto pipeline = context_->device.createComputePipelineUnique(
+            nullptr, {{}, stage, layout()}, nullptr, dispatch());
+        return std::move(pipeline.value);
+    });
+}
+
+Unique<vk::Sampler> ComputeProgram::make_sampler(vk::Filter filter,
+                                                 vk::SamplerReductionMode reduction) const {
+    const vk::SamplerReductionModeCreateInfo reduction_info(reduction);
+    vk::SamplerCreateInfo info;
+    info.setMagFilter(filter).setMinFilter(filter);
+    info.setAddressModeU(vk::SamplerAddressMode::eClampToEdge);
+    info.setAddressModeV(vk::SamplerAddressMode::eClampToEdge);
+    if (reduction != vk::SamplerReductionMode::eWeightedAverage) {
+        info.setPNext(&reduction_info);
+    }
+    return vulkan_calls("creating a sampler", [&] {
+        return context_->device.createSamplerUnique(info, nullptr, dispatch());
+    });
+}
+
+DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& descriptors) const {
+    std::vector<vk::DescriptorPoolSize> sizes;
+    for (const vk::DescriptorType type : bindings_) {
+        sizes.emplace_back(type, 1);
+    }
+    return vulkan_calls("writing descriptors", [&] {
+        DescriptorSet result{context_, {}, {}};
+        result.pool =
+            context_->device.createDescriptorPoolUnique({{}, 1, sizes}, nullptr, dispatch());
+        result.set = context_->device
+                         .allocateDescriptorSets({result.pool.get(), set_layout_.get()}, dispatch())
+                         .front();
+        std::vector<vk::WriteDescriptorSet> writes;
+        for (const Descriptor& descriptor : descriptors) {
+            vk::WriteDescriptorSet write(result.set, static_cast<std::uint32_t>(writes.size()), 0,
+                                         1, descriptor.type);
+            write.setPImageInfo(&descriptor.image).setPBufferInfo(&descriptor.buffer);
+            writes.push_back(write);
+        }
+        context_->device.updateDescriptorSets(writes, nullptr, dispatch());
+        return result;
+    });
+}
+
+void check_map_image(const DeviceContext& context, const MapShape& shape) {
+    check_shape(shape);
+    const DeviceInfo& info = context.info;
+    if (shape.width > info.max_map_extent || shape.height > info.max_map_extent ||
+        shape.layers > info.max_layers) {
+        throw Error(ErrorCode::unsupported,
+                    "a map of " + std::to_string(shape.width) + " x " +
+                        std::to_string(shape.height) + " texels with " +
+                        std::to_string(shape.layers) + " layers is too large for " + info.name +
+                        ": its images have at most " + std::to_string(info.max_map_extent) +
+                        " texels on a side and " + std::to_string(info.max_layers) +
+                        " layers; cut it into several maps or use Strategy::reference");
+    }
+    const auto format = static_cast<vk::Format>(vk_format(shape.format));
+    const auto features = vulkan_calls("asking for the features of a format", [&] {
+        return context.physical_device.getFormatProperties(format, context.dispatch)
+            .optimalTilingFeatures;
+    });
+    if (!(features & vk::FormatFeatureFlagBits::eSampledImage)) {
+        throw Error(ErrorCode::unsupported, info.name + " cannot sample images of format " +
+                                                vk::to_string(format) +
+                                                "; convert the map to 32-bit floats");
+    }
+}
+
+}  // namespace quadtile::detail

@@ -1,0 +1,67 @@
+#include "device_context.hpp"
+
+#include <quadtile/limits.h>
+#include <quadtile/tile_list.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace quadtile::detail {
+
+Error error_from(vk::Result result, const std::string& doing) {
+    const int code = static_cast<int>(result);
+    const std::string name = vk::to_string(result);
+    switch (result) {
+        case vk::Result::eErrorOutOfHostMemory:
+            return {ErrorCode::out_of_memory,
+                    "out of host memory while " + doing + "; use a smaller map", code};
+        case vk::Result::eErrorOutOfDeviceMemory:
+        case vk::Result::eErrorOutOfPoolMemory:
+            return {ErrorCode::out_of_memory,
+                    "out of device memory while " + doing +
+                        "; use a smaller map or fewer layers, or free memory on the device",
+                    code};
+        case vk::Result::eErrorDeviceLost:
+            return {ErrorCode::device_lost,
+                    "the device was lost while " + doing +
+                        " (driver reset, time-out or removal); make a new Device and try again",
+                    code};
+        default:
+            return {ErrorCode::vulkan, "Vulkan failed with " + name + " while " + doing, code};
+    }
+}
+
+DeviceContext::~DeviceContext() {
+    if (!owned) {
+        return;
+    }
+    if (device) {
+        device.destroy(nullptr, dispatch);
+    }
+    if (messenger) {
+        instance.destroyDebugUtilsMessengerEXT(messenger, nullptr, dispatch);
+    }
+    if (instance) {
+        instance.destroy(nullptr, dispatch);
+    }
+}
+
+void DeviceContext::set_limits(const LimitOverrides& overrides) {
+    const vk::PhysicalDeviceLimits limits = physical_device.getProperties(dispatch).limits;
+    max_workgroup_count =
+        std::min(limits.maxComputeWorkGroupCount[0], limits.maxComputeWorkGroupCount[1]);
+    if (overrides.max_workgroup_count != 0) {
+        max_workgroup_count = std::min(max_workgroup_count, overrides.max_workgroup_count);
+    }
+    max_storage_buffer_range_bytes = limits.maxStorageBufferRange;
+    if (overrides.max_storage_buffer_range_bytes != 0) {
+        max_storage_buffer_range_bytes = std::min<std::uint64_t>(
+            max_storage_buffer_range_bytes, overrides.max_storage_buffer_range_bytes);
+    }
+    const std::uint64_t tiles_in_range =
+        (max_storage_buffer_range_bytes - sizeof(TileListHeader)) / sizeof(Tile);
+    tile_chunk_shift = static_cast<std::uint32_t>(std::bit_width(tiles_in_range)) - 1;
+    info.max_tiles = std::uint64_t{TILE_CHUNKS} << tile_chunk_shift;
+}
+
+}  // namespace quadtile::detail

@@ -1,0 +1,57 @@
+// What a Device shares with everything made from it.
+
+#pragma once
+
+#include "vulkan.hpp"
+
+#include <quadtile/device.hpp>
+#include <quadtile/error.hpp>
+
+#include <string>
+#include <utility>
+
+namespace quadtile::detail {
+
+// The Error for a failed Vulkan call made while `doing` something ("creating the pyramid image").
+[[nodiscard]] Error error_from(vk::Result result, const std::string& doing);
+
+// Runs Vulkan-Hpp calls; what they throw becomes an Error that says what was being done.
+template <typename Calls>
+auto vulkan_calls(const std::string& doing, Calls&& calls) {
+    try {
+        return std::forward<Calls>(calls)();
+    } catch (const vk::SystemError& error) {
+        throw error_from(static_cast<vk::Result>(error.code().value()), doing);
+    }
+}
+
+class DeviceContext {
+   public:
+    DeviceContext() = default;
+    DeviceContext(const DeviceContext&) = delete;
+    DeviceContext& operator=(const DeviceContext&) = delete;
+    ~DeviceContext();
+
+    Dispatch dispatch;
+    vk::Instance instance;
+    vk::DebugUtilsMessengerEXT messenger;
+    vk::PhysicalDevice physical_device;
+    vk::Device device;
+    vk::Queue queue;
+    std::uint32_t queue_family = 0;
+    bool owned = false;  // the instance and the device are destroyed with this
+
+    DeviceInfo info;
+    LogCallback log;
+
+    // The device's limits, or the lower ones that the caller asked for.
+    std::uint32_t max_workgroup_count = 0;
+    std::uint64_t max_storage_buffer_range_bytes = 0;
+    // Tiles that one storage buffer descriptor reaches: 2^tile_chunk_shift.
+    std::uint32_t tile_chunk_shift = 0;
+
+    // Fills in the limits from the device's and the overrides.
+    void set_limits(const LimitOverrides& overrides);
+};
+
+}  // namespace quadtile::detail

@@ -1,0 +1,159 @@
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/pyramid.hpp>
+
+#include "compute_program.hpp"
+
+namespace quadtile {
+
+namespace {
+
+using detail::ComputeProgram;
+using detail::Descriptor;
+using detail::DescriptorSet;
+
+constexpr std::uint32_t BLOCK_EXTENT = 1U << PYRAMID_BLOCK_LEVEL;
+
+// Formats whose texels are never NaN: a MAX-reduction sampler gives what comparing them would.
+bool is_unorm(TexelFormat format) {
+    return format == TexelFormat::r16_unorm || format == TexelFormat::r8_unorm;
+}
+
+PyramidParameters parameters_of(const MapShape& shape) {
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    return {shape.width, shape.height, shape.layers, top,
+            state_words_per_layer(shape.width, shape.height, top)};
+}
+
+vk::DeviceSize state_size_bytes(const MapShape& shape) {
+    const vk::DeviceSize words_per_layer = 1 + parameters_of(shape).state_words_per_layer;
+    return words_per_layer * shape.layers * sizeof(std::uint32_t);
+}
+
+// Extent of the image that holds the levels from 1 on. A 1 x 1 map has none; images have one texel
+// at least.
+vk::Extent3D pyramid_extent(const MapShape& shape) {
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    if (top == 0) {
+        return {1, 1, 1};
+    }
+    const std::uint32_t column_width = top >= 2 ? level_extent(shape.width, 2) : 0;
+    const std::uint32_t column_height = top >= 2 ? level_offset_y(shape.height, top + 1) : 0;
+    return {level_extent(shape.width, 1) + column_width,
+            std::max(level_extent(shape.height, 1), column_height), 1};
+}
+
+}  // namespace
+
+VkFormat vk_format(TexelFormat format) noexcept {
+    switch (format) {
+        case TexelFormat::r32_float:
+            return VK_FORMAT_R32_SFLOAT;
+        case TexelFormat::r16_float:
+            return VK_FORMAT_R16_SFLOAT;
+        case TexelFormat::d32_float:
+            return VK_FORMAT_D32_SFLOAT;
+        case TexelFormat::r16_unorm:
+            return VK_FORMAT_R16_UNORM;
+        case TexelFormat::r8_unorm:
+            break;
+    }
+    return VK_FORMAT_R8_UNORM;
+}
+
+struct Pyramid::Impl {
+    explicit Impl(const Device& device)
+        : program(device.context(),
+                  {vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageImage,
+                   vk::DescriptorType::eStorageBuffer},
+                  sizeof(PyramidParameters)),
+          gather_sampler(
+              program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage)),
+          gather_pipeline(make_pipeline(false)) {
+        if (program.context().info.features.sampler_minmax) {
+            max_sampler = program.make_sampler(vk::Filter::eLinear, vk::SamplerReductionMode::eMax);
+            max_pipeline = make_pipeline(true);
+        }
+    }
+
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(bool use_max_sampler) const {
+        constexpr std::uint32_t MAX_SAMPLER = 1;  // constant_id in pyramid.comp
+        return program.make_pipeline(detail::Kernel::pyramid, "pyramid",
+                                     {{MAX_SAMPLER, use_max_sampler ? 1U : 0U}});
+    }
+
+    [[nodiscard]] bool uses_max_sampler(TexelFormat format) const {
+        const auto features =
+            program.context()
+                .physical_device
+                .getFormatProperties(static_cast<vk::Format>(vk_format(format)), program.dispatch())
+                .optimalTilingFeatures;
+        return is_unorm(format) && max_pipeline &&
+               (features & vk::FormatFeatureFlagBits::eSampledImageFilterMinmax);
+    }
+
+    ComputeProgram program;
+    Unique<vk::Sampler> gather_sampler;
+    Unique<vk::Sampler> max_sampler;  // null without Features::sampler_minmax, as is its pipeline
+    Unique<vk::Pipeline> gather_pipeline;
+    Unique<vk::Pipeline> max_pipeline;
+};
+
+struct Pyramid::Binding::Impl {
+    PyramidParameters parameters;
+    vk::Pipeline pipeline;
+    DescriptorSet descriptors;
+};
+
+Pyramid::Binding::Binding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Pyramid::Binding::Binding(Binding&&) noexcept = default;
+Pyramid::Binding& Pyramid::Binding::operator=(Binding&&) noexcept = default;
+Pyramid::Binding::~Binding() = default;
+
+Pyramid::Pyramid(const Device& device) : impl_(std::make_shared<Impl>(device)) {}
+
+Pyramid::Requirements Pyramid::requirements(const MapShape& shape) const {
+    const detail::DeviceContext& context = impl_->program.context();
+    detail::check_map_image(context, shape);
+    vk::ImageCreateInfo image;
+    image.setImageType(vk::ImageType::e2D).setFormat(vk::Format::eR32Sfloat);
+    image.setExtent(pyramid_extent(shape)).setMipLevels(1).setArrayLayers(shape.layers);
+    image.setSamples(vk::SampleCountFlagBits::e1).setTiling(vk::ImageTiling::eOptimal);
+    image.setUsage(vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled);
+    return {.image = image,
+            .state_size_bytes = state_size_bytes(shape),
+            .state_alignment_bytes = context.physical_device.getProperties(context.dispatch)
+                                         .limits.minStorageBufferOffsetAlignment,
+            .state_usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+}
+
+Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources) const {
+    detail::check_map_image(impl_->program.context(), shape);
+    const bool max_sampler = impl_->uses_max_sampler(shape.format);
+    auto descriptors = impl_->program.make_descriptors(
+        {Descriptor::sampled(max_sampler ? *impl_->max_sampler : *impl_->gather_sampler,
+                             resources.map.view, resources.map.layout),
+         Descriptor::storage_image(resources.pyramid),
+         Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
+                                    state_size_bytes(shape))});
+    return Binding(std::make_unique<Binding::Impl>(
+        parameters_of(shape), max_sampler ? *impl_->max_pipeline : *impl_->gather_pipeline,
+        std::move(descriptors)));
+}
+
+void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {
+    const Binding::Impl& bound = *binding.impl_;
+    const PyramidParameters& parameters = bound.parameters;
+    const Dispatch& dispatch = impl_->program.dispatch();
+    const vk::CommandBuffer buffer(commands);
+    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.pipeline, dispatch);
+    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl_->program.layout(), 0,
+                              bound.descriptors.set, {}, dispatch);
+    buffer.pushConstants<PyramidParameters>(impl_->program.layout(),
+                                            vk::ShaderStageFlagBits::eCompute, 0, parameters,
+                                            dispatch);
+    buffer.dispatch((parameters.width + BLOCK_EXTENT - 1) / BLOCK_EXTENT,
+                    (parameters.height + BLOCK_EXTENT - 1) / BLOCK_EXTENT, parameters.layers,
+                    dispatch);
+}
+
+}  // namespace quadtile

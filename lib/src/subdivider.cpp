@@ -1,0 +1,275 @@
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/subdivider.hpp>
+
+#include "compute_program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace quadtile {
+
+namespace {
+
+using detail::ComputeProgram;
+using detail::Descriptor;
+using detail::DescriptorSet;
+using detail::Kernel;
+
+static_assert(sizeof(SubdivisionParameters) <= 128, "more than every device has for push constants");
+
+// Levels that one dispatch goes through: from nodes of `upper` down to nodes of `lower`.
+struct Descent {
+    std::uint32_t upper;
+    std::uint32_t lower;
+};
+
+// One level a pass. A split node of level 1 needs no pass of its own: its children are tiles.
+std::vector<Descent> per_level_descents(std::uint32_t top) {
+    std::vector<Descent> descents{{top, top}};
+    for (std::uint32_t level = top; level > 1; --level) {
+        descents.push_back({level, level - 1});
+    }
+    return descents;
+}
+
+std::vector<Descent> subtree_descents(std::uint32_t top, std::uint32_t subtree_levels) {
+    std::vector<Descent> descents;
+    std::uint32_t upper = top;
+    do {
+        const std::uint32_t lower = upper > subtree_levels ? upper - subtree_levels : 0;
+        descents.push_back({upper, lower});
+        upper = lower;
+    } while (upper >= LOWEST_LISTED_LEVEL);
+    return descents;
+}
+
+std::uint64_t nodes_of_level(const MapShape& shape, std::uint32_t level) {
+    return std::uint64_t{level_extent(shape.width, level)} * level_extent(shape.height, level) *
+           shape.layers;
+}
+
+// The two node lists that passes read and write in turn, as long as the levels that are listed in
+// them: the list that pass i writes is list i % 2.
+std::array<std::uint64_t, 2> list_lengths(const MapShape& shape,
+                                          const std::vector<Descent>& descents) {
+    std::array<std::uint64_t, 2> lengths{0, 0};
+    for (std::size_t i = 0; i + 1 < descents.size(); ++i) {
+        lengths[i % 2] = std::max(lengths[i % 2], nodes_of_level(shape, descents[i].lower));
+    }
+    return lengths;
+}
+
+vk::DeviceSize scratch_size_bytes(const MapShape& shape, const std::vector<Descent>& descents) {
+    const auto lengths = list_lengths(shape, descents);
+    // One word at least: a runtime array may not be empty.
+    const std::uint64_t words = std::max<std::uint64_t>(lengths[0] + lengths[1], 1);
+    return sizeof(SubdivisionState) + words * sizeof(std::uint32_t);
+}
+
+void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
+    using Stage = vk::PipelineStageFlagBits;
+    using Access = vk::AccessFlagBits;
+    const vk::MemoryBarrier barrier(
+        Access::eShaderWrite | Access::eShaderRead,
+        Access::eShaderRead | Access::eShaderWrite | Access::eIndirectCommandRead);
+    commands.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader | Stage::eDrawIndirect,
+                             {}, barrier, {}, {}, dispatch);
+}
+
+std::vector<vk::DescriptorType> binding_types() {
+    std::vector<vk::DescriptorType> types(2, vk::DescriptorType::eCombinedImageSampler);
+    types.resize(types.size() + 1 + TILE_CHUNKS, vk::DescriptorType::eStorageBuffer);
+    return types;
+}
+
+}  // namespace
+
+struct Subdivider::Impl {
+    Impl(const Device& device, const SubdividerOptions& options)
+        : strategy(options.strategy == Strategy::automatic ? Strategy::subtree : options.strategy),
+          subtree_levels(options.subtree_levels),
+          program(device.context(), binding_types(), sizeof(SubdivisionParameters)) {
+        if (strategy == Strategy::reference) {
+            throw Error(ErrorCode::invalid_argument,
+                        "the reference runs on the host: call reference::subdivide");
+        }
+        if (subtree_levels < 1 || subtree_levels > MAX_SUBTREE_LEVELS) {
+            throw Error(ErrorCode::invalid_argument,
+                        "subtree_levels is " + std::to_string(subtree_levels) +
+                            ", it must be 1 to " + std::to_string(MAX_SUBTREE_LEVELS));
+        }
+        sampler =
+            program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
+        constexpr std::uint32_t TILE_CHUNK_SHIFT = 2;  // constant_id in subdivision.glsl
+        const detail::Specialization constants{
+            {TILE_CHUNK_SHIFT, program.context().tile_chunk_shift}};
+        if (strategy == Strategy::per_level) {
+            pipeline = program.make_pipeline(Kernel::per_level, "per_level", constants);
+            arguments_pipeline =
+                program.make_pipeline(Kernel::per_level_arguments, "per_level_arguments", {});
+        } else {
+            pipeline = program.make_pipeline(Kernel::subtree, "subtree", constants);
+        }
+    }
+
+    [[nodiscard]] std::vector<Descent> descents_of(const MapShape& shape) const {
+        const std::uint32_t top = top_level(shape.width, shape.height);
+        return strategy == Strategy::per_level ? per_level_descents(top)
+                                               : subtree_descents(top, subtree_levels);
+    }
+
+    void check(const MapShape& shape, std::uint64_t tile_capacity) const;
+
+    Strategy strategy;
+    std::uint32_t subtree_levels;
+    ComputeProgram program;
+    Unique<vk::Sampler> sampler;
+    Unique<vk::Pipeline> pipeline;
+    Unique<vk::Pipeline> arguments_pipeline;  // per_level only
+};
+
+struct Subdivider::Binding::Impl {
+    MapShape shape;
+    std::vector<Descent> descents;
+    std::uint32_t tile_capacity;
+    BufferRange scratch;
+    DescriptorSet descriptors;
+};
+
+void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
+    const detail::DeviceContext& context = program.context();
+    detail::check_map_image(context, shape);
+    if (tile_capacity == 0) {
+        throw Error(ErrorCode::invalid_argument, "a tile list needs room for one tile at least");
+    }
+    const std::uint64_t max_tiles =
+        std::min<std::uint64_t>(context.info.max_tiles, std::numeric_limits<std::uint32_t>::max());
+    if (tile_capacity > max_tiles) {
+        throw Error(ErrorCode::unsupported,
+                    "a list of " + std::to_string(tile_capacity) + " tiles is longer than " +
+                        context.info.name + " can address (" + std::to_string(max_tiles) +
+                        "); raise the threshold or cut the map into several");
+    }
+    const vk::DeviceSize scratch_bytes = scratch_size_bytes(shape, descents_of(shape));
+    if (scratch_bytes > context.max_storage_buffer_range_bytes) {
+        throw Error(ErrorCode::unsupported,
+                    "the node lists of this map need a buffer of " +
+                        std::to_string(scratch_bytes) + " bytes, " + context.info.name +
+                        " can address " + std::to_string(context.max_storage_buffer_range_bytes) +
+                        "; cut the map into several or subdivide fewer layers at once");
+    }
+}
+
+Subdivider::Binding::Binding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Subdivider::Binding::Binding(Binding&&) noexcept = default;
+Subdivider::Binding& Subdivider::Binding::operator=(Binding&&) noexcept = default;
+Subdivider::Binding::~Binding() = default;
+
+Subdivider::Subdivider(const Device& device, const SubdividerOptions& options)
+    : impl_(std::make_shared<Impl>(device, options)) {}
+
+Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
+                                                  std::uint64_t tile_capacity) const {
+    impl_->check(shape, tile_capacity);
+    const detail::DeviceContext& context = impl_->program.context();
+    const vk::DeviceSize alignment = context.physical_device.getProperties(context.dispatch)
+                                         .limits.minStorageBufferOffsetAlignment;
+    const VkBufferUsageFlags usage =
+        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+    return {.scratch_size_bytes = scratch_size_bytes(shape, impl_->descents_of(shape)),
+            .scratch_alignment_bytes = alignment,
+            .scratch_usage = usage,
+            .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
+            .tile_list_alignment_bytes = alignment,
+            .tile_list_usage = usage};
+}
+
+Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& resources) const {
+    impl_->check(shape, resources.tile_capacity);
+    auto descents = impl_->descents_of(shape);
+    const BufferRange& list = resources.tile_list;
+    std::vector<Descriptor> descriptors{
+        Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
+        Descriptor::sampled(*impl_->sampler, resources.pyramid, VK_IMAGE_LAYOUT_GENERAL),
+        Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
+                                   scratch_size_bytes(shape, descents))};
+    // Chunks behind the capacity are never written; they get the first one's range.
+    const std::uint64_t chunk_tiles = std::uint64_t{1}
+                                      << impl_->program.context().tile_chunk_shift;
+    for (std::uint64_t chunk = 0; chunk < TILE_CHUNKS; ++chunk) {
+        const std::uint64_t first =
+            chunk * chunk_tiles < resources.tile_capacity ? chunk * chunk_tiles : 0;
+        const std::uint64_t tiles = std::min(resources.tile_capacity - first, chunk_tiles);
+        descriptors.push_back(Descriptor::storage_buffer(
+            list.buffer, list.offset_bytes + first * sizeof(Tile),
+            sizeof(TileListHeader) + tiles * sizeof(Tile)));
+    }
+    return Binding(std::make_unique<Binding::Impl>(
+        shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
+        resources.scratch, impl_->program.make_descriptors(descriptors)));
+}
+
+void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
+                        const Threshold& threshold) const {
+    const Binding::Impl& bound = *binding.impl_;
+    const std::vector<float> thresholds =
+        threshold.levels(top_level(bound.shape.width, bound.shape.height));
+    const ComputeProgram& program = impl_->program;
+    const Dispatch& dispatch = program.dispatch();
+    const vk::CommandBuffer buffer(commands);
+    const auto list_offset =
+        static_cast<std::uint32_t>(list_lengths(bound.shape, bound.descents)[0]);
+
+    SubdivisionParameters parameters{};
+    parameters.width = bound.shape.width;
+    parameters.height = bound.shape.height;
+    parameters.layers = bound.shape.layers;
+    parameters.max_workgroup_count = program.context().max_workgroup_count;
+    parameters.tile_capacity = bound.tile_capacity;
+    std::ranges::copy(thresholds, std::begin(parameters.thresholds));
+
+    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
+                              bound.descriptors.set, {}, dispatch);
+    const auto push_parameters = [&] {
+        buffer.pushConstants<SubdivisionParameters>(program.layout(),
+                                                    vk::ShaderStageFlagBits::eCompute, 0,
+                                                    parameters, dispatch);
+    };
+    for (std::uint32_t pass = 0; pass < bound.descents.size(); ++pass) {
+        const Descent& descent = bound.descents[pass];
+        const bool is_last = pass + 1 == bound.descents.size();
+        parameters.pass = pass;
+        parameters.pass_flags = (pass == 0 ? PASS_FIRST : 0) | (is_last ? PASS_LAST : 0);
+        parameters.upper_level = descent.upper;
+        parameters.lower_level = descent.lower;
+        parameters.next_depth =
+            is_last ? 0 : bound.descents[pass + 1].upper - bound.descents[pass + 1].lower;
+        parameters.output_offset = pass % 2 == 0 ? 0 : list_offset;
+        parameters.input_offset = pass % 2 == 0 ? list_offset : 0;
+        push_parameters();
+
+        if (pass == 0) {
+            const std::uint32_t workgroups =
+                workgroups_for(bound.shape.layers, descent.upper - descent.lower);
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *impl_->pipeline, dispatch);
+            buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
+                            folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
+            continue;
+        }
+        passes_barrier(buffer, dispatch);
+        if (impl_->arguments_pipeline) {
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *impl_->arguments_pipeline,
+                                dispatch);
+            buffer.dispatch(1, 1, 1, dispatch);
+            passes_barrier(buffer, dispatch);
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *impl_->pipeline, dispatch);
+        }
+        buffer.dispatchIndirect(bound.scratch.buffer,
+                                bound.scratch.offset_bytes + offsetof(SubdivisionState, passes) +
+                                    pass * sizeof(SubdivisionPass),
+                                dispatch);
+    }
+}
+
+}  // namespace quadtile
