@@ -16,7 +16,6 @@
 #endif
 #extension GL_GOOGLE_include_directive : require
 
-#include "quadtile/importance_key.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/tile_list.h"
 #include "texel_key.glsl"

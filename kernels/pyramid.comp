@@ -33,7 +33,6 @@
 #endif
 #extension GL_GOOGLE_include_directive : require
 
-#include "quadtile/importance_key.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/quadtree.h"
 #include "texel_key.glsl"
@@ -91,11 +90,15 @@ uint reduce_quad(uvec2 quad) {
     const vec2 size = vec2(parameters.width, parameters.height);
     const vec3 position = vec3((2.0 * vec2(quad) + 1.0) / size, layer);
     if (MAX_SAMPLER) {
-        return texel_key(textureLod(map, position, 0.0).r);  // formats without NaN only
+        return texel_key(textureLod(map, position, 0.0).r, parameters.unorm_bits);  // formats without NaN only
     }
     const vec4 texels = textureGather(map, position, 0);
-    const uvec4 keys = uvec4(texel_key(texels.x), texel_key(texels.y), texel_key(texels.z),
-                             texel_key(texels.w));
+    if (parameters.unorm_bits != 0) {
+        return texel_key(max(max(texels.x, texels.y), max(texels.z, texels.w)),
+                         parameters.unorm_bits);
+    }
+    const uvec4 keys = uvec4(texel_key(texels.x, 0), texel_key(texels.y, 0),
+                             texel_key(texels.z, 0), texel_key(texels.w, 0));
     const uint key = max4(keys.x, keys.y, keys.z, keys.w);
     if (key_is_nan(key)) {
         atomicAdd(nan_texels, count_nan(quad, keys));

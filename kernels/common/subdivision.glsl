@@ -80,7 +80,8 @@ Node input_node(uint index) {
 
 uint importance_key(uint level, Node node) {
     if (level == 0) {
-        return settle_key(texel_key(texelFetch(map, ivec3(node.position, node.layer), 0).r));
+        const float texel = texelFetch(map, ivec3(node.position, node.layer), 0).r;
+        return settle_key(texel_key(texel, parameters.unorm_bits));
     }
     const uvec2 offset =
         uvec2(level_offset_x(parameters.width, level), level_offset_y(parameters.height, level));

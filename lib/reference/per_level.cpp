@@ -27,8 +27,8 @@ std::vector<Tile> subdivide_per_level(const Pyramid& pyramid, const std::vector<
         parents.swap(next);
         for (const Node& parent : parents) {
             for (std::uint32_t child = 0; child < 4; ++child) {
-                visit({parent.level - 1, 2 * parent.x + (child & 1U),
-                       2 * parent.y + (child >> 1U)});
+                visit(
+                    {parent.level - 1, 2 * parent.x + (child & 1U), 2 * parent.y + (child >> 1U)});
             }
         }
     }

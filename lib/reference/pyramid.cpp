@@ -40,17 +40,18 @@ Level level_above(const Level& below) {
 Pyramid build_pyramid(const MapView& map, std::uint32_t layer) {
     check_shape(map.shape);
     if (layer >= map.shape.layers) {
-        throw Error(ErrorCode::invalid_argument,
-                    "layer " + std::to_string(layer) + " of a map with " +
-                        std::to_string(map.shape.layers) + " layers");
+        throw Error(ErrorCode::invalid_argument, "layer " + std::to_string(layer) +
+                                                     " of a map with " +
+                                                     std::to_string(map.shape.layers) + " layers");
     }
     MapShape one_layer = map.shape;
     one_layer.layers = 1;
-    const std::size_t layer_bytes = std::size_t{map.shape.width} * map.shape.height *
-                                    texel_size_bytes(map.shape.format);
+    const std::size_t layer_bytes =
+        std::size_t{map.shape.width} * map.shape.height * texel_size_bytes(map.shape.format);
     Pyramid pyramid;
-    Level base{map.shape.width, map.shape.height,
-               decode({static_cast<const std::byte*>(map.texels) + layer * layer_bytes, one_layer})};
+    Level base{
+        map.shape.width, map.shape.height,
+        decode({static_cast<const std::byte*>(map.texels) + layer * layer_bytes, one_layer})};
     for (float& importance : base.importance) {
         pyramid.nan_texels += std::isnan(importance) ? 1 : 0;
         importance = settle(importance);

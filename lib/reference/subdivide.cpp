@@ -7,7 +7,7 @@ namespace quadtile::reference {
 namespace {
 
 class Recursion {
-   public:
+ public:
     Recursion(const Pyramid& pyramid, const std::vector<float>& thresholds, std::uint32_t layer,
               std::vector<Tile>& tiles)
         : pyramid_(pyramid), thresholds_(thresholds), layer_(layer), tiles_(tiles) {}
@@ -32,7 +32,7 @@ class Recursion {
         }
     }
 
-   private:
+ private:
     void add_tile(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t flags,
                   float importance, float threshold) {
         tiles_.push_back(

@@ -8,8 +8,8 @@ namespace {
 
 // One thread of a pass: descends from `root` towards its node of the lowest level. `first_level` is
 // the first level that it looks at.
-void descend(Subdivision& subdivision, const Node& root, std::uint32_t first_level, const Node& leaf,
-             std::vector<Node>& next) {
+void descend(Subdivision& subdivision, const Node& root, std::uint32_t first_level,
+             const Node& leaf, std::vector<Node>& next) {
     if (!subdivision.exists(leaf)) {
         return;
     }

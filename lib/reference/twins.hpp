@@ -16,7 +16,7 @@ struct Node {
 
 // Twin of kernels/common/subdivision.glsl: what a pass does with the nodes it meets.
 class Subdivision {
-   public:
+ public:
     Subdivision(const Pyramid& pyramid, const std::vector<float>& thresholds, std::uint32_t layer,
                 std::vector<Tile>& tiles)
         : pyramid_(pyramid), thresholds_(thresholds), layer_(layer), tiles_(tiles) {}
@@ -27,7 +27,7 @@ class Subdivision {
     // The texels of a split node of level 1.
     void append_children(const Node& parent);
 
-   private:
+ private:
     const Pyramid& pyramid_;
     const std::vector<float>& thresholds_;
     std::uint32_t layer_;

@@ -42,8 +42,7 @@ ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context,
 
 Unique<vk::Pipeline> ComputeProgram::make_pipeline(Kernel kernel, const char* name,
                                                    const Specialization& constants) const {
-    const bool subgroups = context_->info.features.subgroup_operations;
-    const auto words = spirv_of(kernel, subgroups);
+    const KernelCode code = code_of(kernel, context_->info.features.subgroup_operations);
 
     std::vector<vk::SpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
@@ -58,17 +57,17 @@ Unique<vk::Pipeline> ComputeProgram::make_pipeline(Kernel kernel, const char* na
 
     return vulkan_calls(std::string("compiling the kernel ") + name, [&] {
         const auto module = context_->device.createShaderModuleUnique(
-            {{}, words.size_bytes(), words.data()}, nullptr, dispatch());
-        vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute,
-                                                module.get(), "main", &specialization);
+            {{}, code.spirv.size_bytes(), code.spirv.data()}, nullptr, dispatch());
+        vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, module.get(),
+                                                "main", &specialization);
         const vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo size(
             context_->info.subgroup_size);
-        if (subgroups) {
+        if (code.uses_subgroups) {
             stage.setFlags(vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups);
             stage.setPNext(&size);
         }
-        auto pipeline = context_->device.createComputePipelineUnique(
-            nullptr, {{}, stage, layout()}, nullptr, dispatch());
+        auto pipeline = context_->device.createComputePipelineUnique(nullptr, {{}, stage, layout()},
+                                                                     nullptr, dispatch());
         return std::move(pipeline.value);
     });
 }
@@ -110,6 +109,17 @@ DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& de
         context_->device.updateDescriptorSets(writes, nullptr, dispatch());
         return result;
     });
+}
+
+std::uint32_t unorm_bits(TexelFormat format) noexcept {
+    switch (format) {
+        case TexelFormat::r16_unorm:
+            return 16;
+        case TexelFormat::r8_unorm:
+            return 8;
+        default:
+            return 0;
+    }
 }
 
 void check_map_image(const DeviceContext& context, const MapShape& shape) {

@@ -35,7 +35,7 @@ struct DescriptorSet {
 };
 
 class ComputeProgram {
-   public:
+ public:
     // Bindings 0, 1, … of set 0 with these types, and push constants of this size.
     ComputeProgram(std::shared_ptr<DeviceContext> context, std::vector<vk::DescriptorType> bindings,
                    std::uint32_t push_constant_bytes);
@@ -54,12 +54,15 @@ class ComputeProgram {
     [[nodiscard]] const Dispatch& dispatch() const noexcept { return context_->dispatch; }
     [[nodiscard]] vk::PipelineLayout layout() const noexcept { return *layout_; }
 
-   private:
+ private:
     std::shared_ptr<DeviceContext> context_;
     std::vector<vk::DescriptorType> bindings_;
     Unique<vk::DescriptorSetLayout> set_layout_;
     Unique<vk::PipelineLayout> layout_;
 };
+
+// 8 or 16 for the unorm formats, 0 for the others: what the kernels are told of a format.
+[[nodiscard]] std::uint32_t unorm_bits(TexelFormat format) noexcept;
 
 // Throws Error(unsupported) where images of this shape and format cannot be sampled by the device.
 void check_map_image(const DeviceContext& context, const MapShape& shape);

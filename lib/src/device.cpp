@@ -1,6 +1,7 @@
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/limits.h>
 #include <quadtile/device.hpp>
 #include <quadtile/error.hpp>
-#include <quadtile/limits.h>
 
 #include "device_context.hpp"
 
@@ -25,7 +26,7 @@ constexpr std::uint32_t API_VERSION = VK_API_VERSION_1_3;  // used where there, 
 // What the kernels need of every device.
 constexpr std::uint32_t NEEDED_STORAGE_BUFFERS = 5;  // of subdivision.glsl
 constexpr std::uint32_t NEEDED_PUSH_CONSTANT_BYTES = 128;
-constexpr std::uint32_t NEEDED_WORKGROUP_INVOCATIONS = 256;
+constexpr std::uint32_t NEEDED_WORKGROUP_INVOCATIONS = PYRAMID_WORKGROUP_SIZE;
 
 // The loader stays open for the life of the process: drivers do not like to be unloaded.
 PFN_vkGetInstanceProcAddr loader_entry() {
@@ -55,11 +56,10 @@ VKAPI_ATTR VkBool32 VKAPI_CALL forward_message(VkDebugUtilsMessageSeverityFlagBi
                                                VkDebugUtilsMessageTypeFlagsEXT /*types*/,
                                                const VkDebugUtilsMessengerCallbackDataEXT* data,
                                                void* log) {
-    const Severity level = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT
-                               ? Severity::error
-                           : severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT
-                               ? Severity::warning
-                               : Severity::info;
+    const Severity level =
+        severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT     ? Severity::error
+        : severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT ? Severity::warning
+                                                                      : Severity::info;
     (*static_cast<const LogCallback*>(log))(level, data->pMessage);
     return VK_FALSE;
 }
@@ -196,8 +196,9 @@ bool supports_subgroup_operations(const Capabilities& c) {
            (c.subgroups.supportedStages & compute) &&
            c.size_control_features.subgroupSizeControl != 0 &&
            c.size_control_features.computeFullSubgroups != 0 &&
-           (c.size_control.requiredSubgroupSizeStages & compute) && size >= 4 && size <= 128 &&
-           size >= c.size_control.minSubgroupSize && size <= c.size_control.maxSubgroupSize &&
+           (c.size_control.requiredSubgroupSizeStages & compute) && size >= 4 &&
+           size <= SUBDIVISION_WORKGROUP_SIZE && size >= c.size_control.minSubgroupSize &&
+           size <= c.size_control.maxSubgroupSize &&
            size * c.size_control.maxComputeWorkgroupSubgroups >= NEEDED_WORKGROUP_INVOCATIONS;
 }
 
@@ -207,10 +208,10 @@ std::vector<std::string> rejections_of(vk::PhysicalDevice device, const Dispatch
     std::vector<std::string> reasons;
     const auto& limits = c.properties.limits;
     if (c.properties.apiVersion < VK_API_VERSION_1_2) {
-        reasons.emplace_back(
-            "it supports Vulkan " + std::to_string(VK_API_VERSION_MAJOR(c.properties.apiVersion)) +
-            "." + std::to_string(VK_API_VERSION_MINOR(c.properties.apiVersion)) +
-            ", 1.2 is needed");
+        reasons.emplace_back("it supports Vulkan " +
+                             std::to_string(VK_API_VERSION_MAJOR(c.properties.apiVersion)) + "." +
+                             std::to_string(VK_API_VERSION_MINOR(c.properties.apiVersion)) +
+                             ", 1.2 is needed");
         return reasons;  // the rest cannot be asked for
     }
     if (!compute_family(device, dispatch)) {
@@ -228,10 +229,9 @@ std::vector<std::string> rejections_of(vk::PhysicalDevice device, const Dispatch
         reasons.emplace_back("it has fewer than 128 bytes of push constants");
     }
     if (limits.maxPerStageDescriptorStorageBuffers < NEEDED_STORAGE_BUFFERS) {
-        reasons.emplace_back("a shader can use " +
-                             std::to_string(limits.maxPerStageDescriptorStorageBuffers) +
-                             " storage buffers, " + std::to_string(NEEDED_STORAGE_BUFFERS) +
-                             " are needed");
+        reasons.emplace_back(
+            "a shader can use " + std::to_string(limits.maxPerStageDescriptorStorageBuffers) +
+            " storage buffers, " + std::to_string(NEEDED_STORAGE_BUFFERS) + " are needed");
     }
     using Feature = vk::FormatFeatureFlagBits;
     const vk::FormatFeatureFlags needed = Feature::eStorageImage | Feature::eSampledImage;
@@ -353,8 +353,8 @@ const Candidate& choose(const std::vector<Candidate>& candidates, const std::str
         }
     }
     if (best == nullptr) {
-        const std::string what =
-            select.empty() ? "no usable Vulkan device" : "no usable Vulkan device \"" + select + "\"";
+        const std::string what = select.empty() ? "no usable Vulkan device"
+                                                : "no usable Vulkan device \"" + select + "\"";
         throw Error(ErrorCode::no_device,
                     what + (candidates.empty() ? "; install a driver for your GPU (Debian: "
                                                  "mesa-vulkan-drivers, which has a CPU driver too)"
@@ -472,12 +472,24 @@ bool Device::validation_available() {
     return layer_installed(dispatch);
 }
 
-const DeviceInfo& Device::info() const noexcept { return context_->info; }
-VkInstance Device::instance() const noexcept { return context_->instance; }
-VkPhysicalDevice Device::physical_device() const noexcept { return context_->physical_device; }
-VkDevice Device::handle() const noexcept { return context_->device; }
-VkQueue Device::queue() const noexcept { return context_->queue; }
-std::uint32_t Device::queue_family() const noexcept { return context_->queue_family; }
+const DeviceInfo& Device::info() const noexcept {
+    return context_->info;
+}
+VkInstance Device::instance() const noexcept {
+    return context_->instance;
+}
+VkPhysicalDevice Device::physical_device() const noexcept {
+    return context_->physical_device;
+}
+VkDevice Device::handle() const noexcept {
+    return context_->device;
+}
+VkQueue Device::queue() const noexcept {
+    return context_->queue;
+}
+std::uint32_t Device::queue_family() const noexcept {
+    return context_->queue_family;
+}
 PFN_vkGetInstanceProcAddr Device::get_instance_proc_addr() const noexcept {
     return context_->dispatch.vkGetInstanceProcAddr;
 }

@@ -26,7 +26,7 @@ auto vulkan_calls(const std::string& doing, Calls&& calls) {
 }
 
 class DeviceContext {
-   public:
+ public:
     DeviceContext() = default;
     DeviceContext(const DeviceContext&) = delete;
     DeviceContext& operator=(const DeviceContext&) = delete;

@@ -28,19 +28,22 @@ constexpr std::uint32_t SUBTREE_SUBGROUP[] = {
 
 }  // namespace
 
-std::span<const std::uint32_t> spirv_of(Kernel kernel, bool subgroup_operations) {
-    using Words = std::span<const std::uint32_t>;
+KernelCode code_of(Kernel kernel, bool subgroup_operations) {
+    const auto variant = [&](std::span<const std::uint32_t> without,
+                             std::span<const std::uint32_t> with) {
+        return KernelCode{subgroup_operations ? with : without, subgroup_operations};
+    };
     switch (kernel) {
         case Kernel::pyramid:
-            return subgroup_operations ? Words(PYRAMID_SUBGROUP) : Words(PYRAMID);
+            return variant(PYRAMID, PYRAMID_SUBGROUP);
         case Kernel::per_level:
-            return subgroup_operations ? Words(PER_LEVEL_SUBGROUP) : Words(PER_LEVEL);
+            return variant(PER_LEVEL, PER_LEVEL_SUBGROUP);
         case Kernel::per_level_arguments:
-            return PER_LEVEL_ARGUMENTS;
+            return {PER_LEVEL_ARGUMENTS, false};
         case Kernel::subtree:
             break;
     }
-    return subgroup_operations ? Words(SUBTREE_SUBGROUP) : Words(SUBTREE);
+    return variant(SUBTREE, SUBTREE_SUBGROUP);
 }
 
 }  // namespace quadtile::detail

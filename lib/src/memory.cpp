@@ -11,8 +11,8 @@ using Property = vk::MemoryPropertyFlagBits;
 // Kinds of memory in the order of preference. Host-visible memory is always coherent: Vulkan
 // guarantees such a type.
 std::initializer_list<vk::MemoryPropertyFlags> preferences(MemoryKind kind) {
-    static const std::initializer_list<vk::MemoryPropertyFlags> device{
-        Property::eDeviceLocal, vk::MemoryPropertyFlags{}};
+    static const std::initializer_list<vk::MemoryPropertyFlags> device{Property::eDeviceLocal,
+                                                                       vk::MemoryPropertyFlags{}};
     static const std::initializer_list<vk::MemoryPropertyFlags> upload{Property::eHostVisible |
                                                                        Property::eHostCoherent};
     static const std::initializer_list<vk::MemoryPropertyFlags> readback{
@@ -38,11 +38,11 @@ Unique<vk::DeviceMemory> allocate(const DeviceContext& context, const std::strin
             if (!allowed || (types.memoryTypes[i].propertyFlags & wanted) != wanted) {
                 continue;
             }
-            return vulkan_calls(
-                "allocating " + std::to_string(needed.size) + " bytes for " + name, [&] {
-                    return context.device.allocateMemoryUnique({needed.size, i}, nullptr,
-                                                               context.dispatch);
-                });
+            return vulkan_calls("allocating " + std::to_string(needed.size) + " bytes for " + name,
+                                [&] {
+                                    return context.device.allocateMemoryUnique(
+                                        {needed.size, i}, nullptr, context.dispatch);
+                                });
         }
     }
     throw Error(ErrorCode::unsupported,

@@ -16,7 +16,7 @@ enum class MemoryKind {
 };
 
 class Buffer {
-   public:
+ public:
     Buffer() = default;
     // `name` is for error messages: "the tile list".
     Buffer(const std::shared_ptr<DeviceContext>& context, const std::string& name,
@@ -26,7 +26,7 @@ class Buffer {
     [[nodiscard]] vk::DeviceSize size_bytes() const noexcept { return size_bytes_; }
     [[nodiscard]] void* mapped() const noexcept { return mapped_; }
 
-   private:
+ private:
     std::shared_ptr<DeviceContext> context_;
     vk::DeviceSize size_bytes_ = 0;
     Unique<vk::DeviceMemory> memory_;
@@ -35,7 +35,7 @@ class Buffer {
 };
 
 class Image {
-   public:
+ public:
     Image() = default;
     // With a view of all layers, type 2D_ARRAY.
     Image(const std::shared_ptr<DeviceContext>& context, const std::string& name,
@@ -44,7 +44,7 @@ class Image {
     [[nodiscard]] vk::Image handle() const noexcept { return *image_; }
     [[nodiscard]] vk::ImageView view() const noexcept { return *view_; }
 
-   private:
+ private:
     std::shared_ptr<DeviceContext> context_;
     Unique<vk::DeviceMemory> memory_;
     Unique<vk::Image> image_;

@@ -13,15 +13,14 @@ using detail::DescriptorSet;
 
 constexpr std::uint32_t BLOCK_EXTENT = 1U << PYRAMID_BLOCK_LEVEL;
 
-// Formats whose texels are never NaN: a MAX-reduction sampler gives what comparing them would.
-bool is_unorm(TexelFormat format) {
-    return format == TexelFormat::r16_unorm || format == TexelFormat::r8_unorm;
-}
-
 PyramidParameters parameters_of(const MapShape& shape) {
     const std::uint32_t top = top_level(shape.width, shape.height);
-    return {shape.width, shape.height, shape.layers, top,
-            state_words_per_layer(shape.width, shape.height, top)};
+    return {shape.width,
+            shape.height,
+            shape.layers,
+            top,
+            state_words_per_layer(shape.width, shape.height, top),
+            detail::unorm_bits(shape.format)};
 }
 
 vk::DeviceSize state_size_bytes(const MapShape& shape) {
@@ -66,8 +65,8 @@ struct Pyramid::Impl {
                   {vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageImage,
                    vk::DescriptorType::eStorageBuffer},
                   sizeof(PyramidParameters)),
-          gather_sampler(
-              program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage)),
+          gather_sampler(program.make_sampler(vk::Filter::eNearest,
+                                              vk::SamplerReductionMode::eWeightedAverage)),
           gather_pipeline(make_pipeline(false)) {
         if (program.context().info.features.sampler_minmax) {
             max_sampler = program.make_sampler(vk::Filter::eLinear, vk::SamplerReductionMode::eMax);
@@ -87,7 +86,8 @@ struct Pyramid::Impl {
                 .physical_device
                 .getFormatProperties(static_cast<vk::Format>(vk_format(format)), program.dispatch())
                 .optimalTilingFeatures;
-        return is_unorm(format) && max_pipeline &&
+        // Unorm texels are never NaN: for them the sampler gives what comparing would.
+        return detail::unorm_bits(format) != 0 && max_pipeline &&
                (features & vk::FormatFeatureFlagBits::eSampledImageFilterMinmax);
     }
 
@@ -148,9 +148,8 @@ void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {
     buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.pipeline, dispatch);
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl_->program.layout(), 0,
                               bound.descriptors.set, {}, dispatch);
-    buffer.pushConstants<PyramidParameters>(impl_->program.layout(),
-                                            vk::ShaderStageFlagBits::eCompute, 0, parameters,
-                                            dispatch);
+    buffer.pushConstants<PyramidParameters>(
+        impl_->program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
     buffer.dispatch((parameters.width + BLOCK_EXTENT - 1) / BLOCK_EXTENT,
                     (parameters.height + BLOCK_EXTENT - 1) / BLOCK_EXTENT, parameters.layers,
                     dispatch);

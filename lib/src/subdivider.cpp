@@ -16,7 +16,8 @@ using detail::Descriptor;
 using detail::DescriptorSet;
 using detail::Kernel;
 
-static_assert(sizeof(SubdivisionParameters) <= 128, "more than every device has for push constants");
+static_assert(sizeof(SubdivisionParameters) <= 128,
+              "more than every device has for push constants");
 
 // Levels that one dispatch goes through: from nodes of `upper` down to nodes of `lower`.
 struct Descent {
@@ -154,9 +155,9 @@ void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity)
     const vk::DeviceSize scratch_bytes = scratch_size_bytes(shape, descents_of(shape));
     if (scratch_bytes > context.max_storage_buffer_range_bytes) {
         throw Error(ErrorCode::unsupported,
-                    "the node lists of this map need a buffer of " +
-                        std::to_string(scratch_bytes) + " bytes, " + context.info.name +
-                        " can address " + std::to_string(context.max_storage_buffer_range_bytes) +
+                    "the node lists of this map need a buffer of " + std::to_string(scratch_bytes) +
+                        " bytes, " + context.info.name + " can address " +
+                        std::to_string(context.max_storage_buffer_range_bytes) +
                         "; cut the map into several or subdivide fewer layers at once");
     }
 }
@@ -195,15 +196,14 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
         Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
                                    scratch_size_bytes(shape, descents))};
     // Chunks behind the capacity are never written; they get the first one's range.
-    const std::uint64_t chunk_tiles = std::uint64_t{1}
-                                      << impl_->program.context().tile_chunk_shift;
+    const std::uint64_t chunk_tiles = std::uint64_t{1} << impl_->program.context().tile_chunk_shift;
     for (std::uint64_t chunk = 0; chunk < TILE_CHUNKS; ++chunk) {
         const std::uint64_t first =
             chunk * chunk_tiles < resources.tile_capacity ? chunk * chunk_tiles : 0;
         const std::uint64_t tiles = std::min(resources.tile_capacity - first, chunk_tiles);
-        descriptors.push_back(Descriptor::storage_buffer(
-            list.buffer, list.offset_bytes + first * sizeof(Tile),
-            sizeof(TileListHeader) + tiles * sizeof(Tile)));
+        descriptors.push_back(
+            Descriptor::storage_buffer(list.buffer, list.offset_bytes + first * sizeof(Tile),
+                                       sizeof(TileListHeader) + tiles * sizeof(Tile)));
     }
     return Binding(std::make_unique<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
@@ -227,14 +227,14 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
     parameters.layers = bound.shape.layers;
     parameters.max_workgroup_count = program.context().max_workgroup_count;
     parameters.tile_capacity = bound.tile_capacity;
+    parameters.unorm_bits = detail::unorm_bits(bound.shape.format);
     std::ranges::copy(thresholds, std::begin(parameters.thresholds));
 
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
                               bound.descriptors.set, {}, dispatch);
     const auto push_parameters = [&] {
-        buffer.pushConstants<SubdivisionParameters>(program.layout(),
-                                                    vk::ShaderStageFlagBits::eCompute, 0,
-                                                    parameters, dispatch);
+        buffer.pushConstants<SubdivisionParameters>(
+            program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
     };
     for (std::uint32_t pass = 0; pass < bound.descents.size(); ++pass) {
         const Descent& descent = bound.descents[pass];

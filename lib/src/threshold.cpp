@@ -29,13 +29,17 @@ Threshold::Threshold(Kind kind, std::vector<float> values)
     }
 }
 
-Threshold Threshold::constant(float value) { return {Kind::constant, {value}}; }
+Threshold Threshold::constant(float value) {
+    return {Kind::constant, {value}};
+}
 
 Threshold Threshold::per_level(std::vector<float> values) {
     return {Kind::per_level, std::move(values)};
 }
 
-Threshold Threshold::max_resolution(float pixels) { return {Kind::max_resolution, {pixels}}; }
+Threshold Threshold::max_resolution(float pixels) {
+    return {Kind::max_resolution, {pixels}};
+}
 
 std::vector<float> Threshold::levels(std::uint32_t top) const {
     const std::size_t count = std::size_t{top} + 1;

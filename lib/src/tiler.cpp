@@ -38,7 +38,8 @@ vk::ImageAspectFlags aspect_of(TexelFormat format) {
 
 vk::ImageCreateInfo map_image_info(const MapShape& shape) {
     vk::ImageCreateInfo info;
-    info.setImageType(vk::ImageType::e2D).setFormat(static_cast<vk::Format>(vk_format(shape.format)));
+    info.setImageType(vk::ImageType::e2D)
+        .setFormat(static_cast<vk::Format>(vk_format(shape.format)));
     info.setExtent({shape.width, shape.height, 1}).setMipLevels(1).setArrayLayers(shape.layers);
     info.setSamples(vk::SampleCountFlagBits::e1).setTiling(vk::ImageTiling::eOptimal);
     info.setUsage(vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst);
@@ -47,7 +48,7 @@ vk::ImageCreateInfo map_image_info(const MapShape& shape) {
 
 // The time since its construction or the last lap, on the host's clock.
 class Stopwatch {
-   public:
+ public:
     double lap_ms() {
         const auto now = std::chrono::steady_clock::now();
         const std::chrono::duration<double, std::milli> lap = now - start_;
@@ -55,13 +56,13 @@ class Stopwatch {
         return lap.count();
     }
 
-   private:
+ private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 // One command buffer and its fence: record, submit, wait.
 class Commands {
-   public:
+ public:
     explicit Commands(std::shared_ptr<DeviceContext> context) : context_(std::move(context)) {
         vulkan_calls("creating a command buffer", [&] {
             const vk::Device device = context_->device;
@@ -69,10 +70,9 @@ class Commands {
             pool_ = device.createCommandPoolUnique(
                 {vk::CommandPoolCreateFlagBits::eResetCommandBuffer, context_->queue_family},
                 nullptr, d);
-            buffer_ = device
-                          .allocateCommandBuffers(
-                              {*pool_, vk::CommandBufferLevel::ePrimary, 1}, d)
-                          .front();
+            buffer_ =
+                device.allocateCommandBuffers({*pool_, vk::CommandBufferLevel::ePrimary, 1}, d)
+                    .front();
             fence_ = device.createFenceUnique({}, nullptr, d);
         });
     }
@@ -95,7 +95,7 @@ class Commands {
         });
     }
 
-   private:
+ private:
     std::shared_ptr<DeviceContext> context_;
     Unique<vk::CommandPool> pool_;
     vk::CommandBuffer buffer_;
@@ -104,7 +104,7 @@ class Commands {
 
 // GPU timestamps of one submission, where the queue has them.
 class Timestamps {
-   public:
+ public:
     static constexpr std::uint32_t CAPACITY = 4;
 
     explicit Timestamps(std::shared_ptr<DeviceContext> context) : context_(std::move(context)) {
@@ -139,8 +139,7 @@ class Timestamps {
         vulkan_calls("reading timestamps", [&] {
             (void)context_->device.getQueryPoolResults(
                 *pool_, 0, count_, sizeof(ticks), ticks.data(), sizeof(ticks[0]),
-                vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait,
-                context_->dispatch);
+                vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait, context_->dispatch);
         });
         const double period_ns =
             context_->physical_device.getProperties(context_->dispatch).limits.timestampPeriod;
@@ -151,7 +150,7 @@ class Timestamps {
         return intervals;
     }
 
-   private:
+ private:
     std::shared_ptr<DeviceContext> context_;
     Unique<vk::QueryPool> pool_;
     std::uint32_t count_ = 0;
@@ -181,8 +180,8 @@ struct Tiler::Impl {
         : options(tiler_options),
           context(device.context()),
           pyramid(device),
-          subdivider(device, {.strategy = options.strategy,
-                              .subtree_levels = options.subtree_levels}),
+          subdivider(device,
+                     {.strategy = options.strategy, .subtree_levels = options.subtree_levels}),
           commands(context),
           timestamps(context) {
         if (!context->queue) {
@@ -233,17 +232,17 @@ void Tiler::Impl::prepare_map(const MapShape& shape) {
     }
     Image map_image(context, "the importance map", map_image_info(shape), aspect_of(shape.format));
     Image pyramid_image(context, "the pyramid", for_pyramid.image, vk::ImageAspectFlagBits::eColor);
-    Buffer state(context, "the pyramid's state", for_pyramid.state_size_bytes,
-                 vk::BufferUsageFlags(for_pyramid.state_usage) | Usage::eTransferDst |
-                     Usage::eTransferSrc,
-                 MemoryKind::device);
+    Buffer state(
+        context, "the pyramid's state", for_pyramid.state_size_bytes,
+        vk::BufferUsageFlags(for_pyramid.state_usage) | Usage::eTransferDst | Usage::eTransferSrc,
+        MemoryKind::device);
     Buffer scratch(context, "the node lists", for_subdivider.scratch_size_bytes,
                    vk::BufferUsageFlags(for_subdivider.scratch_usage) | Usage::eTransferDst,
                    MemoryKind::device);
-    auto binding = pyramid.bind(
-        shape, {.map = {map_image.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
-                .pyramid = pyramid_image.view(),
-                .state = {state.handle()}});
+    auto binding =
+        pyramid.bind(shape, {.map = {map_image.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
+                             .pyramid = pyramid_image.view(),
+                             .state = {state.handle()}});
 
     commands.run("preparing the pyramid", [&](vk::CommandBuffer buffer) {
         const Dispatch& d = context->dispatch;
@@ -266,11 +265,10 @@ void Tiler::Impl::prepare_list(std::uint64_t capacity) {
     }
     const Subdivider::Requirements needed = subdivider.requirements(map->shape, capacity);
     list.reset();  // before the new one, so that both never take memory at once
-    Buffer buffer(context, "a list of " + std::to_string(capacity) + " tiles",
-                  needed.tile_list_size_bytes,
-                  vk::BufferUsageFlags(needed.tile_list_usage) |
-                      vk::BufferUsageFlagBits::eTransferSrc,
-                  MemoryKind::device);
+    Buffer buffer(
+        context, "a list of " + std::to_string(capacity) + " tiles", needed.tile_list_size_bytes,
+        vk::BufferUsageFlags(needed.tile_list_usage) | vk::BufferUsageFlagBits::eTransferSrc,
+        MemoryKind::device);
     auto binding = subdivider.bind(
         map->shape, {.map = {map->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
                      .pyramid = map->pyramid.view(),
@@ -351,10 +349,10 @@ void Tiler::Impl::run_pyramid_and_subdivision(const Threshold& threshold, TileLi
         buffer.pipelineBarrier(Stage::eComputeShader, Stage::eTransfer, {}, list_done, {}, {}, d);
         buffer.copyBuffer(list->buffer.handle(), readback_staging.handle(),
                           vk::BufferCopy(0, 0, sizeof(TileListHeader)), d);
-        buffer.copyBuffer(map->pyramid_state.handle(), readback_staging.handle(),
-                          vk::BufferCopy(0, sizeof(TileListHeader),
-                                         map->shape.layers * sizeof(std::uint32_t)),
-                          d);
+        buffer.copyBuffer(
+            map->pyramid_state.handle(), readback_staging.handle(),
+            vk::BufferCopy(0, sizeof(TileListHeader), map->shape.layers * sizeof(std::uint32_t)),
+            d);
         const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eHostRead);
         buffer.pipelineBarrier(Stage::eTransfer, Stage::eHost, {}, copied, {}, {}, d);
     });

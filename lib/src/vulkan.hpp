@@ -1,5 +1,6 @@
-// Vulkan-Hpp as the library uses it: in a namespace of its own and with a dispatcher for each device,
-// so that a host application's Vulkan-Hpp, of whatever version, never meets ours. Precompiled.
+// Vulkan-Hpp as the library uses it: in a namespace of its own and with a dispatcher for each
+// device, so that a host application's Vulkan-Hpp, of whatever version, never meets ours.
+// Precompiled.
 
 #pragma once
 

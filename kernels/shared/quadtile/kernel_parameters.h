@@ -25,6 +25,7 @@ struct PyramidParameters {
     QUADTILE_UINT layers;
     QUADTILE_UINT top_level;
     QUADTILE_UINT state_words_per_layer;
+    QUADTILE_UINT unorm_bits;  // 8 or 16 for maps of unorm formats, else 0
 };
 
 // The state buffer, in words: the NaN texels of each layer (the last run's), then for each layer
@@ -78,6 +79,7 @@ struct SubdivisionParameters {
     QUADTILE_UINT output_offset;  // of the next pass's
     QUADTILE_UINT max_workgroup_count;
     QUADTILE_UINT tile_capacity;
+    QUADTILE_UINT unorm_bits;  // 8 or 16 for maps of unorm formats, else 0
     float thresholds[MAX_LEVELS];
 };
 

@@ -19,7 +19,7 @@ class DeviceContext;
 
 // Optional features: a kernel uses one where it is on and has an equal path where it is off.
 struct Features {
-    // Shuffle and ballot in compute shaders with full subgroups of a known size of 4 or more
+    // Shuffle and ballot in compute shaders with full subgroups of a known size, 4 to 64
     // (subgroupSizeControl and computeFullSubgroups enabled on the device).
     bool subgroup_operations = true;
     // MAX-reduction samplers (samplerFilterMinmax); used for maps of unorm formats.
@@ -30,21 +30,21 @@ struct Features {
 struct DeviceInfo {
     std::uint32_t index = 0;  // position in enumerate()
     std::string name;
-    std::string type;         // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
-    std::string driver;       // name and version as the driver gives them
+    std::string type;    // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
+    std::string driver;  // name and version as the driver gives them
     std::uint32_t api_version = 0;
 
-    Features features;                          // supported
+    Features features;                            // supported
     bool storage_image_dynamic_indexing = false;  // reported; no kernel needs it
     bool float16 = false;                         // reported; no kernel needs it
     bool timestamps = false;
     std::uint32_t subgroup_size = 0;
-    std::uint32_t max_map_extent = 0;           // texels on a side
+    std::uint32_t max_map_extent = 0;  // texels on a side
     std::uint32_t max_layers = 0;
-    std::uint64_t max_tiles = 0;                // longest tile list that the kernels can write
-    std::uint64_t local_memory_bytes = 0;       // largest device-local heap
+    std::uint64_t max_tiles = 0;           // longest tile list that the kernels can write
+    std::uint64_t local_memory_bytes = 0;  // largest device-local heap
 
-    std::vector<std::string> rejections;        // empty: quadtile can use it
+    std::vector<std::string> rejections;  // empty: quadtile can use it
     [[nodiscard]] bool usable() const noexcept { return rejections.empty(); }
 };
 
@@ -54,13 +54,13 @@ using LogCallback = std::function<void(Severity, std::string_view)>;
 // Limits below the device's own. 0 leaves the device's. They let tests reach the code that large
 // inputs need.
 struct LimitOverrides {
-    std::uint32_t max_workgroup_count = 0;           // per dispatch dimension
+    std::uint32_t max_workgroup_count = 0;  // per dispatch dimension
     std::uint64_t max_storage_buffer_range_bytes = 0;
 };
 
 struct DeviceOptions {
-    // Number (position in enumerate()) or part of the name, case-insensitive. Empty: the environment
-    // variable QUADTILE_DEVICE; where that is empty too, the best usable device.
+    // Number (position in enumerate()) or part of the name, case-insensitive. Empty: the
+    // environment variable QUADTILE_DEVICE; where that is empty too, the best usable device.
     std::string select;
     // Turns on the Khronos validation layer with synchronisation validation; its messages go to
     // `log`. Throws Error(unsupported) where the layer is not installed.
@@ -72,8 +72,8 @@ struct DeviceOptions {
     LimitOverrides limits;
 };
 
-// Handles of the host application's device. Needs Vulkan 1.2 with the features vulkanMemoryModel and
-// vulkanMemoryModelDeviceScope enabled, and a queue of a family with compute.
+// Handles of the host application's device. Needs Vulkan 1.2 with the features vulkanMemoryModel
+// and vulkanMemoryModelDeviceScope enabled, and a queue of a family with compute.
 struct AdoptedDevice {
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
     VkInstance instance = VK_NULL_HANDLE;
@@ -94,15 +94,15 @@ struct AdoptedDevice {
 // Copies share the device; what is made from it keeps it alive. Thread-safe, except that the queue
 // serves one Tiler at a time.
 class Device {
-   public:
-    // Picks a device (discrete before integrated before virtual GPUs, then CPU drivers; among equals
-    // the one with more memory), creates it, owns it.
-    // Throws Error(no_device) with the reason for each device that was passed over.
+ public:
+    // Picks a device (discrete before integrated before virtual GPUs, then CPU drivers; among
+    // equals the one with more memory), creates it, owns it. Throws Error(no_device) with the
+    // reason for each device that was passed over.
     [[nodiscard]] static Device create(const DeviceOptions& options = {});
 
-    // Uses the host's device and never destroys it; the host keeps it alive as long as anything made
-    // from this Device. Throws Error(invalid_argument) for null handles, Error(unsupported) for a
-    // device that lacks what the kernels need.
+    // Uses the host's device and never destroys it; the host keeps it alive as long as anything
+    // made from this Device. Throws Error(invalid_argument) for null handles, Error(unsupported)
+    // for a device that lacks what the kernels need.
     [[nodiscard]] static Device adopt(const AdoptedDevice& host);
 
     // All Vulkan devices of this machine in the loader's order.
@@ -128,7 +128,7 @@ class Device {
         return context_;
     }
 
-   private:
+ private:
     explicit Device(std::shared_ptr<detail::DeviceContext> context);
 
     std::shared_ptr<detail::DeviceContext> context_;

@@ -18,7 +18,7 @@ enum class ErrorCode {
 
 // What went wrong, where, and what to do about it, in one sentence (`what()`).
 class Error : public std::runtime_error {
-   public:
+ public:
     // `vk_result` is the VkResult of the call that failed, 0 (VK_SUCCESS) where there was none.
     Error(ErrorCode code, const std::string& message, int vk_result = 0)
         : std::runtime_error(message), code_(code), vk_result_(vk_result) {}
@@ -26,7 +26,7 @@ class Error : public std::runtime_error {
     [[nodiscard]] ErrorCode code() const noexcept { return code_; }
     [[nodiscard]] int vk_result() const noexcept { return vk_result_; }
 
-   private:
+ private:
     ErrorCode code_;
     int vk_result_;
 };

@@ -48,8 +48,8 @@ struct MapView {
 [[nodiscard]] MapView view_of(const std::vector<float>& texels, std::uint32_t width,
                               std::uint32_t height, std::uint32_t layers = 1);
 
-// Throws Error(invalid_argument) where a map has no texels, an extent of 0 or above 65536, more than
-// 65536 layers, or 2^32 texels or more in all (tile counts have 32 bits).
+// Throws Error(invalid_argument) where a map has no texels, an extent of 0 or above 65536, more
+// than 65536 layers, or 2^32 texels or more in all (tile counts have 32 bits).
 void check_shape(const MapShape& shape);
 
 }  // namespace quadtile

@@ -13,8 +13,8 @@ namespace quadtile {
 
 // The map as the kernels see it.
 struct MapImage {
-    // Type VK_IMAGE_VIEW_TYPE_2D_ARRAY, format of the MapShape, one mip level, `layers` layers, of an
-    // image with VK_IMAGE_USAGE_SAMPLED_BIT. Depth formats: the depth aspect.
+    // Type VK_IMAGE_VIEW_TYPE_2D_ARRAY, format of the MapShape, one mip level, `layers` layers, of
+    // an image with VK_IMAGE_USAGE_SAMPLED_BIT. Depth formats: the depth aspect.
     VkImageView view = VK_NULL_HANDLE;
     // The layout the image is in when the commands execute: SHADER_READ_ONLY_OPTIMAL, GENERAL, or
     // one of the read-only depth layouts.
@@ -35,7 +35,7 @@ struct BufferRange {
 //
 // Thread-safe. Recordings that share a state buffer must not execute at the same time.
 class Pyramid {
-   public:
+ public:
     // Compiles the pipelines. Throws Error.
     explicit Pyramid(const Device& device);
 
@@ -64,12 +64,12 @@ class Pyramid {
     // The descriptors of one set of resources. Keep it until the commands recorded with it have
     // executed; then destroy it before the resources or after, as you like.
     class Binding {
-       public:
+     public:
         Binding(Binding&&) noexcept;
         Binding& operator=(Binding&&) noexcept;
         ~Binding();
 
-       private:
+     private:
         friend class Pyramid;
         struct Impl;
         explicit Binding(std::unique_ptr<Impl> impl);
@@ -91,7 +91,7 @@ class Pyramid {
     // Does not allocate, submit or wait.
     void record(VkCommandBuffer commands, const Binding& binding) const;
 
-   private:
+ private:
     struct Impl;
     std::shared_ptr<const Impl> impl_;
 };

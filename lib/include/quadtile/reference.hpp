@@ -33,7 +33,8 @@ struct Pyramid {
 // The texels as floats: what a shader reads from an image of the map's format.
 [[nodiscard]] std::vector<float> decode(const MapView& map);
 
-// Builds the maximum quadtree of one layer. Throws Error(invalid_argument) for a bad shape or layer.
+// Builds the maximum quadtree of one layer. Throws Error(invalid_argument) for a bad shape or
+// layer.
 [[nodiscard]] Pyramid build_pyramid(const MapView& map, std::uint32_t layer = 0);
 
 // The tiles of all layers, in canonical order.

@@ -23,7 +23,7 @@ struct SubdividerOptions {
 // Thread-safe. Recordings that share a scratch buffer or a tile list must not execute at the same
 // time.
 class Subdivider {
-   public:
+ public:
     // Compiles the pipelines. Throws Error; invalid_argument for options outside their range.
     explicit Subdivider(const Device& device, const SubdividerOptions& options = {});
 
@@ -54,12 +54,12 @@ class Subdivider {
 
     // The descriptors of one set of resources; see Pyramid::Binding.
     class Binding {
-       public:
+     public:
         Binding(Binding&&) noexcept;
         Binding& operator=(Binding&&) noexcept;
         ~Binding();
 
-       private:
+     private:
         friend class Subdivider;
         struct Impl;
         explicit Binding(std::unique_ptr<Impl> impl);
@@ -70,8 +70,8 @@ class Subdivider {
 
     // Records the dispatches of one subdivision and the barriers between them.
     //
-    // The tiles come in any order. Where they do not all find room, the header's `required` is exact
-    // all the same, `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
+    // The tiles come in any order. Where they do not all find room, the header's `required` is
+    // exact all the same, `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
     //
     // Before: the pyramid available and visible to COMPUTE_SHADER / SHADER_READ (after
     // Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE), the map too; earlier
@@ -84,7 +84,7 @@ class Subdivider {
     // recorded. Does not allocate device memory, submit or wait.
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold) const;
 
-   private:
+ private:
     struct Impl;
     std::shared_ptr<const Impl> impl_;
 };

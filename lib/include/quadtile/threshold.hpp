@@ -13,7 +13,7 @@ namespace quadtile {
 // upwards, so that holds wherever the threshold does not grow with the level: constant and
 // max_resolution always, per_level where its values do not increase.
 class Threshold {
-   public:
+ public:
     // The same threshold at every level.
     // Throws Error(invalid_argument) for NaN and negative values.
     [[nodiscard]] static Threshold constant(float value);
@@ -31,7 +31,7 @@ class Threshold {
     // Throws Error(invalid_argument) when per_level has another number of values.
     [[nodiscard]] std::vector<float> levels(std::uint32_t top) const;
 
-   private:
+ private:
     enum class Kind { constant, per_level, max_resolution };
     Threshold(Kind kind, std::vector<float> values);
 

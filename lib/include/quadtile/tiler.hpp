@@ -24,7 +24,7 @@ struct TilerOptions {
 // Keeps pipelines and buffers between calls: subdividing maps of one shape again allocates nothing.
 // One thread at a time; several Tilers need devices of their own.
 class Tiler {
-   public:
+ public:
     explicit Tiler(const Device& device, const TilerOptions& options = {});
     Tiler(Tiler&&) noexcept;
     Tiler& operator=(Tiler&&) noexcept;
@@ -36,7 +36,7 @@ class Tiler {
     [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
                                      Order order = Order::canonical);
 
-   private:
+ private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

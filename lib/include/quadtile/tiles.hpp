@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include <quadtile/map.hpp>
 #include <quadtile/tile_list.h>
+#include <quadtile/map.hpp>
 
 #include <array>
 #include <cstdint>
@@ -26,7 +26,8 @@ enum class Order {
     canonical,  // by layer, then by the Morton code of the tile's first texel; always the same
 };
 
-// The rectangle of map texels that a tile covers, right and bottom exclusive, cut at the map's edge.
+// The rectangle of map texels that a tile covers, right and bottom exclusive, cut at the map's
+// edge.
 struct TexelRect {
     std::uint32_t left;
     std::uint32_t top;
@@ -51,11 +52,11 @@ struct TileList {
     MapShape shape;
     std::vector<Tile> tiles;
 
-    std::uint64_t nan_texels = 0;                   // texels that were NaN and counted as +inf
-    Strategy strategy = Strategy::automatic;        // the one that ran
-    std::string device;                             // its name; empty for the reference
-    std::uint32_t buffer_repeats = 0;               // runs repeated because the tile buffer was full
-    std::vector<StageTime> stages;                  // in the order of execution
+    std::uint64_t nan_texels = 0;             // texels that were NaN and counted as +inf
+    Strategy strategy = Strategy::automatic;  // the one that ran
+    std::string device;                       // its name; empty for the reference
+    std::uint32_t buffer_repeats = 0;         // runs repeated because the tile buffer was full
+    std::vector<StageTime> stages;            // in the order of execution
 
     [[nodiscard]] std::uint32_t levels() const noexcept {
         return top_level(shape.width, shape.height) + 1;

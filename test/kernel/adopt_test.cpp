@@ -1,0 +1,93 @@
+// A host application's device: quadtile works on it and leaves it alive.
+
+#include "gpu_test.hpp"
+#include "support/gpu.hpp"
+#include "support/maps.hpp"
+#include "support/workspace.hpp"
+
+namespace quadtile::test {
+namespace {
+
+class Adopt : public GpuTest {};
+
+AdoptedDevice handles_of(const Device& host) {
+    return {.get_instance_proc_addr = host.get_instance_proc_addr(),
+            .instance = host.instance(),
+            .physical_device = host.physical_device(),
+            .device = host.handle(),
+            .queue = host.queue(),
+            .queue_family = host.queue_family()};
+}
+
+TEST_F(Adopt, SubdividesOnTheHostsDeviceAndLeavesItAlive) {
+    const MapShape shape{90, 70};
+    const std::vector<float> texels = random_map(shape);
+    const MapView map = view_of(texels, shape.width, shape.height);
+    const Threshold threshold = Threshold::constant(0.8F);
+    for (const bool enabled : {false, true}) {
+        AdoptedDevice host = handles_of(device_for());
+        host.enabled = {.subgroup_operations = enabled, .sampler_minmax = enabled};
+        {
+            const Device adopted = Device::adopt(host);
+            EXPECT_EQ(adopted.handle(), device_for().handle());
+            EXPECT_EQ(adopted.info().features.subgroup_operations,
+                      enabled && device_for().info().features.subgroup_operations);
+            Tiler tiler(adopted);
+            EXPECT_EQ(
+                difference(tiler.subdivide(map, threshold), reference::subdivide(map, threshold)),
+                "");
+        }
+        // The host's device still works.
+        Gpu gpu(device_for());
+        gpu.run([](VkCommandBuffer) {});
+    }
+}
+
+TEST_F(Adopt, RecordsWithoutAQueueOfItsOwn) {
+    AdoptedDevice host = handles_of(device_for());
+    host.queue = VK_NULL_HANDLE;
+    const Device adopted = Device::adopt(host);
+    EXPECT_THROW(Tiler{adopted}, Error);
+
+    Gpu gpu(device_for());
+    const Pyramid pyramid(adopted);
+    const Subdivider subdivider(adopted);
+    const MapShape shape{50, 40};
+    const std::vector<float> texels = random_map(shape);
+    const MapView view = view_of(texels, shape.width, shape.height);
+    const Threshold threshold = Threshold::constant(0.8F);
+    const std::vector<Tile> expected = reference::subdivide(view, threshold).tiles;
+    const PyramidWorkspace map(gpu, pyramid, view);
+    const SubdivisionWorkspace list(gpu, subdivider, map, expected.size());
+    gpu.run([&](VkCommandBuffer commands) {
+        pyramid.record(commands, map.binding);
+        gpu.compute_barrier(commands);
+        subdivider.record(commands, list.binding, threshold);
+    });
+    std::vector<Tile> tiles = list.read_tiles(gpu);
+    sort_canonical(tiles);
+    EXPECT_TRUE(tiles == expected);
+}
+
+TEST_F(Adopt, HandlesThatCannotWorkAreRefused) {
+    const auto code_of = [](const AdoptedDevice& host) {
+        try {
+            (void)Device::adopt(host);
+        } catch (const Error& error) {
+            return error.code();
+        }
+        return ErrorCode::vulkan;
+    };
+    AdoptedDevice host = handles_of(device_for());
+    host.device = VK_NULL_HANDLE;
+    EXPECT_EQ(code_of(host), ErrorCode::invalid_argument);
+    host = handles_of(device_for());
+    host.get_instance_proc_addr = nullptr;
+    EXPECT_EQ(code_of(host), ErrorCode::invalid_argument);
+    host = handles_of(device_for());
+    host.queue_family = 99;
+    EXPECT_EQ(code_of(host), ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace quadtile::test

@@ -1,0 +1,67 @@
+#include "gpu_test.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+namespace quadtile::test {
+namespace {
+
+using testing::HasSubstr;
+
+class DeviceChoice : public GpuTest {};
+
+TEST_F(DeviceChoice, EnumerationDescribesEveryDevice) {
+    const std::vector<DeviceInfo> devices = Device::enumerate();
+    ASSERT_FALSE(devices.empty());
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        EXPECT_EQ(devices[i].index, i);
+        EXPECT_FALSE(devices[i].name.empty());
+        EXPECT_FALSE(devices[i].type.empty());
+        if (devices[i].usable()) {
+            EXPECT_GE(devices[i].max_map_extent, 4096U);
+            EXPECT_GE(devices[i].max_layers, 256U);
+            EXPECT_GT(devices[i].max_tiles, 0U);
+            EXPECT_GT(devices[i].subgroup_size, 0U);
+        }
+    }
+}
+
+TEST_F(DeviceChoice, SelectsByNumberAndByPartOfTheName) {
+    for (const DeviceInfo& info : Device::enumerate()) {
+        if (info.usable()) {
+            EXPECT_EQ(Device::create({.select = std::to_string(info.index)}).info().name,
+                      info.name);
+            EXPECT_EQ(Device::create({.select = info.name.substr(1, 4)}).info().type, info.type);
+        }
+    }
+}
+
+TEST_F(DeviceChoice, SaysWhyEachDeviceWasPassedOver) {
+    try {
+        (void)Device::create({.select = "no such device"});
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::no_device);
+        EXPECT_THAT(error.what(), HasSubstr("no such device"));
+        for (const DeviceInfo& info : Device::enumerate()) {
+            EXPECT_THAT(error.what(), HasSubstr("(" + info.name + "): it was not selected"));
+        }
+    }
+}
+
+TEST_F(DeviceChoice, TurnsFeaturesOffOnRequest) {
+    const Device device =
+        Device::create({.allowed = {.subgroup_operations = false, .sampler_minmax = false}});
+    EXPECT_FALSE(device.info().features.subgroup_operations);
+    EXPECT_FALSE(device.info().features.sampler_minmax);
+}
+
+TEST_F(DeviceChoice, LimitsAreOnlyEverLowered) {
+    const Device device =
+        Device::create({.limits = {.max_storage_buffer_range_bytes = std::uint64_t{1} << 60U}});
+    EXPECT_EQ(device.info().max_tiles, Device::create().info().max_tiles);
+}
+
+}  // namespace
+}  // namespace quadtile::test

@@ -1,0 +1,157 @@
+// The pyramid kernel against its twin: every node of every level, and what it leaves behind.
+
+#include "gpu_test.hpp"
+#include "support/gpu.hpp"
+#include "support/maps.hpp"
+#include "support/workspace.hpp"
+
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/quadtree.h>
+
+#include <bit>
+#include <limits>
+
+namespace quadtile::test {
+namespace {
+
+class PyramidKernel : public GpuTest {};
+
+// Levels 1 to TOP of all layers in the image against the reference, bit for bit.
+void expect_levels_equal(Gpu& gpu, const PyramidWorkspace& workspace, const MapView& map) {
+    const MapShape& shape = map.shape;
+    const std::vector<float> image = gpu.read<float>(workspace.image);
+    const VkExtent3D extent = workspace.image.extent();
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        const reference::Pyramid expected = reference::build_pyramid(map, layer);
+        for (std::uint32_t level = 1; level < expected.levels.size(); ++level) {
+            const reference::Level& nodes = expected.levels[level];
+            for (std::uint32_t y = 0; y < nodes.height; ++y) {
+                for (std::uint32_t x = 0; x < nodes.width; ++x) {
+                    const std::size_t row = std::size_t{layer} * extent.height +
+                                            level_offset_y(shape.height, level) + y;
+                    const float actual =
+                        image[row * extent.width + level_offset_x(shape.width, level) + x];
+                    ASSERT_EQ(std::bit_cast<std::uint32_t>(actual),
+                              std::bit_cast<std::uint32_t>(nodes.at(x, y)))
+                        << shape.width << " x " << shape.height << ", layer " << layer << ", level "
+                        << level << " (" << x << ", " << y << "): " << actual << " where "
+                        << nodes.at(x, y) << " was expected";
+                }
+            }
+        }
+        const auto nan_texels = gpu.read<std::uint32_t>(workspace.state, 0, shape.layers);
+        EXPECT_EQ(nan_texels[layer], expected.nan_texels);
+    }
+}
+
+// The state is zero but for the NaN counts in front: ready for the next run.
+void expect_state_at_rest(Gpu& gpu, const PyramidWorkspace& workspace) {
+    const std::size_t words = workspace.state.size_bytes() / sizeof(std::uint32_t);
+    const auto state = gpu.read<std::uint32_t>(workspace.state, 0, words);
+    const std::uint32_t layers = workspace.shape.layers;
+    const std::uint32_t width = workspace.shape.width;
+    const std::uint32_t height = workspace.shape.height;
+    const std::uint32_t top = top_level(width, height);
+    const std::uint32_t per_layer = state_words_per_layer(width, height, top);
+    for (std::uint32_t layer = 0; layer < layers; ++layer) {
+        std::uint32_t word = layers + layer * per_layer;
+        EXPECT_EQ(state[word], 0U) << "NaN texels in counting";
+        ++word;
+        for (std::uint32_t level = PYRAMID_BLOCK_LEVEL; level < top; level += PYRAMID_STEP_LEVELS) {
+            for (std::uint32_t group = 0; group < handover_groups(width, height, level); ++group) {
+                ASSERT_EQ(state[word + group], 0U) << "counter of level " << level;
+            }
+            word += handover_words(width, height, level);
+        }
+    }
+}
+
+TEST_F(PyramidKernel, EqualsItsTwinInEveryVariant) {
+    for (const Variant& variant : all_variants()) {
+        Gpu gpu(device_for(variant));
+        const Pyramid pyramid(gpu.device());
+        for (const MapShape& shape :
+             {MapShape{1, 1}, MapShape{2, 1}, MapShape{1, 3}, MapShape{31, 33}, MapShape{64, 64},
+              MapShape{65, 64}, MapShape{64, 65}, MapShape{127, 129, 3}, MapShape{1000, 7},
+              MapShape{1024, 1024}, MapShape{1025, 1023}, MapShape{3, 4000, 2}}) {
+            const std::vector<float> texels = with_special_values(random_map(shape), 64);
+            const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+            PyramidWorkspace workspace(gpu, pyramid, map);
+            gpu.run([&](VkCommandBuffer commands) { pyramid.record(commands, workspace.binding); });
+            expect_levels_equal(gpu, workspace, map);
+            expect_state_at_rest(gpu, workspace);
+        }
+    }
+}
+
+TEST_F(PyramidKernel, NothingOutsideTheMapWinsAMaximum) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    for (const MapShape& shape :
+         {MapShape{1, 1}, MapShape{65, 3}, MapShape{3, 65}, MapShape{67, 67}}) {
+        // Were the padding 0 or the like, it would win over these.
+        for (const float value : {-5.0F, -std::numeric_limits<float>::infinity()}) {
+            const std::vector<float> texels = constant_map(shape, value);
+            const MapView map = view_of(texels, shape.width, shape.height);
+            PyramidWorkspace workspace(gpu, pyramid, map);
+            gpu.run([&](VkCommandBuffer commands) { pyramid.record(commands, workspace.binding); });
+            expect_levels_equal(gpu, workspace, map);
+        }
+    }
+}
+
+TEST_F(PyramidKernel, AThousandRunsNeedNoReset) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    const MapShape shape{300, 1500, 2};
+    const std::vector<float> texels = with_special_values(random_map(shape), 64);
+    const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+    PyramidWorkspace workspace(gpu, pyramid, map);
+    for (std::uint32_t submission = 0; submission < 10; ++submission) {
+        gpu.run([&](VkCommandBuffer commands) {
+            for (std::uint32_t run = 0; run < 100; ++run) {
+                pyramid.record(commands, workspace.binding);
+                gpu.compute_barrier(commands);
+            }
+        });
+    }
+    expect_levels_equal(gpu, workspace, map);
+    expect_state_at_rest(gpu, workspace);
+}
+
+TEST_F(PyramidKernel, SeveralAtOnceDoNotInterfere) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    std::vector<std::vector<float>> texels;
+    std::vector<MapView> maps;
+    std::vector<PyramidWorkspace> workspaces;
+    texels.reserve(4);  // the views point into it
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        const MapShape shape{500 + i, 700 - i};
+        texels.push_back(random_map(shape, i + 1));
+        maps.push_back(view_of(texels.back(), shape.width, shape.height));
+        workspaces.emplace_back(gpu, pyramid, maps.back());
+    }
+    // No barrier in between: the dispatches may overlap.
+    gpu.run([&](VkCommandBuffer commands) {
+        for (const PyramidWorkspace& workspace : workspaces) {
+            pyramid.record(commands, workspace.binding);
+        }
+    });
+    for (std::size_t i = 0; i < workspaces.size(); ++i) {
+        expect_levels_equal(gpu, workspaces[i], maps[i]);
+    }
+}
+
+TEST_F(PyramidKernel, ShapesThatTheDeviceCannotHoldAreRefused) {
+    const Pyramid pyramid(device_for());
+    const DeviceInfo& info = device_for().info();
+    EXPECT_THROW((void)pyramid.requirements({0, 1}), Error);
+    EXPECT_THROW((void)pyramid.requirements({1, 1, info.max_layers + 1}), Error);
+    if (info.max_map_extent < MAX_MAP_EXTENT) {
+        EXPECT_THROW((void)pyramid.requirements({info.max_map_extent + 1, 1}), Error);
+    }
+}
+
+}  // namespace
+}  // namespace quadtile::test

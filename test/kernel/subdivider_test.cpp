@@ -1,0 +1,238 @@
+// The recording layer of the subdivision: the header, the overflow protocol, and the state that it
+// leaves behind.
+
+#include "gpu_test.hpp"
+#include "support/gpu.hpp"
+#include "support/maps.hpp"
+#include "support/workspace.hpp"
+
+#include <quadtile/kernel_parameters.h>
+
+#include <algorithm>
+#include <span>
+
+namespace quadtile::test {
+namespace {
+
+class SubdividerKernels : public GpuTest {};
+
+constexpr Strategy STRATEGIES[] = {Strategy::per_level, Strategy::subtree};
+
+void run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
+         const Subdivider& subdivider, const SubdivisionWorkspace& list,
+         const Threshold& threshold) {
+    gpu.run([&](VkCommandBuffer commands) {
+        pyramid.record(commands, map.binding);
+        gpu.compute_barrier(commands);
+        subdivider.record(commands, list.binding, threshold);
+    });
+}
+
+// Counters and arguments are back at zero.
+void expect_state_at_rest(Gpu& gpu, const SubdivisionWorkspace& list) {
+    const auto words =
+        gpu.read<std::uint32_t>(list.scratch, 0, sizeof(SubdivisionState) / sizeof(std::uint32_t));
+    EXPECT_TRUE(std::ranges::all_of(words, [](std::uint32_t word) { return word == 0; }));
+}
+
+TEST_F(SubdividerKernels, HeaderIsReadyForIndirectUse) {
+    for (const Variant& variant : {all_variants()[0], all_variants()[3]}) {
+        Gpu gpu(device_for(variant));
+        const Pyramid pyramid(gpu.device());
+        const MapShape shape{150, 90, 2};
+        const std::vector<float> texels = random_map(shape);
+        const MapView view = view_of(texels, shape.width, shape.height, shape.layers);
+        const PyramidWorkspace map(gpu, pyramid, view);
+        const Threshold threshold = Threshold::constant(0.9F);
+        const std::uint64_t tiles = reference::subdivide(view, threshold).tiles.size();
+        for (const Strategy strategy : STRATEGIES) {
+            const Subdivider subdivider(gpu.device(), {.strategy = strategy});
+            const SubdivisionWorkspace list(gpu, subdivider, map, tiles + 10);
+            run(gpu, pyramid, map, subdivider, list, threshold);
+            const TileListHeader header = list.read_header(gpu);
+            EXPECT_EQ(header.written, tiles);
+            EXPECT_EQ(header.required, tiles);
+            EXPECT_EQ(header.flags, 0U);
+            EXPECT_EQ(header.capacity, tiles + 10);
+            EXPECT_GE(std::uint64_t{header.dispatch_x} * header.dispatch_y, tiles);
+            EXPECT_LE(header.dispatch_x, gpu.properties().limits.maxComputeWorkGroupCount[0]);
+            if (variant.limits.max_workgroup_count != 0) {
+                EXPECT_EQ(header.dispatch_x, variant.limits.max_workgroup_count);
+            }
+            EXPECT_EQ(header.dispatch_z, 1U);
+            EXPECT_EQ(header.draw_vertex_count, 4U);
+            EXPECT_EQ(header.draw_instance_count, tiles);
+            EXPECT_EQ(header.draw_first_vertex, 0U);
+            EXPECT_EQ(header.draw_first_instance, 0U);
+        }
+    }
+}
+
+TEST_F(SubdividerKernels, OverflowCountsOnWithoutWritingBeyondTheBuffer) {
+    constexpr std::uint32_t GUARD = 0xabababab;
+    for (const Variant& variant : all_variants()) {
+        Gpu gpu(device_for(variant));
+        const Pyramid pyramid(gpu.device());
+        const MapShape shape{60, 60};
+        const std::vector<float> texels = random_map(shape);
+        const MapView view = view_of(texels, shape.width, shape.height);
+        const PyramidWorkspace map(gpu, pyramid, view);
+        const Threshold threshold = Threshold::constant(0.5F);
+        const std::vector<Tile> expected = reference::subdivide(view, threshold).tiles;
+        for (const Strategy strategy : STRATEGIES) {
+            const Subdivider subdivider(gpu.device(), {.strategy = strategy});
+            // Bound with less room than the buffer has: the rest is the guard.
+            for (const std::uint64_t capacity :
+                 {std::uint64_t{1}, std::uint64_t{100}, expected.size() - 1, expected.size()}) {
+                SubdivisionWorkspace list(gpu, subdivider, map, expected.size() + 64);
+                gpu.fill(list.tile_list, GUARD);
+                list.binding = subdivider.bind(shape, {.map = map.map.map_image(),
+                                                       .pyramid = map.image.view(),
+                                                       .scratch = list.scratch.range(),
+                                                       .tile_list = list.tile_list.range(),
+                                                       .tile_capacity = capacity});
+                run(gpu, pyramid, map, subdivider, list, threshold);
+                const TileListHeader header = list.read_header(gpu);
+                EXPECT_EQ(header.required, expected.size());
+                EXPECT_EQ(header.written, std::min<std::uint64_t>(capacity, expected.size()));
+                EXPECT_EQ(header.flags, capacity < expected.size() ? TILE_LIST_OVERFLOW : 0U);
+                EXPECT_EQ(header.draw_instance_count, header.written);
+
+                // What was written are tiles of the subdivision, each once.
+                std::vector<Tile> tiles = list.read_tiles(gpu);
+                sort_canonical(tiles);
+                const auto by_position = [](const Tile& tile) {
+                    return std::make_pair(tile.node & 0xffff00ffU, tile.position);
+                };
+                std::vector<Tile> all = expected;
+                std::ranges::sort(all, {}, by_position);
+                std::ranges::sort(tiles, {}, by_position);
+                EXPECT_TRUE(std::ranges::includes(all, tiles, {}, by_position, by_position));
+                EXPECT_TRUE(std::ranges::adjacent_find(tiles) == tiles.end());
+
+                const std::size_t end = sizeof(TileListHeader) + capacity * sizeof(Tile);
+                const auto guard = gpu.read<std::uint32_t>(
+                    list.tile_list, end,
+                    (list.tile_list.size_bytes() - end) / sizeof(std::uint32_t));
+                EXPECT_TRUE(
+                    std::ranges::all_of(guard, [](std::uint32_t word) { return word == GUARD; }));
+                expect_state_at_rest(gpu, list);
+            }
+        }
+    }
+}
+
+TEST_F(SubdividerKernels, AThousandRunsNeedNoReset) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    const MapShape shape{130, 70, 2};
+    const std::vector<float> texels = random_map(shape);
+    const MapView view = view_of(texels, shape.width, shape.height, shape.layers);
+    const PyramidWorkspace map(gpu, pyramid, view);
+    const Threshold fine = Threshold::constant(0.3F);
+    const Threshold coarse = Threshold::constant(2.0F);  // one tile a layer: empty lists
+    const std::vector<Tile> expected = reference::subdivide(view, fine).tiles;
+    for (const Strategy strategy : STRATEGIES) {
+        const Subdivider subdivider(gpu.device(), {.strategy = strategy, .subtree_levels = 3});
+        const SubdivisionWorkspace list(gpu, subdivider, map, expected.size());
+        gpu.run([&](VkCommandBuffer commands) {
+            pyramid.record(commands, map.binding);
+            gpu.compute_barrier(commands);
+        });
+        for (std::uint32_t submission = 0; submission < 10; ++submission) {
+            gpu.run([&](VkCommandBuffer commands) {
+                for (std::uint32_t repeat = 0; repeat < 50; ++repeat) {
+                    subdivider.record(commands, list.binding, coarse);
+                    gpu.compute_barrier(commands);
+                    subdivider.record(commands, list.binding, fine);
+                    gpu.compute_barrier(commands);
+                }
+            });
+        }
+        std::vector<Tile> tiles = list.read_tiles(gpu);
+        sort_canonical(tiles);
+        EXPECT_TRUE(tiles == expected);
+        expect_state_at_rest(gpu, list);
+    }
+}
+
+TEST_F(SubdividerKernels, SharesOneBufferAtAnOffset) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    const MapShape shape{100, 100};
+    const std::vector<float> texels = random_map(shape);
+    const MapView view = view_of(texels, shape.width, shape.height);
+    const PyramidWorkspace map(gpu, pyramid, view);
+    const Threshold threshold = Threshold::constant(0.7F);
+    const std::vector<Tile> expected = reference::subdivide(view, threshold).tiles;
+    for (const Strategy strategy : STRATEGIES) {
+        const Subdivider subdivider(gpu.device(), {.strategy = strategy});
+        const auto needed = subdivider.requirements(shape, expected.size());
+        const VkDeviceSize scratch_at = 1024;
+        const VkDeviceSize list_at = (scratch_at + needed.scratch_size_bytes + 1023) / 1024 * 1024;
+        const Buffer shared = gpu.make_buffer(list_at + needed.tile_list_size_bytes,
+                                              needed.scratch_usage | needed.tile_list_usage);
+        gpu.fill(shared, 0);
+        const auto binding = subdivider.bind(shape, {.map = map.map.map_image(),
+                                                     .pyramid = map.image.view(),
+                                                     .scratch = {shared.handle(), scratch_at},
+                                                     .tile_list = {shared.handle(), list_at},
+                                                     .tile_capacity = expected.size()});
+        gpu.run([&](VkCommandBuffer commands) {
+            pyramid.record(commands, map.binding);
+            gpu.compute_barrier(commands);
+            subdivider.record(commands, binding, threshold);
+        });
+        std::vector<Tile> tiles =
+            gpu.read<Tile>(shared, list_at + sizeof(TileListHeader), expected.size());
+        sort_canonical(tiles);
+        EXPECT_TRUE(tiles == expected);
+    }
+}
+
+TEST_F(SubdividerKernels, BadInputIsRefused) {
+    const auto code_of = [](const auto& call) {
+        try {
+            call();
+        } catch (const Error& error) {
+            return error.code();
+        }
+        return ErrorCode::vulkan;
+    };
+    const Device& device = device_for();
+    EXPECT_EQ(code_of([&] { Subdivider(device, {.subtree_levels = 0}); }),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { Subdivider(device, {.subtree_levels = 9}); }),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { Subdivider(device, {.strategy = Strategy::reference}); }),
+              ErrorCode::invalid_argument);
+    const Subdivider subdivider(device);
+    EXPECT_EQ(code_of([&] {
+                  (void)subdivider.requirements({16, 16}, 0);
+              }),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] {
+                  (void)subdivider.requirements({16, 16}, std::uint64_t{1} << 33U);
+              }),
+              ErrorCode::unsupported);
+    EXPECT_EQ(code_of([&] {
+                  (void)subdivider.requirements({0, 16}, 1);
+              }),
+              ErrorCode::invalid_argument);
+}
+
+TEST_F(SubdividerKernels, AThresholdThatDoesNotFitIsRefusedBeforeAnythingIsRecorded) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    const std::vector<float> texels(64, 1.0F);
+    const PyramidWorkspace map(gpu, pyramid, view_of(texels, 8, 8));
+    const Subdivider subdivider(gpu.device());
+    const SubdivisionWorkspace list(gpu, subdivider, map, 64);
+    gpu.run([&](VkCommandBuffer commands) {
+        EXPECT_THROW(subdivider.record(commands, list.binding, Threshold::per_level({1.0F})),
+                     Error);
+    });
+}
+
+}  // namespace
+}  // namespace quadtile::test

@@ -1,0 +1,282 @@
+// The whole pipeline against the reference: the list is the same, tile for tile, bit for bit.
+
+#include "gpu_test.hpp"
+#include "support/maps.hpp"
+
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <cstring>
+#include <limits>
+
+namespace quadtile::test {
+namespace {
+
+constexpr float INF = std::numeric_limits<float>::infinity();
+
+class Subdivision : public GpuTest {};
+class LargeMaps : public GpuTest {};
+
+struct Content {
+    std::string name;
+    std::vector<float> texels;
+    Threshold threshold;
+};
+
+std::vector<Content> contents_of(const MapShape& shape) {
+    std::vector<Content> contents{
+        {"constant, split", constant_map(shape, 2.0F), Threshold::constant(1.0F)},
+        {"constant at the threshold", constant_map(shape, 1.0F), Threshold::constant(1.0F)},
+        {"random", random_map(shape), Threshold::constant(0.99F)},
+        {"random, by resolution", random_map(shape), Threshold::max_resolution(16.0F)},
+        {"smooth", smooth_map(shape), Threshold::max_resolution(32.0F)},
+        {"special values", with_special_values(random_map(shape), 32), Threshold::constant(0.9F)},
+        {"special values, none split but infinity", with_special_values(random_map(shape), 32),
+         Threshold::constant(INF)},
+        {"denormal threshold", with_special_values(constant_map(shape, -0.0F), 8),
+         Threshold::constant(std::numeric_limits<float>::denorm_min())},
+    };
+    const MapAndThreshold all = all_split(shape);
+    contents.push_back({"all split", all.texels, all.threshold});
+    const MapAndThreshold none = none_split(shape);
+    contents.push_back({"none split", none.texels, none.threshold});
+    for (const Corner corner :
+         {Corner::top_left, Corner::top_right, Corner::bottom_left, Corner::bottom_right}) {
+        contents.push_back({"peak in corner " + std::to_string(static_cast<int>(corner)),
+                            corner_peak_map(shape, corner), Threshold::constant(1.0F)});
+    }
+    // Not monotone: a threshold that grows with the level, one level that is never split.
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    std::vector<float> growing;
+    for (std::uint32_t level = 0; level <= top; ++level) {
+        growing.push_back(0.9F + 0.1F * static_cast<float>(level) / static_cast<float>(top + 1));
+    }
+    contents.push_back({"growing thresholds", random_map(shape), Threshold::per_level(growing)});
+    return contents;
+}
+
+const std::vector<MapShape>& shapes() {
+    static const std::vector<MapShape> all{
+        {1, 1},        {2, 1},   {1, 2},     {2, 2},     {3, 3},    {1, 100},
+        {129, 1},      {31, 33}, {63, 64},   {64, 64},   {65, 65},  {100, 37, 3},
+        {128, 127, 2}, {257, 5}, {255, 256}, {1023, 65}, {1, 3000}, {7, 7, 70},
+    };
+    return all;
+}
+
+std::string text_of(const MapShape& shape) {
+    return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " x " +
+           std::to_string(shape.layers);
+}
+
+void expect_same_as_reference(const MapShape& shape, const Variant& variant, Strategy strategy,
+                              std::uint32_t subtree_levels) {
+    Tiler& tiler = tiler_for(variant, strategy, subtree_levels);
+    for (const Content& content : contents_of(shape)) {
+        const MapView map = view_of(content.texels, shape.width, shape.height, shape.layers);
+        const TileList expected = reference::subdivide(map, content.threshold);
+        if (expected.tiles.size() > device_for(variant).info().max_tiles) {
+            EXPECT_THROW((void)tiler.subdivide(map, content.threshold), Error);
+            continue;
+        }
+        EXPECT_EQ(difference(tiler.subdivide(map, content.threshold), expected), "")
+            << text_of(shape) << ", " << content.name << ", " << variant.name << ", strategy "
+            << static_cast<int>(strategy) << ", " << subtree_levels << " subtree levels";
+    }
+}
+
+TEST_F(Subdivision, PerLevelEqualsTheReference) {
+    for (const Variant& variant : all_variants()) {
+        for (const MapShape& shape : shapes()) {
+            expect_same_as_reference(shape, variant, Strategy::per_level, 6);
+        }
+    }
+}
+
+TEST_F(Subdivision, SubtreeEqualsTheReferenceWithEveryNumberOfLevels) {
+    for (std::uint32_t levels = 1; levels <= MAX_SUBTREE_LEVELS; ++levels) {
+        for (const MapShape& shape : shapes()) {
+            expect_same_as_reference(shape, all_variants().front(), Strategy::subtree, levels);
+        }
+    }
+}
+
+TEST_F(Subdivision, SubtreeEqualsTheReferenceInEveryVariant) {
+    for (const Variant& variant : all_variants()) {
+        for (const std::uint32_t levels : {2U, 6U}) {
+            for (const MapShape& shape : shapes()) {
+                expect_same_as_reference(shape, variant, Strategy::subtree, levels);
+            }
+        }
+    }
+}
+
+// Texels of each format with what decodes to many different values, NaN included for the floats.
+std::vector<std::byte> raw_texels(const MapShape& shape) {
+    const std::size_t texels = std::size_t{shape.width} * shape.height * shape.layers;
+    const std::size_t size_bytes = texel_size_bytes(shape.format);
+    std::vector<std::byte> bytes(texels * size_bytes);
+    if (shape.format == TexelFormat::d32_float || shape.format == TexelFormat::r32_float) {
+        const std::vector<float> values = random_map(shape);
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+        return bytes;
+    }
+    // Each bit pattern in turn: all 256 and all 65536 are there where the map is large enough.
+    for (std::size_t i = 0; i < texels; ++i) {
+        const auto value = static_cast<std::uint16_t>(i * 40503U);  // odd: a permutation
+        std::memcpy(bytes.data() + i * size_bytes, &value, size_bytes);
+    }
+    return bytes;
+}
+
+TEST_F(Subdivision, EveryFormatIsReadExactly) {
+    for (const TexelFormat format :
+         {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::d32_float,
+          TexelFormat::r16_unorm, TexelFormat::r8_unorm}) {
+        for (const MapShape& shape :
+             {MapShape{256, 256, 1, format}, MapShape{99, 101, 2, format}}) {
+            const std::vector<std::byte> texels = raw_texels(shape);
+            const MapView map{texels.data(), shape};
+            for (const Variant& variant : {all_variants()[0], all_variants()[2]}) {
+                Tiler& tiler = tiler_for(variant, Strategy::subtree);
+                // Zero splits everything: the list then has every texel's value.
+                for (const float t : {0.0F, 0.5F, 0.9999F}) {
+                    EXPECT_EQ(difference(tiler.subdivide(map, Threshold::constant(t)),
+                                         reference::subdivide(map, Threshold::constant(t))),
+                              "")
+                        << "format " << static_cast<int>(format) << ", " << text_of(shape)
+                        << ", threshold " << t << ", " << variant.name;
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Subdivision, FullTileBuffersGrowAndNothingIsLost) {
+    const MapShape shape{200, 100, 2};
+    const std::vector<float> texels = random_map(shape);
+    const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+    const Threshold threshold = Threshold::constant(0.9F);
+    const TileList expected = reference::subdivide(map, threshold);
+    const std::uint64_t needed = expected.tiles.size();
+    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+        for (const std::uint64_t capacity : {std::uint64_t{1}, std::uint64_t{2}, needed - 1}) {
+            Tiler tiler(device_for(), {.strategy = strategy, .initial_tile_capacity = capacity});
+            const TileList list = tiler.subdivide(map, threshold);
+            EXPECT_EQ(difference(list, expected), "");
+            EXPECT_EQ(list.buffer_repeats, 1U);
+        }
+        Tiler tiler(device_for(), {.strategy = strategy, .initial_tile_capacity = needed});
+        EXPECT_EQ(tiler.subdivide(map, threshold).buffer_repeats, 0U);
+    }
+}
+
+TEST_F(Subdivision, ListsThatTheDeviceCannotAddressAreRefusedByName) {
+    const Variant& variant = all_variants()[4];
+    const MapShape shape{128, 128};
+    const MapAndThreshold all = all_split(shape);
+    try {
+        (void)tiler_for(variant, Strategy::subtree)
+            .subdivide(view_of(all.texels, shape.width, shape.height), all.threshold);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::unsupported);
+        EXPECT_THAT(error.what(), testing::HasSubstr("16384 tiles"));
+    }
+}
+
+TEST_F(Subdivision, OneTilerServesMapsOfChangingShapesAndRepeats) {
+    Tiler& tiler = tiler_for(all_variants().front(), Strategy::subtree);
+    for (std::uint32_t run = 0; run < 200; ++run) {
+        const MapShape shape{1 + run * 37 % 300, 1 + run / 3 * 53 % 200, 1 + run % 3};
+        const std::vector<float> texels = random_map(shape, run);
+        const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+        const Threshold threshold = Threshold::max_resolution(static_cast<float>(1 + run % 40));
+        ASSERT_EQ(difference(tiler.subdivide(map, threshold), reference::subdivide(map, threshold)),
+                  "")
+            << "run " << run << ", " << text_of(shape);
+    }
+}
+
+TEST_F(Subdivision, AnyOrderHasTheSameTiles) {
+    const MapShape shape{300, 200};
+    const std::vector<float> texels = random_map(shape);
+    const MapView map = view_of(texels, shape.width, shape.height);
+    const Threshold threshold = Threshold::constant(0.95F);
+    TileList list =
+        tiler_for(all_variants().front(), Strategy::subtree).subdivide(map, threshold, Order::any);
+    EXPECT_EQ(check_partition(list.tiles, shape), "");
+    sort_canonical(list.tiles);
+    EXPECT_EQ(difference(list, reference::subdivide(map, threshold)), "");
+}
+
+TEST_F(Subdivision, BadInputIsRefused) {
+    Tiler& tiler = tiler_for(all_variants().front(), Strategy::subtree);
+    const std::vector<float> texels(4, 1.0F);
+    const auto code_of = [&](const MapView& map, const Threshold& threshold) {
+        try {
+            (void)tiler.subdivide(map, threshold);
+        } catch (const Error& error) {
+            return error.code();
+        }
+        return ErrorCode::vulkan;
+    };
+    const Threshold one = Threshold::constant(1.0F);
+    EXPECT_EQ(code_of({texels.data(), {0, 4}}, one), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of({nullptr, {2, 2}}, one), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of({texels.data(), {2, 2}}, Threshold::per_level({1.0F})),
+              ErrorCode::invalid_argument);
+    // Larger than any image of the device: refused before a texel is read.
+    const std::uint32_t too_wide = device_for().info().max_map_extent + 1;
+    if (too_wide <= MAX_MAP_EXTENT) {
+        EXPECT_EQ(code_of({texels.data(), {too_wide, 1}}, one), ErrorCode::unsupported);
+    }
+    EXPECT_EQ(code_of({texels.data(), {1, 1, device_for().info().max_layers + 1}}, one),
+              ErrorCode::unsupported);
+}
+
+TEST_F(LargeMaps, EqualTheReferenceUpTo4096) {
+    for (const MapShape& shape : {MapShape{1024, 1024}, MapShape{1025, 1023}, MapShape{2047, 2049},
+                                  MapShape{4096, 4096}, MapShape{4097, 300}}) {
+        struct Case {
+            std::string name;
+            std::vector<float> texels;
+            Threshold threshold;
+        };
+        const MapAndThreshold all = all_split(shape);
+        for (const Case& test :
+             {Case{"smooth", smooth_map(shape), Threshold::max_resolution(64.0F)},
+              Case{"peaks", with_special_values(peaks_map(shape), 4096), Threshold::constant(1)},
+              Case{"all split", all.texels, all.threshold}}) {
+            const MapView map = view_of(test.texels, shape.width, shape.height);
+            const TileList expected = reference::subdivide(map, test.threshold);
+            for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+                Tiler& tiler = tiler_for(all_variants().front(), strategy);
+                EXPECT_EQ(difference(tiler.subdivide(map, test.threshold), expected), "")
+                    << text_of(shape) << ", " << test.name << ", strategy "
+                    << static_cast<int>(strategy);
+            }
+        }
+    }
+}
+
+// As large as the device's images go: thin maps reach the top level, 16384^2 reaches the cascade.
+TEST_F(LargeMaps, EqualTheReferenceAtTheDevicesLimit) {
+    const std::uint32_t extent = device_for().info().max_map_extent;
+    for (const MapShape& shape :
+         {MapShape{extent, 3}, MapShape{2, extent}, MapShape{16384, 16384}}) {
+        const std::vector<float> texels = peaks_map(shape, 512);
+        const MapView map = view_of(texels, shape.width, shape.height);
+        const Threshold threshold = Threshold::constant(1.0F);
+        const TileList expected = reference::subdivide(map, threshold);
+        for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+            // Of its own, so that its gigabytes go away again.
+            Tiler tiler(device_for(), {.strategy = strategy});
+            EXPECT_EQ(difference(tiler.subdivide(map, threshold), expected), "")
+                << text_of(shape) << ", strategy " << static_cast<int>(strategy);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace quadtile::test

@@ -1,0 +1,576 @@
+#include "support/gpu.hpp"
+
+#include <quadtile/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace quadtile::test {
+
+namespace {
+
+constexpr VkDeviceSize STAGING_SIZE_BYTES = VkDeviceSize{64} << 20U;
+
+void check(VkResult result, const char* call) {
+    if (result == VK_SUCCESS) {
+        return;
+    }
+    ErrorCode code = ErrorCode::vulkan;
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
+        code = ErrorCode::out_of_memory;
+    } else if (result == VK_ERROR_DEVICE_LOST) {
+        code = ErrorCode::device_lost;
+    }
+    throw Error(code, std::string(call) + " failed with VkResult " + std::to_string(result),
+                result);
+}
+
+template <typename Function>
+void load(Function& function, PFN_vkVoidFunction address, const char* name) {
+    if (address == nullptr) {
+        throw Error(ErrorCode::vulkan, std::string("the Vulkan driver has no function ") + name);
+    }
+    function = reinterpret_cast<Function>(address);
+}
+
+// Calls a vkCreate function and owns what it makes.
+template <typename Handle, typename Info>
+Owned<Handle> make(VkDevice device, const char* call,
+                   VkResult(VKAPI_PTR* create)(VkDevice, const Info*, const VkAllocationCallbacks*,
+                                               Handle*),
+                   typename Owned<Handle>::Destroy destroy, const Info& info) {
+    Handle handle = VK_NULL_HANDLE;
+    check(create(device, &info, nullptr, &handle), call);
+    return {device, handle, destroy};
+}
+
+VkDeviceSize texel_size_bytes_of(VkFormat format) {
+    for (const TexelFormat candidate :
+         {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::d32_float,
+          TexelFormat::r16_unorm, TexelFormat::r8_unorm}) {
+        if (vk_format(candidate) == format) {
+            return texel_size_bytes(candidate);
+        }
+    }
+    throw Error(ErrorCode::invalid_argument,
+                "VkFormat " + std::to_string(format) + " is none of an importance map");
+}
+
+VkImageAspectFlags aspect_of(VkFormat format) {
+    return format == VK_FORMAT_D32_SFLOAT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+}
+
+}  // namespace
+
+VulkanFunctions::VulkanFunctions(PFN_vkGetInstanceProcAddr get_instance_proc_addr,
+                                 VkInstance instance, VkDevice device) {
+#define QUADTILE_TEST_LOAD(name) \
+    load(name, get_instance_proc_addr(instance, "vk" #name), "vk" #name);
+    QUADTILE_TEST_INSTANCE_FUNCTIONS(QUADTILE_TEST_LOAD)
+#undef QUADTILE_TEST_LOAD
+#define QUADTILE_TEST_LOAD(name) load(name, GetDeviceProcAddr(device, "vk" #name), "vk" #name);
+    QUADTILE_TEST_DEVICE_FUNCTIONS(QUADTILE_TEST_LOAD)
+#undef QUADTILE_TEST_LOAD
+}
+
+Gpu::Gpu(const Device& device)
+    : device_(device), vk_(device.get_instance_proc_addr(), device.instance(), device.handle()) {
+    vk_.GetPhysicalDeviceProperties(device.physical_device(), &properties_);
+    vk_.GetPhysicalDeviceMemoryProperties(device.physical_device(), &memory_properties_);
+
+    std::uint32_t family_count = 0;
+    vk_.GetPhysicalDeviceQueueFamilyProperties(device.physical_device(), &family_count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(family_count);
+    vk_.GetPhysicalDeviceQueueFamilyProperties(device.physical_device(), &family_count,
+                                               families.data());
+    timestamp_valid_bits_ = families.at(device.queue_family()).timestampValidBits;
+
+    command_pool_ =
+        make(device.handle(), "vkCreateCommandPool", vk_.CreateCommandPool, vk_.DestroyCommandPool,
+             VkCommandPoolCreateInfo{
+                 .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                 .queueFamilyIndex = device.queue_family(),
+             });
+    const VkCommandBufferAllocateInfo commands_info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = command_pool_.get(),
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    check(vk_.AllocateCommandBuffers(device.handle(), &commands_info, &commands_),
+          "vkAllocateCommandBuffers");
+    fence_ = make(device.handle(), "vkCreateFence", vk_.CreateFence, vk_.DestroyFence,
+                  VkFenceCreateInfo{.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO});
+}
+
+Gpu::~Gpu() = default;
+
+Owned<VkDeviceMemory> Gpu::allocate(const VkMemoryRequirements& requirements, Memory memory) const {
+    constexpr VkMemoryPropertyFlags HOST =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    // The first type that has all flags of the first set that any type has.
+    const std::vector<VkMemoryPropertyFlags> preferences =
+        memory == Memory::device_local
+            ? std::vector<VkMemoryPropertyFlags>{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0}
+            : std::vector<VkMemoryPropertyFlags>{HOST | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, HOST};
+    for (const VkMemoryPropertyFlags wanted : preferences) {
+        for (std::uint32_t type = 0; type < memory_properties_.memoryTypeCount; ++type) {
+            const bool allowed = ((requirements.memoryTypeBits >> type) & 1U) != 0;
+            const VkMemoryPropertyFlags has = memory_properties_.memoryTypes[type].propertyFlags;
+            if (allowed && (has & wanted) == wanted) {
+                return make(device_.handle(), "vkAllocateMemory", vk_.AllocateMemory,
+                            vk_.FreeMemory,
+                            VkMemoryAllocateInfo{
+                                .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                .allocationSize = requirements.size,
+                                .memoryTypeIndex = type,
+                            });
+            }
+        }
+    }
+    throw Error(ErrorCode::unsupported, "the device has no memory type for the resource");
+}
+
+Buffer Gpu::make_buffer(VkDeviceSize size_bytes, VkBufferUsageFlags usage, Memory memory) const {
+    const VkDevice device = device_.handle();
+    Buffer buffer;
+    buffer.size_bytes_ = size_bytes;
+    buffer.buffer_ = make(
+        device, "vkCreateBuffer", vk_.CreateBuffer, vk_.DestroyBuffer,
+        VkBufferCreateInfo{
+            .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+            .size = size_bytes,
+            .usage = usage | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        });
+    VkMemoryRequirements requirements;
+    vk_.GetBufferMemoryRequirements(device, buffer.handle(), &requirements);
+    buffer.memory_ = allocate(requirements, memory);
+    check(vk_.BindBufferMemory(device, buffer.handle(), buffer.memory_.get(), 0),
+          "vkBindBufferMemory");
+    if (memory == Memory::host_visible) {
+        void* mapped = nullptr;
+        check(vk_.MapMemory(device, buffer.memory_.get(), 0, VK_WHOLE_SIZE, 0, &mapped),
+              "vkMapMemory");
+        buffer.mapped_ = static_cast<std::byte*>(mapped);
+    }
+    return buffer;
+}
+
+Image Gpu::make_image(VkImageCreateInfo info, VkImageLayout layout) {
+    const VkDevice device = device_.handle();
+    info.usage |= VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    info.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+
+    Image image;
+    image.extent_ = info.extent;
+    image.texel_size_bytes_ = texel_size_bytes_of(info.format);
+    image.range_ = {aspect_of(info.format), 0, 1, 0, info.arrayLayers};
+    image.layout_ = layout;
+    image.image_ =
+        make(device, "vkCreateImage", vk_.CreateImage, vk_.DestroyImage, std::as_const(info));
+    VkMemoryRequirements requirements;
+    vk_.GetImageMemoryRequirements(device, image.handle(), &requirements);
+    image.memory_ = allocate(requirements, Memory::device_local);
+    check(vk_.BindImageMemory(device, image.handle(), image.memory_.get(), 0), "vkBindImageMemory");
+    image.view_ = make(device, "vkCreateImageView", vk_.CreateImageView, vk_.DestroyImageView,
+                       VkImageViewCreateInfo{
+                           .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+                           .image = image.handle(),
+                           .viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
+                           .format = info.format,
+                           .subresourceRange = image.range_,
+                       });
+    run([&](VkCommandBuffer commands) {
+        transition(commands, image, VK_IMAGE_LAYOUT_UNDEFINED, layout);
+    });
+    return image;
+}
+
+Image Gpu::make_image(const MapShape& shape, VkImageLayout layout) {
+    return make_image(
+        VkImageCreateInfo{
+            .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+            .imageType = VK_IMAGE_TYPE_2D,
+            .format = vk_format(shape.format),
+            .extent = {shape.width, shape.height, 1},
+            .mipLevels = 1,
+            .arrayLayers = shape.layers,
+            .samples = VK_SAMPLE_COUNT_1_BIT,
+            .tiling = VK_IMAGE_TILING_OPTIMAL,
+            .usage = VK_IMAGE_USAGE_SAMPLED_BIT,
+        },
+        layout);
+}
+
+void Gpu::transition(VkCommandBuffer commands, const Image& image, VkImageLayout from,
+                     VkImageLayout to) const {
+    const VkImageMemoryBarrier transition = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
+        .oldLayout = from,
+        .newLayout = to,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .image = image.handle(),
+        .subresourceRange = image.range(),
+    };
+    vk_.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                           VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, nullptr, 0, nullptr, 1,
+                           &transition);
+}
+
+void Gpu::barrier(VkCommandBuffer commands) const {
+    const VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
+    };
+    constexpr VkPipelineStageFlags STAGES =
+        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT;
+    vk_.CmdPipelineBarrier(commands, STAGES, STAGES, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+}
+
+void Gpu::compute_barrier(VkCommandBuffer commands) const {
+    const VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                         VK_ACCESS_INDIRECT_COMMAND_READ_BIT,
+    };
+    vk_.CmdPipelineBarrier(
+        commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, 0, 1, &barrier,
+        0, nullptr, 0, nullptr);
+}
+
+void Gpu::record_once(const Recorder& record) const {
+    check(vk_.ResetCommandPool(device_.handle(), command_pool_.get(), 0), "vkResetCommandPool");
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    check(vk_.BeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
+    // One call's work is never ordered against the next one's by anything else.
+    barrier(commands_);
+    record(commands_);
+    barrier(commands_);
+    check(vk_.EndCommandBuffer(commands_), "vkEndCommandBuffer");
+}
+
+void Gpu::submit_and_wait() const {
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &commands_,
+    };
+    const VkFence fence = fence_.get();
+    check(vk_.QueueSubmit(device_.queue(), 1, &submit, fence), "vkQueueSubmit");
+    check(vk_.WaitForFences(device_.handle(), 1, &fence, VK_TRUE,
+                            std::numeric_limits<std::uint64_t>::max()),
+          "vkWaitForFences");
+    check(vk_.ResetFences(device_.handle(), 1, &fence), "vkResetFences");
+}
+
+void Gpu::run(const Recorder& record) {
+    record_once(record);
+    submit_and_wait();
+}
+
+std::vector<double> Gpu::time_ns(const Recorder& record, std::uint32_t submissions,
+                                 std::uint32_t repeats) {
+    if (timestamp_valid_bits_ == 0) {
+        throw Error(ErrorCode::unsupported, "the device's compute queue has no timestamps");
+    }
+    const std::uint32_t query_count = 2 * repeats;
+    const auto queries =
+        make(device_.handle(), "vkCreateQueryPool", vk_.CreateQueryPool, vk_.DestroyQueryPool,
+             VkQueryPoolCreateInfo{
+                 .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                 .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                 .queryCount = query_count,
+             });
+    record_once([&](VkCommandBuffer commands) {
+        vk_.CmdResetQueryPool(commands, queries.get(), 0, query_count);
+        for (std::uint32_t query = 0; query < query_count; query += 2) {
+            barrier(commands);
+            vk_.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, queries.get(),
+                                  query);
+            record(commands);
+            vk_.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, queries.get(),
+                                  query + 1);
+        }
+    });
+
+    const std::uint64_t valid_mask =
+        std::numeric_limits<std::uint64_t>::max() >> (64U - timestamp_valid_bits_);
+    std::vector<double> durations_ns;
+    std::vector<std::uint64_t> ticks(query_count);
+    for (std::uint32_t submission = 0; submission < submissions; ++submission) {
+        submit_and_wait();
+        check(
+            vk_.GetQueryPoolResults(device_.handle(), queries.get(), 0, query_count,
+                                    ticks.size() * sizeof(ticks[0]), ticks.data(), sizeof(ticks[0]),
+                                    VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+            "vkGetQueryPoolResults");
+        for (std::uint32_t query = 0; query < query_count; query += 2) {
+            const std::uint64_t elapsed = (ticks[query + 1] - ticks[query]) & valid_mask;
+            durations_ns.push_back(static_cast<double>(elapsed) *
+                                   double{properties_.limits.timestampPeriod});
+        }
+    }
+    return durations_ns;
+}
+
+void Gpu::fill(const Buffer& buffer, std::uint32_t word) {
+    run([&](VkCommandBuffer commands) {
+        vk_.CmdFillBuffer(commands, buffer.handle(), 0, VK_WHOLE_SIZE, word);
+    });
+}
+
+void Gpu::clear(const Image& image, float value) {
+    run([&](VkCommandBuffer commands) {
+        const VkClearColorValue colour = {.float32 = {value, value, value, value}};
+        const VkImageSubresourceRange range = image.range();
+        transition(commands, image, image.layout(), VK_IMAGE_LAYOUT_GENERAL);
+        vk_.CmdClearColorImage(commands, image.handle(), VK_IMAGE_LAYOUT_GENERAL, &colour, 1,
+                               &range);
+        transition(commands, image, VK_IMAGE_LAYOUT_GENERAL, image.layout());
+    });
+}
+
+const Buffer& Gpu::staging() {
+    if (staging_.handle() == VK_NULL_HANDLE) {
+        staging_ = make_buffer(STAGING_SIZE_BYTES, 0, Memory::host_visible);
+    }
+    return staging_;
+}
+
+void Gpu::upload(const Buffer& buffer, std::span<const std::byte> bytes) {
+    for (std::size_t begin = 0; begin < bytes.size(); begin += STAGING_SIZE_BYTES) {
+        const std::size_t size = std::min<std::size_t>(bytes.size() - begin, STAGING_SIZE_BYTES);
+        std::memcpy(staging().mapped(), bytes.data() + begin, size);
+        run([&](VkCommandBuffer commands) {
+            const VkBufferCopy region = {0, begin, size};
+            vk_.CmdCopyBuffer(commands, staging_.handle(), buffer.handle(), 1, &region);
+        });
+    }
+}
+
+void Gpu::download(const Buffer& buffer, VkDeviceSize offset_bytes, std::span<std::byte> bytes) {
+    for (std::size_t begin = 0; begin < bytes.size(); begin += STAGING_SIZE_BYTES) {
+        const std::size_t size = std::min<std::size_t>(bytes.size() - begin, STAGING_SIZE_BYTES);
+        const Buffer& to = staging();
+        run([&](VkCommandBuffer commands) {
+            const VkBufferCopy region = {offset_bytes + begin, 0, size};
+            vk_.CmdCopyBuffer(commands, buffer.handle(), to.handle(), 1, &region);
+        });
+        std::memcpy(bytes.data() + begin, to.mapped(), size);
+    }
+}
+
+void Gpu::for_each_chunk(const Image& image,
+                         const std::function<void(const VkBufferImageCopy&, std::size_t offset,
+                                                  std::size_t size)>& copy) {
+    const VkExtent3D extent = image.extent();
+    const std::size_t row_size = extent.width * image.texel_size_bytes_;
+    const auto rows_per_chunk = static_cast<std::uint32_t>(staging().size_bytes() / row_size);
+    std::size_t offset = 0;
+    for (std::uint32_t layer = 0; layer < image.layers(); ++layer) {
+        for (std::uint32_t row = 0; row < extent.height; row += rows_per_chunk) {
+            const std::uint32_t rows = std::min(rows_per_chunk, extent.height - row);
+            const VkBufferImageCopy region = {
+                .imageSubresource = {image.range().aspectMask, 0, layer, 1},
+                .imageOffset = {0, static_cast<std::int32_t>(row), 0},
+                .imageExtent = {extent.width, rows, 1},
+            };
+            copy(region, offset, rows * row_size);
+            offset += rows * row_size;
+        }
+    }
+}
+
+void Gpu::upload(const Image& image, const void* texels) {
+    for_each_chunk(
+        image, [&](const VkBufferImageCopy& region, std::size_t offset, std::size_t size) {
+            std::memcpy(staging_.mapped(), static_cast<const std::byte*>(texels) + offset, size);
+            run([&](VkCommandBuffer commands) {
+                constexpr VkImageLayout LAYOUT = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+                transition(commands, image, image.layout(), LAYOUT);
+                vk_.CmdCopyBufferToImage(commands, staging_.handle(), image.handle(), LAYOUT, 1,
+                                         &region);
+                transition(commands, image, LAYOUT, image.layout());
+            });
+        });
+}
+
+Image Gpu::upload(const MapView& map) {
+    Image image = make_image(map.shape);
+    upload(image, map.texels);
+    return image;
+}
+
+void Gpu::download(const Image& image, std::span<std::byte> texels) {
+    const std::size_t size_bytes = std::size_t{image.extent().width} * image.extent().height *
+                                   image.layers() * image.texel_size_bytes_;
+    if (texels.size() != size_bytes) {
+        throw Error(ErrorCode::invalid_argument, "the image has " + std::to_string(size_bytes) +
+                                                     " bytes, there is room for " +
+                                                     std::to_string(texels.size()));
+    }
+    for_each_chunk(image,
+                   [&](const VkBufferImageCopy& region, std::size_t offset, std::size_t size) {
+                       run([&](VkCommandBuffer commands) {
+                           constexpr VkImageLayout LAYOUT = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+                           transition(commands, image, image.layout(), LAYOUT);
+                           vk_.CmdCopyImageToBuffer(commands, image.handle(), LAYOUT,
+                                                    staging_.handle(), 1, &region);
+                           transition(commands, image, LAYOUT, image.layout());
+                       });
+                       std::memcpy(texels.data() + offset, staging_.mapped(), size);
+                   });
+}
+
+ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> spirv,
+                                 std::span<const BufferRange> storage_buffers,
+                                 const MapImage* image, std::uint32_t push_constants_bytes)
+    : vk_(&gpu.vk()) {
+    const VkDevice device = gpu.device().handle();
+    const auto buffer_count = static_cast<std::uint32_t>(storage_buffers.size());
+
+    std::vector<VkDescriptorSetLayoutBinding> bindings;
+    std::vector<VkDescriptorPoolSize> pool_sizes;
+    for (std::uint32_t binding = 0; binding < buffer_count; ++binding) {
+        bindings.push_back({.binding = binding,
+                            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                            .descriptorCount = 1,
+                            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT});
+    }
+    if (buffer_count > 0) {
+        pool_sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffer_count});
+    }
+    if (image != nullptr) {
+        bindings.push_back({.binding = buffer_count,
+                            .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+                            .descriptorCount = 1,
+                            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT});
+        pool_sizes.push_back({VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1});
+        sampler_ = make(device, "vkCreateSampler", vk_->CreateSampler, vk_->DestroySampler,
+                        VkSamplerCreateInfo{
+                            .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+                            .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+                            .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+                            .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+                        });
+    }
+    set_layout_ = make(device, "vkCreateDescriptorSetLayout", vk_->CreateDescriptorSetLayout,
+                       vk_->DestroyDescriptorSetLayout,
+                       VkDescriptorSetLayoutCreateInfo{
+                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                           .bindingCount = static_cast<std::uint32_t>(bindings.size()),
+                           .pBindings = bindings.data(),
+                       });
+    const VkDescriptorSetLayout set_layout = set_layout_.get();
+
+    const VkPushConstantRange push_constants = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                                push_constants_bytes};
+    layout_ = make(device, "vkCreatePipelineLayout", vk_->CreatePipelineLayout,
+                   vk_->DestroyPipelineLayout,
+                   VkPipelineLayoutCreateInfo{
+                       .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                       .setLayoutCount = 1,
+                       .pSetLayouts = &set_layout,
+                       .pushConstantRangeCount = push_constants_bytes > 0 ? 1U : 0U,
+                       .pPushConstantRanges = &push_constants,
+                   });
+    const auto shader =
+        make(device, "vkCreateShaderModule", vk_->CreateShaderModule, vk_->DestroyShaderModule,
+             VkShaderModuleCreateInfo{
+                 .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                 .codeSize = spirv.size_bytes(),
+                 .pCode = spirv.data(),
+             });
+    const VkComputePipelineCreateInfo pipeline_info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage =
+            {
+                .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                .module = shader.get(),
+                .pName = "main",
+            },
+        .layout = layout_.get(),
+    };
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    check(
+        vk_->CreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline),
+        "vkCreateComputePipelines");
+    pipeline_ = {device, pipeline, vk_->DestroyPipeline};
+
+    if (bindings.empty()) {
+        return;
+    }
+    descriptor_pool_ = make(device, "vkCreateDescriptorPool", vk_->CreateDescriptorPool,
+                            vk_->DestroyDescriptorPool,
+                            VkDescriptorPoolCreateInfo{
+                                .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                .maxSets = 1,
+                                .poolSizeCount = static_cast<std::uint32_t>(pool_sizes.size()),
+                                .pPoolSizes = pool_sizes.data(),
+                            });
+    const VkDescriptorSetAllocateInfo set_info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = descriptor_pool_.get(),
+        .descriptorSetCount = 1,
+        .pSetLayouts = &set_layout,
+    };
+    check(vk_->AllocateDescriptorSets(device, &set_info, &set_), "vkAllocateDescriptorSets");
+
+    std::vector<VkDescriptorBufferInfo> buffer_infos;
+    for (const BufferRange& range : storage_buffers) {
+        buffer_infos.push_back({range.buffer, range.offset_bytes, VK_WHOLE_SIZE});
+    }
+    VkDescriptorImageInfo image_info = {};
+    if (image != nullptr) {
+        image_info = {sampler_.get(), image->view, image->layout};
+    }
+    std::vector<VkWriteDescriptorSet> writes;
+    for (const VkDescriptorSetLayoutBinding& binding : bindings) {
+        const bool is_buffer = binding.descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        writes.push_back({
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = set_,
+            .dstBinding = binding.binding,
+            .descriptorCount = 1,
+            .descriptorType = binding.descriptorType,
+            .pImageInfo = is_buffer ? nullptr : &image_info,
+            .pBufferInfo = is_buffer ? &buffer_infos[binding.binding] : nullptr,
+        });
+    }
+    vk_->UpdateDescriptorSets(device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0,
+                              nullptr);
+}
+
+void ComputePipeline::record(VkCommandBuffer commands, VkExtent3D workgroups,
+                             std::span<const std::byte> push_constants) const {
+    vk_->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.get());
+    if (set_ != VK_NULL_HANDLE) {
+        vk_->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout_.get(), 0, 1,
+                                   &set_, 0, nullptr);
+    }
+    if (!push_constants.empty()) {
+        vk_->CmdPushConstants(commands, layout_.get(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                              static_cast<std::uint32_t>(push_constants.size()),
+                              push_constants.data());
+    }
+    vk_->CmdDispatch(commands, workgroups.width, workgroups.height, workgroups.depth);
+}
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values.at(middle)
+                                  : 0.5 * (values.at(middle - 1) + values.at(middle));
+}
+
+}  // namespace quadtile::test

@@ -1,0 +1,285 @@
+// Work on a quadtile::Device by the plain Vulkan C API: buffers, images, submission, timing.
+//
+// For tests and benchmarks, so it favours short callers: each call waits for the GPU, barriers are
+// wider than they need be, failures are quadtile::Error naming the Vulkan call. Not thread-safe.
+
+#pragma once
+
+#include <quadtile/device.hpp>
+#include <quadtile/map.hpp>
+#include <quadtile/pyramid.hpp>
+
+#include <vulkan/vulkan_core.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace quadtile::test {
+
+// The Vulkan functions in use, without their prefix "vk".
+struct VulkanFunctions {
+    VulkanFunctions(PFN_vkGetInstanceProcAddr get_instance_proc_addr, VkInstance instance,
+                    VkDevice device);
+
+#define QUADTILE_TEST_INSTANCE_FUNCTIONS(X) \
+    X(GetDeviceProcAddr)                    \
+    X(GetPhysicalDeviceMemoryProperties)    \
+    X(GetPhysicalDeviceProperties)          \
+    X(GetPhysicalDeviceQueueFamilyProperties)
+#define QUADTILE_TEST_DEVICE_FUNCTIONS(X) \
+    X(AllocateCommandBuffers)             \
+    X(AllocateDescriptorSets)             \
+    X(AllocateMemory)                     \
+    X(BeginCommandBuffer)                 \
+    X(BindBufferMemory)                   \
+    X(BindImageMemory)                    \
+    X(CmdBindDescriptorSets)              \
+    X(CmdBindPipeline)                    \
+    X(CmdClearColorImage)                 \
+    X(CmdCopyBuffer)                      \
+    X(CmdCopyBufferToImage)               \
+    X(CmdCopyImageToBuffer)               \
+    X(CmdDispatch)                        \
+    X(CmdDispatchIndirect)                \
+    X(CmdFillBuffer)                      \
+    X(CmdPipelineBarrier)                 \
+    X(CmdPushConstants)                   \
+    X(CmdResetQueryPool)                  \
+    X(CmdWriteTimestamp)                  \
+    X(CreateBuffer)                       \
+    X(CreateCommandPool)                  \
+    X(CreateComputePipelines)             \
+    X(CreateDescriptorPool)               \
+    X(CreateDescriptorSetLayout)          \
+    X(CreateFence)                        \
+    X(CreateImage)                        \
+    X(CreateImageView)                    \
+    X(CreatePipelineLayout)               \
+    X(CreateQueryPool)                    \
+    X(CreateSampler)                      \
+    X(CreateShaderModule)                 \
+    X(DestroyBuffer)                      \
+    X(DestroyCommandPool)                 \
+    X(DestroyDescriptorPool)              \
+    X(DestroyDescriptorSetLayout)         \
+    X(DestroyFence)                       \
+    X(DestroyImage)                       \
+    X(DestroyImageView)                   \
+    X(DestroyPipeline)                    \
+    X(DestroyPipelineLayout)              \
+    X(DestroyQueryPool)                   \
+    X(DestroySampler)                     \
+    X(DestroyShaderModule)                \
+    X(EndCommandBuffer)                   \
+    X(FreeMemory)                         \
+    X(GetBufferMemoryRequirements)        \
+    X(GetImageMemoryRequirements)         \
+    X(GetQueryPoolResults)                \
+    X(MapMemory)                          \
+    X(QueueSubmit)                        \
+    X(ResetCommandPool)                   \
+    X(ResetFences)                        \
+    X(UpdateDescriptorSets)               \
+    X(WaitForFences)
+#define QUADTILE_TEST_DECLARE(name) PFN_vk##name name = nullptr;
+    QUADTILE_TEST_INSTANCE_FUNCTIONS(QUADTILE_TEST_DECLARE)
+    QUADTILE_TEST_DEVICE_FUNCTIONS(QUADTILE_TEST_DECLARE)
+#undef QUADTILE_TEST_DECLARE
+};
+
+// A handle and the call that destroys it.
+template <typename Handle>
+class Owned {
+ public:
+    using Destroy = void(VKAPI_PTR*)(VkDevice, Handle, const VkAllocationCallbacks*);
+
+    Owned() = default;
+    Owned(VkDevice device, Handle handle, Destroy destroy)
+        : device_(device), handle_(handle), destroy_(destroy) {}
+    Owned(Owned&& other) noexcept { *this = std::move(other); }
+    Owned& operator=(Owned&& other) noexcept {
+        std::swap(device_, other.device_);
+        std::swap(handle_, other.handle_);
+        std::swap(destroy_, other.destroy_);
+        return *this;
+    }
+    ~Owned() {
+        if (handle_ != VK_NULL_HANDLE) {
+            destroy_(device_, handle_, nullptr);
+        }
+    }
+
+    [[nodiscard]] Handle get() const noexcept { return handle_; }
+
+ private:
+    VkDevice device_ = VK_NULL_HANDLE;
+    Handle handle_ = VK_NULL_HANDLE;
+    Destroy destroy_ = nullptr;
+};
+
+enum class Memory { device_local, host_visible };
+
+class Buffer {
+ public:
+    [[nodiscard]] VkBuffer handle() const noexcept { return buffer_.get(); }
+    [[nodiscard]] BufferRange range() const noexcept { return {buffer_.get(), 0}; }
+    [[nodiscard]] VkDeviceSize size_bytes() const noexcept { return size_bytes_; }
+    // Its bytes; null unless host_visible.
+    [[nodiscard]] std::byte* mapped() const noexcept { return mapped_; }
+
+ private:
+    friend class Gpu;
+    Owned<VkDeviceMemory> memory_;
+    Owned<VkBuffer> buffer_;
+    VkDeviceSize size_bytes_ = 0;
+    std::byte* mapped_ = nullptr;
+};
+
+// A 2D image with one mip level, all in one layout, and its 2D_ARRAY view.
+class Image {
+ public:
+    [[nodiscard]] VkImage handle() const noexcept { return image_.get(); }
+    [[nodiscard]] VkImageView view() const noexcept { return view_.get(); }
+    [[nodiscard]] VkExtent3D extent() const noexcept { return extent_; }
+    [[nodiscard]] std::uint32_t layers() const noexcept { return range_.layerCount; }
+    [[nodiscard]] VkImageSubresourceRange range() const noexcept { return range_; }
+    [[nodiscard]] VkImageLayout layout() const noexcept { return layout_; }
+    [[nodiscard]] MapImage map_image() const noexcept { return {view_.get(), layout_}; }
+
+ private:
+    friend class Gpu;
+    Owned<VkDeviceMemory> memory_;
+    Owned<VkImage> image_;
+    Owned<VkImageView> view_;
+    VkExtent3D extent_ = {};
+    VkDeviceSize texel_size_bytes_ = 0;
+    VkImageSubresourceRange range_ = {};
+    VkImageLayout layout_ = VK_IMAGE_LAYOUT_UNDEFINED;
+};
+
+using Recorder = std::function<void(VkCommandBuffer)>;
+
+// What is made by a Gpu must be destroyed before it.
+class Gpu {
+ public:
+    explicit Gpu(const Device& device);
+    ~Gpu();
+    Gpu(const Gpu&) = delete;
+    Gpu& operator=(const Gpu&) = delete;
+
+    [[nodiscard]] const Device& device() const noexcept { return device_; }
+    [[nodiscard]] const VulkanFunctions& vk() const noexcept { return vk_; }
+    [[nodiscard]] const VkPhysicalDeviceProperties& properties() const noexcept {
+        return properties_;
+    }
+
+    // TRANSFER_SRC and TRANSFER_DST are added to `usage`. Device-local contents are undefined.
+    [[nodiscard]] Buffer make_buffer(VkDeviceSize size_bytes, VkBufferUsageFlags usage,
+                                     Memory memory = Memory::device_local) const;
+    // Contents undefined, in `layout`; TRANSFER_SRC and TRANSFER_DST are added to the usage.
+    [[nodiscard]] Image make_image(VkImageCreateInfo info,
+                                   VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL);
+    // An image for maps of that shape, in `layout`; SAMPLED.
+    [[nodiscard]] Image make_image(const MapShape& shape,
+                                   VkImageLayout layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+
+    // Records, submits, waits.
+    void run(const Recorder& record);
+
+    // Records once, runs `submissions` times and returns the nanoseconds that each run took on the
+    // GPU, from "everything before has finished" to "everything in it has finished". With `repeats`
+    // above 1 each submission runs the commands that many times in a row, timing each.
+    // Throws Error(unsupported) where the queue has no timestamps.
+    [[nodiscard]] std::vector<double> time_ns(const Recorder& record, std::uint32_t submissions,
+                                              std::uint32_t repeats = 1);
+
+    void fill(const Buffer& buffer, std::uint32_t word);
+    // A colour image; all components get `value`.
+    void clear(const Image& image, float value);
+
+    // Bytes from the host into a buffer.
+    void upload(const Buffer& buffer, std::span<const std::byte> bytes);
+    // A whole image; `texels` holds its layers one after the other, rows from the top, no padding.
+    void upload(const Image& image, const void* texels);
+    [[nodiscard]] Image upload(const MapView& map);
+
+    void download(const Buffer& buffer, VkDeviceSize offset_bytes, std::span<std::byte> bytes);
+    void download(const Image& image, std::span<std::byte> texels);
+
+    template <typename T>
+    [[nodiscard]] std::vector<T> read(const Buffer& buffer, VkDeviceSize offset_bytes,
+                                      std::size_t count) {
+        std::vector<T> values(count);
+        download(buffer, offset_bytes, std::as_writable_bytes(std::span(values)));
+        return values;
+    }
+    // All layers, one after the other, rows from the top.
+    template <typename T>
+    [[nodiscard]] std::vector<T> read(const Image& image) {
+        std::vector<T> texels(std::size_t{image.extent().width} * image.extent().height *
+                              image.layers());
+        download(image, std::as_writable_bytes(std::span(texels)));
+        return texels;
+    }
+
+    // Barriers for `run`: everything before, available and visible to everything after.
+    void barrier(VkCommandBuffer commands) const;
+    // Compute shader writes to compute shader reads and writes and to indirect commands.
+    void compute_barrier(VkCommandBuffer commands) const;
+
+ private:
+    friend class ComputePipeline;
+
+    [[nodiscard]] Owned<VkDeviceMemory> allocate(const VkMemoryRequirements& requirements,
+                                                 Memory memory) const;
+    void transition(VkCommandBuffer commands, const Image& image, VkImageLayout from,
+                    VkImageLayout to) const;
+    void record_once(const Recorder& record) const;
+    void submit_and_wait() const;
+    [[nodiscard]] const Buffer& staging();
+    // Calls `copy(region, bytes)` for row ranges that each fit the staging buffer.
+    void for_each_chunk(const Image& image,
+                        const std::function<void(const VkBufferImageCopy&, std::size_t offset,
+                                                 std::size_t size)>& copy);
+
+    Device device_;
+    VulkanFunctions vk_;
+    VkPhysicalDeviceProperties properties_ = {};
+    VkPhysicalDeviceMemoryProperties memory_properties_ = {};
+    std::uint32_t timestamp_valid_bits_ = 0;
+    Owned<VkCommandPool> command_pool_;
+    VkCommandBuffer commands_ = VK_NULL_HANDLE;
+    Owned<VkFence> fence_;
+    Buffer staging_;
+};
+
+// A compute pipeline with one descriptor set: the storage buffers at bindings 0, 1, ..., after them
+// a combined image sampler (nearest, clamped to the edge) where there is an image.
+class ComputePipeline {
+ public:
+    // `push_constants_bytes` is the size of the push constant block, 0 for none.
+    ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> spirv,
+                    std::span<const BufferRange> storage_buffers, const MapImage* image = nullptr,
+                    std::uint32_t push_constants_bytes = 0);
+
+    void record(VkCommandBuffer commands, VkExtent3D workgroups,
+                std::span<const std::byte> push_constants = {}) const;
+
+ private:
+    const VulkanFunctions* vk_;
+    Owned<VkSampler> sampler_;
+    Owned<VkDescriptorSetLayout> set_layout_;
+    Owned<VkDescriptorPool> descriptor_pool_;
+    VkDescriptorSet set_ = VK_NULL_HANDLE;
+    Owned<VkPipelineLayout> layout_;
+    Owned<VkPipeline> pipeline_;
+};
+
+// The middle of the sorted values, the mean of both middles for an even number of them.
+[[nodiscard]] double median(std::vector<double> values);
+
+}  // namespace quadtile::test

@@ -1,0 +1,56 @@
+// Deterministic importance maps: the same floats on every machine.
+
+#pragma once
+
+#include <quadtile/map.hpp>
+#include <quadtile/threshold.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace quadtile::test {
+
+// Each map has the extents and layers of `shape`, as 32-bit floats (its format is not looked at).
+
+[[nodiscard]] std::vector<float> constant_map(const MapShape& shape, float importance);
+
+// Some wide and narrow bumps over a low ground; values above 0, a few units at most.
+[[nodiscard]] std::vector<float> smooth_map(const MapShape& shape);
+
+// Uniform in [0, 1), each texel on its own.
+[[nodiscard]] std::vector<float> random_map(const MapShape& shape, std::uint32_t seed = 1);
+
+// One texel of PEAK_IMPORTANCE at a random place of each `block_extent`^2 texels, 0 elsewhere.
+inline constexpr float PEAK_IMPORTANCE = 1000.0F;
+[[nodiscard]] std::vector<float> peaks_map(const MapShape& shape, std::uint32_t block_extent = 64,
+                                           std::uint32_t seed = 1);
+
+// One texel of PEAK_IMPORTANCE in one corner of each layer, 0 elsewhere.
+enum class Corner { top_left, top_right, bottom_left, bottom_right };
+[[nodiscard]] std::vector<float> corner_peak_map(const MapShape& shape, Corner corner);
+
+// A map with the threshold that makes it what its name says.
+struct MapAndThreshold {
+    std::vector<float> texels;
+    Threshold threshold;
+};
+
+// Every node is split: each texel is a tile, flagged clamped.
+[[nodiscard]] MapAndThreshold all_split(const MapShape& shape);
+
+// No node is split: each layer is one tile.
+[[nodiscard]] MapAndThreshold none_split(const MapShape& shape);
+
+// The texels with about one in `period` replaced by one of: NaN of either sign, infinities,
+// negatives, -0, denormals, the largest float.
+[[nodiscard]] std::vector<float> with_special_values(std::vector<float> texels,
+                                                     std::uint32_t period = 64,
+                                                     std::uint32_t seed = 1);
+
+// Where the real importance maps and scenes lie: the environment variable QUADTILE_DATA, else the
+// folder shared/data beside the checkout; nullopt where there is none.
+[[nodiscard]] std::optional<std::filesystem::path> data_directory();
+
+}  // namespace quadtile::test

@@ -1,0 +1,128 @@
+#include <quadtile/error.hpp>
+#include <quadtile/reference.hpp>
+
+#include "reference/twins.hpp"
+#include "support/maps.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace quadtile {
+namespace {
+
+constexpr float INF = std::numeric_limits<float>::infinity();
+
+// The definition, node by node and without recursion over maxima: the maximum over the texels that
+// a node covers.
+float brute_force_importance(const std::vector<float>& texels, const MapShape& shape,
+                             const Tile& tile) {
+    const TexelRect rect = texels_of(tile, shape.width, shape.height);
+    float maximum = -INF;
+    for (std::uint32_t y = rect.top; y < rect.bottom; ++y) {
+        for (std::uint32_t x = rect.left; x < rect.right; ++x) {
+            const float texel =
+                texels[(std::size_t{tile.layer()} * shape.height + y) * shape.width + x];
+            maximum = std::isnan(texel) ? INF : std::max(maximum, texel);
+        }
+    }
+    return maximum == 0.0F ? 0.0F : maximum;
+}
+
+TEST(Reference, SubdividesTheCourseNotesWay) {
+    // One bright texel in a 4 x 4 map: its ancestors are split, everything else stays whole.
+    std::vector<float> texels(16, 0.0F);
+    texels[5] = 9.0F;
+    const TileList list = reference::subdivide(view_of(texels, 4, 4), Threshold::constant(1.0F));
+    ASSERT_EQ(list.tiles.size(), 7U);
+    EXPECT_EQ(list.tiles_per_level(), (std::vector<std::uint64_t>{4, 3, 0}));
+    EXPECT_TRUE(list.tiles[3].clamped());
+    EXPECT_EQ(list.tiles[3].importance, 9.0F);
+    EXPECT_EQ(std::ranges::count_if(list.tiles, &Tile::clamped), 1);
+}
+
+TEST(Reference, TilesPartitionTheMapAndTheirParentsAreSplit) {
+    for (const MapShape& shape : {MapShape{1, 1}, MapShape{1, 9}, MapShape{17, 1}, MapShape{31, 33},
+                                  MapShape{64, 64}, MapShape{100, 37, 3}}) {
+        const std::vector<float> texels = test::with_special_values(test::random_map(shape), 16);
+        const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+        for (const float t : {0.0F, 0.2F, 0.9F, 0.99F, INF}) {
+            const TileList list = reference::subdivide(map, Threshold::constant(t));
+            EXPECT_EQ(check_partition(list.tiles, shape), "");
+            for (const Tile& tile : list.tiles) {
+                EXPECT_EQ(tile.importance, brute_force_importance(texels, shape, tile));
+                EXPECT_EQ(tile.threshold, t);
+                EXPECT_EQ(tile.clamped(), !(tile.importance < t));
+                if (tile.level() < list.levels() - 1) {
+                    const Tile parent{tile_position(tile.x() / 2, tile.y() / 2),
+                                      tile_node(tile.level() + 1, 0, tile.layer()), 0, 0};
+                    EXPECT_FALSE(brute_force_importance(texels, shape, parent) < t);
+                }
+            }
+        }
+    }
+}
+
+TEST(Reference, NaNCountsAsInfinityAndNegativeZeroAsZero) {
+    const std::vector<float> texels{-0.0F, -1.0F, std::nanf(""), -std::nanf("")};
+    const reference::Pyramid pyramid = reference::build_pyramid(view_of(texels, 4, 1));
+    EXPECT_EQ(pyramid.nan_texels, 2U);
+    EXPECT_FALSE(std::signbit(pyramid.levels[0].at(0, 0)));
+    EXPECT_EQ(pyramid.levels[1].importance, (std::vector<float>{0.0F, INF}));
+    EXPECT_EQ(pyramid.levels[2].importance, (std::vector<float>{INF}));
+}
+
+TEST(Reference, LevelsHaveCeilingSizes) {
+    const std::vector<float> texels(5 * 3, 1.0F);
+    const reference::Pyramid pyramid = reference::build_pyramid(view_of(texels, 5, 3));
+    ASSERT_EQ(pyramid.levels.size(), 4U);
+    EXPECT_EQ(pyramid.levels[1].width, 3U);
+    EXPECT_EQ(pyramid.levels[1].height, 2U);
+    EXPECT_EQ(pyramid.levels[3].width, 1U);
+}
+
+TEST(Reference, ThresholdsThatGrowWithTheLevelAreObeyed) {
+    // Not monotone: level 1 is never split, the root is.
+    const std::vector<float> texels(16, 1.0F);
+    const TileList list =
+        reference::subdivide(view_of(texels, 4, 4), Threshold::per_level({0.0F, 2.0F, 0.5F}));
+    EXPECT_EQ(list.tiles_per_level(), (std::vector<std::uint64_t>{0, 4, 0}));
+}
+
+TEST(Reference, TwinsOfTheKernelsGiveTheSameTiles) {
+    for (const MapShape& shape : {MapShape{1, 1}, MapShape{2, 2}, MapShape{1, 9}, MapShape{33, 31},
+                                  MapShape{128, 64}, MapShape{200, 77}}) {
+        const std::vector<float> texels = test::with_special_values(test::random_map(shape), 32);
+        const MapView map = view_of(texels, shape.width, shape.height);
+        const reference::Pyramid pyramid = reference::build_pyramid(map);
+        const auto top = static_cast<std::uint32_t>(pyramid.levels.size() - 1);
+        for (const float t : {0.0F, 0.5F, 0.97F, INF}) {
+            const std::vector<float> thresholds = Threshold::constant(t).levels(top);
+            const std::vector<Tile> expected =
+                reference::subdivide(map, Threshold::constant(t)).tiles;
+            std::vector<Tile> tiles = reference::subdivide_per_level(pyramid, thresholds, 0);
+            sort_canonical(tiles);
+            EXPECT_EQ(tiles, expected);
+            for (std::uint32_t levels = 1; levels <= MAX_SUBTREE_LEVELS; ++levels) {
+                tiles = reference::subdivide_subtree(pyramid, thresholds, 0, levels);
+                sort_canonical(tiles);
+                EXPECT_EQ(tiles, expected) << levels << " subtree levels";
+            }
+        }
+    }
+}
+
+TEST(Reference, BadInputIsRefused) {
+    const std::vector<float> texels(4, 1.0F);
+    EXPECT_THROW((void)reference::build_pyramid(view_of(texels, 2, 2), 1), Error);
+    EXPECT_THROW((void)reference::subdivide({texels.data(), {0, 2}}, Threshold::constant(1)),
+                 Error);
+    EXPECT_THROW((void)reference::subdivide(view_of(texels, 2, 2), Threshold::per_level({1.0F})),
+                 Error);
+}
+
+}  // namespace
+}  // namespace quadtile

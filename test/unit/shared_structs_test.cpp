@@ -1,0 +1,138 @@
+// The structs that C++ and GLSL share have one definition; this checks that both compilers lay it
+// out alike, by the offsets that glslc wrote into the kernels.
+
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/tile_list.h>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+
+namespace quadtile {
+namespace {
+
+constexpr std::uint32_t PYRAMID[] = {
+#include "pyramid.spv.inc"
+};
+constexpr std::uint32_t SUBTREE[] = {
+#include "subtree.spv.inc"
+};
+
+using Offsets = std::map<std::string, std::uint32_t>;  // by the member's name
+
+// A string literal of SPIR-V: bytes, ended by 0.
+std::string literal(std::span<const std::uint32_t> words) {
+    std::string text(words.size_bytes(), '\0');
+    std::memcpy(text.data(), words.data(), words.size_bytes());
+    return {text.c_str()};
+}
+
+// Offsets of the members of every struct with offsets (SPIR-V 1.5, sections 3.42.2 and 3.42.3). A
+// struct without (a variable's copy) has the same name; it is passed over.
+std::map<std::string, Offsets> offsets_in(std::span<const std::uint32_t> module) {
+    constexpr std::uint32_t HEADER_WORDS = 5;
+    constexpr std::uint32_t OP_NAME = 5;
+    constexpr std::uint32_t OP_MEMBER_NAME = 6;
+    constexpr std::uint32_t OP_MEMBER_DECORATE = 72;
+    constexpr std::uint32_t DECORATION_OFFSET = 35;
+    std::map<std::uint32_t, std::string> names;
+    std::map<std::uint32_t, std::map<std::uint32_t, std::string>> member_names;
+    std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> member_offsets;
+    for (std::size_t i = HEADER_WORDS; i < module.size();) {
+        const std::uint32_t length = module[i] >> 16U;
+        const std::uint32_t opcode = module[i] & 0xffffU;
+        const auto words = module.subspan(i, length);
+        if (opcode == OP_NAME) {
+            names[words[1]] = literal(words.subspan(2));
+        } else if (opcode == OP_MEMBER_NAME) {
+            member_names[words[1]][words[2]] = literal(words.subspan(3));
+        } else if (opcode == OP_MEMBER_DECORATE && words[3] == DECORATION_OFFSET) {
+            member_offsets[words[1]][words[2]] = words[4];
+        }
+        i += length;
+    }
+    std::map<std::string, Offsets> result;
+    for (const auto& [id, offsets] : member_offsets) {
+        for (const auto& [member, offset] : offsets) {
+            result[names[id]][member_names[id][member]] = offset;
+        }
+    }
+    return result;
+}
+
+#define EXPECT_MEMBER(offsets, Struct, member) \
+    EXPECT_EQ(offsets.at(#member), offsetof(Struct, member)) << #Struct "." #member
+
+TEST(SharedStructs, TileAndHeader) {
+    const auto structs = offsets_in(SUBTREE);
+    const Offsets& tile = structs.at("Tile");
+    EXPECT_EQ(tile.size(), 4U);
+    EXPECT_MEMBER(tile, Tile, position);
+    EXPECT_MEMBER(tile, Tile, node);
+    EXPECT_MEMBER(tile, Tile, importance);
+    EXPECT_MEMBER(tile, Tile, threshold);
+    const Offsets& header = structs.at("TileListHeader");
+    EXPECT_EQ(header.size() * sizeof(std::uint32_t), sizeof(TileListHeader));
+    EXPECT_MEMBER(header, TileListHeader, written);
+    EXPECT_MEMBER(header, TileListHeader, required);
+    EXPECT_MEMBER(header, TileListHeader, flags);
+    EXPECT_MEMBER(header, TileListHeader, capacity);
+    EXPECT_MEMBER(header, TileListHeader, dispatch_x);
+    EXPECT_MEMBER(header, TileListHeader, dispatch_y);
+    EXPECT_MEMBER(header, TileListHeader, dispatch_z);
+    EXPECT_MEMBER(header, TileListHeader, draw_vertex_count);
+    EXPECT_MEMBER(header, TileListHeader, draw_instance_count);
+    EXPECT_MEMBER(header, TileListHeader, draw_first_vertex);
+    EXPECT_MEMBER(header, TileListHeader, draw_first_instance);
+    const Offsets& list = structs.at("Tiles0");
+    EXPECT_EQ(list.at("header"), 0U);
+    EXPECT_EQ(list.at("tiles_0"), sizeof(TileListHeader));
+}
+
+TEST(SharedStructs, SubdivisionParametersAndState) {
+    const auto structs = offsets_in(SUBTREE);
+    const Offsets& parameters = structs.at("SubdivisionParameters");
+    EXPECT_EQ(parameters.size(), 14U);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, width);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, height);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, layers);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, pass);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, pass_flags);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, upper_level);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, lower_level);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, next_depth);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, input_offset);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, output_offset);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, max_workgroup_count);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, tile_capacity);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, unorm_bits);
+    EXPECT_MEMBER(parameters, SubdivisionParameters, thresholds);
+    const Offsets& state = structs.at("SubdivisionState");
+    EXPECT_MEMBER(state, SubdivisionState, tile_count);
+    EXPECT_MEMBER(state, SubdivisionState, finished_workgroups);
+    EXPECT_MEMBER(state, SubdivisionState, passes);
+    const Offsets& pass = structs.at("SubdivisionPass");
+    EXPECT_MEMBER(pass, SubdivisionPass, dispatch_x);
+    EXPECT_MEMBER(pass, SubdivisionPass, dispatch_y);
+    EXPECT_MEMBER(pass, SubdivisionPass, dispatch_z);
+    EXPECT_MEMBER(pass, SubdivisionPass, node_count);
+    EXPECT_EQ(structs.at("State").at("nodes"), sizeof(SubdivisionState));
+}
+
+TEST(SharedStructs, PyramidParameters) {
+    const Offsets parameters = offsets_in(PYRAMID).at("PyramidParameters");
+    EXPECT_EQ(parameters.size(), 6U);
+    EXPECT_MEMBER(parameters, PyramidParameters, width);
+    EXPECT_MEMBER(parameters, PyramidParameters, height);
+    EXPECT_MEMBER(parameters, PyramidParameters, layers);
+    EXPECT_MEMBER(parameters, PyramidParameters, top_level);
+    EXPECT_MEMBER(parameters, PyramidParameters, state_words_per_layer);
+    EXPECT_MEMBER(parameters, PyramidParameters, unorm_bits);
+}
+
+}  // namespace
+}  // namespace quadtile

@@ -1,0 +1,61 @@
+#include <quadtile/tiles.hpp>
+
+#include <gmock/gmock.h>
+
+namespace quadtile {
+namespace {
+
+using testing::HasSubstr;
+
+Tile tile_at(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t layer = 0) {
+    return {tile_position(x, y), tile_node(level, 0, layer), 1.0F, 2.0F};
+}
+
+TEST(Tiles, RecordHoldsItsFields) {
+    const Tile tile{tile_position(65535, 1234), tile_node(16, TILE_CLAMPED, 65535), 1.5F, 2.5F};
+    EXPECT_EQ(sizeof(tile), 16U);
+    EXPECT_EQ(tile.x(), 65535U);
+    EXPECT_EQ(tile.y(), 1234U);
+    EXPECT_EQ(tile.level(), 16U);
+    EXPECT_EQ(tile.flags(), TILE_CLAMPED);
+    EXPECT_EQ(tile.layer(), 65535U);
+    EXPECT_TRUE(tile.clamped());
+}
+
+TEST(Tiles, RectanglesAreCutAtTheMapsEdge) {
+    EXPECT_EQ(texels_of(tile_at(2, 1, 0), 7, 3), (TexelRect{4, 0, 7, 3}));
+    EXPECT_EQ(texels_of(tile_at(0, 6, 2), 7, 3), (TexelRect{6, 2, 7, 3}));
+}
+
+TEST(Tiles, CanonicalOrderIsByLayerThenByMortonCodeOfTheFirstTexel) {
+    std::vector<Tile> tiles{tile_at(0, 3, 0), tile_at(1, 0, 0, 1), tile_at(1, 0, 1),
+                            tile_at(0, 2, 1), tile_at(1, 0, 0),    tile_at(0, 2, 0)};
+    sort_canonical(tiles);
+    const std::vector<Tile> expected{tile_at(1, 0, 0), tile_at(0, 2, 0), tile_at(0, 3, 0),
+                                     tile_at(0, 2, 1), tile_at(1, 0, 1), tile_at(1, 0, 0, 1)};
+    EXPECT_EQ(tiles, expected);
+}
+
+TEST(Tiles, PartitionIsAccepted) {
+    const std::vector<Tile> tiles{tile_at(1, 0, 0), tile_at(0, 2, 0), tile_at(0, 2, 1)};
+    EXPECT_EQ(check_partition(tiles, {3, 2}), "");
+}
+
+TEST(Tiles, HolesOverlapsAndTilesOutsideAreFound) {
+    EXPECT_THAT(check_partition({tile_at(1, 0, 0)}, {3, 2}), HasSubstr("2 of 6 texels"));
+    EXPECT_THAT(check_partition({tile_at(2, 0, 0), tile_at(0, 2, 1)}, {3, 2}),
+                HasSubstr("texel (2, 1)"));
+    EXPECT_THAT(check_partition({tile_at(1, 2, 0)}, {3, 2}), HasSubstr("outside"));
+    EXPECT_THAT(check_partition({tile_at(3, 0, 0)}, {3, 2}), HasSubstr("outside"));
+    EXPECT_THAT(check_partition({tile_at(2, 0, 0, 1)}, {3, 2}), HasSubstr("outside"));
+}
+
+TEST(Tiles, CountsPerLevel) {
+    TileList list;
+    list.shape = {3, 2};
+    list.tiles = {tile_at(1, 0, 0), tile_at(0, 2, 0), tile_at(0, 2, 1)};
+    EXPECT_THAT(list.tiles_per_level(), testing::ElementsAre(2U, 1U, 0U));
+}
+
+}  // namespace
+}  // namespace quadtile
