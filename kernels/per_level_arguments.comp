@@ -3,7 +3,7 @@
 //
 // Dispatch: one workgroup of one thread.
 //
-// Bindings, set 0: 2  state. Memory order: barriers of the command buffer before and after.
+// Bindings, set 0: 1  state. Memory order: barriers of the command buffer before and after.
 //
 // After Tokuyoshi, "An Implementation of Adaptive Tile Subdivision on the GPU", program 2.
 
@@ -15,7 +15,7 @@
 
 layout(local_size_x = 1) in;
 
-layout(set = 0, binding = 2, std430) buffer State {
+layout(set = 0, binding = 1, std430) buffer State {
     SubdivisionState state;
     uint nodes[];
 };

@@ -10,17 +10,17 @@
 // cascade (levels 6, 10, 14), and no workgroup ever waits for another.
 //
 // Bindings, set 0:
-//   0  map      sampler2DArray, clamped to the edge; nearest with gather, or linear with MAX
-//               reduction. Clamping repeats a texel of the same block, which changes no maximum, so
-//               the map's edge needs no care.
-//   1  pyramid  image2DArray r32f, levels 1 to TOP side by side (quadtree.h); written only
-//   2  state    see kernel_parameters.h; counters are back at 0 when the dispatch ends
+//   0    map      sampler2DArray, clamped to the edge; nearest with gather, or linear with MAX
+//                 reduction. Clamping repeats a texel of the same block, which changes no maximum,
+//                 so the map's edge needs no care.
+//   1    state    see kernel_parameters.h; counters are back at 0 when the dispatch ends
+//   2-5  pyramid  levels 1 to TOP (quadtree.h), in chunks (pyramid_chunks.glsl); written only
 //
 // Memory order (Vulkan memory model). A workgroup's thread 0 writes its node, then adds to the
-// counter: release and acquire at device scope, so the node is available before the count, and who
-// reads the full count sees all nodes of the group. The others of that last workgroup read the nodes
-// after a workgroup barrier with device memory scope, which makes visible to them what thread 0
-// acquired. The counter is reset by the last one, after every addition to it.
+// counter; the addition is a release and an acquire at device scope. Who finds the count full knows
+// by it that all nodes of the group are written before, and a workgroup barrier orders its other
+// threads behind that. Nodes are written and read by relaxed atomics at device scope, so that this
+// order is all they need. The counter is reset by the last one, after every addition to it.
 //
 // After AMD's FidelityFX Single Pass Downsampler (blocks, counter, last workgroup goes on), with
 // sizes of any kind, no limit of 4096, and the order stated.
@@ -41,14 +41,21 @@ layout(local_size_x = 256) in;
 layout(constant_id = 1) const bool MAX_SAMPLER = false;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
-layout(set = 0, binding = 1, r32f) uniform writeonly image2DArray pyramid;
-layout(set = 0, binding = 2, std430) nonprivate buffer State { uint state[]; };
+layout(set = 0, binding = 1, std430) nonprivate buffer State { uint state[]; };
+#define PYRAMID_BINDING 2
+#include "pyramid_chunks.glsl"
 layout(push_constant) uniform Parameters { PyramidParameters parameters; };
 
 const uint KEY_OF_NOTHING = 0;  // the identity of the maximum
 
 shared uint level_1_keys[32 * 32];
-shared uint node_keys[256 + 64 + 16 + 4];
+// Nodes of the four levels that reduce_nodes makes, one level after the other, in Morton order.
+const uint MADE_NODES = 64 + 16 + 4 + 1;
+shared uint node_keys[MADE_NODES];
+
+#if !SUBGROUPS
+shared uint held_keys[256];
+#endif
 shared uint nan_texels;
 shared bool goes_on;
 
@@ -66,55 +73,62 @@ void store(uint level, uvec2 node, uint key) {
     const uvec2 extent = uvec2(level_extent(parameters.width, level),
                                level_extent(parameters.height, level));
     if (level <= parameters.top_level && all(lessThan(node, extent))) {
-        const uvec2 offset = uvec2(level_offset_x(parameters.width, level),
-                                   level_offset_y(parameters.height, level));
-        imageStore(pyramid, ivec3(offset + node, layer),
-                   vec4(uintBitsToFloat(bits_from_key(settle_key(key)))));
+        write_pyramid(pyramid_index(parameters.width, parameters.height, level, node.x, node.y,
+                                    layer),
+                      uintBitsToFloat(bits_from_key(settle_key(key))));
     }
 }
 
-// How many of the four texels of a quad are NaN and inside the map. `keys` in the order of a gather.
-uint count_nan(uvec2 quad, uvec4 keys) {
-    const uvec2 last = uvec2(parameters.width, parameters.height) - 1;
-    const uvec2 texels[4] = {2 * quad + uvec2(0, 1), 2 * quad + uvec2(1, 1),
-                             2 * quad + uvec2(1, 0), 2 * quad};
-    uint count = 0;
-    for (uint i = 0; i < 4; ++i) {
-        count += uint(key_is_nan(keys[i]) && all(lessThanEqual(texels[i], last)));
-    }
-    return count;
-}
-
-// Key of the 2 x 2 texels of a node of level 1, by one access to the texture unit.
-uint reduce_quad(uvec2 quad) {
-    const vec2 size = vec2(parameters.width, parameters.height);
-    const vec3 position = vec3((2.0 * vec2(quad) + 1.0) / size, layer);
-    if (MAX_SAMPLER) {
-        return texel_key(textureLod(map, position, 0.0).r, parameters.unorm_bits);  // formats without NaN only
-    }
-    const vec4 texels = textureGather(map, position, 0);
+// Key of the 2 x 2 texels of a quad.
+uint max_key(vec4 texels) {
     if (parameters.unorm_bits != 0) {
         return texel_key(max(max(texels.x, texels.y), max(texels.z, texels.w)),
                          parameters.unorm_bits);
     }
-    const uvec4 keys = uvec4(texel_key(texels.x, 0), texel_key(texels.y, 0),
-                             texel_key(texels.z, 0), texel_key(texels.w, 0));
-    const uint key = max4(keys.x, keys.y, keys.z, keys.w);
-    if (key_is_nan(key)) {
-        atomicAdd(nan_texels, count_nan(quad, keys));
+    return max4(texel_key(texels.x, 0), texel_key(texels.y, 0), texel_key(texels.z, 0),
+                texel_key(texels.w, 0));
+}
+
+// How many texels of a quad are NaN and inside the map. `texels` in the order of a gather.
+uint count_nan(uvec2 quad, vec4 texels) {
+    const uvec2 last = uvec2(parameters.width, parameters.height) - 1;
+    const uvec2 positions[4] = {2 * quad + uvec2(0, 1), 2 * quad + uvec2(1, 1),
+                                2 * quad + uvec2(1, 0), 2 * quad};
+    uint count = 0;
+    for (uint i = 0; i < 4; ++i) {
+        const bool inside = all(lessThanEqual(positions[i], last));
+        count += uint(inside && key_is_nan(texel_key(texels[i], 0)));
     }
-    return key;
+    return count;
 }
 
 // Levels 1 and 2 of a block. Thread i gets node i of the block's 16 x 16 nodes of level 2. The quads
-// are dealt out row by row, so that loads and stores of a subgroup lie side by side.
+// are dealt out row by row, so that loads and stores of a subgroup lie side by side; all loads of a
+// thread are under way before the first is used.
 uint reduce_texels(uvec2 block, uint thread) {
+    const uvec2 first = uvec2(thread & 31, thread >> 5);
+    const vec2 texel_extent = vec2(parameters.texel_width, parameters.texel_height);
+    const vec2 position = vec2(64 * block + 2 * first + 1) * texel_extent;
+    vec4 texels[4];
     for (uint part = 0; part < 4; ++part) {
-        const uvec2 local = uvec2(thread & 31, (thread >> 5) + 8 * part);
-        const uvec2 node = 32 * block + local;
-        const uint key = reduce_quad(node);
+        const vec3 corner =
+            vec3(position.x, position.y + 16.0 * float(part) * texel_extent.y, layer);
+        texels[part] = MAX_SAMPLER ? vec4(textureLod(map, corner, 0.0).r)  // unorm formats only
+                                   : textureGather(map, corner, 0);
+    }
+    uint highest = 0;
+    for (uint part = 0; part < 4; ++part) {
+        const uvec2 local = first + uvec2(0, 8 * part);
+        const uint key = max_key(texels[part]);
+        highest = max(highest, key);
         level_1_keys[32 * local.y + local.x] = key;
-        store(1, node, key);
+        store(1, 32 * block + local, key);
+    }
+    if (key_is_nan(highest)) {
+        for (uint part = 0; part < 4; ++part) {
+            atomicAdd(nan_texels,
+                      count_nan(32 * block + first + uvec2(0, 8 * part), texels[part]));
+        }
     }
     barrier();
     const uvec2 local = uvec2(morton_x(thread), morton_y(thread));
@@ -125,52 +139,67 @@ uint reduce_texels(uvec2 block, uint thread) {
     return key;
 }
 
-// Four levels: the 16 x 16 nodes of `level` that the threads hold become one, in thread 0.
-uint reduce_nodes(uint level, uvec2 block, uint thread, uint key) {
-    uint first_key = 0;  // of this step in node_keys; each step has its own words
-    uint count = PYRAMID_STEP_NODES;
+// Four levels: the 16 x 16 nodes that the threads hold become one. All made nodes are left in
+// node_keys; the last is returned to thread 0. What other threads wrote there is theirs until the
+// next barrier.
+uint reduce_nodes(uint thread, uint key) {
+    uint first = 0;    // of the level made, in node_keys
+    uint count = 64;   // of its nodes
 #if SUBGROUPS
-    uint stride = 1;  // node i is in thread stride * i
-    for (uint step = 1; step <= PYRAMID_STEP_LEVELS; ++step) {
-        if (4 * stride > gl_SubgroupSize) {
-            if (thread % stride == 0 && thread / stride < count) {
-                node_keys[first_key + thread / stride] = key;
-            }
+    uint stride = 1;  // node i of the level below is in thread stride * i
+    for (uint step = 0; step < PYRAMID_STEP_LEVELS; ++step) {
+        if (4 * stride > gl_SubgroupSize) {  // bring the nodes of that level back together
             barrier();
-            key = thread < count ? node_keys[first_key + thread] : KEY_OF_NOTHING;
-            first_key += count;
+            key = thread < 4 * count ? node_keys[first - 4 * count + thread] : KEY_OF_NOTHING;
             stride = 1;
         }
         key = max(key, subgroupShuffleXor(key, stride));
         key = max(key, subgroupShuffleXor(key, 2 * stride));
         stride *= 4;
-        count /= 4;
         const uint node = thread / stride;
         if (thread % stride == 0 && node < count) {
-            const uint extent_log2 = PYRAMID_STEP_LEVELS - step;
-            store(level + step, (block << extent_log2) + uvec2(morton_x(node), morton_y(node)),
-                  key);
+            node_keys[first + node] = key;
         }
+        first += count;
+        count /= 4;
     }
 #else
-    for (uint step = 1; step <= PYRAMID_STEP_LEVELS; ++step) {
+    held_keys[thread] = key;
+    barrier();
+    for (uint step = 0; step < PYRAMID_STEP_LEVELS; ++step) {
         if (thread < count) {
-            node_keys[first_key + thread] = key;
+            const uint child = 4 * thread;
+            key = step == 0 ? max4(held_keys[child], held_keys[child + 1], held_keys[child + 2],
+                                   held_keys[child + 3])
+                            : max4(node_keys[first - 4 * count + child],
+                                   node_keys[first - 4 * count + child + 1],
+                                   node_keys[first - 4 * count + child + 2],
+                                   node_keys[first - 4 * count + child + 3]);
+            node_keys[first + thread] = key;
         }
         barrier();
-        const uint child = first_key + 4 * thread;
-        first_key += count;
+        first += count;
         count /= 4;
-        if (thread < count) {
-            key = max4(node_keys[child], node_keys[child + 1], node_keys[child + 2],
-                       node_keys[child + 3]);
-            const uint extent_log2 = PYRAMID_STEP_LEVELS - step;
-            store(level + step, (block << extent_log2) + uvec2(morton_x(thread), morton_y(thread)),
-                  key);
-        }
     }
 #endif
     return key;
+}
+
+// Stores what reduce_nodes has left of the four levels above `level`.
+void store_nodes(uint level, uvec2 block, uint thread) {
+    if (thread >= MADE_NODES) {
+        return;
+    }
+    uint first = 0;
+    uint count = 64;
+    uint step = 1;
+    while (thread >= first + count) {
+        first += count;
+        count /= 4;
+        ++step;
+    }
+    const uvec2 local = uvec2(morton_x(thread - first), morton_y(thread - first));
+    store(level + step, (block << (PYRAMID_STEP_LEVELS - step)) + local, node_keys[thread]);
 }
 
 void main() {
@@ -184,14 +213,15 @@ void main() {
     }
     barrier();
     uint key = reduce_texels(block, thread);
-    key = reduce_nodes(PYRAMID_BLOCK_LEVEL - PYRAMID_STEP_LEVELS, block, thread, key);
+    key = reduce_nodes(thread, key);
     if (thread == 0 && nan_texels > 0) {
         atomicAdd(state[layer_state], nan_texels, gl_ScopeDevice, 0, 0);
     }
 
+    // `level` is that of the node which the workgroup has made.
+    uint level = PYRAMID_BLOCK_LEVEL;
     uint counters = layer_state + 1;
-    for (uint level = PYRAMID_BLOCK_LEVEL; level < parameters.top_level;
-         level += PYRAMID_STEP_LEVELS) {
+    for (; level < parameters.top_level; level += PYRAMID_STEP_LEVELS) {
         const uvec2 extent = uvec2(level_extent(parameters.width, level),
                                    level_extent(parameters.height, level));
         const uvec2 group = block / 16;
@@ -202,7 +232,8 @@ void main() {
                            handover_groups(parameters.width, parameters.height, level) +
                            PYRAMID_STEP_NODES * group_index;
         if (thread == 0) {
-            state[nodes + morton_encode(block.x % 16, block.y % 16)] = key;
+            atomicStore(state[nodes + morton_encode(block.x % 16, block.y % 16)], key,
+                        gl_ScopeDevice, 0, 0);
             const uint arrived = atomicAdd(
                 state[counters + group_index], 1, gl_ScopeDevice, gl_StorageSemanticsBuffer,
                 gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
@@ -211,19 +242,23 @@ void main() {
                 state[counters + group_index] = 0;
             }
         }
-        controlBarrier(
-            gl_ScopeWorkgroup, gl_ScopeDevice, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
-            gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+        controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
+                       gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                       gl_SemanticsAcquireRelease);
+        store_nodes(level - PYRAMID_STEP_LEVELS, block, thread);
         if (!goes_on) {
             return;
         }
         const bool inside =
             all(lessThan(uvec2(morton_x(thread), morton_y(thread)), group_extent));
-        key = inside ? state[nodes + thread] : KEY_OF_NOTHING;
+        key = inside ? atomicLoad(state[nodes + thread], gl_ScopeDevice, 0, 0) : KEY_OF_NOTHING;
+        barrier();  // node_keys and goes_on are read, and may be written again
         block = group;
-        key = reduce_nodes(level, block, thread, key);
+        key = reduce_nodes(thread, key);
         counters += handover_words(parameters.width, parameters.height, level);
     }
+    barrier();
+    store_nodes(level - PYRAMID_STEP_LEVELS, block, thread);
 
     // Only the workgroup that made the root is still here, after all others have counted.
     if (thread == 0) {

@@ -2,9 +2,9 @@
 //
 // Bindings, set 0:
 //   0    map      sampler2DArray: level 0
-//   1    pyramid  sampler2DArray: the levels from 1 on, side by side (quadtree.h)
-//   2    state    counters and arguments of the passes, then the node lists
-//   3-6  tiles    the tile list, seen from the places of its chunks of 2^TILE_CHUNK_SHIFT tiles:
+//   1    state    counters and arguments of the passes, then the node lists
+//   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (pyramid_chunks.glsl)
+//   6-9  tiles    the tile list, seen from the places of its chunks of 2^TILE_CHUNK_SHIFT tiles:
 //                 a descriptor may reach less far than the list. Each view begins as many bytes
 //                 before its chunk as the header has; only the first view's is the header.
 //
@@ -16,27 +16,28 @@ layout(local_size_x = 64) in;
 layout(constant_id = 2) const uint TILE_CHUNK_SHIFT = 23;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
-layout(set = 0, binding = 1) uniform sampler2DArray pyramid;
-layout(set = 0, binding = 2, std430) nonprivate buffer State {
+layout(set = 0, binding = 1, std430) nonprivate buffer State {
     SubdivisionState state;
     uint nodes[];
 };
-layout(set = 0, binding = 3, std430) writeonly buffer Tiles0 {
+layout(set = 0, binding = 6, std430) writeonly buffer Tiles0 {
     TileListHeader header;
     Tile tiles_0[];
 };
-layout(set = 0, binding = 4, std430) writeonly buffer Tiles1 {
+layout(set = 0, binding = 7, std430) writeonly buffer Tiles1 {
     TileListHeader before_1;
     Tile tiles_1[];
 };
-layout(set = 0, binding = 5, std430) writeonly buffer Tiles2 {
+layout(set = 0, binding = 8, std430) writeonly buffer Tiles2 {
     TileListHeader before_2;
     Tile tiles_2[];
 };
-layout(set = 0, binding = 6, std430) writeonly buffer Tiles3 {
+layout(set = 0, binding = 9, std430) writeonly buffer Tiles3 {
     TileListHeader before_3;
     Tile tiles_3[];
 };
+#define PYRAMID_BINDING 2
+#include "pyramid_chunks.glsl"
 layout(push_constant) uniform Parameters { SubdivisionParameters parameters; };
 
 struct Node {
@@ -83,9 +84,9 @@ uint importance_key(uint level, Node node) {
         const float texel = texelFetch(map, ivec3(node.position, node.layer), 0).r;
         return settle_key(texel_key(texel, parameters.unorm_bits));
     }
-    const uvec2 offset =
-        uvec2(level_offset_x(parameters.width, level), level_offset_y(parameters.height, level));
-    const float importance = texelFetch(pyramid, ivec3(offset + node.position, node.layer), 0).r;
+    const float importance =
+        read_pyramid(pyramid_index(parameters.width, parameters.height, level, node.position.x,
+                                   node.position.y, node.layer));
     return key_from_bits(floatBitsToUint(importance));
 }
 

@@ -11,12 +11,12 @@ namespace quadtile::reference {
 
 namespace {
 
-// NaN counts as +inf, -0 as 0.
+// NaN counts as +inf; -0 and denormals count as 0.
 float settle(float importance) {
     if (std::isnan(importance)) {
         return std::numeric_limits<float>::infinity();
     }
-    return importance == 0.0F ? 0.0F : importance;
+    return std::abs(importance) < std::numeric_limits<float>::min() ? 0.0F : importance;
 }
 
 Level level_above(const Level& below) {

@@ -1,7 +1,5 @@
 #include "compute_program.hpp"
 
-#include <quadtile/pyramid.hpp>
-
 #include <string>
 
 namespace quadtile::detail {
@@ -10,10 +8,6 @@ Descriptor Descriptor::sampled(vk::Sampler sampler, VkImageView view, VkImageLay
     return {vk::DescriptorType::eCombinedImageSampler,
             {sampler, view, static_cast<vk::ImageLayout>(layout)},
             {}};
-}
-
-Descriptor Descriptor::storage_image(VkImageView view) {
-    return {vk::DescriptorType::eStorageImage, {{}, view, vk::ImageLayout::eGeneral}, {}};
 }
 
 Descriptor Descriptor::storage_buffer(VkBuffer buffer, vk::DeviceSize offset,
@@ -111,40 +105,9 @@ DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& de
     });
 }
 
-std::uint32_t unorm_bits(TexelFormat format) noexcept {
-    switch (format) {
-        case TexelFormat::r16_unorm:
-            return 16;
-        case TexelFormat::r8_unorm:
-            return 8;
-        default:
-            return 0;
-    }
-}
-
-void check_map_image(const DeviceContext& context, const MapShape& shape) {
-    check_shape(shape);
-    const DeviceInfo& info = context.info;
-    if (shape.width > info.max_map_extent || shape.height > info.max_map_extent ||
-        shape.layers > info.max_layers) {
-        throw Error(ErrorCode::unsupported,
-                    "a map of " + std::to_string(shape.width) + " x " +
-                        std::to_string(shape.height) + " texels with " +
-                        std::to_string(shape.layers) + " layers is too large for " + info.name +
-                        ": its images have at most " + std::to_string(info.max_map_extent) +
-                        " texels on a side and " + std::to_string(info.max_layers) +
-                        " layers; cut it into several maps or use Strategy::reference");
-    }
-    const auto format = static_cast<vk::Format>(vk_format(shape.format));
-    const auto features = vulkan_calls("asking for the features of a format", [&] {
-        return context.physical_device.getFormatProperties(format, context.dispatch)
-            .optimalTilingFeatures;
-    });
-    if (!(features & vk::FormatFeatureFlagBits::eSampledImage)) {
-        throw Error(ErrorCode::unsupported, info.name + " cannot sample images of format " +
-                                                vk::to_string(format) +
-                                                "; convert the map to 32-bit floats");
-    }
+vk::DeviceSize storage_alignment_bytes(const DeviceContext& context) {
+    return context.physical_device.getProperties(context.dispatch)
+        .limits.minStorageBufferOffsetAlignment;
 }
 
 }  // namespace quadtile::detail

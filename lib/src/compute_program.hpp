@@ -5,8 +5,6 @@
 #include "device_context.hpp"
 #include "kernels.hpp"
 
-#include <quadtile/map.hpp>
-
 #include <map>
 #include <memory>
 #include <vector>
@@ -20,7 +18,6 @@ struct Descriptor {
     vk::DescriptorBufferInfo buffer;
 
     static Descriptor sampled(vk::Sampler sampler, VkImageView view, VkImageLayout layout);
-    static Descriptor storage_image(VkImageView view);
     static Descriptor storage_buffer(VkBuffer buffer, vk::DeviceSize offset, vk::DeviceSize range);
 };
 
@@ -61,10 +58,6 @@ class ComputeProgram {
     Unique<vk::PipelineLayout> layout_;
 };
 
-// 8 or 16 for the unorm formats, 0 for the others: what the kernels are told of a format.
-[[nodiscard]] std::uint32_t unorm_bits(TexelFormat format) noexcept;
-
-// Throws Error(unsupported) where images of this shape and format cannot be sampled by the device.
-void check_map_image(const DeviceContext& context, const MapShape& shape);
+[[nodiscard]] vk::DeviceSize storage_alignment_bytes(const DeviceContext& context);
 
 }  // namespace quadtile::detail

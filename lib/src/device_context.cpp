@@ -58,10 +58,14 @@ void DeviceContext::set_limits(const LimitOverrides& overrides) {
         max_storage_buffer_range_bytes = std::min<std::uint64_t>(
             max_storage_buffer_range_bytes, overrides.max_storage_buffer_range_bytes);
     }
-    const std::uint64_t tiles_in_range =
-        (max_storage_buffer_range_bytes - sizeof(TileListHeader)) / sizeof(Tile);
-    tile_chunk_shift = static_cast<std::uint32_t>(std::bit_width(tiles_in_range)) - 1;
-    info.max_tiles = std::uint64_t{TILE_CHUNKS} << tile_chunk_shift;
+    // Indices have 32 bits, so chunks of 2^30 elements reach all.
+    const auto chunk_shift = [](std::uint64_t elements) {
+        return std::min(static_cast<std::uint32_t>(std::bit_width(elements)) - 1, 30U);
+    };
+    tile_chunk_shift =
+        chunk_shift((max_storage_buffer_range_bytes - sizeof(TileListHeader)) / sizeof(Tile));
+    float_chunk_shift = chunk_shift(max_storage_buffer_range_bytes / sizeof(float));
+    info.max_tiles = std::uint64_t{BUFFER_CHUNKS} << tile_chunk_shift;
 }
 
 }  // namespace quadtile::detail

@@ -47,8 +47,9 @@ class DeviceContext {
     // The device's limits, or the lower ones that the caller asked for.
     std::uint32_t max_workgroup_count = 0;
     std::uint64_t max_storage_buffer_range_bytes = 0;
-    // Tiles that one storage buffer descriptor reaches: 2^tile_chunk_shift.
+    // Tiles behind their header, and floats, that one storage buffer descriptor reaches: 2^shift.
     std::uint32_t tile_chunk_shift = 0;
+    std::uint32_t float_chunk_shift = 0;
 
     // Fills in the limits from the device's and the overrides.
     void set_limits(const LimitOverrides& overrides);

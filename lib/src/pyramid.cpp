@@ -1,7 +1,7 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/pyramid.hpp>
 
-#include "compute_program.hpp"
+#include "map_resources.hpp"
 
 namespace quadtile {
 
@@ -15,12 +15,14 @@ constexpr std::uint32_t BLOCK_EXTENT = 1U << PYRAMID_BLOCK_LEVEL;
 
 PyramidParameters parameters_of(const MapShape& shape) {
     const std::uint32_t top = top_level(shape.width, shape.height);
-    return {shape.width,
-            shape.height,
-            shape.layers,
-            top,
-            state_words_per_layer(shape.width, shape.height, top),
-            detail::unorm_bits(shape.format)};
+    return {.width = shape.width,
+            .height = shape.height,
+            .texel_width = 1.0F / static_cast<float>(shape.width),
+            .texel_height = 1.0F / static_cast<float>(shape.height),
+            .layers = shape.layers,
+            .top_level = top,
+            .state_words_per_layer = state_words_per_layer(shape.width, shape.height, top),
+            .unorm_bits = detail::unorm_bits(shape.format)};
 }
 
 vk::DeviceSize state_size_bytes(const MapShape& shape) {
@@ -28,17 +30,11 @@ vk::DeviceSize state_size_bytes(const MapShape& shape) {
     return words_per_layer * shape.layers * sizeof(std::uint32_t);
 }
 
-// Extent of the image that holds the levels from 1 on. A 1 x 1 map has none; images have one texel
-// at least.
-vk::Extent3D pyramid_extent(const MapShape& shape) {
-    const std::uint32_t top = top_level(shape.width, shape.height);
-    if (top == 0) {
-        return {1, 1, 1};
-    }
-    const std::uint32_t column_width = top >= 2 ? level_extent(shape.width, 2) : 0;
-    const std::uint32_t column_height = top >= 2 ? level_offset_y(shape.height, top + 1) : 0;
-    return {level_extent(shape.width, 1) + column_width,
-            std::max(level_extent(shape.height, 1), column_height), 1};
+std::vector<vk::DescriptorType> binding_types() {
+    std::vector<vk::DescriptorType> types{vk::DescriptorType::eCombinedImageSampler,
+                                          vk::DescriptorType::eStorageBuffer};
+    types.resize(types.size() + BUFFER_CHUNKS, vk::DescriptorType::eStorageBuffer);
+    return types;
 }
 
 }  // namespace
@@ -61,10 +57,7 @@ VkFormat vk_format(TexelFormat format) noexcept {
 
 struct Pyramid::Impl {
     explicit Impl(const Device& device)
-        : program(device.context(),
-                  {vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageImage,
-                   vk::DescriptorType::eStorageBuffer},
-                  sizeof(PyramidParameters)),
+        : program(device.context(), binding_types(), sizeof(PyramidParameters)),
           gather_sampler(program.make_sampler(vk::Filter::eNearest,
                                               vk::SamplerReductionMode::eWeightedAverage)),
           gather_pipeline(make_pipeline(false)) {
@@ -77,7 +70,8 @@ struct Pyramid::Impl {
     [[nodiscard]] Unique<vk::Pipeline> make_pipeline(bool use_max_sampler) const {
         constexpr std::uint32_t MAX_SAMPLER = 1;  // constant_id in pyramid.comp
         return program.make_pipeline(detail::Kernel::pyramid, "pyramid",
-                                     {{MAX_SAMPLER, use_max_sampler ? 1U : 0U}});
+                                     {{MAX_SAMPLER, use_max_sampler ? 1U : 0U},
+                                      detail::pyramid_chunk_constant(program.context())});
     }
 
     [[nodiscard]] bool uses_max_sampler(TexelFormat format) const {
@@ -113,31 +107,25 @@ Pyramid::Pyramid(const Device& device) : impl_(std::make_shared<Impl>(device)) {
 
 Pyramid::Requirements Pyramid::requirements(const MapShape& shape) const {
     const detail::DeviceContext& context = impl_->program.context();
-    detail::check_map_image(context, shape);
-    vk::ImageCreateInfo image;
-    image.setImageType(vk::ImageType::e2D).setFormat(vk::Format::eR32Sfloat);
-    image.setExtent(pyramid_extent(shape)).setMipLevels(1).setArrayLayers(shape.layers);
-    image.setSamples(vk::SampleCountFlagBits::e1).setTiling(vk::ImageTiling::eOptimal);
-    image.setUsage(vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled);
-    return {.image = image,
+    detail::check_map(context, shape);
+    return {.pyramid_size_bytes = detail::pyramid_size_bytes(shape),
             .state_size_bytes = state_size_bytes(shape),
-            .state_alignment_bytes = context.physical_device.getProperties(context.dispatch)
-                                         .limits.minStorageBufferOffsetAlignment,
-            .state_usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+            .alignment_bytes = detail::storage_alignment_bytes(context),
+            .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
 }
 
 Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources) const {
-    detail::check_map_image(impl_->program.context(), shape);
+    detail::check_map(impl_->program.context(), shape);
     const bool max_sampler = impl_->uses_max_sampler(shape.format);
-    auto descriptors = impl_->program.make_descriptors(
-        {Descriptor::sampled(max_sampler ? *impl_->max_sampler : *impl_->gather_sampler,
-                             resources.map.view, resources.map.layout),
-         Descriptor::storage_image(resources.pyramid),
-         Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
-                                    state_size_bytes(shape))});
+    std::vector<Descriptor> descriptors{
+        Descriptor::sampled(max_sampler ? *impl_->max_sampler : *impl_->gather_sampler,
+                            resources.map.view, resources.map.layout),
+        Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
+                                   state_size_bytes(shape))};
+    detail::append_pyramid_chunks(descriptors, impl_->program.context(), shape, resources.pyramid);
     return Binding(std::make_unique<Binding::Impl>(
         parameters_of(shape), max_sampler ? *impl_->max_pipeline : *impl_->gather_pipeline,
-        std::move(descriptors)));
+        impl_->program.make_descriptors(descriptors)));
 }
 
 void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {

@@ -1,7 +1,7 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/subdivider.hpp>
 
-#include "compute_program.hpp"
+#include "map_resources.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,8 +79,9 @@ void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
 }
 
 std::vector<vk::DescriptorType> binding_types() {
-    std::vector<vk::DescriptorType> types(2, vk::DescriptorType::eCombinedImageSampler);
-    types.resize(types.size() + 1 + TILE_CHUNKS, vk::DescriptorType::eStorageBuffer);
+    std::vector<vk::DescriptorType> types{vk::DescriptorType::eCombinedImageSampler,
+                                          vk::DescriptorType::eStorageBuffer};
+    types.resize(types.size() + 2 * BUFFER_CHUNKS, vk::DescriptorType::eStorageBuffer);
     return types;
 }
 
@@ -104,7 +105,8 @@ struct Subdivider::Impl {
             program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
         constexpr std::uint32_t TILE_CHUNK_SHIFT = 2;  // constant_id in subdivision.glsl
         const detail::Specialization constants{
-            {TILE_CHUNK_SHIFT, program.context().tile_chunk_shift}};
+            {TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
+            detail::pyramid_chunk_constant(program.context())};
         if (strategy == Strategy::per_level) {
             pipeline = program.make_pipeline(Kernel::per_level, "per_level", constants);
             arguments_pipeline =
@@ -140,7 +142,7 @@ struct Subdivider::Binding::Impl {
 
 void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
     const detail::DeviceContext& context = program.context();
-    detail::check_map_image(context, shape);
+    detail::check_map(context, shape);
     if (tile_capacity == 0) {
         throw Error(ErrorCode::invalid_argument, "a tile list needs room for one tile at least");
     }
@@ -173,38 +175,23 @@ Subdivider::Subdivider(const Device& device, const SubdividerOptions& options)
 Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
                                                   std::uint64_t tile_capacity) const {
     impl_->check(shape, tile_capacity);
-    const detail::DeviceContext& context = impl_->program.context();
-    const vk::DeviceSize alignment = context.physical_device.getProperties(context.dispatch)
-                                         .limits.minStorageBufferOffsetAlignment;
-    const VkBufferUsageFlags usage =
-        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+    const vk::DeviceSize alignment = detail::storage_alignment_bytes(impl_->program.context());
     return {.scratch_size_bytes = scratch_size_bytes(shape, impl_->descents_of(shape)),
-            .scratch_alignment_bytes = alignment,
-            .scratch_usage = usage,
             .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
-            .tile_list_alignment_bytes = alignment,
-            .tile_list_usage = usage};
+            .alignment_bytes = alignment,
+            .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
 }
 
 Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& resources) const {
     impl_->check(shape, resources.tile_capacity);
     auto descents = impl_->descents_of(shape);
-    const BufferRange& list = resources.tile_list;
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
-        Descriptor::sampled(*impl_->sampler, resources.pyramid, VK_IMAGE_LAYOUT_GENERAL),
         Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
                                    scratch_size_bytes(shape, descents))};
-    // Chunks behind the capacity are never written; they get the first one's range.
-    const std::uint64_t chunk_tiles = std::uint64_t{1} << impl_->program.context().tile_chunk_shift;
-    for (std::uint64_t chunk = 0; chunk < TILE_CHUNKS; ++chunk) {
-        const std::uint64_t first =
-            chunk * chunk_tiles < resources.tile_capacity ? chunk * chunk_tiles : 0;
-        const std::uint64_t tiles = std::min(resources.tile_capacity - first, chunk_tiles);
-        descriptors.push_back(
-            Descriptor::storage_buffer(list.buffer, list.offset_bytes + first * sizeof(Tile),
-                                       sizeof(TileListHeader) + tiles * sizeof(Tile)));
-    }
+    detail::append_pyramid_chunks(descriptors, impl_->program.context(), shape, resources.pyramid);
+    detail::append_chunks(descriptors, resources.tile_list, resources.tile_capacity, sizeof(Tile),
+                          impl_->program.context().tile_chunk_shift, sizeof(TileListHeader));
     return Binding(std::make_unique<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
         resources.scratch, impl_->program.make_descriptors(descriptors)));

@@ -160,7 +160,7 @@ class Timestamps {
 struct MapResources {
     MapShape shape;
     Image map;
-    Image pyramid;
+    Buffer pyramid;
     Buffer pyramid_state;
     Buffer scratch;
     Pyramid::Binding pyramid_binding;
@@ -231,30 +231,26 @@ void Tiler::Impl::prepare_map(const MapShape& shape) {
                                   Usage::eTransferDst, MemoryKind::readback);
     }
     Image map_image(context, "the importance map", map_image_info(shape), aspect_of(shape.format));
-    Image pyramid_image(context, "the pyramid", for_pyramid.image, vk::ImageAspectFlagBits::eColor);
+    Buffer pyramid_buffer(context, "the pyramid", for_pyramid.pyramid_size_bytes,
+                          vk::BufferUsageFlags(for_pyramid.usage), MemoryKind::device);
     Buffer state(
         context, "the pyramid's state", for_pyramid.state_size_bytes,
-        vk::BufferUsageFlags(for_pyramid.state_usage) | Usage::eTransferDst | Usage::eTransferSrc,
+        vk::BufferUsageFlags(for_pyramid.usage) | Usage::eTransferDst | Usage::eTransferSrc,
         MemoryKind::device);
     Buffer scratch(context, "the node lists", for_subdivider.scratch_size_bytes,
-                   vk::BufferUsageFlags(for_subdivider.scratch_usage) | Usage::eTransferDst,
+                   vk::BufferUsageFlags(for_subdivider.usage) | Usage::eTransferDst,
                    MemoryKind::device);
     auto binding =
         pyramid.bind(shape, {.map = {map_image.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
-                             .pyramid = pyramid_image.view(),
+                             .pyramid = {pyramid_buffer.handle()},
                              .state = {state.handle()}});
 
     commands.run("preparing the pyramid", [&](vk::CommandBuffer buffer) {
         const Dispatch& d = context->dispatch;
         buffer.fillBuffer(state.handle(), 0, VK_WHOLE_SIZE, 0, d);
         buffer.fillBuffer(scratch.handle(), 0, VK_WHOLE_SIZE, 0, d);
-        const vk::ImageMemoryBarrier to_general(
-            {}, Access::eShaderWrite, vk::ImageLayout::eUndefined, vk::ImageLayout::eGeneral,
-            VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED, pyramid_image.handle(),
-            {vk::ImageAspectFlagBits::eColor, 0, 1, 0, shape.layers});
-        buffer.pipelineBarrier(Stage::eTopOfPipe, Stage::eComputeShader, {}, {}, {}, to_general, d);
     });
-    map.emplace(MapResources{shape, std::move(map_image), std::move(pyramid_image),
+    map.emplace(MapResources{shape, std::move(map_image), std::move(pyramid_buffer),
                              std::move(state), std::move(scratch), std::move(binding)});
     clean = true;
 }
@@ -265,13 +261,13 @@ void Tiler::Impl::prepare_list(std::uint64_t capacity) {
     }
     const Subdivider::Requirements needed = subdivider.requirements(map->shape, capacity);
     list.reset();  // before the new one, so that both never take memory at once
-    Buffer buffer(
-        context, "a list of " + std::to_string(capacity) + " tiles", needed.tile_list_size_bytes,
-        vk::BufferUsageFlags(needed.tile_list_usage) | vk::BufferUsageFlagBits::eTransferSrc,
-        MemoryKind::device);
+    Buffer buffer(context, "a list of " + std::to_string(capacity) + " tiles",
+                  needed.tile_list_size_bytes,
+                  vk::BufferUsageFlags(needed.usage) | vk::BufferUsageFlagBits::eTransferSrc,
+                  MemoryKind::device);
     auto binding = subdivider.bind(
         map->shape, {.map = {map->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
-                     .pyramid = map->pyramid.view(),
+                     .pyramid = {map->pyramid.handle()},
                      .scratch = {map->scratch.handle()},
                      .tile_list = {buffer.handle()},
                      .tile_capacity = capacity});

@@ -74,8 +74,8 @@ const std::vector<Variant>& all_variants() {
         {"without subgroup operations", {.subgroup_operations = false}, {}},
         {"without MAX samplers", {.sampler_minmax = false}, {}},
         {"7 workgroups in a dimension", {}, {.max_workgroup_count = 7}},
-        // Tile lists of up to 4 x 1024 tiles and no more.
-        {"short tile chunks", {}, {.max_storage_buffer_range_bytes = 32 * 1024}},
+        // Tile lists of up to 4 x 4096 tiles, pyramids of up to 4 x 32768 floats, and no more.
+        {"short chunks", {}, {.max_storage_buffer_range_bytes = 128 * 1024}},
     };
     return variants;
 }

@@ -87,7 +87,7 @@ TEST_F(SubdividerKernels, OverflowCountsOnWithoutWritingBeyondTheBuffer) {
                 SubdivisionWorkspace list(gpu, subdivider, map, expected.size() + 64);
                 gpu.fill(list.tile_list, GUARD);
                 list.binding = subdivider.bind(shape, {.map = map.map.map_image(),
-                                                       .pyramid = map.image.view(),
+                                                       .pyramid = map.levels.range(),
                                                        .scratch = list.scratch.range(),
                                                        .tile_list = list.tile_list.range(),
                                                        .tile_capacity = capacity});
@@ -170,11 +170,10 @@ TEST_F(SubdividerKernels, SharesOneBufferAtAnOffset) {
         const auto needed = subdivider.requirements(shape, expected.size());
         const VkDeviceSize scratch_at = 1024;
         const VkDeviceSize list_at = (scratch_at + needed.scratch_size_bytes + 1023) / 1024 * 1024;
-        const Buffer shared = gpu.make_buffer(list_at + needed.tile_list_size_bytes,
-                                              needed.scratch_usage | needed.tile_list_usage);
+        const Buffer shared = gpu.make_buffer(list_at + needed.tile_list_size_bytes, needed.usage);
         gpu.fill(shared, 0);
         const auto binding = subdivider.bind(shape, {.map = map.map.map_image(),
-                                                     .pyramid = map.image.view(),
+                                                     .pyramid = map.levels.range(),
                                                      .scratch = {shared.handle(), scratch_at},
                                                      .tile_list = {shared.handle(), list_at},
                                                      .tile_capacity = expected.size()});

@@ -15,23 +15,24 @@ Buffer make_zeros(Gpu& gpu, VkDeviceSize size_bytes, VkBufferUsageFlags usage) {
 PyramidWorkspace::PyramidWorkspace(Gpu& gpu, const Pyramid& pyramid, const MapView& view)
     : shape(view.shape),
       map(gpu.upload(view)),
-      image(gpu.make_image(pyramid.requirements(shape).image)),
+      levels(gpu.make_buffer(pyramid.requirements(shape).pyramid_size_bytes,
+                             pyramid.requirements(shape).usage)),
       state(make_zeros(gpu, pyramid.requirements(shape).state_size_bytes,
-                       pyramid.requirements(shape).state_usage)),
+                       pyramid.requirements(shape).usage)),
       binding(pyramid.bind(
-          shape, {.map = map.map_image(), .pyramid = image.view(), .state = state.range()})) {}
+          shape, {.map = map.map_image(), .pyramid = levels.range(), .state = state.range()})) {}
 
 SubdivisionWorkspace::SubdivisionWorkspace(Gpu& gpu, const Subdivider& subdivider,
                                            const PyramidWorkspace& pyramid,
                                            std::uint64_t tile_capacity)
     : scratch(make_zeros(gpu,
                          subdivider.requirements(pyramid.shape, tile_capacity).scratch_size_bytes,
-                         subdivider.requirements(pyramid.shape, tile_capacity).scratch_usage)),
+                         subdivider.requirements(pyramid.shape, tile_capacity).usage)),
       tile_list(gpu.make_buffer(
           subdivider.requirements(pyramid.shape, tile_capacity).tile_list_size_bytes,
-          subdivider.requirements(pyramid.shape, tile_capacity).tile_list_usage)),
+          subdivider.requirements(pyramid.shape, tile_capacity).usage)),
       binding(subdivider.bind(pyramid.shape, {.map = pyramid.map.map_image(),
-                                              .pyramid = pyramid.image.view(),
+                                              .pyramid = pyramid.levels.range(),
                                               .scratch = scratch.range(),
                                               .tile_list = tile_list.range(),
                                               .tile_capacity = tile_capacity})) {}

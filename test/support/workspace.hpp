@@ -20,7 +20,7 @@ struct PyramidWorkspace {
 
     MapShape shape;
     Image map;
-    Image image;   // levels 1 to TOP side by side
+    Buffer levels;  // 1 to TOP (quadtree.h)
     Buffer state;  // zeros
     Pyramid::Binding binding;
 };

@@ -33,7 +33,7 @@ TEST(ImportanceKey, OrdersAsTheFloatsDo) {
         EXPECT_LT(key_of(ascending[i - 1]), key_of(ascending[i])) << ascending[i];
     }
     EXPECT_EQ(key_of(-Limits::infinity()), 0U);
-    EXPECT_EQ(key_of(-0.0F), KEY_NEGATIVE_ZERO);
+    EXPECT_EQ(key_of(0.0F), KEY_ZERO);
     EXPECT_EQ(key_of(Limits::infinity()), KEY_INFINITY);
 }
 
@@ -53,9 +53,15 @@ TEST(ImportanceKey, IsInverted) {
     }
 }
 
-TEST(ImportanceKey, SettlingChangesNaNAndNegativeZeroOnly) {
-    EXPECT_EQ(settle_key(key_of(-0.0F)), key_of(0.0F));
-    for (const float value : {-INFINITY, -3.0F, -1e-45F, 0.0F, 1e-45F, 7.0F, INFINITY}) {
+TEST(ImportanceKey, SettlingTurnsNegativeZeroAndDenormalsIntoZero) {
+    using Limits = std::numeric_limits<float>;
+    const float largest_denormal = std::nextafter(Limits::min(), 0.0F);
+    for (const float value : {-0.0F, 0.0F, Limits::denorm_min(), -Limits::denorm_min(),
+                              largest_denormal, -largest_denormal}) {
+        EXPECT_EQ(settle_key(key_of(value)), KEY_ZERO) << value;
+    }
+    for (const float value :
+         {-INFINITY, -3.0F, -Limits::min(), Limits::min(), 7.0F, Limits::max(), INFINITY}) {
         EXPECT_EQ(settle_key(key_of(value)), key_of(value)) << value;
     }
 }

@@ -29,8 +29,8 @@ TEST(Quadtree, MortonCodesAreInverted) {
     EXPECT_EQ(morton_encode(0, 1), 2U);
 }
 
-// The levels of the pyramid image lie side by side: none overlaps another.
-TEST(Quadtree, LevelsOfThePyramidImageDoNotOverlap) {
+TEST(Quadtree, NodesOfThePyramidHavePlacesOfTheirOwn) {
+    constexpr std::uint32_t LAYERS = 2;
     for (const auto& [width, height] :
          std::vector<std::pair<std::uint32_t, std::uint32_t>>{{2, 1},
                                                               {1, 2},
@@ -41,27 +41,25 @@ TEST(Quadtree, LevelsOfThePyramidImageDoNotOverlap) {
                                                               {65, 63},
                                                               {127, 129},
                                                               {256, 256}}) {
-        const std::uint32_t image_width = level_extent(width, 1) + level_extent(width, 2);
-        const std::uint32_t image_height = 2 * height + 16;
-        std::vector<int> owner(image_width * image_height, 0);
-        const std::uint32_t top = top_level(width, height);
-        for (std::uint32_t level = 1; level <= top; ++level) {
-            for (std::uint32_t y = 0; y < level_extent(height, level); ++y) {
-                for (std::uint32_t x = 0; x < level_extent(width, level); ++x) {
-                    const std::uint32_t image_x = level_offset_x(width, level) + x;
-                    const std::uint32_t image_y = level_offset_y(height, level) + y;
-                    ASSERT_LT(image_x, image_width);
-                    int& texel = owner[image_y * image_width + image_x];
-                    EXPECT_EQ(texel, 0)
-                        << width << " x " << height << ", levels " << texel << " and " << level;
-                    texel = static_cast<int>(level);
+        std::vector<bool> taken(pyramid_pitch(width) * pyramid_rows(height) * LAYERS, false);
+        for (std::uint32_t layer = 0; layer < LAYERS; ++layer) {
+            for (std::uint32_t level = 1; level <= top_level(width, height); ++level) {
+                for (std::uint32_t y = 0; y < level_extent(height, level); ++y) {
+                    for (std::uint32_t x = 0; x < level_extent(width, level); ++x) {
+                        const std::uint32_t index =
+                            pyramid_index(width, height, level, x, y, layer);
+                        ASSERT_LT(index, taken.size());
+                        EXPECT_FALSE(taken[index]) << width << " x " << height << ", level "
+                                                   << level << " (" << x << ", " << y << ")";
+                        taken[index] = true;
+                    }
                 }
             }
         }
     }
 }
 
-TEST(Quadtree, RowsOfThePyramidImageAreTheSumOfTheLevelsAbove) {
+TEST(Quadtree, RowsOfThePyramidAreTheSumOfTheLevelsAbove) {
     for (std::uint32_t height = 1; height <= 600; ++height) {
         std::uint32_t rows = 0;
         for (std::uint32_t level = 2; level <= MAX_TOP_LEVEL; ++level) {

@@ -125,9 +125,11 @@ TEST(SharedStructs, SubdivisionParametersAndState) {
 
 TEST(SharedStructs, PyramidParameters) {
     const Offsets parameters = offsets_in(PYRAMID).at("PyramidParameters");
-    EXPECT_EQ(parameters.size(), 6U);
+    EXPECT_EQ(parameters.size(), 8U);
     EXPECT_MEMBER(parameters, PyramidParameters, width);
     EXPECT_MEMBER(parameters, PyramidParameters, height);
+    EXPECT_MEMBER(parameters, PyramidParameters, texel_width);
+    EXPECT_MEMBER(parameters, PyramidParameters, texel_height);
     EXPECT_MEMBER(parameters, PyramidParameters, layers);
     EXPECT_MEMBER(parameters, PyramidParameters, top_level);
     EXPECT_MEMBER(parameters, PyramidParameters, state_words_per_layer);

@@ -1,13 +1,14 @@
 // Importance as an unsigned key: exact maxima and comparisons whatever the float mode of the GPU.
 //
-// Float instructions may flush denormals, and what they make of NaN and of -0 differs from driver to
-// driver. Keys are integers, ordered
+// What float instructions make of NaN, of -0 and of denormals differs from driver to driver. Keys are
+// integers, ordered
 //
 //     -inf < ... < -0 < +0 < ... < +inf < every NaN, of either sign
 //
-// so a maximum of keys is exact. What design gives NaN (it counts as +inf) and -0 (it counts as 0)
-// keeps that order, so it may be applied once, to the maximum: `settle_key`. 0 is the key of -inf,
-// the identity of the maximum.
+// so a maximum of keys is exact. What an importance counts as is settled once, for the maximum,
+// because it keeps that order: NaN as +inf, -0 as 0, and denormals (magnitudes below 2^-126) as 0 too:
+// texture units may flush them, so no shader can tell. 0 is the key of -inf, the identity of the
+// maximum.
 
 #ifndef QUADTILE_IMPORTANCE_KEY_H
 #define QUADTILE_IMPORTANCE_KEY_H
@@ -16,9 +17,10 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT KEY_BIAS = 0x807fffffU;      // what -inf becomes after the sign fold
-const QUADTILE_UINT KEY_NEGATIVE_ZERO = 0x7f800000U;
+const QUADTILE_UINT KEY_BIAS = 0x807fffffU;  // what -inf becomes after the sign fold
+const QUADTILE_UINT KEY_ZERO = 0x7f800001U;
 const QUADTILE_UINT KEY_INFINITY = 0xff000001U;  // above it: NaN
+const QUADTILE_UINT DENORMALS = 0x007fffffU;     // of each sign
 
 // Key of a float given as its IEEE 754 bits.
 QUADTILE_SHARED QUADTILE_UINT key_from_bits(QUADTILE_UINT bits) {
@@ -33,12 +35,13 @@ QUADTILE_SHARED QUADTILE_UINT bits_from_key(QUADTILE_UINT key) {
 
 QUADTILE_SHARED bool key_is_nan(QUADTILE_UINT key) { return key > KEY_INFINITY; }
 
-// NaN becomes +inf, -0 becomes 0; all other keys stay.
+// What a key counts as.
 QUADTILE_SHARED QUADTILE_UINT settle_key(QUADTILE_UINT key) {
     if (key > KEY_INFINITY) {
         return KEY_INFINITY;
     }
-    return key == KEY_NEGATIVE_ZERO ? key + 1 : key;
+    const QUADTILE_UINT lowest = KEY_ZERO - 1 - DENORMALS;  // -0 lies just below 0
+    return key - lowest <= 2 * DENORMALS + 1 ? KEY_ZERO : key;
 }
 
 QUADTILE_NAMESPACE_END

@@ -22,6 +22,8 @@ const QUADTILE_UINT PYRAMID_STEP_NODES = 256;  // 16 x 16
 struct PyramidParameters {
     QUADTILE_UINT width;   // of the map, texels
     QUADTILE_UINT height;
+    float texel_width;  // 1 / width: divisions are slow
+    float texel_height;
     QUADTILE_UINT layers;
     QUADTILE_UINT top_level;
     QUADTILE_UINT state_words_per_layer;

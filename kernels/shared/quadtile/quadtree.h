@@ -1,19 +1,20 @@
-// The shape of the quadtree over a map of any size, and where the pyramid image keeps each level.
+// The shape of the quadtree over a map of any size, and where the pyramid buffer keeps each level.
 //
 // Level l of a map of w x h texels has ceil(w / 2^l) x ceil(h / 2^l) nodes. Level 0 is the map
-// itself. The pyramid image holds the levels from 1 on side by side (a Vulkan mip chain cannot: its
-// sizes are rounded down):
+// itself. The pyramid holds the levels from 1 on, as 32-bit floats, side by side in rows of one pitch
+// (a Vulkan mip chain cannot hold them: its sizes are rounded down):
 //
 //     +---------+----+
 //     | level 1 | 2  |   Level 1 at (0, 0). The others in a column to its right, level 2 on top.
-//     |         +----+   The image is never larger than the map was allowed to be, so whatever map
-//     |         | 3 .|   the device can hold, it can hold the pyramid of.
+//     |         +----+   Layer after layer.
+//     |         | 3 .|
 //     +---------+----+
 
 #ifndef QUADTILE_QUADTREE_H
 #define QUADTILE_QUADTREE_H
 
 #include "language.h"
+#include "limits.h"
 #ifdef __cplusplus
 #include <bit>
 #endif
@@ -34,7 +35,7 @@ QUADTILE_SHARED QUADTILE_UINT sum_of_halves(QUADTILE_UINT n) {
 #endif
 }
 
-// Left column of a level (>= 1) in the pyramid image of a map of `width` texels.
+// Left column of a level (>= 1) in the pyramid of a map of `width` texels.
 QUADTILE_SHARED QUADTILE_UINT level_offset_x(QUADTILE_UINT width, QUADTILE_UINT level) {
     return level == 1 ? 0 : level_extent(width, 1);
 }
@@ -47,6 +48,26 @@ QUADTILE_SHARED QUADTILE_UINT level_offset_y(QUADTILE_UINT height, QUADTILE_UINT
     }
     return (level - 2) + sum_of_halves((height - 1) >> 1) -
            sum_of_halves((height - 1) >> (level - 1));
+}
+
+// Floats from one row of the pyramid to the next: whole cache lines of 128 bytes.
+QUADTILE_SHARED QUADTILE_UINT pyramid_pitch(QUADTILE_UINT width) {
+    return (level_extent(width, 1) + level_extent(width, 2) + 31) & ~31U;
+}
+
+// Rows of one layer of the pyramid; those of levels above the root's are there to keep this short.
+QUADTILE_SHARED QUADTILE_UINT pyramid_rows(QUADTILE_UINT height) {
+    const QUADTILE_UINT column = level_offset_y(height, MAX_LEVELS);
+    const QUADTILE_UINT level_1 = level_extent(height, 1);
+    return column > level_1 ? column : level_1;
+}
+
+// Place of a node of level 1 or above in the pyramid, in floats.
+QUADTILE_SHARED QUADTILE_UINT pyramid_index(QUADTILE_UINT width, QUADTILE_UINT height,
+                                            QUADTILE_UINT level, QUADTILE_UINT x, QUADTILE_UINT y,
+                                            QUADTILE_UINT layer) {
+    const QUADTILE_UINT row = layer * pyramid_rows(height) + level_offset_y(height, level) + y;
+    return row * pyramid_pitch(width) + level_offset_x(width, level) + x;
 }
 
 // Bits of x and y interleaved, x first: the Z-order curve (Morton 1966).

@@ -40,14 +40,14 @@ class Pyramid {
     explicit Pyramid(const Device& device);
 
     struct Requirements {
-        // The pyramid image: R32_SFLOAT, levels 1 to TOP side by side (<quadtile/quadtree.h>:
-        // level_offset_x, level_offset_y, level_extent). Usage STORAGE | SAMPLED; add to it freely.
-        VkImageCreateInfo image;
-        // The state buffer. Fill it with zeros once; every run leaves it ready for the next one.
-        // Its first `layers` words hold the NaN texels of each layer after a run.
+        // The pyramid: levels 1 to TOP, 32-bit floats, placed as <quadtile/quadtree.h> says
+        // (pyramid_index).
+        VkDeviceSize pyramid_size_bytes;
+        // Counters. Fill it with zeros once; every run leaves it ready for the next one. Its first
+        // `layers` words hold the NaN texels of each layer after a run.
         VkDeviceSize state_size_bytes;
-        VkDeviceSize state_alignment_bytes;
-        VkBufferUsageFlags state_usage;
+        VkDeviceSize alignment_bytes;  // of the offsets of both in their buffers
+        VkBufferUsageFlags usage;      // STORAGE_BUFFER; add to it freely
     };
 
     // What the caller must bring for maps of this shape.
@@ -56,8 +56,7 @@ class Pyramid {
 
     struct Resources {
         MapImage map;
-        // Type 2D_ARRAY, R32_SFLOAT, all layers; in layout GENERAL when the commands execute.
-        VkImageView pyramid = VK_NULL_HANDLE;
+        BufferRange pyramid;
         BufferRange state;
     };
 
@@ -86,7 +85,8 @@ class Pyramid {
     // Before: writes to the map available and visible to COMPUTE_SHADER / SHADER_READ; earlier uses
     // of the pyramid and the state finished or ordered before COMPUTE_SHADER / SHADER_WRITE (state:
     // SHADER_READ too).
-    // After: pyramid and state were written by COMPUTE_SHADER / SHADER_WRITE; layouts unchanged.
+    // After: pyramid and state were written by COMPUTE_SHADER / SHADER_WRITE; the map's layout is
+    // unchanged.
     //
     // Does not allocate, submit or wait.
     void record(VkCommandBuffer commands, const Binding& binding) const;

@@ -30,12 +30,10 @@ class Subdivider {
     struct Requirements {
         // Counters and node lists. Fill it with zeros once; every run leaves it ready for the next.
         VkDeviceSize scratch_size_bytes;
-        VkDeviceSize scratch_alignment_bytes;
-        VkBufferUsageFlags scratch_usage;  // STORAGE_BUFFER | INDIRECT_BUFFER
         // The tile list: a TileListHeader and room for `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;
-        VkDeviceSize tile_list_alignment_bytes;
-        VkBufferUsageFlags tile_list_usage;  // STORAGE_BUFFER | INDIRECT_BUFFER
+        VkDeviceSize alignment_bytes;  // of the offsets of both in their buffers
+        VkBufferUsageFlags usage;      // STORAGE_BUFFER | INDIRECT_BUFFER; add to it freely
     };
 
     // What the caller must bring for maps of this shape and lists of up to `tile_capacity` tiles.
@@ -46,7 +44,7 @@ class Subdivider {
 
     struct Resources {
         MapImage map;
-        VkImageView pyramid = VK_NULL_HANDLE;  // as given to Pyramid; layout GENERAL
+        BufferRange pyramid;  // as given to Pyramid
         BufferRange scratch;
         BufferRange tile_list;
         std::uint64_t tile_capacity = 0;

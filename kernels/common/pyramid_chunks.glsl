@@ -1,0 +1,38 @@
+// The pyramid as a storage buffer, seen through descriptors of 2^PYRAMID_CHUNK_SHIFT floats each: a
+// descriptor may reach less far than the pyramid. They are at PYRAMID_BINDING and the three after it.
+
+#ifndef PYRAMID_BINDING
+#error "define PYRAMID_BINDING, the binding of the first chunk"
+#endif
+
+layout(constant_id = 3) const uint PYRAMID_CHUNK_SHIFT = 25;
+const uint PYRAMID_CHUNK = 1U << PYRAMID_CHUNK_SHIFT;
+
+layout(set = 0, binding = PYRAMID_BINDING, std430) buffer Pyramid0 { float pyramid_0[]; };
+layout(set = 0, binding = PYRAMID_BINDING + 1, std430) buffer Pyramid1 { float pyramid_1[]; };
+layout(set = 0, binding = PYRAMID_BINDING + 2, std430) buffer Pyramid2 { float pyramid_2[]; };
+layout(set = 0, binding = PYRAMID_BINDING + 3, std430) buffer Pyramid3 { float pyramid_3[]; };
+
+void write_pyramid(uint index, float importance) {
+    const uint place = index & (PYRAMID_CHUNK - 1);
+    if (index < PYRAMID_CHUNK) {
+        pyramid_0[place] = importance;
+    } else if (index >> PYRAMID_CHUNK_SHIFT == 1) {
+        pyramid_1[place] = importance;
+    } else if (index >> PYRAMID_CHUNK_SHIFT == 2) {
+        pyramid_2[place] = importance;
+    } else {
+        pyramid_3[place] = importance;
+    }
+}
+
+float read_pyramid(uint index) {
+    const uint place = index & (PYRAMID_CHUNK - 1);
+    if (index < PYRAMID_CHUNK) {
+        return pyramid_0[place];
+    }
+    if (index >> PYRAMID_CHUNK_SHIFT == 1) {
+        return pyramid_1[place];
+    }
+    return index >> PYRAMID_CHUNK_SHIFT == 2 ? pyramid_2[place] : pyramid_3[place];
+}
