@@ -4,10 +4,10 @@
 // Dispatch: (ceil(width / 64), ceil(height / 64), layers) workgroups of 256 threads.
 //
 // A workgroup reduces its block of 64 x 64 texels to one node of level 6: levels 1 and 2 from the
-// texture unit and shared memory, then four levels at a time, 16 x 16 nodes to one, thread i holding
-// node i in Morton order. It leaves its node in the state buffer and counts itself in; the last of
-// each 16 x 16 workgroups goes on with the group's 256 nodes in the same way. So the counters
-// cascade (levels 6, 10, 14), and no workgroup ever waits for another.
+// texture unit and shared memory, then four levels from 16 x 16 nodes to one, thread i holding node i
+// in Morton order. It leaves its node in the state buffer and counts itself in; the last of a group of
+// 64 x 64 workgroups goes on with the group's nodes in the same way. So the counters cascade (levels 6
+// and 12), and no workgroup ever waits for another.
 //
 // Bindings, set 0:
 //   0    map      sampler2DArray, clamped to the edge; nearest with gather, or linear with MAX
@@ -17,10 +17,13 @@
 //   2-5  pyramid  levels 1 to TOP (quadtree.h), in chunks (pyramid_chunks.glsl); written only
 //
 // Memory order (Vulkan memory model). A workgroup's thread 0 writes its node, then adds to the
-// counter; the addition is a release and an acquire at device scope. Who finds the count full knows
-// by it that all nodes of the group are written before, and a workgroup barrier orders its other
-// threads behind that. Nodes are written and read by relaxed atomics at device scope, so that this
-// order is all they need. The counter is reset by the last one, after every addition to it.
+// counter, a release at device scope: the node is written before the count. The workgroup that finds
+// the count full acquires: its thread 0 at device scope, and a workgroup barrier orders its other
+// threads behind that. Nodes are written and read by atomics at device scope, which need order only,
+// no availability or visibility operation. That is why they are atomics: a MakeVisible at device scope
+// anywhere in the kernel, run or not, cost a quarter of the time on the H200. The counter is reset by
+// that workgroup, after every addition to it. NaN texels are added to the state by thread 0 before its
+// release. All other barriers order shared memory only.
 //
 // After AMD's FidelityFX Single Pass Downsampler (blocks, counter, last workgroup goes on), with
 // sizes of any kind, no limit of 4096, and the order stated.
@@ -50,6 +53,7 @@ const uint KEY_OF_NOTHING = 0;  // the identity of the maximum
 
 shared uint level_1_keys[32 * 32];
 // Nodes of the four levels that reduce_nodes makes, one level after the other, in Morton order.
+const uint NODE_LEVELS = 4;
 const uint MADE_NODES = 64 + 16 + 4 + 1;
 shared uint node_keys[MADE_NODES];
 
@@ -67,14 +71,17 @@ uint thread_index() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvoca
 uint thread_index() { return gl_LocalInvocationIndex; }
 #endif
 
+// First word of the layer's state: the NaN texels counted so far.
+uint layer_state() { return parameters.layers + layer * parameters.state_words_per_layer; }
+
 uint max4(uint a, uint b, uint c, uint d) { return max(max(a, b), max(c, d)); }
 
 void store(uint level, uvec2 node, uint key) {
     const uvec2 extent = uvec2(level_extent(parameters.width, level),
                                level_extent(parameters.height, level));
     if (level <= parameters.top_level && all(lessThan(node, extent))) {
-        write_pyramid(pyramid_index(parameters.width, parameters.height, level, node.x, node.y,
-                                    layer),
+        write_pyramid(layer * parameters.floats_per_layer + parameters.level_start[level - 1] +
+                          node.y * parameters.pitch + node.x,
                       uintBitsToFloat(bits_from_key(settle_key(key))));
     }
 }
@@ -116,6 +123,10 @@ uint reduce_texels(uvec2 block, uint thread) {
         texels[part] = MAX_SAMPLER ? vec4(textureLod(map, corner, 0.0).r)  // unorm formats only
                                    : textureGather(map, corner, 0);
     }
+    if (thread == 0) {
+        nan_texels = 0;
+    }
+    barrier();
     uint highest = 0;
     for (uint part = 0; part < 4; ++part) {
         const uvec2 local = first + uvec2(0, 8 * part);
@@ -126,8 +137,8 @@ uint reduce_texels(uvec2 block, uint thread) {
     }
     if (key_is_nan(highest)) {
         for (uint part = 0; part < 4; ++part) {
-            atomicAdd(nan_texels,
-                      count_nan(32 * block + first + uvec2(0, 8 * part), texels[part]));
+            const uvec2 quad = 32 * block + first + uvec2(0, 8 * part);
+            atomicAdd(nan_texels, count_nan(quad, texels[part]));
         }
     }
     barrier();
@@ -144,10 +155,10 @@ uint reduce_texels(uvec2 block, uint thread) {
 // next barrier.
 uint reduce_nodes(uint thread, uint key) {
     uint first = 0;    // of the level made, in node_keys
-    uint count = 64;   // of its nodes
+    uint count = 64;  // of its nodes
 #if SUBGROUPS
     uint stride = 1;  // node i of the level below is in thread stride * i
-    for (uint step = 0; step < PYRAMID_STEP_LEVELS; ++step) {
+    for (uint step = 0; step < NODE_LEVELS; ++step) {
         if (4 * stride > gl_SubgroupSize) {  // bring the nodes of that level back together
             barrier();
             key = thread < 4 * count ? node_keys[first - 4 * count + thread] : KEY_OF_NOTHING;
@@ -166,7 +177,7 @@ uint reduce_nodes(uint thread, uint key) {
 #else
     held_keys[thread] = key;
     barrier();
-    for (uint step = 0; step < PYRAMID_STEP_LEVELS; ++step) {
+    for (uint step = 0; step < NODE_LEVELS; ++step) {
         if (thread < count) {
             const uint child = 4 * thread;
             key = step == 0 ? max4(held_keys[child], held_keys[child + 1], held_keys[child + 2],
@@ -199,69 +210,94 @@ void store_nodes(uint level, uvec2 block, uint thread) {
         ++step;
     }
     const uvec2 local = uvec2(morton_x(thread - first), morton_y(thread - first));
-    store(level + step, (block << (PYRAMID_STEP_LEVELS - step)) + local, node_keys[thread]);
+    store(level + step, (block << (NODE_LEVELS - step)) + local, node_keys[thread]);
+}
+
+// The two levels above 4 x 4 nodes of `level` that were handed over, for each thread. The 16 nodes of
+// thread i follow each other from `nodes` + 16 i on, in Morton order; those outside the group are not
+// there.
+uint reduce_handed_over(uint nodes, uint level, uvec2 group, uvec2 group_extent, uint thread) {
+    const uvec2 corner = 4 * uvec2(morton_x(thread), morton_y(thread));
+    uint keys[16];
+    for (uint i = 0; i < 16; ++i) {
+        const bool inside =
+            all(lessThan(corner + uvec2(morton_x(i), morton_y(i)), group_extent));
+        keys[i] = inside ? atomicLoad(state[nodes + 16 * thread + i], gl_ScopeDevice, 0, 0)
+                         : KEY_OF_NOTHING;
+    }
+    uint key = KEY_OF_NOTHING;
+    for (uint quad = 0; quad < 4; ++quad) {
+        const uint quad_key =
+            max4(keys[4 * quad], keys[4 * quad + 1], keys[4 * quad + 2], keys[4 * quad + 3]);
+        store(level + 1, 32 * group + corner / 2 + uvec2(quad & 1, quad >> 1), quad_key);
+        key = max(key, quad_key);
+    }
+    store(level + 2, 16 * group + corner / 4, key);
+    return key;
 }
 
 void main() {
     const uint thread = thread_index();
-    uvec2 block = gl_WorkGroupID.xy;
+    uvec2 block = gl_WorkGroupID.xy;  // the node of `level` that the workgroup has made
     layer = gl_WorkGroupID.z;
 
-    const uint layer_state = parameters.layers + layer * parameters.state_words_per_layer;
-    if (thread == 0) {
-        nan_texels = 0;
-    }
-    barrier();
     uint key = reduce_texels(block, thread);
     key = reduce_nodes(thread, key);
     if (thread == 0 && nan_texels > 0) {
-        atomicAdd(state[layer_state], nan_texels, gl_ScopeDevice, 0, 0);
+        atomicAdd(state[layer_state()], nan_texels, gl_ScopeDevice, 0, 0);
     }
 
-    // `level` is that of the node which the workgroup has made.
-    uint level = PYRAMID_BLOCK_LEVEL;
-    uint counters = layer_state + 1;
-    for (; level < parameters.top_level; level += PYRAMID_STEP_LEVELS) {
+    uint counters = layer_state() + 1;
+    uint stored_from = 2;  // level below the four that reduce_nodes has left
+    for (uint level = PYRAMID_STEP_LEVELS; level < parameters.top_level;
+         level += PYRAMID_STEP_LEVELS) {
         const uvec2 extent = uvec2(level_extent(parameters.width, level),
                                    level_extent(parameters.height, level));
-        const uvec2 group = block / 16;
+        const uvec2 group = block / 64;
+        const uvec2 group_extent = min(extent - 64 * group, uvec2(64));
         const uint group_index =
             group.y * level_extent(parameters.width, level + PYRAMID_STEP_LEVELS) + group.x;
-        const uvec2 group_extent = min(extent - 16 * group, uvec2(16));
         const uint nodes = counters +
                            handover_groups(parameters.width, parameters.height, level) +
-                           PYRAMID_STEP_NODES * group_index;
+                           PYRAMID_GROUP_NODES * group_index;
         if (thread == 0) {
-            atomicStore(state[nodes + morton_encode(block.x % 16, block.y % 16)], key,
+            atomicStore(state[nodes + morton_encode(block.x % 64, block.y % 64)], key,
                         gl_ScopeDevice, 0, 0);
-            const uint arrived = atomicAdd(
-                state[counters + group_index], 1, gl_ScopeDevice, gl_StorageSemanticsBuffer,
-                gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+            const uint arrived = atomicAdd(state[counters + group_index], 1, gl_ScopeDevice,
+                                           gl_StorageSemanticsBuffer, gl_SemanticsRelease);
             goes_on = arrived + 1 == group_extent.x * group_extent.y;
-            if (goes_on) {
-                state[counters + group_index] = 0;
-            }
+        }
+        barrier();
+        store_nodes(stored_from, block, thread);
+        if (!goes_on) {
+            return;
+        }
+        if (thread == 0) {
+            memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
+            state[counters + group_index] = 0;
         }
         controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
                        gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
                        gl_SemanticsAcquireRelease);
-        store_nodes(level - PYRAMID_STEP_LEVELS, block, thread);
-        if (!goes_on) {
-            return;
-        }
-        const bool inside =
-            all(lessThan(uvec2(morton_x(thread), morton_y(thread)), group_extent));
-        key = inside ? atomicLoad(state[nodes + thread], gl_ScopeDevice, 0, 0) : KEY_OF_NOTHING;
-        barrier();  // node_keys and goes_on are read, and may be written again
         block = group;
+        if (parameters.top_level > level + 4) {
+            key = reduce_handed_over(nodes, level, group, group_extent, thread);
+            stored_from = level + 2;
+        } else {  // the last four levels: at most 16 x 16 nodes are left, one for each thread
+            const bool inside =
+                all(lessThan(uvec2(morton_x(thread), morton_y(thread)), group_extent));
+            key = inside ? atomicLoad(state[nodes + thread], gl_ScopeDevice, 0, 0)
+                         : KEY_OF_NOTHING;
+            stored_from = level;
+        }
         key = reduce_nodes(thread, key);
         counters += handover_words(parameters.width, parameters.height, level);
     }
     barrier();
-    store_nodes(level - PYRAMID_STEP_LEVELS, block, thread);
+    store_nodes(stored_from, block, thread);
 
     // Only the workgroup that made the root is still here, after all others have counted.
     if (thread == 0) {
-        state[layer] = atomicExchange(state[layer_state], 0, gl_ScopeDevice, 0, 0);
+        state[layer] = atomicExchange(state[layer_state()], 0, gl_ScopeDevice, 0, 0);
     }
 }

@@ -6,6 +6,8 @@
 #endif
 
 layout(constant_id = 3) const uint PYRAMID_CHUNK_SHIFT = 25;
+// Whether one chunk holds it all: what the choice costs shows in the pyramid kernel.
+layout(constant_id = 4) const bool PYRAMID_IN_ONE_CHUNK = false;
 const uint PYRAMID_CHUNK = 1U << PYRAMID_CHUNK_SHIFT;
 
 layout(set = 0, binding = PYRAMID_BINDING, std430) buffer Pyramid0 { float pyramid_0[]; };
@@ -14,8 +16,8 @@ layout(set = 0, binding = PYRAMID_BINDING + 2, std430) buffer Pyramid2 { float p
 layout(set = 0, binding = PYRAMID_BINDING + 3, std430) buffer Pyramid3 { float pyramid_3[]; };
 
 void write_pyramid(uint index, float importance) {
-    const uint place = index & (PYRAMID_CHUNK - 1);
-    if (index < PYRAMID_CHUNK) {
+    const uint place = PYRAMID_IN_ONE_CHUNK ? index : index & (PYRAMID_CHUNK - 1);
+    if (PYRAMID_IN_ONE_CHUNK || index < PYRAMID_CHUNK) {
         pyramid_0[place] = importance;
     } else if (index >> PYRAMID_CHUNK_SHIFT == 1) {
         pyramid_1[place] = importance;
@@ -27,8 +29,8 @@ void write_pyramid(uint index, float importance) {
 }
 
 float read_pyramid(uint index) {
-    const uint place = index & (PYRAMID_CHUNK - 1);
-    if (index < PYRAMID_CHUNK) {
+    const uint place = PYRAMID_IN_ONE_CHUNK ? index : index & (PYRAMID_CHUNK - 1);
+    if (PYRAMID_IN_ONE_CHUNK || index < PYRAMID_CHUNK) {
         return pyramid_0[place];
     }
     if (index >> PYRAMID_CHUNK_SHIFT == 1) {

@@ -65,6 +65,10 @@ Specialization::value_type pyramid_chunk_constant(const DeviceContext& context) 
     return {PYRAMID_CHUNK_SHIFT, context.float_chunk_shift};
 }
 
+bool pyramid_is_one_chunk(const DeviceContext& context, const MapShape& shape) {
+    return pyramid_floats(shape) <= std::uint64_t{1} << context.float_chunk_shift;
+}
+
 void append_pyramid_chunks(std::vector<Descriptor>& descriptors, const DeviceContext& context,
                            const MapShape& shape, const BufferRange& pyramid) {
     append_chunks(descriptors, pyramid, pyramid_floats(shape), sizeof(float),

@@ -23,6 +23,8 @@ void check_map(const DeviceContext& context, const MapShape& shape);
 // The specialization constant of kernels/common/pyramid_chunks.glsl.
 [[nodiscard]] Specialization::value_type pyramid_chunk_constant(const DeviceContext& context);
 
+[[nodiscard]] bool pyramid_is_one_chunk(const DeviceContext& context, const MapShape& shape);
+
 // The descriptors of its bindings.
 void append_pyramid_chunks(std::vector<Descriptor>& descriptors, const DeviceContext& context,
                            const MapShape& shape, const BufferRange& pyramid);

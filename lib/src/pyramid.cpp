@@ -3,6 +3,8 @@
 
 #include "map_resources.hpp"
 
+#include <optional>
+
 namespace quadtile {
 
 namespace {
@@ -11,18 +13,27 @@ using detail::ComputeProgram;
 using detail::Descriptor;
 using detail::DescriptorSet;
 
-constexpr std::uint32_t BLOCK_EXTENT = 1U << PYRAMID_BLOCK_LEVEL;
+constexpr std::uint32_t BLOCK_EXTENT = 1U << PYRAMID_STEP_LEVELS;
 
 PyramidParameters parameters_of(const MapShape& shape) {
     const std::uint32_t top = top_level(shape.width, shape.height);
-    return {.width = shape.width,
-            .height = shape.height,
-            .texel_width = 1.0F / static_cast<float>(shape.width),
-            .texel_height = 1.0F / static_cast<float>(shape.height),
-            .layers = shape.layers,
-            .top_level = top,
-            .state_words_per_layer = state_words_per_layer(shape.width, shape.height, top),
-            .unorm_bits = detail::unorm_bits(shape.format)};
+    PyramidParameters parameters{
+        .width = shape.width,
+        .height = shape.height,
+        .texel_width = 1.0F / static_cast<float>(shape.width),
+        .texel_height = 1.0F / static_cast<float>(shape.height),
+        .layers = shape.layers,
+        .top_level = top,
+        .state_words_per_layer = state_words_per_layer(shape.width, shape.height, top),
+        .unorm_bits = detail::unorm_bits(shape.format),
+        .pitch = pyramid_pitch(shape.width),
+        .floats_per_layer = pyramid_pitch(shape.width) * pyramid_rows(shape.height),
+        .level_start = {}};
+    for (std::uint32_t level = 1; level <= top; ++level) {
+        parameters.level_start[level - 1] =
+            pyramid_index(shape.width, shape.height, level, 0, 0, 0);
+    }
+    return parameters;
 }
 
 vk::DeviceSize state_size_bytes(const MapShape& shape) {
@@ -56,40 +67,50 @@ VkFormat vk_format(TexelFormat format) noexcept {
 }
 
 struct Pyramid::Impl {
+    // How texels are read: by gathers, or by a sampler with MAX reduction.
+    struct Reading {
+        Unique<vk::Sampler> sampler;
+        Unique<vk::Pipeline> pipeline;            // for any pyramid
+        Unique<vk::Pipeline> one_chunk_pipeline;  // where one descriptor reaches all of it: faster
+    };
+
     explicit Impl(const Device& device)
         : program(device.context(), binding_types(), sizeof(PyramidParameters)),
-          gather_sampler(program.make_sampler(vk::Filter::eNearest,
-                                              vk::SamplerReductionMode::eWeightedAverage)),
-          gather_pipeline(make_pipeline(false)) {
+          gather(make_reading(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage)) {
         if (program.context().info.features.sampler_minmax) {
-            max_sampler = program.make_sampler(vk::Filter::eLinear, vk::SamplerReductionMode::eMax);
-            max_pipeline = make_pipeline(true);
+            maximum = make_reading(vk::Filter::eLinear, vk::SamplerReductionMode::eMax);
         }
     }
 
-    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(bool use_max_sampler) const {
-        constexpr std::uint32_t MAX_SAMPLER = 1;  // constant_id in pyramid.comp
-        return program.make_pipeline(detail::Kernel::pyramid, "pyramid",
-                                     {{MAX_SAMPLER, use_max_sampler ? 1U : 0U},
-                                      detail::pyramid_chunk_constant(program.context())});
+    [[nodiscard]] Reading make_reading(vk::Filter filter,
+                                       vk::SamplerReductionMode reduction) const {
+        const auto make_pipeline = [&](bool one_chunk) {
+            constexpr std::uint32_t MAX_SAMPLER = 1;           // constant_ids in pyramid.comp
+            constexpr std::uint32_t PYRAMID_IN_ONE_CHUNK = 4;  // and pyramid_chunks.glsl
+            return program.make_pipeline(
+                detail::Kernel::pyramid, "pyramid",
+                {{MAX_SAMPLER, reduction == vk::SamplerReductionMode::eMax ? 1U : 0U},
+                 detail::pyramid_chunk_constant(program.context()),
+                 {PYRAMID_IN_ONE_CHUNK, one_chunk ? 1U : 0U}});
+        };
+        return {program.make_sampler(filter, reduction), make_pipeline(false), make_pipeline(true)};
     }
 
-    [[nodiscard]] bool uses_max_sampler(TexelFormat format) const {
+    [[nodiscard]] const Reading& reading_for(TexelFormat format) const {
         const auto features =
             program.context()
                 .physical_device
                 .getFormatProperties(static_cast<vk::Format>(vk_format(format)), program.dispatch())
                 .optimalTilingFeatures;
         // Unorm texels are never NaN: for them the sampler gives what comparing would.
-        return detail::unorm_bits(format) != 0 && max_pipeline &&
-               (features & vk::FormatFeatureFlagBits::eSampledImageFilterMinmax);
+        const bool max_sampler = detail::unorm_bits(format) != 0 && maximum &&
+                                 (features & vk::FormatFeatureFlagBits::eSampledImageFilterMinmax);
+        return max_sampler ? *maximum : gather;
     }
 
     ComputeProgram program;
-    Unique<vk::Sampler> gather_sampler;
-    Unique<vk::Sampler> max_sampler;  // null without Features::sampler_minmax, as is its pipeline
-    Unique<vk::Pipeline> gather_pipeline;
-    Unique<vk::Pipeline> max_pipeline;
+    Reading gather;
+    std::optional<Reading> maximum;  // with Features::sampler_minmax
 };
 
 struct Pyramid::Binding::Impl {
@@ -116,16 +137,18 @@ Pyramid::Requirements Pyramid::requirements(const MapShape& shape) const {
 
 Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources) const {
     detail::check_map(impl_->program.context(), shape);
-    const bool max_sampler = impl_->uses_max_sampler(shape.format);
+    const detail::DeviceContext& context = impl_->program.context();
+    const Impl::Reading& reading = impl_->reading_for(shape.format);
     std::vector<Descriptor> descriptors{
-        Descriptor::sampled(max_sampler ? *impl_->max_sampler : *impl_->gather_sampler,
-                            resources.map.view, resources.map.layout),
+        Descriptor::sampled(*reading.sampler, resources.map.view, resources.map.layout),
         Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
                                    state_size_bytes(shape))};
-    detail::append_pyramid_chunks(descriptors, impl_->program.context(), shape, resources.pyramid);
-    return Binding(std::make_unique<Binding::Impl>(
-        parameters_of(shape), max_sampler ? *impl_->max_pipeline : *impl_->gather_pipeline,
-        impl_->program.make_descriptors(descriptors)));
+    detail::append_pyramid_chunks(descriptors, context, shape, resources.pyramid);
+    return Binding(std::make_unique<Binding::Impl>(parameters_of(shape),
+                                                   detail::pyramid_is_one_chunk(context, shape)
+                                                       ? *reading.one_chunk_pipeline
+                                                       : *reading.pipeline,
+                                                   impl_->program.make_descriptors(descriptors)));
 }
 
 void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {

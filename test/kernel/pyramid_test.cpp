@@ -55,7 +55,7 @@ void expect_state_at_rest(Gpu& gpu, const PyramidWorkspace& workspace) {
         std::uint32_t word = layers + layer * per_layer;
         EXPECT_EQ(state[word], 0U) << "NaN texels in counting";
         ++word;
-        for (std::uint32_t level = PYRAMID_BLOCK_LEVEL; level < top; level += PYRAMID_STEP_LEVELS) {
+        for (std::uint32_t level = PYRAMID_STEP_LEVELS; level < top; level += PYRAMID_STEP_LEVELS) {
             for (std::uint32_t group = 0; group < handover_groups(width, height, level); ++group) {
                 ASSERT_EQ(state[word + group], 0U) << "counter of level " << level;
             }

@@ -48,9 +48,6 @@ Owned<Handle> make(VkDevice device, const char* call,
 }
 
 VkDeviceSize texel_size_bytes_of(VkFormat format) {
-    if (format == VK_FORMAT_R32_UINT) {  // a pyramid
-        return 4;
-    }
     for (const TexelFormat candidate :
          {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::d32_float,
           TexelFormat::r16_unorm, TexelFormat::r8_unorm}) {
@@ -58,8 +55,8 @@ VkDeviceSize texel_size_bytes_of(VkFormat format) {
             return texel_size_bytes(candidate);
         }
     }
-    throw Error(ErrorCode::invalid_argument, "VkFormat " + std::to_string(format) +
-                                                 " is none of an importance map or a pyramid");
+    throw Error(ErrorCode::invalid_argument,
+                "VkFormat " + std::to_string(format) + " is none of an importance map");
 }
 
 VkImageAspectFlags aspect_of(VkFormat format) {

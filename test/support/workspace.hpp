@@ -21,7 +21,7 @@ struct PyramidWorkspace {
     MapShape shape;
     Image map;
     Buffer levels;  // 1 to TOP (quadtree.h)
-    Buffer state;  // zeros
+    Buffer state;   // zeros
     Pyramid::Binding binding;
 };
 

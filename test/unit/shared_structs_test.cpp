@@ -125,7 +125,7 @@ TEST(SharedStructs, SubdivisionParametersAndState) {
 
 TEST(SharedStructs, PyramidParameters) {
     const Offsets parameters = offsets_in(PYRAMID).at("PyramidParameters");
-    EXPECT_EQ(parameters.size(), 8U);
+    EXPECT_EQ(parameters.size(), 11U);
     EXPECT_MEMBER(parameters, PyramidParameters, width);
     EXPECT_MEMBER(parameters, PyramidParameters, height);
     EXPECT_MEMBER(parameters, PyramidParameters, texel_width);
@@ -134,6 +134,9 @@ TEST(SharedStructs, PyramidParameters) {
     EXPECT_MEMBER(parameters, PyramidParameters, top_level);
     EXPECT_MEMBER(parameters, PyramidParameters, state_words_per_layer);
     EXPECT_MEMBER(parameters, PyramidParameters, unorm_bits);
+    EXPECT_MEMBER(parameters, PyramidParameters, pitch);
+    EXPECT_MEMBER(parameters, PyramidParameters, floats_per_layer);
+    EXPECT_MEMBER(parameters, PyramidParameters, level_start);
 }
 
 }  // namespace

@@ -13,11 +13,10 @@ QUADTILE_NAMESPACE_BEGIN
 // ---- pyramid.comp ----------------------------------------------------------------------------
 
 // A workgroup reduces a block of 64 x 64 texels to one node of level 6, then hands over to the last
-// workgroup of a group of 16 x 16, which goes on for another 4 levels, and so on.
+// workgroup of a group of 64 x 64, which goes on for another 6 levels, and so on.
 const QUADTILE_UINT PYRAMID_WORKGROUP_SIZE = 256;
-const QUADTILE_UINT PYRAMID_BLOCK_LEVEL = 6;
-const QUADTILE_UINT PYRAMID_STEP_LEVELS = 4;
-const QUADTILE_UINT PYRAMID_STEP_NODES = 256;  // 16 x 16
+const QUADTILE_UINT PYRAMID_STEP_LEVELS = 6;
+const QUADTILE_UINT PYRAMID_GROUP_NODES = 4096;  // 64 x 64
 
 struct PyramidParameters {
     QUADTILE_UINT width;   // of the map, texels
@@ -28,13 +27,16 @@ struct PyramidParameters {
     QUADTILE_UINT top_level;
     QUADTILE_UINT state_words_per_layer;
     QUADTILE_UINT unorm_bits;  // 8 or 16 for maps of unorm formats, else 0
+    QUADTILE_UINT pitch;       // of the pyramid, floats
+    QUADTILE_UINT floats_per_layer;
+    QUADTILE_UINT level_start[MAX_LEVELS];  // of level i + 1 in its layer: its place of (0, 0)
 };
 
 // The state buffer, in words: the NaN texels of each layer (the last run's), then for each layer
 // state_words_per_layer words: the NaN texels counted so far, and for each hand-over level a counter
 // for each group, then the nodes of each group.
 
-// Groups of 16 x 16 nodes of `level`.
+// Groups of 64 x 64 nodes of `level`.
 QUADTILE_SHARED QUADTILE_UINT handover_groups(QUADTILE_UINT width, QUADTILE_UINT height,
                                               QUADTILE_UINT level) {
     return level_extent(width, level + PYRAMID_STEP_LEVELS) *
@@ -44,13 +46,13 @@ QUADTILE_SHARED QUADTILE_UINT handover_groups(QUADTILE_UINT width, QUADTILE_UINT
 // Words of one hand-over level.
 QUADTILE_SHARED QUADTILE_UINT handover_words(QUADTILE_UINT width, QUADTILE_UINT height,
                                              QUADTILE_UINT level) {
-    return handover_groups(width, height, level) * (1 + PYRAMID_STEP_NODES);
+    return handover_groups(width, height, level) * (1 + PYRAMID_GROUP_NODES);
 }
 
 QUADTILE_SHARED QUADTILE_UINT state_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,
                                                     QUADTILE_UINT top_level) {
     QUADTILE_UINT words = 1;
-    for (QUADTILE_UINT level = PYRAMID_BLOCK_LEVEL; level < top_level;
+    for (QUADTILE_UINT level = PYRAMID_STEP_LEVELS; level < top_level;
          level += PYRAMID_STEP_LEVELS) {
         words += handover_words(width, height, level);
     }
