@@ -1,0 +1,300 @@
+#include "command_line.hpp"
+
+#include <quadtile/error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <map>
+#include <string_view>
+
+namespace quadtile::app {
+
+namespace {
+
+// The options as text, before they become a request.
+struct SubdivisionArguments {
+    std::string constant;
+    std::string level_thresholds;
+    std::string max_resolution;
+    std::string strategy = "auto";
+    std::string order = "canonical";
+};
+
+struct Arguments {
+    TilesRequest tiles;
+    SubdivisionArguments tiles_subdivision;
+    std::string tiles_format;
+    DemoRequest demo;
+    SubdivisionArguments demo_subdivision;
+    std::string demo_format;
+};
+
+void add_threshold_options(CLI::App& command, SubdivisionArguments& arguments,
+                           const std::string& group) {
+    command
+        .add_option(
+            "--max-resolution", arguments.max_resolution,
+            "A tile of 2^l texels a side needs less than M pixels a side: its importance is "
+            "below M / 2^l")
+        ->type_name("M")
+        ->group(group);
+    command.add_option("--constant", arguments.constant, "The importance of every tile is below T")
+        ->type_name("T")
+        ->group(group);
+    command
+        .add_option("--level-thresholds", arguments.level_thresholds,
+                    "The importance of a tile of level l is below tl; one for each level, texels "
+                    "(level 0) first")
+        ->type_name("t0,t1,...")
+        ->group(group);
+}
+
+void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
+                             SubdivisionRequest& request) {
+    const std::string group = "Subdivision";
+    command
+        .add_option("--strategy", arguments.strategy,
+                    "auto, subtree, per-level, or reference (on the CPU, without Vulkan)")
+        ->check(CLI::IsMember({"auto", "subtree", "per-level", "reference"}).description(""))
+        ->type_name("NAME")
+        ->capture_default_str()
+        ->group(group);
+    command
+        .add_option("--subtree-levels", request.subtree_levels,
+                    "Levels that one dispatch of subtree descends, 1 to 8")
+        ->check(CLI::Range(std::uint32_t{1}, MAX_SUBTREE_LEVELS).description(""))
+        ->type_name("N")
+        ->capture_default_str()
+        ->group(group);
+    command
+        .add_option("--order", arguments.order,
+                    "canonical (by Morton code, always the same) or any (faster)")
+        ->check(CLI::IsMember({"any", "canonical"}).description(""))
+        ->type_name("NAME")
+        ->capture_default_str()
+        ->group(group);
+    command
+        .add_option("--device", request.device,
+                    "Number of the Vulkan device or part of its name; see 'quadtile devices'")
+        ->type_name("N|NAME")
+        ->group(group);
+    command.add_flag("--stats", request.stats,
+                     "Print tile counts and the time of each stage to standard error");
+}
+
+CLI::Option* add_format_option(CLI::App& command, std::string& format) {
+    return command
+        .add_option("--format", format,
+                    "json, csv or bin; without it the ending of FILE decides, else json")
+        ->check(CLI::IsMember({"json", "csv", "bin"}).description(""))
+        ->type_name("NAME");
+}
+
+void define_tiles(CLI::App& command, Arguments& arguments) {
+    command
+        .add_option("INPUT", arguments.tiles.input,
+                    "Importance map: OpenEXR, PFM, or PNG of 8 or 16 bits")
+        ->type_name("FILE")
+        ->required();
+    command
+        .add_option("-o,--output", arguments.tiles.output,
+                    "File for the tiles; without it they go to standard output")
+        ->type_name("FILE");
+    add_format_option(command, arguments.tiles_format);
+    command
+        .add_option("--image", arguments.tiles.image,
+                    "PNG file for a picture of the map with the tiles' outlines")
+        ->type_name("FILE");
+    command
+        .add_option("--channel", arguments.tiles.channel,
+                    "Channel of INPUT; without it Y, else the luminance of R, G and B, else the "
+                    "first")
+        ->type_name("NAME");
+    add_threshold_options(command, arguments.tiles_subdivision, "Threshold (exactly one)");
+    add_subdivision_options(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
+}
+
+void define_demo(CLI::App& command, Arguments& arguments) {
+    command.add_option("-o,--output", arguments.demo.output, "File for the tiles")
+        ->type_name("FILE")
+        ->capture_default_str();
+    add_format_option(command, arguments.demo_format);
+    command.add_option("--image", arguments.demo.image, "PNG file for the picture")
+        ->type_name("FILE")
+        ->capture_default_str();
+    command.add_option("--size", arguments.demo.size, "Texels on a side of the map, 16 to 16384")
+        ->check(CLI::Range(16U, 16384U).description(""))
+        ->type_name("N")
+        ->capture_default_str();
+    command
+        .add_option("--map", arguments.demo.map,
+                    "File for the map itself: OpenEXR where its name ends in .exr, else PFM")
+        ->type_name("FILE");
+    add_threshold_options(command, arguments.demo_subdivision,
+                          "Threshold (at most one; without it --max-resolution 16)");
+    add_subdivision_options(command, arguments.demo_subdivision, arguments.demo.subdivision);
+}
+
+float parse_float(std::string_view option, std::string_view text) {
+    float value = 0.0F;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const std::string argument = std::string(option) + " '" + std::string(text) + "'";
+    if (error == std::errc::result_out_of_range) {
+        throw UsageError(argument + " is outside the range of a 32-bit float");
+    }
+    if (error != std::errc{} || end != text.data() + text.size()) {
+        throw UsageError(argument + " is not a number");
+    }
+    return value;
+}
+
+std::vector<float> parse_floats(std::string_view option, std::string_view text) {
+    std::vector<float> values;
+    while (true) {
+        const std::size_t comma = text.find(',');
+        values.push_back(parse_float(option, text.substr(0, comma)));
+        if (comma == std::string_view::npos) {
+            return values;
+        }
+        text.remove_prefix(comma + 1);
+    }
+}
+
+// None where none was given.
+std::optional<Threshold> parse_threshold(const CLI::App& command,
+                                         const SubdivisionArguments& arguments) {
+    const char* const options[] = {"--constant", "--level-thresholds", "--max-resolution"};
+    std::string given;
+    for (const char* option : options) {
+        if (command.count(option) == 0) {
+            continue;
+        }
+        if (!given.empty()) {
+            throw UsageError(given + " and " + option + " exclude each other; give one of them");
+        }
+        given = option;
+    }
+    try {
+        if (given == "--constant") {
+            return Threshold::constant(parse_float(given, arguments.constant));
+        }
+        if (given == "--level-thresholds") {
+            return Threshold::per_level(parse_floats(given, arguments.level_thresholds));
+        }
+        if (given == "--max-resolution") {
+            return Threshold::max_resolution(parse_float(given, arguments.max_resolution));
+        }
+    } catch (const Error& error) {  // NaN and negative values
+        throw UsageError(given + ": " + error.what());
+    }
+    return std::nullopt;
+}
+
+void complete(const CLI::App& command, const SubdivisionArguments& arguments,
+              SubdivisionRequest& request) {
+    static const std::map<std::string_view, Strategy> strategies{
+        {"auto", Strategy::automatic},
+        {"subtree", Strategy::subtree},
+        {"per-level", Strategy::per_level},
+        {"reference", Strategy::reference}};
+    request.strategy = strategies.at(arguments.strategy);
+    request.order = arguments.order == "any" ? Order::any : Order::canonical;
+    request.threshold = parse_threshold(command, arguments);
+}
+
+struct FileArgument {
+    const char* option;
+    const std::filesystem::path& path;
+};
+
+void check_files(const CLI::App& command, const std::vector<FileArgument>& files) {
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (files[i].path.empty()) {
+            if (command.count(files[i].option) > 0) {
+                throw UsageError(std::string(files[i].option) + " needs a file name");
+            }
+            continue;
+        }
+        for (std::size_t j = 0; j < i; ++j) {
+            if (files[i].path.lexically_normal() == files[j].path.lexically_normal()) {
+                throw UsageError(std::string(files[j].option) + " and " + files[i].option +
+                                 " name the same file, '" + files[i].path.string() + "'");
+            }
+        }
+    }
+}
+
+TileFormat format_of(const std::string& name, const std::filesystem::path& output) {
+    static const std::map<std::string, TileFormat> formats{
+        {"json", TileFormat::json}, {"csv", TileFormat::csv}, {"bin", TileFormat::binary}};
+    const std::string ending = output.extension().string();
+    const auto format = formats.find(!name.empty()     ? name
+                                     : !ending.empty() ? ending.substr(1)
+                                                       : "json");
+    return format == formats.end() ? TileFormat::json : format->second;
+}
+
+Request request_of(const CLI::App& app, Arguments& arguments) {
+    const CLI::App& command = *app.get_subcommands().front();
+    if (command.get_name() == "tiles") {
+        complete(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
+        if (!arguments.tiles.subdivision.threshold) {
+            throw UsageError(
+                "no threshold is given; give one of --max-resolution, --constant and "
+                "--level-thresholds");
+        }
+        check_files(command, {{"INPUT", arguments.tiles.input},
+                              {"--output", arguments.tiles.output},
+                              {"--image", arguments.tiles.image}});
+        arguments.tiles.format = format_of(arguments.tiles_format, arguments.tiles.output);
+        return arguments.tiles;
+    }
+    if (command.get_name() == "demo") {
+        complete(command, arguments.demo_subdivision, arguments.demo.subdivision);
+        check_files(command, {{"--output", arguments.demo.output},
+                              {"--image", arguments.demo.image},
+                              {"--map", arguments.demo.map}});
+        arguments.demo.format = format_of(arguments.demo_format, arguments.demo.output);
+        return arguments.demo;
+    }
+    return DevicesRequest{};
+}
+
+}  // namespace
+
+Request parse_command_line(int argc, const char* const* argv) {
+    CLI::App app("Adaptive tile subdivision of importance maps on the GPU", "quadtile");
+    app.set_version_flag("--version", "quadtile " QUADTILE_VERSION);
+    app.require_subcommand(0, 1);  // none is found out about below, after unknown arguments
+    app.footer(
+        "Example: quadtile tiles map.exr --max-resolution 256 -o tiles.json --image tiles.png\n"
+        "Exit status: 0, 1 (failed; standard error says why) or 2 (wrong arguments)");
+
+    Arguments arguments;
+    define_tiles(*app.add_subcommand("tiles", "Subdivide an importance map into tiles"), arguments);
+    app.add_subcommand("devices", "List the Vulkan devices and what quadtile can do with them");
+    define_demo(
+        *app.add_subcommand("demo", "Subdivide a built-in map: a town's light map texel density"),
+        arguments);
+
+    std::string help = "quadtile --help";
+    try {
+        app.parse(argc, argv);
+        if (app.get_subcommands().empty()) {
+            throw UsageError("no command is given; give tiles, devices or demo");
+        }
+        return request_of(app, arguments);
+    } catch (const CLI::CallForVersion& version) {
+        return TextRequest{std::string(version.what()) + "\n"};
+    } catch (const CLI::CallForHelp&) {
+        return TextRequest{app.help()};
+    } catch (const std::runtime_error& error) {  // CLI::ParseError or UsageError
+        if (!app.get_subcommands().empty()) {
+            help = "quadtile " + app.get_subcommands().front()->get_name() + " --help";
+        }
+        throw UsageError(std::string(error.what()) + "; see '" + help + "'");
+    }
+}
+
+}  // namespace quadtile::app

@@ -1,0 +1,22 @@
+// From the arguments of main to a request.
+
+#pragma once
+
+#include "commands.hpp"
+
+#include <string>
+#include <variant>
+
+namespace quadtile::app {
+
+// --help and --version ask for a text.
+struct TextRequest {
+    std::string text;
+};
+
+using Request = std::variant<TextRequest, TilesRequest, DevicesRequest, DemoRequest>;
+
+// Throws UsageError with one line that names the argument and the way to the help.
+[[nodiscard]] Request parse_command_line(int argc, const char* const* argv);
+
+}  // namespace quadtile::app

@@ -1,0 +1,63 @@
+// The commands of the command line: what each was asked for, and its doing.
+//
+// Each throws UsageError for arguments that cannot be meant, std::exception for everything else
+// that fails. Standard output carries the result alone; summaries and statistics go to standard
+// error.
+
+#pragma once
+
+#include "write_tiles.hpp"
+
+#include <quadtile/map.hpp>
+#include <quadtile/threshold.hpp>
+#include <quadtile/tiles.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace quadtile::app {
+
+// The command line itself is wrong: exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+// How to subdivide; shared by `tiles` and `demo`.
+struct SubdivisionRequest {
+    std::optional<Threshold> threshold;
+    Strategy strategy = Strategy::automatic;
+    std::uint32_t subtree_levels = 6;
+    Order order = Order::canonical;
+    std::string device;  // as in DeviceOptions::select
+    bool stats = false;
+};
+
+struct TilesRequest {
+    std::filesystem::path input;
+    std::string channel;
+    std::filesystem::path output;  // empty: standard output
+    TileFormat format = TileFormat::json;
+    std::filesystem::path image;  // empty: none
+    SubdivisionRequest subdivision;
+};
+
+struct DevicesRequest {};
+
+struct DemoRequest {
+    std::uint32_t size = 1024;
+    std::filesystem::path output = "tiles.json";
+    TileFormat format = TileFormat::json;
+    std::filesystem::path image = "tiles.png";
+    std::filesystem::path map;  // empty: the map is not written
+    SubdivisionRequest subdivision;
+};
+
+void run_tiles(const TilesRequest& request);
+void run_devices(const DevicesRequest& request);
+void run_demo(const DemoRequest& request);
+
+}  // namespace quadtile::app

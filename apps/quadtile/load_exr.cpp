@@ -1,0 +1,183 @@
+// OpenEXR: scan lines and tiles, any compression, half, float and uint channels.
+
+#include "map_loaders.hpp"
+
+#include <OpenEXR/Iex.h>
+#include <OpenEXR/ImfChannelList.h>
+#include <OpenEXR/ImfFrameBuffer.h>
+#include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfInputPart.h>
+#include <OpenEXR/ImfMultiPartInputFile.h>
+#include <OpenEXR/ImfPartType.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+
+namespace quadtile::app {
+
+namespace {
+
+struct Source {
+    int part;
+    std::vector<std::string> channels;  // one, or R, G and B
+};
+
+// The parts that hold one value for each pixel and channel.
+std::vector<int> flat_parts(const Imf::MultiPartInputFile& file) {
+    std::vector<int> parts;
+    for (int part = 0; part < file.parts(); ++part) {
+        const Imf::Header& header = file.header(part);
+        if (!header.hasType() || !Imf::isDeepData(header.type())) {
+            parts.push_back(part);
+        }
+    }
+    return parts;
+}
+
+std::vector<std::string> channel_names(const Imf::Header& header) {
+    std::vector<std::string> names;
+    for (auto i = header.channels().begin(); i != header.channels().end(); ++i) {
+        names.emplace_back(i.name());
+    }
+    return names;
+}
+
+Source choose_source(const Imf::MultiPartInputFile& file, const std::string& channel) {
+    const std::vector<int> parts = flat_parts(file);
+    if (parts.empty()) {
+        throw std::runtime_error("it holds deep data only; flatten it first");
+    }
+    if (!channel.empty()) {
+        std::vector<std::string> available;
+        for (const int part : parts) {
+            for (const std::string& name : channel_names(file.header(part))) {
+                if (name == channel) {
+                    return {part, {channel}};
+                }
+                available.push_back(name);
+            }
+        }
+        throw_unknown_channel(channel, available);
+    }
+    const std::vector<std::string> names = channel_names(file.header(parts[0]));
+    const auto has = [&](const char* name) {
+        return std::ranges::find(names, name) != names.end();
+    };
+    if (has("Y")) {
+        return {parts[0], {"Y"}};
+    }
+    if (has("R") && has("G") && has("B")) {
+        return {parts[0], {"R", "G", "B"}};
+    }
+    if (names.empty()) {
+        throw std::runtime_error("it has no channels");
+    }
+    return {parts[0], {names[0]}};
+}
+
+// Reads a channel in its own type; `texels` has room for the data window.
+void read_channel(Imf::InputPart& part, const std::string& name, Imf::PixelType type,
+                  std::byte* texels) {
+    const Imath::Box2i& window = part.header().dataWindow();
+    Imf::FrameBuffer pixels;
+    pixels.insert(name, Imf::Slice::Make(type, texels, window));
+    part.setFrameBuffer(pixels);
+    part.readPixels(window.min.y, window.max.y);
+}
+
+LoadedMap load_channel(Imf::InputPart& part, const std::string& name, std::uint32_t width,
+                       std::uint32_t height) {
+    const Imf::PixelType type = part.header().channels()[name].type;
+    LoadedMap map = allocate_map(
+        width, height, type == Imf::HALF ? TexelFormat::r16_float : TexelFormat::r32_float, name);
+    read_channel(part, name, type, map.texels.get());
+    if (type == Imf::UINT) {  // to float in place
+        for (std::size_t i = 0; i < std::size_t{width} * height; ++i) {
+            std::byte* texel = map.texels.get() + i * sizeof(float);
+            std::uint32_t integer = 0;
+            std::memcpy(&integer, texel, sizeof integer);
+            const auto value = static_cast<float>(integer);
+            if (static_cast<double>(value) != static_cast<double>(integer)) {
+                throw std::runtime_error(
+                    "channel '" + name + "' has the value " + std::to_string(integer) +
+                    " at texel (" + std::to_string(i % width) + ", " + std::to_string(i / width) +
+                    "), which no 32-bit float equals; store the channel as float");
+            }
+            std::memcpy(texel, &value, sizeof value);
+        }
+    }
+    return map;
+}
+
+LoadedMap load_luminance(Imf::InputPart& part, const std::vector<std::string>& rgb,
+                         std::uint32_t width, std::uint32_t height) {
+    LoadedMap map = allocate_map(width, height, TexelFormat::r32_float, "luminance");
+    auto* texels = reinterpret_cast<float*>(map.texels.get());
+    const Imath::Box2i& window = part.header().dataWindow();
+    // In bands, for the sake of memory; no compression method has blocks of more rows.
+    constexpr int BAND_ROWS = 256;
+    std::vector<float> pixels(std::size_t{width} * BAND_ROWS * 3);
+    for (std::int64_t first = window.min.y; first <= window.max.y; first += BAND_ROWS) {
+        Imath::Box2i band = window;
+        band.min.y = static_cast<int>(first);
+        band.max.y = static_cast<int>(std::min<std::int64_t>(first + BAND_ROWS - 1, window.max.y));
+        Imf::FrameBuffer frame;
+        for (std::size_t c = 0; c < 3; ++c) {
+            frame.insert(rgb[c], Imf::Slice::Make(Imf::FLOAT, pixels.data() + c, band,
+                                                  3 * sizeof(float), 3 * sizeof(float) * width));
+        }
+        part.setFrameBuffer(frame);
+        part.readPixels(band.min.y, band.max.y);
+        const std::size_t texels_of_band =
+            std::size_t{width} * static_cast<std::size_t>(band.max.y - band.min.y + 1);
+        for (std::size_t i = 0; i < texels_of_band; ++i) {
+            *texels++ = luminance(pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2]);
+        }
+    }
+    return map;
+}
+
+LoadedMap read_exr(const std::filesystem::path& path, const std::string& channel) {
+    // Damaged headers must not make the library allocate tables for billions of rows.
+    Imf::Header::setMaxImageSize(MAX_MAP_EXTENT, MAX_MAP_EXTENT);
+    Imf::Header::setMaxTileSize(MAX_MAP_EXTENT, MAX_MAP_EXTENT);
+
+    Imf::MultiPartInputFile file(path.c_str());
+    const Source source = choose_source(file, channel);
+    if (!file.partComplete(source.part)) {
+        throw std::runtime_error(
+            "the file is truncated: pixels are missing; copy or save it again");
+    }
+    Imf::InputPart part(file, source.part);
+    for (const std::string& name : source.channels) {
+        const Imf::Channel& stored = part.header().channels()[name];
+        if (stored.xSampling != 1 || stored.ySampling != 1) {
+            throw std::runtime_error("channel '" + name +
+                                     "' is subsampled and does not have a value for each pixel; "
+                                     "choose another with --channel");
+        }
+    }
+    const Imath::Box2i& window = part.header().dataWindow();
+    const auto extent = [](std::int64_t min, std::int64_t max) {
+        return static_cast<std::uint32_t>(max - min + 1);
+    };
+    const std::uint32_t width = extent(window.min.x, window.max.x);
+    const std::uint32_t height = extent(window.min.y, window.max.y);
+    return source.channels.size() == 1 ? load_channel(part, source.channels[0], width, height)
+                                       : load_luminance(part, source.channels, width, height);
+}
+
+}  // namespace
+
+LoadedMap load_exr(const std::filesystem::path& path, const std::string& channel) {
+    try {
+        return read_exr(path, channel);
+    } catch (const Iex::BaseExc& error) {
+        throw std::runtime_error("damaged or truncated OpenEXR file (" + std::string(error.what()) +
+                                 "); copy or save it again");
+    }
+}
+
+}  // namespace quadtile::app

@@ -1,0 +1,108 @@
+#include "load_map.hpp"
+
+#include "map_loaders.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+
+namespace quadtile::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first bytes of the file; fewer than announced by the type where the file is shorter.
+std::string read_magic(const fs::path& path) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found) {
+        throw std::runtime_error("there is no such file");
+    }
+    if (error) {
+        throw std::runtime_error(error.message());
+    }
+    if (fs::is_directory(status)) {
+        throw std::runtime_error("it is a directory; give an image file");
+    }
+    if (!fs::is_regular_file(status)) {  // reading a pipe or a terminal twice would hang
+        throw std::runtime_error("it is not a regular file; save the image to one first");
+    }
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        throw std::runtime_error(std::generic_category().message(errno));
+    }
+    std::array<char, 8> bytes{};
+    file.read(bytes.data(), bytes.size());
+    if (file.bad()) {
+        throw std::runtime_error(std::generic_category().message(errno));
+    }
+    return {bytes.data(), static_cast<std::size_t>(file.gcount())};
+}
+
+LoadedMap load_by_magic(const fs::path& path, const std::string& channel) {
+    const std::string magic = read_magic(path);
+    if (magic.empty()) {
+        throw std::runtime_error("the file is empty");
+    }
+    if (magic.starts_with("\x76\x2f\x31\x01")) {
+        return load_exr(path, channel);
+    }
+    if (magic.starts_with("\x89PNG\r\n\x1a\n")) {
+        return load_png(path, channel);
+    }
+    if (magic.starts_with("PF") || magic.starts_with("Pf")) {
+        return load_pfm(path, channel);
+    }
+    throw std::runtime_error("it is not an OpenEXR, PFM or PNG image; convert it to one of these");
+}
+
+}  // namespace
+
+LoadedMap allocate_map(std::uint32_t width, std::uint32_t height, TexelFormat format,
+                       std::string channel) {
+    LoadedMap map;
+    map.shape = {width, height, 1, format};
+    map.channel = std::move(channel);
+    check_shape(map.shape);
+    map.texels = std::make_unique_for_overwrite<std::byte[]>(std::size_t{width} * height *
+                                                             texel_size_bytes(format));
+    return map;
+}
+
+ComponentChoice choose_component(bool colour, const std::string& channel) {
+    if (channel.empty()) {
+        return colour ? ComponentChoice{true, 0, "luminance"} : ComponentChoice{false, 0, "Y"};
+    }
+    const std::vector<std::string> available =
+        colour ? std::vector<std::string>{"R", "G", "B"} : std::vector<std::string>{"Y"};
+    const auto found = std::ranges::find(available, channel);
+    if (found == available.end()) {
+        throw_unknown_channel(channel, available);
+    }
+    return {false, static_cast<std::size_t>(found - available.begin()), channel};
+}
+
+void throw_unknown_channel(const std::string& channel, const std::vector<std::string>& available) {
+    std::string list;
+    for (const std::string& name : available) {
+        list += (list.empty() ? "" : ", ") + name;
+    }
+    throw std::runtime_error("it has no channel '" + channel + "'; it has " + list);
+}
+
+LoadedMap load_map(const fs::path& path, const std::string& channel) {
+    try {
+        return load_by_magic(path, channel);
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw std::runtime_error("cannot read '" + path.string() + "': " + error.what());
+    }
+}
+
+}  // namespace quadtile::app

@@ -1,0 +1,33 @@
+// An RGB picture in memory and its PNG file.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quadtile::app {
+
+using Rgb = std::array<std::uint8_t, 3>;
+
+// `a` with weight 0, `b` with weight 1.
+[[nodiscard]] Rgb mix(const Rgb& a, const Rgb& b, float weight) noexcept;
+
+struct Picture {
+    std::uint32_t width = 0;
+    std::uint32_t height = 0;
+    std::vector<Rgb> pixels;  // rows from the top
+
+    Picture(std::uint32_t width_, std::uint32_t height_)
+        : width(width_), height(height_), pixels(std::size_t{width_} * height_) {}
+
+    [[nodiscard]] Rgb& at(std::uint32_t x, std::uint32_t y) {
+        return pixels[std::size_t{y} * width + x];
+    }
+};
+
+// The bytes of a PNG file. Throws std::bad_alloc.
+[[nodiscard]] std::string encode_png(const Picture& picture);
+
+}  // namespace quadtile::app

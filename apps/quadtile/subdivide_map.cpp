@@ -1,0 +1,98 @@
+#include "subdivide_map.hpp"
+
+#include "draw_tiles.hpp"
+
+#include <quadtile/device.hpp>
+#include <quadtile/error.hpp>
+#include <quadtile/reference.hpp>
+#include <quadtile/tiler.hpp>
+
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+
+namespace quadtile::app {
+
+namespace {
+
+Device create_device(const std::string& select) {
+    try {
+        DeviceOptions options;
+        options.select = select;
+        return Device::create(options);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::no_device) {
+            throw;
+        }
+        throw Error(error.code(),
+                    std::string(error.what()) + "; --strategy reference works without a device",
+                    error.vk_result());
+    }
+}
+
+}  // namespace
+
+const char* name_of(Strategy strategy) noexcept {
+    switch (strategy) {
+        case Strategy::reference:
+            return "reference";
+        case Strategy::per_level:
+            return "per-level";
+        case Strategy::subtree:
+            return "subtree";
+        case Strategy::automatic:
+            break;
+    }
+    return "auto";
+}
+
+TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
+    try {  // a list of another length than the map has levels
+        (void)request.threshold->levels(top_level(map.shape.width, map.shape.height));
+    } catch (const Error& error) {
+        throw UsageError(std::string("--level-thresholds: ") + error.what());
+    }
+    if (request.strategy == Strategy::reference) {
+        const Stopwatch watch;
+        TileList list = reference::subdivide(map, *request.threshold);
+        list.stages.push_back({"subdivide", watch.milliseconds(), false});
+        return list;
+    }
+    const Device device = create_device(request.device);
+    Tiler tiler(device, {request.strategy, request.subtree_levels});
+    return tiler.subdivide(map, *request.threshold, request.order);
+}
+
+void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& tiles) {
+    file.write(encode_png(draw_tiles(map, tiles)));
+}
+
+std::string describe_run(const TileList& list, double load, double write) {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(3);
+    const auto line = [&](const std::string& name) -> std::ostream& {
+        return text << std::left << std::setw(24) << name << std::right;
+    };
+    const auto clamped = std::ranges::count_if(list.tiles, &Tile::clamped);
+    const std::string device = list.device.empty() ? "none (host)" : list.device;
+
+    line("map") << list.shape.width << " x " << list.shape.height << " texels\n";
+    line("device") << device << "\n";
+    line("strategy") << name_of(list.strategy) << "\n";
+    line("tiles") << list.tiles.size() << "\n";
+    const std::vector<std::uint64_t> counts = list.tiles_per_level();
+    for (std::size_t level = counts.size(); level-- > 0;) {
+        line("  of level " + std::to_string(level)) << counts[level] << "\n";
+    }
+    line("clamped tiles") << clamped << "\n";
+    line("NaN texels") << list.nan_texels << "\n";
+    line("buffer repeats") << list.buffer_repeats << "\n";
+    line("load") << load << " ms\n";
+    for (const StageTime& stage : list.stages) {
+        line(stage.stage) << stage.milliseconds << (stage.on_gpu ? " ms on the GPU\n" : " ms\n");
+    }
+    line("write") << write << " ms\n";
+    return text.str();
+}
+
+}  // namespace quadtile::app

@@ -1,0 +1,523 @@
+// The program as a black box: exit status, streams and files.
+
+#include "image_files.hpp"
+#include "load_map.hpp"
+#include "program.hpp"
+#include "support/maps.hpp"
+#include "temporary_directory.hpp"
+#include "write_tiles.hpp"
+
+#include <quadtile/device.hpp>
+#include <quadtile/error.hpp>
+#include <quadtile/reference.hpp>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+// What the sanitizers need of the address space leaves no room to limit it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define QUADTILE_TEST_SANITIZED 1
+#else
+#define QUADTILE_TEST_SANITIZED 0
+#endif
+
+namespace quadtile::app::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+using ::testing::StartsWith;
+
+using Arguments = std::vector<std::string>;
+using Names = std::set<std::string>;
+
+bool has_usable_device() {
+    try {
+        return std::ranges::any_of(Device::enumerate(), &DeviceInfo::usable);
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+#define SKIP_WITHOUT_DEVICE()                                       \
+    if (!has_usable_device()) {                                     \
+        GTEST_SKIP() << "no Vulkan device here that quadtile uses"; \
+    }                                                               \
+    static_assert(true)
+
+float number_of(const nlohmann::json& value) {
+    constexpr float infinite = std::numeric_limits<float>::infinity();
+    if (value.is_string()) {
+        return value.get<std::string>() == "inf" ? infinite : -infinite;
+    }
+    return value.get<float>();
+}
+
+// The list that the JSON describes.
+TileList parse_json(const std::string& text) {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    TileList list;
+    list.shape = {json.at("width"), json.at("height"), 1, TexelFormat::r32_float};
+    list.nan_texels = json.at("nan_texels");
+    EXPECT_EQ(json.at("levels"), list.levels());
+    for (const nlohmann::json& tile : json.at("tiles")) {
+        list.tiles.push_back(
+            {tile_position(tile.at("x"), tile.at("y")),
+             tile_node(tile.at("level"), tile.at("clamped").get<bool>() ? TILE_CLAMPED : 0,
+                       tile.at("layer")),
+             number_of(tile.at("importance")), number_of(tile.at("threshold"))});
+    }
+    return list;
+}
+
+class CommandLine : public ::testing::Test {
+ protected:
+    CommandLine() {
+        const MapShape shape{100, 61, 1, TexelFormat::r32_float};
+        texels_ = quadtile::test::with_special_values(quadtile::test::smooth_map(shape), 200);
+        directory_.add("map.pfm", encode_pfm_values(100, 61, false, texels_, false));
+    }
+
+    [[nodiscard]] MapView map() const { return view_of(texels_, 100, 61); }
+
+    [[nodiscard]] ProgramResult run(const Arguments& arguments, ProgramOptions options = {}) const {
+        options.directory = directory_.path();
+        return run_program(arguments, options);
+    }
+
+    // Fails with one line on standard error and nothing else anywhere.
+    [[nodiscard]] std::string error_of(const Arguments& arguments, int status,
+                                       const ProgramOptions& options = {}) const {
+        const Names before = directory_.names();
+        const ProgramResult result = run(arguments, options);
+        EXPECT_EQ(result.status, status) << ::testing::PrintToString(arguments) << result.error;
+        EXPECT_THAT(result.output, IsEmpty());
+        EXPECT_THAT(result.error, StartsWith("quadtile: error: "));
+        EXPECT_EQ(std::ranges::count(result.error, '\n'), 1) << result.error;
+        EXPECT_TRUE(result.error.ends_with('\n'));
+        EXPECT_EQ(directory_.names(), before) << ::testing::PrintToString(arguments);
+        return result.error;
+    }
+
+    TemporaryDirectory directory_;
+    std::vector<float> texels_;
+};
+
+TEST_F(CommandLine, HelpsWithEveryCommand) {
+    for (const auto& [arguments, text] : {std::pair(Arguments{"--help"}, "demo"),
+                                          {Arguments{"tiles", "--help"}, "--constant"},
+                                          {Arguments{"tiles", "-h"}, "--level-thresholds"},
+                                          {Arguments{"devices", "--help"}, "Vulkan"},
+                                          {Arguments{"demo", "--help"}, "--size"}}) {
+        const ProgramResult result = run(arguments);
+        EXPECT_EQ(result.status, 0);
+        EXPECT_THAT(result.output, AllOf(HasSubstr("Usage: quadtile"), HasSubstr(text)));
+        EXPECT_THAT(result.error, IsEmpty());
+    }
+    EXPECT_THAT(run({"--version"}).output, MatchesRegex("quadtile [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
+    const Arguments tiles{"tiles", "map.pfm", "--strategy", "reference", "-o", "out.json"};
+    const auto with = [&](const Arguments& more) {
+        Arguments all = tiles;
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    };
+    for (const auto& [arguments, text] : std::vector<std::pair<Arguments, std::string>>{
+             {{}, "no command is given"},
+             {{"subdivide"}, "subdivide"},
+             {{"tiles"}, "INPUT"},
+             {{"tiles", "--constant", "1"}, "INPUT"},
+             {{"tiles", "map.pfm", "other.pfm", "--constant", "1"}, "other.pfm"},
+             {{"demo", "--size", "-5"}, "--size"},
+             {{"demo", "--size", "1000000"}, "--size"},
+             {{"demo", "--constant", "1", "--max-resolution", "1"}, "exclude each other"},
+             {{"devices", "--all"}, "--all"},
+             {with({}), "no threshold is given"},
+             {with({"--constant", "1", "--max-resolution", "2"}), "exclude each other"},
+             {with({"--constant", "1", "--level-thresholds", "2"}), "exclude each other"},
+             {with({"--max-resolution", "1", "--level-thresholds", "2"}), "exclude each other"},
+             {with({"--constant", "1", "--constant", "2"}), "--constant"},
+             {with({"--constant"}), "--constant"},
+             {with({"--constant", "nan"}), "NaN"},
+             {with({"--constant", "-nan"}), ""},
+             {with({"--constant", "-1"}), "negative"},
+             {with({"--constant=-inf"}), "negative"},
+             {with({"--constant", "1.5x"}), "'1.5x' is not a number"},
+             {with({"--constant", ""}), "'' is not a number"},
+             {with({"--constant", "1e99"}), "outside the range"},
+             {with({"--max-resolution", "NaN"}), "NaN"},
+             {with({"--max-resolution", "-256"}), "negative"},
+             {with({"--max-resolution", "many"}), "'many' is not a number"},
+             {with({"--level-thresholds", "1,2,3,4,nan,6,7,8"}), "level 4 is NaN"},
+             {with({"--level-thresholds", "1,2,-3,4,5,6,7,8"}), "level 2"},
+             {with({"--level-thresholds", "1,2,,4,5,6,7,8"}), "'' is not a number"},
+             {with({"--level-thresholds", "1,2,3"}), "this map has 8 levels"},
+             {with({"--level-thresholds", "1,2,3,4,5,6,7,8,9"}), "9 level thresholds"},
+             {with({"--constant", "1", "--format", "xml"}), "--format"},
+             {with({"--constant", "1", "--order", "random"}), "--order"},
+             {with({"--constant", "1", "--strategy", "fused"}), "--strategy"},
+             {with({"--constant", "1", "--subtree-levels", "0"}), "--subtree-levels"},
+             {with({"--constant", "1", "--subtree-levels", "9"}), "--subtree-levels"},
+             {with({"--constant", "1", "--subtree-levels", "two"}), "--subtree-levels"},
+             {with({"--constant", "1", "--image", "./out.json"}), "name the same file"},
+             {with({"--constant", "1", "--image", "map.pfm"}), "name the same file"},
+             {with({"--constant", "1", "--image", ""}), "needs a file name"},
+             {{"tiles", "", "--constant", "1"}, "needs a file name"},
+             {{"demo", "-o", "a", "--map", "a"}, "name the same file"},
+             {with({"--constant", "1", "--tiles"}), "--tiles"}}) {
+        EXPECT_THAT(error_of(arguments, 2), HasSubstr(text));
+    }
+    EXPECT_THAT(error_of({"tiles", "map.pfm"}, 2), HasSubstr("see 'quadtile tiles --help'"));
+    EXPECT_THAT(error_of({"nothing"}, 2), HasSubstr("see 'quadtile --help'"));
+}
+
+TEST_F(CommandLine, BadInputsAreNamed) {
+    directory_.add("empty.exr", "");
+    directory_.add("text.png", "hello");
+    const std::string exr = encode_exr_channels(8, 8, {{"Z", std::vector<float>(64, 1.0F)}});
+    directory_.add("cut.exr", exr.substr(0, exr.size() - 20));
+    directory_.add("depth.exr", exr);
+    const std::string png =
+        encode_png_samples(8, 8, PngType::grey, 8, std::vector<std::uint16_t>(64, 9));
+    directory_.add("cut.png", png.substr(0, png.size() / 2));
+    directory_.add("cut.pfm", read_file(directory_.path() / "map.pfm").substr(0, 5000));
+    std::string giant = png;
+    giant[16] = '\x7f';  // the width's most significant byte
+    directory_.add("giant.png", giant);
+    directory_.add("giant.pfm", "Pf\n65536 65535\n-1\n");
+    directory_.add("wide.pfm", "Pf\n65537 1\n-1\n" + std::string(std::size_t{65537} * 4, '\0'));
+
+    for (const auto& [file, text] : std::vector<std::pair<std::string, std::string>>{
+             {"missing.exr", "no such file"},
+             {".", "is a directory"},
+             {"/dev/null", "not a regular file"},
+             {"empty.exr", "empty"},
+             {"text.png", "not an OpenEXR, PFM or PNG image"},
+             {"cut.exr", "damaged or truncated OpenEXR"},
+             {"cut.png", "damaged or truncated PNG"},
+             {"cut.pfm", "truncated"},
+             {"giant.png", "giant.png"},
+             {"giant.pfm", "truncated"},
+             {"wide.pfm", "65537 x 1"}}) {
+        EXPECT_THAT(error_of({"tiles", file, "--constant", "1", "-o", "out.json", "--image",
+                              "out.png", "--strategy", "reference"},
+                             1),
+                    HasSubstr(text));
+    }
+    EXPECT_THAT(error_of({"tiles", "depth.exr", "--channel", "Q", "--constant", "1", "-o",
+                          "out.json", "--strategy", "reference"},
+                         1),
+                AllOf(HasSubstr("depth.exr"), HasSubstr("no channel 'Q'"), HasSubstr("it has Z")));
+}
+
+TEST_F(CommandLine, MessagesAreOneLineWhateverTheFileName) {
+    EXPECT_THAT(error_of({"tiles", "a\nb\r\nc", "--constant", "1"}, 1), HasSubstr("no such file"));
+}
+
+TEST_F(CommandLine, OutputsThatCannotBeWritten) {
+    for (const std::string target : {".", "missing/out", "map.pfm/out", "/dev/full"}) {
+        EXPECT_THAT(error_of({"tiles", "map.pfm", "--constant", "1", "--strategy", "reference",
+                              "-o", target, "--image", "out.png"},
+                             1),
+                    HasSubstr("cannot write '" + target + "'"));
+        EXPECT_THAT(error_of({"tiles", "map.pfm", "--constant", "1", "--strategy", "reference",
+                              "-o", "out.json", "--image", target},
+                             1),
+                    HasSubstr("cannot write '" + target + "'"));
+    }
+}
+
+TEST_F(CommandLine, AFullDiskLeavesTheOldFile) {
+    directory_.add("out.json", "old");
+    EXPECT_THAT(error_of({"tiles", "map.pfm", "--constant", "0", "--strategy", "reference", "-o",
+                          "out.json"},
+                         1, {.largest_file_bytes = 10000}),
+                HasSubstr("cannot write 'out.json'"));
+    EXPECT_EQ(read_file(directory_.path() / "out.json"), "old");
+}
+
+TEST_F(CommandLine, StandardOutputThatCannotBeWrittenIsAnError) {
+    for (const StandardOutput kind :
+         {StandardOutput::closed, StandardOutput::full_device, StandardOutput::broken_pipe}) {
+        EXPECT_THAT(error_of({"tiles", "map.pfm", "--constant", "0", "--strategy", "reference",
+                              "--image", "out.png"},
+                             1, {.standard_output = kind}),
+                    HasSubstr("cannot write standard output"));
+        EXPECT_THAT(error_of({"--help"}, 1, {.standard_output = kind}),
+                    HasSubstr("cannot write standard output"));
+    }
+}
+
+TEST_F(CommandLine, MemoryThatCannotBeHad) {
+    if (QUADTILE_TEST_SANITIZED != 0) {
+        GTEST_SKIP() << "the sanitizers need the address space";
+    }
+    // 1 GiB of texels in a file of holes.
+    const auto path = directory_.add("large.pfm", "Pf\n16384 16384\n-1\n");
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) + (std::size_t{1} << 30));
+    EXPECT_THAT(error_of({"tiles", "large.pfm", "--constant", "1", "--strategy", "reference", "-o",
+                          "out.json"},
+                         1, {.address_space_bytes = std::size_t{512} << 20}),
+                HasSubstr("not enough memory"));
+}
+
+TEST_F(CommandLine, NoVulkanDriver) {
+    const ProgramOptions no_driver{
+        .environment = {{"VK_ICD_FILENAMES", "/nonexistent"}, {"VK_DRIVER_FILES", "/nonexistent"}}};
+    EXPECT_THAT(error_of({"tiles", "map.pfm", "--constant", "1", "-o", "out.json"}, 1, no_driver),
+                HasSubstr("--strategy reference"));
+    EXPECT_THAT(error_of({"demo"}, 1, no_driver), HasSubstr("--strategy reference"));
+    EXPECT_THAT(error_of({"devices"}, 1, no_driver), HasSubstr("Vulkan"));
+    EXPECT_EQ(
+        run({"tiles", "map.pfm", "--constant", "1", "--strategy", "reference"}, no_driver).status,
+        0);
+}
+
+TEST_F(CommandLine, UnknownDevice) {
+    SKIP_WITHOUT_DEVICE();
+    for (const std::string device : {"no such device", "99"}) {
+        EXPECT_THAT(error_of({"tiles", "map.pfm", "--constant", "1", "--device", device}, 1),
+                    HasSubstr(device));
+    }
+}
+
+TEST_F(CommandLine, MapLargerThanTheDevice) {
+    SKIP_WITHOUT_DEVICE();
+    directory_.add("wide.pfm", "Pf\n65536 1\n-1\n" + std::string(std::size_t{65536} * 4, '\0'));
+    if (std::ranges::any_of(Device::enumerate(), [](const DeviceInfo& info) {
+            return info.usable() && info.max_map_extent >= 65536;
+        })) {
+        GTEST_SKIP() << "this device's images are as large as any map";
+    }
+    EXPECT_THAT(error_of({"tiles", "wide.pfm", "--constant", "1", "-o", "out.json"}, 1),
+                HasSubstr("65536"));
+}
+
+struct StrategyCase {
+    std::string name;
+    Arguments arguments;
+
+    friend std::ostream& operator<<(std::ostream& stream, const StrategyCase& strategy) {
+        return stream << strategy.name;
+    }
+};
+
+class EveryStrategy : public CommandLine, public ::testing::WithParamInterface<StrategyCase> {
+ protected:
+    // The tiles of a file by the program, which must be those of the reference.
+    void expect_reference_list(const std::string& input, const MapView& map,
+                               const Arguments& option, const Threshold& threshold) {
+        Arguments arguments{"tiles", input};
+        arguments.insert(arguments.end(), option.begin(), option.end());
+        arguments.insert(arguments.end(), GetParam().arguments.begin(), GetParam().arguments.end());
+        const ProgramResult result = run(arguments);
+        ASSERT_EQ(result.status, 0) << result.error;
+        EXPECT_THAT(result.error, IsEmpty());
+        const TileList list = parse_json(result.output);
+        const TileList expected = reference::subdivide(map, threshold);
+        EXPECT_EQ(list.shape.width, map.shape.width);
+        EXPECT_EQ(list.shape.height, map.shape.height);
+        EXPECT_EQ(list.nan_texels, expected.nan_texels);
+        EXPECT_TRUE(list.tiles == expected.tiles) << input << " " << option[1];
+    }
+};
+
+TEST_P(EveryStrategy, GivesTheReferenceList) {
+    if (GetParam().name != "reference") {
+        SKIP_WITHOUT_DEVICE();
+    }
+    expect_reference_list("map.pfm", map(), {"--constant", "1.25"}, Threshold::constant(1.25F));
+    expect_reference_list("map.pfm", map(), {"--constant", "inf"},
+                          Threshold::constant(std::numeric_limits<float>::infinity()));
+    expect_reference_list("map.pfm", map(), {"--max-resolution", "16"},
+                          Threshold::max_resolution(16.0F));
+    // Not monotone.
+    expect_reference_list("map.pfm", map(), {"--level-thresholds", "0.1,3,1,0.5,2,0.3,0.2,1"},
+                          Threshold::per_level({0.1F, 3.0F, 1.0F, 0.5F, 2.0F, 0.3F, 0.2F, 1.0F}));
+}
+
+TEST_P(EveryStrategy, ReadsEveryFormatNatively) {
+    if (GetParam().name != "reference") {
+        SKIP_WITHOUT_DEVICE();
+    }
+    constexpr int extent = 33;
+    std::vector<std::uint16_t> samples;
+    std::vector<float> floats;
+    for (std::uint32_t i = 0; i < extent * extent; ++i) {
+        samples.push_back(static_cast<std::uint16_t>((i * i * 2654435761U) >> 16U));
+        floats.push_back(static_cast<float>(samples.back() % 2048) / 2048.0F);
+    }
+    for (const std::string& bytes :
+         {encode_png_samples(extent, extent, PngType::grey, 16, samples),
+          encode_png_samples(extent, extent, PngType::grey, 8, samples),
+          encode_exr_channels(extent, extent, {{"Y", floats, {}, true}}, {.tile_extent = 16})}) {
+        const LoadedMap loaded = load_map(directory_.add("native", bytes));
+        expect_reference_list("native", loaded.view(), {"--constant", "0.9"},
+                              Threshold::constant(0.9F));
+    }
+}
+
+TEST_P(EveryStrategy, SubdividesARealMap) {
+    const auto data = quadtile::test::data_directory();
+    if (!data) {
+        GTEST_SKIP() << "no real importance maps here: set QUADTILE_DATA to their folder";
+    }
+    if (GetParam().name != "reference") {
+        SKIP_WITHOUT_DEVICE();
+    }
+    for (const std::string name : {"zdm2_diag_1000x613.exr", "desk.exr"}) {
+        const auto path = std::filesystem::absolute(*data / "importance" / name);
+        const LoadedMap loaded = load_map(path);
+        expect_reference_list(path.string(), loaded.view(), {"--max-resolution", "16"},
+                              Threshold::max_resolution(16.0F));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, EveryStrategy,
+    ::testing::Values(StrategyCase{"reference", {"--strategy", "reference"}},
+                      StrategyCase{"auto", {}},
+                      StrategyCase{"per_level", {"--strategy", "per-level"}},
+                      StrategyCase{"subtree", {"--strategy=subtree", "--order=canonical"}},
+                      StrategyCase{"subtree_1", {"--strategy=subtree", "--subtree-levels=1"}},
+                      StrategyCase{"subtree_8", {"--strategy=subtree", "--subtree-levels=8"}}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST_F(CommandLine, AnyOrderIsTheSameSet) {
+    SKIP_WITHOUT_DEVICE();
+    const ProgramResult result =
+        run({"tiles", "map.pfm", "--max-resolution", "8", "--order", "any"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    TileList list = parse_json(result.output);
+    sort_canonical(list.tiles);
+    EXPECT_TRUE(list.tiles == reference::subdivide(map(), Threshold::max_resolution(8.0F)).tiles);
+}
+
+TEST_F(CommandLine, WritesTheFormatOfTheEndingOrTheOption) {
+    const TileList expected = reference::subdivide(map(), Threshold::constant(2.0F));
+    const auto bytes_of = [&](TileFormat format) {
+        std::string bytes;
+        write_tiles(expected, format, [&](std::string_view piece) { bytes += piece; });
+        return bytes;
+    };
+    for (const auto& [name, option, format] :
+         std::vector<std::tuple<std::string, std::string, TileFormat>>{
+             {"a.json", "", TileFormat::json},
+             {"a.csv", "", TileFormat::csv},
+             {"a.bin", "", TileFormat::binary},
+             {"a.txt", "", TileFormat::json},
+             {"plain", "", TileFormat::json},
+             {"b.json", "csv", TileFormat::csv},
+             {"", "bin", TileFormat::binary},
+             {"", "", TileFormat::json}}) {
+        Arguments arguments{"tiles", "map.pfm", "--constant", "2", "--strategy", "reference"};
+        if (!name.empty()) {
+            arguments.insert(arguments.end(), {"-o", name});
+        }
+        if (!option.empty()) {
+            arguments.insert(arguments.end(), {"--format", option});
+        }
+        const ProgramResult result = run(arguments);
+        EXPECT_EQ(result.status, 0) << result.error;
+        EXPECT_THAT(result.error, IsEmpty());
+        EXPECT_TRUE((name.empty() ? result.output : read_file(directory_.path() / name)) ==
+                    bytes_of(format))
+            << name << " " << option;
+        EXPECT_EQ(result.output.empty(), !name.empty());
+    }
+    EXPECT_EQ(directory_.names(),
+              (Names{"map.pfm", "a.json", "a.csv", "a.bin", "a.txt", "plain", "b.json"}));
+}
+
+TEST_F(CommandLine, DrawsTheImage) {
+    const ProgramResult result = run({"tiles", "map.pfm", "--constant", "2", "--strategy",
+                                      "reference", "-o", "out.json", "--image", "out.png"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    const LoadedMap image = load_map(directory_.path() / "out.png");
+    EXPECT_EQ(image.shape.width, 1100U);
+    EXPECT_EQ(image.shape.height, 671U);
+}
+
+TEST_F(CommandLine, StatisticsGoToStandardError) {
+    const TileList expected = reference::subdivide(map(), Threshold::max_resolution(16.0F));
+    const auto count = [&](std::uint32_t level) {
+        return std::to_string(expected.tiles_per_level()[level]);
+    };
+    for (const std::string strategy : {"reference", "subtree"}) {
+        if (strategy != "reference") {
+            SKIP_WITHOUT_DEVICE();
+        }
+        const ProgramResult result =
+            run({"tiles", "map.pfm", "--max-resolution", "16", "--strategy", strategy, "--stats"});
+        ASSERT_EQ(result.status, 0) << result.error;
+        EXPECT_TRUE(parse_json(result.output).tiles == expected.tiles);
+        for (const std::string& line :
+             {"strategy +" + strategy, "tiles +" + std::to_string(expected.tiles.size()),
+              "of level 2 +" + count(2), "of level 0 +" + count(0),
+              "NaN texels +" + std::to_string(expected.nan_texels),
+              "clamped tiles +" +
+                  std::to_string(std::ranges::count_if(expected.tiles, &Tile::clamped)),
+              std::string("buffer repeats +[0-9]+"), std::string("load +[0-9.]+ ms"),
+              std::string("write +[0-9.]+ ms"), std::string("device +[^\n]+")}) {
+            EXPECT_THAT(result.error, ::testing::ContainsRegex(line + "\n"));
+        }
+    }
+}
+
+TEST_F(CommandLine, DevicesAreListed) {
+    SKIP_WITHOUT_DEVICE();
+    const ProgramResult result = run({"devices"});
+    EXPECT_EQ(result.status, 0) << result.error;
+    EXPECT_THAT(result.error, IsEmpty());
+    for (const DeviceInfo& info : Device::enumerate()) {
+        EXPECT_THAT(result.output, AllOf(HasSubstr(std::to_string(info.index) + ": " + info.name),
+                                         HasSubstr(info.type), HasSubstr(info.driver)));
+        for (const std::string& rejection : info.rejections) {
+            EXPECT_THAT(result.output, HasSubstr(rejection));
+        }
+    }
+    const DeviceInfo chosen = Device::create().info();
+    EXPECT_THAT(result.output,
+                HasSubstr("chosen: " + std::to_string(chosen.index) + " (" + chosen.name + ")\n"));
+}
+
+TEST_F(CommandLine, DemoWritesTilesPictureAndMap) {
+    const ProgramResult result =
+        run({"demo", "--strategy", "reference", "--size", "300", "--map", "town.exr"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    EXPECT_THAT(result.error, IsEmpty());
+    EXPECT_EQ(directory_.names(), (Names{"map.pfm", "tiles.json", "tiles.png", "town.exr"}));
+    const TileList list = parse_json(read_file(directory_.path() / "tiles.json"));
+    EXPECT_EQ(list.shape.width, 300U);
+    EXPECT_EQ(check_partition(list.tiles, list.shape), "");
+    EXPECT_THAT(result.output, AllOf(HasSubstr(std::to_string(list.tiles.size()) + " tiles"),
+                                     HasSubstr("tiles.json"), HasSubstr("tiles.png")));
+
+    const ProgramResult again =
+        run({"tiles", "town.exr", "--strategy", "reference", "--max-resolution", "16"});
+    EXPECT_TRUE(again.output == read_file(directory_.path() / "tiles.json"));
+}
+
+TEST_F(CommandLine, DemoRunsOnTheDevice) {
+    SKIP_WITHOUT_DEVICE();
+    ASSERT_EQ(run({"demo", "-o", "gpu.json", "--image", "gpu.png"}).status, 0);
+    ASSERT_EQ(
+        run({"demo", "-o", "host.json", "--image", "host.png", "--strategy", "reference"}).status,
+        0);
+    EXPECT_TRUE(read_file(directory_.path() / "gpu.json") ==
+                read_file(directory_.path() / "host.json"));
+    EXPECT_TRUE(read_file(directory_.path() / "gpu.png") ==
+                read_file(directory_.path() / "host.png"));
+}
+
+}  // namespace
+}  // namespace quadtile::app::test

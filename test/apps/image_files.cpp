@@ -1,0 +1,229 @@
+#include "image_files.hpp"
+
+#include <OpenEXR/ImfChannelList.h>
+#include <OpenEXR/ImfDeepFrameBuffer.h>
+#include <OpenEXR/ImfDeepScanLineOutputFile.h>
+#include <OpenEXR/ImfFrameBuffer.h>
+#include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfMultiPartOutputFile.h>
+#include <OpenEXR/ImfOutputFile.h>
+#include <OpenEXR/ImfOutputPart.h>
+#include <OpenEXR/ImfPartType.h>
+#include <OpenEXR/ImfStdIO.h>
+#include <OpenEXR/ImfTileDescription.h>
+#include <OpenEXR/ImfTiledOutputFile.h>
+#include <half.h>
+
+#define STB_IMAGE_WRITE_STATIC
+#define STBI_WRITE_NO_STDIO
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#include <stb/stb_image_write.h>
+
+#include <bit>
+#include <cstdlib>
+#include <list>
+#include <stdexcept>
+
+namespace quadtile::app::test {
+
+namespace {
+
+// The pixels of channels in the types that they are stored in.
+class Pixels {
+ public:
+    Pixels(const std::vector<ExrChannel>& channels, const Imath::Box2i& window) {
+        for (const ExrChannel& channel : channels) {
+            if (!channel.uints.empty()) {
+                insert(channel.name, Imf::UINT, channel.uints.data(), window);
+            } else if (channel.half) {
+                const std::vector<half>& halves =
+                    halves_.emplace_back(channel.floats.begin(), channel.floats.end());
+                insert(channel.name, Imf::HALF, halves.data(), window);
+            } else {
+                insert(channel.name, Imf::FLOAT, channel.floats.data(), window);
+            }
+        }
+    }
+
+    [[nodiscard]] const Imf::FrameBuffer& frame() const { return frame_; }
+
+    void add_channels_to(Imf::Header& header) const {
+        for (auto i = frame_.begin(); i != frame_.end(); ++i) {
+            header.channels().insert(i.name(), Imf::Channel(i.slice().type));
+        }
+    }
+
+ private:
+    void insert(const std::string& name, Imf::PixelType type, const void* values,
+                const Imath::Box2i& window) {
+        frame_.insert(name, Imf::Slice::Make(type, values, window));
+    }
+
+    std::list<std::vector<half>> halves_;
+    Imf::FrameBuffer frame_;
+};
+
+void append_big_endian(std::string& bytes, std::uint32_t word) {
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        bytes += static_cast<char>((word >> shift) & 0xffU);
+    }
+}
+
+void append_png_chunk(std::string& png, const std::string& type, const std::string& data) {
+    append_big_endian(png, static_cast<std::uint32_t>(data.size()));
+    std::string chunk = type + data;
+    png += chunk;
+    append_big_endian(png, stbiw__crc32(reinterpret_cast<unsigned char*>(chunk.data()),
+                                        static_cast<int>(chunk.size())));
+}
+
+}  // namespace
+
+std::string encode_exr_channels(int width, int height, const std::vector<ExrChannel>& channels,
+                                const ExrOptions& options) {
+    const Imath::Box2i window({options.left, options.top},
+                              {options.left + width - 1, options.top + height - 1});
+    const Imath::Box2i display({0, 0}, {width + 9, height + 9});
+    Imf::Header header(display, window, 1.0F, {0.0F, 0.0F}, 1.0F, Imf::INCREASING_Y,
+                       options.compression);
+    const Pixels pixels(channels, window);
+    pixels.add_channels_to(header);
+
+    Imf::StdOSStream stream;
+    if (options.tile_extent) {
+        const auto extent = static_cast<unsigned int>(*options.tile_extent);
+        header.setTileDescription(
+            {extent, extent, options.mip_levels ? Imf::MIPMAP_LEVELS : Imf::ONE_LEVEL});
+        Imf::TiledOutputFile file(stream, header);
+        file.setFrameBuffer(pixels.frame());
+        // The upper levels repeat the first pixels of level 0: a reader must not take them for it.
+        for (int level = 0; level < file.numLevels(); ++level) {
+            file.writeTiles(0, file.numXTiles(level) - 1, 0, file.numYTiles(level) - 1, level);
+        }
+    } else {
+        Imf::OutputFile file(stream, header);
+        file.setFrameBuffer(pixels.frame());
+        file.writePixels(height);
+    }
+    return stream.str();
+}
+
+std::string encode_exr_parts(int width, int height, const ExrChannel& first,
+                             const ExrChannel& second) {
+    const std::vector<std::vector<ExrChannel>> channels{{first}, {second}};
+    std::vector<Imf::Header> headers(2, Imf::Header(width, height));
+    std::vector<Pixels> pixels;
+    for (std::size_t i = 0; i < 2; ++i) {
+        pixels.emplace_back(channels[i], headers[i].dataWindow());
+        pixels[i].add_channels_to(headers[i]);
+        headers[i].setName(channels[i][0].name);
+        headers[i].setType(Imf::SCANLINEIMAGE);
+    }
+    Imf::StdOSStream stream;
+    {
+        Imf::MultiPartOutputFile file(stream, headers.data(), 2);
+        for (int i = 0; i < 2; ++i) {
+            Imf::OutputPart part(file, i);
+            part.setFrameBuffer(pixels[static_cast<std::size_t>(i)].frame());
+            part.writePixels(height);
+        }
+    }
+    return stream.str();
+}
+
+std::string encode_exr_luminance_chroma(int width, int height) {
+    Imf::Header header(width, height);
+    const std::vector<half> values(static_cast<std::size_t>(width) * height, half(1.0F));
+    const std::size_t row = static_cast<std::size_t>(width) * sizeof(half);
+    Imf::FrameBuffer frame;
+    header.channels().insert("Y", Imf::Channel(Imf::HALF));
+    frame.insert("Y", Imf::Slice::Make(Imf::HALF, values.data(), header.dataWindow()));
+    for (const char* name : {"BY", "RY"}) {
+        header.channels().insert(name, Imf::Channel(Imf::HALF, 2, 2));
+        frame.insert(name, Imf::Slice::Make(Imf::HALF, values.data(), header.dataWindow(),
+                                            sizeof(half), row, 2, 2));
+    }
+    Imf::StdOSStream stream;
+    {
+        Imf::OutputFile file(stream, header);
+        file.setFrameBuffer(frame);
+        file.writePixels(height);
+    }
+    return stream.str();
+}
+
+std::string encode_exr_deep(int width, int height) {
+    Imf::Header header(width, height);
+    header.channels().insert("Y", Imf::Channel(Imf::FLOAT));
+    header.setType(Imf::DEEPSCANLINE);
+    header.compression() = Imf::ZIPS_COMPRESSION;
+    const std::size_t pixels = static_cast<std::size_t>(width) * height;
+    std::vector<unsigned int> sample_counts(pixels, 0);
+    std::vector<float*> samples(pixels, nullptr);
+    const auto pixel_row = static_cast<std::size_t>(width);
+    Imf::DeepFrameBuffer frame;
+    frame.insertSampleCountSlice(
+        Imf::Slice::Make(Imf::UINT, sample_counts.data(), header.dataWindow()));
+    frame.insert("Y", Imf::DeepSlice(Imf::FLOAT, reinterpret_cast<char*>(samples.data()),
+                                     sizeof(float*), sizeof(float*) * pixel_row, sizeof(float)));
+    Imf::StdOSStream stream;
+    {
+        Imf::DeepScanLineOutputFile file(stream, header);
+        file.setFrameBuffer(frame);
+        file.writePixels(height);
+    }
+    return stream.str();
+}
+
+std::string encode_pfm_values(int width, int height, bool colour, const std::vector<float>& values,
+                              bool big_endian) {
+    std::string bytes = std::string(colour ? "PF" : "Pf") + "\n" + std::to_string(width) + " " +
+                        std::to_string(height) + "\n" + (big_endian ? "1.0" : "-1.0") + "\n";
+    const std::size_t row = static_cast<std::size_t>(width) * (colour ? 3 : 1);
+    for (std::size_t y = static_cast<std::size_t>(height); y-- > 0;) {
+        for (std::size_t x = 0; x < row; ++x) {
+            const auto word = std::bit_cast<std::uint32_t>(values[y * row + x]);
+            for (int byte = 0; byte < 4; ++byte) {
+                const int shift = 8 * (big_endian ? 3 - byte : byte);
+                bytes += static_cast<char>((word >> shift) & 0xffU);
+            }
+        }
+    }
+    return bytes;
+}
+
+std::string encode_png_samples(int width, int height, PngType type, int bits,
+                               const std::vector<std::uint16_t>& samples) {
+    const std::size_t row = samples.size() / static_cast<std::size_t>(height);
+    std::string raw;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (i % row == 0) {
+            raw += '\0';  // no filter
+        }
+        if (bits == 16) {
+            raw += static_cast<char>(samples[i] >> 8U);
+        }
+        raw += static_cast<char>(samples[i] & 0xffU);
+    }
+    int size = 0;
+    unsigned char* compressed =
+        stbi_zlib_compress(reinterpret_cast<unsigned char*>(raw.data()),
+                           static_cast<int>(raw.size()), &size, stbi_write_png_compression_level);
+    if (compressed == nullptr) {
+        throw std::runtime_error("stbi_zlib_compress failed");
+    }
+    const std::string data(reinterpret_cast<char*>(compressed), static_cast<std::size_t>(size));
+    std::free(compressed);
+
+    std::string header;
+    append_big_endian(header, static_cast<std::uint32_t>(width));
+    append_big_endian(header, static_cast<std::uint32_t>(height));
+    header += {static_cast<char>(bits), static_cast<char>(type), 0, 0, 0};
+    std::string png = "\x89PNG\r\n\x1a\n";
+    append_png_chunk(png, "IHDR", header);
+    append_png_chunk(png, "IDAT", data);
+    append_png_chunk(png, "IEND", "");
+    return png;
+}
+
+}  // namespace quadtile::app::test

@@ -1,0 +1,55 @@
+// Small image files, as bytes.
+
+#pragma once
+
+#include <OpenEXR/ImfCompression.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quadtile::app::test {
+
+// A channel and its values, rows from the top. Their type follows from which list is filled.
+struct ExrChannel {
+    std::string name;
+    std::vector<float> floats;
+    std::vector<std::uint32_t> uints;
+    bool half = false;  // `floats` as 16-bit floats
+};
+
+struct ExrOptions {
+    Imf::Compression compression = Imf::ZIP_COMPRESSION;
+    int left = 0;  // of the data window
+    int top = 0;
+    std::optional<int> tile_extent;  // nullopt: scan lines
+    bool mip_levels = false;
+};
+
+[[nodiscard]] std::string encode_exr_channels(int width, int height,
+                                              const std::vector<ExrChannel>& channels,
+                                              const ExrOptions& options = {});
+
+// Two parts, named after their single channel.
+[[nodiscard]] std::string encode_exr_parts(int width, int height, const ExrChannel& first,
+                                           const ExrChannel& second);
+
+// A luminance/chroma file: RY and BY have a quarter of the pixels.
+[[nodiscard]] std::string encode_exr_luminance_chroma(int width, int height);
+
+// Deep scan lines: a channel Y without samples.
+[[nodiscard]] std::string encode_exr_deep(int width, int height);
+
+// "Pf" or "PF", with the values of row 0, the top one, first.
+[[nodiscard]] std::string encode_pfm_values(int width, int height, bool colour,
+                                            const std::vector<float>& values, bool big_endian);
+
+// PNG colour types.
+enum class PngType { grey = 0, colour = 2, grey_alpha = 4, colour_alpha = 6 };
+
+// Samples of 8 or 16 bits, interleaved.
+[[nodiscard]] std::string encode_png_samples(int width, int height, PngType type, int bits,
+                                             const std::vector<std::uint16_t>& samples);
+
+}  // namespace quadtile::app::test

@@ -1,0 +1,391 @@
+#include "load_map.hpp"
+
+#include "image_files.hpp"
+#include "save_map.hpp"
+#include "support/maps.hpp"
+#include "temporary_directory.hpp"
+
+#include <quadtile/reference.hpp>
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+namespace quadtile::app::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+
+constexpr int WIDTH = 7;
+constexpr int HEIGHT = 5;
+constexpr float INFINITE = std::numeric_limits<float>::infinity();
+
+// Each texel different, exact as a 16-bit float.
+std::vector<float> ramp(float first = 0.5F) {
+    std::vector<float> values(WIDTH * HEIGHT);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = first + static_cast<float>(i) * 0.25F;
+    }
+    return values;
+}
+
+class LoadMap : public ::testing::Test {
+ protected:
+    LoadedMap load(const std::string& bytes, const std::string& channel = {}) const {
+        return load_map(directory_.add("map", bytes), channel);
+    }
+
+    std::vector<float> values(const std::string& bytes, const std::string& channel = {}) const {
+        return reference::decode(load(bytes, channel).view());
+    }
+
+    // The message of the error.
+    std::string failure(const std::string& bytes, const std::string& channel = {}) const {
+        try {
+            (void)load(bytes, channel);
+        } catch (const std::runtime_error& error) {
+            return error.what();
+        }
+        return "no error";
+    }
+
+    TemporaryDirectory directory_;
+};
+
+TEST_F(LoadMap, ExrFloatChannelKeepsItsBits) {
+    std::vector<float> texels = ramp();
+    texels[3] = -INFINITE;
+    texels[4] = INFINITE;
+    texels[5] = -0.0F;
+    texels[6] = std::numeric_limits<float>::denorm_min();
+    texels[7] = std::nanf("");
+    const LoadedMap map = load(encode_exr_channels(WIDTH, HEIGHT, {{"Y", texels}}));
+    EXPECT_EQ(map.shape, (MapShape{WIDTH, HEIGHT, 1, TexelFormat::r32_float}));
+    EXPECT_EQ(map.channel, "Y");
+    EXPECT_EQ(std::memcmp(map.texels.get(), texels.data(), texels.size() * sizeof(float)), 0);
+}
+
+TEST_F(LoadMap, ExrHalfChannelStaysHalf) {
+    const LoadedMap map = load(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, true}}));
+    EXPECT_EQ(map.shape.format, TexelFormat::r16_float);
+    EXPECT_EQ(reference::decode(map.view()), ramp());
+}
+
+TEST_F(LoadMap, ExrUintChannelBecomesFloat) {
+    std::vector<std::uint32_t> texels(WIDTH * HEIGHT, 3);
+    texels[9] = 0xffffff00U;  // 24 significant bits
+    const std::vector<float> expected(texels.begin(), texels.end());
+    EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT, {{"Z", {}, texels}})), expected);
+
+    texels[9] = 16777217;  // 2^24 + 1
+    EXPECT_THAT(failure(encode_exr_channels(WIDTH, HEIGHT, {{"Z", {}, texels}})),
+                AllOf(HasSubstr("16777217"), HasSubstr("(2, 1)"), HasSubstr("'Z'")));
+    texels[9] = std::numeric_limits<std::uint32_t>::max();
+    EXPECT_THAT(failure(encode_exr_channels(WIDTH, HEIGHT, {{"Z", {}, texels}})),
+                HasSubstr("4294967295"));
+}
+
+TEST_F(LoadMap, ExrTakesYThenLuminanceThenTheFirstChannel) {
+    const std::vector<float> r = ramp(1.0F);
+    const std::vector<float> g = ramp(2.0F);
+    const std::vector<float> b = ramp(3.0F);
+    std::vector<float> luminance;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        luminance.push_back(0.212639F * r[i] + 0.715169F * g[i] + 0.072192F * b[i]);
+    }
+    EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT,
+                                         {{"B", b}, {"G", g}, {"R", r}, {"Y", ramp(9.0F)}})),
+              ramp(9.0F));
+    const std::string rgb =
+        encode_exr_channels(WIDTH, HEIGHT, {{"A", b}, {"B", b}, {"G", g}, {"R", r, {}, false}});
+    EXPECT_EQ(values(rgb), luminance);
+    EXPECT_EQ(load(rgb).channel, "luminance");
+    EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT, {{"G", g}, {"Z", b}})), g);
+}
+
+TEST_F(LoadMap, ExrLuminanceOfMoreRowsThanOneBand) {
+    constexpr int rows = 700;
+    std::vector<float> red(rows);
+    std::vector<float> expected;
+    for (std::size_t i = 0; i < rows; ++i) {
+        red[i] = static_cast<float>(i);
+        expected.push_back(0.212639F * red[i] + 0.715169F * 0.5F + 0.072192F * 2.0F);
+    }
+    const std::vector<ExrChannel> channels{{"R", red},
+                                           {"G", std::vector<float>(rows, 0.5F), {}, true},
+                                           {"B", std::vector<float>(rows, 2.0F)}};
+    EXPECT_EQ(values(encode_exr_channels(1, rows, channels)), expected);
+    EXPECT_EQ(values(encode_exr_channels(1, rows, channels, {.top = -123, .tile_extent = 48})),
+              expected);
+}
+
+TEST_F(LoadMap, ExrChannelByName) {
+    const std::string bytes =
+        encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(1.0F)}, {"light.count", ramp(2.0F)}});
+    EXPECT_EQ(values(bytes, "light.count"), ramp(2.0F));
+    EXPECT_THAT(failure(bytes, "depth"),
+                AllOf(HasSubstr("'depth'"), HasSubstr("it has Y, light.count")));
+}
+
+TEST_F(LoadMap, ExrDataWindowIsMovedToTheOrigin) {
+    for (const auto& [left, top] : {std::pair(3, 4), {-20, 11}, {1000000, -1000000}}) {
+        EXPECT_EQ(
+            values(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}}, {.left = left, .top = top})),
+            ramp());
+    }
+}
+
+TEST_F(LoadMap, ExrTilesMipLevelsAndEveryCompression) {
+    for (const Imf::Compression compression :
+         {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIPS_COMPRESSION, Imf::ZIP_COMPRESSION,
+          Imf::PIZ_COMPRESSION}) {  // the lossless ones
+        ExrOptions options{.compression = compression, .left = -3, .top = 2};
+        EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}}, options)), ramp());
+        options.tile_extent = 4;
+        EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}}, options)), ramp());
+        options.mip_levels = true;
+        options.left = 0;
+        options.top = 0;
+        EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, true}}, options)),
+                  ramp());
+    }
+}
+
+TEST_F(LoadMap, ExrPartWithTheChannel) {
+    const std::string bytes =
+        encode_exr_parts(WIDTH, HEIGHT, {"Z", ramp(1.0F)}, {"count", ramp(2.0F)});
+    EXPECT_EQ(values(bytes), ramp(1.0F));
+    EXPECT_EQ(values(bytes, "count"), ramp(2.0F));
+    EXPECT_THAT(failure(bytes, "Y"), HasSubstr("it has Z, count"));
+}
+
+TEST_F(LoadMap, ExrSubsampledChannelIsAnError) {
+    const std::string bytes = encode_exr_luminance_chroma(8, 6);
+    EXPECT_EQ(values(bytes), std::vector<float>(48, 1.0F));
+    EXPECT_THAT(failure(bytes, "BY"), AllOf(HasSubstr("'BY'"), HasSubstr("subsampled")));
+}
+
+TEST_F(LoadMap, ExrOfDeepDataIsAnError) {
+    EXPECT_THAT(failure(encode_exr_deep(4, 3)), HasSubstr("deep data"));
+}
+
+TEST_F(LoadMap, PfmOfBothByteOrdersBottomRowFirst) {
+    for (const bool big_endian : {false, true}) {
+        const LoadedMap map = load(encode_pfm_values(WIDTH, HEIGHT, false, ramp(), big_endian));
+        EXPECT_EQ(map.shape, (MapShape{WIDTH, HEIGHT, 1, TexelFormat::r32_float}));
+        EXPECT_EQ(reference::decode(map.view()), ramp());
+    }
+}
+
+TEST_F(LoadMap, PfmColour) {
+    std::vector<float> pixels;
+    std::vector<float> green;
+    std::vector<float> luminance;
+    for (int i = 0; i < WIDTH * HEIGHT; ++i) {
+        const auto value = static_cast<float>(i);
+        pixels.insert(pixels.end(), {value, value + 0.5F, 3.0F});
+        green.push_back(value + 0.5F);
+        luminance.push_back(0.212639F * value + 0.715169F * (value + 0.5F) + 0.072192F * 3.0F);
+    }
+    const std::string bytes = encode_pfm_values(WIDTH, HEIGHT, true, pixels, true);
+    EXPECT_EQ(values(bytes), luminance);
+    EXPECT_EQ(values(bytes, "G"), green);
+    EXPECT_THAT(failure(bytes, "Y"), HasSubstr("it has R, G, B"));
+}
+
+TEST_F(LoadMap, PfmWithFirstValueThatLooksLikeWhiteSpace) {
+    const float spaces = std::bit_cast<float>(0x20200a0aU);
+    EXPECT_EQ(values(encode_pfm_values(2, 1, false, {spaces, 1.0F}, false)),
+              (std::vector<float>{spaces, 1.0F}));
+}
+
+TEST_F(LoadMap, PfmWithBadHeader) {
+    EXPECT_THAT(failure("Pf\n0 4\n-1\n"), HasSubstr("0 x 4"));
+    EXPECT_THAT(failure("Pf\n-3 4\n-1\n"), HasSubstr("-3 x 4"));
+    EXPECT_THAT(failure("Pf\n100000 100000\n-1\nxx"), HasSubstr("100000 x 100000"));
+    EXPECT_THAT(failure("Pf\n3 4\n0\n"), HasSubstr("scale is 0"));
+    EXPECT_THAT(failure("Pf\nthree 4\n-1\n"), HasSubstr("damaged PFM header"));
+    EXPECT_THAT(failure("Pf\n99999999999999999999999 4\n-1\n"), HasSubstr("damaged PFM header"));
+    EXPECT_THAT(failure("Pf\n60000 60000\n-1\nxxxx"),
+                AllOf(HasSubstr("truncated"), HasSubstr("14400000018 bytes"), HasSubstr("has 22")));
+}
+
+TEST_F(LoadMap, PngGreyKeepsItsBits) {
+    std::vector<std::uint16_t> samples;
+    for (int i = 0; i < WIDTH * HEIGHT; ++i) {
+        samples.push_back(static_cast<std::uint16_t>(i * 7));
+    }
+    const LoadedMap grey8 = load(encode_png_samples(WIDTH, HEIGHT, PngType::grey, 8, samples));
+    EXPECT_EQ(grey8.shape, (MapShape{WIDTH, HEIGHT, 1, TexelFormat::r8_unorm}));
+    EXPECT_TRUE(std::equal(samples.begin(), samples.end(),
+                           reinterpret_cast<const std::uint8_t*>(grey8.texels.get())));
+
+    for (std::uint16_t& sample : samples) {
+        sample = static_cast<std::uint16_t>(sample * 251 + 3);
+    }
+    const LoadedMap grey16 = load(encode_png_samples(WIDTH, HEIGHT, PngType::grey, 16, samples));
+    EXPECT_EQ(grey16.shape.format, TexelFormat::r16_unorm);
+    EXPECT_TRUE(std::equal(samples.begin(), samples.end(),
+                           reinterpret_cast<const std::uint16_t*>(grey16.texels.get())));
+}
+
+TEST_F(LoadMap, PngColourBecomesLinearLuminanceWithoutAlpha) {
+    const std::vector<std::uint16_t> rgba{255, 0, 51, 7, 10, 20, 30, 200};
+    const std::vector<float> expected{
+        0.212639F * 1.0F + 0.715169F * 0.0F + 0.072192F * (51.0F / 255.0F),
+        0.212639F * (10.0F / 255.0F) + 0.715169F * (20.0F / 255.0F) + 0.072192F * (30.0F / 255.0F)};
+    const std::string bytes = encode_png_samples(2, 1, PngType::colour_alpha, 8, rgba);
+    EXPECT_EQ(values(bytes), expected);
+    const LoadedMap green = load(bytes, "G");
+    EXPECT_EQ(green.shape.format, TexelFormat::r8_unorm);
+    EXPECT_EQ(green.texels[1], std::byte{20});
+    EXPECT_THAT(failure(bytes, "A"), HasSubstr("it has R, G, B"));
+
+    const LoadedMap rgb16 =
+        load(encode_png_samples(2, 1, PngType::colour, 16, {65535, 257, 1, 65535, 257, 9999}), "B");
+    EXPECT_EQ(rgb16.shape.format, TexelFormat::r16_unorm);
+    EXPECT_EQ(reference::decode(rgb16.view()),
+              (std::vector<float>{1.0F / 65535.0F, 9999.0F / 65535.0F}));
+
+    const LoadedMap grey_alpha =
+        load(encode_png_samples(2, 1, PngType::grey_alpha, 8, {17, 99, 18, 98}));
+    EXPECT_EQ(grey_alpha.shape.format, TexelFormat::r8_unorm);
+    EXPECT_EQ(grey_alpha.texels[1], std::byte{18});
+}
+
+TEST_F(LoadMap, SavedMapsAreReadBack) {
+    std::vector<float> texels = ramp();
+    texels[1] = INFINITE;
+    texels[2] = -3.0F;
+    const MapView map = view_of(texels, WIDTH, HEIGHT);
+    EXPECT_EQ(values(encode_pfm(map)), texels);
+    EXPECT_EQ(values(encode_exr(map)), texels);
+}
+
+TEST_F(LoadMap, WhatIsNoImageIsNamed) {
+    EXPECT_THAT(failure(""), AllOf(HasSubstr((directory_.path() / "map").string()),
+                                   HasSubstr("the file is empty")));
+    EXPECT_THAT(failure("{\"tiles\": []}"), HasSubstr("not an OpenEXR, PFM or PNG image"));
+    EXPECT_THAT(failure("P"), HasSubstr("not an OpenEXR, PFM or PNG image"));
+    EXPECT_THROW((void)load_map(directory_.path() / "missing.exr"), std::runtime_error);
+    EXPECT_THROW((void)load_map(directory_.path()), std::runtime_error);
+}
+
+// Valid files of every kind. All of their pixels are read.
+std::vector<std::string> sample_files() {
+    std::vector<std::string> files;
+    for (const Imf::Compression compression :
+         {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIP_COMPRESSION, Imf::PIZ_COMPRESSION,
+          Imf::PXR24_COMPRESSION, Imf::B44A_COMPRESSION, Imf::DWAA_COMPRESSION}) {
+        for (const bool half : {false, true}) {
+            files.push_back(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, half}},
+                                                {.compression = compression}));
+            files.push_back(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, half}},
+                                                {.compression = compression, .tile_extent = 4}));
+        }
+    }
+    files.push_back(
+        encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}));
+    files.push_back(encode_exr_luminance_chroma(8, 6));
+    files.push_back(encode_pfm_values(WIDTH, HEIGHT, false, ramp(), false));
+    files.push_back(encode_pfm_values(2, 2, true, ramp(), true));
+    const std::vector<std::uint16_t> samples(WIDTH * HEIGHT, 300);
+    files.push_back(encode_png_samples(WIDTH, HEIGHT, PngType::grey, 8, samples));
+    files.push_back(encode_png_samples(WIDTH, HEIGHT, PngType::grey, 16, samples));
+    files.push_back(
+        encode_png_samples(2, 2, PngType::colour_alpha, 8, std::vector<std::uint16_t>(16, 77)));
+    return files;
+}
+
+TEST_F(LoadMap, EveryTruncationIsAnError) {
+    for (const std::string& bytes : sample_files()) {
+        ASSERT_EQ(failure(bytes), "no error");
+        // A PNG is complete without the checksum of its end marker.
+        const std::size_t complete = bytes.starts_with("\x89PNG") ? bytes.size() - 4 : bytes.size();
+        for (std::size_t size = 0; size < complete; ++size) {
+            EXPECT_NE(failure(bytes.substr(0, size)), "no error")
+                << "of " << bytes.size() << " bytes, beginning " << bytes.substr(0, 4)
+                << ", the first " << size;
+        }
+    }
+}
+
+// Damage anywhere gives an error or a map of the announced size, never a crash; run it with the
+// address sanitizer to see the rest.
+TEST_F(LoadMap, RandomDamageDoesNoHarm) {
+    std::mt19937 random(1);
+    std::size_t errors = 0;
+    std::size_t maps = 0;
+    std::vector<std::string> files = sample_files();
+    files.push_back(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}},
+                                        {.tile_extent = 2, .mip_levels = true}));
+    files.push_back(encode_exr_parts(WIDTH, HEIGHT, {"Z", ramp()}, {"count", ramp()}));
+    for (const std::string& original : files) {
+        for (int round = 0; round < 40; ++round) {
+            std::string bytes = original;
+            const std::size_t changes = 1 + random() % 6;
+            for (std::size_t i = 0; i < changes; ++i) {
+                // Headers, where damage does most, are at the beginning.
+                const std::size_t range = random() % 2 == 0 ? bytes.size() : bytes.size() / 2 + 1;
+                bytes[random() % range] = static_cast<char>(
+                    random() % 3 == 0 ? (random() % 2 == 0 ? 0xff : 0x00) : random() % 256);
+            }
+            try {
+                const LoadedMap map = load(bytes);
+                // A giant of nothing may be announced by a few bytes; do not read all of it.
+                if (std::uint64_t{map.shape.width} * map.shape.height < 1'000'000) {
+                    EXPECT_EQ(reference::decode(map.view()).size(),
+                              std::size_t{map.shape.width} * map.shape.height);
+                }
+                ++maps;
+            } catch (const std::bad_alloc&) {
+                ++errors;
+            } catch (const std::runtime_error&) {
+                ++errors;
+            }
+        }
+    }
+    EXPECT_GT(errors, 100U);
+    EXPECT_GT(maps, 100U);
+}
+
+TEST(LoadRealMaps, HaveTheListedSizes) {
+    const auto data = quadtile::test::data_directory();
+    if (!data) {
+        GTEST_SKIP() << "no real importance maps here: set QUADTILE_DATA to their folder";
+    }
+    struct Expected {
+        const char* file;
+        const char* channel;
+        std::uint32_t width;
+        std::uint32_t height;
+        float maximum;
+        std::size_t negative;
+    };
+    // From the README of the data.
+    for (const Expected& expected :
+         std::vector<Expected>{{"starfield.exr", "Y", 1000, 1000, 1272.0F, 0},
+                               {"stage_latlong.exr", "Y", 1000, 500, 4096.0F, 0},
+                               {"desk.exr", "Y", 644, 874, 201.712F, 4834},
+                               {"beachball_z_0001.exr", "Y", 911, 876, 10.9219F, 0},
+                               {"zdm2_top.exr", "count", 1024, 1024, 26.0F, 0},
+                               {"zdm2_diag_1000x613.exr", "Y", 1000, 613, 5.32414F, 0}}) {
+        const LoadedMap map = load_map(*data / "importance" / expected.file, expected.channel);
+        EXPECT_EQ(map.shape,
+                  (MapShape{expected.width, expected.height, 1, TexelFormat::r32_float}));
+        const std::vector<float> texels = reference::decode(map.view());
+        EXPECT_NEAR(std::ranges::max(texels), expected.maximum, 1e-4F * expected.maximum);
+        EXPECT_EQ(std::ranges::count_if(texels, [](float value) { return value < 0.0F; }),
+                  static_cast<std::ptrdiff_t>(expected.negative));
+    }
+}
+
+}  // namespace
+}  // namespace quadtile::app::test

@@ -1,0 +1,88 @@
+#include "output_file.hpp"
+
+#include "temporary_directory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace quadtile::app::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(OutputFile, AppearsWithCommitAlone) {
+    const TemporaryDirectory directory;
+    const fs::path target = directory.path() / "tiles.json";
+    {
+        OutputFile file(target);
+        file.write("half");
+        EXPECT_FALSE(fs::exists(target));
+    }
+    EXPECT_TRUE(directory.names().empty());
+
+    OutputFile file(target);
+    file.write("one ");
+    file.write("two");
+    file.commit();
+    EXPECT_EQ(read_file(target), "one two");
+    EXPECT_EQ(directory.names(), std::set<std::string>{"tiles.json"});
+}
+
+TEST(OutputFile, ReplacesTheOldFileWithCommitAlone) {
+    const TemporaryDirectory directory;
+    const fs::path target = directory.add("tiles.json", "old");
+    {
+        OutputFile file(target);
+        file.write("new");
+    }
+    EXPECT_EQ(read_file(target), "old");
+    OutputFile file(target);
+    file.write("new");
+    file.commit();
+    EXPECT_EQ(read_file(target), "new");
+}
+
+TEST(OutputFile, HasOrdinaryPermissions) {
+    const TemporaryDirectory directory;
+    OutputFile file(directory.path() / "tiles.json");
+    file.commit();
+    EXPECT_EQ(fs::status(directory.path() / "tiles.json").permissions(),
+              fs::status(directory.add("other", "")).permissions());
+}
+
+TEST(OutputFile, WritesThroughALink) {
+    const TemporaryDirectory directory;
+    const fs::path target = directory.add("target", "old");
+    fs::create_symlink("target", directory.path() / "link");
+    OutputFile file(directory.path() / "link");
+    file.write("new");
+    file.commit();
+    EXPECT_TRUE(fs::is_symlink(directory.path() / "link"));
+    EXPECT_EQ(read_file(target), "new");
+}
+
+TEST(OutputFile, WritesDevicesDirectly) {
+    OutputFile null("/dev/null");
+    null.write("gone");
+    null.commit();
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+
+    OutputFile full("/dev/full");
+    EXPECT_THROW(full.write("no room"), std::runtime_error);
+}
+
+TEST(OutputFile, SaysWhatCannotBeWritten) {
+    const TemporaryDirectory directory;
+    for (const fs::path& target : {directory.path(), directory.path() / "missing" / "tiles.json",
+                                   directory.add("file", "") / "tiles.json"}) {
+        try {
+            OutputFile file(target);
+            ADD_FAILURE() << target;
+        } catch (const std::runtime_error& error) {
+            EXPECT_NE(std::string(error.what()).find(target.string()), std::string::npos);
+        }
+    }
+    EXPECT_EQ(directory.names(), std::set<std::string>{"file"});
+}
+
+}  // namespace
+}  // namespace quadtile::app::test

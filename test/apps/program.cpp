@@ -1,0 +1,100 @@
+#include "program.hpp"
+
+#include "temporary_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+namespace quadtile::app::test {
+
+namespace {
+
+constexpr unsigned int TIME_LIMIT_SECONDS = 120;
+
+std::string program_path() {
+    const char* const path = std::getenv("QUADTILE_CLI");
+    return path != nullptr ? path : QUADTILE_CLI_PATH;
+}
+
+void redirect(int stream, const char* path) {
+    const int file = ::open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    ::dup2(file, stream);
+    ::close(file);
+}
+
+void redirect_output(StandardOutput kind, const std::string& file) {
+    switch (kind) {
+        case StandardOutput::captured:
+            redirect(STDOUT_FILENO, file.c_str());
+            break;
+        case StandardOutput::closed:
+            ::close(STDOUT_FILENO);
+            break;
+        case StandardOutput::full_device:
+            redirect(STDOUT_FILENO, "/dev/full");
+            break;
+        case StandardOutput::broken_pipe: {
+            std::array<int, 2> ends{};
+            if (::pipe(ends.data()) == 0) {
+                ::dup2(ends[1], STDOUT_FILENO);
+                ::close(ends[0]);
+                ::close(ends[1]);
+            }
+            break;
+        }
+    }
+}
+
+void limit(int resource, rlim_t value) {
+    if (value != RLIM_INFINITY) {
+        const rlimit both{value, value};
+        ::setrlimit(static_cast<__rlimit_resource>(resource), &both);
+    }
+}
+
+}  // namespace
+
+ProgramResult run_program(const std::vector<std::string>& arguments,
+                          const ProgramOptions& options) {
+    const TemporaryDirectory streams;
+    const std::string output = (streams.path() / "out").string();
+    const std::string error = (streams.path() / "err").string();
+    const std::string program = program_path();
+    std::vector<const char*> argv{program.c_str()};
+    for (const std::string& argument : arguments) {
+        argv.push_back(argument.c_str());
+    }
+    argv.push_back(nullptr);
+
+    const pid_t child = ::fork();
+    if (child < 0) {
+        throw std::runtime_error("fork failed");
+    }
+    if (child == 0) {
+        redirect(STDERR_FILENO, error.c_str());
+        redirect_output(options.standard_output, output);
+        for (const auto& [name, value] : options.environment) {
+            ::setenv(name.c_str(), value.c_str(), 1);
+        }
+        limit(RLIMIT_FSIZE, options.largest_file_bytes);
+        limit(RLIMIT_AS, options.address_space_bytes);
+        ::alarm(TIME_LIMIT_SECONDS);
+        if (::chdir(options.directory.c_str()) == 0) {
+            ::execv(program.c_str(), const_cast<char* const*>(argv.data()));
+        }
+        ::_exit(127);
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(output),
+            read_file(error)};
+}
+
+}  // namespace quadtile::app::test
