@@ -51,7 +51,7 @@ layout(push_constant) uniform Parameters { PyramidParameters parameters; };
 
 const uint KEY_OF_NOTHING = 0;  // the identity of the maximum
 
-shared uint level_1_keys[32 * 32];
+shared uint quad_keys[32 * 32];
 // Nodes of the four levels that reduce_nodes makes, one level after the other, in Morton order.
 const uint NODE_LEVELS = 4;
 const uint MADE_NODES = 64 + 16 + 4 + 1;
@@ -86,67 +86,81 @@ void store(uint level, uvec2 node, uint key) {
     }
 }
 
-// Key of the 2 x 2 texels of a quad.
-uint max_key(vec4 texels) {
+// The keys of a quad's four texels, in the order of a gather. Unorm texels are never NaN, so their
+// maximum may stand for all four.
+uvec4 texel_keys(vec4 texels) {
     if (parameters.unorm_bits != 0) {
-        return texel_key(max(max(texels.x, texels.y), max(texels.z, texels.w)),
-                         parameters.unorm_bits);
+        return uvec4(texel_key(max(max(texels.x, texels.y), max(texels.z, texels.w)),
+                               parameters.unorm_bits));
     }
-    return max4(texel_key(texels.x, 0), texel_key(texels.y, 0), texel_key(texels.z, 0),
-                texel_key(texels.w, 0));
+    return uvec4(texel_key(texels.x, 0), texel_key(texels.y, 0), texel_key(texels.z, 0),
+                 texel_key(texels.w, 0));
 }
 
-// How many texels of a quad are NaN and inside the map. `texels` in the order of a gather.
-uint count_nan(uvec2 quad, vec4 texels) {
+// How many texels of a quad are NaN and inside the map. `keys` in the order of a gather.
+uint count_nan(uvec2 quad, uvec4 keys) {
     const uvec2 last = uvec2(parameters.width, parameters.height) - 1;
     const uvec2 positions[4] = {2 * quad + uvec2(0, 1), 2 * quad + uvec2(1, 1),
                                 2 * quad + uvec2(1, 0), 2 * quad};
     uint count = 0;
     for (uint i = 0; i < 4; ++i) {
-        const bool inside = all(lessThanEqual(positions[i], last));
-        count += uint(inside && key_is_nan(texel_key(texels[i], 0)));
+        count += uint(key_is_nan(keys[i]) && all(lessThanEqual(positions[i], last)));
     }
     return count;
 }
 
-// Levels 1 and 2 of a block. Thread i gets node i of the block's 16 x 16 nodes of level 2. The quads
-// are dealt out row by row, so that loads and stores of a subgroup lie side by side; all loads of a
-// thread are under way before the first is used.
-uint reduce_texels(uvec2 block, uint thread) {
-    const uvec2 first = uvec2(thread & 31, thread >> 5);
-    const vec2 texel_extent = vec2(parameters.texel_width, parameters.texel_height);
-    const vec2 position = vec2(64 * block + 2 * first + 1) * texel_extent;
-    vec4 texels[4];
-    for (uint part = 0; part < 4; ++part) {
-        const vec3 corner =
-            vec3(position.x, position.y + 16.0 * float(part) * texel_extent.y, layer);
-        texels[part] = MAX_SAMPLER ? vec4(textureLod(map, corner, 0.0).r)  // unorm formats only
-                                   : textureGather(map, corner, 0);
+// The two levels above a block of 64 x 64 nodes of `level`: texels, or nodes that were handed over, in
+// Morton order from `nodes` on in the state, `extent` of them inside the map. Thread i gets node i of
+// the 16 x 16 nodes of level + 2.
+//
+// The quads are dealt out row by row, so that loads and stores of a subgroup lie side by side; all
+// loads of a thread are under way before the first is used.
+uint reduce_quads(uint level, uvec2 block, uint nodes, uvec2 extent, uint thread) {
+    const uvec2 first = uvec2(thread & 31, thread >> 5);  // quad of part 0; the next is 8 rows on
+    uvec4 keys[4];
+    if (level == 0) {
+        const vec2 texel_extent = vec2(parameters.texel_width, parameters.texel_height);
+        const vec2 corner = vec2(64 * block + 2 * first + 1) * texel_extent;
+        vec4 texels[4];
+        for (uint part = 0; part < 4; ++part) {
+            const vec3 position =
+                vec3(corner.x, corner.y + 16.0 * float(part) * texel_extent.y, layer);
+            texels[part] = MAX_SAMPLER ? vec4(textureLod(map, position, 0.0).r)
+                                       : textureGather(map, position, 0);
+        }
+        for (uint part = 0; part < 4; ++part) {
+            keys[part] = texel_keys(texels[part]);
+        }
+    } else {
+        for (uint part = 0; part < 4; ++part) {
+            const uvec2 quad = first + uvec2(0, 8 * part);
+            const uint place = nodes + 4 * morton_encode(quad.x, quad.y);
+            for (uint i = 0; i < 4; ++i) {
+                const bool inside = all(lessThan(2 * quad + uvec2(i & 1, i >> 1), extent));
+                keys[part][i] = inside ? atomicLoad(state[place + i], gl_ScopeDevice, 0, 0)
+                                       : KEY_OF_NOTHING;
+            }
+        }
     }
     if (thread == 0) {
         nan_texels = 0;
     }
     barrier();
-    uint highest = 0;
     for (uint part = 0; part < 4; ++part) {
-        const uvec2 local = first + uvec2(0, 8 * part);
-        const uint key = max_key(texels[part]);
-        highest = max(highest, key);
-        level_1_keys[32 * local.y + local.x] = key;
-        store(1, 32 * block + local, key);
-    }
-    if (key_is_nan(highest)) {
-        for (uint part = 0; part < 4; ++part) {
-            const uvec2 quad = 32 * block + first + uvec2(0, 8 * part);
-            atomicAdd(nan_texels, count_nan(quad, texels[part]));
+        const uvec2 quad = first + uvec2(0, 8 * part);
+        const uint key = max4(keys[part].x, keys[part].y, keys[part].z, keys[part].w);
+        if (level == 0 && key_is_nan(key)) {
+            atomicAdd(nan_texels, count_nan(32 * block + quad, keys[part]));
         }
+        quad_keys[32 * quad.y + quad.x] = key;
+        store(level + 1, 32 * block + quad, key);
     }
     barrier();
     const uvec2 local = uvec2(morton_x(thread), morton_y(thread));
     const uint corner = 64 * local.y + 2 * local.x;
-    const uint key = max4(level_1_keys[corner], level_1_keys[corner + 1],
-                          level_1_keys[corner + 32], level_1_keys[corner + 33]);
-    store(2, 16 * block + local, key);
+    const uint key = max4(quad_keys[corner], quad_keys[corner + 1], quad_keys[corner + 32],
+                          quad_keys[corner + 33]);
+    store(level + 2, 16 * block + local, key);
     return key;
 }
 
@@ -213,62 +227,59 @@ void store_nodes(uint level, uvec2 block, uint thread) {
     store(level + step, (block << (NODE_LEVELS - step)) + local, node_keys[thread]);
 }
 
-// The two levels above 4 x 4 nodes of `level` that were handed over, for each thread. The 16 nodes of
-// thread i follow each other from `nodes` + 16 i on, in Morton order; those outside the group are not
-// there.
-uint reduce_handed_over(uint nodes, uint level, uvec2 group, uvec2 group_extent, uint thread) {
-    const uvec2 corner = 4 * uvec2(morton_x(thread), morton_y(thread));
-    uint keys[16];
-    for (uint i = 0; i < 16; ++i) {
-        const bool inside =
-            all(lessThan(corner + uvec2(morton_x(i), morton_y(i)), group_extent));
-        keys[i] = inside ? atomicLoad(state[nodes + 16 * thread + i], gl_ScopeDevice, 0, 0)
-                         : KEY_OF_NOTHING;
-    }
-    uint key = KEY_OF_NOTHING;
-    for (uint quad = 0; quad < 4; ++quad) {
-        const uint quad_key =
-            max4(keys[4 * quad], keys[4 * quad + 1], keys[4 * quad + 2], keys[4 * quad + 3]);
-        store(level + 1, 32 * group + corner / 2 + uvec2(quad & 1, quad >> 1), quad_key);
-        key = max(key, quad_key);
-    }
-    store(level + 2, 16 * group + corner / 4, key);
-    return key;
-}
-
 void main() {
     const uint thread = thread_index();
-    uvec2 block = gl_WorkGroupID.xy;  // the node of `level` that the workgroup has made
+    uvec2 block = gl_WorkGroupID.xy;  // of 64 x 64 texels, later of nodes of `level`
     layer = gl_WorkGroupID.z;
 
-    uint key = reduce_texels(block, thread);
-    key = reduce_nodes(thread, key);
-    if (thread == 0 && nan_texels > 0) {
-        atomicAdd(state[layer_state()], nan_texels, gl_ScopeDevice, 0, 0);
-    }
-
     uint counters = layer_state() + 1;
-    uint stored_from = 2;  // level below the four that reduce_nodes has left
-    for (uint level = PYRAMID_STEP_LEVELS; level < parameters.top_level;
-         level += PYRAMID_STEP_LEVELS) {
-        const uvec2 extent = uvec2(level_extent(parameters.width, level),
-                                   level_extent(parameters.height, level));
+    uint nodes = 0;  // of the block, in the state
+    uvec2 block_extent = uvec2(0);
+    uint level = 0;  // that the block is of: the map's, later one that was handed over
+    // The last workgroup does again what all do: other code would have to be fetched first.
+    while (true) {
+        uint key;
+        uint nodes_level;  // of the 16 x 16 nodes that the threads hold
+        if (level == 0 || parameters.top_level > level + NODE_LEVELS) {
+            key = reduce_quads(level, block, nodes, block_extent, thread);
+            nodes_level = level + 2;
+        } else {  // there are no more than 16 x 16
+            const bool inside =
+                all(lessThan(uvec2(morton_x(thread), morton_y(thread)), block_extent));
+            key = inside ? atomicLoad(state[nodes + thread], gl_ScopeDevice, 0, 0)
+                         : KEY_OF_NOTHING;
+            nodes_level = level;
+        }
+        key = reduce_nodes(thread, key);
+        if (level == 0 && thread == 0 && nan_texels > 0) {
+            atomicAdd(state[layer_state()], nan_texels, gl_ScopeDevice, 0, 0);
+        }
+        level += PYRAMID_STEP_LEVELS;
+        if (level >= parameters.top_level) {
+            barrier();
+            store_nodes(nodes_level, block, thread);
+            break;
+        }
+
+        // Hand over.
         const uvec2 group = block / 64;
-        const uvec2 group_extent = min(extent - 64 * group, uvec2(64));
         const uint group_index =
             group.y * level_extent(parameters.width, level + PYRAMID_STEP_LEVELS) + group.x;
-        const uint nodes = counters +
-                           handover_groups(parameters.width, parameters.height, level) +
-                           PYRAMID_GROUP_NODES * group_index;
+        nodes = counters + handover_groups(parameters.width, parameters.height, level) +
+                PYRAMID_GROUP_NODES * group_index;
+        block_extent = min(uvec2(level_extent(parameters.width, level),
+                                 level_extent(parameters.height, level)) -
+                               64 * group,
+                           uvec2(64));
         if (thread == 0) {
             atomicStore(state[nodes + morton_encode(block.x % 64, block.y % 64)], key,
                         gl_ScopeDevice, 0, 0);
             const uint arrived = atomicAdd(state[counters + group_index], 1, gl_ScopeDevice,
                                            gl_StorageSemanticsBuffer, gl_SemanticsRelease);
-            goes_on = arrived + 1 == group_extent.x * group_extent.y;
+            goes_on = arrived + 1 == block_extent.x * block_extent.y;
         }
         barrier();
-        store_nodes(stored_from, block, thread);
+        store_nodes(nodes_level, block, thread);
         if (!goes_on) {
             return;
         }
@@ -279,22 +290,9 @@ void main() {
         controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
                        gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
                        gl_SemanticsAcquireRelease);
-        block = group;
-        if (parameters.top_level > level + 4) {
-            key = reduce_handed_over(nodes, level, group, group_extent, thread);
-            stored_from = level + 2;
-        } else {  // the last four levels: at most 16 x 16 nodes are left, one for each thread
-            const bool inside =
-                all(lessThan(uvec2(morton_x(thread), morton_y(thread)), group_extent));
-            key = inside ? atomicLoad(state[nodes + thread], gl_ScopeDevice, 0, 0)
-                         : KEY_OF_NOTHING;
-            stored_from = level;
-        }
-        key = reduce_nodes(thread, key);
         counters += handover_words(parameters.width, parameters.height, level);
+        block = group;
     }
-    barrier();
-    store_nodes(stored_from, block, thread);
 
     // Only the workgroup that made the root is still here, after all others have counted.
     if (thread == 0) {
