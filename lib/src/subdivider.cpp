@@ -45,6 +45,11 @@ std::vector<Descent> subtree_descents(std::uint32_t top, std::uint32_t subtree_l
     return descents;
 }
 
+// Threads that find the same tile twice cost less than a dispatch, unless a CPU runs them.
+Strategy fastest_strategy(const DeviceInfo& device) {
+    return device.type == "CPU" ? Strategy::per_level : Strategy::subtree;
+}
+
 std::uint64_t nodes_of_level(const MapShape& shape, std::uint32_t level) {
     return std::uint64_t{level_extent(shape.width, level)} * level_extent(shape.height, level) *
            shape.layers;
@@ -89,7 +94,8 @@ std::vector<vk::DescriptorType> binding_types() {
 
 struct Subdivider::Impl {
     Impl(const Device& device, const SubdividerOptions& options)
-        : strategy(options.strategy == Strategy::automatic ? Strategy::subtree : options.strategy),
+        : strategy(options.strategy == Strategy::automatic ? fastest_strategy(device.info())
+                                                           : options.strategy),
           subtree_levels(options.subtree_levels),
           program(device.context(), binding_types(), sizeof(SubdivisionParameters)) {
         if (strategy == Strategy::reference) {
@@ -171,6 +177,10 @@ Subdivider::Binding::~Binding() = default;
 
 Subdivider::Subdivider(const Device& device, const SubdividerOptions& options)
     : impl_(std::make_shared<Impl>(device, options)) {}
+
+Strategy Subdivider::strategy() const noexcept {
+    return impl_->strategy;
+}
 
 Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
                                                   std::uint64_t tile_capacity) const {

@@ -405,8 +405,7 @@ TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order 
 
     TileList result;
     result.shape = map.shape;
-    result.strategy = impl_->options.strategy == Strategy::automatic ? Strategy::subtree
-                                                                     : impl_->options.strategy;
+    result.strategy = impl_->subdivider.strategy();
     result.device = impl_->context->info.name;
 
     Stopwatch clock;

@@ -24,7 +24,8 @@ struct Level {
     }
 };
 
-// The maximum quadtree of one layer, level 0 (the map, NaN as +inf, -0 and denormals as 0) to the root.
+// The maximum quadtree of one layer, level 0 (the map, NaN as +inf, -0 and denormals as 0) to the
+// root.
 struct Pyramid {
     std::vector<Level> levels;
     std::uint64_t nan_texels = 0;

@@ -12,7 +12,7 @@
 namespace quadtile {
 
 struct SubdividerOptions {
-    // per_level or subtree; automatic takes subtree.
+    // automatic, per_level or subtree.
     Strategy strategy = Strategy::automatic;
     // Levels that one dispatch of `subtree` descends: 1 to 8.
     std::uint32_t subtree_levels = 6;
@@ -26,6 +26,9 @@ class Subdivider {
  public:
     // Compiles the pipelines. Throws Error; invalid_argument for options outside their range.
     explicit Subdivider(const Device& device, const SubdividerOptions& options = {});
+
+    // The strategy that automatic stands for, or the one that was asked for.
+    [[nodiscard]] Strategy strategy() const noexcept;
 
     struct Requirements {
         // Counters and node lists. Fill it with zeros once; every run leaves it ready for the next.

@@ -14,7 +14,7 @@ namespace quadtile {
 
 // How the tiles are found. All give the same set.
 enum class Strategy {
-    automatic,  // the fastest for the request
+    automatic,  // subtree on GPUs, per_level on CPU drivers
     reference,  // on the host, without Vulkan
     per_level,  // one dispatch a level (Tokuyoshi's course note, section 3)
     subtree,    // one dispatch for several levels (section 4)
