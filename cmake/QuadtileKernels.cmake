@@ -1,6 +1,6 @@
 # quadtile_kernel(TARGET KERNEL [NAME name] [DEFINES A=1 ...])
 #
-# Compiles kernels/KERNEL.comp with glslc, checks it with spirv-val, and makes TARGET depend on the
+# Compiles KERNEL.comp (a path within the project) with glslc, checks it with spirv-val, and makes TARGET depend on the
 # result: NAME.spv, and NAME.spv.inc (its words, comma separated, to be #included into an array).
 # What the kernel includes is tracked.
 
@@ -13,10 +13,10 @@ file(MAKE_DIRECTORY ${QUADTILE_KERNEL_DIR})
 function(quadtile_kernel target kernel)
     cmake_parse_arguments(arg "" "NAME" "DEFINES" ${ARGN})
     if(NOT arg_NAME)
-        set(arg_NAME ${kernel})
+        get_filename_component(arg_NAME ${kernel} NAME)
     endif()
     list(TRANSFORM arg_DEFINES PREPEND -D)
-    set(source ${PROJECT_SOURCE_DIR}/kernels/${kernel}.comp)
+    set(source ${PROJECT_SOURCE_DIR}/${kernel}.comp)
     set(spv ${QUADTILE_KERNEL_DIR}/${arg_NAME}.spv)
     set(flags --target-env=vulkan1.2 -Werror
         -I ${PROJECT_SOURCE_DIR}/kernels/shared -I ${PROJECT_SOURCE_DIR}/kernels/common

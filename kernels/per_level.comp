@@ -1,7 +1,7 @@
 #version 460
 // One pass of the subdivision level by level.
 //
-// Dispatch: four threads for each listed node, one a child; 64 a workgroup, folded into x and y, by
+// Dispatch: four threads for each listed node, one a child; 256 a workgroup, folded into x and y, by
 // indirect arguments from per_level_arguments.comp. The first pass: one thread for each root.
 //
 // Bindings: common/subdivision.glsl. Memory order: appending is by relaxed atomics; a barrier of the
@@ -22,6 +22,7 @@
 #include "subdivision.glsl"
 
 void main() {
+    begin_pass();
     const uint level = parameters.lower_level;
     const uint depth = parameters.upper_level - level;  // 0 in the first pass, else 1
     const uint thread = dispatch_thread();

@@ -2,7 +2,7 @@
 // One pass of the subdivision by subtrees: several levels in one dispatch.
 //
 // Dispatch: 4^(upper_level - lower_level) threads for each subtree, that is, one for each node of its
-// lowest level; 64 a workgroup, folded into x and y. The first pass starts at the root of each layer;
+// lowest level; 256 a workgroup, folded into x and y. The first pass starts at the root of each layer;
 // the others at the nodes that the pass before has split and listed, by indirect arguments that
 // pass wrote itself.
 //
@@ -28,9 +28,9 @@
 #include "texel_key.glsl"
 #include "subdivision.glsl"
 
-// The list of the next pass is now at least `count` nodes long: its arguments follow.
-void raise_arguments(uint count) {
-    const uint workgroups = workgroups_for(count, parameters.next_depth);
+// The list of the next pass is now at least `length` nodes long: its arguments follow.
+void raise_arguments(uint length) {
+    const uint workgroups = workgroups_for(length, parameters.next_depth);
     const uint next = parameters.pass + 1;
     atomicMax(state.passes[next].dispatch_x, folded_x(workgroups, parameters.max_workgroup_count),
               gl_ScopeDevice, 0, 0);
@@ -39,6 +39,7 @@ void raise_arguments(uint count) {
 }
 
 void main() {
+    begin_pass();
     const uint lower = parameters.lower_level;
     const uint depth = parameters.upper_level - lower;
     const uint thread = dispatch_thread();
@@ -75,11 +76,9 @@ void main() {
     if (lower == 1) {
         append_children(is_split, node);
     } else if (lower >= LOWEST_LISTED_LEVEL) {
-        const uint count = append_node(is_split, lower, node);
-        if (is_split) {
-            if (elected()) {
-                raise_arguments(count);
-            }
+        const uint length = append_node(is_split, lower, node);
+        if (gl_LocalInvocationIndex == 0 && length > 0) {
+            raise_arguments(length);
         }
     }
     if (thread == 0 && (parameters.pass_flags & PASS_LAST) == 0) {

@@ -8,10 +8,11 @@
 //                 a descriptor may reach less far than the list. Each view begins as many bytes
 //                 before its chunk as the header has; only the first view's is the header.
 //
-// Appending: one atomic addition for a subgroup (or for a thread, without subgroup operations)
-// reserves places; a place beyond the capacity is counted and not written.
+// Appending: one atomic addition for a workgroup reserves places; a place beyond the capacity is
+// counted and not written. (One for a subgroup took twice as long where all nodes are split: all go to
+// one address.)
 
-layout(local_size_x = 64) in;
+layout(local_size_x = 256) in;
 
 layout(constant_id = 2) const uint TILE_CHUNK_SHIFT = 23;
 
@@ -94,40 +95,51 @@ uint threshold_key(uint level) {
     return key_from_bits(floatBitsToUint(parameters.thresholds[level]));
 }
 
-// Adds 1 to `counter` for each thread with `wanted` and gives each its place. Call it in uniform
-// control flow of the subgroup. `end` is the count after the subgroup's additions.
-#if SUBGROUPS
-#define RESERVE(counter, wanted, place, end)                                        \
-    {                                                                               \
-        const uvec4 reserving = subgroupBallot(wanted);                             \
-        const uint reserved = subgroupBallotBitCount(reserving);                    \
-        uint first = 0;                                                             \
-        if (reserved > 0 && subgroupElect()) {                                      \
-            first = atomicAdd(counter, reserved, gl_ScopeDevice, 0, 0);             \
-        }                                                                           \
-        first = subgroupBroadcastFirst(first);                                      \
-        place = first + subgroupBallotExclusiveBitCount(reserving);                 \
-        end = first + reserved;                                                     \
-    }
-#else
-#define RESERVE(counter, wanted, place, end)                                        \
-    {                                                                               \
-        place = 0;                                                                  \
-        if (wanted) {                                                               \
-            place = atomicAdd(counter, 1, gl_ScopeDevice, 0, 0);                    \
-        }                                                                           \
-        end = place + 1;                                                            \
-    }
-#endif
+// Places wanted in this workgroup, and the first of them in the list.
+shared uint wanted_places;
+shared uint first_place;
 
-// One thread of those of the subgroup that come here.
-bool elected() {
+// Call it first.
+void begin_pass() {
+    if (gl_LocalInvocationIndex == 0) {
+        wanted_places = 0;
+    }
+    barrier();
+}
+
+// A place among those that the workgroup wants, for each thread with `wanted`.
+uint local_place(bool wanted) {
 #if SUBGROUPS
-    return subgroupElect();
+    const uvec4 ballot = subgroupBallot(wanted);
+    uint first = 0;
+    if (subgroupElect()) {
+        first = atomicAdd(wanted_places, subgroupBallotBitCount(ballot));
+    }
+    return subgroupBroadcastFirst(first) + subgroupBallotExclusiveBitCount(ballot);
 #else
-    return true;
+    return wanted ? atomicAdd(wanted_places, 1) : 0;
 #endif
 }
+
+// Adds 1 to `counter` for each thread with `wanted` and gives each its place; `end` is the count after
+// the workgroup's additions, 0 where it made none. In uniform control flow of the workgroup. A macro, because a buffer's
+// member cannot be passed to a function and added to.
+#define RESERVE(counter, wanted, place, end)                                         \
+    {                                                                                \
+        const uint local = local_place(wanted);                                      \
+        barrier();                                                                   \
+        const uint count = wanted_places;                                            \
+        if (gl_LocalInvocationIndex == 0 && count > 0) {                             \
+            first_place = atomicAdd(counter, count, gl_ScopeDevice, 0, 0);           \
+        }                                                                            \
+        barrier();                                                                   \
+        if (gl_LocalInvocationIndex == 0) {                                          \
+            wanted_places = 0;                                                       \
+        }                                                                            \
+        place = first_place + local;                                                 \
+        end = count > 0 ? first_place + count : 0;                                   \
+        barrier();                                                                   \
+    }
 
 void write_tile(uint place, Tile tile) {
     const uint chunk = place >> TILE_CHUNK_SHIFT;
@@ -148,7 +160,7 @@ void write_tile(uint place, Tile tile) {
     }
 }
 
-// Call it in uniform control flow of the subgroup.
+// Call it in uniform control flow of the workgroup.
 void append_tile(bool wanted, uint level, Node node, uint key) {
     uint place;
     uint end;
@@ -161,8 +173,8 @@ void append_tile(bool wanted, uint level, Node node, uint key) {
     }
 }
 
-// Reserves a place in the next pass's list. Call it in uniform control flow of the subgroup.
-// Returns the length of the list after the additions of this subgroup (or thread).
+// Adds to the next pass's list. Call it in uniform control flow of the workgroup. Returns the length
+// of the list after the workgroup's additions, 0 where it made none.
 uint append_node(bool wanted, uint level, Node node) {
     uint place;
     uint end;
@@ -187,7 +199,8 @@ void append_children(bool wanted, Node parent) {
 // zero. Every workgroup of the pass must come here, with all its threads.
 //
 // Memory order: a workgroup's additions to tile_count come before its barrier, that before its
-// addition to finished_workgroups, a release; the last workgroup's addition is the acquire.
+// addition to finished_workgroups, a release; the last workgroup acquires. All that is handed over is
+// read by atomics, so nothing needs a MakeVisible (see pyramid.comp).
 void finish_pass() {
     if ((parameters.pass_flags & PASS_LAST) == 0) {
         return;
@@ -197,12 +210,12 @@ void finish_pass() {
     if (gl_LocalInvocationIndex != 0) {
         return;
     }
-    const uint finished = atomicAdd(
-        state.finished_workgroups, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer,
-        gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+    const uint finished = atomicAdd(state.finished_workgroups, 1, gl_ScopeDevice,
+                                    gl_StorageSemanticsBuffer, gl_SemanticsRelease);
     if (finished + 1 != gl_NumWorkGroups.x * gl_NumWorkGroups.y) {
         return;
     }
+    memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
     const uint required = atomicExchange(state.tile_count, 0, gl_ScopeDevice, 0, 0);
     const uint written = min(required, parameters.tile_capacity);
     header.written = written;

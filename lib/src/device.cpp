@@ -197,7 +197,7 @@ bool supports_subgroup_operations(const Capabilities& c) {
            c.size_control_features.subgroupSizeControl != 0 &&
            c.size_control_features.computeFullSubgroups != 0 &&
            (c.size_control.requiredSubgroupSizeStages & compute) && size >= 4 &&
-           size <= SUBDIVISION_WORKGROUP_SIZE && size >= c.size_control.minSubgroupSize &&
+           size <= 128 && size >= c.size_control.minSubgroupSize &&
            size <= c.size_control.maxSubgroupSize &&
            size * c.size_control.maxComputeWorkgroupSubgroups >= NEEDED_WORKGROUP_INVOCATIONS;
 }

@@ -61,7 +61,7 @@ QUADTILE_SHARED QUADTILE_UINT state_words_per_layer(QUADTILE_UINT width, QUADTIL
 
 // ---- per_level.comp, per_level_arguments.comp, subtree.comp ------------------------------------
 
-const QUADTILE_UINT SUBDIVISION_WORKGROUP_SIZE = 64;
+const QUADTILE_UINT SUBDIVISION_WORKGROUP_SIZE = 256;
 
 // Nodes of a list are handed from pass to pass as (layer * height + y) * width + x, in nodes of their
 // level. Nodes of level 1 never are: their children are tiles whatever they hold.
@@ -106,7 +106,7 @@ struct SubdivisionState {
 
 // Workgroups for `nodes` nodes of 4^depth threads each.
 QUADTILE_SHARED QUADTILE_UINT workgroups_for(QUADTILE_UINT nodes, QUADTILE_UINT depth) {
-    const QUADTILE_UINT workgroup_depth = 3;  // 4^3 = SUBDIVISION_WORKGROUP_SIZE
+    const QUADTILE_UINT workgroup_depth = 4;  // 4^4 = SUBDIVISION_WORKGROUP_SIZE
     if (depth >= workgroup_depth) {
         return nodes << (2 * (depth - workgroup_depth));
     }

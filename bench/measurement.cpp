@@ -1,0 +1,167 @@
+#include "measurement.hpp"
+
+#include <quadtile/quadtree.h>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <utility>
+
+namespace quadtile::bench {
+
+namespace {
+
+// Executions before the measured ones: they fill the caches, and raise the clocks, which fall while the
+// host checks results and stay low while the GPU waits for the next submission more than it works.
+void warm_up(test::Gpu& gpu, const test::Recorder& record) {
+    constexpr std::uint32_t REPEATS = 20;  // back to back in one submission
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+    do {
+        (void)gpu.time_ns(record, 1, REPEATS);
+    } while (std::chrono::steady_clock::now() < end);
+}
+
+std::string text_of(const MapShape& shape) {
+    return std::to_string(shape.width) + "x" + std::to_string(shape.height);
+}
+
+bool more_than_the_device_holds(const Error& error) {
+    return error.code() == ErrorCode::unsupported || error.code() == ErrorCode::out_of_memory;
+}
+
+}  // namespace
+
+Scene::Scene(test::Gpu& gpu, const Pyramid& pyramid, Map map)
+    : map_(std::move(map)), pyramid_(gpu, pyramid, map_.view()) {}
+
+std::uint64_t Scene::expected_tile_count() {
+    if (!expected_tile_count_) {
+        expected_tile_count_ = count_tiles(map_);
+        if (*expected_tile_count_ <= LONGEST_COMPARED_LIST) {
+            expected_tiles_ = reference::subdivide(map_.view(), map_.threshold).tiles;
+        }
+    }
+    return *expected_tile_count_;
+}
+
+void Scene::check_pyramid(test::Gpu& gpu) const {
+    const reference::Pyramid expected = reference::build_pyramid(map_.view());
+    const auto actual_bits = gpu.read<std::uint32_t>(
+        pyramid_.levels, 0, pyramid_.levels.size_bytes() / sizeof(std::uint32_t));
+    for (std::uint32_t level = 1; level < expected.levels.size(); ++level) {
+        const reference::Level& nodes = expected.levels[level];
+        for (std::uint32_t y = 0; y < nodes.height; ++y) {
+            for (std::uint32_t x = 0; x < nodes.width; ++x) {
+                const std::uint32_t index =
+                    pyramid_index(map_.shape.width, map_.shape.height, level, x, y, 0);
+                if (actual_bits[index] != std::bit_cast<std::uint32_t>(nodes.at(x, y))) {
+                    throw WrongResult("wrong pyramid at level " + std::to_string(level) + ", x " +
+                                      std::to_string(x) + ", y " + std::to_string(y));
+                }
+            }
+        }
+    }
+}
+
+void Scene::check_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace) {
+    const TileListHeader header = workspace.read_header(gpu);
+    if (header.required != expected_tile_count() || header.written != header.required) {
+        throw WrongResult("wrong number of tiles: " + std::to_string(header.required) +
+                          " required, " + std::to_string(header.written) + " written, " +
+                          std::to_string(expected_tile_count()) + " expected");
+    }
+    if (expected_tile_count() > LONGEST_COMPARED_LIST) {
+        return;
+    }
+    std::vector<Tile> tiles = workspace.read_tiles(gpu);
+    sort_canonical(tiles);
+    if (tiles != expected_tiles_) {
+        throw WrongResult("the tiles differ from the reference's");
+    }
+}
+
+Session::Session(const Device& device, std::uint32_t samples)
+    : gpu_(device), pyramid_(device), samples_(samples) {}
+
+const Subdivider& Session::subdivider(const SubdividerOptions& options) {
+    std::unique_ptr<Subdivider>& subdivider =
+        subdividers_[{options.strategy, options.subtree_levels}];
+    if (!subdivider) {
+        subdivider = std::make_unique<Subdivider>(gpu_.device(), options);
+    }
+    return *subdivider;
+}
+
+Scene& Session::scene(const MapSource& source) {
+    const std::string name = source.name + "/" + text_of(source.shape);
+    if (!scene_ || scene_name_ != name) {
+        scene_.reset();  // room for the next one
+        scene_ = std::make_unique<Scene>(gpu_, pyramid_, source.load());
+        scene_name_ = name;
+    }
+    return *scene_;
+}
+
+void Session::add(const std::string& subject, const MapSource& source,
+                  std::function<Measurement(Scene&)> prepare) {
+    const std::string name = subject + "/" + source.name + "/" + text_of(source.shape);
+    const auto measure = [this, source, prepare = std::move(prepare)](benchmark::State& state) {
+        try {
+            const Measurement measurement = prepare(scene(source));
+            warm_up(gpu_, measurement.record);
+            std::vector<double> samples_ns;
+            for (auto _ : state) {
+                samples_ns = gpu_.time_ns(measurement.record, samples_);
+                state.SetIterationTime(test::median(samples_ns) * 1e-9);
+            }
+            state.counters["min_us"] = *std::ranges::min_element(samples_ns) * 1e-3;
+            state.counters["max_us"] = *std::ranges::max_element(samples_ns) * 1e-3;
+            for (const auto& [counter, value] : measurement.counters) {
+                state.counters[counter] = value;
+            }
+        } catch (const Error& error) {
+            failed_ = failed_ || !more_than_the_device_holds(error);
+            state.SkipWithError(error.what());
+        } catch (const std::exception& error) {
+            failed_ = true;
+            state.SkipWithError(error.what());
+        }
+    };
+    benchmark::RegisterBenchmark(name.c_str(), measure)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond)
+        ->Iterations(1);
+}
+
+std::vector<NamedStrategy> all_strategies() {
+    std::vector<NamedStrategy> strategies = {{"per_level", {.strategy = Strategy::per_level}}};
+    for (std::uint32_t levels = 1; levels <= MAX_SUBTREE_LEVELS; ++levels) {
+        strategies.push_back({"subtree_" + std::to_string(levels),
+                              {.strategy = Strategy::subtree, .subtree_levels = levels}});
+    }
+    return strategies;
+}
+
+std::vector<NamedStrategy> main_strategies() {
+    return {{"per_level", {.strategy = Strategy::per_level}},
+            {"subtree_6", {.strategy = Strategy::subtree, .subtree_levels = 6}}};
+}
+
+std::shared_ptr<const test::SubdivisionWorkspace> checked_subdivision(
+    Session& session, Scene& scene, const SubdividerOptions& options) {
+    test::Gpu& gpu = session.gpu();
+    const Subdivider& subdivider = session.subdivider(options);
+    const auto workspace = std::make_shared<const test::SubdivisionWorkspace>(
+        gpu, subdivider, scene.pyramid(), scene.expected_tile_count());
+    gpu.run([&](VkCommandBuffer commands) {
+        session.pyramid().record(commands, scene.pyramid().binding);
+        gpu.compute_barrier(commands);
+        subdivider.record(commands, workspace->binding, scene.map().threshold);
+    });
+    scene.check_tiles(gpu, *workspace);
+    return workspace;
+}
+
+}  // namespace quadtile::bench

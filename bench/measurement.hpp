@@ -1,0 +1,109 @@
+// What all measurements share: the device, the map in use, the checks, the timing.
+
+#pragma once
+
+#include "maps.hpp"
+#include "support/gpu.hpp"
+#include "support/workspace.hpp"
+
+#include <quadtile/quadtile.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quadtile::bench {
+
+// A result that is not what the reference says.
+class WrongResult : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+// One map on the GPU, and what the reference makes of it.
+class Scene {
+ public:
+    Scene(test::Gpu& gpu, const Pyramid& pyramid, Map map);
+
+    [[nodiscard]] const Map& map() const noexcept { return map_; }
+    [[nodiscard]] const test::PyramidWorkspace& pyramid() const noexcept { return pyramid_; }
+    [[nodiscard]] std::uint64_t expected_tile_count();
+
+    // Compares the pyramid with the reference, bit for bit. Throws WrongResult.
+    void check_pyramid(test::Gpu& gpu) const;
+    // Compares a tile list with the reference: up to LONGEST_COMPARED_LIST tiles bit for bit in
+    // canonical order, above that their number. Throws WrongResult.
+    void check_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace);
+
+    // Each map of 4096 x 4096 texels stays below it.
+    static constexpr std::uint64_t LONGEST_COMPARED_LIST = 4096 * 4096;
+
+ private:
+    Map map_;
+    test::PyramidWorkspace pyramid_;
+    std::optional<std::uint64_t> expected_tile_count_;
+    std::vector<Tile> expected_tiles_;
+};
+
+// Commands to time, which own what they work on.
+struct Measurement {
+    test::Recorder record;
+    std::map<std::string, double> counters;  // reported with the time
+};
+
+class Session {
+ public:
+    // `samples`: executions, whose median is the result.
+    Session(const Device& device, std::uint32_t samples);
+
+    [[nodiscard]] test::Gpu& gpu() noexcept { return gpu_; }
+    [[nodiscard]] const Pyramid& pyramid() const noexcept { return pyramid_; }
+    [[nodiscard]] const Subdivider& subdivider(const SubdividerOptions& options);
+
+    // Registers a benchmark "subject/map/WIDTHxHEIGHT". `prepare` checks that the commands do what
+    // they should, and returns them; what it throws marks the benchmark with the reason.
+    void add(const std::string& subject, const MapSource& source,
+             std::function<Measurement(Scene&)> prepare);
+
+    // Whether any benchmark failed, other than by asking more than the device can hold.
+    [[nodiscard]] bool failed() const noexcept { return failed_; }
+
+ private:
+    [[nodiscard]] Scene& scene(const MapSource& source);
+
+    test::Gpu gpu_;
+    Pyramid pyramid_;
+    std::map<std::pair<Strategy, std::uint32_t>, std::unique_ptr<Subdivider>> subdividers_;
+    std::uint32_t samples_;
+    bool failed_ = false;
+    std::string scene_name_;
+    std::unique_ptr<Scene> scene_;
+};
+
+// How tiles are found, and the name of it in a benchmark's name.
+struct NamedStrategy {
+    std::string name;
+    SubdividerOptions options;
+};
+// per_level, then subtree_1 to subtree_8.
+[[nodiscard]] std::vector<NamedStrategy> all_strategies();
+// per_level and subtree_6.
+[[nodiscard]] std::vector<NamedStrategy> main_strategies();
+
+// Builds the pyramid, subdivides once, checks both results.
+[[nodiscard]] std::shared_ptr<const test::SubdivisionWorkspace> checked_subdivision(
+    Session& session, Scene& scene, const SubdividerOptions& options);
+
+// The subjects. Each registers its benchmarks for one map.
+void add_roofs(Session& session, const MapSource& source);
+void add_pyramid(Session& session, const MapSource& source);
+void add_subdivision(Session& session, const MapSource& source);
+void add_pipeline(Session& session, const MapSource& source);
+
+}  // namespace quadtile::bench

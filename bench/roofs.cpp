@@ -1,0 +1,101 @@
+// What nothing can be faster than: an empty dispatch, and reading each texel of the map once.
+
+#include "measurement.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <span>
+
+namespace quadtile::bench {
+
+namespace {
+
+constexpr std::uint32_t EMPTY_SPIRV[] = {
+#include "bench_empty.spv.inc"
+};
+constexpr std::uint32_t READ_TEXELS_SPIRV[] = {
+#include "bench_read_texels.spv.inc"
+};
+
+// As in read_texels.comp.
+constexpr std::uint32_t BLOCK_EXTENT = 64;
+struct ReadTexelsParameters {
+    float texel_width;  // 1 / extent of the map
+    float texel_height;
+    std::uint32_t limit;
+};
+
+std::uint32_t blocks(std::uint32_t extent) {
+    return (extent + BLOCK_EXTENT - 1) / BLOCK_EXTENT;
+}
+
+class ReadTexels {
+ public:
+    ReadTexels(test::Gpu& gpu, const test::PyramidWorkspace& workspace)
+        : shape_(workspace.shape),
+          result_(gpu.make_buffer(sizeof(std::uint32_t), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT)),
+          image_(workspace.map.map_image()),
+          pipeline_(gpu, READ_TEXELS_SPIRV, std::array{result_.range()}, &image_,
+                    sizeof(ReadTexelsParameters)) {}
+
+    void record(VkCommandBuffer commands, std::uint32_t limit) const {
+        const ReadTexelsParameters parameters = {1.0F / static_cast<float>(shape_.width),
+                                                 1.0F / static_cast<float>(shape_.height), limit};
+        pipeline_.record(commands, {blocks(shape_.width), blocks(shape_.height), 1},
+                         std::as_bytes(std::span(&parameters, 1)));
+    }
+
+    [[nodiscard]] std::uint32_t sum_of_bits(test::Gpu& gpu) const {
+        gpu.fill(result_, 0);
+        gpu.run([&](VkCommandBuffer commands) { record(commands, 0); });
+        return gpu.read<std::uint32_t>(result_, 0, 1).front();
+    }
+
+ private:
+    MapShape shape_;
+    test::Buffer result_;
+    MapImage image_;
+    test::ComputePipeline pipeline_;
+};
+
+// What the kernel must add up: the last texels of a row or column stand for those beyond the edge.
+std::uint32_t sum_of_bits(const MapView& map) {
+    const std::uint32_t width = map.shape.width;
+    const std::uint32_t height = map.shape.height;
+    const std::vector<float> texels = reference::decode(map);
+    std::uint32_t sum = 0;
+    for (std::uint32_t y = 0; y < blocks(height) * BLOCK_EXTENT; ++y) {
+        const std::span row(&texels[std::size_t{std::min(y, height - 1)} * width], width);
+        for (std::uint32_t x = 0; x < blocks(width) * BLOCK_EXTENT; ++x) {
+            sum += std::bit_cast<std::uint32_t>(row[std::min(x, width - 1)]);
+        }
+    }
+    return sum;
+}
+
+}  // namespace
+
+void add_roofs(Session& session, const MapSource& source) {
+    session.add("empty_dispatch", source, [&session](Scene&) {
+        const auto pipeline = std::make_shared<const test::ComputePipeline>(
+            session.gpu(), EMPTY_SPIRV, std::span<const BufferRange>());
+        return Measurement{[pipeline](VkCommandBuffer commands) {
+                               pipeline->record(commands, {1, 1, 1});
+                           },
+                           {}};
+    });
+    session.add("read_texels", source, [&session](Scene& scene) {
+        const auto read = std::make_shared<const ReadTexels>(session.gpu(), scene.pyramid());
+        if (read->sum_of_bits(session.gpu()) != sum_of_bits(scene.map().view())) {
+            throw WrongResult("the kernel did not read each texel once");
+        }
+        return Measurement{[read](VkCommandBuffer commands) {
+                               read->record(commands, std::numeric_limits<std::uint32_t>::max());
+                           },
+                           {}};
+    });
+}
+
+}  // namespace quadtile::bench

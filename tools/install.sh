@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building and testing quadtile needs: only those that are missing.
+set -euo pipefail
+
+packages=(
+    g++ cmake ninja-build
+    libvulkan-dev glslc spirv-tools
+    libopenexr-dev libstb-dev libcli11-dev nlohmann-json3-dev
+    libgtest-dev libgmock-dev libbenchmark-dev
+    # A Vulkan driver for machines without a GPU, and the checks that the tests run with.
+    libvulkan1 mesa-vulkan-drivers vulkan-validationlayers
+)
+
+fail() {
+    echo "tools/install.sh: error: $*" >&2
+    exit 1
+}
+
+command -v apt-get >/dev/null ||
+    fail "this is no Debian system; install what these packages hold: ${packages[*]}"
+
+missing=()
+for package in "${packages[@]}"; do
+    status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [[ $status == installed ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+as_root=(env DEBIAN_FRONTEND=noninteractive)
+if [[ $EUID -ne 0 ]]; then
+    command -v sudo >/dev/null ||
+        fail "packages are missing and there is no sudo; as root, run:" \
+            "apt-get install --no-install-recommends ${missing[*]}"
+    as_root=(sudo "${as_root[@]}")
+fi
+echo "Installing: ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" apt-get install -qq --no-install-recommends "${missing[@]}" ||
+    fail "apt-get could not install: ${missing[*]}"
