@@ -196,9 +196,8 @@ bool supports_subgroup_operations(const Capabilities& c) {
            (c.subgroups.supportedStages & compute) &&
            c.size_control_features.subgroupSizeControl != 0 &&
            c.size_control_features.computeFullSubgroups != 0 &&
-           (c.size_control.requiredSubgroupSizeStages & compute) && size >= 4 &&
-           size <= 128 && size >= c.size_control.minSubgroupSize &&
-           size <= c.size_control.maxSubgroupSize &&
+           (c.size_control.requiredSubgroupSizeStages & compute) && size >= 4 && size <= 128 &&
+           size >= c.size_control.minSubgroupSize && size <= c.size_control.maxSubgroupSize &&
            size * c.size_control.maxComputeWorkgroupSubgroups >= NEEDED_WORKGROUP_INVOCATIONS;
 }
 
