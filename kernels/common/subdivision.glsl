@@ -122,8 +122,8 @@ uint local_place(bool wanted) {
 }
 
 // Adds 1 to `counter` for each thread with `wanted` and gives each its place; `end` is the count after
-// the workgroup's additions, 0 where it made none. In uniform control flow of the workgroup. A macro, because a buffer's
-// member cannot be passed to a function and added to.
+// the workgroup's additions, 0 where it made none. In uniform control flow of the workgroup. A macro,
+// because a buffer's member cannot be passed to a function and added to.
 #define RESERVE(counter, wanted, place, end)                                         \
     {                                                                                \
         const uint local = local_place(wanted);                                      \
