@@ -328,33 +328,11 @@ void Gpu::fill(const Buffer& buffer, std::uint32_t word) {
     });
 }
 
-void Gpu::clear(const Image& image, float value) {
-    run([&](VkCommandBuffer commands) {
-        const VkClearColorValue colour = {.float32 = {value, value, value, value}};
-        const VkImageSubresourceRange range = image.range();
-        transition(commands, image, image.layout(), VK_IMAGE_LAYOUT_GENERAL);
-        vk_.CmdClearColorImage(commands, image.handle(), VK_IMAGE_LAYOUT_GENERAL, &colour, 1,
-                               &range);
-        transition(commands, image, VK_IMAGE_LAYOUT_GENERAL, image.layout());
-    });
-}
-
 const Buffer& Gpu::staging() {
     if (staging_.handle() == VK_NULL_HANDLE) {
         staging_ = make_buffer(STAGING_SIZE_BYTES, 0, Memory::host_visible);
     }
     return staging_;
-}
-
-void Gpu::upload(const Buffer& buffer, std::span<const std::byte> bytes) {
-    for (std::size_t begin = 0; begin < bytes.size(); begin += STAGING_SIZE_BYTES) {
-        const std::size_t size = std::min<std::size_t>(bytes.size() - begin, STAGING_SIZE_BYTES);
-        std::memcpy(staging().mapped(), bytes.data() + begin, size);
-        run([&](VkCommandBuffer commands) {
-            const VkBufferCopy region = {0, begin, size};
-            vk_.CmdCopyBuffer(commands, staging_.handle(), buffer.handle(), 1, &region);
-        });
-    }
 }
 
 void Gpu::download(const Buffer& buffer, VkDeviceSize offset_bytes, std::span<std::byte> bytes) {
@@ -408,27 +386,6 @@ Image Gpu::upload(const MapView& map) {
     Image image = make_image(map.shape);
     upload(image, map.texels);
     return image;
-}
-
-void Gpu::download(const Image& image, std::span<std::byte> texels) {
-    const std::size_t size_bytes = std::size_t{image.extent().width} * image.extent().height *
-                                   image.layers() * image.texel_size_bytes_;
-    if (texels.size() != size_bytes) {
-        throw Error(ErrorCode::invalid_argument, "the image has " + std::to_string(size_bytes) +
-                                                     " bytes, there is room for " +
-                                                     std::to_string(texels.size()));
-    }
-    for_each_chunk(image,
-                   [&](const VkBufferImageCopy& region, std::size_t offset, std::size_t size) {
-                       run([&](VkCommandBuffer commands) {
-                           constexpr VkImageLayout LAYOUT = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
-                           transition(commands, image, image.layout(), LAYOUT);
-                           vk_.CmdCopyImageToBuffer(commands, image.handle(), LAYOUT,
-                                                    staging_.handle(), 1, &region);
-                           transition(commands, image, LAYOUT, image.layout());
-                       });
-                       std::memcpy(texels.data() + offset, staging_.mapped(), size);
-                   });
 }
 
 ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> spirv,

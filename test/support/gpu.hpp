@@ -39,10 +39,8 @@ struct VulkanFunctions {
     X(BindImageMemory)                    \
     X(CmdBindDescriptorSets)              \
     X(CmdBindPipeline)                    \
-    X(CmdClearColorImage)                 \
     X(CmdCopyBuffer)                      \
     X(CmdCopyBufferToImage)               \
-    X(CmdCopyImageToBuffer)               \
     X(CmdDispatch)                        \
     X(CmdDispatchIndirect)                \
     X(CmdFillBuffer)                      \
@@ -198,17 +196,12 @@ class Gpu {
                                               std::uint32_t repeats = 1);
 
     void fill(const Buffer& buffer, std::uint32_t word);
-    // A colour image; all components get `value`.
-    void clear(const Image& image, float value);
 
-    // Bytes from the host into a buffer.
-    void upload(const Buffer& buffer, std::span<const std::byte> bytes);
     // A whole image; `texels` holds its layers one after the other, rows from the top, no padding.
     void upload(const Image& image, const void* texels);
     [[nodiscard]] Image upload(const MapView& map);
 
     void download(const Buffer& buffer, VkDeviceSize offset_bytes, std::span<std::byte> bytes);
-    void download(const Image& image, std::span<std::byte> texels);
 
     template <typename T>
     [[nodiscard]] std::vector<T> read(const Buffer& buffer, VkDeviceSize offset_bytes,
@@ -217,15 +210,6 @@ class Gpu {
         download(buffer, offset_bytes, std::as_writable_bytes(std::span(values)));
         return values;
     }
-    // All layers, one after the other, rows from the top.
-    template <typename T>
-    [[nodiscard]] std::vector<T> read(const Image& image) {
-        std::vector<T> texels(std::size_t{image.extent().width} * image.extent().height *
-                              image.layers());
-        download(image, std::as_writable_bytes(std::span(texels)));
-        return texels;
-    }
-
     // Barriers for `run`: everything before, available and visible to everything after.
     void barrier(VkCommandBuffer commands) const;
     // Compute shader writes to compute shader reads and writes and to indirect commands.
