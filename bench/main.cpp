@@ -1,8 +1,11 @@
-// quadtile_bench: GPU times of each stage on one device, checked against the reference first.
+// quadtile_bench: GPU times of each stage and of the downsampler on one device, checked against the
+// reference first.
 //
 //     quadtile_bench [--sizes=1024,2048,...] [--samples=30] [Google Benchmark's options]
 //
-// QUADTILE_DEVICE chooses the device, QUADTILE_DATA the folder with the real maps.
+// Sizes are extents of squares; with sizes given, all variants of the downsampler run on each.
+// --benchmark_filter=^downsampler/ runs the downsampler only, --benchmark_filter=-^downsampler/ the
+// rest. QUADTILE_DEVICE chooses the device, QUADTILE_DATA the folder with the real maps.
 
 #include "measurement.hpp"
 #include "support/maps.hpp"
@@ -12,6 +15,7 @@
 #include <charconv>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +25,25 @@ namespace {
 using namespace quadtile;
 
 struct Options {
-    std::vector<std::uint32_t> sizes = {1024, 2048, 4096, 8192, 16384};
+    std::optional<std::vector<std::uint32_t>> sizes;
     std::uint32_t samples = 30;
 };
+
+// Extents of the synthetic maps where no sizes are asked for.
+const std::vector<std::uint32_t> MAP_EXTENTS = {1024, 2048, 4096, 8192, 16384};
+
+// What is asked for, all of it; by default what takes a GPU less than three minutes.
+bench::DownsamplerSizes downsampler_sizes(const Options& options, const DeviceInfo& device) {
+    if (options.sizes) {
+        return {*options.sizes, *options.sizes};
+    }
+    bench::DownsamplerSizes sizes = {{}, {1024, 4096}};
+    for (std::uint32_t extent = 256; extent <= device.max_map_extent && extent < MAX_MAP_EXTENT;
+         extent *= 2) {
+        sizes.extents.push_back(extent);
+    }
+    return sizes;
+}
 
 std::uint32_t positive_number(std::string_view text) {
     std::uint32_t value = 0;
@@ -80,6 +100,7 @@ void describe(const DeviceInfo& device, const Options& options) {
     benchmark::AddCustomContext("subgroup_size", std::to_string(device.subgroup_size));
     benchmark::AddCustomContext("subgroup_operations",
                                 device.features.subgroup_operations ? "on" : "off");
+    benchmark::AddCustomContext("float16", device.features.float16 ? "on" : "off");
     benchmark::AddCustomContext("samples", std::to_string(options.samples));
 }
 
@@ -94,7 +115,7 @@ int run(int argc, char** argv) {
     bench::Session session(device, options.samples);
 
     std::vector<bench::MapSource> sources;
-    for (const std::uint32_t size : options.sizes) {
+    for (const std::uint32_t size : options.sizes.value_or(MAP_EXTENTS)) {
         std::ranges::move(bench::synthetic_maps(size), std::back_inserter(sources));
     }
     std::vector<bench::MapSource> real = bench::real_maps();
@@ -111,6 +132,7 @@ int run(int argc, char** argv) {
         bench::add_subdivision(session, source);
         bench::add_pipeline(session, source);
     }
+    bench::add_downsampler(session, downsampler_sizes(options, device.info()));
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return session.failed() ? 1 : 0;

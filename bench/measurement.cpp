@@ -13,13 +13,14 @@ namespace quadtile::bench {
 
 namespace {
 
-// Executions before the measured ones: they fill the caches, and raise the clocks, which fall while the
-// host checks results and stay low while the GPU waits for the next submission more than it works.
-void warm_up(test::Gpu& gpu, const test::Recorder& record) {
-    constexpr std::uint32_t REPEATS = 20;  // back to back in one submission
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+// Executions before the measured ones.
+void warm_up(test::Gpu& gpu, const Measurement& measurement) {
+    // Back to back in one submission: the clocks stay low while the GPU waits for the next
+    // submission more than it works.
+    constexpr std::uint32_t REPEATS = 20;
+    const auto end = std::chrono::steady_clock::now() + measurement.warm_up;
     do {
-        (void)gpu.time_ns(record, 1, REPEATS);
+        (void)gpu.time_ns(measurement.record, 1, REPEATS);
     } while (std::chrono::steady_clock::now() < end);
 }
 
@@ -94,23 +95,50 @@ const Subdivider& Session::subdivider(const SubdividerOptions& options) {
     return *subdivider;
 }
 
+const Downsampler& Session::downsampler(const DownsamplerOptions& options) {
+    std::unique_ptr<Downsampler>& downsampler =
+        downsamplers_[{options.reduction, options.source_format, options.format, options.edge_rule,
+                       options.method, options.read, options.half_precision}];
+    if (!downsampler) {
+        downsampler = std::make_unique<Downsampler>(gpu_.device(), options);
+    }
+    return *downsampler;
+}
+
 Scene& Session::scene(const MapSource& source) {
     const std::string name = source.name + "/" + text_of(source.shape);
     if (!scene_ || scene_name_ != name) {
-        scene_.reset();  // room for the next one
+        drop_scene();  // room for the next one
         scene_ = std::make_unique<Scene>(gpu_, pyramid_, source.load());
         scene_name_ = name;
     }
     return *scene_;
 }
 
+void Session::drop_scene() {
+    scene_.reset();
+    scene_name_.clear();
+}
+
 void Session::add(const std::string& subject, const MapSource& source,
                   std::function<Measurement(Scene&)> prepare) {
     const std::string name = subject + "/" + source.name + "/" + text_of(source.shape);
-    const auto measure = [this, source, prepare = std::move(prepare)](benchmark::State& state) {
+    add_benchmark(name,
+                  [this, source, prepare = std::move(prepare)] { return prepare(scene(source)); });
+}
+
+void Session::add(const std::string& name, std::function<Measurement()> prepare) {
+    add_benchmark(name, [this, prepare = std::move(prepare)] {
+        drop_scene();
+        return prepare();
+    });
+}
+
+void Session::add_benchmark(const std::string& name, std::function<Measurement()> prepare) {
+    const auto measure = [this, prepare = std::move(prepare)](benchmark::State& state) {
         try {
-            const Measurement measurement = prepare(scene(source));
-            warm_up(gpu_, measurement.record);
+            const Measurement measurement = prepare();
+            warm_up(gpu_, measurement);
             std::vector<double> samples_ns;
             for (auto _ : state) {
                 samples_ns = gpu_.time_ns(measurement.record, samples_);

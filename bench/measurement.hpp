@@ -8,6 +8,7 @@
 
 #include <quadtile/quadtile.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,6 +57,9 @@ class Scene {
 struct Measurement {
     test::Recorder record;
     std::map<std::string, double> counters;  // reported with the time
+    // For how long they run before they are timed: this fills the caches and raises the clocks,
+    // which fall while the host checks a result. Shorter is enough where it has not.
+    std::chrono::milliseconds warm_up{300};
 };
 
 class Session {
@@ -65,21 +70,31 @@ class Session {
     [[nodiscard]] test::Gpu& gpu() noexcept { return gpu_; }
     [[nodiscard]] const Pyramid& pyramid() const noexcept { return pyramid_; }
     [[nodiscard]] const Subdivider& subdivider(const SubdividerOptions& options);
+    // For options without GLSL of their own. Throws Error(unsupported).
+    [[nodiscard]] const Downsampler& downsampler(const DownsamplerOptions& options);
 
     // Registers a benchmark "subject/map/WIDTHxHEIGHT". `prepare` checks that the commands do what
     // they should, and returns them; what it throws marks the benchmark with the reason.
     void add(const std::string& subject, const MapSource& source,
              std::function<Measurement(Scene&)> prepare);
+    // The same for a subject that needs no map; no map is on the device then.
+    void add(const std::string& name, std::function<Measurement()> prepare);
 
     // Whether any benchmark failed, other than by asking more than the device can hold.
     [[nodiscard]] bool failed() const noexcept { return failed_; }
 
  private:
     [[nodiscard]] Scene& scene(const MapSource& source);
+    void drop_scene();
+    void add_benchmark(const std::string& name, std::function<Measurement()> prepare);
 
     test::Gpu gpu_;
     Pyramid pyramid_;
     std::map<std::pair<Strategy, std::uint32_t>, std::unique_ptr<Subdivider>> subdividers_;
+    // By reduction, formats, edge rule, method, reading and half precision.
+    using DownsamplerKey =
+        std::tuple<Reduction, TexelFormat, TexelFormat, EdgeRule, MipMethod, TexelRead, bool>;
+    std::map<DownsamplerKey, std::unique_ptr<Downsampler>> downsamplers_;
     std::uint32_t samples_;
     bool failed_ = false;
     std::string scene_name_;
@@ -105,5 +120,13 @@ void add_roofs(Session& session, const MapSource& source);
 void add_pyramid(Session& session, const MapSource& source);
 void add_subdivision(Session& session, const MapSource& source);
 void add_pipeline(Session& session, const MapSource& source);
+
+// What is downsampled.
+struct DownsamplerSizes {
+    std::vector<std::uint32_t> extents;  // of squares, in texels
+    // Those on which all formats and variants are measured, and not the main ones only.
+    std::vector<std::uint32_t> detailed_extents;
+};
+void add_downsampler(Session& session, const DownsamplerSizes& sizes);
 
 }  // namespace quadtile::bench

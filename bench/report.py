@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Turns quadtile_bench's JSON output into tables and a figure.
 
-    report.py table results.json            Markdown tables on standard output
+    report.py table results.json            Markdown tables on standard output, of what was run
     report.py plot results.json figure.svg  time against SUBTREE_LEVELS beside per level
                                             (needs matplotlib: Debian's python3-matplotlib)
 """
@@ -13,6 +13,14 @@ import textwrap
 
 SUBTREE_LEVELS = range(1, 9)
 
+# Whose traffic bounds a downsampler's formats: those with as many bytes a texel, below and above.
+TRAFFIC_FORMATS = {
+    "r32_float": "r32_float",
+    "d32_float_to_r32_float": "r32_float",
+    "rgba8_unorm": "rgba8_unorm",
+    "rgba8_srgb": "rgba8_unorm",
+}
+
 
 class Results:
     """Median microseconds by map and subject, in the order of the run."""
@@ -23,21 +31,42 @@ class Results:
         self.context = document["context"]
         self.maps = {}  # (name, extent) -> {subject: microseconds}
         self.tiles = {}  # (name, extent) -> number of tiles
-        self.skipped = []  # (benchmark, reason)
+        self.downsampler = {}  # (reduction, formats, variant) -> {size: microseconds}
+        self.skipped = {}  # (benchmark without size, reason) -> sizes
         for benchmark in document["benchmarks"]:
             if benchmark.get("run_type") == "aggregate":
                 continue
-            subject, name, extent = benchmark["name"].split("/")[:3]
+            assert benchmark["time_unit"] == "us"
+            parts = benchmark["name"].split("/")
+            if parts[0] == "downsampler":
+                *case, size = parts[1:5]
+                times = self.downsampler.setdefault(tuple(case), {})
+                if benchmark.get("error_occurred"):
+                    self.skip("/".join(parts[:4]), size, benchmark["error_message"])
+                else:
+                    times[size] = benchmark["real_time"]
+                continue
+            subject, name, extent = parts[:3]
             times = self.maps.setdefault((name, extent), {})
             if benchmark.get("error_occurred"):
-                self.skipped.append(
-                    (f"{subject}/{name}/{extent}", benchmark["error_message"])
-                )
+                self.skip(f"{subject}/{name}", extent, benchmark["error_message"])
                 continue
-            assert benchmark["time_unit"] == "us"
             times[subject] = benchmark["real_time"]
             if "tiles" in benchmark:
                 self.tiles[name, extent] = int(benchmark["tiles"])
+
+    def skip(self, benchmark, size, reason):
+        self.skipped.setdefault((benchmark, reason), []).append(size)
+
+    def roof(self, name, formats, size):
+        """Microseconds; of traffic, which comes in two orders of texels, the faster."""
+        times = [
+            sizes[size]
+            for (kind, roof_formats, roof), sizes in self.downsampler.items()
+            if kind == "roof" and roof_formats == formats and roof.startswith(name)
+            and size in sizes
+        ]
+        return min(times, default=None)
 
     def describe(self):
         context = self.context
@@ -71,9 +100,111 @@ def print_table(header, rows):
     print()
 
 
-def print_tables(results):
-    print(f"{results.describe()}.\n")
+def extents(size):
+    """Width, height and layers of "4096", "1920x1080" or "512x512x64"."""
+    numbers = [int(number) for number in size.split("x")]
+    return (numbers * 2 if len(numbers) == 1 else numbers) + [1] * (len(numbers) < 3)
 
+
+def texels(size):
+    width, height, layers = extents(size)
+    return width * height * layers
+
+
+def is_power_of_two(number):
+    return number & (number - 1) == 0
+
+
+def downsampler_cell(results, case, size):
+    """Microseconds, with the ratios to traffic and to an empty dispatch."""
+    time = results.downsampler[case].get(size)
+    if time is None:
+        return "–"
+    if case[0] == "roof":
+        return three_digits(time)
+    traffic = results.roof("traffic", TRAFFIC_FORMATS.get(case[1]), size)
+    empty = results.roof("empty", "any", size)
+    ratios = [three_digits(roof and time / roof) for roof in (traffic, empty)]
+    return f"{three_digits(time)} ({', '.join(ratios)})"
+
+
+def print_downsampler_sizes(results, sizes):
+    cases = [
+        case
+        for case, times in results.downsampler.items()
+        if "_dirty_" not in case[2] and any(size in times for size in sizes)
+    ]
+    cases.sort(key=lambda case: case[0] != "roof")
+    print_table(
+        ["case", *sizes],
+        [
+            [" ".join(case), *(downsampler_cell(results, case, size) for size in sizes)]
+            for case in cases
+        ],
+    )
+
+
+def print_batches(results, sizes):
+    rows = []
+    for size in sizes:
+        width, height, layers = extents(size)
+        for case, times in results.downsampler.items():
+            single = next((s for s in times if "x" not in s and texels(s) == texels(size)), None)
+            if size not in times or single is None:
+                continue
+            rows.append(
+                [
+                    " ".join(case),
+                    f"{layers} × {width} x {height}",
+                    downsampler_cell(results, case, size),
+                    downsampler_cell(results, case, single),
+                    three_digits(times[size] / times[single]),
+                ]
+            )
+    if rows:
+        print("Many images at once, against one of as many texels:\n")
+        print_table(["case", "images", "many", "one", "many / one"], rows)
+
+
+def print_dirty(results):
+    rows = []
+    for case, times in results.downsampler.items():
+        if "_dirty_" not in case[2]:
+            continue
+        all_blocks = results.downsampler.get((*case[:2], case[2].split("_dirty_")[0]), {})
+        for size, time in times.items():
+            whole = all_blocks.get(size)
+            rows.append(
+                [
+                    " ".join(case),
+                    size,
+                    three_digits(time),
+                    three_digits(whole),
+                    three_digits(whole and whole / time),
+                ]
+            )
+    if rows:
+        print("One block of 64 x 64 changed, microseconds:\n")
+        print_table(["case", "size", "update", "all levels", "all levels / update"], rows)
+
+
+def print_downsampler(results):
+    sizes = sorted({s for times in results.downsampler.values() for s in times}, key=texels)
+    single = [size for size in sizes if extents(size)[2] == 1]
+    even = [size for size in single if all(map(is_power_of_two, extents(size)))]
+    odd = [size for size in single if size not in even]
+    print(
+        "Mip levels, microseconds and in brackets the ratios to pure traffic of the same format and "
+        "to an empty dispatch:\n"
+    )
+    for table in (even, odd):
+        if table:
+            print_downsampler_sizes(results, table)
+    print_batches(results, [size for size in sizes if size not in single])
+    print_dirty(results)
+
+
+def print_maps(results):
     columns = {
         "empty dispatch": "empty_dispatch",
         "read all texels": "read_texels",
@@ -125,10 +256,17 @@ def print_tables(results):
         ],
     )
 
+
+def print_tables(results):
+    print(f"{results.describe()}.\n")
+    if results.maps:
+        print_maps(results)
+    if results.downsampler:
+        print_downsampler(results)
     if results.skipped:
         print("Skipped:\n")
-        for benchmark, reason in results.skipped:
-            print(f"- {benchmark}: {reason}")
+        for (benchmark, reason), sizes in results.skipped.items():
+            print(f"- {benchmark} ({', '.join(sizes)}): {reason}")
 
 
 def plot(results, path, names):

@@ -1,5 +1,7 @@
 // What nothing can be faster than: an empty dispatch, and reading each texel of the map once.
 
+#include "roofs.hpp"
+
 #include "measurement.hpp"
 
 #include <algorithm>
@@ -31,35 +33,6 @@ std::uint32_t blocks(std::uint32_t extent) {
     return (extent + BLOCK_EXTENT - 1) / BLOCK_EXTENT;
 }
 
-class ReadTexels {
- public:
-    ReadTexels(test::Gpu& gpu, const test::PyramidWorkspace& workspace)
-        : shape_(workspace.shape),
-          result_(gpu.make_buffer(sizeof(std::uint32_t), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT)),
-          image_(workspace.map.map_image()),
-          pipeline_(gpu, READ_TEXELS_SPIRV, std::array{result_.range()}, &image_,
-                    sizeof(ReadTexelsParameters)) {}
-
-    void record(VkCommandBuffer commands, std::uint32_t limit) const {
-        const ReadTexelsParameters parameters = {1.0F / static_cast<float>(shape_.width),
-                                                 1.0F / static_cast<float>(shape_.height), limit};
-        pipeline_.record(commands, {blocks(shape_.width), blocks(shape_.height), 1},
-                         std::as_bytes(std::span(&parameters, 1)));
-    }
-
-    [[nodiscard]] std::uint32_t sum_of_bits(test::Gpu& gpu) const {
-        gpu.fill(result_, 0);
-        gpu.run([&](VkCommandBuffer commands) { record(commands, 0); });
-        return gpu.read<std::uint32_t>(result_, 0, 1).front();
-    }
-
- private:
-    MapShape shape_;
-    test::Buffer result_;
-    MapImage image_;
-    test::ComputePipeline pipeline_;
-};
-
 // What the kernel must add up: the last texels of a row or column stand for those beyond the edge.
 std::uint32_t sum_of_bits(const MapView& map) {
     const std::uint32_t width = map.shape.width;
@@ -77,24 +50,50 @@ std::uint32_t sum_of_bits(const MapView& map) {
 
 }  // namespace
 
+test::ComputePipeline make_empty_dispatch(const test::Gpu& gpu) {
+    return {gpu, EMPTY_SPIRV, std::span<const BufferRange>()};
+}
+
+ReadTexels::ReadTexels(const test::Gpu& gpu, const MapImage& image, const ImageShape& shape)
+    : shape_(shape),
+      result_(gpu.make_buffer(sizeof(std::uint32_t), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT)),
+      image_(image),
+      pipeline_(gpu, READ_TEXELS_SPIRV, std::array{result_.range()}, &image_,
+                sizeof(ReadTexelsParameters)) {}
+
+void ReadTexels::record(VkCommandBuffer commands) const {
+    record(commands, std::numeric_limits<std::uint32_t>::max());
+}
+
+void ReadTexels::record(VkCommandBuffer commands, std::uint32_t limit) const {
+    const ReadTexelsParameters parameters = {1.0F / static_cast<float>(shape_.width),
+                                             1.0F / static_cast<float>(shape_.height), limit};
+    pipeline_.record(commands, {blocks(shape_.width), blocks(shape_.height), 1},
+                     std::as_bytes(std::span(&parameters, 1)));
+}
+
+void ReadTexels::check(test::Gpu& gpu, const MapView& map) const {
+    gpu.fill(result_, 0);
+    gpu.run([&](VkCommandBuffer commands) { record(commands, 0); });
+    if (gpu.read<std::uint32_t>(result_, 0, 1).front() != sum_of_bits(map)) {
+        throw WrongResult("the kernel did not read each texel once");
+    }
+}
+
 void add_roofs(Session& session, const MapSource& source) {
     session.add("empty_dispatch", source, [&session](Scene&) {
-        const auto pipeline = std::make_shared<const test::ComputePipeline>(
-            session.gpu(), EMPTY_SPIRV, std::span<const BufferRange>());
+        const auto pipeline =
+            std::make_shared<const test::ComputePipeline>(make_empty_dispatch(session.gpu()));
         return Measurement{[pipeline](VkCommandBuffer commands) {
                                pipeline->record(commands, {1, 1, 1});
                            },
                            {}};
     });
     session.add("read_texels", source, [&session](Scene& scene) {
-        const auto read = std::make_shared<const ReadTexels>(session.gpu(), scene.pyramid());
-        if (read->sum_of_bits(session.gpu()) != sum_of_bits(scene.map().view())) {
-            throw WrongResult("the kernel did not read each texel once");
-        }
-        return Measurement{[read](VkCommandBuffer commands) {
-                               read->record(commands, std::numeric_limits<std::uint32_t>::max());
-                           },
-                           {}};
+        const auto read = std::make_shared<const ReadTexels>(
+            session.gpu(), scene.pyramid().map.map_image(), scene.map().shape);
+        read->check(session.gpu(), scene.map().view());
+        return Measurement{[read](VkCommandBuffer commands) { read->record(commands); }, {}};
     });
 }
 

@@ -6,8 +6,32 @@ foreach(subgroups 0 1)
     if(subgroups)
         set(suffix _subgroup)
     endif()
-    foreach(kernel pyramid per_level subtree)
+    # The quadtree: maxima of one channel, into a buffer, NaN counted.
+    quadtile_kernel(quadtile kernels/downsample NAME pyramid${suffix}
+        DEFINES SUBGROUPS=${subgroups} KEYS=1 HALVES=0 CHANNELS=1 TO_BUFFER=1 COUNT_NAN=1 CUSTOM=0
+                ODD_BLOCKS=0)
+    # Into images: what is reduced, and how many channels of it.
+    foreach(channels 1 2 4)
+        foreach(items keys floats halves)
+            set(keys 0)
+            set(halves 0)
+            set(${items} 1)
+            foreach(odd_blocks 0 1)
+                set(odd "")
+                if(odd_blocks)
+                    set(odd _odd)
+                endif()
+                quadtile_kernel(quadtile kernels/downsample
+                    NAME downsample_${items}_${channels}${odd}${suffix}
+                    DEFINES SUBGROUPS=${subgroups} KEYS=${keys} HALVES=${halves}
+                            CHANNELS=${channels} TO_BUFFER=0 COUNT_NAN=0 CUSTOM=0
+                            ODD_BLOCKS=${odd_blocks})
+            endforeach()
+        endforeach()
+    endforeach()
+    foreach(kernel per_level subtree)
         quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}${suffix} DEFINES SUBGROUPS=${subgroups})
     endforeach()
 endforeach()
 quadtile_kernel(quadtile kernels/per_level_arguments)
+quadtile_kernel(quadtile kernels/dirty_blocks)

@@ -5,6 +5,8 @@ set -euo pipefail
 packages=(
     g++ cmake ninja-build
     libvulkan-dev glslc spirv-tools
+    # Debian's shaderc links only with the libraries of the second.
+    libshaderc-dev glslang-dev
     libopenexr-dev libstb-dev libcli11-dev nlohmann-json3-dev
     libgtest-dev libgmock-dev libbenchmark-dev
     # A Vulkan driver for machines without a GPU, and the checks that the tests run with.

@@ -21,10 +21,19 @@ struct SubdivisionArguments {
     std::string order = "canonical";
 };
 
+struct MipmapArguments {
+    std::string method = "auto";
+    std::string reduction = "mean";
+    std::string edges = "fold";
+    std::string format;
+};
+
 struct Arguments {
     TilesRequest tiles;
     SubdivisionArguments tiles_subdivision;
     std::string tiles_format;
+    MipmapRequest mipmap;
+    MipmapArguments mipmap_texts;
     DemoRequest demo;
     SubdivisionArguments demo_subdivision;
     std::string demo_format;
@@ -113,6 +122,116 @@ void define_tiles(CLI::App& command, Arguments& arguments) {
         ->type_name("NAME");
     add_threshold_options(command, arguments.tiles_subdivision, "Threshold (exactly one)");
     add_subdivision_options(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
+}
+
+const std::map<std::string, LevelMethod>& level_methods() {
+    static const std::map<std::string, LevelMethod> methods{{"all", LevelMethod::all},
+                                                            {"auto", LevelMethod::automatic},
+                                                            {"blit", LevelMethod::blit},
+                                                            {"per-level", LevelMethod::per_level},
+                                                            {"spd", LevelMethod::spd},
+                                                            {"subgroup", LevelMethod::subgroup},
+                                                            {"reference", LevelMethod::reference}};
+    return methods;
+}
+
+const std::map<std::string, Reduction>& reductions() {
+    static const std::map<std::string, Reduction> all{{"max", Reduction::max},
+                                                      {"min", Reduction::min},
+                                                      {"mean", Reduction::mean},
+                                                      {"sum", Reduction::sum},
+                                                      {"min-max", Reduction::min_max}};
+    return all;
+}
+
+const std::map<std::string, EdgeRule>& edge_rules() {
+    static const std::map<std::string, EdgeRule> rules{
+        {"round-up", EdgeRule::round_up}, {"fold", EdgeRule::fold}, {"drop", EdgeRule::drop}};
+    return rules;
+}
+
+// Those that levels can be stored in.
+const std::map<std::string, TexelFormat>& level_formats() {
+    static const std::map<std::string, TexelFormat> formats = [] {
+        std::map<std::string, TexelFormat> by_name;
+        for (const TexelFormat format :
+             {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::r16_unorm,
+              TexelFormat::r8_unorm, TexelFormat::rg32_float, TexelFormat::rg16_float,
+              TexelFormat::rgba32_float, TexelFormat::rgba16_float, TexelFormat::rgba8_unorm,
+              TexelFormat::rgba8_srgb}) {
+            by_name.emplace(name_of(format), format);
+        }
+        return by_name;
+    }();
+    return formats;
+}
+
+// An option whose values are the keys of a map.
+template <typename Value>
+CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& text,
+                        const std::map<std::string, Value>& values,
+                        const std::string& description) {
+    return command.add_option(option, text, description)
+        ->check(CLI::IsMember(&values).description(""))
+        ->type_name("NAME");
+}
+
+void define_mipmap(CLI::App& command, Arguments& arguments) {
+    MipmapRequest& request = arguments.mipmap;
+    MipmapArguments& texts = arguments.mipmap_texts;
+    command.add_option("IMAGE", request.input, "OpenEXR, PFM, or PNG of 8 or 16 bits")
+        ->type_name("FILE")
+        ->required();
+    command
+        .add_option(
+            "OUTDIR", request.directory,
+            "Directory for the levels, OUTDIR/METHOD/level_00.png and so on: PNG, or OpenEXR "
+            "where they are floats")
+        ->type_name("DIRECTORY")
+        ->required();
+    add_choice(command, "--method", texts.method, level_methods(),
+               "auto, spd, subgroup, per-level, blit, reference (on the CPU, without Vulkan), or "
+               "all of them")
+        ->capture_default_str();
+    CLI::Option* const reduction =
+        add_choice(command, "--reduce", texts.reduction, reductions(),
+                   "What four texels become: mean, max, min, sum, or min-max (one channel becomes "
+                   "two)")
+            ->capture_default_str();
+    command
+        .add_option(
+            "--glsl", request.glsl,
+            "Instead of --reduce: GLSL that defines TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, "
+            "TEXEL d) of the texels a b above c d; TEXEL is float, vec2 or vec4 after the "
+            "number of channels")
+        ->type_name("FILE")
+        ->excludes(reduction);
+    add_choice(command, "--edges", texts.edges, edge_rules(),
+               "fold (sizes rounded down, the last texel takes in what is left over), drop (it is "
+               "dropped), or round-up (sizes rounded up)")
+        ->capture_default_str();
+    command
+        .add_option("--levels", request.levels,
+                    "Number of levels, the image itself included; without it all, down to 1 x 1")
+        ->type_name("N");
+    add_choice(
+        command, "--format", texts.format, level_formats(),
+        "Format of the levels, as r16_float or rgba8_unorm; without it the image's, for sums "
+        "32-bit floats, for min-max two channels of floats");
+    command
+        .add_option("--channel", request.channel,
+                    "This channel of IMAGE alone; without it all of them")
+        ->type_name("NAME");
+    command.add_flag("--linear", request.linear,
+                     "Take the values of a PNG of 8 bits as they are, not as colours on the sRGB "
+                     "curve");
+    command.add_flag("!--no-compare", request.compare,
+                     "Leave out the comparison with the CPU reference, which is slow for large "
+                     "images");
+    command
+        .add_option("--device", request.device,
+                    "Number of the Vulkan device or part of its name; see 'quadtile devices'")
+        ->type_name("N|NAME");
 }
 
 void define_demo(CLI::App& command, Arguments& arguments) {
@@ -250,6 +369,20 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
         arguments.tiles.format = format_of(arguments.tiles_format, arguments.tiles.output);
         return arguments.tiles;
     }
+    if (command.get_name() == "mipmap") {
+        MipmapRequest& request = arguments.mipmap;
+        check_files(command, {{"IMAGE", request.input}, {"OUTDIR", request.directory}});
+        check_files(command, {{"--glsl", request.glsl}});
+        const MipmapArguments& texts = arguments.mipmap_texts;
+        request.method = level_methods().at(texts.method);
+        request.reduction =
+            request.glsl.empty() ? reductions().at(texts.reduction) : Reduction::custom;
+        request.edge_rule = edge_rules().at(texts.edges);
+        if (!texts.format.empty()) {
+            request.format = level_formats().at(texts.format);
+        }
+        return request;
+    }
     if (command.get_name() == "demo") {
         complete(command, arguments.demo_subdivision, arguments.demo.subdivision);
         check_files(command, {{"--output", arguments.demo.output},
@@ -264,15 +397,18 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
 }  // namespace
 
 Request parse_command_line(int argc, const char* const* argv) {
-    CLI::App app("Adaptive tile subdivision of importance maps on the GPU", "quadtile");
+    CLI::App app("Adaptive tile subdivision of importance maps, and mip levels, on the GPU",
+                 "quadtile");
     app.set_version_flag("--version", "quadtile " QUADTILE_VERSION);
     app.require_subcommand(0, 1);  // none is found out about below, after unknown arguments
     app.footer(
-        "Example: quadtile tiles map.exr --max-resolution 256 -o tiles.json --image tiles.png\n"
+        "Examples: quadtile tiles map.exr --max-resolution 256 -o tiles.json --image tiles.png\n"
+        "          quadtile mipmap picture.png levels --method all\n"
         "Exit status: 0, 1 (failed; standard error says why) or 2 (wrong arguments)");
 
     Arguments arguments;
     define_tiles(*app.add_subcommand("tiles", "Subdivide an importance map into tiles"), arguments);
+    define_mipmap(*app.add_subcommand("mipmap", "Make the mip levels of an image"), arguments);
     app.add_subcommand("devices", "List the Vulkan devices and what quadtile can do with them");
     define_demo(
         *app.add_subcommand("demo", "Subdivide a built-in map: a town's light map texel density"),
@@ -282,7 +418,7 @@ Request parse_command_line(int argc, const char* const* argv) {
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {
-            throw UsageError("no command is given; give tiles, devices or demo");
+            throw UsageError("no command is given; give tiles, mipmap, devices or demo");
         }
         return request_of(app, arguments);
     } catch (const CLI::CallForVersion& version) {

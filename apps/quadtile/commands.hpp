@@ -9,6 +9,7 @@
 #include "write_tiles.hpp"
 
 #include <quadtile/map.hpp>
+#include <quadtile/mip_chain.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 
@@ -45,6 +46,24 @@ struct TilesRequest {
     SubdivisionRequest subdivision;
 };
 
+// How `mipmap` makes levels: one of the GPU's methods, or the CPU reference.
+enum class LevelMethod { automatic, all, spd, subgroup, per_level, blit, reference };
+
+struct MipmapRequest {
+    std::filesystem::path input;
+    std::filesystem::path directory;
+    std::string channel;
+    bool linear = false;
+    LevelMethod method = LevelMethod::automatic;
+    Reduction reduction = Reduction::mean;  // custom: `glsl`
+    std::filesystem::path glsl;
+    EdgeRule edge_rule = EdgeRule::fold;
+    std::optional<std::uint32_t> levels;  // level 0 included; none: the full chain
+    std::optional<TexelFormat> format;    // none: what goes best with the source
+    bool compare = true;                  // with the CPU reference
+    std::string device;                   // as in DeviceOptions::select
+};
+
 struct DevicesRequest {};
 
 struct DemoRequest {
@@ -57,6 +76,7 @@ struct DemoRequest {
 };
 
 void run_tiles(const TilesRequest& request);
+void run_mipmap(const MipmapRequest& request);
 void run_devices(const DevicesRequest& request);
 void run_demo(const DemoRequest& request);
 

@@ -21,7 +21,7 @@ namespace {
 
 struct Source {
     int part;
-    std::vector<std::string> channels;  // one, or R, G and B
+    std::vector<std::string> channels;  // one, or R, G and B, or R, G, B and A
 };
 
 // The parts that hold one value for each pixel and channel.
@@ -44,6 +44,14 @@ std::vector<std::string> channel_names(const Imf::Header& header) {
     return names;
 }
 
+bool has_channel(const Imf::Header& header, const char* name) {
+    return header.channels().findChannel(name) != nullptr;
+}
+
+bool has_colour(const Imf::Header& header) {
+    return has_channel(header, "R") && has_channel(header, "G") && has_channel(header, "B");
+}
+
 Source choose_source(const Imf::MultiPartInputFile& file, const std::string& channel) {
     const std::vector<int> parts = flat_parts(file);
     if (parts.empty()) {
@@ -61,20 +69,26 @@ Source choose_source(const Imf::MultiPartInputFile& file, const std::string& cha
         }
         throw_unknown_channel(channel, available);
     }
-    const std::vector<std::string> names = channel_names(file.header(parts[0]));
-    const auto has = [&](const char* name) {
-        return std::ranges::find(names, name) != names.end();
-    };
-    if (has("Y")) {
+    if (has_channel(file.header(parts[0]), "Y")) {
         return {parts[0], {"Y"}};
     }
-    if (has("R") && has("G") && has("B")) {
+    if (has_colour(file.header(parts[0]))) {
         return {parts[0], {"R", "G", "B"}};
     }
+    const std::vector<std::string> names = channel_names(file.header(parts[0]));
     if (names.empty()) {
         throw std::runtime_error("it has no channels");
     }
     return {parts[0], {names[0]}};
+}
+
+// R, G, B and A, or one channel.
+Source choose_image(const Imf::MultiPartInputFile& file) {
+    const std::vector<int> parts = flat_parts(file);
+    if (parts.empty() || !has_colour(file.header(parts[0]))) {
+        return choose_source(file, {});
+    }
+    return {parts[0], {"R", "G", "B", "A"}};
 }
 
 // Reads a channel in its own type; `texels` has room for the data window.
@@ -139,45 +153,84 @@ LoadedMap load_luminance(Imf::InputPart& part, const std::vector<std::string>& r
     return map;
 }
 
-LoadedMap read_exr(const std::filesystem::path& path, const std::string& channel) {
+// R, G, B and A, halves where all of them are; an alpha that the file lacks is 1.
+LoadedImage load_colour(Imf::InputPart& part, const std::vector<std::string>& rgba,
+                        std::uint32_t width, std::uint32_t height) {
+    const Imf::ChannelList& stored = part.header().channels();
+    const bool halves = std::ranges::all_of(rgba, [&](const std::string& name) {
+        const Imf::Channel* channel = stored.findChannel(name);
+        return channel == nullptr || channel->type == Imf::HALF;
+    });
+    LoadedImage image = allocate_image(
+        width, height, halves ? TexelFormat::rgba16_float : TexelFormat::rgba32_float);
+    const std::size_t texel_bytes = texel_size_bytes(image.shape.format);
+    const Imath::Box2i& window = part.header().dataWindow();
+    Imf::FrameBuffer frame;
+    for (std::size_t c = 0; c < rgba.size(); ++c) {
+        frame.insert(rgba[c], Imf::Slice::Make(halves ? Imf::HALF : Imf::FLOAT,
+                                               image.texels.get() + c * texel_bytes / 4, window,
+                                               texel_bytes, texel_bytes * width, 1, 1, 1.0));
+    }
+    part.setFrameBuffer(frame);
+    part.readPixels(window.min.y, window.max.y);
+    return image;
+}
+
+// Opens a file, has `choose` take channels, checks that they can be read, and has `load` read them.
+template <typename Choose, typename Load>
+auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
     // Damaged headers must not make the library allocate tables for billions of rows.
     Imf::Header::setMaxImageSize(MAX_MAP_EXTENT, MAX_MAP_EXTENT);
     Imf::Header::setMaxTileSize(MAX_MAP_EXTENT, MAX_MAP_EXTENT);
 
-    Imf::MultiPartInputFile file(path.c_str());
-    const Source source = choose_source(file, channel);
-    if (!file.partComplete(source.part)) {
-        throw std::runtime_error(
-            "the file is truncated: pixels are missing; copy or save it again");
-    }
-    Imf::InputPart part(file, source.part);
-    for (const std::string& name : source.channels) {
-        const Imf::Channel& stored = part.header().channels()[name];
-        if (stored.xSampling != 1 || stored.ySampling != 1) {
-            throw std::runtime_error("channel '" + name +
-                                     "' is subsampled and does not have a value for each pixel; "
-                                     "choose another with --channel");
+    try {
+        Imf::MultiPartInputFile file(path.c_str());
+        const Source source = choose(file);
+        if (!file.partComplete(source.part)) {
+            throw std::runtime_error(
+                "the file is truncated: pixels are missing; copy or save it again");
         }
+        Imf::InputPart part(file, source.part);
+        for (const std::string& name : source.channels) {
+            const Imf::Channel* stored = part.header().channels().findChannel(name);
+            if (stored != nullptr && (stored->xSampling != 1 || stored->ySampling != 1)) {
+                throw std::runtime_error("channel '" + name +
+                                         "' is subsampled and does not have a value for each "
+                                         "pixel; choose another with --channel");
+            }
+        }
+        const Imath::Box2i& window = part.header().dataWindow();
+        const auto extent = [](std::int64_t min, std::int64_t max) {
+            return static_cast<std::uint32_t>(max - min + 1);
+        };
+        return load(part, source.channels, extent(window.min.x, window.max.x),
+                    extent(window.min.y, window.max.y));
+    } catch (const Iex::BaseExc& error) {
+        throw std::runtime_error("damaged or truncated OpenEXR file (" + std::string(error.what()) +
+                                 "); copy or save it again");
     }
-    const Imath::Box2i& window = part.header().dataWindow();
-    const auto extent = [](std::int64_t min, std::int64_t max) {
-        return static_cast<std::uint32_t>(max - min + 1);
-    };
-    const std::uint32_t width = extent(window.min.x, window.max.x);
-    const std::uint32_t height = extent(window.min.y, window.max.y);
-    return source.channels.size() == 1 ? load_channel(part, source.channels[0], width, height)
-                                       : load_luminance(part, source.channels, width, height);
 }
 
 }  // namespace
 
 LoadedMap load_exr(const std::filesystem::path& path, const std::string& channel) {
-    try {
-        return read_exr(path, channel);
-    } catch (const Iex::BaseExc& error) {
-        throw std::runtime_error("damaged or truncated OpenEXR file (" + std::string(error.what()) +
-                                 "); copy or save it again");
-    }
+    return read_exr(
+        path, [&](const auto& file) { return choose_source(file, channel); },
+        [](auto& part, const auto& channels, std::uint32_t width, std::uint32_t height) {
+            return channels.size() == 1 ? load_channel(part, channels[0], width, height)
+                                        : load_luminance(part, channels, width, height);
+        });
+}
+
+LoadedImage load_exr_image(const std::filesystem::path& path) {
+    return read_exr(path, choose_image,
+                    [](auto& part, const auto& channels, std::uint32_t width,
+                       std::uint32_t height) -> LoadedImage {
+                        if (channels.size() == 1) {
+                            return load_channel(part, channels[0], width, height);
+                        }
+                        return load_colour(part, channels, width, height);
+                    });
 }
 
 }  // namespace quadtile::app

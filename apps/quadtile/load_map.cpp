@@ -44,34 +44,28 @@ std::string read_magic(const fs::path& path) {
     return {bytes.data(), static_cast<std::size_t>(file.gcount())};
 }
 
-LoadedMap load_by_magic(const fs::path& path, const std::string& channel) {
+}  // namespace
+
+FileType identify(const fs::path& path) {
     const std::string magic = read_magic(path);
     if (magic.empty()) {
         throw std::runtime_error("the file is empty");
     }
     if (magic.starts_with("\x76\x2f\x31\x01")) {
-        return load_exr(path, channel);
+        return FileType::exr;
     }
     if (magic.starts_with("\x89PNG\r\n\x1a\n")) {
-        return load_png(path, channel);
+        return FileType::png;
     }
     if (magic.starts_with("PF") || magic.starts_with("Pf")) {
-        return load_pfm(path, channel);
+        return FileType::pfm;
     }
     throw std::runtime_error("it is not an OpenEXR, PFM or PNG image; convert it to one of these");
 }
 
-}  // namespace
-
 LoadedMap allocate_map(std::uint32_t width, std::uint32_t height, TexelFormat format,
                        std::string channel) {
-    LoadedMap map;
-    map.shape = {width, height, 1, format};
-    map.channel = std::move(channel);
-    check_shape(map.shape);
-    map.texels = std::make_unique_for_overwrite<std::byte[]>(std::size_t{width} * height *
-                                                             texel_size_bytes(format));
-    return map;
+    return {allocate_image(width, height, format), std::move(channel)};
 }
 
 ComponentChoice choose_component(bool colour, const std::string& channel) {
@@ -96,13 +90,17 @@ void throw_unknown_channel(const std::string& channel, const std::vector<std::st
 }
 
 LoadedMap load_map(const fs::path& path, const std::string& channel) {
-    try {
-        return load_by_magic(path, channel);
-    } catch (const std::bad_alloc&) {
-        throw;
-    } catch (const std::exception& error) {
-        throw std::runtime_error("cannot read '" + path.string() + "': " + error.what());
-    }
+    return with_file_name(path, [&] {
+        switch (identify(path)) {
+            case FileType::exr:
+                return load_exr(path, channel);
+            case FileType::pfm:
+                return load_pfm(path, channel);
+            case FileType::png:
+                break;
+        }
+        return load_png(path, channel);
+    });
 }
 
 }  // namespace quadtile::app

@@ -2,23 +2,19 @@
 
 #pragma once
 
+#include "load_image.hpp"
+
 #include <quadtile/map.hpp>
 
-#include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <string>
 
 namespace quadtile::app {
 
-// A map that owns its texels. They are in the file's own format where quadtile has it: half and
+// A map and its texels. They are in the file's own format where quadtile has it: half and
 // float channels, and the grey levels of a PNG; anything else becomes r32_float.
-struct LoadedMap {
-    std::unique_ptr<std::byte[]> texels;
-    MapShape shape;
+struct LoadedMap : LoadedImage {
     std::string channel;  // where the importance came from: a channel's name, or "luminance"
-
-    [[nodiscard]] MapView view() const noexcept { return {texels.get(), shape}; }
 };
 
 // Loads the map in a file; the file's first bytes say which format it has.

@@ -4,8 +4,8 @@
 
 #include "map_loaders.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <fstream>
 #include <stdexcept>
 
@@ -18,6 +18,9 @@ struct PfmHeader {
     std::uint32_t width;
     std::uint32_t height;
     bool swap_bytes;
+
+    [[nodiscard]] std::size_t components() const noexcept { return colour ? 3 : 1; }
+    [[nodiscard]] std::size_t row_floats() const noexcept { return width * components(); }
 };
 
 PfmHeader read_header(std::istream& file) {
@@ -48,44 +51,73 @@ std::uint32_t swap_bytes(std::uint32_t word) {
     return (word << 24U) | ((word & 0xff00U) << 8U) | ((word >> 8U) & 0xff00U) | (word >> 24U);
 }
 
-}  // namespace
-
-LoadedMap load_pfm(const std::filesystem::path& path, const std::string& channel) {
-    std::ifstream file(path, std::ios::binary);
-    const PfmHeader header = read_header(file);
-    const ComponentChoice choice = choose_component(header.colour, channel);
-
-    const std::size_t components = header.colour ? 3 : 1;
-    const std::size_t row_words = header.width * components;
-    const std::uint64_t needed =
-        static_cast<std::uint64_t>(file.tellg()) + row_words * header.height * sizeof(float);
+// Throws where the file is shorter than its header announces. `file` is behind the header.
+void check_length(const std::filesystem::path& path, std::istream& file, const PfmHeader& header) {
+    const std::uint64_t needed = static_cast<std::uint64_t>(file.tellg()) +
+                                 header.row_floats() * header.height * sizeof(float);
     const std::uint64_t present = std::filesystem::file_size(path);
     if (present < needed) {
         throw std::runtime_error("the file is truncated: its header announces " +
                                  std::to_string(needed) + " bytes, it has " +
                                  std::to_string(present) + "; copy or save it again");
     }
+}
 
-    LoadedMap map = allocate_map(header.width, header.height, TexelFormat::r32_float, choice.name);
-    std::vector<std::uint32_t> row(row_words);
-    std::vector<float> values(header.width);
+// Calls `take(y, floats)` for each row.
+template <typename Take>
+void read_rows(std::istream& file, const PfmHeader& header, Take&& take) {
+    std::vector<std::uint32_t> words(header.row_floats());
+    std::vector<float> floats(words.size());
     for (std::uint32_t y = header.height; y-- > 0;) {
-        if (!file.read(reinterpret_cast<char*>(row.data()),
-                       static_cast<std::streamsize>(row_words * sizeof(float)))) {
+        if (!file.read(reinterpret_cast<char*>(words.data()),
+                       static_cast<std::streamsize>(words.size() * sizeof(float)))) {
             throw std::runtime_error("reading row " + std::to_string(y) + " failed");
         }
-        const auto value = [&](std::size_t i) {
-            return std::bit_cast<float>(header.swap_bytes ? swap_bytes(row[i]) : row[i]);
-        };
-        for (std::uint32_t x = 0; x < header.width; ++x) {
-            const std::size_t i = x * components;
-            values[x] = choice.luminance ? luminance(value(i), value(i + 1), value(i + 2))
-                                         : value(i + choice.index);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            floats[i] = std::bit_cast<float>(header.swap_bytes ? swap_bytes(words[i]) : words[i]);
         }
-        std::memcpy(map.texels.get() + std::size_t{y} * header.width * sizeof(float), values.data(),
-                    header.width * sizeof(float));
+        take(y, floats);
     }
+}
+
+}  // namespace
+
+LoadedMap load_pfm(const std::filesystem::path& path, const std::string& channel) {
+    std::ifstream file(path, std::ios::binary);
+    const PfmHeader header = read_header(file);
+    const ComponentChoice choice = choose_component(header.colour, channel);
+    check_length(path, file, header);
+
+    LoadedMap map = allocate_map(header.width, header.height, TexelFormat::r32_float, choice.name);
+    auto* const texels = reinterpret_cast<float*>(map.texels.get());
+    read_rows(file, header, [&](std::uint32_t y, const std::vector<float>& row) {
+        for (std::uint32_t x = 0; x < header.width; ++x) {
+            const float* value = row.data() + x * header.components();
+            texels[std::size_t{y} * header.width + x] =
+                choice.luminance ? luminance(value[0], value[1], value[2]) : value[choice.index];
+        }
+    });
     return map;
+}
+
+LoadedImage load_pfm_image(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    const PfmHeader header = read_header(file);
+    check_length(path, file, header);
+    const TexelFormat format = header.colour ? TexelFormat::rgba32_float : TexelFormat::r32_float;
+    LoadedImage image = allocate_image(header.width, header.height, format);
+    const std::size_t channels = channel_count(format);
+    auto* const texels = reinterpret_cast<float*>(image.texels.get());
+    read_rows(file, header, [&](std::uint32_t y, const std::vector<float>& row) {
+        for (std::uint32_t x = 0; x < header.width; ++x) {
+            float* texel = texels + channels * (std::size_t{y} * header.width + x);
+            std::copy_n(row.data() + x * header.components(), header.components(), texel);
+            if (header.colour) {
+                texel[3] = 1.0F;
+            }
+        }
+    });
+    return image;
 }
 
 }  // namespace quadtile::app

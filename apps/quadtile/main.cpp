@@ -32,6 +32,9 @@ void run(const TextRequest& request) {
 void run(const TilesRequest& request) {
     run_tiles(request);
 }
+void run(const MipmapRequest& request) {
+    run_mipmap(request);
+}
 void run(const DevicesRequest& request) {
     run_devices(request);
 }
@@ -61,7 +64,7 @@ int main(int argc, char** argv) {
     } catch (const UsageError& error) {
         return fail(error.what(), 2);
     } catch (const std::bad_alloc&) {
-        return fail("there is not enough memory for this map and its tiles; use a smaller map", 1);
+        return fail("there is not enough memory for this image; use a smaller one", 1);
     } catch (const std::exception& error) {
         return fail(error.what(), 1);
     }

@@ -1,22 +1,48 @@
-// The loader of each file format, and what they share. For load_map alone.
+// The loaders of each file format, and what they share. For load_map and load_image alone.
 //
-// They throw std::runtime_error with what is wrong; load_map adds the file's name.
+// They throw std::runtime_error with what is wrong; with_file_name adds the file's name.
 
 #pragma once
 
 #include "load_map.hpp"
 
+#include <exception>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace quadtile::app {
 
+enum class FileType { exr, pfm, png };
+
+// From the first bytes of a file.
+[[nodiscard]] FileType identify(const std::filesystem::path& path);
+
+// What `load` returns; its errors get the file's name.
+template <typename Load>
+[[nodiscard]] auto with_file_name(const std::filesystem::path& path, Load&& load) {
+    try {
+        return load();
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw std::runtime_error("cannot read '" + path.string() + "': " + error.what());
+    }
+}
+
 [[nodiscard]] LoadedMap load_exr(const std::filesystem::path& path, const std::string& channel);
 [[nodiscard]] LoadedMap load_pfm(const std::filesystem::path& path, const std::string& channel);
 [[nodiscard]] LoadedMap load_png(const std::filesystem::path& path, const std::string& channel);
 
-// A map with room for its texels, which have no value yet: untouched memory costs nothing, so a
-// damaged header that announces a giant does no harm. Throws where quadtile has no such map.
+[[nodiscard]] LoadedImage load_exr_image(const std::filesystem::path& path);
+[[nodiscard]] LoadedImage load_pfm_image(const std::filesystem::path& path);
+[[nodiscard]] LoadedImage load_png_image(const std::filesystem::path& path, bool linear);
+
+// An image with room for its texels, which have no value yet: untouched memory costs nothing, so a
+// damaged header that announces a giant does no harm. Throws where quadtile has no such image.
+[[nodiscard]] LoadedImage allocate_image(std::uint32_t width, std::uint32_t height,
+                                         TexelFormat format);
 [[nodiscard]] LoadedMap allocate_map(std::uint32_t width, std::uint32_t height, TexelFormat format,
                                      std::string channel);
 

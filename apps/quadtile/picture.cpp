@@ -1,12 +1,8 @@
 #include "picture.hpp"
 
-#define STB_IMAGE_WRITE_STATIC
-#define STBI_WRITE_NO_STDIO
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#include <stb/stb_image_write.h>
+#include "png_file.hpp"
 
 #include <cmath>
-#include <new>
 
 namespace quadtile::app {
 
@@ -21,17 +17,7 @@ Rgb mix(const Rgb& a, const Rgb& b, float weight) noexcept {
 
 std::string encode_png(const Picture& picture) {
     static_assert(sizeof(Rgb) == 3);
-    std::string bytes;
-    const auto append = [](void* context, void* data, int size) {
-        static_cast<std::string*>(context)->append(static_cast<const char*>(data),
-                                                   static_cast<std::size_t>(size));
-    };
-    if (stbi_write_png_to_func(append, &bytes, static_cast<int>(picture.width),
-                               static_cast<int>(picture.height), 3, picture.pixels.data(),
-                               static_cast<int>(picture.width * sizeof(Rgb))) == 0) {
-        throw std::bad_alloc();  // its only failure
-    }
-    return bytes;
+    return encode_png({picture.width, picture.height, sizeof(Rgb), 8, picture.pixels.data()});
 }
 
 }  // namespace quadtile::app

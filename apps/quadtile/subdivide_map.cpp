@@ -1,8 +1,8 @@
 #include "subdivide_map.hpp"
 
 #include "draw_tiles.hpp"
+#include "open_device.hpp"
 
-#include <quadtile/device.hpp>
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 #include <quadtile/tiler.hpp>
@@ -12,25 +12,6 @@
 #include <sstream>
 
 namespace quadtile::app {
-
-namespace {
-
-Device create_device(const std::string& select) {
-    try {
-        DeviceOptions options;
-        options.select = select;
-        return Device::create(options);
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::no_device) {
-            throw;
-        }
-        throw Error(error.code(),
-                    std::string(error.what()) + "; --strategy reference works without a device",
-                    error.vk_result());
-    }
-}
-
-}  // namespace
 
 const char* name_of(Strategy strategy) noexcept {
     switch (strategy) {
@@ -58,7 +39,7 @@ TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
         list.stages.push_back({"subdivide", watch.milliseconds(), false});
         return list;
     }
-    const Device device = create_device(request.device);
+    const Device device = open_device(request.device, "--strategy reference");
     Tiler tiler(device, {request.strategy, request.subtree_levels});
     return tiler.subdivide(map, *request.threshold, request.order);
 }

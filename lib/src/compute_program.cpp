@@ -6,8 +6,16 @@ namespace quadtile::detail {
 
 Descriptor Descriptor::sampled(vk::Sampler sampler, VkImageView view, VkImageLayout layout) {
     return {vk::DescriptorType::eCombinedImageSampler,
-            {sampler, view, static_cast<vk::ImageLayout>(layout)},
+            {{sampler, view, static_cast<vk::ImageLayout>(layout)}},
             {}};
+}
+
+Descriptor Descriptor::storage_images(const std::vector<vk::ImageView>& views) {
+    Descriptor descriptor{vk::DescriptorType::eStorageImage, {}, {}};
+    for (const vk::ImageView view : views) {
+        descriptor.images.emplace_back(nullptr, view, vk::ImageLayout::eGeneral);
+    }
+    return descriptor;
 }
 
 Descriptor Descriptor::storage_buffer(VkBuffer buffer, vk::DeviceSize offset,
@@ -16,14 +24,12 @@ Descriptor Descriptor::storage_buffer(VkBuffer buffer, vk::DeviceSize offset,
 }
 
 ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context,
-                               std::vector<vk::DescriptorType> bindings,
-                               std::uint32_t push_constant_bytes)
+                               std::vector<BindingType> bindings, std::uint32_t push_constant_bytes)
     : context_(std::move(context)), bindings_(std::move(bindings)) {
     const auto compute = vk::ShaderStageFlagBits::eCompute;
     std::vector<vk::DescriptorSetLayoutBinding> layout_bindings;
-    for (const vk::DescriptorType type : bindings_) {
-        const auto binding = static_cast<std::uint32_t>(layout_bindings.size());
-        layout_bindings.emplace_back(binding, type, 1, compute);
+    for (const BindingType& binding : bindings_) {
+        layout_bindings.emplace_back(binding.binding, binding.type, binding.count, compute);
     }
     vulkan_calls("creating a pipeline layout", [&] {
         set_layout_ = context_->device.createDescriptorSetLayoutUnique({{}, layout_bindings},
@@ -36,8 +42,12 @@ ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context,
 
 Unique<vk::Pipeline> ComputeProgram::make_pipeline(Kernel kernel, const char* name,
                                                    const Specialization& constants) const {
-    const KernelCode code = code_of(kernel, context_->info.features.subgroup_operations);
+    return make_pipeline(code_of(kernel, context_->info.features.subgroup_operations), name,
+                         constants);
+}
 
+Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const char* name,
+                                                   const Specialization& constants) const {
     std::vector<vk::SpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
     for (const auto& [id, value] : constants) {
@@ -67,12 +77,15 @@ Unique<vk::Pipeline> ComputeProgram::make_pipeline(Kernel kernel, const char* na
 }
 
 Unique<vk::Sampler> ComputeProgram::make_sampler(vk::Filter filter,
-                                                 vk::SamplerReductionMode reduction) const {
+                                                 vk::SamplerReductionMode reduction,
+                                                 bool border) const {
     const vk::SamplerReductionModeCreateInfo reduction_info(reduction);
+    const auto address =
+        border ? vk::SamplerAddressMode::eClampToBorder : vk::SamplerAddressMode::eClampToEdge;
     vk::SamplerCreateInfo info;
     info.setMagFilter(filter).setMinFilter(filter);
-    info.setAddressModeU(vk::SamplerAddressMode::eClampToEdge);
-    info.setAddressModeV(vk::SamplerAddressMode::eClampToEdge);
+    info.setAddressModeU(address).setAddressModeV(address);
+    info.setBorderColor(vk::BorderColor::eFloatTransparentBlack);
     if (reduction != vk::SamplerReductionMode::eWeightedAverage) {
         info.setPNext(&reduction_info);
     }
@@ -83,8 +96,8 @@ Unique<vk::Sampler> ComputeProgram::make_sampler(vk::Filter filter,
 
 DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& descriptors) const {
     std::vector<vk::DescriptorPoolSize> sizes;
-    for (const vk::DescriptorType type : bindings_) {
-        sizes.emplace_back(type, 1);
+    for (const BindingType& binding : bindings_) {
+        sizes.emplace_back(binding.type, binding.count);
     }
     return vulkan_calls("writing descriptors", [&] {
         DescriptorSet result{context_, {}, {}};
@@ -95,9 +108,10 @@ DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& de
                          .front();
         std::vector<vk::WriteDescriptorSet> writes;
         for (const Descriptor& descriptor : descriptors) {
-            vk::WriteDescriptorSet write(result.set, static_cast<std::uint32_t>(writes.size()), 0,
-                                         1, descriptor.type);
-            write.setPImageInfo(&descriptor.image).setPBufferInfo(&descriptor.buffer);
+            const BindingType& binding = bindings_[writes.size()];
+            vk::WriteDescriptorSet write(result.set, binding.binding, 0, binding.count,
+                                         binding.type);
+            write.setPImageInfo(descriptor.images.data()).setPBufferInfo(&descriptor.buffer);
             writes.push_back(write);
         }
         context_->device.updateDescriptorSets(writes, nullptr, dispatch());

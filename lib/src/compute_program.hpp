@@ -11,14 +11,22 @@
 
 namespace quadtile::detail {
 
-// One descriptor: an image or a range of a buffer.
+// What lies at one binding of set 0: a range of a buffer, or an array of images.
 struct Descriptor {
     vk::DescriptorType type;
-    vk::DescriptorImageInfo image;
+    std::vector<vk::DescriptorImageInfo> images;
     vk::DescriptorBufferInfo buffer;
 
     static Descriptor sampled(vk::Sampler sampler, VkImageView view, VkImageLayout layout);
+    static Descriptor storage_images(const std::vector<vk::ImageView>& views);
     static Descriptor storage_buffer(VkBuffer buffer, vk::DeviceSize offset, vk::DeviceSize range);
+};
+
+// A binding of set 0.
+struct BindingType {
+    std::uint32_t binding;
+    vk::DescriptorType type;
+    std::uint32_t count = 1;
 };
 
 // Values of specialization constants by their constant_id.
@@ -33,8 +41,8 @@ struct DescriptorSet {
 
 class ComputeProgram {
  public:
-    // Bindings 0, 1, … of set 0 with these types, and push constants of this size.
-    ComputeProgram(std::shared_ptr<DeviceContext> context, std::vector<vk::DescriptorType> bindings,
+    // The bindings of set 0, and push constants of this size.
+    ComputeProgram(std::shared_ptr<DeviceContext> context, std::vector<BindingType> bindings,
                    std::uint32_t push_constant_bytes);
 
     // Compiles a kernel, in the variant that suits the device. `name` is for error messages and
@@ -42,9 +50,16 @@ class ComputeProgram {
     [[nodiscard]] Unique<vk::Pipeline> make_pipeline(Kernel kernel, const char* name,
                                                      const Specialization& constants) const;
 
-    [[nodiscard]] Unique<vk::Sampler> make_sampler(vk::Filter filter,
-                                                   vk::SamplerReductionMode reduction) const;
+    // The same for a kernel in any other variant.
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(const KernelCode& code, const char* name,
+                                                     const Specialization& constants) const;
 
+    // `border`: outside the image there are zeros; otherwise its edge is repeated.
+    [[nodiscard]] Unique<vk::Sampler> make_sampler(vk::Filter filter,
+                                                   vk::SamplerReductionMode reduction,
+                                                   bool border = false) const;
+
+    // One descriptor for each binding, in their order.
     [[nodiscard]] DescriptorSet make_descriptors(const std::vector<Descriptor>& descriptors) const;
 
     [[nodiscard]] DeviceContext& context() const noexcept { return *context_; }
@@ -53,7 +68,7 @@ class ComputeProgram {
 
  private:
     std::shared_ptr<DeviceContext> context_;
-    std::vector<vk::DescriptorType> bindings_;
+    std::vector<BindingType> bindings_;
     Unique<vk::DescriptorSetLayout> set_layout_;
     Unique<vk::PipelineLayout> layout_;
 };

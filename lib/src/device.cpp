@@ -26,7 +26,7 @@ constexpr std::uint32_t API_VERSION = VK_API_VERSION_1_3;  // used where there, 
 // What the kernels need of every device.
 constexpr std::uint32_t NEEDED_STORAGE_BUFFERS = 1 + 2 * BUFFER_CHUNKS;  // subdivision.glsl
 constexpr std::uint32_t NEEDED_PUSH_CONSTANT_BYTES = 128;
-constexpr std::uint32_t NEEDED_WORKGROUP_INVOCATIONS = PYRAMID_WORKGROUP_SIZE;
+constexpr std::uint32_t NEEDED_WORKGROUP_INVOCATIONS = 256;
 
 // The loader stays open for the life of the process: drivers do not like to be unloaded.
 PFN_vkGetInstanceProcAddr loader_entry() {
@@ -245,8 +245,12 @@ DeviceInfo describe(vk::PhysicalDevice device, const Dispatch& dispatch, std::ui
     info.api_version = c.properties.apiVersion;
     info.features.subgroup_operations = supports_subgroup_operations(c);
     info.features.sampler_minmax = c.features_1_2.samplerFilterMinmax != 0;
-    info.storage_image_dynamic_indexing = c.features.shaderStorageImageArrayDynamicIndexing != 0;
-    info.float16 = c.features_1_2.shaderFloat16 != 0;
+    info.features.storage_image_formats = c.features.shaderStorageImageWriteWithoutFormat != 0 &&
+                                          c.features.shaderStorageImageExtendedFormats != 0;
+    info.features.storage_image_dynamic_indexing =
+        c.features.shaderStorageImageArrayDynamicIndexing != 0;
+    info.features.float16 =
+        c.features_1_2.shaderFloat16 != 0 && c.features_1_2.shaderSubgroupExtendedTypes != 0;
     if (const auto family = compute_family(device, dispatch)) {
         info.timestamps =
             device.getQueueFamilyProperties(dispatch)[*family].timestampValidBits != 0;
@@ -363,6 +367,14 @@ void create_device(DeviceContext& context, const Candidate& candidate) {
     features_1_2.vulkanMemoryModel = VK_TRUE;
     features_1_2.vulkanMemoryModelDeviceScope = VK_TRUE;
     features_1_2.samplerFilterMinmax = context.info.features.sampler_minmax ? VK_TRUE : VK_FALSE;
+    const Features& use = context.info.features;
+    vk::PhysicalDeviceFeatures features;
+    features.shaderStorageImageWriteWithoutFormat = use.storage_image_formats ? VK_TRUE : VK_FALSE;
+    features.shaderStorageImageExtendedFormats = use.storage_image_formats ? VK_TRUE : VK_FALSE;
+    features.shaderStorageImageArrayDynamicIndexing =
+        use.storage_image_dynamic_indexing ? VK_TRUE : VK_FALSE;
+    features_1_2.shaderFloat16 = use.float16 ? VK_TRUE : VK_FALSE;
+    features_1_2.shaderSubgroupExtendedTypes = use.float16 ? VK_TRUE : VK_FALSE;
     vk::PhysicalDeviceSubgroupSizeControlFeatures size_control(VK_TRUE, VK_TRUE);
     std::vector<const char*> extensions;
     if (context.info.features.subgroup_operations) {
@@ -371,7 +383,7 @@ void create_device(DeviceContext& context, const Candidate& candidate) {
             extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
         }
     }
-    vk::DeviceCreateInfo info({}, queue, {}, extensions);
+    vk::DeviceCreateInfo info({}, queue, {}, extensions, &features);
     info.pNext = &features_1_2;
     context.device = vulkan_calls("creating the Vulkan device " + context.info.name, [&] {
         return context.physical_device.createDevice(info, nullptr, context.dispatch);
@@ -382,7 +394,11 @@ void create_device(DeviceContext& context, const Candidate& candidate) {
 
 Features both(const Features& a, const Features& b) {
     return {.subgroup_operations = a.subgroup_operations && b.subgroup_operations,
-            .sampler_minmax = a.sampler_minmax && b.sampler_minmax};
+            .sampler_minmax = a.sampler_minmax && b.sampler_minmax,
+            .storage_image_formats = a.storage_image_formats && b.storage_image_formats,
+            .storage_image_dynamic_indexing =
+                a.storage_image_dynamic_indexing && b.storage_image_dynamic_indexing,
+            .float16 = a.float16 && b.float16};
 }
 
 }  // namespace

@@ -26,6 +26,120 @@ constexpr std::uint32_t SUBTREE_SUBGROUP[] = {
 #include "subtree_subgroup.spv.inc"
 };
 
+constexpr std::uint32_t DIRTY_BLOCKS[] = {
+#include "dirty_blocks.spv.inc"
+};
+
+// One array for each variant of the downsampler.
+constexpr std::uint32_t DOWNSAMPLE_KEYS_1[] = {
+#include "downsample_keys_1.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_1_SUBGROUP[] = {
+#include "downsample_keys_1_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_1_ODD[] = {
+#include "downsample_keys_1_odd.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_1_ODD_SUBGROUP[] = {
+#include "downsample_keys_1_odd_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_2[] = {
+#include "downsample_keys_2.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_2_SUBGROUP[] = {
+#include "downsample_keys_2_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_2_ODD[] = {
+#include "downsample_keys_2_odd.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_2_ODD_SUBGROUP[] = {
+#include "downsample_keys_2_odd_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_4[] = {
+#include "downsample_keys_4.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_4_SUBGROUP[] = {
+#include "downsample_keys_4_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_4_ODD[] = {
+#include "downsample_keys_4_odd.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_KEYS_4_ODD_SUBGROUP[] = {
+#include "downsample_keys_4_odd_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_1[] = {
+#include "downsample_floats_1.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_1_SUBGROUP[] = {
+#include "downsample_floats_1_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_1_ODD[] = {
+#include "downsample_floats_1_odd.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_1_ODD_SUBGROUP[] = {
+#include "downsample_floats_1_odd_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_2[] = {
+#include "downsample_floats_2.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_2_SUBGROUP[] = {
+#include "downsample_floats_2_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_2_ODD[] = {
+#include "downsample_floats_2_odd.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_2_ODD_SUBGROUP[] = {
+#include "downsample_floats_2_odd_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_4[] = {
+#include "downsample_floats_4.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_4_SUBGROUP[] = {
+#include "downsample_floats_4_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_4_ODD[] = {
+#include "downsample_floats_4_odd.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_FLOATS_4_ODD_SUBGROUP[] = {
+#include "downsample_floats_4_odd_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_1[] = {
+#include "downsample_halves_1.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_1_SUBGROUP[] = {
+#include "downsample_halves_1_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_1_ODD[] = {
+#include "downsample_halves_1_odd.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_1_ODD_SUBGROUP[] = {
+#include "downsample_halves_1_odd_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_2[] = {
+#include "downsample_halves_2.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_2_SUBGROUP[] = {
+#include "downsample_halves_2_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_2_ODD[] = {
+#include "downsample_halves_2_odd.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_2_ODD_SUBGROUP[] = {
+#include "downsample_halves_2_odd_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_4[] = {
+#include "downsample_halves_4.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_4_SUBGROUP[] = {
+#include "downsample_halves_4_subgroup.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_4_ODD[] = {
+#include "downsample_halves_4_odd.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_HALVES_4_ODD_SUBGROUP[] = {
+#include "downsample_halves_4_odd_subgroup.spv.inc"
+};
+
 }  // namespace
 
 KernelCode code_of(Kernel kernel, bool subgroup_operations) {
@@ -36,6 +150,8 @@ KernelCode code_of(Kernel kernel, bool subgroup_operations) {
     switch (kernel) {
         case Kernel::pyramid:
             return variant(PYRAMID, PYRAMID_SUBGROUP);
+        case Kernel::dirty_blocks:
+            return {DIRTY_BLOCKS, false};
         case Kernel::per_level:
             return variant(PER_LEVEL, PER_LEVEL_SUBGROUP);
         case Kernel::per_level_arguments:
@@ -44,6 +160,29 @@ KernelCode code_of(Kernel kernel, bool subgroup_operations) {
             break;
     }
     return variant(SUBTREE, SUBTREE_SUBGROUP);
+}
+
+KernelCode downsample_code(ItemType items, std::uint32_t channels, bool odd_blocks,
+                           bool subgroup_operations) {
+    using Words = std::span<const std::uint32_t>;
+#define QUADTILE_DOWNSAMPLE(name)           \
+    {                                       \
+        {name, name##_SUBGROUP}, {          \
+            name##_ODD, name##_ODD_SUBGROUP \
+        }                                   \
+    }
+    // By items, channels, blocks, and without and with subgroup operations.
+    static const Words codes[3][3][2][2] = {
+        {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_KEYS_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_KEYS_2),
+         QUADTILE_DOWNSAMPLE(DOWNSAMPLE_KEYS_4)},
+        {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_FLOATS_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_FLOATS_2),
+         QUADTILE_DOWNSAMPLE(DOWNSAMPLE_FLOATS_4)},
+        {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_HALVES_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_HALVES_2),
+         QUADTILE_DOWNSAMPLE(DOWNSAMPLE_HALVES_4)}};
+#undef QUADTILE_DOWNSAMPLE
+    return {codes[static_cast<std::size_t>(items)][channels / 2][odd_blocks ? 1 : 0]
+                 [subgroup_operations ? 1 : 0],
+            subgroup_operations};
 }
 
 }  // namespace quadtile::detail

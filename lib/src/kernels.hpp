@@ -7,7 +7,10 @@
 
 namespace quadtile::detail {
 
-enum class Kernel { pyramid, per_level, per_level_arguments, subtree };
+enum class Kernel { pyramid, dirty_blocks, per_level, per_level_arguments, subtree };
+
+// What downsample.comp reduces (downsample_items.glsl).
+enum class ItemType { keys, floats, halves };
 
 struct KernelCode {
     std::span<const std::uint32_t> spirv;
@@ -16,5 +19,10 @@ struct KernelCode {
 
 // A kernel, in the variant with subgroup operations where it has one and they are allowed.
 [[nodiscard]] KernelCode code_of(Kernel kernel, bool subgroup_operations);
+
+// kernels/downsample.comp, writing images of 1, 2 or 4 channels; `odd_blocks`: where the edge rule
+// treats some blocks specially.
+[[nodiscard]] KernelCode downsample_code(ItemType items, std::uint32_t channels, bool odd_blocks,
+                                         bool subgroup_operations);
 
 }  // namespace quadtile::detail

@@ -1,5 +1,7 @@
 #include "map_resources.hpp"
 
+#include "downsample_constants.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -16,6 +18,7 @@ std::uint64_t pyramid_floats(const MapShape& shape) noexcept {
 std::uint32_t unorm_bits(TexelFormat format) noexcept {
     switch (format) {
         case TexelFormat::r16_unorm:
+        case TexelFormat::d16_unorm:
             return 16;
         case TexelFormat::r8_unorm:
             return 8;
@@ -61,7 +64,6 @@ vk::DeviceSize pyramid_size_bytes(const MapShape& shape) noexcept {
 }
 
 Specialization::value_type pyramid_chunk_constant(const DeviceContext& context) {
-    constexpr std::uint32_t PYRAMID_CHUNK_SHIFT = 3;  // constant_id in pyramid_chunks.glsl
     return {PYRAMID_CHUNK_SHIFT, context.float_chunk_shift};
 }
 

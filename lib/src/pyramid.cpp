@@ -1,9 +1,12 @@
 #include <quadtile/kernel_parameters.h>
+#include <quadtile/texel_encoding.h>
 #include <quadtile/pyramid.hpp>
 
+#include "downsample_constants.hpp"
 #include "map_resources.hpp"
 
-#include <optional>
+#include <map>
+#include <utility>
 
 namespace quadtile {
 
@@ -13,22 +16,19 @@ using detail::ComputeProgram;
 using detail::Descriptor;
 using detail::DescriptorSet;
 
-constexpr std::uint32_t BLOCK_EXTENT = 1U << PYRAMID_STEP_LEVELS;
-
-PyramidParameters parameters_of(const MapShape& shape) {
+DownsampleParameters parameters_of(const MapShape& shape) {
     const std::uint32_t top = top_level(shape.width, shape.height);
-    PyramidParameters parameters{
-        .width = shape.width,
-        .height = shape.height,
-        .texel_width = 1.0F / static_cast<float>(shape.width),
-        .texel_height = 1.0F / static_cast<float>(shape.height),
-        .layers = shape.layers,
-        .top_level = top,
-        .state_words_per_layer = state_words_per_layer(shape.width, shape.height, top),
-        .unorm_bits = detail::unorm_bits(shape.format),
-        .pitch = pyramid_pitch(shape.width),
-        .floats_per_layer = pyramid_pitch(shape.width) * pyramid_rows(shape.height),
-        .level_start = {}};
+    DownsampleParameters parameters{};
+    parameters.width = shape.width;
+    parameters.height = shape.height;
+    parameters.layers = shape.layers;
+    parameters.top_level = top;
+    parameters.base_texel_width = 1.0F / static_cast<float>(shape.width);
+    parameters.base_texel_height = 1.0F / static_cast<float>(shape.height);
+    parameters.state_words_per_layer =
+        state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1);
+    parameters.pitch = pyramid_pitch(shape.width);
+    parameters.floats_per_layer = pyramid_pitch(shape.width) * pyramid_rows(shape.height);
     for (std::uint32_t level = 1; level <= top; ++level) {
         parameters.level_start[level - 1] =
             pyramid_index(shape.width, shape.height, level, 0, 0, 0);
@@ -41,10 +41,13 @@ vk::DeviceSize state_size_bytes(const MapShape& shape) {
     return words_per_layer * shape.layers * sizeof(std::uint32_t);
 }
 
-std::vector<vk::DescriptorType> binding_types() {
-    std::vector<vk::DescriptorType> types{vk::DescriptorType::eCombinedImageSampler,
-                                          vk::DescriptorType::eStorageBuffer};
-    types.resize(types.size() + BUFFER_CHUNKS, vk::DescriptorType::eStorageBuffer);
+// See downsample.comp.
+std::vector<detail::BindingType> binding_types() {
+    std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler},
+                                           {1, vk::DescriptorType::eStorageBuffer}};
+    for (std::uint32_t chunk = 0; chunk < BUFFER_CHUNKS; ++chunk) {
+        types.push_back({5 + chunk, vk::DescriptorType::eStorageBuffer});
+    }
     return types;
 }
 
@@ -61,60 +64,78 @@ VkFormat vk_format(TexelFormat format) noexcept {
         case TexelFormat::r16_unorm:
             return VK_FORMAT_R16_UNORM;
         case TexelFormat::r8_unorm:
+            return VK_FORMAT_R8_UNORM;
+        case TexelFormat::d16_unorm:
+            return VK_FORMAT_D16_UNORM;
+        case TexelFormat::rg32_float:
+            return VK_FORMAT_R32G32_SFLOAT;
+        case TexelFormat::rg16_float:
+            return VK_FORMAT_R16G16_SFLOAT;
+        case TexelFormat::rgba32_float:
+            return VK_FORMAT_R32G32B32A32_SFLOAT;
+        case TexelFormat::rgba16_float:
+            return VK_FORMAT_R16G16B16A16_SFLOAT;
+        case TexelFormat::rgba8_unorm:
+            return VK_FORMAT_R8G8B8A8_UNORM;
+        case TexelFormat::rgba8_srgb:
             break;
     }
-    return VK_FORMAT_R8_UNORM;
+    return VK_FORMAT_R8G8B8A8_SRGB;
 }
 
 struct Pyramid::Impl {
-    // How texels are read: by gathers, or by a sampler with MAX reduction.
-    struct Reading {
-        Unique<vk::Sampler> sampler;
-        Unique<vk::Pipeline> pipeline;            // for any pyramid
-        Unique<vk::Pipeline> one_chunk_pipeline;  // where one descriptor reaches all of it: faster
+    // How texels are read, and of which format.
+    struct Pipelines {
+        Unique<vk::Pipeline> any;
+        Unique<vk::Pipeline> one_chunk;  // where one descriptor reaches all of the pyramid: faster
     };
 
     explicit Impl(const Device& device)
-        : program(device.context(), binding_types(), sizeof(PyramidParameters)),
-          gather(make_reading(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage)) {
+        : program(device.context(), binding_types(), sizeof(DownsampleParameters)),
+          gather(program.make_sampler(vk::Filter::eNearest,
+                                      vk::SamplerReductionMode::eWeightedAverage)) {
         if (program.context().info.features.sampler_minmax) {
-            maximum = make_reading(vk::Filter::eLinear, vk::SamplerReductionMode::eMax);
+            maximum = program.make_sampler(vk::Filter::eLinear, vk::SamplerReductionMode::eMax);
+        }
+        for (const bool filtered : {false, true}) {
+            for (const std::uint32_t encoding :
+                 {ENCODING_FLOAT32, ENCODING_UNORM8, ENCODING_UNORM16}) {
+                if (!filtered || (maximum && encoding != ENCODING_FLOAT32)) {
+                    pipelines[{filtered, encoding}] = {make_pipeline(filtered, encoding, false),
+                                                       make_pipeline(filtered, encoding, true)};
+                }
+            }
         }
     }
 
-    [[nodiscard]] Reading make_reading(vk::Filter filter,
-                                       vk::SamplerReductionMode reduction) const {
-        const auto make_pipeline = [&](bool one_chunk) {
-            constexpr std::uint32_t MAX_SAMPLER = 1;           // constant_ids in pyramid.comp
-            constexpr std::uint32_t PYRAMID_IN_ONE_CHUNK = 4;  // and pyramid_chunks.glsl
-            return program.make_pipeline(
-                detail::Kernel::pyramid, "pyramid",
-                {{MAX_SAMPLER, reduction == vk::SamplerReductionMode::eMax ? 1U : 0U},
-                 detail::pyramid_chunk_constant(program.context()),
-                 {PYRAMID_IN_ONE_CHUNK, one_chunk ? 1U : 0U}});
-        };
-        return {program.make_sampler(filter, reduction), make_pipeline(false), make_pipeline(true)};
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(bool filtered, std::uint32_t encoding,
+                                                     bool one_chunk) const {
+        return program.make_pipeline(detail::Kernel::pyramid, "pyramid",
+                                     {{detail::FILTERED, filtered ? 1U : 0U},
+                                      {detail::SOURCE_ENCODING, encoding},
+                                      detail::pyramid_chunk_constant(program.context()),
+                                      {detail::PYRAMID_IN_ONE_CHUNK, one_chunk ? 1U : 0U}});
     }
 
-    [[nodiscard]] const Reading& reading_for(TexelFormat format) const {
+    // Unorm texels are never NaN: for them the sampler gives what comparing would.
+    [[nodiscard]] bool filters(TexelFormat format) const {
         const auto features =
             program.context()
                 .physical_device
                 .getFormatProperties(static_cast<vk::Format>(vk_format(format)), program.dispatch())
                 .optimalTilingFeatures;
-        // Unorm texels are never NaN: for them the sampler gives what comparing would.
-        const bool max_sampler = detail::unorm_bits(format) != 0 && maximum &&
-                                 (features & vk::FormatFeatureFlagBits::eSampledImageFilterMinmax);
-        return max_sampler ? *maximum : gather;
+        return detail::unorm_bits(format) != 0 && maximum &&
+               (features & vk::FormatFeatureFlagBits::eSampledImageFilterMinmax);
     }
 
     ComputeProgram program;
-    Reading gather;
-    std::optional<Reading> maximum;  // with Features::sampler_minmax
+    Unique<vk::Sampler> gather;
+    Unique<vk::Sampler> maximum;                                    // with Features::sampler_minmax
+    std::map<std::pair<bool, std::uint32_t>, Pipelines> pipelines;  // by filtered and encoding
 };
 
 struct Pyramid::Binding::Impl {
-    PyramidParameters parameters;
+    DownsampleParameters parameters;
     vk::Pipeline pipeline;
     DescriptorSet descriptors;
 };
@@ -138,32 +159,37 @@ Pyramid::Requirements Pyramid::requirements(const MapShape& shape) const {
 Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources) const {
     detail::check_map(impl_->program.context(), shape);
     const detail::DeviceContext& context = impl_->program.context();
-    const Impl::Reading& reading = impl_->reading_for(shape.format);
+    const bool filters = impl_->filters(shape.format);
+    const std::uint32_t bits = detail::unorm_bits(shape.format);
+    const std::uint32_t encoding = bits == 0    ? ENCODING_FLOAT32
+                                   : bits == 16 ? ENCODING_UNORM16
+                                                : ENCODING_UNORM8;
+    const Impl::Pipelines& pipelines = impl_->pipelines.at({filters, encoding});
     std::vector<Descriptor> descriptors{
-        Descriptor::sampled(*reading.sampler, resources.map.view, resources.map.layout),
+        Descriptor::sampled(filters ? *impl_->maximum : *impl_->gather, resources.map.view,
+                            resources.map.layout),
         Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
                                    state_size_bytes(shape))};
     detail::append_pyramid_chunks(descriptors, context, shape, resources.pyramid);
-    return Binding(std::make_unique<Binding::Impl>(parameters_of(shape),
-                                                   detail::pyramid_is_one_chunk(context, shape)
-                                                       ? *reading.one_chunk_pipeline
-                                                       : *reading.pipeline,
-                                                   impl_->program.make_descriptors(descriptors)));
+    return Binding(std::make_unique<Binding::Impl>(
+        parameters_of(shape),
+        detail::pyramid_is_one_chunk(context, shape) ? *pipelines.one_chunk : *pipelines.any,
+        impl_->program.make_descriptors(descriptors)));
 }
 
 void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {
     const Binding::Impl& bound = *binding.impl_;
-    const PyramidParameters& parameters = bound.parameters;
+    const DownsampleParameters& parameters = bound.parameters;
     const Dispatch& dispatch = impl_->program.dispatch();
     const vk::CommandBuffer buffer(commands);
     buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.pipeline, dispatch);
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl_->program.layout(), 0,
                               bound.descriptors.set, {}, dispatch);
-    buffer.pushConstants<PyramidParameters>(
+    buffer.pushConstants<DownsampleParameters>(
         impl_->program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
-    buffer.dispatch((parameters.width + BLOCK_EXTENT - 1) / BLOCK_EXTENT,
-                    (parameters.height + BLOCK_EXTENT - 1) / BLOCK_EXTENT, parameters.layers,
-                    dispatch);
+    buffer.dispatch(blocks_along(parameters.width, 0, BLOCK_LEVELS, EDGE_ROUND_UP),
+                    blocks_along(parameters.height, 0, BLOCK_LEVELS, EDGE_ROUND_UP),
+                    parameters.layers, dispatch);
 }
 
 }  // namespace quadtile

@@ -83,10 +83,12 @@ void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              {}, barrier, {}, {}, dispatch);
 }
 
-std::vector<vk::DescriptorType> binding_types() {
-    std::vector<vk::DescriptorType> types{vk::DescriptorType::eCombinedImageSampler,
-                                          vk::DescriptorType::eStorageBuffer};
-    types.resize(types.size() + 2 * BUFFER_CHUNKS, vk::DescriptorType::eStorageBuffer);
+// See subdivision.glsl.
+std::vector<detail::BindingType> binding_types() {
+    std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler}};
+    for (std::uint32_t binding = 1; binding <= 1 + 2 * BUFFER_CHUNKS; ++binding) {
+        types.push_back({binding, vk::DescriptorType::eStorageBuffer});
+    }
     return types;
 }
 

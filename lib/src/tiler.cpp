@@ -3,10 +3,9 @@
 #include <quadtile/subdivider.hpp>
 #include <quadtile/tiler.hpp>
 
-#include "memory.hpp"
+#include "submission.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -18,23 +17,19 @@ namespace quadtile {
 
 namespace {
 
+using detail::aspect_of;
 using detail::Buffer;
+using detail::Commands;
 using detail::DeviceContext;
 using detail::Image;
 using detail::MemoryKind;
-using detail::vulkan_calls;
+using detail::STAGING_BYTES;
+using detail::Timestamps;
 
 using Stage = vk::PipelineStageFlagBits;
 using Access = vk::AccessFlagBits;
 
-// Rows go to the device, and tiles come back, through host memory of this size at a time.
-constexpr vk::DeviceSize STAGING_BYTES = vk::DeviceSize{64} << 20U;
 constexpr std::uint64_t SMALLEST_FIRST_CAPACITY = 1U << 12U;
-
-vk::ImageAspectFlags aspect_of(TexelFormat format) {
-    return format == TexelFormat::d32_float ? vk::ImageAspectFlagBits::eDepth
-                                            : vk::ImageAspectFlagBits::eColor;
-}
 
 vk::ImageCreateInfo map_image_info(const MapShape& shape) {
     vk::ImageCreateInfo info;
@@ -58,102 +53,6 @@ class Stopwatch {
 
  private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-// One command buffer and its fence: record, submit, wait.
-class Commands {
- public:
-    explicit Commands(std::shared_ptr<DeviceContext> context) : context_(std::move(context)) {
-        vulkan_calls("creating a command buffer", [&] {
-            const vk::Device device = context_->device;
-            const Dispatch& d = context_->dispatch;
-            pool_ = device.createCommandPoolUnique(
-                {vk::CommandPoolCreateFlagBits::eResetCommandBuffer, context_->queue_family},
-                nullptr, d);
-            buffer_ =
-                device.allocateCommandBuffers({*pool_, vk::CommandBufferLevel::ePrimary, 1}, d)
-                    .front();
-            fence_ = device.createFenceUnique({}, nullptr, d);
-        });
-    }
-
-    template <typename Record>
-    void run(const std::string& doing, Record&& record) {
-        vulkan_calls(doing, [&] {
-            const Dispatch& d = context_->dispatch;
-            buffer_.begin({vk::CommandBufferUsageFlagBits::eOneTimeSubmit}, d);
-            record(buffer_);
-            buffer_.end(d);
-            vk::SubmitInfo submit;
-            submit.setCommandBuffers(buffer_);
-            context_->queue.submit(submit, *fence_, d);
-            const auto result = context_->device.waitForFences(*fence_, VK_TRUE, UINT64_MAX, d);
-            if (result != vk::Result::eSuccess) {
-                throw detail::error_from(result, doing);
-            }
-            context_->device.resetFences(*fence_, d);
-        });
-    }
-
- private:
-    std::shared_ptr<DeviceContext> context_;
-    Unique<vk::CommandPool> pool_;
-    vk::CommandBuffer buffer_;
-    Unique<vk::Fence> fence_;
-};
-
-// GPU timestamps of one submission, where the queue has them.
-class Timestamps {
- public:
-    static constexpr std::uint32_t CAPACITY = 4;
-
-    explicit Timestamps(std::shared_ptr<DeviceContext> context) : context_(std::move(context)) {
-        if (context_->info.timestamps) {
-            pool_ = vulkan_calls("creating a query pool", [&] {
-                return context_->device.createQueryPoolUnique(
-                    {{}, vk::QueryType::eTimestamp, CAPACITY}, nullptr, context_->dispatch);
-            });
-        }
-    }
-
-    void reset(vk::CommandBuffer commands) {
-        count_ = 0;
-        if (pool_) {
-            commands.resetQueryPool(*pool_, 0, CAPACITY, context_->dispatch);
-        }
-    }
-
-    void write(vk::CommandBuffer commands) {
-        if (pool_) {
-            commands.writeTimestamp(Stage::eAllCommands, *pool_, count_++, context_->dispatch);
-        }
-    }
-
-    // Milliseconds between timestamp i and the next, for a submission that has been waited for.
-    // Empty without timestamps.
-    [[nodiscard]] std::vector<double> intervals_ms() const {
-        std::array<std::uint64_t, CAPACITY> ticks{};
-        if (!pool_ || count_ == 0) {
-            return {};
-        }
-        vulkan_calls("reading timestamps", [&] {
-            (void)context_->device.getQueryPoolResults(
-                *pool_, 0, count_, sizeof(ticks), ticks.data(), sizeof(ticks[0]),
-                vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait, context_->dispatch);
-        });
-        const double period_ns =
-            context_->physical_device.getProperties(context_->dispatch).limits.timestampPeriod;
-        std::vector<double> intervals;
-        for (std::uint32_t i = 0; i + 1 < count_; ++i) {
-            intervals.push_back(static_cast<double>(ticks[i + 1] - ticks[i]) * period_ns * 1e-6);
-        }
-        return intervals;
-    }
-
- private:
-    std::shared_ptr<DeviceContext> context_;
-    Unique<vk::QueryPool> pool_;
-    std::uint32_t count_ = 0;
 };
 
 // What maps of one shape need.
@@ -274,56 +173,12 @@ void Tiler::Impl::prepare_list(std::uint64_t capacity) {
     list.emplace(ListResources{capacity, std::move(buffer), std::move(binding)});
 }
 
-// Copies the map into its image, as many rows at a time as the staging holds.
 void Tiler::Impl::upload(const MapView& view) {
-    const MapShape& shape = view.shape;
-    const Dispatch& d = context->dispatch;
-    const std::size_t row_bytes = shape.width * texel_size_bytes(shape.format);
-    const std::uint64_t rows = std::uint64_t{shape.height} * shape.layers;
-    const std::uint64_t rows_at_once = STAGING_BYTES / row_bytes;
-    const vk::ImageSubresourceRange all(aspect_of(shape.format), 0, 1, 0, shape.layers);
-    const auto transition = [&](vk::CommandBuffer buffer, vk::ImageLayout from, vk::ImageLayout to,
-                                vk::AccessFlags before, vk::AccessFlags after,
-                                vk::PipelineStageFlags stage_before,
-                                vk::PipelineStageFlags stage_after) {
-        const vk::ImageMemoryBarrier barrier(before, after, from, to, VK_QUEUE_FAMILY_IGNORED,
-                                             VK_QUEUE_FAMILY_IGNORED, map->map.handle(), all);
-        buffer.pipelineBarrier(stage_before, stage_after, {}, {}, {}, barrier, d);
-    };
-    for (std::uint64_t first = 0; first < rows;) {
-        std::uint64_t staged = 0;  // rows in the staging buffer
-        std::vector<vk::BufferImageCopy> copies;
-        while (first + staged < rows && staged < rows_at_once) {
-            const std::uint64_t row = first + staged;
-            const auto layer = static_cast<std::uint32_t>(row / shape.height);
-            const auto y = static_cast<std::uint32_t>(row % shape.height);
-            const auto count = static_cast<std::uint32_t>(
-                std::min<std::uint64_t>(shape.height - y, rows_at_once - staged));
-            copies.emplace_back(staged * row_bytes, 0, 0,
-                                vk::ImageSubresourceLayers(aspect_of(shape.format), 0, layer, 1),
-                                vk::Offset3D(0, static_cast<std::int32_t>(y), 0),
-                                vk::Extent3D(shape.width, count, 1));
-            staged += count;
-        }
-        std::memcpy(upload_staging.mapped(),
-                    static_cast<const std::byte*>(view.texels) + first * row_bytes,
-                    staged * row_bytes);
-        commands.run("uploading the importance map", [&](vk::CommandBuffer buffer) {
-            if (first == 0) {
-                transition(buffer, vk::ImageLayout::eUndefined,
-                           vk::ImageLayout::eTransferDstOptimal, {}, Access::eTransferWrite,
-                           Stage::eTopOfPipe, Stage::eTransfer);
-            }
-            buffer.copyBufferToImage(upload_staging.handle(), map->map.handle(),
-                                     vk::ImageLayout::eTransferDstOptimal, copies, d);
-            if (first + staged == rows) {
-                transition(buffer, vk::ImageLayout::eTransferDstOptimal,
-                           vk::ImageLayout::eShaderReadOnlyOptimal, Access::eTransferWrite,
-                           Access::eShaderRead, Stage::eTransfer, Stage::eComputeShader);
-            }
-        });
-        first += staged;
-    }
+    detail::upload_image("uploading the importance map", commands, context->dispatch,
+                         upload_staging,
+                         {map->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal,
+                          Stage::eComputeShader, Access::eShaderRead},
+                         view);
 }
 
 void Tiler::Impl::run_pyramid_and_subdivision(const Threshold& threshold, TileList& result) {

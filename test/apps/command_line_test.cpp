@@ -2,13 +2,10 @@
 
 #include "image_files.hpp"
 #include "load_map.hpp"
-#include "program.hpp"
+#include "program_test.hpp"
 #include "support/maps.hpp"
-#include "temporary_directory.hpp"
 #include "write_tiles.hpp"
 
-#include <quadtile/device.hpp>
-#include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
 #include <gmock/gmock.h>
@@ -33,24 +30,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
-using ::testing::StartsWith;
-
-using Arguments = std::vector<std::string>;
-using Names = std::set<std::string>;
-
-bool has_usable_device() {
-    try {
-        return std::ranges::any_of(Device::enumerate(), &DeviceInfo::usable);
-    } catch (const Error&) {
-        return false;
-    }
-}
-
-#define SKIP_WITHOUT_DEVICE()                                       \
-    if (!has_usable_device()) {                                     \
-        GTEST_SKIP() << "no Vulkan device here that quadtile uses"; \
-    }                                                               \
-    static_assert(true)
 
 float number_of(const nlohmann::json& value) {
     constexpr float infinite = std::numeric_limits<float>::infinity();
@@ -77,7 +56,7 @@ TileList parse_json(const std::string& text) {
     return list;
 }
 
-class CommandLine : public ::testing::Test {
+class CommandLine : public ProgramTest {
  protected:
     CommandLine() {
         const MapShape shape{100, 61, 1, TexelFormat::r32_float};
@@ -87,26 +66,6 @@ class CommandLine : public ::testing::Test {
 
     [[nodiscard]] MapView map() const { return view_of(texels_, 100, 61); }
 
-    [[nodiscard]] ProgramResult run(const Arguments& arguments, ProgramOptions options = {}) const {
-        options.directory = directory_.path();
-        return run_program(arguments, options);
-    }
-
-    // Fails with one line on standard error and nothing else anywhere.
-    [[nodiscard]] std::string error_of(const Arguments& arguments, int status,
-                                       const ProgramOptions& options = {}) const {
-        const Names before = directory_.names();
-        const ProgramResult result = run(arguments, options);
-        EXPECT_EQ(result.status, status) << ::testing::PrintToString(arguments) << result.error;
-        EXPECT_THAT(result.output, IsEmpty());
-        EXPECT_THAT(result.error, StartsWith("quadtile: error: "));
-        EXPECT_EQ(std::ranges::count(result.error, '\n'), 1) << result.error;
-        EXPECT_TRUE(result.error.ends_with('\n'));
-        EXPECT_EQ(directory_.names(), before) << ::testing::PrintToString(arguments);
-        return result.error;
-    }
-
-    TemporaryDirectory directory_;
     std::vector<float> texels_;
 };
 
@@ -114,6 +73,7 @@ TEST_F(CommandLine, HelpsWithEveryCommand) {
     for (const auto& [arguments, text] : {std::pair(Arguments{"--help"}, "demo"),
                                           {Arguments{"tiles", "--help"}, "--constant"},
                                           {Arguments{"tiles", "-h"}, "--level-thresholds"},
+                                          {Arguments{"mipmap", "--help"}, "--reduce"},
                                           {Arguments{"devices", "--help"}, "Vulkan"},
                                           {Arguments{"demo", "--help"}, "--size"}}) {
         const ProgramResult result = run(arguments);

@@ -73,6 +73,8 @@ const std::vector<Variant>& all_variants() {
         {"as the device is", {}, {}},
         {"without subgroup operations", {.subgroup_operations = false}, {}},
         {"without MAX samplers", {.sampler_minmax = false}, {}},
+        {"without storage images of all formats", {.storage_image_formats = false}, {}},
+        {"without dynamic indexing", {.storage_image_dynamic_indexing = false}, {}},
         {"7 workgroups in a dimension", {}, {.max_workgroup_count = 7}},
         // Tile lists of up to 4 x 4096 tiles, pyramids of up to 4 x 32768 floats, and no more.
         {"short chunks", {}, {.max_storage_buffer_range_bytes = 128 * 1024}},

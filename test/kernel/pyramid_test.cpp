@@ -50,16 +50,19 @@ void expect_state_at_rest(Gpu& gpu, const PyramidWorkspace& workspace) {
     const std::uint32_t width = workspace.shape.width;
     const std::uint32_t height = workspace.shape.height;
     const std::uint32_t top = top_level(width, height);
-    const std::uint32_t per_layer = state_words_per_layer(width, height, top);
+    const std::uint32_t per_layer = state_words_per_layer(width, height, top, EDGE_ROUND_UP, 1);
     for (std::uint32_t layer = 0; layer < layers; ++layer) {
         std::uint32_t word = layers + layer * per_layer;
         EXPECT_EQ(state[word], 0U) << "NaN texels in counting";
         ++word;
-        for (std::uint32_t level = PYRAMID_STEP_LEVELS; level < top; level += PYRAMID_STEP_LEVELS) {
-            for (std::uint32_t group = 0; group < handover_groups(width, height, level); ++group) {
+        for (std::uint32_t level = BLOCK_LEVELS; level < top; level += step_levels(level, top)) {
+            const std::uint32_t levels = step_levels(level, top);
+            const std::uint32_t groups = blocks_along(width, level, levels, EDGE_ROUND_UP) *
+                                         blocks_along(height, level, levels, EDGE_ROUND_UP);
+            for (std::uint32_t group = 0; group < groups; ++group) {
                 ASSERT_EQ(state[word + group], 0U) << "counter of level " << level;
             }
-            word += handover_words(width, height, level);
+            word += handover_words(width, height, level, levels, EDGE_ROUND_UP, 1);
         }
     }
 }

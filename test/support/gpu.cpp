@@ -50,17 +50,21 @@ Owned<Handle> make(VkDevice device, const char* call,
 VkDeviceSize texel_size_bytes_of(VkFormat format) {
     for (const TexelFormat candidate :
          {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::d32_float,
-          TexelFormat::r16_unorm, TexelFormat::r8_unorm}) {
+          TexelFormat::r16_unorm, TexelFormat::r8_unorm, TexelFormat::d16_unorm,
+          TexelFormat::rg32_float, TexelFormat::rg16_float, TexelFormat::rgba32_float,
+          TexelFormat::rgba16_float, TexelFormat::rgba8_unorm, TexelFormat::rgba8_srgb}) {
         if (vk_format(candidate) == format) {
             return texel_size_bytes(candidate);
         }
     }
     throw Error(ErrorCode::invalid_argument,
-                "VkFormat " + std::to_string(format) + " is none of an importance map");
+                "VkFormat " + std::to_string(format) + " is none of a TexelFormat");
 }
 
 VkImageAspectFlags aspect_of(VkFormat format) {
-    return format == VK_FORMAT_D32_SFLOAT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+    return format == VK_FORMAT_D32_SFLOAT || format == VK_FORMAT_D16_UNORM
+               ? VK_IMAGE_ASPECT_DEPTH_BIT
+               : VK_IMAGE_ASPECT_COLOR_BIT;
 }
 
 }  // namespace
@@ -165,9 +169,10 @@ Image Gpu::make_image(VkImageCreateInfo info, VkImageLayout layout) {
     info.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
 
     Image image;
+    image.created_ = info;
     image.extent_ = info.extent;
     image.texel_size_bytes_ = texel_size_bytes_of(info.format);
-    image.range_ = {aspect_of(info.format), 0, 1, 0, info.arrayLayers};
+    image.range_ = {aspect_of(info.format), 0, info.mipLevels, 0, info.arrayLayers};
     image.layout_ = layout;
     image.image_ =
         make(device, "vkCreateImage", vk_.CreateImage, vk_.DestroyImage, std::as_const(info));
@@ -175,14 +180,22 @@ Image Gpu::make_image(VkImageCreateInfo info, VkImageLayout layout) {
     vk_.GetImageMemoryRequirements(device, image.handle(), &requirements);
     image.memory_ = allocate(requirements, Memory::device_local);
     check(vk_.BindImageMemory(device, image.handle(), image.memory_.get(), 0), "vkBindImageMemory");
-    image.view_ = make(device, "vkCreateImageView", vk_.CreateImageView, vk_.DestroyImageView,
-                       VkImageViewCreateInfo{
-                           .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-                           .image = image.handle(),
-                           .viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
-                           .format = info.format,
-                           .subresourceRange = image.range_,
-                       });
+    if ((info.usage & VK_IMAGE_USAGE_SAMPLED_BIT) != 0) {
+        const VkImageViewUsageCreateInfo usage = {
+            .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_USAGE_CREATE_INFO,
+            .usage = VK_IMAGE_USAGE_SAMPLED_BIT,
+        };
+        image.view_ =
+            make(device, "vkCreateImageView", vk_.CreateImageView, vk_.DestroyImageView,
+                 VkImageViewCreateInfo{
+                     .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+                     .pNext = &usage,
+                     .image = image.handle(),
+                     .viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
+                     .format = info.format,
+                     .subresourceRange = {image.range_.aspectMask, 0, 1, 0, info.arrayLayers},
+                 });
+    }
     run([&](VkCommandBuffer commands) {
         transition(commands, image, VK_IMAGE_LAYOUT_UNDEFINED, layout);
     });
@@ -380,6 +393,26 @@ void Gpu::upload(const Image& image, const void* texels) {
                 transition(commands, image, LAYOUT, image.layout());
             });
         });
+}
+
+std::vector<std::byte> Gpu::download(const Image& image, std::uint32_t level) {
+    const VkExtent3D extent = {std::max(image.extent().width >> level, 1U),
+                               std::max(image.extent().height >> level, 1U), 1};
+    std::vector<std::byte> texels(std::size_t{extent.width} * extent.height * image.layers() *
+                                  image.texel_size_bytes_);
+    const Buffer buffer = make_buffer(texels.size(), 0);
+    run([&](VkCommandBuffer commands) {
+        constexpr VkImageLayout LAYOUT = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+        const VkBufferImageCopy region = {
+            .imageSubresource = {image.range().aspectMask, level, 0, image.layers()},
+            .imageExtent = extent,
+        };
+        transition(commands, image, image.layout(), LAYOUT);
+        vk_.CmdCopyImageToBuffer(commands, image.handle(), LAYOUT, buffer.handle(), 1, &region);
+        transition(commands, image, LAYOUT, image.layout());
+    });
+    download(buffer, 0, texels);
+    return texels;
 }
 
 Image Gpu::upload(const MapView& map) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <quadtile/device.hpp>
+#include <quadtile/downsampler.hpp>
 #include <quadtile/map.hpp>
 #include <quadtile/pyramid.hpp>
 
@@ -41,6 +42,7 @@ struct VulkanFunctions {
     X(CmdBindPipeline)                    \
     X(CmdCopyBuffer)                      \
     X(CmdCopyBufferToImage)               \
+    X(CmdCopyImageToBuffer)               \
     X(CmdDispatch)                        \
     X(CmdDispatchIndirect)                \
     X(CmdFillBuffer)                      \
@@ -137,11 +139,12 @@ class Buffer {
     std::byte* mapped_ = nullptr;
 };
 
-// A 2D image with one mip level, all in one layout, and its 2D_ARRAY view.
+// A 2D image, all in one layout, and the 2D_ARRAY view of its level 0 where it can be sampled.
 class Image {
  public:
     [[nodiscard]] VkImage handle() const noexcept { return image_.get(); }
     [[nodiscard]] VkImageView view() const noexcept { return view_.get(); }
+    [[nodiscard]] ImageResource resource() const noexcept { return {handle(), created_, layout_}; }
     [[nodiscard]] VkExtent3D extent() const noexcept { return extent_; }
     [[nodiscard]] std::uint32_t layers() const noexcept { return range_.layerCount; }
     [[nodiscard]] VkImageSubresourceRange range() const noexcept { return range_; }
@@ -153,6 +156,7 @@ class Image {
     Owned<VkDeviceMemory> memory_;
     Owned<VkImage> image_;
     Owned<VkImageView> view_;
+    VkImageCreateInfo created_ = {};
     VkExtent3D extent_ = {};
     VkDeviceSize texel_size_bytes_ = 0;
     VkImageSubresourceRange range_ = {};
@@ -197,10 +201,13 @@ class Gpu {
 
     void fill(const Buffer& buffer, std::uint32_t word);
 
-    // A whole image; `texels` holds its layers one after the other, rows from the top, no padding.
+    // A whole level 0; `texels` holds its layers one after the other, rows from the top, no
+    // padding.
     void upload(const Image& image, const void* texels);
     [[nodiscard]] Image upload(const MapView& map);
 
+    // A whole mip level, as `upload` takes it.
+    [[nodiscard]] std::vector<std::byte> download(const Image& image, std::uint32_t level);
     void download(const Buffer& buffer, VkDeviceSize offset_bytes, std::span<std::byte> bytes);
 
     template <typename T>

@@ -1,5 +1,7 @@
 #include "support/workspace.hpp"
 
+#include <algorithm>
+
 namespace quadtile::test {
 
 namespace {
@@ -10,7 +12,116 @@ Buffer make_zeros(Gpu& gpu, VkDeviceSize size_bytes, VkBufferUsageFlags usage) {
     return buffer;
 }
 
+VkImageCreateInfo mip_image_info(TexelFormat format, VkExtent2D extent, std::uint32_t levels,
+                                 std::uint32_t layers, VkImageUsageFlags usage,
+                                 VkImageCreateFlags flags) {
+    return {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .flags = flags,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = vk_format(format),
+        .extent = {extent.width, extent.height, 1},
+        .mipLevels = levels,
+        .arrayLayers = layers,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .tiling = VK_IMAGE_TILING_OPTIMAL,
+        .usage = usage,
+    };
+}
+
+bool holds_its_levels(const Downsampler& downsampler, const Downsampler::Shape& shape) {
+    const DownsamplerOptions& options = downsampler.options();
+    const VkExtent2D extent = downsampler.requirements(shape).destination_extent;
+    return options.source_format == options.format && !options.copy_source &&
+           extent.width == shape.width && extent.height == shape.height;
+}
+
+Image make_source(Gpu& gpu, const Downsampler& downsampler, const Downsampler::Shape& shape) {
+    const auto needed = downsampler.requirements(shape);
+    const bool alone = !holds_its_levels(downsampler, shape);
+    return gpu.make_image(
+        mip_image_info(downsampler.options().source_format, {shape.width, shape.height},
+                       alone ? 1 : shape.levels, shape.layers,
+                       needed.source_usage | (alone ? 0 : needed.destination_usage),
+                       needed.source_flags | (alone ? 0 : needed.destination_flags)),
+        VK_IMAGE_LAYOUT_GENERAL);
+}
+
+std::optional<Image> make_destination(Gpu& gpu, const Downsampler& downsampler,
+                                      const Downsampler::Shape& shape) {
+    if (holds_its_levels(downsampler, shape)) {
+        return {};
+    }
+    const auto needed = downsampler.requirements(shape);
+    return gpu.make_image(
+        mip_image_info(downsampler.options().format, needed.destination_extent, shape.levels,
+                       shape.layers, needed.destination_usage, needed.destination_flags),
+        VK_IMAGE_LAYOUT_GENERAL);
+}
+
 }  // namespace
+
+MipWorkspace::MipWorkspace(Gpu& gpu, const Downsampler& downsampler, const ImageView& image,
+                           std::uint32_t levels, std::uint32_t dirty_rectangle_capacity)
+    : view(image),
+      options(downsampler.options()),
+      shape{image.shape.width, image.shape.height, image.shape.layers, levels},
+      source(make_source(gpu, downsampler, shape)),
+      destination(make_destination(gpu, downsampler, shape)),
+      state(make_zeros(gpu, downsampler.requirements(shape).state_size_bytes,
+                       downsampler.requirements(shape).state_usage)),
+      dirty_blocks(make_zeros(gpu, downsampler.requirements(shape).dirty_blocks_size_bytes,
+                              downsampler.requirements(shape).dirty_blocks_usage)),
+      dirty_rectangles(
+          gpu.make_buffer(16 + sizeof(DirtyRectangle) * std::max(dirty_rectangle_capacity, 1U),
+                          VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, Memory::host_visible)),
+      binding([&] {
+          Downsampler::Resources resources;
+          resources.source = source.resource();
+          resources.destination = destination ? destination->resource() : source.resource();
+          resources.state = state.range();
+          if (dirty_rectangle_capacity > 0) {
+              resources.dirty_blocks = dirty_blocks.range();
+              resources.dirty_rectangles = dirty_rectangles.range();
+              resources.dirty_rectangle_capacity = dirty_rectangle_capacity;
+          }
+          return downsampler.bind(shape, resources);
+      }()) {
+    gpu.upload(source, image.texels);
+}
+
+MipChain MipWorkspace::read(Gpu& gpu) const {
+    const Image& image = destination ? *destination : source;
+    const auto rule = static_cast<std::uint32_t>(options.edge_rule);
+    MipChain chain;
+    for (std::uint32_t level = 0; level < shape.levels; ++level) {
+        MipChain::Level made{{mip_extent(shape.width, level, rule),
+                              mip_extent(shape.height, level, rule), shape.layers, options.format},
+                             {}};
+        if (level > 0 || options.copy_source) {
+            // The image may be larger than the level.
+            const std::vector<std::byte> texels = gpu.download(image, level);
+            const std::size_t size = texel_size_bytes(options.format);
+            const std::size_t pitch = std::max(image.extent().width >> level, 1U) * size;
+            const std::size_t rows = std::max(image.extent().height >> level, 1U);
+            for (std::size_t row = 0; row < std::size_t{made.shape.height} * shape.layers; ++row) {
+                const std::size_t layer = row / made.shape.height;
+                const auto first =
+                    texels.begin() +
+                    static_cast<std::ptrdiff_t>((layer * rows + row % made.shape.height) * pitch);
+                made.texels.insert(made.texels.end(), first,
+                                   first + static_cast<std::ptrdiff_t>(made.shape.width * size));
+            }
+        } else {
+            const auto* const bytes = static_cast<const std::byte*>(view.texels);
+            made = {view.shape,
+                    {bytes, bytes + std::size_t{shape.width} * shape.height * shape.layers *
+                                        texel_size_bytes(view.shape.format)}};
+        }
+        chain.levels.push_back(std::move(made));
+    }
+    return chain;
+}
 
 PyramidWorkspace::PyramidWorkspace(Gpu& gpu, const Pyramid& pyramid, const MapView& view)
     : shape(view.shape),

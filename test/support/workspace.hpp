@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <optional>
+
 namespace quadtile::test {
 
 // A map on the GPU and room for its pyramid.
@@ -23,6 +25,26 @@ struct PyramidWorkspace {
     Buffer levels;  // 1 to TOP (quadtree.h)
     Buffer state;   // zeros
     Pyramid::Binding binding;
+};
+
+// An image on the GPU and room for its mip levels: in itself where it can hold them, in another
+// image where the formats or the sizes differ or the source is copied.
+struct MipWorkspace {
+    MipWorkspace(Gpu& gpu, const Downsampler& downsampler, const ImageView& view,
+                 std::uint32_t levels, std::uint32_t dirty_rectangle_capacity = 0);
+
+    // The levels of the last run; level 0 of the destination where the source is copied.
+    [[nodiscard]] MipChain read(Gpu& gpu) const;
+
+    ImageView view;
+    DownsamplerOptions options;
+    Downsampler::Shape shape;
+    Image source;
+    std::optional<Image> destination;
+    Buffer state;         // zeros
+    Buffer dirty_blocks;  // zeros
+    Buffer dirty_rectangles;
+    Downsampler::Binding binding;
 };
 
 // Room for the subdivision of a PyramidWorkspace, which must outlive it.

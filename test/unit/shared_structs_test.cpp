@@ -1,6 +1,7 @@
 // The structs that C++ and GLSL share have one definition; this checks that both compilers lay it
 // out alike, by the offsets that glslc wrote into the kernels.
 
+#include <quadtile/dirty_blocks.h>
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/tile_list.h>
 
@@ -17,6 +18,9 @@ namespace {
 
 constexpr std::uint32_t PYRAMID[] = {
 #include "pyramid.spv.inc"
+};
+constexpr std::uint32_t DIRTY_BLOCKS[] = {
+#include "dirty_blocks.spv.inc"
 };
 constexpr std::uint32_t SUBTREE[] = {
 #include "subtree.spv.inc"
@@ -123,20 +127,54 @@ TEST(SharedStructs, SubdivisionParametersAndState) {
     EXPECT_EQ(structs.at("State").at("nodes"), sizeof(SubdivisionState));
 }
 
-TEST(SharedStructs, PyramidParameters) {
-    const Offsets parameters = offsets_in(PYRAMID).at("PyramidParameters");
-    EXPECT_EQ(parameters.size(), 11U);
-    EXPECT_MEMBER(parameters, PyramidParameters, width);
-    EXPECT_MEMBER(parameters, PyramidParameters, height);
-    EXPECT_MEMBER(parameters, PyramidParameters, texel_width);
-    EXPECT_MEMBER(parameters, PyramidParameters, texel_height);
-    EXPECT_MEMBER(parameters, PyramidParameters, layers);
-    EXPECT_MEMBER(parameters, PyramidParameters, top_level);
-    EXPECT_MEMBER(parameters, PyramidParameters, state_words_per_layer);
-    EXPECT_MEMBER(parameters, PyramidParameters, unorm_bits);
-    EXPECT_MEMBER(parameters, PyramidParameters, pitch);
-    EXPECT_MEMBER(parameters, PyramidParameters, floats_per_layer);
-    EXPECT_MEMBER(parameters, PyramidParameters, level_start);
+TEST(SharedStructs, DownsampleParameters) {
+    const Offsets parameters = offsets_in(PYRAMID).at("DownsampleParameters");
+    EXPECT_EQ(parameters.size(), 16U);
+    EXPECT_MEMBER(parameters, DownsampleParameters, width);
+    EXPECT_MEMBER(parameters, DownsampleParameters, height);
+    EXPECT_MEMBER(parameters, DownsampleParameters, layers);
+    EXPECT_MEMBER(parameters, DownsampleParameters, base_level);
+    EXPECT_MEMBER(parameters, DownsampleParameters, top_level);
+    EXPECT_MEMBER(parameters, DownsampleParameters, base_texel_width);
+    EXPECT_MEMBER(parameters, DownsampleParameters, base_texel_height);
+    EXPECT_MEMBER(parameters, DownsampleParameters, state_words_per_layer);
+    EXPECT_MEMBER(parameters, DownsampleParameters, first_block_x);
+    EXPECT_MEMBER(parameters, DownsampleParameters, first_block_y);
+    EXPECT_MEMBER(parameters, DownsampleParameters, first_layer);
+    EXPECT_MEMBER(parameters, DownsampleParameters, expected_blocks);
+    EXPECT_MEMBER(parameters, DownsampleParameters, expected_groups);
+    EXPECT_MEMBER(parameters, DownsampleParameters, pitch);
+    EXPECT_MEMBER(parameters, DownsampleParameters, floats_per_layer);
+    EXPECT_MEMBER(parameters, DownsampleParameters, level_start);
+}
+
+TEST(SharedStructs, DirtyBlocks) {
+    const auto structs = offsets_in(DIRTY_BLOCKS);
+    const Offsets& parameters = structs.at("DirtyBlocksParameters");
+    EXPECT_EQ(parameters.size(), 8U);
+    EXPECT_MEMBER(parameters, DirtyBlocksParameters, width);
+    EXPECT_MEMBER(parameters, DirtyBlocksParameters, height);
+    EXPECT_MEMBER(parameters, DirtyBlocksParameters, layers);
+    EXPECT_MEMBER(parameters, DirtyBlocksParameters, top_level);
+    EXPECT_MEMBER(parameters, DirtyBlocksParameters, state_words_per_layer);
+    EXPECT_MEMBER(parameters, DirtyBlocksParameters, texel_words);
+    EXPECT_MEMBER(parameters, DirtyBlocksParameters, rectangle_capacity);
+    EXPECT_MEMBER(parameters, DirtyBlocksParameters, max_workgroup_count);
+    const Offsets& rectangle = structs.at("DirtyRectangle");
+    EXPECT_MEMBER(rectangle, DirtyRectangle, x);
+    EXPECT_MEMBER(rectangle, DirtyRectangle, y);
+    EXPECT_MEMBER(rectangle, DirtyRectangle, width);
+    EXPECT_MEMBER(rectangle, DirtyRectangle, height);
+    EXPECT_MEMBER(rectangle, DirtyRectangle, layer);
+    const Offsets& header = structs.at("DirtyBlocksHeader");
+    EXPECT_MEMBER(header, DirtyBlocksHeader, dispatch_x);
+    EXPECT_MEMBER(header, DirtyBlocksHeader, dispatch_y);
+    EXPECT_MEMBER(header, DirtyBlocksHeader, dispatch_z);
+    EXPECT_MEMBER(header, DirtyBlocksHeader, block_count);
+    EXPECT_MEMBER(header, DirtyBlocksHeader, blocks);
+    EXPECT_MEMBER(header, DirtyBlocksHeader, listed);
+    EXPECT_MEMBER(header, DirtyBlocksHeader, finished_workgroups);
+    EXPECT_MEMBER(header, DirtyBlocksHeader, reserved);
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 // Importance as an unsigned key: exact maxima and comparisons whatever the float mode of the GPU.
 //
-// What float instructions make of NaN, of -0 and of denormals differs from driver to driver. Keys are
-// integers, ordered
+// What float instructions make of NaN, of -0 and of denormals differs from driver to driver. Keys
+// are integers, ordered
 //
 //     -inf < ... < -0 < +0 < ... < +inf < every NaN, of either sign
 //
 // so a maximum of keys is exact. What an importance counts as is settled once, for the maximum,
-// because it keeps that order: NaN as +inf, -0 as 0, and denormals (magnitudes below 2^-126) as 0 too:
-// texture units may flush them, so no shader can tell. 0 is the key of -inf, the identity of the
-// maximum.
+// because it keeps that order: NaN as +inf, -0 as 0, and denormals (magnitudes below 2^-126) as 0
+// too: texture units may flush them, so no shader can tell. 0 is the key of -inf, the identity of
+// the maximum.
 
 #ifndef QUADTILE_IMPORTANCE_KEY_H
 #define QUADTILE_IMPORTANCE_KEY_H
@@ -33,7 +33,9 @@ QUADTILE_SHARED QUADTILE_UINT bits_from_key(QUADTILE_UINT key) {
     return folded ^ ((folded >> 31) * 0x7fffffffU);
 }
 
-QUADTILE_SHARED bool key_is_nan(QUADTILE_UINT key) { return key > KEY_INFINITY; }
+QUADTILE_SHARED bool key_is_nan(QUADTILE_UINT key) {
+    return key > KEY_INFINITY;
+}
 
 // What a key counts as.
 QUADTILE_SHARED QUADTILE_UINT settle_key(QUADTILE_UINT key) {

@@ -6,65 +6,120 @@
 
 #include "language.h"
 #include "limits.h"
+#include "mip.h"
 #include "quadtree.h"
 
 QUADTILE_NAMESPACE_BEGIN
 
-// ---- pyramid.comp ----------------------------------------------------------------------------
+// ---- downsample.comp -------------------------------------------------------------------------
 
-// A workgroup reduces a block of 64 x 64 texels to one node of level 6, then hands over to the last
-// workgroup of a group of 64 x 64, which goes on for another 6 levels, and so on.
-const QUADTILE_UINT PYRAMID_WORKGROUP_SIZE = 256;
-const QUADTILE_UINT PYRAMID_STEP_LEVELS = 6;
-const QUADTILE_UINT PYRAMID_GROUP_NODES = 4096;  // 64 x 64
+// A workgroup reduces a block of 64 x 64 texels to one texel six levels up, then hands over to the
+// last workgroup of a group of blocks, which goes on with the group's texels, and so on.
+const QUADTILE_UINT BLOCK_LEVELS = 6;
 
-struct PyramidParameters {
-    QUADTILE_UINT width;   // of the map, texels
-    QUADTILE_UINT height;
-    float texel_width;  // 1 / width: divisions are slow
-    float texel_height;
-    QUADTILE_UINT layers;
-    QUADTILE_UINT top_level;
-    QUADTILE_UINT state_words_per_layer;
-    QUADTILE_UINT unorm_bits;  // 8 or 16 for maps of unorm formats, else 0
-    QUADTILE_UINT pitch;       // of the pyramid, floats
-    QUADTILE_UINT floats_per_layer;
-    QUADTILE_UINT level_start[MAX_LEVELS];  // of level i + 1 in its layer: its place of (0, 0)
-};
-
-// The state buffer, in words: the NaN texels of each layer (the last run's), then for each layer
-// state_words_per_layer words: the NaN texels counted so far, and for each hand-over level a counter
-// for each group, then the nodes of each group.
-
-// Groups of 64 x 64 nodes of `level`.
-QUADTILE_SHARED QUADTILE_UINT handover_groups(QUADTILE_UINT width, QUADTILE_UINT height,
-                                              QUADTILE_UINT level) {
-    return level_extent(width, level + PYRAMID_STEP_LEVELS) *
-           level_extent(height, level + PYRAMID_STEP_LEVELS);
+// Levels that are made in one go of the texels of a level: six of the base level (0), and from
+// there all the rest by one group where that is up to 32 x 32 texels, else in two steps of groups:
+// each counter is shared by fewer workgroups, and the last one has less left to do.
+QUADTILE_SHARED QUADTILE_UINT step_levels(QUADTILE_UINT level, QUADTILE_UINT top_level) {
+    if (level == 0) {
+        return BLOCK_LEVELS;
+    }
+    const QUADTILE_UINT rest = top_level - level;
+    return level == BLOCK_LEVELS && rest > 5 ? (rest + 1) / 2 : rest;
 }
 
-// Words of one hand-over level.
+struct DownsampleParameters {
+    QUADTILE_UINT width;  // of the image, texels
+    QUADTILE_UINT height;
+    QUADTILE_UINT layers;
+    QUADTILE_UINT base_level;  // the one that is read
+    QUADTILE_UINT top_level;   // the last that is made
+    float base_texel_width;    // 1 / extents of the base level: divisions are slow
+    float base_texel_height;
+    QUADTILE_UINT state_words_per_layer;
+    QUADTILE_UINT first_block_x;  // of the dispatch
+    QUADTILE_UINT first_block_y;
+    QUADTILE_UINT first_layer;
+    // Blocks that run in the dispatch's one group, and groups in each group above; 0: all of them.
+    QUADTILE_UINT expected_blocks;
+    QUADTILE_UINT expected_groups;
+    // Of the pyramid buffer, in floats, where it is the target.
+    QUADTILE_UINT pitch;
+    QUADTILE_UINT floats_per_layer;
+    QUADTILE_UINT level_start[MAX_TOP_LEVEL];  // of level i + 1 in its layer: its place of (0, 0)
+};
+
+// The state buffer, in words: the NaN texels of each layer (the last run's, where they are
+// counted), then for each layer state_words_per_layer words: the NaN texels counted so far, and for
+// each level that is handed over, for each group of its texels (one texel of a level above) a
+// counter of those that have arrived and the number of those that will (where blocks run from a
+// list), then its texels row by row.
+
+// Blocks (or groups) of 2^levels texels of a level along one axis. Where the rest is folded in, the
+// last one holds it too: almost twice as many.
+QUADTILE_SHARED QUADTILE_UINT blocks_along(QUADTILE_UINT extent, QUADTILE_UINT level,
+                                           QUADTILE_UINT levels, QUADTILE_UINT edge_rule) {
+    const QUADTILE_UINT texels = mip_extent(extent, level, edge_rule);
+    return edge_rule == EDGE_FOLD ? mip_extent(extent, level + levels, edge_rule)
+                                  : ((texels - 1) >> levels) + 1;
+}
+
+// The block that texel `i` of a level lies in, along one axis with so many blocks.
+QUADTILE_SHARED QUADTILE_UINT block_of(QUADTILE_UINT i, QUADTILE_UINT levels,
+                                       QUADTILE_UINT blocks) {
+    return i >> levels < blocks ? i >> levels : blocks - 1;
+}
+
+// Texels of a level in a block, along one axis.
+QUADTILE_SHARED QUADTILE_UINT block_extent(QUADTILE_UINT extent, QUADTILE_UINT level,
+                                           QUADTILE_UINT levels, QUADTILE_UINT block,
+                                           QUADTILE_UINT edge_rule) {
+    const QUADTILE_UINT rest = mip_extent(extent, level, edge_rule) - (block << levels);
+    const bool last = block + 1 == blocks_along(extent, level, levels, edge_rule);
+    return last || rest < 1U << levels ? rest : 1U << levels;
+}
+
+// Words of one level that is handed over in groups of 2^levels, with so many words a texel.
 QUADTILE_SHARED QUADTILE_UINT handover_words(QUADTILE_UINT width, QUADTILE_UINT height,
-                                             QUADTILE_UINT level) {
-    return handover_groups(width, height, level) * (1 + PYRAMID_GROUP_NODES);
+                                             QUADTILE_UINT level, QUADTILE_UINT levels,
+                                             QUADTILE_UINT edge_rule, QUADTILE_UINT texel_words) {
+    return 2 * blocks_along(width, level, levels, edge_rule) *
+               blocks_along(height, level, levels, edge_rule) +
+           texel_words * mip_extent(width, level, edge_rule) * mip_extent(height, level, edge_rule);
 }
 
 QUADTILE_SHARED QUADTILE_UINT state_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,
-                                                    QUADTILE_UINT top_level) {
+                                                    QUADTILE_UINT top_level,
+                                                    QUADTILE_UINT edge_rule,
+                                                    QUADTILE_UINT texel_words) {
     QUADTILE_UINT words = 1;
-    for (QUADTILE_UINT level = PYRAMID_STEP_LEVELS; level < top_level;
-         level += PYRAMID_STEP_LEVELS) {
-        words += handover_words(width, height, level);
+    for (QUADTILE_UINT level = BLOCK_LEVELS; level < top_level;
+         level += step_levels(level, top_level)) {
+        words += handover_words(width, height, level, step_levels(level, top_level), edge_rule,
+                                texel_words);
     }
     return words;
 }
+
+// ---- dirty_blocks.comp -----------------------------------------------------------------------
+
+struct DirtyBlocksParameters {
+    QUADTILE_UINT width;  // of the image, texels
+    QUADTILE_UINT height;
+    QUADTILE_UINT layers;
+    QUADTILE_UINT top_level;
+    QUADTILE_UINT state_words_per_layer;
+    QUADTILE_UINT texel_words;  // in the state
+    QUADTILE_UINT rectangle_capacity;
+    QUADTILE_UINT max_workgroup_count;
+};
 
 // ---- per_level.comp, per_level_arguments.comp, subtree.comp ------------------------------------
 
 const QUADTILE_UINT SUBDIVISION_WORKGROUP_SIZE = 256;
 
-// Nodes of a list are handed from pass to pass as (layer * height + y) * width + x, in nodes of their
-// level. Nodes of level 1 never are: their children are tiles whatever they hold.
+// Nodes of a list are handed from pass to pass as (layer * height + y) * width + x, in nodes of
+// their level. Nodes of level 1 never are: their children are tiles whatever they hold.
 const QUADTILE_UINT LOWEST_LISTED_LEVEL = 2;
 
 const QUADTILE_UINT PASS_FIRST = 1;  // starts at the roots, not at a list
@@ -76,9 +131,9 @@ struct SubdivisionParameters {
     QUADTILE_UINT layers;
     QUADTILE_UINT pass;
     QUADTILE_UINT pass_flags;
-    QUADTILE_UINT upper_level;  // of the nodes that the pass starts from
-    QUADTILE_UINT lower_level;  // of the nodes that it descends to
-    QUADTILE_UINT next_depth;   // levels that the next pass descends
+    QUADTILE_UINT upper_level;    // of the nodes that the pass starts from
+    QUADTILE_UINT lower_level;    // of the nodes that it descends to
+    QUADTILE_UINT next_depth;     // levels that the next pass descends
     QUADTILE_UINT input_offset;   // of the pass's list in the node words
     QUADTILE_UINT output_offset;  // of the next pass's
     QUADTILE_UINT max_workgroup_count;

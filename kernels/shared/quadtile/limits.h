@@ -18,8 +18,8 @@ const QUADTILE_UINT MAX_LAYERS = 65536;
 // Subtrees of the strategy `subtree` have 1 to 8 levels below their root.
 const QUADTILE_UINT MAX_SUBTREE_LEVELS = 8;
 
-// A tile list or a pyramid may be longer than one storage buffer descriptor reaches; the kernels see
-// each through this many descriptors, one after the other in the same buffer.
+// A tile list or a pyramid may be longer than one storage buffer descriptor reaches; the kernels
+// see each through this many descriptors, one after the other in the same buffer.
 const QUADTILE_UINT BUFFER_CHUNKS = 4;
 
 QUADTILE_NAMESPACE_END

@@ -1,8 +1,8 @@
 // The shape of the quadtree over a map of any size, and where the pyramid buffer keeps each level.
 //
 // Level l of a map of w x h texels has ceil(w / 2^l) x ceil(h / 2^l) nodes. Level 0 is the map
-// itself. The pyramid holds the levels from 1 on, as 32-bit floats, side by side in rows of one pitch
-// (a Vulkan mip chain cannot hold them: its sizes are rounded down):
+// itself. The pyramid holds the levels from 1 on, as 32-bit floats, side by side in rows of one
+// pitch (a Vulkan mip chain cannot hold them: its sizes are rounded down):
 //
 //     +---------+----+
 //     | level 1 | 2  |   Level 1 at (0, 0). The others in a column to its right, level 2 on top.
@@ -92,8 +92,12 @@ QUADTILE_SHARED QUADTILE_UINT morton_encode(QUADTILE_UINT x, QUADTILE_UINT y) {
     return spread_bits(x) | (spread_bits(y) << 1);
 }
 
-QUADTILE_SHARED QUADTILE_UINT morton_x(QUADTILE_UINT code) { return gather_bits(code); }
-QUADTILE_SHARED QUADTILE_UINT morton_y(QUADTILE_UINT code) { return gather_bits(code >> 1); }
+QUADTILE_SHARED QUADTILE_UINT morton_x(QUADTILE_UINT code) {
+    return gather_bits(code);
+}
+QUADTILE_SHARED QUADTILE_UINT morton_y(QUADTILE_UINT code) {
+    return gather_bits(code >> 1);
+}
 
 QUADTILE_NAMESPACE_END
 

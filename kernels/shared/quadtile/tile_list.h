@@ -27,12 +27,24 @@ struct Tile {
     float threshold;         // what the importance was compared with
 
 #ifdef __cplusplus
-    [[nodiscard]] constexpr std::uint32_t x() const { return position & 0xffffU; }
-    [[nodiscard]] constexpr std::uint32_t y() const { return position >> 16U; }
-    [[nodiscard]] constexpr std::uint32_t level() const { return node & 0xffU; }
-    [[nodiscard]] constexpr std::uint32_t flags() const { return (node >> 8U) & 0xffU; }
-    [[nodiscard]] constexpr std::uint32_t layer() const { return node >> 16U; }
-    [[nodiscard]] constexpr bool clamped() const { return (flags() & TILE_CLAMPED) != 0; }
+    [[nodiscard]] constexpr std::uint32_t x() const {
+        return position & 0xffffU;
+    }
+    [[nodiscard]] constexpr std::uint32_t y() const {
+        return position >> 16U;
+    }
+    [[nodiscard]] constexpr std::uint32_t level() const {
+        return node & 0xffU;
+    }
+    [[nodiscard]] constexpr std::uint32_t flags() const {
+        return (node >> 8U) & 0xffU;
+    }
+    [[nodiscard]] constexpr std::uint32_t layer() const {
+        return node >> 16U;
+    }
+    [[nodiscard]] constexpr bool clamped() const {
+        return (flags() & TILE_CLAMPED) != 0;
+    }
     friend constexpr bool operator==(const Tile&, const Tile&) = default;
 #endif
 };

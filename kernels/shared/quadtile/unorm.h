@@ -1,5 +1,6 @@
-// Exact values of unorm texels. Drivers differ in the last bit of c / 255 and c / 65535; the integer
-// c can be told from any of their answers, and the quotient follows from it without a division.
+// Exact values of unorm texels. Drivers differ in the last bit of c / 255 and c / 65535; the
+// integer c can be told from any of their answers, and the quotient follows from it without a
+// division.
 
 #ifndef QUADTILE_UNORM_H
 #define QUADTILE_UNORM_H

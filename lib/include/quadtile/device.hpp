@@ -22,8 +22,17 @@ struct Features {
     // Shuffle and ballot in compute shaders with full subgroups of a known size, 4 to 128
     // (subgroupSizeControl and computeFullSubgroups enabled on the device).
     bool subgroup_operations = true;
-    // MAX-reduction samplers (samplerFilterMinmax); used for maps of unorm formats.
+    // MIN and MAX reduction samplers (samplerFilterMinmax); used for extremes of unorm formats.
     bool sampler_minmax = true;
+    // Storage images of any format, written without naming it in the shader
+    // (shaderStorageImageWriteWithoutFormat, shaderStorageImageExtendedFormats). Downsampler stores
+    // levels so; without it only blits are left.
+    bool storage_image_formats = true;
+    // Choosing among storage images at run time (shaderStorageImageArrayDynamicIndexing).
+    bool storage_image_dynamic_indexing = true;
+    // Arithmetic in halves (shaderFloat16, and shaderSubgroupExtendedTypes to shuffle them); used
+    // by Downsampler where it is asked for.
+    bool float16 = true;
 };
 
 // What one Vulkan device of this machine can do, and why it cannot be used where it cannot.
@@ -34,9 +43,7 @@ struct DeviceInfo {
     std::string driver;  // name and version as the driver gives them
     std::uint32_t api_version = 0;
 
-    Features features;                            // supported
-    bool storage_image_dynamic_indexing = false;  // reported; no kernel needs it
-    bool float16 = false;                         // reported; no kernel needs it
+    Features features;  // supported
     bool timestamps = false;
     std::uint32_t subgroup_size = 0;
     std::uint32_t max_map_extent = 0;  // texels on a side
@@ -79,12 +86,16 @@ struct AdoptedDevice {
     VkInstance instance = VK_NULL_HANDLE;
     VkPhysicalDevice physical_device = VK_NULL_HANDLE;
     VkDevice device = VK_NULL_HANDLE;
-    // Used by Tiler alone, which needs it to be externally synchronised. May be null where only the
-    // recording layer (Pyramid, Subdivider) is used.
+    // Used by Tiler and Mipmapper alone, which need it to be externally synchronised. May be null
+    // where only the recording layer (Pyramid, Downsampler, Subdivider) is used.
     VkQueue queue = VK_NULL_HANDLE;
     std::uint32_t queue_family = 0;
     // Optional features that the host enabled when it made the device.
-    Features enabled{.subgroup_operations = false, .sampler_minmax = false};
+    Features enabled{.subgroup_operations = false,
+                     .sampler_minmax = false,
+                     .storage_image_formats = false,
+                     .storage_image_dynamic_indexing = false,
+                     .float16 = false};
     LogCallback log;
     LimitOverrides limits;
 };
@@ -92,7 +103,7 @@ struct AdoptedDevice {
 // A device, its compute queue and what the kernels may use of it.
 //
 // Copies share the device; what is made from it keeps it alive. Thread-safe, except that the queue
-// serves one Tiler at a time.
+// serves one Tiler or Mipmapper at a time.
 class Device {
  public:
     // Picks a device (discrete before integrated before virtual GPUs, then CPU drivers; among

@@ -31,7 +31,7 @@ struct BufferRange {
 [[nodiscard]] VkFormat vk_format(TexelFormat format) noexcept;
 
 // Builds the maximum quadtree of every layer of a map in one dispatch (AMD's single-pass
-// downsampling, with counters that cascade beyond 4096 x 4096 texels). Owns pipelines only.
+// downsampling, with counters that cascade: no limit of 4096 x 4096 texels). Owns pipelines only.
 //
 // Thread-safe. Recordings that share a state buffer must not execute at the same time.
 class Pyramid {

@@ -3,8 +3,12 @@
 #pragma once
 
 #include <quadtile/device.hpp>
+#include <quadtile/downsampler.hpp>
 #include <quadtile/error.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/map.hpp>
+#include <quadtile/mip_chain.hpp>
+#include <quadtile/mipmapper.hpp>
 #include <quadtile/pyramid.hpp>
 #include <quadtile/reference.hpp>
 #include <quadtile/subdivider.hpp>

@@ -1,14 +1,17 @@
-// The subdivision on the host: plain, sequential, and the measure for every kernel.
+// Subdivision and mip levels on the host: plain, sequential, and the measure for every kernel.
 //
 // Needs no Vulkan loader and no device. Thread-safe: no state is kept between calls.
 
 #pragma once
 
 #include <quadtile/map.hpp>
+#include <quadtile/mip_chain.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace quadtile::reference {
@@ -45,5 +48,31 @@ struct Pyramid {
 // not below (Tokuyoshi's course note, algorithm 1, with the clamped texels that it drops).
 // Throws Error(invalid_argument) for a bad shape or a threshold that does not fit it.
 [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold);
+
+// A texel's channels as floats: unorm in [0, 1], sRGB colours in linear light.
+using Texel = std::array<float, 4>;
+
+// How an image is downsampled; see DownsamplerOptions for what each means and what goes together.
+struct Downsampling {
+    Reduction reduction = Reduction::mean;
+    TexelFormat format = TexelFormat::rgba8_srgb;  // of the levels that are made
+    EdgeRule edge_rule = EdgeRule::fold;
+    std::uint32_t levels = 0;           // level 0 included; 0: the full chain
+    MipMethod method = MipMethod::spd;  // after how many levels values are rounded; not `blit`
+    bool copy_source = false;           // level 0 in `format`, too
+    // For Reduction::custom: of the texels a b above c d.
+    std::function<Texel(const Texel& a, const Texel& b, const Texel& c, const Texel& d)> custom;
+};
+
+// The levels of all layers of an image, to the bit as Downsampler makes them when it reads texels
+// one by one and calculates in floats. Throws Error(invalid_argument) for options that contradict
+// each other.
+[[nodiscard]] MipChain downsample(const ImageView& image, const Downsampling& how);
+
+// Throws Error(invalid_argument) where a reduction cannot go from one format to the other.
+void check_formats(Reduction reduction, TexelFormat source, TexelFormat target);
+
+// The texels of an image as floats, layer after layer, row by row.
+[[nodiscard]] std::vector<Texel> decode_texels(const ImageView& image);
 
 }  // namespace quadtile::reference

@@ -1,0 +1,23 @@
+// An image as a file that keeps its values.
+
+#pragma once
+
+#include <quadtile/image.hpp>
+
+#include <string>
+
+namespace quadtile::app {
+
+// Whether a format's channels are codes of 8 or 16 bits, not floats.
+[[nodiscard]] bool has_codes(TexelFormat format) noexcept;
+
+// ".png" for formats of 8 and 16 bit codes, ".exr" for floats.
+[[nodiscard]] const char* file_ending(TexelFormat format) noexcept;
+
+// The bytes of the file of an image with one layer. Every texel is kept to the bit.
+//
+// PNG: grey, or colour with alpha. OpenEXR: half or float channels as in the format; Y, or R and G,
+// or R, G, B and A. Throws std::runtime_error, std::bad_alloc.
+[[nodiscard]] std::string encode_image(const ImageView& image);
+
+}  // namespace quadtile::app

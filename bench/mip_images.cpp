@@ -1,0 +1,298 @@
+#include "mip_images.hpp"
+
+#include "measurement.hpp"
+
+#include <quadtile/reference.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace quadtile::bench {
+
+namespace {
+
+// The size of the random rows.
+constexpr std::size_t RANDOM_SIZE_BYTES = std::size_t{16} << 20U;
+
+template <typename Word, typename Next>
+void fill(std::vector<std::byte>& texels, Next&& next) {
+    for (std::size_t i = 0; i < texels.size(); i += sizeof(Word)) {
+        const Word word = next();
+        std::memcpy(&texels[i], &word, sizeof(Word));
+    }
+}
+
+std::uint32_t level_count(const ImageShape& shape, EdgeRule edge_rule) {
+    return full_mip_levels(shape.width, shape.height, edge_rule);
+}
+
+bool is_extreme(Reduction reduction) {
+    return reduction == Reduction::max || reduction == Reduction::min ||
+           reduction == Reduction::min_max;
+}
+
+bool equals_reference(const DownsamplerOptions& options) {
+    return is_extreme(options.reduction) ||
+           (options.method != MipMethod::blit && options.read != TexelRead::filtered &&
+            !options.half_precision);
+}
+
+// The largest distance of neighbouring values in [0, 1]; of sRGB codes, in linear light.
+double largest_step(TexelFormat format) {
+    switch (format) {
+        case TexelFormat::r8_unorm:
+        case TexelFormat::rgba8_unorm:
+            return 1.0 / 255;
+        case TexelFormat::rgba8_srgb:
+            return 2.3 / 255;  // the curve's slope at white
+        case TexelFormat::r16_float:
+        case TexelFormat::rg16_float:
+        case TexelFormat::rgba16_float:
+            return 0x1p-11;
+        default:
+            return 0x1p-16;
+    }
+}
+
+// How far a texel of a level may be from the reference, values being in [0, 1].
+double tolerance(const DownsamplerOptions& options, std::uint32_t level) {
+    const bool filters = options.method == MipMethod::blit || options.read == TexelRead::filtered;
+    // Of filtering and of rounding to the format, each time.
+    const double once = (filters ? 0x1p-8 : 0.0) + largest_step(options.format);
+    const double halves = options.half_precision ? 3 * 0x1p-11 * level : 0.0;
+    const double sum_scale =
+        options.reduction == Reduction::sum ? std::ldexp(1.0, 2 * static_cast<int>(level)) : 1.0;
+    return sum_scale * (halves + once * (options.method == MipMethod::spd ? 1 : level));
+}
+
+[[noreturn]] void refuse_texel(const MipChain::Level& level, std::uint32_t number,
+                               std::size_t index) {
+    const std::size_t in_layer = index % (std::size_t{level.shape.width} * level.shape.height);
+    throw WrongResult("wrong texel in level " + std::to_string(number) + " of " +
+                      text_of_extents(level.shape) + " texels, x " +
+                      std::to_string(in_layer % level.shape.width) + ", y " +
+                      std::to_string(in_layer / level.shape.width));
+}
+
+void check_level(const MipChain::Level& actual, const MipChain::Level& expected,
+                 const DownsamplerOptions& options, std::uint32_t number) {
+    if (actual.shape != expected.shape || actual.texels.size() != expected.texels.size()) {
+        throw WrongResult("level " + std::to_string(number) + " has the wrong size");
+    }
+    if (equals_reference(options)) {
+        const auto [difference, end] = std::ranges::mismatch(actual.texels, expected.texels);
+        if (difference != actual.texels.end()) {
+            refuse_texel(expected, number,
+                         static_cast<std::size_t>(difference - actual.texels.begin()) /
+                             texel_size_bytes(expected.shape.format));
+        }
+        return;
+    }
+    const double allowed = tolerance(options, number);
+    const auto actual_texels = reference::decode_texels({actual.texels.data(), actual.shape});
+    const auto expected_texels = reference::decode_texels({expected.texels.data(), expected.shape});
+    for (std::size_t i = 0; i < expected_texels.size(); ++i) {
+        for (std::uint32_t channel = 0; channel < channel_count(expected.shape.format); ++channel) {
+            const double distance =
+                std::abs(double{actual_texels[i][channel]} - double{expected_texels[i][channel]});
+            if (!(distance <= allowed)) {
+                refuse_texel(expected, number, i);
+            }
+        }
+    }
+}
+
+test::Buffer make_zeros(test::Gpu& gpu, VkDeviceSize size_bytes, VkBufferUsageFlags usage) {
+    test::Buffer buffer = gpu.make_buffer(size_bytes, usage);
+    gpu.fill(buffer, 0);
+    return buffer;
+}
+
+test::Image make_source(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape& shape,
+                        const Downsampler::Shape& mip_shape) {
+    const auto needed = downsampler.requirements(mip_shape);
+    const bool holds_levels = downsampler.options().format == shape.format;
+    return make_mip_image(gpu, shape, holds_levels ? mip_shape.levels : 1,
+                          needed.source_usage | (holds_levels ? needed.destination_usage : 0),
+                          needed.source_flags | (holds_levels ? needed.destination_flags : 0));
+}
+
+std::optional<test::Image> make_destination(test::Gpu& gpu, const Downsampler& downsampler,
+                                            ImageShape shape, const Downsampler::Shape& mip_shape) {
+    if (downsampler.options().format == shape.format) {
+        return {};
+    }
+    const auto needed = downsampler.requirements(mip_shape);
+    shape.format = downsampler.options().format;
+    return make_mip_image(gpu, shape, mip_shape.levels, needed.destination_usage,
+                          needed.destination_flags);
+}
+
+}  // namespace
+
+std::string text_of_extents(const ImageShape& shape) {
+    std::string text = std::to_string(shape.width);
+    if (shape.width != shape.height || shape.layers > 1) {
+        text += 'x';
+        text += std::to_string(shape.height);
+    }
+    if (shape.layers > 1) {
+        text += 'x';
+        text += std::to_string(shape.layers);
+    }
+    return text;
+}
+
+void require_images(const DeviceInfo& device, const ImageShape& shape) {
+    constexpr std::uint64_t TOO_MANY_TEXELS = std::uint64_t{1} << 32U;
+    if (std::max(shape.width, shape.height) > device.max_map_extent ||
+        shape.layers > device.max_layers ||
+        std::uint64_t{shape.width} * shape.height * shape.layers >= TOO_MANY_TEXELS) {
+        throw Error(ErrorCode::unsupported, "the device or the library has no images as large");
+    }
+}
+
+std::vector<std::byte> random_texels(TexelFormat format, std::size_t count) {
+    std::vector<std::byte> texels(count * texel_size_bytes(format));
+    std::mt19937 random;
+    switch (format) {
+        case TexelFormat::r32_float:
+        case TexelFormat::d32_float:
+        case TexelFormat::rg32_float:
+        case TexelFormat::rgba32_float:
+            fill<float>(texels,
+                        [&] { return static_cast<float>(1 + (random() >> 9U)) * 0x1p-24F; });
+            break;
+        case TexelFormat::r16_float:
+        case TexelFormat::rg16_float:
+        case TexelFormat::rgba16_float: {
+            constexpr std::uint32_t LEAST_NORMAL = 0x0400;
+            constexpr std::uint32_t ONE = 0x3c00;
+            fill<std::uint16_t>(texels, [&] {
+                return static_cast<std::uint16_t>(LEAST_NORMAL + random() % (ONE - LEAST_NORMAL));
+            });
+            break;
+        }
+        default:
+            fill<std::uint8_t>(texels, [&] { return static_cast<std::uint8_t>(random() >> 24U); });
+    }
+    return texels;
+}
+
+test::Image make_mip_image(test::Gpu& gpu, const ImageShape& shape, std::uint32_t levels,
+                           VkImageUsageFlags usage, VkImageCreateFlags flags) {
+    return gpu.make_image({
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .flags = flags,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = vk_format(shape.format),
+        .extent = {shape.width, shape.height, 1},
+        .mipLevels = levels,
+        .arrayLayers = shape.layers,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .tiling = VK_IMAGE_TILING_OPTIMAL,
+        .usage = usage,
+    });
+}
+
+void fill_with_random_rows(test::Gpu& gpu, const test::Image& image, TexelFormat format) {
+    const VkExtent3D extent = image.extent();
+    const auto rows = static_cast<std::uint32_t>(std::clamp<std::size_t>(
+        RANDOM_SIZE_BYTES / (extent.width * texel_size_bytes(format)), 1, extent.height));
+    const std::vector<std::byte> texels = random_texels(format, std::size_t{extent.width} * rows);
+    const test::Buffer on_host = gpu.make_buffer(texels.size(), 0, test::Memory::host_visible);
+    const test::Buffer on_device = gpu.make_buffer(texels.size(), 0);
+    std::memcpy(on_host.mapped(), texels.data(), texels.size());
+
+    std::vector<VkBufferImageCopy> copies;
+    for (std::uint32_t layer = 0; layer < image.layers(); ++layer) {
+        for (std::uint32_t row = 0; row < extent.height; row += rows) {
+            copies.push_back({
+                .imageSubresource = {image.range().aspectMask, 0, layer, 1},
+                .imageOffset = {0, static_cast<std::int32_t>(row), 0},
+                .imageExtent = {extent.width, std::min(rows, extent.height - row), 1},
+            });
+        }
+    }
+    gpu.run([&](VkCommandBuffer commands) {
+        const VkBufferCopy all = {0, 0, texels.size()};
+        gpu.vk().CmdCopyBuffer(commands, on_host.handle(), on_device.handle(), 1, &all);
+        gpu.barrier(commands);
+        gpu.vk().CmdCopyBufferToImage(commands, on_device.handle(), image.handle(), image.layout(),
+                                      static_cast<std::uint32_t>(copies.size()), copies.data());
+    });
+}
+
+MipImages::MipImages(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape& image_shape,
+                     std::uint32_t dirty_rectangle_capacity)
+    : shape{image_shape.width, image_shape.height, image_shape.layers,
+            level_count(image_shape, downsampler.options().edge_rule)},
+      source(make_source(gpu, downsampler, image_shape, shape)),
+      destination(make_destination(gpu, downsampler, image_shape, shape)),
+      state(make_zeros(gpu, downsampler.requirements(shape).state_size_bytes,
+                       downsampler.requirements(shape).state_usage)),
+      dirty_blocks(make_zeros(gpu, downsampler.requirements(shape).dirty_blocks_size_bytes,
+                              downsampler.requirements(shape).dirty_blocks_usage)),
+      dirty_rectangles(
+          gpu.make_buffer(4 * sizeof(std::uint32_t) +
+                              sizeof(DirtyRectangle) * std::max(dirty_rectangle_capacity, 1U),
+                          VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, test::Memory::host_visible)),
+      binding([&] {
+          Downsampler::Resources resources;
+          resources.source = source.resource();
+          resources.destination = destination ? destination->resource() : source.resource();
+          resources.state = state.range();
+          if (dirty_rectangle_capacity > 0) {
+              resources.dirty_blocks = dirty_blocks.range();
+              resources.dirty_rectangles = dirty_rectangles.range();
+              resources.dirty_rectangle_capacity = dirty_rectangle_capacity;
+          }
+          return downsampler.bind(shape, resources);
+      }()) {
+    fill_with_random_rows(gpu, source, image_shape.format);
+}
+
+std::vector<ImageShape> shapes_to_check(const ImageShape& shape) {
+    constexpr std::size_t MOST_TEXELS = std::size_t{2} << 20U;
+    constexpr std::uint32_t MODERATE_EXTENT = 1024;
+    constexpr std::uint32_t LARGEST_OF_ONE_HAND_OVER = 4096;
+    if (std::size_t{shape.width} * shape.height * shape.layers <= MOST_TEXELS) {
+        return {shape};
+    }
+    const auto moderate = [](std::uint32_t extent) {
+        return extent <= MODERATE_EXTENT ? extent : MODERATE_EXTENT - extent % 2;
+    };
+    ImageShape square = shape;
+    square.width = moderate(shape.width);
+    square.height = moderate(shape.height);
+    square.layers = std::min(shape.layers, 2U);
+    std::vector<ImageShape> shapes = {square};
+    if (shape.width > LARGEST_OF_ONE_HAND_OVER) {
+        ImageShape strip = square;
+        strip.width = shape.width;
+        strip.height = std::min(shape.height, 64U);
+        strip.layers = 1;
+        shapes.push_back(strip);
+    }
+    return shapes;
+}
+
+void check_levels(const MipChain& levels, const ImageView& source,
+                  const DownsamplerOptions& options) {
+    const bool blits = options.method == MipMethod::blit;
+    const MipChain expected =
+        reference::downsample(source, {.reduction = options.reduction,
+                                       .format = options.format,
+                                       .edge_rule = options.edge_rule,
+                                       .method = blits ? MipMethod::per_level : options.method});
+    if (levels.levels.size() != expected.levels.size()) {
+        throw WrongResult("the number of levels is wrong");
+    }
+    for (std::uint32_t level = 1; level < expected.levels.size(); ++level) {
+        check_level(levels.levels[level], expected.levels[level], options, level);
+    }
+}
+
+}  // namespace quadtile::bench

@@ -1,0 +1,38 @@
+// What nothing can be faster than.
+
+#pragma once
+
+#include "support/gpu.hpp"
+
+#include <quadtile/map.hpp>
+#include <quadtile/pyramid.hpp>
+
+#include <cstdint>
+
+namespace quadtile::bench {
+
+// One workgroup that does nothing.
+[[nodiscard]] test::ComputePipeline make_empty_dispatch(const test::Gpu& gpu);
+
+// Reads each texel of the first layer of an image once; of the channels, the first.
+class ReadTexels {
+ public:
+    ReadTexels(const test::Gpu& gpu, const MapImage& image, const ImageShape& shape);
+
+    // Commands to time: the sum of what was read is not kept.
+    void record(VkCommandBuffer commands) const;
+
+    // Throws WrongResult where the kernel does not read each texel of the map, which the image
+    // holds, once.
+    void check(test::Gpu& gpu, const MapView& map) const;
+
+ private:
+    void record(VkCommandBuffer commands, std::uint32_t limit) const;
+
+    ImageShape shape_;
+    test::Buffer result_;
+    MapImage image_;
+    test::ComputePipeline pipeline_;
+};
+
+}  // namespace quadtile::bench

@@ -1,0 +1,109 @@
+#version 460
+// From rectangles that have changed to the list of 64 x 64 blocks that they touch, each block once,
+// with the arguments of the indirect dispatch of downsample.comp.
+//
+// Dispatch: any number of workgroups of 64 threads; rectangle after rectangle is dealt out to them.
+//
+// Bindings, set 0:
+//   0  rectangles  their number, three unused words, then the rectangles; read only
+//   1  blocks      see dirty_blocks.h
+//   2  state       of the downsampler: how many blocks are going to arrive in each group
+//
+// Memory order (Vulkan memory model). Marks, lengths and expectations are counted by atomics, which
+// need no order among each other. The header is written by the last workgroup to finish: each one's
+// thread 0 adds to a counter, a release at device scope after a workgroup barrier, and the one that
+// finds it full acquires. The list itself is read by the next dispatch, behind a barrier of the API.
+
+#extension GL_KHR_memory_scope_semantics : require
+#pragma use_vulkan_memory_model
+#extension GL_GOOGLE_include_directive : require
+
+#include "quadtile/dirty_blocks.h"
+#include "quadtile/kernel_parameters.h"
+
+layout(local_size_x = 64) in;
+
+layout(constant_id = 2) const uint EDGE_RULE = EDGE_ROUND_UP;
+
+layout(set = 0, binding = 0, std430) readonly buffer Rectangles {
+    uint rectangle_count;
+    uint unused[3];
+    DirtyRectangle rectangles[];
+};
+layout(set = 0, binding = 1, std430) nonprivate buffer Blocks {
+    DirtyBlocksHeader header;
+    uint words[];
+};
+layout(set = 0, binding = 2, std430) nonprivate buffer State { uint state[]; };
+layout(push_constant) uniform Parameters { DirtyBlocksParameters parameters; };
+
+uint add(uint word, uint value) {
+    return atomicAdd(state[word], value, gl_ScopeDevice, 0, 0);
+}
+
+// A touched block will arrive in its group; with the first of them, the group in its own.
+void expect(uvec2 index, uint layer) {
+    uint counters = parameters.layers + layer * parameters.state_words_per_layer + 1;
+    uint level = BLOCK_LEVELS;
+    while (level < parameters.top_level) {
+        const uint levels = step_levels(level, parameters.top_level);
+        const uvec2 extent = uvec2(mip_extent(parameters.width, level, EDGE_RULE),
+                                   mip_extent(parameters.height, level, EDGE_RULE));
+        if (any(greaterThanEqual(index, extent))) {
+            return;
+        }
+        const uvec2 groups = uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
+                                   blocks_along(parameters.height, level, levels, EDGE_RULE));
+        index = uvec2(block_of(index.x, levels, groups.x), block_of(index.y, levels, groups.y));
+        if (add(counters + groups.x * groups.y + index.y * groups.x + index.x, 1) != 0) {
+            return;
+        }
+        counters += handover_words(parameters.width, parameters.height, level, levels, EDGE_RULE,
+                                   parameters.texel_words);
+        level += levels;
+    }
+}
+
+void main() {
+    const uint columns = blocks_along(parameters.width, 0, BLOCK_LEVELS, EDGE_RULE);
+    const uint rows = blocks_along(parameters.height, 0, BLOCK_LEVELS, EDGE_RULE);
+    const uint blocks = columns * rows * parameters.layers;
+    const uint count = min(rectangle_count, parameters.rectangle_capacity);
+    for (uint i = gl_WorkGroupID.x; i < count; i += gl_NumWorkGroups.x) {
+        const DirtyRectangle rectangle = rectangles[i];
+        if (rectangle.layer >= parameters.layers || rectangle.x >= parameters.width ||
+            rectangle.y >= parameters.height || rectangle.width == 0 || rectangle.height == 0) {
+            continue;
+        }
+        const uint last_x =
+            rectangle.x + min(rectangle.width, parameters.width - rectangle.x) - 1;
+        const uint last_y =
+            rectangle.y + min(rectangle.height, parameters.height - rectangle.y) - 1;
+        const uvec2 first = uvec2(block_of(rectangle.x, BLOCK_LEVELS, columns),
+                                  block_of(rectangle.y, BLOCK_LEVELS, rows));
+        const uvec2 touched =
+            uvec2(block_of(last_x, BLOCK_LEVELS, columns), block_of(last_y, BLOCK_LEVELS, rows)) -
+            first + 1;
+        for (uint n = gl_LocalInvocationIndex; n < touched.x * touched.y; n += 64) {
+            const uvec2 index = first + uvec2(n % touched.x, n / touched.x);
+            const uint block = (rectangle.layer * rows + index.y) * columns + index.x;
+            if (atomicExchange(words[blocks + block], 1, gl_ScopeDevice, 0, 0) == 0) {
+                words[atomicAdd(header.listed, 1, gl_ScopeDevice, 0, 0)] = block;
+                expect(index, rectangle.layer);
+            }
+        }
+    }
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer,
+                   gl_SemanticsAcquireRelease);
+    if (gl_LocalInvocationIndex == 0 &&
+        atomicAdd(header.finished_workgroups, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer,
+                  gl_SemanticsAcquireRelease) == gl_NumWorkGroups.x - 1) {
+        const uint listed = atomicExchange(header.listed, 0, gl_ScopeDevice, 0, 0);
+        header.dispatch_x = folded_x(listed, parameters.max_workgroup_count);
+        header.dispatch_y = folded_y(listed, parameters.max_workgroup_count);
+        header.dispatch_z = 1;
+        header.block_count = listed;
+        header.blocks = blocks;
+        header.finished_workgroups = 0;
+    }
+}

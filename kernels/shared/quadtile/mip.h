@@ -1,0 +1,90 @@
+// Mip levels of an image of any size: how large each is, which texels of the level below a texel is
+// made of, and which part of the image it covers. Called texel here, node in the quadtree.
+//
+// Three edge rules, one axis at a time (n texels at level l, m at level l + 1):
+//
+//   - round_up: m = ceil(n / 2). Texel i is made of 2i and 2i + 1, of those that exist. The
+//     quadtree's rule.
+//   - fold: m = max(floor(n / 2), 1), as in Vulkan mip chains. The last texel takes in what is left
+//     over, so three texels where n is odd: nothing is lost.
+//   - drop: m as for fold; what is left over is dropped, as AMD's FidelityFX SPD does.
+//
+// An axis that has come down to one texel stays there, whatever the rule.
+
+#ifndef QUADTILE_MIP_H
+#define QUADTILE_MIP_H
+
+#include "language.h"
+#include "quadtree.h"
+#ifdef __cplusplus
+#include <bit>
+#endif
+
+QUADTILE_NAMESPACE_BEGIN
+
+const QUADTILE_UINT EDGE_ROUND_UP = 0;
+const QUADTILE_UINT EDGE_FOLD = 1;
+const QUADTILE_UINT EDGE_DROP = 2;
+
+const QUADTILE_UINT REDUCE_MAX = 0;
+const QUADTILE_UINT REDUCE_MIN = 1;
+const QUADTILE_UINT REDUCE_MEAN = 2;
+const QUADTILE_UINT REDUCE_SUM = 3;
+const QUADTILE_UINT REDUCE_MIN_MAX = 4;  // minimum in the first channel, maximum in the second
+const QUADTILE_UINT REDUCE_CUSTOM = 5;
+
+// Texels of a level along one axis of an image of `extent` texels.
+QUADTILE_SHARED QUADTILE_UINT mip_extent(QUADTILE_UINT extent, QUADTILE_UINT level,
+                                         QUADTILE_UINT edge_rule) {
+    if (edge_rule == EDGE_ROUND_UP) {
+        return level_extent(extent, level);
+    }
+    return extent >> level != 0 ? extent >> level : 1;
+}
+
+// The last of the texels of level - 1 that texel `i` of `level` is made of; the first is 2 * i.
+QUADTILE_SHARED QUADTILE_UINT mip_last_child(QUADTILE_UINT extent, QUADTILE_UINT level,
+                                             QUADTILE_UINT i, QUADTILE_UINT edge_rule) {
+    const QUADTILE_UINT last_below = mip_extent(extent, level - 1, edge_rule) - 1;
+    const bool takes_the_rest =
+        edge_rule == EDGE_FOLD && i + 1 == mip_extent(extent, level, edge_rule);
+    return takes_the_rest || last_below < 2 * i + 1 ? last_below : 2 * i + 1;
+}
+
+// How many texels of the image the last texel of a level covers; all others cover 2^level.
+QUADTILE_SHARED QUADTILE_UINT mip_last_coverage(QUADTILE_UINT extent, QUADTILE_UINT level,
+                                                QUADTILE_UINT edge_rule) {
+    if (edge_rule == EDGE_DROP) {
+#ifdef __cplusplus
+        const QUADTILE_UINT halvings = static_cast<QUADTILE_UINT>(std::bit_width(extent)) - 1;
+#else
+        const QUADTILE_UINT halvings = findMSB(extent);
+#endif
+        return 1U << (level < halvings ? level : halvings);
+    }
+    return extent - ((mip_extent(extent, level, edge_rule) - 1) << level);
+}
+
+// 2^level / coverage, cut off after 24 bits: by integers, since float divisions differ from device
+// to device. `coverage` below 2^31.
+QUADTILE_SHARED float mip_weight(QUADTILE_UINT level, QUADTILE_UINT coverage) {
+    QUADTILE_UINT quotient = (1U << level) / coverage;
+    QUADTILE_UINT remainder = (1U << level) % coverage;
+    float unit = 1.0F;
+    for (QUADTILE_UINT digit = 0; digit < 25; ++digit) {
+        if (remainder != 0 && quotient < 0x00800000U) {
+            remainder = 2 * remainder;
+            quotient = 2 * quotient;
+            unit = unit * 0.5F;
+            if (remainder >= coverage) {
+                remainder = remainder - coverage;
+                quotient = quotient + 1;
+            }
+        }
+    }
+    return float(quotient) * unit;
+}
+
+QUADTILE_NAMESPACE_END
+
+#endif

@@ -1,0 +1,52 @@
+// How floats become texels, to the bit: drivers may round when they store to an image, so kernels
+// round first, to a value that the format holds.
+
+#ifndef QUADTILE_TEXEL_ENCODING_H
+#define QUADTILE_TEXEL_ENCODING_H
+
+#include "language.h"
+
+QUADTILE_NAMESPACE_BEGIN
+
+// What the four bytes or halves of a texel mean.
+const QUADTILE_UINT ENCODING_FLOAT32 = 0;
+const QUADTILE_UINT ENCODING_FLOAT16 = 1;
+const QUADTILE_UINT ENCODING_UNORM8 = 2;
+const QUADTILE_UINT ENCODING_UNORM16 = 3;
+const QUADTILE_UINT ENCODING_SRGB8 = 4;  // colours; a fourth channel is unorm
+
+// The largest code of a unorm or sRGB channel.
+QUADTILE_SHARED QUADTILE_UINT encoding_largest_code(QUADTILE_UINT encoding) {
+    return encoding == ENCODING_UNORM16 ? 65535U : 255U;
+}
+
+// A float rounded to the nearest half, ties to even; both given as IEEE 754 binary32 bits.
+QUADTILE_SHARED QUADTILE_UINT round_to_half(QUADTILE_UINT bits) {
+    const QUADTILE_UINT sign = bits & 0x80000000U;
+    const QUADTILE_UINT magnitude = bits & 0x7fffffffU;
+    const QUADTILE_UINT infinity = 0x7f800000U;
+    if (magnitude >= infinity) {
+        return bits;
+    }
+    // A half has 10 digits behind the point, fewer below 2^-14, the last of them 2^-24.
+    const QUADTILE_UINT exponent = magnitude >> 23;
+    const QUADTILE_UINT lost = exponent >= 113 ? 13 : 126 - exponent;
+    if (lost > 24) {
+        return sign;
+    }
+    const QUADTILE_UINT digits = (magnitude & 0x007fffffU) | 0x00800000U;
+    const QUADTILE_UINT half_unit = 1U << (lost - 1);
+    const QUADTILE_UINT odd = (digits >> lost) & 1U;
+    const QUADTILE_UINT kept = ((digits + half_unit - 1 + odd) >> lost) << lost;
+    // Digits that have carried into the next power of two raise the exponent; 24 lost digits leave
+    // 0 or 2^24 units of the lowest exponent.
+    if (kept == 0) {
+        return sign;
+    }
+    const QUADTILE_UINT rounded = (exponent << 23) + kept - 0x00800000U;
+    return sign | (rounded >= 0x47800000U ? infinity : rounded);
+}
+
+QUADTILE_NAMESPACE_END
+
+#endif

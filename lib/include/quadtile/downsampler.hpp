@@ -1,0 +1,190 @@
+// Mip levels of an image, recorded into the caller's command buffer.
+
+#pragma once
+
+#include <quadtile/dirty_blocks.h>
+#include <quadtile/device.hpp>
+#include <quadtile/mip_chain.hpp>
+#include <quadtile/pyramid.hpp>
+
+#include <vulkan/vulkan_core.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace quadtile {
+
+// How level 0 is read.
+enum class TexelRead {
+    automatic,  // texels, but where filtered gives the same: extremes of unorm and sRGB formats
+    texels,     // each texel by itself (gathers, or fetches of four channels)
+    // A quad in one go: a bilinear sampler for mean and sum, MIN and MAX reduction for extremes.
+    // The mean of four texels is then rounded as the texture unit does: off by up to 2^-8 of the
+    // largest of them (measured on NVIDIA: README). Extremes are exact but for NaN.
+    filtered,
+};
+
+// How threads exchange what they hold.
+enum class Exchange {
+    automatic,  // subgroup where the device has it
+    subgroup,   // shuffles, at the device's subgroup size (4 to 128)
+    shared_memory,
+};
+
+struct DownsamplerOptions {
+    Reduction reduction = Reduction::mean;
+    TexelFormat source_format = TexelFormat::rgba8_srgb;
+    // Of the levels that are made; no depth format. As many channels as the source has (min_max:
+    // two, of a source of one or two). Extremes: the source's encoding, or 32-bit floats. Sums:
+    // floats.
+    TexelFormat format = TexelFormat::rgba8_srgb;
+    EdgeRule edge_rule = EdgeRule::fold;
+    // Writes level 0 of the destination too: a copy of the source. Not with TexelRead::filtered.
+    bool copy_source = false;
+    // For Reduction::custom, GLSL that defines
+    //
+    //     TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d)
+    //
+    // of the texels a b above c d. TEXEL is float, vec2 or vec4 after the number of channels; unorm
+    // values in [0, 1], sRGB colours in linear light. At odd edges a texel that does not exist is
+    // replaced by the nearest one beside it; of three texels in a row or column (EdgeRule::fold)
+    // the 2 x 2 windows are reduced, and their results again.
+    std::string custom_glsl;
+    MipMethod method = MipMethod::automatic;
+
+    // Overrides, for tests and measurements.
+    TexelRead read = TexelRead::automatic;
+    Exchange exchange = Exchange::automatic;
+    // Arithmetic in halves, for formats with no more than 11 bits a channel: half the shared
+    // memory. Extremes stay exact; each level of a mean is off by at most 3 * 2^-11 of its largest
+    // texel before it is rounded to the format. Needs Features::float16.
+    bool half_precision = false;
+};
+
+// An image of the caller's, described as it was created.
+struct ImageResource {
+    VkImage image = VK_NULL_HANDLE;
+    // What the image was created with; pNext is not looked at.
+    VkImageCreateInfo created = {};
+    // The layout it is in when the commands execute.
+    VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
+};
+
+// Makes the mip levels of all layers of an image (cubes: their faces). Owns pipelines and a table
+// only.
+//
+// Each level is reduced from the exact values of the level below and rounded to the format when it
+// is stored. Where a method stores a level and reads it again (per_level: every one, subgroup:
+// every sixth) the rounded values are taken; so does spd at level 6 under EdgeRule::drop,
+// as FidelityFX SPD does.
+//
+// Thread-safe. Recordings that share a state buffer must not execute at the same time; others may.
+class Downsampler {
+ public:
+    // Compiles the pipelines. Throws Error: invalid_argument for options that contradict each other
+    // or GLSL that does not compile (with its line numbers), unsupported for what the device cannot
+    // do; the message names it.
+    Downsampler(const Device& device, DownsamplerOptions options);
+
+    // The options, with what `automatic` stands for.
+    [[nodiscard]] const DownsamplerOptions& options() const noexcept;
+
+    // An image and how many of its mip levels are wanted, level 0 included.
+    struct Shape {
+        std::uint32_t width = 0;
+        std::uint32_t height = 0;
+        std::uint32_t layers = 1;
+        std::uint32_t levels = 0;  // 1 to full_mip_levels
+    };
+
+    struct Requirements {
+        // Fill it with zeros once; every run leaves it ready for the next one, of the same shape.
+        VkDeviceSize state_size_bytes;
+        // For record_indirect: filled with zeros once, as the state.
+        VkDeviceSize dirty_blocks_size_bytes;
+        VkDeviceSize alignment_bytes;  // of the offsets of buffers
+        VkBufferUsageFlags state_usage;
+        VkBufferUsageFlags dirty_blocks_usage;
+
+        // The source: an image of exactly width x height and options().source_format.
+        VkImageUsageFlags source_usage;
+        VkImageCreateFlags source_flags;
+        // The destination: may be the same image where the formats are the same, with the usages
+        // and flags of both. Its mip levels must be at least as large as the levels are; under
+        // EdgeRule::round_up, where a Vulkan mip chain may be too small, an image of these extents
+        // is large enough.
+        VkImageUsageFlags destination_usage;
+        VkImageCreateFlags destination_flags;
+        VkExtent2D destination_extent;
+    };
+
+    // What the caller must bring. Throws Error(invalid_argument) for extents or layers of 0, levels
+    // of 0 or more than the full chain has; Error(unsupported) for what the device cannot hold.
+    [[nodiscard]] Requirements requirements(const Shape& shape) const;
+
+    struct Resources {
+        ImageResource source;       // mip level 0 is read
+        ImageResource destination;  // levels 1 and up are written, level 0 with copy_source
+        BufferRange state;
+        BufferRange dirty_blocks;  // for record_indirect; null where it is not used
+        // For record_indirect, usage STORAGE_BUFFER, aligned as the others: a word with their
+        // number, three unused words, then so many DirtyRectangles; `dirty_rectangle_capacity` fit.
+        // Usage STORAGE_BUFFER, offset aligned.
+        BufferRange dirty_rectangles;
+        std::uint32_t dirty_rectangle_capacity = 0;
+    };
+
+    // The views and descriptors of one set of resources. Keep it until the commands recorded with
+    // it have executed, and destroy it before the resources.
+    class Binding {
+     public:
+        Binding(Binding&&) noexcept;
+        Binding& operator=(Binding&&) noexcept;
+        ~Binding();
+
+     private:
+        friend class Downsampler;
+        struct Impl;
+        explicit Binding(std::unique_ptr<Impl> impl);
+        std::unique_ptr<Impl> impl_;
+    };
+
+    // Throws Error(invalid_argument) for images without the usage, format, size or layers that are
+    // needed.
+    [[nodiscard]] Binding bind(const Shape& shape, const Resources& resources) const;
+
+    // Records all levels into a command buffer of a queue with compute (blit: with graphics),
+    // outside a render pass. Leaves its own pipeline, descriptor set 0 and push constants bound.
+    //
+    // Before: writes to the source available and visible to COMPUTE_SHADER / SHADER_READ; earlier
+    // uses of the destination and the state finished or ordered before COMPUTE_SHADER /
+    // SHADER_WRITE (state: SHADER_READ too). The destination in layout GENERAL, also where it is
+    // the source. After: the levels and the state were written by COMPUTE_SHADER / SHADER_WRITE;
+    // layouts are unchanged. MipMethod::blit: all of this with TRANSFER, TRANSFER_READ and
+    // TRANSFER_WRITE.
+    //
+    // Does not allocate, submit or wait.
+    void record(VkCommandBuffer commands, const Binding& binding) const;
+
+    // Brings the levels up to date after texels inside the rectangles have changed: exactly the
+    // 64 x 64 blocks that they touch run, and everything above them. Everything else must be as a
+    // run with the same binding and state has left it. MipMethod::spd only; barriers as for
+    // `record`. Throws Error(invalid_argument) for a rectangle that is empty or not inside the
+    // image, before anything is recorded.
+    void record(VkCommandBuffer commands, const Binding& binding,
+                std::span<const DirtyRectangle> rectangles) const;
+
+    // The same with rectangles on the GPU; they are cut off at the image's edges, and those beyond
+    // the capacity are not looked at. Two dispatches, the second indirect.
+    // Before, in addition: the rectangles available and visible to COMPUTE_SHADER / SHADER_READ;
+    // dirty_blocks like the state, and to DRAW_INDIRECT / INDIRECT_COMMAND_READ.
+    void record_indirect(VkCommandBuffer commands, const Binding& binding) const;
+
+ private:
+    struct Impl;
+    std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace quadtile

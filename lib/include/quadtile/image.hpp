@@ -1,0 +1,59 @@
+// An image in host memory.
+
+#pragma once
+
+#include <quadtile/limits.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace quadtile {
+
+// Formats of texels, in host memory and as a Vulkan image; channels in this order, no padding.
+enum class TexelFormat {
+    r32_float,     // VK_FORMAT_R32_SFLOAT
+    r16_float,     // VK_FORMAT_R16_SFLOAT
+    d32_float,     // VK_FORMAT_D32_SFLOAT; values in [0, 1]
+    r16_unorm,     // VK_FORMAT_R16_UNORM: value / 65535
+    r8_unorm,      // VK_FORMAT_R8_UNORM: value / 255
+    d16_unorm,     // VK_FORMAT_D16_UNORM: value / 65535
+    rg32_float,    // VK_FORMAT_R32G32_SFLOAT
+    rg16_float,    // VK_FORMAT_R16G16_SFLOAT
+    rgba32_float,  // VK_FORMAT_R32G32B32A32_SFLOAT
+    rgba16_float,  // VK_FORMAT_R16G16B16A16_SFLOAT
+    rgba8_unorm,   // VK_FORMAT_R8G8B8A8_UNORM
+    rgba8_srgb,  // VK_FORMAT_R8G8B8A8_SRGB: colours on the sRGB curve (IEC 61966-2-1), linear alpha
+};
+
+// Bytes of one texel.
+[[nodiscard]] std::size_t texel_size_bytes(TexelFormat format) noexcept;
+
+// 1, 2 or 4.
+[[nodiscard]] std::uint32_t channel_count(TexelFormat format) noexcept;
+
+// "rgba8_srgb"
+[[nodiscard]] const char* name_of(TexelFormat format) noexcept;
+
+// Size of an image: texels, at least 1 x 1, and layers of that size, at least 1.
+struct ImageShape {
+    std::uint32_t width = 0;
+    std::uint32_t height = 0;
+    std::uint32_t layers = 1;
+    TexelFormat format = TexelFormat::r32_float;
+
+    friend bool operator==(const ImageShape&, const ImageShape&) = default;
+};
+
+// An image that the caller owns and keeps alive during the call it is given to: `layers` images one
+// after the other, rows from the top, no padding.
+struct ImageView {
+    const void* texels = nullptr;
+    ImageShape shape;
+};
+
+// Throws Error(invalid_argument) where an image has no texels, an extent of 0 or above 65536, more
+// than 65536 layers, or 2^32 texels or more in all.
+void check_image(const ImageShape& shape);
+
+}  // namespace quadtile

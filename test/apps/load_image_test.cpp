@@ -1,0 +1,162 @@
+#include "load_image.hpp"
+
+#include "image_files.hpp"
+#include "temporary_directory.hpp"
+
+#include <quadtile/reference.hpp>
+
+#include <gmock/gmock.h>
+
+namespace quadtile::app::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int WIDTH = 3;
+constexpr int HEIGHT = 2;
+constexpr std::size_t TEXELS = WIDTH * HEIGHT;
+
+class LoadImage : public ::testing::Test {
+ protected:
+    LoadedImage load(const std::string& bytes, const ImageSelection& selection = {}) const {
+        return load_image(directory_.add("image", bytes), selection);
+    }
+
+    std::string failure(const std::string& bytes, const ImageSelection& selection = {}) const {
+        try {
+            (void)load(bytes, selection);
+        } catch (const std::runtime_error& error) {
+            return error.what();
+        }
+        return "no error";
+    }
+
+    TemporaryDirectory directory_;
+};
+
+std::vector<std::uint16_t> ramp(std::size_t components, std::uint16_t step) {
+    std::vector<std::uint16_t> samples(TEXELS * components);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        samples[i] = static_cast<std::uint16_t>((i + 1) * step);
+    }
+    return samples;
+}
+
+// The stored codes of a texel.
+template <typename Code>
+std::vector<int> codes(const LoadedImage& image, std::size_t texel) {
+    const auto* const all = reinterpret_cast<const Code*>(image.texels.get());
+    const std::size_t count = channel_count(image.shape.format);
+    return {all + texel * count, all + (texel + 1) * count};
+}
+
+std::vector<float> floats(const LoadedImage& image, std::size_t texel) {
+    const reference::Texel value = reference::decode_texels(image.view())[texel];
+    return {value.begin(), value.begin() + channel_count(image.shape.format)};
+}
+
+TEST_F(LoadImage, PngOf8Bits) {
+    const ImageSelection linear{.linear = true};
+    const std::string grey = encode_png_samples(WIDTH, HEIGHT, PngType::grey, 8, ramp(1, 10));
+    LoadedImage image = load(grey);
+    EXPECT_EQ(image.shape, (ImageShape{WIDTH, HEIGHT, 1, TexelFormat::rgba8_srgb}));
+    EXPECT_THAT(codes<std::uint8_t>(image, 5), ElementsAre(60, 60, 60, 255));
+    image = load(grey, linear);
+    EXPECT_EQ(image.shape.format, TexelFormat::r8_unorm);
+    EXPECT_THAT(codes<std::uint8_t>(image, 5), ElementsAre(60));
+
+    image = load(encode_png_samples(WIDTH, HEIGHT, PngType::grey_alpha, 8, ramp(2, 10)), linear);
+    EXPECT_EQ(image.shape.format, TexelFormat::rgba8_unorm);
+    EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(30, 30, 30, 40));
+
+    image = load(encode_png_samples(WIDTH, HEIGHT, PngType::colour, 8, ramp(3, 10)));
+    EXPECT_EQ(image.shape.format, TexelFormat::rgba8_srgb);
+    EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(40, 50, 60, 255));
+
+    image = load(encode_png_samples(WIDTH, HEIGHT, PngType::colour_alpha, 8, ramp(4, 10)), linear);
+    EXPECT_EQ(image.shape.format, TexelFormat::rgba8_unorm);
+    EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(50, 60, 70, 80));
+}
+
+TEST_F(LoadImage, PngOf16BitsIsLinear) {
+    for (const bool linear : {false, true}) {
+        LoadedImage image =
+            load(encode_png_samples(WIDTH, HEIGHT, PngType::grey, 16, ramp(1, 1000)),
+                 {.linear = linear});
+        EXPECT_EQ(image.shape, (ImageShape{WIDTH, HEIGHT, 1, TexelFormat::r16_unorm}));
+        EXPECT_THAT(codes<std::uint16_t>(image, 5), ElementsAre(6000));
+
+        image = load(encode_png_samples(WIDTH, HEIGHT, PngType::colour, 16, ramp(3, 1000)),
+                     {.linear = linear});
+        EXPECT_EQ(image.shape.format, TexelFormat::rgba32_float);
+        EXPECT_THAT(floats(image, 1),
+                    ElementsAre(4000 / 65535.0F, 5000 / 65535.0F, 6000 / 65535.0F, 1.0F));
+    }
+}
+
+TEST_F(LoadImage, Pfm) {
+    std::vector<float> values(TEXELS * 3);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<float>(i) - 4.5F;
+    }
+    for (const bool big_endian : {false, true}) {
+        LoadedImage image = load(encode_pfm_values(WIDTH, HEIGHT, true, values, big_endian));
+        EXPECT_EQ(image.shape, (ImageShape{WIDTH, HEIGHT, 1, TexelFormat::rgba32_float}));
+        EXPECT_THAT(floats(image, 4), ElementsAre(7.5F, 8.5F, 9.5F, 1.0F));
+        image = load(encode_pfm_values(WIDTH, HEIGHT, false, {0, 1, 2, 3, 4, 5}, big_endian));
+        EXPECT_EQ(image.shape.format, TexelFormat::r32_float);
+        EXPECT_THAT(floats(image, 4), ElementsAre(4.0F));
+    }
+    EXPECT_THAT(failure("PF\n3 2\n-1\n0123"), HasSubstr("truncated"));
+}
+
+TEST_F(LoadImage, ExrKeepsHalvesOnlyWhereAllAre) {
+    const auto channel = [](const char* name, float value, bool half) {
+        return ExrChannel{name, std::vector<float>(TEXELS, value), {}, half};
+    };
+    const auto encode = [](const std::vector<ExrChannel>& channels) {
+        return encode_exr_channels(WIDTH, HEIGHT, channels, {.left = -2, .top = 7});
+    };
+    LoadedImage image =
+        load(encode({channel("R", 0.5F, true), channel("G", 1.5F, true), channel("B", 2, true)}));
+    EXPECT_EQ(image.shape, (ImageShape{WIDTH, HEIGHT, 1, TexelFormat::rgba16_float}));
+    EXPECT_THAT(floats(image, 5), ElementsAre(0.5F, 1.5F, 2.0F, 1.0F));
+
+    // Y is one more channel beside them.
+    image = load(encode({channel("R", 0.5F, true), channel("G", 1.5F, true), channel("B", 2, true),
+                         channel("A", 0.25F, false), channel("Y", 9, true)}));
+    EXPECT_EQ(image.shape.format, TexelFormat::rgba32_float);
+    EXPECT_THAT(floats(image, 0), ElementsAre(0.5F, 1.5F, 2.0F, 0.25F));
+
+    image = load(encode({channel("Z", 3, true), channel("Q", 4, true)}));
+    EXPECT_EQ(image.shape.format, TexelFormat::r16_float);
+    EXPECT_THAT(floats(image, 5), ElementsAre(4.0F));
+}
+
+TEST_F(LoadImage, OneChannel) {
+    const std::string png = encode_png_samples(WIDTH, HEIGHT, PngType::colour, 8, ramp(3, 10));
+    const LoadedImage image = load(png, {.channel = "G"});
+    EXPECT_EQ(image.shape, (ImageShape{WIDTH, HEIGHT, 1, TexelFormat::r8_unorm}));
+    EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(50));
+    EXPECT_THAT(failure(png, {.channel = "Z"}),
+                AllOf(HasSubstr("image"), HasSubstr("no channel 'Z'")));
+}
+
+TEST_F(LoadImage, BadFilesAreNamed) {
+    EXPECT_THAT(failure(""), AllOf(HasSubstr("cannot read '"), HasSubstr("empty")));
+    EXPECT_THAT(failure("hello"), HasSubstr("not an OpenEXR, PFM or PNG image"));
+    const std::string exr = encode_exr_channels(8, 8,
+                                                {{"R", std::vector<float>(64)},
+                                                 {"G", std::vector<float>(64)},
+                                                 {"B", std::vector<float>(64)}});
+    EXPECT_THAT(failure(exr.substr(0, exr.size() - 20)), HasSubstr("truncated"));
+    const std::string png = encode_png_samples(WIDTH, HEIGHT, PngType::grey, 8, ramp(1, 1));
+    EXPECT_THAT(failure(png.substr(0, 40)), HasSubstr("PNG"));
+    EXPECT_THAT(failure(encode_exr_luminance_chroma(8, 8)), HasSubstr("no error"));  // Y alone
+    EXPECT_THAT(failure(encode_exr_deep(8, 8)), HasSubstr("deep"));
+}
+
+}  // namespace
+}  // namespace quadtile::app::test

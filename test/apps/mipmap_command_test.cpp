@@ -1,0 +1,428 @@
+// `quadtile mipmap` as a black box.
+
+#include "image_files.hpp"
+#include "load_image.hpp"
+#include "load_map.hpp"
+#include "program_test.hpp"
+#include "random_images.hpp"
+#include "save_image.hpp"
+
+#include <quadtile/reference.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+namespace quadtile::app::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+namespace fs = std::filesystem;
+
+struct Row {
+    std::string levels;
+    std::string time;
+    std::string difference;
+    std::string obstacle;
+};
+
+// The table, and the method that `auto` takes.
+struct Report {
+    std::map<std::string, Row> rows;
+    std::vector<std::string> order;
+    std::string automatic;
+};
+
+Report parse_report(const std::string& output) {
+    Report report;
+    std::istringstream lines(output);
+    std::string line;
+    while (std::getline(lines, line) && !line.starts_with("method ")) {
+    }
+    EXPECT_THAT(line, ContainsRegex("method +levels +GPU time .* +largest difference .*"));
+    while (std::getline(lines, line)) {
+        std::istringstream cells(line);
+        std::string method;
+        Row row;
+        if (line.starts_with("auto takes ")) {
+            report.automatic = line.substr(11);
+            continue;
+        }
+        cells >> method >> row.levels >> row.time >> row.difference;
+        std::getline(cells >> std::ws, row.obstacle);
+        EXPECT_TRUE(report.rows.emplace(method, row).second) << output;
+        report.order.push_back(method);
+    }
+    return report;
+}
+
+std::vector<std::byte> bytes_of(const LoadedImage& image) {
+    return {image.texels.get(), image.texels.get() + std::size_t{image.shape.width} *
+                                                         image.shape.height *
+                                                         texel_size_bytes(image.shape.format)};
+}
+
+// The GPU's methods that are the reference to the bit.
+const std::map<std::string, MipMethod>& exact_methods() {
+    static const std::map<std::string, MipMethod> methods{{"spd", MipMethod::spd},
+                                                          {"subgroup", MipMethod::subgroup},
+                                                          {"per-level", MipMethod::per_level}};
+    return methods;
+}
+
+class MipmapCommand : public ProgramTest {
+ protected:
+    // An image and its file.
+    RandomImage add_image(const std::string& name, const ImageShape& shape) const {
+        RandomImage image(shape);
+        directory_.add(name, encode_image(image.view()));
+        return image;
+    }
+
+    // The names of all files below a directory.
+    [[nodiscard]] Names files_in(const std::string& directory) const {
+        Names names;
+        for (const auto& entry : fs::recursive_directory_iterator(directory_.path() / directory)) {
+            if (!entry.is_directory()) {
+                names.insert(fs::relative(entry.path(), directory_.path() / directory).string());
+            }
+        }
+        return names;
+    }
+
+    // The files of one method hold these levels and there is nothing else.
+    void expect_levels(const std::string& directory, const MipChain& expected) const {
+        Names names;
+        for (std::size_t i = 0; i < expected.levels.size(); ++i) {
+            const ImageShape& shape = expected.levels[i].shape;
+            const std::string name =
+                (i < 10 ? "level_0" : "level_") + std::to_string(i) + file_ending(shape.format);
+            names.insert(name);
+            const LoadedImage level =
+                load_image(directory_.path() / directory / name,
+                           {.linear = shape.format != TexelFormat::rgba8_srgb});
+            EXPECT_EQ(level.shape, shape) << directory << "/" << name;
+            EXPECT_TRUE(bytes_of(level) == expected.levels[i].texels) << directory << "/" << name;
+        }
+        EXPECT_EQ(files_in(directory), names);
+    }
+};
+
+struct ImageCase {
+    const char* name;
+    ImageShape shape;
+
+    friend std::ostream& operator<<(std::ostream& stream, const ImageCase& image) {
+        return stream << image.name;
+    }
+};
+
+class EveryImage : public MipmapCommand, public ::testing::WithParamInterface<ImageCase> {};
+
+TEST_P(EveryImage, AllMethodsMakeTheLevels) {
+    SKIP_WITHOUT_DEVICE();
+    const ImageShape& shape = GetParam().shape;
+    const RandomImage image = add_image("image", shape);
+    Arguments arguments{"mipmap", "image", "out/levels", "--method", "all"};
+    if (has_codes(shape.format) && shape.format != TexelFormat::rgba8_srgb) {
+        arguments.emplace_back("--linear");
+    }
+    const ProgramResult result = run(arguments);
+    ASSERT_EQ(result.status, 0) << result.error;
+    EXPECT_THAT(result.error, IsEmpty());
+    EXPECT_THAT(result.output,
+                AllOf(HasSubstr(std::to_string(shape.width) + " x " + std::to_string(shape.height)),
+                      HasSubstr(name_of(shape.format))));
+
+    const Report report = parse_report(result.output);
+    EXPECT_THAT(report.order, ElementsAre("spd", "subgroup", "per-level", "blit", "reference"));
+    EXPECT_TRUE(report.rows.contains(report.automatic)) << report.automatic;
+    const std::uint32_t levels = full_mip_levels(shape.width, shape.height, EdgeRule::fold);
+    for (const auto& [name, method] : exact_methods()) {
+        expect_levels("out/levels/" + name,
+                      reference::downsample(
+                          image.view(), {.format = shape.format, .method = method, .custom = {}}));
+        EXPECT_EQ(report.rows.at(name).levels, std::to_string(levels));
+        EXPECT_EQ(report.rows.at(name).difference, "0");
+        EXPECT_EQ(report.rows.at(name).obstacle, "");
+        EXPECT_THAT(report.rows.at(name).time, ContainsRegex("^([0-9]+\\.[0-9]+|-)$"));
+    }
+    expect_levels("out/levels/reference",
+                  reference::downsample(image.view(), {.format = shape.format, .custom = {}}));
+    EXPECT_EQ(report.rows.at("reference").time, "-");
+    EXPECT_EQ(report.rows.at("reference").difference, "0");
+    const Row& blit = report.rows.at("blit");
+    if (blit.obstacle.empty()) {
+        EXPECT_EQ(files_in("out/levels/blit").size(), levels);
+        EXPECT_LT(std::stod(blit.difference), 65536.0);
+    } else {
+        EXPECT_FALSE(fs::exists(directory_.path() / "out/levels/blit"));
+        EXPECT_EQ(blit.levels + blit.time + blit.difference, "---");
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, EveryImage,
+    ::testing::Values(ImageCase{"odd_png", {37, 19, 1, TexelFormat::rgba8_srgb}},
+                      ImageCase{"square_png", {64, 64, 1, TexelFormat::rgba8_srgb}},
+                      ImageCase{"linear_png", {37, 19, 1, TexelFormat::rgba8_unorm}},
+                      ImageCase{"grey_png", {64, 64, 1, TexelFormat::r8_unorm}},
+                      ImageCase{"deep_png", {37, 19, 1, TexelFormat::r16_unorm}},
+                      ImageCase{"half_exr", {37, 19, 1, TexelFormat::rgba16_float}},
+                      ImageCase{"float_exr", {64, 64, 1, TexelFormat::rgba32_float}},
+                      ImageCase{"grey_exr", {37, 19, 1, TexelFormat::r16_float}}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST_F(MipmapCommand, EdgesReductionLevelsAndFormatAreObeyed) {
+    SKIP_WITHOUT_DEVICE();
+    const RandomImage image = add_image("image", {37, 19, 1, TexelFormat::r32_float});
+    for (const auto& [edges, rule] : {std::pair("round-up", EdgeRule::round_up),
+                                      {"fold", EdgeRule::fold},
+                                      {"drop", EdgeRule::drop}}) {
+        for (const auto& [name, reduction] : {std::pair("max", Reduction::max),
+                                              {"min", Reduction::min},
+                                              {"mean", Reduction::mean},
+                                              {"sum", Reduction::sum}}) {
+            const std::string directory = std::string(edges) + "-" + name;
+            const ProgramResult result = run({"mipmap", "image", directory, "--method", "spd",
+                                              "--edges", edges, "--reduce", name, "--levels", "4"});
+            ASSERT_EQ(result.status, 0) << result.error;
+            EXPECT_EQ(parse_report(result.output).rows.at("spd").difference, "0") << directory;
+            EXPECT_EQ(parse_report(result.output).automatic, "");
+            expect_levels(directory + "/spd",
+                          reference::downsample(image.view(), {.reduction = reduction,
+                                                               .format = TexelFormat::r32_float,
+                                                               .edge_rule = rule,
+                                                               .levels = 4,
+                                                               .custom = {}}));
+        }
+    }
+    const ProgramResult result =
+        run({"mipmap", "image", "half", "--method", "spd", "--format", "r16_float"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    expect_levels("half/spd", reference::downsample(
+                                  image.view(), {.format = TexelFormat::r16_float, .custom = {}}));
+}
+
+TEST_F(MipmapCommand, MinMaxOfOneChannel) {
+    add_image("image", {37, 19, 1, TexelFormat::rgba8_srgb});
+    const LoadedMap green = load_map(directory_.path() / "image", "G");
+    const ProgramResult result = run({"mipmap", "image", "out", "--method", "reference", "--reduce",
+                                      "min-max", "--channel", "G"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    const MipChain expected = reference::downsample(
+        green.view(),
+        {.reduction = Reduction::min_max, .format = TexelFormat::rg32_float, .custom = {}});
+    EXPECT_EQ(files_in("out").size(), expected.levels.size());
+    for (std::size_t i = 1; i < expected.levels.size(); ++i) {
+        const MipChain::Level& level = expected.levels[i];
+        const std::vector<reference::Texel> texels =
+            reference::decode_texels({level.texels.data(), level.shape});
+        for (const auto& [channel, index] : {std::pair("R", 0U), {"G", 1U}}) {
+            const LoadedMap loaded = load_map(
+                directory_.path() / "out/reference" / ("level_0" + std::to_string(i) + ".exr"),
+                channel);
+            const std::vector<float> values = reference::decode(loaded.view());
+            ASSERT_EQ(values.size(), texels.size());
+            for (std::size_t t = 0; t < texels.size(); ++t) {
+                EXPECT_EQ(values[t], texels[t][index]);
+            }
+        }
+    }
+}
+
+TEST_F(MipmapCommand, AutoIsTheDefault) {
+    SKIP_WITHOUT_DEVICE();
+    add_image("image", {64, 64, 1, TexelFormat::rgba8_srgb});
+    const ProgramResult result = run({"mipmap", "image", "out"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    const Report report = parse_report(result.output);
+    EXPECT_THAT(report.order, ElementsAre(report.automatic));
+    EXPECT_EQ(files_in("out/" + report.automatic).size(), 7U);
+}
+
+TEST_F(MipmapCommand, TheReferenceNeedsNoDevice) {
+    const ProgramOptions no_driver{
+        .environment = {{"VK_ICD_FILENAMES", "/nonexistent"}, {"VK_DRIVER_FILES", "/nonexistent"}}};
+    const RandomImage image = add_image("image", {37, 19, 1, TexelFormat::rgba8_srgb});
+    for (const std::string method : {"auto", "all", "spd"}) {
+        EXPECT_THAT(error_of({"mipmap", "image", "out", "--method", method}, 1, no_driver),
+                    HasSubstr("--method reference"));
+    }
+    const ProgramResult result =
+        run({"mipmap", "image", "out", "--method", "reference"}, no_driver);
+    ASSERT_EQ(result.status, 0) << result.error;
+    expect_levels("out/reference", reference::downsample(image.view(), {.custom = {}}));
+}
+
+TEST_F(MipmapCommand, WithoutComparison) {
+    SKIP_WITHOUT_DEVICE();
+    add_image("image", {37, 19, 1, TexelFormat::rgba8_srgb});
+    const ProgramResult result = run({"mipmap", "image", "out", "--method", "spd", "--no-compare"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    EXPECT_EQ(parse_report(result.output).rows.at("spd").difference, "-");
+}
+
+TEST_F(MipmapCommand, OwnReduction) {
+    SKIP_WITHOUT_DEVICE();
+    const RandomImage image = add_image("image", {37, 19, 1, TexelFormat::r32_float});
+    directory_.add("diagonal.glsl",
+                   "TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d) {\n"
+                   "    return max(a, d);\n"
+                   "}\n");
+    const ProgramResult result =
+        run({"mipmap", "image", "out", "--glsl", "diagonal.glsl", "--method", "all"});
+    if (result.error.find("QUADTILE_RUNTIME_GLSL") != std::string::npos) {
+        GTEST_SKIP() << result.error;
+    }
+    ASSERT_EQ(result.status, 0) << result.error;
+    const Report report = parse_report(result.output);
+    EXPECT_THAT(report.rows.at("blit").obstacle, HasSubstr("means only"));
+    EXPECT_THAT(report.rows.at("reference").obstacle, HasSubstr("GLSL"));
+    EXPECT_EQ(report.rows.at("spd").difference, "-");
+    reference::Downsampling how{
+        .reduction = Reduction::custom, .format = TexelFormat::r32_float, .custom = {}};
+    how.custom = [](const auto& a, const auto&, const auto&, const auto& d) {
+        return reference::Texel{std::max(a[0], d[0])};
+    };
+    for (const auto& [name, method] : exact_methods()) {
+        how.method = method;
+        expect_levels("out/" + name, reference::downsample(image.view(), how));
+    }
+
+    const Arguments with_glsl{"mipmap", "image", "none", "--glsl"};
+    const auto error = [&](const std::string& file, const Arguments& more = {}) {
+        Arguments arguments = with_glsl;
+        arguments.push_back(file);
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return error_of(arguments, 1);
+    };
+    directory_.add("bad.glsl",
+                   "// of my own\n"
+                   "TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d) {\n"
+                   "    return maximum(a, d);\n"
+                   "}\n");
+    directory_.add("empty.glsl", "\n");
+    for (const Arguments& methods : {Arguments{}, {"--method", "all"}, {"--method", "per-level"}}) {
+        EXPECT_THAT(error("bad.glsl", methods),
+                    AllOf(HasSubstr("bad.glsl:3: error: "), HasSubstr("maximum")));
+    }
+    EXPECT_THAT(error("missing.glsl"), AllOf(HasSubstr("missing.glsl"), HasSubstr("No such file")));
+    EXPECT_THAT(error("empty.glsl"), HasSubstr("TEXEL reduce"));
+    EXPECT_THAT(error("."), HasSubstr("directory"));
+    EXPECT_THAT(error("diagonal.glsl", {"--method", "reference"}), HasSubstr("GLSL"));
+}
+
+TEST_F(MipmapCommand, WhatNoMethodCanDoIsAnError) {
+    SKIP_WITHOUT_DEVICE();
+    add_image("image", {37, 19, 1, TexelFormat::rgba8_srgb});
+    EXPECT_THAT(error_of({"mipmap", "image", "out", "--method", "blit", "--reduce", "max"}, 1),
+                HasSubstr("means only"));
+    EXPECT_THAT(error_of({"mipmap", "image", "out", "--method", "blit", "--edges", "round-up"}, 1),
+                HasSubstr("round"));
+    const ProgramResult result =
+        run({"mipmap", "image", "out", "--method", "all", "--edges", "round-up"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    EXPECT_THAT(parse_report(result.output).rows.at("blit").obstacle, Not(IsEmpty()));
+}
+
+TEST_F(MipmapCommand, WrongArgumentsAreUsageErrors) {
+    add_image("image", {37, 19, 1, TexelFormat::rgba8_srgb});
+    add_image("grey", {37, 19, 1, TexelFormat::r32_float});
+    directory_.add("a.glsl", "x");
+    for (const auto& [arguments, text] : std::vector<std::pair<Arguments, std::string>>{
+             {{}, "IMAGE"},
+             {{"image"}, "OUTDIR"},
+             {{"", "out"}, "IMAGE needs a file name"},
+             {{"image", ""}, "OUTDIR needs a file name"},
+             {{"image", "image"}, "name the same file"},
+             {{"image", "out", "more"}, "more"},
+             {{"image", "out", "--method", "fastest"}, "fastest"},
+             {{"image", "out", "--reduce", "median"}, "median"},
+             {{"image", "out", "--edges", "wrap"}, "wrap"},
+             {{"image", "out", "--format", "d32_float"}, "d32_float"},
+             {{"image", "out", "--format", "r8_unorm"}, "number of channels"},
+             {{"image", "out", "--levels", "0"}, "1 to 6"},
+             {{"image", "out", "--levels", "7"}, "1 to 6"},
+             {{"image", "out", "--levels", "-1"}, "--levels"},
+             {{"image", "out", "--levels", "some"}, "--levels"},
+             {{"image", "out", "--levels", "8", "--edges", "round-up"}, "1 to 7"},
+             {{"image", "out", "--reduce", "min-max"}, "--channel"},
+             {{"image", "out", "--reduce", "sum", "--format", "rgba8_unorm"}, "sums"},
+             {{"image", "out", "--glsl", ""}, "--glsl needs a file name"},
+             {{"image", "out", "--glsl", "a.glsl", "--reduce", "max"}, "--reduce"}}) {
+        Arguments all{"mipmap"};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        all.insert(all.end(), {"--method", "reference"});
+        if (text == "fastest") {
+            all.resize(all.size() - 2);
+        }
+        EXPECT_THAT(error_of(all, 2), HasSubstr(text));
+    }
+}
+
+TEST_F(MipmapCommand, BadInputsAreNamed) {
+    directory_.add("text", "hello");
+    add_image("image", {37, 19, 1, TexelFormat::rgba8_srgb});
+    for (const auto& [file, text] : {std::pair("missing.png", "no such file"),
+                                     {".", "is a directory"},
+                                     {"text", "not an OpenEXR, PFM or PNG image"}}) {
+        EXPECT_THAT(error_of({"mipmap", file, "out", "--method", "reference"}, 1),
+                    AllOf(HasSubstr("cannot read '"), HasSubstr(file), HasSubstr(text)));
+    }
+    EXPECT_THAT(error_of({"mipmap", "image", "out", "--method", "reference", "--channel", "Z"}, 1),
+                HasSubstr("no channel 'Z'"));
+}
+
+TEST_F(MipmapCommand, OutputsThatCannotBeWritten) {
+    add_image("image", {37, 19, 1, TexelFormat::rgba8_srgb});
+    directory_.add("file", "");
+    for (const auto& [target, named] : {std::pair("file", "'file'"),
+                                        {"file/out", "'file'"},
+                                        {"/proc/quadtile", "'/proc/quadtile'"}}) {
+        EXPECT_THAT(error_of({"mipmap", "image", target, "--method", "reference"}, 1),
+                    HasSubstr(std::string("cannot create the directory ") + named));
+    }
+    // A disk that is full, and standard output that is closed: nothing stays.
+    EXPECT_THAT(error_of({"mipmap", "image", "new/out", "--method", "reference"}, 1,
+                         {.largest_file_bytes = 200}),
+                HasSubstr("cannot write 'new/out/reference/level_0"));
+    EXPECT_THAT(error_of({"mipmap", "image", "new/out", "--method", "reference"}, 1,
+                         {.standard_output = StandardOutput::closed}),
+                HasSubstr("cannot write standard output"));
+    // One level that is a directory.
+    fs::create_directories(directory_.path() / "old/reference/level_03.png");
+    EXPECT_THAT(error_of({"mipmap", "image", "old", "--method", "reference"}, 1),
+                HasSubstr("level_03.png"));
+    EXPECT_THAT(files_in("old"), IsEmpty());
+}
+
+TEST_F(MipmapCommand, ReplacesItsOwnLevelsAndNothingElse) {
+    add_image("image", {8, 8, 1, TexelFormat::rgba8_srgb});
+    const Arguments arguments{"mipmap", "image", "out", "--method", "reference"};
+    fs::create_directories(directory_.path() / "out/reference");
+    directory_.add("out/reference/level_00.png", "old");
+    directory_.add("out/reference/notes.txt", "mine");
+    directory_.add("out/level_00.png", "mine");
+    ASSERT_EQ(run(arguments).status, 0);
+    EXPECT_EQ(files_in("out"), (Names{"level_00.png", "reference/notes.txt",
+                                      "reference/level_00.png", "reference/level_01.png",
+                                      "reference/level_02.png", "reference/level_03.png"}));
+    EXPECT_EQ(read_file(directory_.path() / "out/level_00.png"), "mine");
+    EXPECT_EQ(read_file(directory_.path() / "out/reference/notes.txt"), "mine");
+    EXPECT_NE(read_file(directory_.path() / "out/reference/level_00.png"), "old");
+    // A level is no image to make levels of in its own place.
+    EXPECT_THAT(
+        error_of({"mipmap", "out/reference/level_00.png", "out", "--method", "reference"}, 2),
+        HasSubstr("name the same file"));
+}
+
+}  // namespace
+}  // namespace quadtile::app::test

@@ -1,0 +1,60 @@
+#include "save_image.hpp"
+
+#include "load_image.hpp"
+#include "load_map.hpp"
+#include "random_images.hpp"
+#include "temporary_directory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace quadtile::app::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes bytes_of(const LoadedImage& image) {
+    return {image.texels.get(), image.texels.get() + std::size_t{image.shape.width} *
+                                                         image.shape.height *
+                                                         texel_size_bytes(image.shape.format)};
+}
+
+TEST(SaveImage, KeepsEveryTexel) {
+    const TemporaryDirectory directory;
+    for (const TexelFormat format :
+         {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::rgba32_float,
+          TexelFormat::rgba16_float, TexelFormat::r16_unorm, TexelFormat::r8_unorm,
+          TexelFormat::rgba8_unorm, TexelFormat::rgba8_srgb}) {
+        for (const auto& [width, height] : {std::pair(37U, 19U), {1U, 1U}, {300U, 2U}}) {
+            const RandomImage image({width, height, 1, format});
+            const auto file = directory.add("image", encode_image(image.view()));
+            const LoadedImage loaded =
+                load_image(file, {.linear = format != TexelFormat::rgba8_srgb});
+            EXPECT_EQ(loaded.shape, image.shape) << name_of(format);
+            EXPECT_EQ(bytes_of(loaded), image.texels) << name_of(format);
+        }
+    }
+}
+
+TEST(SaveImage, TwoChannelsAreRedAndGreen) {
+    const TemporaryDirectory directory;
+    const RandomImage image({5, 3, 1, TexelFormat::rg16_float});
+    const auto file = directory.add("image", encode_image(image.view()));
+    for (const auto& [channel, offset] : {std::pair("R", 0U), {"G", 2U}}) {
+        const LoadedMap loaded = load_map(file, channel);
+        EXPECT_EQ(loaded.shape.format, TexelFormat::r16_float);
+        for (std::size_t i = 0; i < 15; ++i) {
+            EXPECT_EQ(loaded.texels[2 * i], image.texels[4 * i + offset]);
+            EXPECT_EQ(loaded.texels[2 * i + 1], image.texels[4 * i + offset + 1]);
+        }
+    }
+}
+
+TEST(SaveImage, EndingsTellTheType) {
+    EXPECT_STREQ(file_ending(TexelFormat::rgba8_srgb), ".png");
+    EXPECT_STREQ(file_ending(TexelFormat::r16_unorm), ".png");
+    EXPECT_STREQ(file_ending(TexelFormat::r16_float), ".exr");
+    EXPECT_STREQ(file_ending(TexelFormat::rgba32_float), ".exr");
+}
+
+}  // namespace
+}  // namespace quadtile::app::test
