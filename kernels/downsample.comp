@@ -503,6 +503,9 @@ Children children_of(uint level, uvec2 position) {
 // Loops here take the same number of turns in all threads: lavapipe (Mesa 22.3) loses threads that leave
 // loops early, after some barriers.
 #if CUSTOM
+// Keeps compilers from unrolling a loop: windows of windows are 256 texels.
+uint rolled(uint turns) { return parameters.layers != 0 ? turns : 0; }
+
 // The nearest one stands for a missing one; of three along an axis the 2 x 2 windows are reduced, then
 // their results.
 #define DEFINE_REDUCTION(name, CHILD)                                                         \
@@ -510,7 +513,7 @@ Children children_of(uint level, uvec2 position) {
         const uvec2 last = children.first + children.count - 1;                               \
         const uvec2 windows = max(children.count, uvec2(2)) - 1;                              \
         ITEM reduced[4];                                                                      \
-        for (uint w = 0; w < 4; ++w) {                                                        \
+        for (uint w = 0; w < rolled(4); ++w) {                                                \
             const uvec2 corner = children.first + min(uvec2(w & 1, w >> 1), windows - 1);     \
             ITEM texels[4];                                                                   \
             for (uint i = 0; i < 4; ++i) {                                                    \
@@ -798,22 +801,11 @@ void main() {
         }
 #endif
         const uint level = block.level + block.levels;  // of the one texel made
-        if (level >= parameters.top_level) {
-            if (even) {
-                if (STORES_LATE && block.level == parameters.base_level) {
-                    store_quads(block, thread);
-                }
-                if (held_level < parameters.top_level) {
-                    barrier();
-                    store_nodes(block, held_level, thread);
-                }
-            }
-            break;
-        }
+        const bool at_top = level >= parameters.top_level;
 
-        // Hand over.
+        // Hand over, unless this was the last.
         const uvec2 extent = extent_of(level);
-        const uint levels = step_levels(level, parameters.top_level);
+        const uint levels = at_top ? 1 : step_levels(level, parameters.top_level);
         const uvec2 groups = blocks_of(level, levels);
         const uvec2 group = uvec2(block_of(block.index.x, levels, groups.x),
                                   block_of(block.index.y, levels, groups.y));
@@ -825,7 +817,7 @@ void main() {
         const bool exists = all(lessThan(block.index, extent));
         if (thread == 0) {
             goes_on = false;
-            if (exists) {
+            if (!at_top && exists) {
                 const uint place = handed_over(texels, extent.x, block.index);
                 item = handed_over_item(level, block.index, item);
                 for (uint i = 0; i < CHANNELS; ++i) {
@@ -849,7 +841,12 @@ void main() {
             if (STORES_LATE && block.level == parameters.base_level) {
                 store_quads(block, thread);
             }
-            store_nodes(block, held_level, thread);
+            if (held_level < parameters.top_level) {
+                store_nodes(block, held_level, thread);
+            }
+        }
+        if (at_top) {
+            break;
         }
         if (!goes_on) {
             return;

@@ -470,6 +470,15 @@ void Downsampler::Impl::check_shape(const Shape& shape) const {
                ": its images have at most " + std::to_string(info.max_map_extent) +
                " texels on a side and " + std::to_string(info.max_layers) + " layers");
     }
+    // lavapipe (Mesa 22.3) loses threads that leave loops early, after some barriers: too many
+    // here.
+    if (info.type == "CPU" && options.reduction == Reduction::custom &&
+        options.method == MipMethod::spd && has_odd_blocks(shape) &&
+        shape.levels - 1 > BLOCK_LEVELS + step_levels(BLOCK_LEVELS, shape.levels - 1)) {
+        cannot("custom reductions of " + size_of(shape.width, shape.height) +
+               " texels in one dispatch go wrong on CPU drivers (" + info.name +
+               "); use MipMethod::per_level there");
+    }
     if (state_size_bytes(shape) > context->max_storage_buffer_range_bytes) {
         cannot("the state of " + std::to_string(shape.layers) + " layers of " +
                size_of(shape.width, shape.height) + " texels has " +

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <sstream>
+#include <stdexcept>
 #include <tuple>
 
 namespace quadtile::test {
@@ -80,6 +81,15 @@ const std::vector<Variant>& all_variants() {
         {"short chunks", {}, {.max_storage_buffer_range_bytes = 128 * 1024}},
     };
     return variants;
+}
+
+const Variant& variant_named(const std::string& name) {
+    for (const Variant& variant : all_variants()) {
+        if (variant.name == name) {
+            return variant;
+        }
+    }
+    throw std::invalid_argument("there is no variant " + name);
 }
 
 const Device& device_for(const Variant& variant) {

@@ -23,6 +23,8 @@ struct Variant {
 // the code that large ones need.
 [[nodiscard]] const std::vector<Variant>& all_variants();
 
+[[nodiscard]] const Variant& variant_named(const std::string& name);
+
 // The device of a variant, made once.
 [[nodiscard]] const Device& device_for(const Variant& variant = all_variants().front());
 
