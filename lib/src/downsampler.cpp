@@ -189,6 +189,9 @@ DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions opti
     }
     if (options.method == MipMethod::blit) {
         const std::string obstacle = obstacle_to_blits(context, options);
+        if (options.edge_rule == EdgeRule::round_up) {
+            refuse(obstacle);
+        }
         if (!obstacle.empty()) {
             cannot("MipMethod::blit on " + device + ": " + obstacle);
         }

@@ -766,7 +766,7 @@ TEST_F(DownsamplerKernel, WhatCannotBeMadeIsRefusedByName) {
                 HasSubstr("means only"));
     EXPECT_THAT(making(options_of(Reduction::mean, F::r32_float, F::r32_float, EdgeRule::round_up,
                                   MipMethod::blit),
-                       ErrorCode::unsupported),
+                       ErrorCode::invalid_argument),
                 HasSubstr("rounded down"));
     DownsamplerOptions custom_options =
         options_of(Reduction::custom, F::r32_float, F::r32_float, EdgeRule::fold);
