@@ -200,7 +200,7 @@ void append_children(bool wanted, Node parent) {
 //
 // Memory order: a workgroup's additions to tile_count come before its barrier, that before its
 // addition to finished_workgroups, a release; the last workgroup acquires. All that is handed over is
-// read by atomics, so nothing needs a MakeVisible (see pyramid.comp).
+// read by atomics, so nothing needs a MakeVisible (see downsample.comp).
 void finish_pass() {
     if ((parameters.pass_flags & PASS_LAST) == 0) {
         return;

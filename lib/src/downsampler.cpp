@@ -103,6 +103,13 @@ std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerO
         return "a shader can use " + std::to_string(limits.maxPerStageDescriptorStorageImages) +
                " storage images, " + std::to_string(MAX_LEVELS) + " are needed";
     }
+    // downsample.comp: made_items, room, shared_light and what is beside them.
+    const std::uint32_t item_bytes = 4 * channel_count(options.format);
+    const std::uint32_t shared_bytes = (85 + 31 * 31 + 15 * 15) * item_bytes + 64;
+    if (limits.maxComputeSharedMemorySize < shared_bytes) {
+        return "its workgroups have " + std::to_string(limits.maxComputeSharedMemorySize) +
+               " bytes of shared memory, " + std::to_string(shared_bytes) + " are needed";
+    }
     if (!(features_of(context, plain_format(options.format)) & Format::eStorageImage)) {
         return "it cannot store to images of format " + vk::to_string(plain_format(options.format));
     }
@@ -405,6 +412,7 @@ struct Downsampler::Impl {
     }
 
     void check_shape(const Shape& shape) const;
+    [[nodiscard]] Requirements requirements(const Shape& shape) const;
     void check_images(const Shape& shape, const Resources& resources) const;
 
     const DownsamplerOptions options;
@@ -492,23 +500,31 @@ void Downsampler::Impl::check_shape(const Shape& shape) const {
 }
 
 Downsampler::Requirements Downsampler::requirements(const Shape& shape) const {
-    const Impl& impl = *impl_;
-    impl.check_shape(shape);
-    const bool blits = impl.options.method == MipMethod::blit;
+    impl_->check_shape(shape);
+    return impl_->requirements(shape);
+}
+
+Downsampler::Requirements Downsampler::Impl::requirements(const Shape& shape) const {
+    const bool blits = options.method == MipMethod::blit;
     vk::ImageUsageFlags source = blits ? Usage::eTransferSrc : Usage::eSampled;
     vk::ImageUsageFlags destination =
         blits ? Usage::eTransferSrc | Usage::eTransferDst : vk::ImageUsageFlags(Usage::eStorage);
-    if (is_multi_dispatch(impl.options.method)) {
+    if (is_multi_dispatch(options.method)) {
         destination |= Usage::eSampled;
     }
-    const auto srgb_flags =
-        vk::ImageCreateFlagBits::eMutableFormat | vk::ImageCreateFlagBits::eExtendedUsage;
-    const auto flags_for = [&](TexelFormat format) {
-        return format == TexelFormat::rgba8_srgb && !blits ? vk::ImageCreateFlags(srgb_flags)
-                                                           : vk::ImageCreateFlags();
-    };
+    // sRGB is read and written as codes; a filter reads it as light.
+    const auto codes = vk::ImageCreateFlagBits::eMutableFormat;
+    const bool reads_light = options.read == TexelRead::filtered && is_sum(options.reduction);
+    vk::ImageCreateFlags source_flags;
+    vk::ImageCreateFlags destination_flags;
+    if (options.source_format == TexelFormat::rgba8_srgb && !blits && !reads_light) {
+        source_flags = codes;
+    }
+    if (options.format == TexelFormat::rgba8_srgb && !blits) {
+        destination_flags = codes | vk::ImageCreateFlagBits::eExtendedUsage;
+    }
     VkExtent2D extent{shape.width, shape.height};
-    if (impl.options.edge_rule == EdgeRule::round_up) {
+    if (options.edge_rule == EdgeRule::round_up) {
         // Up to the level where an axis has come down to one texel.
         const auto enough = [&](std::uint32_t texels) {
             const auto halvings = static_cast<std::uint32_t>(std::bit_width(texels - 1));
@@ -517,16 +533,16 @@ Downsampler::Requirements Downsampler::requirements(const Shape& shape) const {
         };
         extent = {enough(shape.width), enough(shape.height)};
     }
-    return {.state_size_bytes = impl.state_size_bytes(shape),
-            .dirty_blocks_size_bytes = impl.dirty_blocks_size_bytes(shape),
-            .alignment_bytes = detail::storage_alignment_bytes(*impl.context),
+    return {.state_size_bytes = state_size_bytes(shape),
+            .dirty_blocks_size_bytes = dirty_blocks_size_bytes(shape),
+            .alignment_bytes = detail::storage_alignment_bytes(*context),
             .state_usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
             .dirty_blocks_usage =
                 VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT,
             .source_usage = static_cast<VkImageUsageFlags>(source),
-            .source_flags = static_cast<VkImageCreateFlags>(flags_for(impl.options.source_format)),
+            .source_flags = static_cast<VkImageCreateFlags>(source_flags),
             .destination_usage = static_cast<VkImageUsageFlags>(destination),
-            .destination_flags = static_cast<VkImageCreateFlags>(flags_for(impl.options.format)),
+            .destination_flags = static_cast<VkImageCreateFlags>(destination_flags),
             .destination_extent = extent};
 }
 
@@ -567,24 +583,11 @@ void Downsampler::Impl::check_images(const Shape& shape, const Resources& resour
     };
     const bool same = resources.source.image == resources.destination.image;
     const bool blits = options.method == MipMethod::blit;
-    Requirements needed = {};
-    needed.source_usage =
-        static_cast<VkImageUsageFlags>(blits ? Usage::eTransferSrc : Usage::eSampled);
-    const vk::ImageUsageFlags written =
-        blits ? Usage::eTransferSrc | Usage::eTransferDst
-              : (is_multi_dispatch(options.method) ? Usage::eStorage | Usage::eSampled
-                                                   : vk::ImageUsageFlags(Usage::eStorage));
-    const auto srgb = static_cast<VkImageCreateFlags>(vk::ImageCreateFlagBits::eMutableFormat);
-    const auto srgb_stored =
-        srgb | static_cast<VkImageCreateFlags>(vk::ImageCreateFlagBits::eExtendedUsage);
-    const bool source_converts =
-        options.source_format == TexelFormat::rgba8_srgb && !blits &&
-        (options.read == TexelRead::texels || is_extreme(options.reduction));
+    const Requirements needed = requirements(shape);
     check(resources.source, "source", options.source_format, needed.source_usage,
-          source_converts ? srgb : 0, 1);
-    check(resources.destination, "destination", options.format,
-          static_cast<VkImageUsageFlags>(written),
-          options.format == TexelFormat::rgba8_srgb && !blits ? srgb_stored : 0, shape.levels);
+          needed.source_flags, 1);
+    check(resources.destination, "destination", options.format, needed.destination_usage,
+          needed.destination_flags, shape.levels);
     const VkExtent3D& source = resources.source.created.extent;
     if (source.width != shape.width || source.height != shape.height) {
         refuse("the source image has " + size_of(source.width, source.height) + " texels, " +

@@ -124,8 +124,9 @@ struct Pyramid::Impl {
                 .physical_device
                 .getFormatProperties(static_cast<vk::Format>(vk_format(format)), program.dispatch())
                 .optimalTilingFeatures;
-        return detail::unorm_bits(format) != 0 && maximum &&
-               (features & vk::FormatFeatureFlagBits::eSampledImageFilterMinmax);
+        const auto needed = vk::FormatFeatureFlagBits::eSampledImageFilterMinmax |
+                            vk::FormatFeatureFlagBits::eSampledImageFilterLinear;
+        return detail::unorm_bits(format) != 0 && maximum && (features & needed) == needed;
     }
 
     ComputeProgram program;

@@ -608,6 +608,16 @@ DirtyRectangle random_rectangle(std::mt19937& random, const ImageShape& shape) {
     return rectangle;
 }
 
+// The list on the GPU.
+void write_rectangles(const MipWorkspace& workspace,
+                      const std::vector<DirtyRectangle>& rectangles) {
+    const std::uint32_t header[4] = {static_cast<std::uint32_t>(rectangles.size())};
+    std::byte* const list = workspace.dirty_rectangles.mapped();
+    std::memcpy(list, header, sizeof(header));
+    std::memcpy(list + sizeof(header), rectangles.data(),
+                rectangles.size() * sizeof(DirtyRectangle));
+}
+
 // New texels inside a rectangle.
 void change(std::vector<std::byte>& texels, const ImageShape& shape,
             const DirtyRectangle& rectangle, std::mt19937& random) {
@@ -652,10 +662,7 @@ TEST_P(EveryEdgeRule, DirtyRectanglesBringAllLevelsUpToDate) {
             gpu.upload(workspace.source, texels.data());
             const bool on_gpu = round % 2 == 1;
             if (on_gpu) {
-                const std::uint32_t header[4] = {static_cast<std::uint32_t>(rectangles.size())};
-                std::memcpy(workspace.dirty_rectangles.mapped(), header, sizeof(header));
-                std::memcpy(workspace.dirty_rectangles.mapped() + sizeof(header), rectangles.data(),
-                            rectangles.size() * sizeof(DirtyRectangle));
+                write_rectangles(workspace, rectangles);
             }
             gpu.run([&](VkCommandBuffer commands) {
                 gpu.barrier(commands);
@@ -702,10 +709,7 @@ TEST_F(DownsamplerKernel, OnlyTouchedBlocksRun) {
     const std::vector<DirtyRectangle> rectangles{{64, 128, 65, 10, 0}, {127, 190, 2, 2, 0}};
     for (const bool on_gpu : {false, true}) {
         if (on_gpu) {
-            const std::uint32_t header[4] = {2};
-            std::memcpy(workspace.dirty_rectangles.mapped(), header, sizeof(header));
-            std::memcpy(workspace.dirty_rectangles.mapped() + sizeof(header), rectangles.data(),
-                        rectangles.size() * sizeof(DirtyRectangle));
+            write_rectangles(workspace, rectangles);
         }
         gpu.run([&](VkCommandBuffer commands) {
             gpu.barrier(commands);

@@ -132,7 +132,7 @@ std::vector<std::byte> raw_texels(const MapShape& shape) {
 TEST_F(Subdivision, EveryFormatIsReadExactly) {
     for (const TexelFormat format :
          {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::d32_float,
-          TexelFormat::r16_unorm, TexelFormat::r8_unorm}) {
+          TexelFormat::r16_unorm, TexelFormat::r8_unorm, TexelFormat::d16_unorm}) {
         for (const MapShape& shape :
              {MapShape{256, 256, 1, format}, MapShape{99, 101, 2, format}}) {
             const std::vector<std::byte> texels = raw_texels(shape);
