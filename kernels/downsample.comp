@@ -2,18 +2,16 @@
 // Mip levels of every layer of an image, in one dispatch: the quadtree's maxima, depth pyramids,
 // texture mipmaps.
 //
-// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels of the base
-// level (x, y) and layer (z); or, with BLOCKS_FROM_LIST, one for each entry of a list (x, y folded).
+// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels of the base level (x, y) and
+// layer (z); or, with BLOCKS_FROM_LIST, one for each entry of a list (x, y folded).
 //
-// A workgroup reduces its block to one texel six levels up: a quad of texels becomes one in registers,
-// two more levels are made by shuffles among four threads, three by a few threads from shared memory. It leaves its texel in the state
-// buffer and counts itself in; the last workgroup of a group (step_levels, kernel_parameters.h) goes on
-// with the group's texels in the same way. So the counters cascade, and no workgroup ever waits for
-// another. Items are handed over as they are, not rounded to the image's format (but for EDGE_DROP,
-// where FidelityFX SPD rounds).
-//
-// Blocks with odd edges that the edge rule treats specially are reduced texel by texel instead
-// (reduce_odd_block, in variants with ODD_BLOCKS); see mip.h for the rules.
+// A workgroup reduces its block to one texel six levels up. Each thread has four quads of texels: they
+// become four texels in registers, one of the next level by an exchange among four threads, a part of the
+// third among sixteen; the rest is made in shared memory (nodes), by the crew. Its thread 0 leaves the
+// last texel in the state buffer and counts it in; the last workgroup of a group (step_levels,
+// kernel_parameters.h) goes on with the group's texels in the same way. So the counters cascade, and no
+// workgroup ever waits for another. Items are handed over as they are, not rounded to the image's format
+// (but for EDGE_DROP, where FidelityFX SPD rounds).
 //
 // Bindings, set 0:
 //   0    source   the base level, sampler2DArray: clamped to the edge for minima and maxima, which
@@ -28,7 +26,7 @@
 //
 // Memory order (Vulkan memory model). A workgroup's thread 0 writes its texel, then adds to the
 // counter, a release at device scope: the texel is written before the count. The workgroup that
-// finds the count full acquires: its thread 0 at device scope, and a workgroup barrier orders its
+// finds the count full acquires: its thread 0 at device scope, and a barrier of the crew orders the
 // other threads behind that. Texels are written and read by atomics at device scope, which need order
 // only, no availability or visibility operation. That is why they are atomics: a MakeVisible at
 // device scope anywhere in the kernel, run or not, cost a quarter of the time on the H200. The
@@ -50,10 +48,12 @@
 #extension GL_EXT_shader_subgroup_extended_types_float16 : require
 #endif
 #endif
+#extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
 
 #include "quadtile/dirty_blocks.h"
 #include "quadtile/kernel_parameters.h"
+#include "quadtile/texel_encoding.h"
 
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
@@ -62,6 +62,14 @@ layout(constant_id = 10) const bool COPY_SOURCE = false;
 layout(constant_id = 11) const bool BLOCKS_FROM_LIST = false;
 // Means of an image that is no square of a power of two. Code that is there and not run costs, too.
 layout(constant_id = 13) const bool WEIGHTED = false;
+// Some group has more than 16 x 16 texels.
+layout(constant_id = 17) const bool WIDE_GROUPS = true;
+// All blocks of a layer are one group, which makes the last level.
+layout(constant_id = 18) const bool ONE_GROUP = false;
+// All blocks of the base level are of 64 x 64 texels, and all six levels above it are made.
+layout(constant_id = 14) const bool WHOLE_BLOCKS = false;
+// Only some blocks run: those that rectangles touch. The other texels are those of earlier runs.
+layout(constant_id = 15) const bool SOME_BLOCKS = false;
 
 layout(set = 0, binding = 0) uniform sampler2DArray source;
 layout(set = 0, binding = 1, std430) nonprivate buffer State { uint state[]; };
@@ -69,10 +77,7 @@ layout(set = 0, binding = 1, std430) nonprivate buffer State { uint state[]; };
 layout(set = 0, binding = 2) uniform sampler2DArray source_maximum;
 #endif
 #if CHANNELS == 4
-layout(set = 0, binding = 3, std430) readonly buffer Tables {
-    float srgb_light[256];   // linear light of each code
-    float srgb_border[256];  // between each code and the next
-};
+layout(set = 0, binding = 3, std430) readonly buffer Tables { SrgbTables srgb; };
 #endif
 #if !TO_BUFFER
 layout(set = 0, binding = 4, std430) buffer Blocks { DirtyBlocksHeader dirty; uint dirty_words[]; };
@@ -90,20 +95,17 @@ layout(push_constant) uniform Parameters { DownsampleParameters parameters; };
 #include "user_reduction.glsl"
 #endif
 
-// Texels of the four levels that reduce_nodes makes, one level after the other, in Morton order.
-const uint NODE_LEVELS = 4;
-const uint MADE_NODES = 64 + 16 + 4 + 1;
-shared ITEM made_items[MADE_NODES];
+// Nodes of five levels of a block: 16 x 16, 8 x 8, 4 x 4, 2 x 2 and 1, each level row by row.
+shared ITEM nodes[256 + 64 + 16 + 4 + 1];
 // Room for exchanges, and for levels of blocks with odd edges: 2 and 4 of up to 127 x 127 texels first,
 // 3 and 5 behind them.
 #if ODD_BLOCKS
 const uint ODD_LEVELS_START = 31 * 31;
 shared ITEM room[31 * 31 + 15 * 15];
 #elif !SUBGROUPS
-shared ITEM room[2 * WORKGROUP_SIZE];
+shared ITEM room[4 * WORKGROUP_SIZE];
 #endif
 shared uint nan_texels;
-shared bool goes_on;
 
 uint layer;
 
@@ -112,6 +114,42 @@ uint thread_index() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvoca
 #else
 uint thread_index() { return gl_LocalInvocationIndex; }
 #endif
+
+// ---- The crew ------------------------------------------------------------------------------------
+
+// The threads that reduce the upper levels of a block and go on with those of a group: all, or the first
+// subgroup, so that no wide barrier lies on the way up. That pays where texels are handed over more than
+// once; the host chooses (crew_size, downsample_constants.hpp).
+layout(constant_id = 16) const uint CREW_SIZE = WORKGROUP_SIZE;
+const bool CREW_IS_SUBGROUP = CREW_SIZE < WORKGROUP_SIZE;
+
+shared bool shared_announcement;
+
+void crew_barrier() {
+    if (CREW_IS_SUBGROUP) {
+        controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup,
+                       gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                       gl_SemanticsAcquireRelease);
+    } else {
+        controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
+                       gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                       gl_SemanticsAcquireRelease);
+    }
+}
+
+// What the first thread says, to all.
+bool announced(bool said) {
+#if SUBGROUPS
+    if (CREW_IS_SUBGROUP) {
+        return subgroupShuffle(uint(said), 0) != 0;
+    }
+#endif
+    if (thread_index() == 0) {
+        shared_announcement = said;
+    }
+    crew_barrier();
+    return shared_announcement;
+}
 
 // ---- The image -----------------------------------------------------------------------------------
 
@@ -130,7 +168,7 @@ uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
                  block_extent(parameters.height, level, levels, index.y, EDGE_RULE));
 }
 
-#if !KEYS
+#if !EXTREMES
 // WEIGHTED: a mean is carried as a sum over 4^level texels, also where a texel covers another number of
 // them, at the edges.
 ITEM mean_of_sum(uint level, uvec2 position, ITEM item) {
@@ -158,37 +196,30 @@ ITEM sum_of_mean(uint level, uvec2 position, ITEM item) {
 }
 #endif
 
-// `steps`: see mip_images.glsl.
-void store(uint level, uint steps, uvec2 position, ITEM item) {
-    if (level <= parameters.top_level && all(lessThan(position, extent_of(level)))) {
-#if !KEYS
-        if (WEIGHTED) {
-            item = mean_of_sum(level, position, item);
-        }
-#endif
-#if TO_BUFFER
-        write_pyramid(layer * parameters.floats_per_layer + parameters.level_start[level - 1] +
-                          position.y * parameters.pitch + position.x,
-                      encode(item));
-#else
-        store_texel(level - parameters.base_level, steps, ivec3(position, layer),
-                    VEC4_OF(encode(item)));
-#endif
-    }
+bool is_made(uint level, uvec2 position) {
+    return level <= parameters.top_level && all(lessThan(position, extent_of(level)));
 }
 
-#if COUNT_NAN
-// How many texels of a quad are NaN and inside the image.
-uint count_nan(uvec2 quad, uint keys[4]) {
-    const uvec2 last = uvec2(parameters.width, parameters.height) - 1;
-    uint count = 0;
-    for (uint i = 0; i < 4; ++i) {
-        const uvec2 position = 2 * quad + uvec2(i & 1, i >> 1);
-        count += uint(key_is_nan(keys[i]) && all(lessThanEqual(position, last)));
+void put(uint level, uvec2 position, ITEM item) {
+#if !EXTREMES
+    if (WEIGHTED) {
+        item = mean_of_sum(level, position, item);
     }
-    return count;
-}
 #endif
+#if TO_BUFFER
+    write_pyramid(layer * parameters.floats_per_layer + parameters.level_start[level - 1] +
+                      position.y * parameters.pitch + position.x,
+                  encode(item));
+#else
+    store_texel(level - parameters.base_level, ivec3(position, layer), VEC4_OF(encode(item)));
+#endif
+}
+
+void store(uint level, uvec2 position, ITEM item) {
+    if (is_made(level, position)) {
+        put(level, position, item);
+    }
+}
 
 // A quad as the texture unit delivers it: the gathers of one or two channels, four texels of four,
 // or, filtered, one texel (and its maximum).
@@ -244,6 +275,10 @@ TEXEL quad_texel(Quad quad, uint i) {
 #endif
 }
 
+#if COUNT_NAN
+bool meets_nan = false;  // whether a quad of the thread has a NaN texel, maybe one outside the image
+#endif
+
 ITEM reduce_quad(Quad quad, uvec2 position) {
     if (FILTERED) {
         TEXEL texel = TEXEL_OF(quad.reads[0]);
@@ -255,37 +290,49 @@ ITEM reduce_quad(Quad quad, uvec2 position) {
         const ITEM item = item_of(texel);
         return REDUCTION == REDUCE_SUM ? item * SCALAR(4) : item;
     }
+#if EXTREMES
+    KEY items[4];
+#else
     ITEM items[4];
+#endif
+    [[unroll]]
     for (uint i = 0; i < 4; ++i) {
         const TEXEL texel = quad_texel(quad, i);
 #if !TO_BUFFER
         if (COPY_SOURCE) {
             const uvec2 place = 2 * position + uvec2(i & 1, i >> 1);
             if (all(lessThan(place, extent_of(0)))) {
-                store_texel(0, 1, ivec3(place, layer), VEC4_OF(copy_of(texel)));
+                store_texel(0, ivec3(place, layer), VEC4_OF(copy_of(texel)));
             }
         }
 #endif
+#if EXTREMES
+        items[i] = key_of(texel);
+#else
         items[i] = item_of(texel);
-    }
-    const ITEM item = reduce_four(items[0], items[1], items[2], items[3]);
-#if COUNT_NAN
-    if (key_is_nan(item)) {
-        atomicAdd(nan_texels, count_nan(position, items));
-    }
 #endif
-    return item;
+    }
+#if EXTREMES
+    const KEY key = reduce_keys(reduce_keys(items[0], items[1]), reduce_keys(items[2], items[3]));
+#if COUNT_NAN
+    meets_nan = meets_nan || counts_as_nan(key);
+#endif
+    return item_of_key(key);
+#else
+    return reduce_four(items[0], items[1], items[2], items[3]);
+#endif
 }
 
 // ---- Levels that were handed over ------------------------------------------------------------------
 
-// Place in the state of a texel of the level that is being handed over.
+// Place in the state of a texel of the level that is handed over; see kernel_parameters.h.
 uint handed_over(uint texels, uint width, uvec2 position) {
     return texels + CHANNELS * (position.y * width + position.x);
 }
 
-ITEM load_handed_over(uint place) {
+ITEM load_item(uint place) {
     ITEM item;
+    [[unroll]]
     for (uint i = 0; i < CHANNELS; ++i) {
         set_word(item, i, atomicLoad(state[place + i], gl_ScopeDevice, 0, 0));
     }
@@ -306,389 +353,219 @@ struct Block {
 
 uvec2 first_texel(Block block) { return block.index << block.levels; }
 
-// The texel of 16 x 16 that a thread holds when two levels are made: threads 4n to 4n + 3 hold four that
-// become one, column by column.
-uvec2 held_position(uint thread) {
-    return uvec2((thread & 31) >> 1, 2 * (thread >> 5) + (thread & 1));
+// Where a level begins in nodes: 0 is that of 16 x 16.
+uint nodes_start(uint step) { return (1024 - (1024 >> 2 * step)) / 3; }
+
+// Keeps a node of a block in nodes (`step` is its level there) and stores it; it is `levels` above the block's
+// texels.
+void make_node(Block block, uint step, uint levels, uvec2 local, ITEM item) {
+    nodes[nodes_start(step) + (local.y << (4 - step)) + local.x] = item;
+    if ((WHOLE_BLOCKS && block.level == parameters.base_level) ||
+        (levels <= min(block.levels, parameters.top_level - block.level) &&
+         all(lessThan(local << levels, block.extent)))) {
+        put(block.level + levels, (first_texel(block) >> levels) + local, item);
+    }
 }
 
-// What reduce_quads has made. With one channel it is stored after the hand-over, so that the release
-// there finds fewer stores to wait for; with more the registers are worth more.
-struct MadeQuads {
-    ITEM items[4];
-    ITEM held;
-};
-MadeQuads made_quads;
-const bool STORES_LATE = CHANNELS == 1;
-
-void store_quads(Block block, uint thread) {
-    const uvec2 first = uvec2(thread & 31, 4 * (thread >> 5));
-    for (uint i = 0; i < 4; ++i) {
-        store(block.level + 1, 1 << 1, 32 * block.index + first + uvec2(0, i), made_quads.items[i]);
-    }
-    store(block.level + 2, 1 << 2, 16 * block.index + held_position(thread), made_quads.held);
-}
-
-// The two levels above a block of the base level; returns the texel that the thread holds of the
-// second. Quads are dealt out row by row, so that loads and stores of a subgroup lie side by side: each
-// thread has four, one below the other. All loads are under way before the first is used.
-ITEM reduce_quads(Block block, uint thread) {
-    const uvec2 first = uvec2(thread & 31, 4 * (thread >> 5));
-    Quad quads[4];
-    for (uint i = 0; i < 4; ++i) {
-        quads[i] = read_quad(32 * block.index + first + uvec2(0, i));
-    }
-    ITEM items[4];
-    for (uint i = 0; i < 4; ++i) {
-        items[i] = reduce_quad(quads[i], 32 * block.index + first + uvec2(0, i));
-    }
-    made_quads.items = items;
-    // Neighbours of a row share their eight: the left makes the upper four one, the right the lower.
-    const bool right = (thread & 1) != 0;
-    const ITEM give_upper = right ? items[0] : items[2];
-    const ITEM give_lower = right ? items[1] : items[3];
-#if SUBGROUPS
-    const ITEM got_upper = subgroupShuffleXor(give_upper, 1);
-    const ITEM got_lower = subgroupShuffleXor(give_lower, 1);
-#else
-    room[2 * thread] = give_upper;
-    room[2 * thread + 1] = give_lower;
-    barrier();
-    const ITEM got_upper = room[2 * (thread ^ 1)];
-    const ITEM got_lower = room[2 * (thread ^ 1) + 1];
-    barrier();
-#endif
-    made_quads.held = right ? reduce_four(got_upper, items[2], got_lower, items[3])
-                            : reduce_four(items[0], got_upper, items[1], got_lower);
-    if (!STORES_LATE) {
-        store_quads(block, thread);
-    }
-    return made_quads.held;
-}
-
-ITEM load_inside(Block block, uvec2 node) {
-    if (any(greaterThanEqual(node, block.extent))) {
-        return nothing();
-    }
-    return load_handed_over(
-        handed_over(block.texels, extent_of(block.level).x, first_texel(block) + node));
-}
-
-// The texel that the thread holds of a block of up to 16 x 16 texels that were handed over, or of the
-// level above one of up to 32 x 32.
-ITEM load_held(Block block, uint thread) {
-    const uvec2 position = held_position(thread);
-    if (block.levels <= NODE_LEVELS) {
-        return load_inside(block, position);
-    }
-    const ITEM item = reduce_four(load_inside(block, 2 * position),
-                                  load_inside(block, 2 * position + uvec2(1, 0)),
-                                  load_inside(block, 2 * position + uvec2(0, 1)),
-                                  load_inside(block, 2 * position + uvec2(1, 1)));
-    if (all(lessThan(2 * position, block.extent))) {
-        store(block.level + 1, 1 << 1, first_texel(block) / 2 + position, item);
+// Makes the nodes of a level, `levels` above the block's texels, of those of the level below; returns the
+// last that the thread made.
+ITEM reduce_level(Block block, uint step, uint levels, uint thread) {
+    crew_barrier();
+    const uint width = 16 >> step;
+    const uint below = nodes_start(step - 1);
+    ITEM item;
+    for (uint start = 0; start < width * width; start += CREW_SIZE) {
+        const uint node = start + thread;
+        if (node < width * width) {
+            const uvec2 local = uvec2(node & (width - 1), node >> (4 - step));
+            const uint child = below + 4 * width * local.y + 2 * local.x;
+            item = reduce_four(nodes[child], nodes[child + 1], nodes[child + 2 * width],
+                               nodes[child + 2 * width + 1]);
+            make_node(block, step, levels, local, item);
+        }
     }
     return item;
 }
 
-ITEM reduce_made(uint first) {
-    return reduce_four(made_items[first], made_items[first + 1], made_items[first + 2],
-                       made_items[first + 3]);
+// Makes the levels above 8 x 8 nodes, which are `levels` above the block's texels; the last is returned to
+// thread 0.
+ITEM reduce_nodes(Block block, uint levels, uint thread) {
+    reduce_level(block, 2, levels + 1, thread);
+    reduce_level(block, 3, levels + 2, thread);
+    return reduce_level(block, 4, levels + 3, thread);
 }
 
-// Four levels: the 16 x 16 texels that the threads hold become one. All are left in made_items; the
-// last is returned to thread 0. What other threads wrote there is theirs after the next barrier.
-ITEM reduce_nodes(ITEM item, uint thread) {
-#if SUBGROUPS
-    item = reduce_four(item, subgroupShuffleXor(item, 2), subgroupShuffleXor(item, 1),
-                       subgroupShuffleXor(item, 3));
-    if ((thread & 3) == 0) {
-        made_items[morton_encode((thread & 31) >> 2, thread >> 5)] = item;
+// A texel of a group; no branch, so that many loads get under way at once.
+ITEM load_inside(Block block, uint width, uvec2 local) {
+    const bool inside = all(lessThan(local, block.extent));
+    const uint place = handed_over(block.texels, width, first_texel(block) + local);
+    const ITEM item = load_item(inside ? place : block.texels);
+    return inside ? item : nothing();
+}
+
+// A group's texels, or the level above them if they are more than 16 x 16, in nodes.
+void load_group(Block block, uint thread) {
+    const uint width = extent_of(block.level).x;
+    const uint share = 256 / CREW_SIZE;  // of a column, for each thread: 8 at most
+    const uvec2 first = uvec2(thread & 15, (thread >> 4) * share);
+    for (uint n = 0; n < share; ++n) {
+        const uvec2 local = first + uvec2(0, n);
+        if (WIDE_GROUPS && block.levels > 4) {
+            const ITEM item = reduce_four(load_inside(block, width, 2 * local),
+                                          load_inside(block, width, 2 * local + uvec2(1, 0)),
+                                          load_inside(block, width, 2 * local + uvec2(0, 1)),
+                                          load_inside(block, width, 2 * local + uvec2(1, 1)));
+            make_node(block, 0, 1, local, item);
+        } else {
+            nodes[16 * local.y + local.x] = load_inside(block, width, local);
+        }
     }
-#else
-    room[thread] = item;
+}
+
+// Each thread has four quads of a block, one in each quarter, where all have the same place: along the
+// Z-order curve, so that loads and stores of a subgroup are of compact patches, as images are laid out.
+uvec2 place_in_quarter(uint thread) {
+    return uvec2((thread & 1) | ((thread >> 1) & 2) | ((thread >> 2) & 4) | ((thread >> 3) & 8),
+                 ((thread >> 1) & 1) | ((thread >> 2) & 2) | ((thread >> 3) & 4) | ((thread >> 4) & 8));
+}
+uvec2 quarter(uint i) { return uvec2(i & 1, i >> 1); }
+
+// The texel of each quarter that four neighbours on the curve make of theirs: the first of them has that
+// of the first quarter, and so on.
+ITEM reduce_neighbours(ITEM items[4], uint thread) {
+    const bool right = (thread & 1) != 0;
+    const bool lower = (thread & 2) != 0;
+#if !SUBGROUPS
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        room[4 * thread + i] = items[i];
+    }
     barrier();
-    if (thread < 64) {
-        made_items[morton_encode(thread & 7, thread >> 3)] =
-            reduce_four(room[4 * thread], room[4 * thread + 2], room[4 * thread + 1],
-                        room[4 * thread + 3]);
+    const uint first = 4 * (thread & ~3U) + (thread & 3);
+    return reduce_four(room[first], room[first + 4], room[first + 8], room[first + 12]);
+#elif CUSTOM
+    ITEM own[4];  // those of the four threads, of the thread's quarter
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {  // to the thread i places on, around the four
+        const uint other = (thread + i) & 3;
+        const ITEM given = other < 2 ? (other == 0 ? items[0] : items[1])
+                                     : (other == 2 ? items[2] : items[3]);
+        own[i] = subgroupShuffle(given, (gl_SubgroupInvocationID & ~3U) + ((thread - i) & 3));
+    }
+    // own[i] is from the thread i places before.
+    ITEM by_thread[4];
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const uint before = (thread - i) & 3;
+        by_thread[i] = before < 2 ? (before == 0 ? own[0] : own[1])
+                                  : (before == 2 ? own[2] : own[3]);
+    }
+    return reduce(by_thread[0], by_thread[1], by_thread[2], by_thread[3]);
+#else
+#if HALVES
+    if (REDUCTION == REDUCE_MEAN) {  // see reduce_four
+        [[unroll]]
+        for (uint i = 0; i < 4; ++i) {
+            items[i] *= SCALAR(0.25);
+        }
     }
 #endif
-    barrier();
-    if (thread < 16) {
-        item = reduce_made(4 * thread);
-        made_items[64 + thread] = item;
+    // Side by side first, as everywhere.
+    ITEM upper = reduce_two(right ? items[1] : items[0],
+                            subgroupShuffleXor(right ? items[0] : items[1], 1));
+    ITEM under = reduce_two(right ? items[3] : items[2],
+                            subgroupShuffleXor(right ? items[2] : items[3], 1));
+    const ITEM item = reduce_two(lower ? under : upper, subgroupShuffleXor(lower ? upper : under, 2));
+    return REDUCTION == REDUCE_MEAN && HALVES == 0 ? mean_of_four(item) : item;
+#endif
+}
+
+#if COUNT_NAN
+// Counts the NaN texels of the thread's quads that are inside the image. There are few: it reads them again.
+void count_nan(uvec2 first_quad) {
+    uint count = 0;
+    [[dont_unroll]]
+    for (uint i = 0; i < 16; ++i) {
+        const uvec2 texel = 2 * (first_quad + 16 * quarter(i >> 2)) + quarter(i & 3);
+        if (all(lessThan(texel, extent_of(0)))) {
+            count += uint(counts_as_nan(key_of(texelFetch(source, ivec3(texel, layer), 0).r)));
+        }
+    }
+    atomicAdd(nan_texels, count);
+}
+#endif
+
+// Whether subgroups make the third level of a block, too.
+bool base_has_level_1() {
+#if SUBGROUPS
+    return gl_SubgroupSize >= 16;
+#else
+    return false;
+#endif
+}
+
+// Makes and stores the first levels of a block of the base level, and leaves the last of them in nodes. All
+// loads are under way before the first is used.
+void reduce_base(Block block, uint thread) {
+    const uvec2 place = place_in_quarter(thread);
+    const uvec2 first = 32 * block.index + place;
+    Quad quads[4];
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        quads[i] = read_quad(first + 16 * quarter(i));
+    }
+#if !EXTREMES && CHANNELS == 4
+    if (SOURCE_ENCODING == ENCODING_SRGB8 || TARGET_ENCODING == ENCODING_SRGB8) {
+        copy_srgb_tables(thread, WORKGROUP_SIZE);
+    }
+#endif
+    ITEM items[4];
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const uvec2 position = first + 16 * quarter(i);
+        items[i] = reduce_quad(quads[i], position);
+        if (WHOLE_BLOCKS || is_made(block.level + 1, position)) {
+            put(block.level + 1, position, items[i]);
+        }
+    }
+#if COUNT_NAN
+    if (meets_nan) {
+        count_nan(first);
+    }
+#endif
+    ITEM item = reduce_neighbours(items, thread);
+    const uvec2 local = 8 * quarter(thread & 3) + place / 2;
+    const uvec2 position = 16 * block.index + local;
+    if (WHOLE_BLOCKS || is_made(block.level + 2, position)) {
+        put(block.level + 2, position, item);
     }
 #if SUBGROUPS
-    if (gl_SubgroupSize >= 16) {
-        item = reduce_four(item, subgroupShuffleXor(item, 1), subgroupShuffleXor(item, 2),
-                           subgroupShuffleXor(item, 3));
-        if (thread < 16 && (thread & 3) == 0) {
-            made_items[64 + 16 + thread / 4] = item;
-        }
+    if (base_has_level_1()) {
         item = reduce_four(item, subgroupShuffleXor(item, 4), subgroupShuffleXor(item, 8),
                            subgroupShuffleXor(item, 12));
-        if (thread == 0) {
-            made_items[64 + 16 + 4] = item;
+        if ((thread & 12) == 0) {
+            make_node(block, 1, 3, local / 2, item);
         }
-        return item;
+        return;
     }
 #endif
-    barrier();
-    if (thread < 4) {
-        made_items[64 + 16 + thread] = reduce_made(64 + 4 * thread);
-    }
-    barrier();
-    if (thread == 0) {
-        item = reduce_made(64 + 16);
-        made_items[64 + 16 + 4] = item;
-    }
-    return item;
-}
-
-// Stores what reduce_nodes has made of the texels of `level` that the threads hold, up to the level that
-// the block becomes one texel of.
-void store_nodes(Block block, uint level, uint thread) {
-    const uvec2 origin = first_texel(block) >> (level - block.level);
-    const uint levels = block.levels - (level - block.level);
-    uint first = 0;
-    uint count = 64;
-    for (uint step = 1; step <= NODE_LEVELS; ++step) {
-        // Of 16 x 16 texels those that are the block's come first in Morton order.
-        if (step <= levels && thread < 1 << 2 * (levels - step)) {
-            const uvec2 local = uvec2(morton_x(thread), morton_y(thread));
-            store(level + step, 63, (origin >> step) + local, made_items[first + thread]);
-        }
-        first += count;
-        count /= 4;
-    }
+    nodes[16 * local.y + local.x] = item;
 }
 
 #if ODD_BLOCKS
-// ---- Blocks with odd edges -----------------------------------------------------------------------------
-
-// A texel of the level that the block is of.
-ITEM load_texel(Block block, uvec2 position) {
-    if (block.level != parameters.base_level) {
-        return load_handed_over(handed_over(block.texels, extent_of(block.level).x, position));
-    }
-    ITEM item =
-        item_of(TEXEL_OF(texelFetch(source, ivec3(position, layer), 0)));
-#if CHANNELS == 2
-    if (SOURCE_CHANNELS == 1) {
-        item = item_of(texelFetch(source, ivec3(position, layer), 0).rr);
-    }
-#endif
-#if !KEYS
-    if (WEIGHTED && block.level > 0) {
-        item = sum_of_mean(block.level, position, item);
-    }
-#endif
-    return item;
-}
-
-// The texels below a texel: 1 to 3 along each axis.
-struct Children {
-    uvec2 first;
-    uvec2 count;
-};
-
-Children children_of(uint level, uvec2 position) {
-    const uvec2 last = uvec2(mip_last_child(parameters.width, level, position.x, EDGE_RULE),
-                             mip_last_child(parameters.height, level, position.y, EDGE_RULE));
-    return Children(2 * position, last - 2 * position + 1);
-}
-
-// Defines ITEM name(Block block, Children children), the reduction of up to 3 x 3 items CHILD(uvec2 at).
-// Loops here take the same number of turns in all threads: lavapipe (Mesa 22.3) loses threads that leave
-// loops early, after some barriers.
-#if CUSTOM
-// Keeps compilers from unrolling a loop: windows of windows are 256 texels.
-uint rolled(uint turns) { return parameters.layers != 0 ? turns : 0; }
-
-// The nearest one stands for a missing one; of three along an axis the 2 x 2 windows are reduced, then
-// their results.
-#define DEFINE_REDUCTION(name, CHILD)                                                         \
-    ITEM name(Block block, Children children) {                                               \
-        const uvec2 last = children.first + children.count - 1;                               \
-        const uvec2 windows = max(children.count, uvec2(2)) - 1;                              \
-        ITEM reduced[4];                                                                      \
-        for (uint w = 0; w < rolled(4); ++w) {                                                \
-            const uvec2 corner = children.first + min(uvec2(w & 1, w >> 1), windows - 1);     \
-            ITEM texels[4];                                                                   \
-            for (uint i = 0; i < 4; ++i) {                                                    \
-                const uvec2 at = min(corner + uvec2(i & 1, i >> 1), last);                    \
-                texels[i] = CHILD(at);                                                        \
-            }                                                                                 \
-            reduced[w] = reduce(texels[0], texels[1], texels[2], texels[3]);                  \
-        }                                                                                     \
-        return windows == uvec2(1) ? reduced[0]                                               \
-                                   : reduce(reduced[0], reduced[1], reduced[2], reduced[3]);  \
-    }
-#else
-#define DEFINE_REDUCTION(name, CHILD)                                                \
-    ITEM name(Block block, Children children) {                                      \
-        ITEM total = nothing();                                                      \
-        ITEM row = nothing();                                                        \
-        for (uint i = 0; i < 9; ++i) {                                               \
-            const uvec2 child = uvec2(i % 3, i / 3);                                 \
-            ITEM item = nothing();                                                   \
-            if (all(lessThan(child, children.count))) {                              \
-                item = CHILD(children.first + child);                                \
-            }                                                                        \
-            row = child.x == 0 ? item : reduce_two(row, item);                       \
-            if (child.x == 2) {                                                      \
-                total = child.y == 0 ? row : reduce_two(total, row);                 \
-            }                                                                        \
-        }                                                                            \
-        return REDUCTION == REDUCE_MEAN ? mean_of_four(total) : total;               \
-    }
-#endif
-
-#define CHILD_TEXEL(at) load_texel(block, at)
-DEFINE_REDUCTION(reduce_texels, CHILD_TEXEL)
-
-// A texel of the level above the block's.
-ITEM make_texel(Block block, uvec2 position) {
-    return reduce_texels(block, children_of(block.level + 1, position));
-}
-#define CHILD_MADE_AGAIN(at) make_texel(block, at)
-DEFINE_REDUCTION(reduce_made_again, CHILD_MADE_AGAIN)
-
-// The part of a level that is kept in shared memory.
-uvec2 kept_first;
-uvec2 kept_count;
-uint kept_start;  // in room
-
-ITEM kept_item(uvec2 position) {
-    const uvec2 local = position - kept_first;
-    const uint place = local.y * kept_count.x + local.x;
-    return room[kept_start + place];
-}
-DEFINE_REDUCTION(reduce_kept, kept_item)
-
-// First texel of a level above the block's, and the end of them.
-uvec2 first_above(Block block, uint levels) { return first_texel(block) >> levels; }
-uvec2 count_above(Block block, uint levels) {
-    const uvec2 blocks = blocks_of(block.level, block.levels);
-    const uvec2 first = first_above(block, levels);
-    const uvec2 extent = extent_of(block.level + levels);
-    const uvec2 own = uvec2((1 << block.levels) >> levels);
-    const uvec2 rest = extent - min(first, extent);
-    return mix(min(rest, own), rest, equal(block.index + 1, blocks));
-}
-
-// Turns in which a workgroup makes the texels of a level: (127 / 2^levels)^2 at most.
-uint turns(uint levels) {
-    const uint texels = (127 >> levels) * (127 >> levels);
-    return (texels + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
-}
-
-// Makes a level of the block from the one below, the second from texels; nothing above its last.
-// Returns the last texel that the thread made, of this level or those before.
-ITEM make_odd_level(Block block, uint levels, ITEM item, uint thread) {
-    const uvec2 first = first_above(block, levels);
-    const bool is_made =
-        levels <= block.levels && block.level + levels <= parameters.top_level;
-    const uvec2 count = is_made ? count_above(block, levels) : uvec2(0);
-    const uint start = levels % 2 == 0 ? 0 : ODD_LEVELS_START;
-    for (uint turn = 0; turn < turns(levels); ++turn) {
-        const uint i = thread + WORKGROUP_SIZE * turn;
-        if (i < count.x * count.y) {
-            const uvec2 position = first + uvec2(i % count.x, i / count.x);
-            const Children children = children_of(block.level + levels, position);
-            if (levels == 2) {  // level 1 is made again: there is no room to keep it
-                item = reduce_made_again(block, children);
-            } else {
-                item = reduce_kept(block, children);
-            }
-            store(block.level + levels, 1 << levels % BLOCK_LEVELS, position, item);
-            room[start + i] = item;
-        }
-    }
-    kept_first = first;
-    kept_count = count;
-    kept_start = start;
-    return item;
-}
-
-// All levels of a block of any extent, up to 127 x 127. Returns the last one's to thread 0 (blocks that
-// are handed on have three levels at least).
-ITEM reduce_odd_block(Block block, uint thread) {
-    uvec2 first = first_above(block, 1);
-    uvec2 count = count_above(block, 1);
-#if !TO_BUFFER
-    if (COPY_SOURCE && block.level == 0) {
-        for (uint turn = 0; turn < turns(0); ++turn) {
-            const uint i = thread + WORKGROUP_SIZE * turn;
-            if (i < block.extent.x * block.extent.y) {
-                const uvec2 position =
-                    first_texel(block) + uvec2(i % block.extent.x, i / block.extent.x);
-                vec4 texel = texelFetch(source, ivec3(position, layer), 0);
-                if (SOURCE_CHANNELS < CHANNELS) {
-                    texel = texel.rrrr;
-                }
-                store_texel(0, 1, ivec3(position, layer), VEC4_OF(copy_of(TEXEL_OF(texel))));
-            }
-        }
-    }
-#endif
-    for (uint turn = 0; turn < turns(1); ++turn) {
-        const uint i = thread + WORKGROUP_SIZE * turn;
-        if (i < count.x * count.y) {
-            const uvec2 position = first + uvec2(i % count.x, i / count.x);
-            store(block.level + 1, 1 << 1, position, make_texel(block, position));
-        }
-    }
-    ITEM item = make_odd_level(block, 2, nothing(), thread);
-    barrier();
-    item = make_odd_level(block, 3, item, thread);
-    barrier();
-    item = make_odd_level(block, 4, item, thread);
-    barrier();
-    item = make_odd_level(block, 5, item, thread);
-    barrier();
-    return make_odd_level(block, 6, item, thread);
-}
-
-// Whether halving as if there were 2^levels texels a side gives the right ones: along both axes, either all
-// levels up to the top halve evenly, or it is one power of two and the missing texels change nothing.
-bool is_even(Block block) {
-    const uint levels = min(block.levels, parameters.top_level - block.level);
-    const uvec2 odd = block.extent & ((1U << levels) - 1);
-    const bvec2 exact = lessThanEqual(block.extent, uvec2(1 << block.levels));
-    bvec2 even = bvec2(exact.x && odd.x == 0, exact.y && odd.y == 0);
-    if (CUSTOM == 0 && parameters.base_level == 0) {
-        const uvec2 all_texels = extent_of(block.level);
-        for (uint axis = 0; axis < 2; ++axis) {
-            even[axis] = even[axis] ||
-                         (block.extent[axis] == all_texels[axis] &&
-                          all_texels[axis] < 1 << block.levels && bitCount(all_texels[axis]) == 1);
-        }
-    }
-    if (WEIGHTED && block.level > 0 && block.level == parameters.base_level) {
-        // Means that were stored and are read again weigh less, or more, at the edges.
-        const bvec2 last = equal(block.index + 1, blocks_of(block.level, block.levels));
-        const uint full = 1U << block.level;
-        even.x = even.x &&
-                 !(last.x && mip_last_coverage(parameters.width, block.level, EDGE_RULE) != full);
-        even.y = even.y &&
-                 !(last.y && mip_last_coverage(parameters.height, block.level, EDGE_RULE) != full);
-    }
-    return even.x && even.y;
-}
+#include "downsample_odd_blocks.glsl"
 #endif
 
 // ---- The way up ------------------------------------------------------------------------------------------
 
-#if !KEYS
+#if !EXTREMES
 // The item of the texel that an item is stored as.
 ITEM item_of_stored(ITEM item) {
     TEXEL texel = encode(item);
 #if CHANNELS == 4
     if (TARGET_ENCODING == ENCODING_SRGB8) {
         const uvec4 codes = uvec4(texel * 255.0 + 0.5);
-        return ITEM(srgb_light[codes.r], srgb_light[codes.g], srgb_light[codes.b],
+        return ITEM(srgb.light[codes.r], srgb.light[codes.g], srgb.light[codes.b],
                     IN_CODES ? float(codes.a) : texel.a);
     }
 #endif
@@ -698,6 +575,7 @@ ITEM item_of_stored(ITEM item) {
         const float code = floor(texel * LARGEST_TARGET_CODE + 0.5);
         texel = IN_CODES ? code : uintBitsToFloat(bits_from_unorm(uint(code), bits));
 #else
+        [[unroll]]
         for (uint i = 0; i < CHANNELS; ++i) {
             const float code = floor(texel[i] * LARGEST_TARGET_CODE + 0.5);
             texel[i] = IN_CODES ? code : uintBitsToFloat(bits_from_unorm(uint(code), bits));
@@ -710,7 +588,7 @@ ITEM item_of_stored(ITEM item) {
 
 // What is handed over: under EDGE_DROP, the first time, the texel as it is stored.
 ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
-#if !KEYS
+#if !EXTREMES
     if (EDGE_RULE == EDGE_DROP && TARGET_ENCODING != ENCODING_FLOAT32 && level == BLOCK_LEVELS) {
         if (!WEIGHTED) {
             return item_of_stored(item);
@@ -719,6 +597,62 @@ ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
     }
 #endif
     return item;
+}
+
+// Hands over the texel that a block became, for the `handovers`th time; false if the workgroup was not the
+// last of its group. If it was, `block` is the group's texels then, and `counters` the place of the next
+// hand-over's.
+bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item, uint thread) {
+    const uint level = block.level + block.levels;
+    const uvec2 extent = extent_of(level);
+    uint levels = parameters.top_level - level;
+    uvec2 groups = uvec2(1);
+    uvec2 group = uvec2(0);
+    uvec2 group_extent = extent;
+    if (!ONE_GROUP) {
+        levels = step_levels(level, parameters.top_level);
+        groups = blocks_of(level, levels);
+        group = uvec2(block_of(block.index.x, levels, groups.x),
+                      block_of(block.index.y, levels, groups.y));
+        group_extent = extent_of_block(level, levels, group);
+    }
+    const uint counter = counters + group.y * groups.x + group.x;
+    const uint expected_place = counter + groups.x * groups.y;
+    const uint texels = counters + 2 * groups.x * groups.y;
+    bool is_last = false;
+    // Under EDGE_DROP there are blocks that become no texel.
+    if (thread == 0 && (EDGE_RULE != EDGE_DROP || all(lessThan(block.index, extent)))) {
+        const uint place = handed_over(texels, extent.x, block.index);
+        item = handed_over_item(level, block.index, item);
+        [[unroll]]
+        for (uint i = 0; i < CHANNELS; ++i) {
+            atomicStore(state[place + i], word_of(item, i), gl_ScopeDevice, 0, 0);
+        }
+        uint expected = group_extent.x * group_extent.y;
+        if (BLOCKS_FROM_LIST) {
+            expected = state[expected_place];
+        } else if (SOME_BLOCKS) {
+            expected = parameters.expected[handovers];
+        }
+        const uint arrived = atomicAdd(state[counter], 1, gl_ScopeDevice, gl_StorageSemanticsBuffer,
+                                       gl_SemanticsRelease);
+        is_last = arrived + 1 == expected;
+    }
+    if (!announced(is_last)) {
+        return false;
+    }
+
+    if (thread == 0) {
+        memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
+        state[counter] = 0;
+        if (BLOCKS_FROM_LIST) {
+            state[expected_place] = 0;
+        }
+    }
+    crew_barrier();
+    counters = texels + CHANNELS * extent.x * extent.y;
+    block = Block(level, levels, group, group_extent, texels);
+    return true;
 }
 
 void main() {
@@ -747,12 +681,6 @@ void main() {
         layer = gl_WorkGroupID.z + parameters.first_layer;
     }
     block.extent = extent_of_block(block.level, block.levels, block.index);
-#if !KEYS && CHANNELS == 4 && !ODD_BLOCKS
-    if (SOURCE_ENCODING == ENCODING_SRGB8 && !FILTERED) {
-        shared_light[thread] = srgb_light[thread];  // one each
-        barrier();
-    }
-#endif
 #if COUNT_NAN
     if (thread == 0) {
         nan_texels = 0;
@@ -760,31 +688,44 @@ void main() {
     barrier();
 #endif
 
+#if ODD_BLOCKS
+    bool even = is_even(block);
+#else
+    const bool even = true;
+#endif
+    if (even) {
+        reduce_base(block, thread);
+#if !COUNT_NAN
+        if (parameters.top_level <= parameters.base_level + 2) {
+            return;
+        }
+#endif
+    }
+    barrier();
+    if (thread >= CREW_SIZE) {
+        return;
+    }
+
     // First word of the layer's state.
     const uint layer_state = parameters.layers + layer * parameters.state_words_per_layer;
-    uint counters = layer_state + 1;
-    // The last workgroup does again what all do: other code would have to be fetched first.
-    while (true) {
-#if ODD_BLOCKS
-        const bool even = is_even(block);
-#else
-        const bool even = true;
+#if COUNT_NAN
+    if (thread == 0 && nan_texels > 0) {
+        atomicAdd(state[layer_state], nan_texels, gl_ScopeDevice, 0, 0);
+    }
 #endif
+    uint counters = layer_state + 1;
+    uint handovers = 0;
+    uint levels_made = 3;  // from the block's level to that of 8 x 8 nodes
+    bool has_level_1 = base_has_level_1();  // whether the nodes begin with those of 8 x 8
+    while (true) {
         ITEM item;
-        uint held_level = 0;  // of the 16 x 16 texels that the threads hold
         if (even) {
-            if (block.level == parameters.base_level) {
-                item = reduce_quads(block, thread);
-                held_level = block.level + 2;
-            } else {
-                item = load_held(block, thread);
-                held_level = block.levels > NODE_LEVELS ? block.level + 1 : block.level;
+            if (!has_level_1) {
+                reduce_level(block, 1, levels_made, thread);
             }
-            if (held_level < parameters.top_level) {
-                item = reduce_nodes(item, thread);
-                if (block.levels == 3) {  // of 8 x 8 texels: one level less
-                    item = made_items[64 + 16];
-                }
+            item = reduce_nodes(block, levels_made, thread);
+            if (!ONE_GROUP && block.levels == 3) {  // a group of 8 x 8: one level less
+                item = nodes[nodes_start(3)];
             }
         }
 #if ODD_BLOCKS
@@ -792,78 +733,21 @@ void main() {
             item = reduce_odd_block(block, thread);
         }
 #endif
-#if COUNT_NAN
-        if (block.level == 0) {
-            barrier();
-            if (thread == 0 && nan_texels > 0) {
-                atomicAdd(state[layer_state], nan_texels, gl_ScopeDevice, 0, 0);
-            }
-        }
-#endif
-        const uint level = block.level + block.levels;  // of the one texel made
-        const bool at_top = level >= parameters.top_level;
-
-        // Hand over, unless this was the last.
-        const uvec2 extent = extent_of(level);
-        const uint levels = at_top ? 1 : step_levels(level, parameters.top_level);
-        const uvec2 groups = blocks_of(level, levels);
-        const uvec2 group = uvec2(block_of(block.index.x, levels, groups.x),
-                                  block_of(block.index.y, levels, groups.y));
-        const uint group_index = group.y * groups.x + group.x;
-        const uint counter = counters + group_index;
-        const uint expected_place = counter + groups.x * groups.y;
-        const uint texels = counters + 2 * groups.x * groups.y;
-        const uvec2 group_extent = extent_of_block(level, levels, group);
-        const bool exists = all(lessThan(block.index, extent));
-        if (thread == 0) {
-            goes_on = false;
-            if (!at_top && exists) {
-                const uint place = handed_over(texels, extent.x, block.index);
-                item = handed_over_item(level, block.index, item);
-                for (uint i = 0; i < CHANNELS; ++i) {
-                    atomicStore(state[place + i], word_of(item, i), gl_ScopeDevice, 0, 0);
-                }
-                uint expected = level == parameters.base_level + BLOCK_LEVELS
-                                    ? parameters.expected_blocks
-                                    : parameters.expected_groups;
-                if (BLOCKS_FROM_LIST) {
-                    expected = state[expected_place];
-                } else if (expected == 0) {
-                    expected = group_extent.x * group_extent.y;
-                }
-                const uint arrived = atomicAdd(state[counter], 1, gl_ScopeDevice,
-                                               gl_StorageSemanticsBuffer, gl_SemanticsRelease);
-                goes_on = arrived + 1 == expected;
-            }
-        }
-        barrier();
-        if (even) {
-            if (STORES_LATE && block.level == parameters.base_level) {
-                store_quads(block, thread);
-            }
-            if (held_level < parameters.top_level) {
-                store_nodes(block, held_level, thread);
-            }
-        }
-        if (at_top) {
+        if (block.level + block.levels >= parameters.top_level) {
             break;
         }
-        if (!goes_on) {
+        if (!hand_over(block, counters, handovers, item, thread)) {
             return;
         }
-        if (thread == 0) {
-            memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
-            state[counter] = 0;
-            if (BLOCKS_FROM_LIST) {
-                state[expected_place] = 0;
-            }
+        ++handovers;
+#if ODD_BLOCKS
+        even = is_even(block);
+#endif
+        if (even) {
+            load_group(block, thread);
+            levels_made = WIDE_GROUPS && block.levels > 4 ? 2 : 1;
+            has_level_1 = false;
         }
-        controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
-                       gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
-                       gl_SemanticsAcquireRelease);
-        counters += handover_words(parameters.width, parameters.height, level, levels, EDGE_RULE,
-                                   CHANNELS);
-        block = Block(level, levels, group, group_extent, texels);
     }
 
 #if COUNT_NAN

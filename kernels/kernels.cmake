@@ -8,12 +8,12 @@ foreach(subgroups 0 1)
     endif()
     # The quadtree: maxima of one channel, into a buffer, NaN counted.
     quadtile_kernel(quadtile kernels/downsample NAME pyramid${suffix}
-        DEFINES SUBGROUPS=${subgroups} KEYS=1 HALVES=0 CHANNELS=1 TO_BUFFER=1 COUNT_NAN=1 CUSTOM=0
+        DEFINES SUBGROUPS=${subgroups} EXTREMES=1 HALVES=0 CHANNELS=1 TO_BUFFER=1 COUNT_NAN=1 CUSTOM=0
                 ODD_BLOCKS=0)
     # Into images: what is reduced, and how many channels of it.
     foreach(channels 1 2 4)
-        foreach(items keys floats halves)
-            set(keys 0)
+        foreach(items extremes floats halves)
+            set(extremes 0)
             set(halves 0)
             set(${items} 1)
             foreach(odd_blocks 0 1)
@@ -23,7 +23,7 @@ foreach(subgroups 0 1)
                 endif()
                 quadtile_kernel(quadtile kernels/downsample
                     NAME downsample_${items}_${channels}${odd}${suffix}
-                    DEFINES SUBGROUPS=${subgroups} KEYS=${keys} HALVES=${halves}
+                    DEFINES SUBGROUPS=${subgroups} EXTREMES=${extremes} HALVES=${halves}
                             CHANNELS=${channels} TO_BUFFER=0 COUNT_NAN=0 CUSTOM=0
                             ODD_BLOCKS=${odd_blocks})
             endforeach()

@@ -2,12 +2,13 @@
 // item becomes a texel again. Its kernel defines
 //
 //   CHANNELS  1, 2 or 4
-//   KEYS      1: items are keys (importance_key.h), for exact minima and maxima of anything, NaN too
+//   EXTREMES  1: minima and maxima, exact for anything, NaN too: texels are compared as keys
+//             (importance_key.h), and items are what keys count as, floats that compare as they are
 //   HALVES    1: items are halves; half the registers and shared memory, 11 bits of accuracy
 //   CUSTOM    1: items are floats, and four become one by the user's own
 //             TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d); a and b are the upper two
 //
-// and, with neither, floats for means and sums.
+// Otherwise items are floats, for means and sums.
 
 #include "quadtile/mip.h"
 #include "quadtile/texel_encoding.h"
@@ -39,16 +40,7 @@ layout(constant_id = 5) const bool FILTERED = false;
 #define VEC4_OF(t) (t)
 #endif
 
-#if KEYS
-#define SCALAR uint
-#if CHANNELS == 1
-#define ITEM uint
-#elif CHANNELS == 2
-#define ITEM uvec2
-#else
-#define ITEM uvec4
-#endif
-#elif HALVES
+#if HALVES
 #define SCALAR float16_t
 #if CHANNELS == 1
 #define ITEM float16_t
@@ -71,38 +63,78 @@ const bool IS_SUM = REDUCTION == REDUCE_MEAN || REDUCTION == REDUCE_SUM;
 TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d);
 #endif
 
-#if KEYS
-
-// NaN counts as the extreme that is asked for: nothing is known of it.
-uint key_for_minimum(uint key) { return key_is_nan(key) ? 0 : key; }
-
-ITEM item_of(TEXEL texel) {
-    ITEM keys;
-#if CHANNELS == 1
-    keys = texel_key(texel, SOURCE_UNORM_BITS);
-    return REDUCTION == REDUCE_MIN ? key_for_minimum(keys) : keys;
-#else
-    for (uint i = 0; i < CHANNELS; ++i) {
-        keys[i] = texel_key(texel[i], SOURCE_UNORM_BITS);
-        if (REDUCTION == REDUCE_MIN || (REDUCTION == REDUCE_MIN_MAX && i == 0)) {
-            keys[i] = key_for_minimum(keys[i]);
-        }
-    }
-    return keys;
-#endif
-}
-
 ITEM nothing() {
-    ITEM keys = ITEM(REDUCTION == REDUCE_MIN ? 0xffffffffU : 0);
+    const SCALAR infinity = SCALAR(uintBitsToFloat(0x7f800000U));
 #if CHANNELS == 2
     if (REDUCTION == REDUCE_MIN_MAX) {
-        keys.x = 0xffffffffU;
+        return ITEM(infinity, -infinity);
     }
 #endif
-    return keys;
+    return ITEM(REDUCTION == REDUCE_MAX ? -infinity
+                                        : (REDUCTION == REDUCE_MIN ? infinity : SCALAR(0.0)));
 }
 
 ITEM reduce_two(ITEM a, ITEM b) {
+#if CHANNELS == 2
+    if (REDUCTION == REDUCE_MIN_MAX) {
+        return ITEM(min(a.x, b.x), max(a.y, b.y));
+    }
+#endif
+    return REDUCTION == REDUCE_MIN ? min(a, b) : (REDUCTION == REDUCE_MAX ? max(a, b) : a + b);
+}
+
+#if EXTREMES
+
+#if CHANNELS == 1
+#define KEY uint
+#elif CHANNELS == 2
+#define KEY uvec2
+#else
+#define KEY uvec4
+#endif
+
+bool is_minimum(uint channel) {
+    return REDUCTION == REDUCE_MIN || (REDUCTION == REDUCE_MIN_MAX && channel == 0);
+}
+
+// Codes are never negative, nor NaN: the bits of their floats are keys. NaN counts as the extreme that is
+// asked for: nothing is known of it.
+uint channel_key(float texel, uint channel) {
+    if (SOURCE_UNORM_BITS != 0) {
+        return floatBitsToUint(unorm_texel(texel, SOURCE_UNORM_BITS));
+    }
+    const uint key = key_from_bits(floatBitsToUint(texel));
+    return is_minimum(channel) && key_is_nan(key) ? 0 : key;
+}
+
+bool counts_as_nan(uint key) { return SOURCE_UNORM_BITS == 0 && key_is_nan(key); }
+
+float float_of(uint key) {
+    return uintBitsToFloat(SOURCE_UNORM_BITS != 0 ? key : settled_bits(key));
+}
+
+#if CHANNELS == 1
+KEY key_of(TEXEL texel) { return channel_key(texel, 0); }
+ITEM item_of_key(KEY key) { return float_of(key); }
+#else
+KEY key_of(TEXEL texel) {
+    KEY key;
+    for (uint i = 0; i < CHANNELS; ++i) {
+        key[i] = channel_key(texel[i], i);
+    }
+    return key;
+}
+
+ITEM item_of_key(KEY key) {
+    ITEM item;
+    for (uint i = 0; i < CHANNELS; ++i) {
+        item[i] = float_of(key[i]);
+    }
+    return item;
+}
+#endif
+
+KEY reduce_keys(KEY a, KEY b) {
 #if CHANNELS == 2
     if (REDUCTION == REDUCE_MIN_MAX) {
         return uvec2(min(a.x, b.x), max(a.y, b.y));
@@ -111,29 +143,15 @@ ITEM reduce_two(ITEM a, ITEM b) {
     return REDUCTION == REDUCE_MIN ? min(a, b) : max(a, b);
 }
 
+ITEM item_of(TEXEL texel) { return item_of_key(key_of(texel)); }
+
 ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) {
     return reduce_two(reduce_two(a, b), reduce_two(c, d));
 }
 
-ITEM mean_of_four(ITEM sum) { return sum; }  // there are no means of keys
+ITEM mean_of_four(ITEM sum) { return sum; }  // there are no means of extremes
 
-float float_of(uint key) { return uintBitsToFloat(bits_from_key(settle_key(key))); }
-
-#if CHANNELS == 1
-TEXEL encode(ITEM item) { return float_of(item); }
-uint word_of(ITEM item, uint i) { return item; }
-void set_word(inout ITEM item, uint i, uint word) { item = word; }
-#else
-TEXEL encode(ITEM item) {
-    TEXEL texel;
-    for (uint i = 0; i < CHANNELS; ++i) {
-        texel[i] = float_of(item[i]);
-    }
-    return texel;
-}
-uint word_of(ITEM item, uint i) { return item[i]; }
-void set_word(inout ITEM item, uint i, uint word) { item[i] = word; }
-#endif
+TEXEL encode(ITEM item) { return item; }
 
 #else  // floats and halves
 
@@ -154,20 +172,33 @@ float decode_linear(float texel) {
 }
 
 #if CHANNELS == 4
-#if !ODD_BLOCKS
-shared float shared_light[256];  // srgb_light
+// The sRGB tables: where there is room for them, in shared memory. Copied while texels are on their way.
+#if ODD_BLOCKS
+#define SRGB srgb
+void copy_srgb_tables(uint thread, uint threads) {}
+#else
+shared SrgbTables shared_srgb;
+#define SRGB shared_srgb
+void copy_srgb_tables(uint thread, uint threads) {
+    if (SOURCE_ENCODING == ENCODING_SRGB8 && !FILTERED) {
+        for (uint i = thread; i < SRGB_CODES; i += threads) {
+            shared_srgb.light[i] = srgb.light[i];
+        }
+    }
+    if (TARGET_ENCODING == ENCODING_SRGB8) {
+        for (uint i = thread; i < SRGB_CODES; i += threads) {
+            shared_srgb.border[i] = srgb.border[i];
+        }
+        for (uint i = thread; i < SRGB_START_WORDS; i += threads) {
+            shared_srgb.starts[i] = srgb.starts[i];
+        }
+    }
+    barrier();
+}
 #endif
 
 float decode_colour(float texel) {
-    if (FILTERED) {
-        return texel;
-    }
-    const uint code = uint(texel * 255.0 + 0.5);
-#if ODD_BLOCKS  // there shared memory has other uses
-    return srgb_light[code];
-#else
-    return shared_light[code];
-#endif
+    return FILTERED ? texel : SRGB.light[uint(texel * 255.0 + 0.5)];
 }
 #endif
 
@@ -187,26 +218,6 @@ ITEM item_of(TEXEL texel) {
     }
     return item;
 #endif
-}
-
-ITEM nothing() {
-    const SCALAR infinity = SCALAR(uintBitsToFloat(0x7f800000U));
-#if CHANNELS == 2
-    if (REDUCTION == REDUCE_MIN_MAX) {
-        return ITEM(infinity, -infinity);
-    }
-#endif
-    return ITEM(REDUCTION == REDUCE_MAX ? -infinity
-                                        : (REDUCTION == REDUCE_MIN ? infinity : SCALAR(0.0)));
-}
-
-ITEM reduce_two(ITEM a, ITEM b) {
-#if CHANNELS == 2
-    if (REDUCTION == REDUCE_MIN_MAX) {
-        return ITEM(min(a.x, b.x), max(a.y, b.y));
-    }
-#endif
-    return REDUCTION == REDUCE_MIN ? min(a, b) : (REDUCTION == REDUCE_MAX ? max(a, b) : a + b);
 }
 
 ITEM mean_of_four(ITEM sum) { return sum * SCALAR(0.25); }
@@ -238,19 +249,13 @@ float encode_linear(float value) {
 }
 
 #if CHANNELS == 4
-// The code whose linear light is nearest on the scale of codes. The formula finds it but for values
-// close to the border of two codes, where the table of borders decides: log2 and exp2 may be off by
-// some units of the last place, together by less than 0.0005 codes.
+// The code whose linear light is nearest on the scale of codes; see SrgbTables.
 float encode_colour(float linear) {
-    const float value = clamp(linear, 0.0, 1.0);
-    const float scaled =
-        255.0 * (value <= 0.0031308 ? 12.92 * value : 1.055 * pow(value, 1.0 / 2.4) - 0.055);
-    uint code = uint(scaled + 0.5);
-    if (abs(fract(scaled) - 0.5) < 0.001) {
-        code = uint(scaled);
-        code += uint(code < 255 && value >= srgb_border[min(code, 254)]);
-    }
-    return float(code) * (1.0 / 255.0);
+    const float value =
+        clamp(linear, uintBitsToFloat(SRGB_DARKEST), uintBitsToFloat(SRGB_BRIGHTEST));
+    const uint cell = srgb_cell(floatBitsToUint(value));
+    const uint code = bitfieldExtract(SRGB.starts[cell / 4], int(8 * (cell % 4)), 8);
+    return float(code + uint(value >= SRGB.border[code])) * (1.0 / 255.0);
 }
 #endif
 
@@ -273,14 +278,14 @@ TEXEL encode(ITEM item) {
 #endif
 }
 
+#endif
+
 #if CHANNELS == 1
 uint word_of(ITEM item, uint i) { return floatBitsToUint(float(item)); }
 void set_word(inout ITEM item, uint i, uint word) { item = ITEM(uintBitsToFloat(word)); }
 #else
 uint word_of(ITEM item, uint i) { return floatBitsToUint(float(item[i])); }
 void set_word(inout ITEM item, uint i, uint word) { item[i] = SCALAR(uintBitsToFloat(word)); }
-#endif
-
 #endif
 
 // A texel of level 0 as it is copied.

@@ -5,16 +5,13 @@ layout(constant_id = 9) const bool DYNAMIC_INDEXING = false;
 
 layout(set = 0, binding = 5) uniform writeonly image2DArray mip_images[MAX_LEVELS];
 
-#define STORE_IN(i)                                     \
-    case i:                                             \
-        if ((steps >> (i % BLOCK_LEVELS) & 1) != 0) {   \
-            imageStore(mip_images[i], position, texel); \
-        }                                               \
+#define STORE_IN(i)                                 \
+    case i:                                         \
+        imageStore(mip_images[i], position, texel); \
         break;
 
-// `image` must be the same for all threads of a workgroup. What `image` modulo BLOCK_LEVELS may be is
-// given as bits of `steps`, a constant, which keeps the ladder short.
-void store_texel(uint image, uint steps, ivec3 position, vec4 texel) {
+// `image` must be the same for all threads of a subgroup.
+void store_texel(uint image, ivec3 position, vec4 texel) {
     if (DYNAMIC_INDEXING) {
         imageStore(mip_images[image], position, texel);
         return;

@@ -1,4 +1,5 @@
-// Twin of kernels/downsample.comp as the pyramid uses it: each node is the maximum of its children inside the map.
+// Twin of kernels/downsample.comp as the pyramid uses it: each node is the maximum of its children
+// inside the map.
 
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>

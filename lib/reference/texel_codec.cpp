@@ -104,6 +104,20 @@ const std::array<float, 256>& srgb_border() {
     return table;
 }
 
+const SrgbTables& srgb_tables() {
+    static const auto tables = [] {
+        SrgbTables made{};
+        std::ranges::copy(srgb_light(), made.light);
+        std::ranges::copy(srgb_border(), made.border);
+        for (std::uint32_t bits = SRGB_DARKEST; bits <= SRGB_BRIGHTEST; bits += 1U << 16U) {
+            const std::uint32_t cell = srgb_cell(bits);
+            made.starts[cell / 4] |= srgb_code(std::bit_cast<float>(bits)) << (8 * (cell % 4));
+        }
+        return made;
+    }();
+    return tables;
+}
+
 float float_from_half(std::uint16_t half) {
     const std::uint32_t sign = (half & 0x8000U) << 16U;
     const std::uint32_t exponent = (half >> 10U) & 0x1fU;

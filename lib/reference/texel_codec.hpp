@@ -21,6 +21,9 @@ namespace quadtile::reference {
 // is unused.
 [[nodiscard]] const std::array<float, 256>& srgb_border();
 
+// Those, and a start for finding codes, for kernels.
+[[nodiscard]] const SrgbTables& srgb_tables();
+
 // IEEE 754 binary16 to binary32; exact.
 [[nodiscard]] float float_from_half(std::uint16_t half);
 

@@ -13,6 +13,8 @@ namespace quadtile::detail {
 
 namespace {
 
+using Place = std::pair<std::uint32_t, std::uint32_t>;  // x, y
+
 // The touched blocks of one layer.
 class Layer {
  public:
@@ -63,32 +65,41 @@ class Layer {
     std::vector<bool> touched_;
 };
 
-// The groups that blocks are handed over to, as the kernel counts them.
-struct Groups {
-    std::uint32_t width;
-    std::uint32_t height;
-    std::uint32_t edge_rule;
-    std::uint32_t levels;  // that are made of a group
+// The groups that texels of a level are handed over in, as the kernel counts them.
+class Groups {
+ public:
+    Groups(std::uint32_t width, std::uint32_t height, std::uint32_t level, std::uint32_t top_level,
+           std::uint32_t edge_rule)
+        : extent_{mip_extent(width, level, edge_rule), mip_extent(height, level, edge_rule)},
+          // Where nothing is handed over, all blocks are one group.
+          levels_(level < top_level ? step_levels(level, top_level) : MAX_TOP_LEVEL),
+          groups_{blocks_along(width, level, levels_, edge_rule),
+                  blocks_along(height, level, levels_, edge_rule)} {}
 
-    [[nodiscard]] std::uint32_t columns() const {
-        return blocks_along(width, BLOCK_LEVELS, levels, edge_rule);
+    [[nodiscard]] bool exists(Place texel) const {
+        return texel.first < extent_.first && texel.second < extent_.second;
     }
-    [[nodiscard]] std::uint32_t rows() const {
-        return blocks_along(height, BLOCK_LEVELS, levels, edge_rule);
+    [[nodiscard]] Place of(Place texel) const {
+        return {block_of(texel.first, levels_, groups_.first),
+                block_of(texel.second, levels_, groups_.second)};
     }
-    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> of_block(std::uint32_t x,
-                                                                   std::uint32_t y) const {
-        return {block_of(x, levels, columns()), block_of(y, levels, rows())};
+    // The first places behind a group's, in a grid of `all`.
+    [[nodiscard]] Place end(Place group, Place all) const {
+        return {group.first + 1 == groups_.first ? all.first : (group.first + 1) << levels_,
+                group.second + 1 == groups_.second ? all.second : (group.second + 1) << levels_};
     }
-    // Whether texel (x, y) of a level exists.
-    [[nodiscard]] bool exists(std::uint32_t level, std::uint32_t x, std::uint32_t y) const {
-        return x < mip_extent(width, level, edge_rule) && y < mip_extent(height, level, edge_rule);
-    }
-    // The end of a group's blocks along an axis.
-    [[nodiscard]] std::uint32_t end(std::uint32_t group, std::uint32_t groups,
-                                    std::uint32_t blocks) const {
-        return group + 1 == groups ? blocks : (group + 1) << levels;
-    }
+    [[nodiscard]] std::uint32_t levels() const { return levels_; }
+
+ private:
+    Place extent_;  // of the level, texels
+    std::uint32_t levels_;
+    Place groups_;
+};
+
+// One hand-over: the groups, and how many touched texels arrive in each.
+struct Handover {
+    Groups groups;
+    std::map<Place, std::uint32_t> arriving;
 };
 
 void check_rectangle(const DirtyRectangle& rectangle, std::uint32_t width, std::uint32_t height,
@@ -117,10 +128,6 @@ std::vector<DirtyRegion> dirty_regions(std::uint32_t width, std::uint32_t height
                                        std::span<const DirtyRectangle> rectangles) {
     const std::uint32_t columns = blocks_along(width, 0, BLOCK_LEVELS, edge_rule);
     const std::uint32_t rows = blocks_along(height, 0, BLOCK_LEVELS, edge_rule);
-    const bool hands_over = top_level > BLOCK_LEVELS;
-    // Without any, all blocks are one group.
-    const Groups groups{width, height, edge_rule,
-                        hands_over ? step_levels(BLOCK_LEVELS, top_level) : MAX_TOP_LEVEL};
     std::map<std::uint32_t, Layer> touched;
     for (const DirtyRectangle& rectangle : rectangles) {
         check_rectangle(rectangle, width, height, layers);
@@ -136,21 +143,32 @@ std::vector<DirtyRegion> dirty_regions(std::uint32_t width, std::uint32_t height
         }
     }
 
+    std::vector<Groups> groups;
+    for (std::uint32_t level = BLOCK_LEVELS; groups.empty() || level < top_level;
+         level += groups.back().levels()) {
+        groups.emplace_back(width, height, level, top_level, edge_rule);
+    }
+
     std::vector<DirtyRegion> regions;
     for (auto& [number, layer] : touched) {
-        // What arrives: blocks and groups whose texel above exists.
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> arriving;
-        std::uint32_t arriving_groups = 0;
-        if (hands_over) {
-            for (std::uint32_t y = 0; y < rows; ++y) {
-                for (std::uint32_t x = 0; x < columns; ++x) {
-                    if (!layer.is_touched(x, y) || !groups.exists(BLOCK_LEVELS, x, y)) {
-                        continue;
+        std::vector<Handover> handovers;
+        for (const Groups& these : groups) {
+            handovers.push_back({these, {}});
+        }
+        for (std::uint32_t y = 0; y < rows; ++y) {
+            for (std::uint32_t x = 0; x < columns; ++x) {
+                if (!layer.is_touched(x, y)) {
+                    continue;
+                }
+                // The first to arrive in a group brings the group to its own.
+                Place texel{x, y};
+                for (Handover& handover : handovers) {
+                    if (!handover.groups.exists(texel)) {
+                        break;
                     }
-                    const std::pair group = groups.of_block(x, y);
-                    if (++arriving[group] == 1 &&
-                        groups.exists(BLOCK_LEVELS + groups.levels, group.first, group.second)) {
-                        ++arriving_groups;
+                    texel = handover.groups.of(texel);
+                    if (++handover.arriving[texel] > 1) {
+                        break;
                     }
                 }
             }
@@ -160,13 +178,14 @@ std::vector<DirtyRegion> dirty_regions(std::uint32_t width, std::uint32_t height
                 if (!layer.is_touched(x, y)) {
                     continue;
                 }
-                const std::pair group = groups.of_block(x, y);
-                DirtyRegion region =
-                    layer.take(x, y, groups.end(group.first, groups.columns(), columns),
-                               groups.end(group.second, groups.rows(), rows));
+                Place group = groups.front().of({x, y});
+                const Place end = groups.front().end(group, {columns, rows});
+                DirtyRegion region = layer.take(x, y, end.first, end.second);
                 region.layer = number;
-                region.expected_blocks = arriving[group];
-                region.expected_groups = arriving_groups;
+                for (std::size_t i = 0; i < handovers.size(); ++i) {
+                    group = i == 0 ? group : handovers[i].groups.of(group);
+                    region.expected[i] = handovers[i].arriving[group];
+                }
                 regions.push_back(region);
             }
         }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <quadtile/dirty_blocks.h>
+#include <quadtile/kernel_parameters.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,8 +19,8 @@ struct DirtyRegion {
     std::uint32_t first_y;
     std::uint32_t columns;
     std::uint32_t rows;
-    std::uint32_t expected_blocks;  // touched in the group, in all regions
-    std::uint32_t expected_groups;  // touched in the layer
+    // Touched blocks in the group, in all regions; touched groups in the group's own; and so on.
+    std::array<std::uint32_t, MAX_HANDOVERS> expected;
 };
 
 // Disjoint regions of exactly the blocks that the rectangles touch.

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -103,9 +104,10 @@ std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerO
         return "a shader can use " + std::to_string(limits.maxPerStageDescriptorStorageImages) +
                " storage images, " + std::to_string(MAX_LEVELS) + " are needed";
     }
-    // downsample.comp: made_items, room, shared_light and what is beside them.
+    // downsample.comp: nodes, room, the sRGB tables and what is beside them.
     const std::uint32_t item_bytes = 4 * channel_count(options.format);
-    const std::uint32_t shared_bytes = (85 + 31 * 31 + 15 * 15) * item_bytes + 64;
+    const std::uint32_t shared_bytes =
+        (341 + 31 * 31 + 15 * 15) * item_bytes + sizeof(SrgbTables) + 64;
     if (limits.maxComputeSharedMemorySize < shared_bytes) {
         return "its workgroups have " + std::to_string(limits.maxComputeSharedMemorySize) +
                " bytes of shared memory, " + std::to_string(shared_bytes) + " are needed";
@@ -254,9 +256,18 @@ std::string size_of(std::uint32_t width, std::uint32_t height) {
 }  // namespace
 
 struct Downsampler::Impl {
-    // A pipeline's kind: first dispatch or one that goes on from a level, blocks told apart, means
-    // weighted at the edges, blocks from a list.
-    using PipelineKey = std::tuple<bool, bool, bool, bool>;
+    // A pipeline's kind; see downsample_constants.hpp.
+    struct PipelineKey {
+        bool first;  // dispatch of several
+        bool odd_blocks;
+        bool whole_blocks;
+        detail::UpperLevels upper_levels;
+        bool weighted;
+        bool some_blocks;
+        bool from_list;
+
+        auto operator<=>(const PipelineKey&) const = default;
+    };
 
     Impl(const Device& device, DownsamplerOptions requested)
         : options(settled(*device.context(), std::move(requested))),
@@ -285,17 +296,15 @@ struct Downsampler::Impl {
         sampler_maximum =
             program.make_sampler(filter, mode(vk::SamplerReductionMode::eMax), border);
         tables =
-            detail::Buffer(context, "the sRGB tables", 512 * sizeof(float),
+            detail::Buffer(context, "the sRGB tables", sizeof(SrgbTables),
                            vk::BufferUsageFlagBits::eStorageBuffer, detail::MemoryKind::upload);
-        auto* const values = static_cast<float*>(tables.mapped());
-        std::ranges::copy(reference::srgb_light(), values);
-        std::ranges::copy(reference::srgb_border(), values + 256);
+        std::memcpy(tables.mapped(), &reference::srgb_tables(), sizeof(SrgbTables));
         if (options.reduction == Reduction::custom) {
             for (const bool odd_blocks : {false, true}) {
                 custom_code[odd_blocks ? 1 : 0] = detail::compile_kernel(
                     "downsample",
                     {{"SUBGROUPS", options.exchange == Exchange::subgroup ? "1" : "0"},
-                     {"KEYS", "0"},
+                     {"EXTREMES", "0"},
                      {"HALVES", "0"},
                      {"CHANNELS", std::to_string(channel_count(options.format))},
                      {"TO_BUFFER", "0"},
@@ -305,7 +314,7 @@ struct Downsampler::Impl {
                     {"user_reduction.glsl", "reduction", options.custom_glsl});
             }
         }
-        (void)pipeline({true, false, false, false});  // so that what cannot work fails here
+        (void)pipeline({.first = true});  // so that what cannot work fails here
     }
 
     // See downsample.comp.
@@ -324,14 +333,13 @@ struct Downsampler::Impl {
             return {custom_code[odd_blocks ? 1 : 0], subgroups};
         }
         const ItemType items = options.half_precision          ? ItemType::halves
-                               : is_extreme(options.reduction) ? ItemType::keys
+                               : is_extreme(options.reduction) ? ItemType::extremes
                                                                : ItemType::floats;
         return detail::downsample_code(items, channel_count(options.format), odd_blocks, subgroups);
     }
 
     // Compiles on first use.
     [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const {
-        const auto [first, odd_blocks, weighted, from_list] = key;
         const std::lock_guard lock(mutex);
         Unique<vk::Pipeline>& made = pipelines[key];
         if (!made) {
@@ -339,21 +347,28 @@ struct Downsampler::Impl {
             const std::uint32_t target = encoding_of(options.format);
             const bool in_codes =
                 is_sum(options.reduction) && source >= ENCODING_UNORM8 && source == target;
+            const bool subgroups = options.exchange == Exchange::subgroup && !key.odd_blocks;
             made = program.make_pipeline(
-                code(odd_blocks), "downsample",
+                code(key.odd_blocks), "downsample",
                 {{detail::REDUCTION, static_cast<std::uint32_t>(options.reduction)},
                  {detail::EDGE_RULE, static_cast<std::uint32_t>(options.edge_rule)},
                  {detail::FILTERED, options.read == TexelRead::filtered ? 1U : 0U},
-                 {detail::SOURCE_ENCODING, first ? source : target},
+                 {detail::SOURCE_ENCODING, key.first ? source : target},
                  {detail::TARGET_ENCODING, target},
                  {detail::SOURCE_CHANNELS,
-                  channel_count(first ? options.source_format : options.format)},
+                  channel_count(key.first ? options.source_format : options.format)},
                  {detail::DYNAMIC_INDEXING,
                   context->info.features.storage_image_dynamic_indexing ? 1U : 0U},
-                 {detail::COPY_SOURCE, first && options.copy_source ? 1U : 0U},
-                 {detail::BLOCKS_FROM_LIST, from_list ? 1U : 0U},
+                 {detail::COPY_SOURCE, key.first && options.copy_source ? 1U : 0U},
+                 {detail::BLOCKS_FROM_LIST, key.from_list ? 1U : 0U},
                  {detail::IN_CODES, in_codes ? 1U : 0U},
-                 {detail::WEIGHTED, weighted ? 1U : 0U}});
+                 {detail::WEIGHTED, key.weighted ? 1U : 0U},
+                 {detail::WHOLE_BLOCKS, key.whole_blocks ? 1U : 0U},
+                 {detail::SOME_BLOCKS, key.some_blocks ? 1U : 0U},
+                 {detail::WIDE_GROUPS, key.upper_levels.wide_groups ? 1U : 0U},
+                 {detail::ONE_GROUP, key.upper_levels.one_group ? 1U : 0U},
+                 {detail::CREW_SIZE,
+                  key.upper_levels.crew_size(subgroups, context->info.subgroup_size)}});
         }
         return made.get();
     }
@@ -439,6 +454,8 @@ struct Downsampler::Binding::Impl {
     Shape shape;
     std::vector<Unique<vk::ImageView>> views;
     std::vector<Pass> passes;
+    // For record with rectangles.
+    Downsampler::Impl::PipelineKey some_blocks_kind;
     // For record_indirect.
     vk::Pipeline list_pipeline;
     vk::Pipeline listed_pipeline;
@@ -678,9 +695,17 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
              Descriptor::storage_buffer(blocks.buffer, blocks.offset_bytes, blocks_size),
              Descriptor::storage_images(stored)});
     };
-    const bool odd = impl.has_odd_blocks(shape);
-    const bool weighted = impl.options.reduction == Reduction::mean &&
-                          (shape.width != shape.height || !std::has_single_bit(shape.width));
+    const bool in_one_dispatch = impl.options.method == MipMethod::spd;
+    Downsampler::Impl::PipelineKey kind{
+        .first = true,
+        .odd_blocks = impl.has_odd_blocks(shape),
+        .whole_blocks = in_one_dispatch && shape.levels > BLOCK_LEVELS &&
+                        detail::has_whole_blocks(shape.width, shape.height),
+        .upper_levels = in_one_dispatch ? detail::upper_levels(shape.width, shape.height,
+                                                               shape.levels - 1, impl.rule())
+                                        : detail::UpperLevels{},
+        .weighted = impl.options.reduction == Reduction::mean &&
+                    (shape.width != shape.height || !std::has_single_bit(shape.width))};
     const vk::ImageView source_view = make_view(
         resources.source, sampled_format(impl.options.source_format), Usage::eSampled,
         is_depth(impl.options.source_format) ? vk::ImageAspectFlagBits::eDepth : colour, 0);
@@ -691,11 +716,12 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
                                                                             : MAX_LEVELS;
     parameters.top_level = std::min(top, step);
     if (top > 0 || impl.options.copy_source) {
-        bound->passes.push_back({parameters, impl.pipeline({true, odd, weighted, false}),
+        bound->passes.push_back({parameters, impl.pipeline(kind),
                                  descriptors_for(source_view, resources.source.layout, 0)});
     }
     const VkExtent3D& extent = resources.destination.created.extent;
     for (std::uint32_t base = step; base < top; base += step) {
+        kind.first = false;
         parameters.base_level = base;
         parameters.top_level = std::min(top, base + step);
         parameters.base_texel_width =
@@ -705,14 +731,17 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
         const vk::ImageView view =
             make_view(resources.destination, sampled_format(impl.options.format), Usage::eSampled,
                       colour, base);
-        bound->passes.push_back({parameters, impl.pipeline({false, odd, weighted, false}),
+        bound->passes.push_back({parameters, impl.pipeline(kind),
                                  descriptors_for(view, VK_IMAGE_LAYOUT_GENERAL, base)});
     }
+    kind.some_blocks = true;
+    bound->some_blocks_kind = kind;
+    kind.from_list = true;
     if (resources.dirty_blocks.buffer != VK_NULL_HANDLE &&
         resources.dirty_rectangles.buffer != VK_NULL_HANDLE &&
         impl.options.method == MipMethod::spd) {
         bound->list_pipeline = impl.list_pipeline();
-        bound->listed_pipeline = impl.pipeline({true, odd, weighted, true});
+        bound->listed_pipeline = impl.pipeline(kind);
         bound->dirty_blocks = resources.dirty_blocks;
         bound->list_descriptors = impl.lister.make_descriptors(
             {Descriptor::storage_buffer(
@@ -826,7 +855,8 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding,
     const Binding::Impl::Pass& pass = bound.passes.front();
     const Dispatch& dispatch = impl.program.dispatch();
     const vk::CommandBuffer buffer(commands);
-    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, pass.pipeline, dispatch);
+    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, impl.pipeline(bound.some_blocks_kind),
+                        dispatch);
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
                               pass.descriptors.set, {}, dispatch);
     // No barrier between them: together they count as one run.
@@ -835,8 +865,7 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding,
         parameters.first_block_x = region.first_x;
         parameters.first_block_y = region.first_y;
         parameters.first_layer = region.layer;
-        parameters.expected_blocks = region.expected_blocks;
-        parameters.expected_groups = region.expected_groups;
+        std::ranges::copy(region.expected, parameters.expected);
         buffer.pushConstants<DownsampleParameters>(
             impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
         buffer.dispatch(region.columns, region.rows, 1, dispatch);

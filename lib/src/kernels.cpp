@@ -31,41 +31,41 @@ constexpr std::uint32_t DIRTY_BLOCKS[] = {
 };
 
 // One array for each variant of the downsampler.
-constexpr std::uint32_t DOWNSAMPLE_KEYS_1[] = {
-#include "downsample_keys_1.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_1[] = {
+#include "downsample_extremes_1.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_1_SUBGROUP[] = {
-#include "downsample_keys_1_subgroup.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_1_SUBGROUP[] = {
+#include "downsample_extremes_1_subgroup.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_1_ODD[] = {
-#include "downsample_keys_1_odd.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_1_ODD[] = {
+#include "downsample_extremes_1_odd.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_1_ODD_SUBGROUP[] = {
-#include "downsample_keys_1_odd_subgroup.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_1_ODD_SUBGROUP[] = {
+#include "downsample_extremes_1_odd_subgroup.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_2[] = {
-#include "downsample_keys_2.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_2[] = {
+#include "downsample_extremes_2.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_2_SUBGROUP[] = {
-#include "downsample_keys_2_subgroup.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_2_SUBGROUP[] = {
+#include "downsample_extremes_2_subgroup.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_2_ODD[] = {
-#include "downsample_keys_2_odd.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_2_ODD[] = {
+#include "downsample_extremes_2_odd.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_2_ODD_SUBGROUP[] = {
-#include "downsample_keys_2_odd_subgroup.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_2_ODD_SUBGROUP[] = {
+#include "downsample_extremes_2_odd_subgroup.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_4[] = {
-#include "downsample_keys_4.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_4[] = {
+#include "downsample_extremes_4.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_4_SUBGROUP[] = {
-#include "downsample_keys_4_subgroup.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_4_SUBGROUP[] = {
+#include "downsample_extremes_4_subgroup.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_4_ODD[] = {
-#include "downsample_keys_4_odd.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_4_ODD[] = {
+#include "downsample_extremes_4_odd.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_KEYS_4_ODD_SUBGROUP[] = {
-#include "downsample_keys_4_odd_subgroup.spv.inc"
+constexpr std::uint32_t DOWNSAMPLE_EXTREMES_4_ODD_SUBGROUP[] = {
+#include "downsample_extremes_4_odd_subgroup.spv.inc"
 };
 constexpr std::uint32_t DOWNSAMPLE_FLOATS_1[] = {
 #include "downsample_floats_1.spv.inc"
@@ -173,8 +173,8 @@ KernelCode downsample_code(ItemType items, std::uint32_t channels, bool odd_bloc
     }
     // By items, channels, blocks, and without and with subgroup operations.
     static const Words codes[3][3][2][2] = {
-        {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_KEYS_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_KEYS_2),
-         QUADTILE_DOWNSAMPLE(DOWNSAMPLE_KEYS_4)},
+        {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_EXTREMES_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_EXTREMES_2),
+         QUADTILE_DOWNSAMPLE(DOWNSAMPLE_EXTREMES_4)},
         {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_FLOATS_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_FLOATS_2),
          QUADTILE_DOWNSAMPLE(DOWNSAMPLE_FLOATS_4)},
         {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_HALVES_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_HALVES_2),

@@ -10,7 +10,7 @@ namespace quadtile::detail {
 enum class Kernel { pyramid, dirty_blocks, per_level, per_level_arguments, subtree };
 
 // What downsample.comp reduces (downsample_items.glsl).
-enum class ItemType { keys, floats, halves };
+enum class ItemType { extremes, floats, halves };
 
 struct KernelCode {
     std::span<const std::uint32_t> spirv;

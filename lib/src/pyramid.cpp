@@ -6,7 +6,8 @@
 #include "map_resources.hpp"
 
 #include <map>
-#include <utility>
+#include <mutex>
+#include <tuple>
 
 namespace quadtile {
 
@@ -84,11 +85,9 @@ VkFormat vk_format(TexelFormat format) noexcept {
 }
 
 struct Pyramid::Impl {
-    // How texels are read, and of which format.
-    struct Pipelines {
-        Unique<vk::Pipeline> any;
-        Unique<vk::Pipeline> one_chunk;  // where one descriptor reaches all of the pyramid: faster
-    };
+    // How texels are read, of which format, whether one descriptor reaches all of the pyramid,
+    // whether all blocks are whole, and how the levels above them are made.
+    using PipelineKey = std::tuple<bool, std::uint32_t, bool, bool, detail::UpperLevels>;
 
     explicit Impl(const Device& device)
         : program(device.context(), binding_types(), sizeof(DownsampleParameters)),
@@ -97,24 +96,30 @@ struct Pyramid::Impl {
         if (program.context().info.features.sampler_minmax) {
             maximum = program.make_sampler(vk::Filter::eLinear, vk::SamplerReductionMode::eMax);
         }
-        for (const bool filtered : {false, true}) {
-            for (const std::uint32_t encoding :
-                 {ENCODING_FLOAT32, ENCODING_UNORM8, ENCODING_UNORM16}) {
-                if (!filtered || (maximum && encoding != ENCODING_FLOAT32)) {
-                    pipelines[{filtered, encoding}] = {make_pipeline(filtered, encoding, false),
-                                                       make_pipeline(filtered, encoding, true)};
-                }
-            }
-        }
+        (void)pipeline(
+            {false, ENCODING_FLOAT32, true, true, {}});  // so that what cannot work fails here
     }
 
-    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(bool filtered, std::uint32_t encoding,
-                                                     bool one_chunk) const {
-        return program.make_pipeline(detail::Kernel::pyramid, "pyramid",
-                                     {{detail::FILTERED, filtered ? 1U : 0U},
-                                      {detail::SOURCE_ENCODING, encoding},
-                                      detail::pyramid_chunk_constant(program.context()),
-                                      {detail::PYRAMID_IN_ONE_CHUNK, one_chunk ? 1U : 0U}});
+    // Compiles on first use.
+    [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const {
+        const auto [filtered, encoding, one_chunk, whole_blocks, upper_levels] = key;
+        const DeviceInfo& info = program.context().info;
+        const std::lock_guard lock(mutex);
+        Unique<vk::Pipeline>& made = pipelines[key];
+        if (!made) {
+            made = program.make_pipeline(
+                detail::Kernel::pyramid, "pyramid",
+                {{detail::FILTERED, filtered ? 1U : 0U},
+                 {detail::SOURCE_ENCODING, encoding},
+                 detail::pyramid_chunk_constant(program.context()),
+                 {detail::PYRAMID_IN_ONE_CHUNK, one_chunk ? 1U : 0U},
+                 {detail::WHOLE_BLOCKS, whole_blocks ? 1U : 0U},
+                 {detail::WIDE_GROUPS, upper_levels.wide_groups ? 1U : 0U},
+                 {detail::ONE_GROUP, upper_levels.one_group ? 1U : 0U},
+                 {detail::CREW_SIZE,
+                  upper_levels.crew_size(info.features.subgroup_operations, info.subgroup_size)}});
+        }
+        return made.get();
     }
 
     // Unorm texels are never NaN: for them the sampler gives what comparing would.
@@ -131,8 +136,9 @@ struct Pyramid::Impl {
 
     ComputeProgram program;
     Unique<vk::Sampler> gather;
-    Unique<vk::Sampler> maximum;                                    // with Features::sampler_minmax
-    std::map<std::pair<bool, std::uint32_t>, Pipelines> pipelines;  // by filtered and encoding
+    Unique<vk::Sampler> maximum;  // with Features::sampler_minmax
+    mutable std::mutex mutex;     // of the pipelines
+    mutable std::map<PipelineKey, Unique<vk::Pipeline>> pipelines;
 };
 
 struct Pyramid::Binding::Impl {
@@ -165,17 +171,19 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
     const std::uint32_t encoding = bits == 0    ? ENCODING_FLOAT32
                                    : bits == 16 ? ENCODING_UNORM16
                                                 : ENCODING_UNORM8;
-    const Impl::Pipelines& pipelines = impl_->pipelines.at({filters, encoding});
+    const vk::Pipeline pipeline = impl_->pipeline(
+        {filters, encoding, detail::pyramid_is_one_chunk(context, shape),
+         detail::has_whole_blocks(shape.width, shape.height),
+         detail::upper_levels(shape.width, shape.height, top_level(shape.width, shape.height),
+                              EDGE_ROUND_UP)});
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(filters ? *impl_->maximum : *impl_->gather, resources.map.view,
                             resources.map.layout),
         Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
                                    state_size_bytes(shape))};
     detail::append_pyramid_chunks(descriptors, context, shape, resources.pyramid);
-    return Binding(std::make_unique<Binding::Impl>(
-        parameters_of(shape),
-        detail::pyramid_is_one_chunk(context, shape) ? *pipelines.one_chunk : *pipelines.any,
-        impl_->program.make_descriptors(descriptors)));
+    return Binding(std::make_unique<Binding::Impl>(parameters_of(shape), pipeline,
+                                                   impl_->program.make_descriptors(descriptors)));
 }
 
 void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {

@@ -3,6 +3,7 @@
 
 #include <quadtile/dirty_blocks.h>
 #include <quadtile/kernel_parameters.h>
+#include <quadtile/texel_encoding.h>
 #include <quadtile/tile_list.h>
 
 #include <gtest/gtest.h>
@@ -21,6 +22,9 @@ constexpr std::uint32_t PYRAMID[] = {
 };
 constexpr std::uint32_t DIRTY_BLOCKS[] = {
 #include "dirty_blocks.spv.inc"
+};
+constexpr std::uint32_t DOWNSAMPLE_COLOURS[] = {
+#include "downsample_floats_4.spv.inc"
 };
 constexpr std::uint32_t SUBTREE[] = {
 #include "subtree.spv.inc"
@@ -129,7 +133,7 @@ TEST(SharedStructs, SubdivisionParametersAndState) {
 
 TEST(SharedStructs, DownsampleParameters) {
     const Offsets parameters = offsets_in(PYRAMID).at("DownsampleParameters");
-    EXPECT_EQ(parameters.size(), 16U);
+    EXPECT_EQ(parameters.size(), 15U);
     EXPECT_MEMBER(parameters, DownsampleParameters, width);
     EXPECT_MEMBER(parameters, DownsampleParameters, height);
     EXPECT_MEMBER(parameters, DownsampleParameters, layers);
@@ -141,8 +145,7 @@ TEST(SharedStructs, DownsampleParameters) {
     EXPECT_MEMBER(parameters, DownsampleParameters, first_block_x);
     EXPECT_MEMBER(parameters, DownsampleParameters, first_block_y);
     EXPECT_MEMBER(parameters, DownsampleParameters, first_layer);
-    EXPECT_MEMBER(parameters, DownsampleParameters, expected_blocks);
-    EXPECT_MEMBER(parameters, DownsampleParameters, expected_groups);
+    EXPECT_MEMBER(parameters, DownsampleParameters, expected);
     EXPECT_MEMBER(parameters, DownsampleParameters, pitch);
     EXPECT_MEMBER(parameters, DownsampleParameters, floats_per_layer);
     EXPECT_MEMBER(parameters, DownsampleParameters, level_start);
@@ -175,6 +178,14 @@ TEST(SharedStructs, DirtyBlocks) {
     EXPECT_MEMBER(header, DirtyBlocksHeader, listed);
     EXPECT_MEMBER(header, DirtyBlocksHeader, finished_workgroups);
     EXPECT_MEMBER(header, DirtyBlocksHeader, reserved);
+}
+
+TEST(SharedStructs, SrgbTables) {
+    const Offsets tables = offsets_in(DOWNSAMPLE_COLOURS).at("SrgbTables");
+    ASSERT_EQ(tables.size(), 3U);
+    EXPECT_MEMBER(tables, SrgbTables, light);
+    EXPECT_MEMBER(tables, SrgbTables, border);
+    EXPECT_MEMBER(tables, SrgbTables, starts);
 }
 
 }  // namespace

@@ -24,13 +24,13 @@ const QUADTILE_UINT DENORMALS = 0x007fffffU;     // of each sign
 
 // Key of a float given as its IEEE 754 bits.
 QUADTILE_SHARED QUADTILE_UINT key_from_bits(QUADTILE_UINT bits) {
-    const QUADTILE_UINT magnitude_flip = (bits >> 31) * 0x7fffffffU;
+    const QUADTILE_UINT magnitude_flip = QUADTILE_UINT(QUADTILE_INT(bits) >> 31) & 0x7fffffffU;
     return (bits ^ magnitude_flip) - KEY_BIAS;
 }
 
 QUADTILE_SHARED QUADTILE_UINT bits_from_key(QUADTILE_UINT key) {
     const QUADTILE_UINT folded = key + KEY_BIAS;
-    return folded ^ ((folded >> 31) * 0x7fffffffU);
+    return folded ^ (QUADTILE_UINT(QUADTILE_INT(folded) >> 31) & 0x7fffffffU);
 }
 
 QUADTILE_SHARED bool key_is_nan(QUADTILE_UINT key) {
@@ -44,6 +44,12 @@ QUADTILE_SHARED QUADTILE_UINT settle_key(QUADTILE_UINT key) {
     }
     const QUADTILE_UINT lowest = KEY_ZERO - 1 - DENORMALS;  // -0 lies just below 0
     return key - lowest <= 2 * DENORMALS + 1 ? KEY_ZERO : key;
+}
+
+// Bits of the float that a key counts as: settled floats compare as they are.
+QUADTILE_SHARED QUADTILE_UINT settled_bits(QUADTILE_UINT key) {
+    const QUADTILE_UINT bits = bits_from_key(key < KEY_INFINITY ? key : KEY_INFINITY);
+    return (bits & 0x7fffffffU) <= DENORMALS ? 0 : bits;
 }
 
 QUADTILE_NAMESPACE_END

@@ -17,16 +17,18 @@ QUADTILE_NAMESPACE_BEGIN
 // last workgroup of a group of blocks, which goes on with the group's texels, and so on.
 const QUADTILE_UINT BLOCK_LEVELS = 6;
 
-// Levels that are made in one go of the texels of a level: six of the base level (0), and from
-// there all the rest by one group where that is up to 32 x 32 texels, else in two steps of groups:
-// each counter is shared by fewer workgroups, and the last one has less left to do.
+// Levels that are made in one go of the texels of a level: six of the base level (0), and from there
+// up to five, so that a subgroup can do it, in as few steps as possible, alike where they can be.
 QUADTILE_SHARED QUADTILE_UINT step_levels(QUADTILE_UINT level, QUADTILE_UINT top_level) {
     if (level == 0) {
         return BLOCK_LEVELS;
     }
     const QUADTILE_UINT rest = top_level - level;
-    return level == BLOCK_LEVELS && rest > 5 ? (rest + 1) / 2 : rest;
+    return rest > 5 ? (rest + 1) / 2 : rest;
 }
+
+// With six levels first and MAX_TOP_LEVEL = 16.
+const QUADTILE_UINT MAX_HANDOVERS = 2;
 
 struct DownsampleParameters {
     QUADTILE_UINT width;  // of the image, texels
@@ -40,9 +42,8 @@ struct DownsampleParameters {
     QUADTILE_UINT first_block_x;  // of the dispatch
     QUADTILE_UINT first_block_y;
     QUADTILE_UINT first_layer;
-    // Blocks that run in the dispatch's one group, and groups in each group above; 0: all of them.
-    QUADTILE_UINT expected_blocks;
-    QUADTILE_UINT expected_groups;
+    // Blocks that run in the dispatch's one group, then groups in each group above; 0: all of them.
+    QUADTILE_UINT expected[MAX_HANDOVERS];
     // Of the pyramid buffer, in floats, where it is the target.
     QUADTILE_UINT pitch;
     QUADTILE_UINT floats_per_layer;

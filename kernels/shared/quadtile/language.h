@@ -14,6 +14,7 @@
 #define QUADTILE_NAMESPACE_END }
 #define QUADTILE_SHARED constexpr
 #define QUADTILE_UINT std::uint32_t
+#define QUADTILE_INT std::int32_t
 
 #else
 
@@ -21,6 +22,7 @@
 #define QUADTILE_NAMESPACE_END
 #define QUADTILE_SHARED
 #define QUADTILE_UINT uint
+#define QUADTILE_INT int
 
 #endif
 

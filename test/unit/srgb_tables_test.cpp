@@ -1,0 +1,60 @@
+// The sRGB tables of the kernels: finding a code by a start and one comparison.
+
+#include "reference/texel_codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace quadtile {
+namespace {
+
+std::uint32_t start_of(std::uint32_t cell) {
+    return reference::srgb_tables().starts[cell / 4] >> (8 * (cell % 4)) & 0xffU;
+}
+
+// What kernels do; see downsample_items.glsl.
+std::uint32_t code_by_tables(float linear) {
+    const float value = std::clamp(linear, std::bit_cast<float>(SRGB_DARKEST),
+                                   std::bit_cast<float>(SRGB_BRIGHTEST));
+    const std::uint32_t code = start_of(srgb_cell(std::bit_cast<std::uint32_t>(value)));
+    return code + (value >= reference::srgb_tables().border[code] ? 1U : 0U);
+}
+
+std::uint32_t code_by_search(float linear) {
+    const auto& border = reference::srgb_border();
+    return static_cast<std::uint32_t>(std::upper_bound(border.begin(), border.end() - 1, linear) -
+                                      border.begin());
+}
+
+TEST(SrgbTables, NoCellHasTwoBorders) {
+    const std::uint32_t last = srgb_cell(SRGB_BRIGHTEST);
+    ASSERT_EQ(last + 1, 4 * SRGB_START_WORDS);
+    for (std::uint32_t cell = 0; cell < last; ++cell) {
+        EXPECT_LE(start_of(cell + 1) - start_of(cell), 1U) << cell;
+    }
+    EXPECT_EQ(start_of(0), 0U);
+    EXPECT_GE(start_of(last), 254U);
+}
+
+TEST(SrgbTables, FindTheCodeOfAllLight) {
+    for (const float outside : {-1.0F, 0.0F, 1.0e-20F, 1.0F, 1.5F, 1.0e20F}) {
+        EXPECT_EQ(code_by_tables(outside), code_by_search(outside)) << outside;
+    }
+    for (std::uint32_t bits = 0x38000000U; bits < 0x3f800010U; bits += 97) {
+        const auto linear = std::bit_cast<float>(bits);
+        ASSERT_EQ(code_by_tables(linear), code_by_search(linear)) << linear;
+    }
+    for (std::uint32_t code = 0; code < 255; ++code) {
+        const std::uint32_t bits = std::bit_cast<std::uint32_t>(reference::srgb_border()[code]);
+        for (std::uint32_t near = bits - 2; near <= bits + 2; ++near) {
+            const auto linear = std::bit_cast<float>(near);
+            EXPECT_EQ(code_by_tables(linear), code_by_search(linear)) << linear;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace quadtile
