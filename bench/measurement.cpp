@@ -174,7 +174,8 @@ std::vector<NamedStrategy> all_strategies() {
 
 std::vector<NamedStrategy> main_strategies() {
     return {{"per_level", {.strategy = Strategy::per_level}},
-            {"subtree_6", {.strategy = Strategy::subtree, .subtree_levels = 6}}};
+            {"subtree_6", {.strategy = Strategy::subtree, .subtree_levels = 6}},
+            {"fused", {.strategy = Strategy::fused}}};
 }
 
 std::shared_ptr<const test::SubdivisionWorkspace> checked_subdivision(

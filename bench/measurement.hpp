@@ -108,7 +108,7 @@ struct NamedStrategy {
 };
 // per_level, then subtree_1 to subtree_8.
 [[nodiscard]] std::vector<NamedStrategy> all_strategies();
-// per_level and subtree_6.
+// per_level, subtree_6 and fused.
 [[nodiscard]] std::vector<NamedStrategy> main_strategies();
 
 // Builds the pyramid, subdivides once, checks both results.

@@ -213,6 +213,7 @@ def print_maps(results):
         "subtree (6)": "subdivision_subtree_6",
         "pyramid + per level": "pipeline_per_level",
         "pyramid + subtree (6)": "pipeline_subtree_6",
+        "fused": "pipeline_fused",
     }
     print("Microseconds:\n")
     print_table(
@@ -233,6 +234,8 @@ def print_maps(results):
         "per level / subtree (6)": ("subdivision_per_level", "subdivision_subtree_6"),
         "(pyramid + subtree (6)) / empty dispatch": ("pipeline_subtree_6", "empty_dispatch"),
         "(pyramid + subtree (6)) / read all texels": ("pipeline_subtree_6", "read_texels"),
+        "fused / empty dispatch": ("pipeline_fused", "empty_dispatch"),
+        "fused / read all texels": ("pipeline_fused", "read_texels"),
     }
     print("Ratios:\n")
     print_table(

@@ -64,8 +64,9 @@ void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
     const std::string group = "Subdivision";
     command
         .add_option("--strategy", arguments.strategy,
-                    "auto, subtree, per-level, or reference (on the CPU, without Vulkan)")
-        ->check(CLI::IsMember({"auto", "subtree", "per-level", "reference"}).description(""))
+                    "auto, fused, subtree, per-level, or reference (on the CPU, without Vulkan)")
+        ->check(
+            CLI::IsMember({"auto", "fused", "subtree", "per-level", "reference"}).description(""))
         ->type_name("NAME")
         ->capture_default_str()
         ->group(group);
@@ -314,6 +315,7 @@ void complete(const CLI::App& command, const SubdivisionArguments& arguments,
               SubdivisionRequest& request) {
     static const std::map<std::string_view, Strategy> strategies{
         {"auto", Strategy::automatic},
+        {"fused", Strategy::fused},
         {"subtree", Strategy::subtree},
         {"per-level", Strategy::per_level},
         {"reference", Strategy::reference}};

@@ -21,6 +21,8 @@ const char* name_of(Strategy strategy) noexcept {
             return "per-level";
         case Strategy::subtree:
             return "subtree";
+        case Strategy::fused:
+            return "fused";
         case Strategy::automatic:
             break;
     }

@@ -4,9 +4,7 @@
 //   0    map      sampler2DArray: level 0
 //   1    state    counters and arguments of the passes, then the node lists
 //   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (pyramid_chunks.glsl)
-//   6-9  tiles    the tile list, seen from the places of its chunks of 2^TILE_CHUNK_SHIFT tiles:
-//                 a descriptor may reach less far than the list. Each view begins as many bytes
-//                 before its chunk as the header has; only the first view's is the header.
+//   6-9  tiles    the tile list (tile_list.glsl)
 //
 // Appending: one atomic addition for a workgroup reserves places; a place beyond the capacity is
 // counted and not written. (One for a subgroup took twice as long where all nodes are split: all go to
@@ -14,29 +12,12 @@
 
 layout(local_size_x = 256) in;
 
-layout(constant_id = 2) const uint TILE_CHUNK_SHIFT = 23;
-
 layout(set = 0, binding = 0) uniform sampler2DArray map;
 layout(set = 0, binding = 1, std430) nonprivate buffer State {
     SubdivisionState state;
     uint nodes[];
 };
-layout(set = 0, binding = 6, std430) writeonly buffer Tiles0 {
-    TileListHeader header;
-    Tile tiles_0[];
-};
-layout(set = 0, binding = 7, std430) writeonly buffer Tiles1 {
-    TileListHeader before_1;
-    Tile tiles_1[];
-};
-layout(set = 0, binding = 8, std430) writeonly buffer Tiles2 {
-    TileListHeader before_2;
-    Tile tiles_2[];
-};
-layout(set = 0, binding = 9, std430) writeonly buffer Tiles3 {
-    TileListHeader before_3;
-    Tile tiles_3[];
-};
+#include "tile_list.glsl"
 #define PYRAMID_BINDING 2
 #include "pyramid_chunks.glsl"
 layout(push_constant) uniform Parameters { SubdivisionParameters parameters; };
@@ -141,25 +122,6 @@ uint local_place(bool wanted) {
         barrier();                                                                   \
     }
 
-void write_tile(uint place, Tile tile) {
-    const uint chunk = place >> TILE_CHUNK_SHIFT;
-    const uint index = place & ((1U << TILE_CHUNK_SHIFT) - 1);
-    switch (chunk) {
-        case 0:
-            tiles_0[index] = tile;
-            break;
-        case 1:
-            tiles_1[index] = tile;
-            break;
-        case 2:
-            tiles_2[index] = tile;
-            break;
-        default:
-            tiles_3[index] = tile;
-            break;
-    }
-}
-
 // Call it in uniform control flow of the workgroup.
 void append_tile(bool wanted, uint level, Node node, uint key) {
     uint place;
@@ -217,18 +179,7 @@ void finish_pass() {
     }
     memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
     const uint required = atomicExchange(state.tile_count, 0, gl_ScopeDevice, 0, 0);
-    const uint written = min(required, parameters.tile_capacity);
-    header.written = written;
-    header.required = required;
-    header.flags = required > written ? TILE_LIST_OVERFLOW : 0;
-    header.capacity = parameters.tile_capacity;
-    header.dispatch_x = folded_x(written, parameters.max_workgroup_count);
-    header.dispatch_y = folded_y(written, parameters.max_workgroup_count);
-    header.dispatch_z = 1;
-    header.draw_vertex_count = 4;
-    header.draw_instance_count = written;
-    header.draw_first_vertex = 0;
-    header.draw_first_instance = 0;
+    write_header(required, parameters.tile_capacity, parameters.max_workgroup_count);
     state.finished_workgroups = 0;
     for (uint pass = 0; pass <= parameters.pass; ++pass) {
         state.passes[pass] = SubdivisionPass(0, 0, 0, 0);

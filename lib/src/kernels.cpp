@@ -26,6 +26,9 @@ constexpr std::uint32_t SUBTREE_SUBGROUP[] = {
 #include "subtree_subgroup.spv.inc"
 };
 
+constexpr std::uint32_t FUSED[] = {
+#include "fused.spv.inc"
+};
 constexpr std::uint32_t DIRTY_BLOCKS[] = {
 #include "dirty_blocks.spv.inc"
 };
@@ -152,6 +155,8 @@ KernelCode code_of(Kernel kernel, bool subgroup_operations) {
             return variant(PYRAMID, PYRAMID_SUBGROUP);
         case Kernel::dirty_blocks:
             return {DIRTY_BLOCKS, false};
+        case Kernel::fused:
+            return {FUSED, false};
         case Kernel::per_level:
             return variant(PER_LEVEL, PER_LEVEL_SUBGROUP);
         case Kernel::per_level_arguments:

@@ -167,10 +167,7 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
     detail::check_map(impl_->program.context(), shape);
     const detail::DeviceContext& context = impl_->program.context();
     const bool filters = impl_->filters(shape.format);
-    const std::uint32_t bits = detail::unorm_bits(shape.format);
-    const std::uint32_t encoding = bits == 0    ? ENCODING_FLOAT32
-                                   : bits == 16 ? ENCODING_UNORM16
-                                                : ENCODING_UNORM8;
+    const std::uint32_t encoding = detail::map_encoding(shape.format);
     const vk::Pipeline pipeline = impl_->pipeline(
         {filters, encoding, detail::pyramid_is_one_chunk(context, shape),
          detail::has_whole_blocks(shape.width, shape.height),

@@ -1,11 +1,14 @@
 #include <quadtile/kernel_parameters.h>
+#include <quadtile/texel_encoding.h>
 #include <quadtile/subdivider.hpp>
 
+#include "downsample_constants.hpp"
 #include "map_resources.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 
 namespace quadtile {
 
@@ -16,7 +19,7 @@ using detail::Descriptor;
 using detail::DescriptorSet;
 using detail::Kernel;
 
-static_assert(sizeof(SubdivisionParameters) <= 128,
+static_assert(sizeof(SubdivisionParameters) <= 128 && sizeof(FusedParameters) <= 128,
               "more than every device has for push constants");
 
 // Levels that one dispatch goes through: from nodes of `upper` down to nodes of `lower`.
@@ -73,6 +76,15 @@ vk::DeviceSize scratch_size_bytes(const MapShape& shape, const std::vector<Desce
     return sizeof(SubdivisionState) + words * sizeof(std::uint32_t);
 }
 
+static_assert(Subdivider::nan_texels_offset_bytes == sizeof(FusedState));
+
+vk::DeviceSize fused_scratch_size_bytes(const MapShape& shape) {
+    const vk::DeviceSize words_per_layer =
+        1 + state_words_per_layer(shape.width, shape.height, top_level(shape.width, shape.height),
+                                  EDGE_ROUND_UP, 1);
+    return sizeof(FusedState) + words_per_layer * shape.layers * sizeof(std::uint32_t);
+}
+
 void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
     using Stage = vk::PipelineStageFlagBits;
     using Access = vk::AccessFlagBits;
@@ -83,10 +95,12 @@ void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              {}, barrier, {}, {}, dispatch);
 }
 
-// See subdivision.glsl.
-std::vector<detail::BindingType> binding_types() {
-    std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler}};
-    for (std::uint32_t binding = 1; binding <= 1 + 2 * BUFFER_CHUNKS; ++binding) {
+// See subdivision.glsl and fused.comp, which takes no pyramid.
+std::vector<detail::BindingType> binding_types(bool with_pyramid) {
+    std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler},
+                                           {1, vk::DescriptorType::eStorageBuffer}};
+    const std::uint32_t first_chunk = with_pyramid ? 2 : 2 + BUFFER_CHUNKS;
+    for (std::uint32_t binding = first_chunk; binding < 2 + 2 * BUFFER_CHUNKS; ++binding) {
         types.push_back({binding, vk::DescriptorType::eStorageBuffer});
     }
     return types;
@@ -99,7 +113,8 @@ struct Subdivider::Impl {
         : strategy(options.strategy == Strategy::automatic ? fastest_strategy(device.info())
                                                            : options.strategy),
           subtree_levels(options.subtree_levels),
-          program(device.context(), binding_types(), sizeof(SubdivisionParameters)) {
+          program(device.context(), binding_types(strategy != Strategy::fused),
+                  std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters))) {
         if (strategy == Strategy::reference) {
             throw Error(ErrorCode::invalid_argument,
                         "the reference runs on the host: call reference::subdivide");
@@ -111,11 +126,19 @@ struct Subdivider::Impl {
         }
         sampler =
             program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
-        constexpr std::uint32_t TILE_CHUNK_SHIFT = 2;  // constant_id in subdivision.glsl
+        constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;  // constant_id in tile_list.glsl
         const detail::Specialization constants{
             {TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
             detail::pyramid_chunk_constant(program.context())};
-        if (strategy == Strategy::per_level) {
+        if (strategy == Strategy::fused) {
+            for (const std::uint32_t encoding :
+                 {ENCODING_FLOAT32, ENCODING_UNORM8, ENCODING_UNORM16}) {
+                fused_pipelines[encoding] =
+                    program.make_pipeline(Kernel::fused, "fused",
+                                          {{TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
+                                           {detail::SOURCE_ENCODING, encoding}});
+            }
+        } else if (strategy == Strategy::per_level) {
             pipeline = program.make_pipeline(Kernel::per_level, "per_level", constants);
             arguments_pipeline =
                 program.make_pipeline(Kernel::per_level_arguments, "per_level_arguments", {});
@@ -130,14 +153,24 @@ struct Subdivider::Impl {
                                                : subtree_descents(top, subtree_levels);
     }
 
+    [[nodiscard]] vk::DeviceSize scratch_bytes(const MapShape& shape) const {
+        return strategy == Strategy::fused ? fused_scratch_size_bytes(shape)
+                                           : scratch_size_bytes(shape, descents_of(shape));
+    }
+
     void check(const MapShape& shape, std::uint64_t tile_capacity) const;
+    void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                       const std::vector<float>& thresholds) const;
+    void record_fused(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                      const std::vector<float>& thresholds) const;
 
     Strategy strategy;
     std::uint32_t subtree_levels;
     ComputeProgram program;
     Unique<vk::Sampler> sampler;
     Unique<vk::Pipeline> pipeline;
-    Unique<vk::Pipeline> arguments_pipeline;  // per_level only
+    Unique<vk::Pipeline> arguments_pipeline;                        // per_level only
+    std::map<std::uint32_t, Unique<vk::Pipeline>> fused_pipelines;  // by encoding; fused only
 };
 
 struct Subdivider::Binding::Impl {
@@ -162,12 +195,11 @@ void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity)
                         context.info.name + " can address (" + std::to_string(max_tiles) +
                         "); raise the threshold or cut the map into several");
     }
-    const vk::DeviceSize scratch_bytes = scratch_size_bytes(shape, descents_of(shape));
-    if (scratch_bytes > context.max_storage_buffer_range_bytes) {
+    if (scratch_bytes(shape) > context.max_storage_buffer_range_bytes) {
         throw Error(ErrorCode::unsupported,
-                    "the node lists of this map need a buffer of " + std::to_string(scratch_bytes) +
-                        " bytes, " + context.info.name + " can address " +
-                        std::to_string(context.max_storage_buffer_range_bytes) +
+                    "the scratch of this map needs a buffer of " +
+                        std::to_string(scratch_bytes(shape)) + " bytes, " + context.info.name +
+                        " can address " + std::to_string(context.max_storage_buffer_range_bytes) +
                         "; cut the map into several or subdivide fewer layers at once");
     }
 }
@@ -188,7 +220,7 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
                                                   std::uint64_t tile_capacity) const {
     impl_->check(shape, tile_capacity);
     const vk::DeviceSize alignment = detail::storage_alignment_bytes(impl_->program.context());
-    return {.scratch_size_bytes = scratch_size_bytes(shape, impl_->descents_of(shape)),
+    return {.scratch_size_bytes = impl_->scratch_bytes(shape),
             .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
             .alignment_bytes = alignment,
             .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
@@ -200,8 +232,11 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
         Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
-                                   scratch_size_bytes(shape, descents))};
-    detail::append_pyramid_chunks(descriptors, impl_->program.context(), shape, resources.pyramid);
+                                   impl_->scratch_bytes(shape))};
+    if (impl_->strategy != Strategy::fused) {
+        detail::append_pyramid_chunks(descriptors, impl_->program.context(), shape,
+                                      resources.pyramid);
+    }
     detail::append_chunks(descriptors, resources.tile_list, resources.tile_capacity, sizeof(Tile),
                           impl_->program.context().tile_chunk_shift, sizeof(TileListHeader));
     return Binding(std::make_unique<Binding::Impl>(
@@ -212,11 +247,47 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
 void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
                         const Threshold& threshold) const {
     const Binding::Impl& bound = *binding.impl_;
-    const std::vector<float> thresholds =
-        threshold.levels(top_level(bound.shape.width, bound.shape.height));
-    const ComputeProgram& program = impl_->program;
-    const Dispatch& dispatch = program.dispatch();
+    const std::uint32_t top = top_level(bound.shape.width, bound.shape.height);
+    const std::vector<float> thresholds = threshold.levels(top);
     const vk::CommandBuffer buffer(commands);
+    if (impl_->strategy == Strategy::fused) {
+        threshold.check_monotone(top);
+        impl_->record_fused(buffer, bound, thresholds);
+    } else {
+        impl_->record_passes(buffer, bound, thresholds);
+    }
+}
+
+void Subdivider::Impl::record_fused(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                                    const std::vector<float>& thresholds) const {
+    const MapShape& shape = bound.shape;
+    const Dispatch& dispatch = program.dispatch();
+    FusedParameters parameters{};
+    parameters.width = shape.width;
+    parameters.height = shape.height;
+    parameters.layers = shape.layers;
+    parameters.top_level = top_level(shape.width, shape.height);
+    parameters.texel_width = 1.0F / static_cast<float>(shape.width);
+    parameters.texel_height = 1.0F / static_cast<float>(shape.height);
+    parameters.state_words_per_layer =
+        state_words_per_layer(shape.width, shape.height, parameters.top_level, EDGE_ROUND_UP, 1);
+    parameters.max_workgroup_count = program.context().max_workgroup_count;
+    parameters.tile_capacity = bound.tile_capacity;
+    std::ranges::copy(thresholds, std::begin(parameters.thresholds));
+
+    const std::uint32_t encoding = detail::map_encoding(shape.format);
+    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *fused_pipelines.at(encoding), dispatch);
+    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
+                              bound.descriptors.set, {}, dispatch);
+    buffer.pushConstants<FusedParameters>(program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+                                          parameters, dispatch);
+    buffer.dispatch(level_extent(shape.width, BLOCK_LEVELS),
+                    level_extent(shape.height, BLOCK_LEVELS), shape.layers, dispatch);
+}
+
+void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                                     const std::vector<float>& thresholds) const {
+    const Dispatch& dispatch = program.dispatch();
     const auto list_offset =
         static_cast<std::uint32_t>(list_lengths(bound.shape, bound.descents)[0]);
 
@@ -251,18 +322,17 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
         if (pass == 0) {
             const std::uint32_t workgroups =
                 workgroups_for(bound.shape.layers, descent.upper - descent.lower);
-            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *impl_->pipeline, dispatch);
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline, dispatch);
             buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
                             folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
             continue;
         }
         passes_barrier(buffer, dispatch);
-        if (impl_->arguments_pipeline) {
-            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *impl_->arguments_pipeline,
-                                dispatch);
+        if (arguments_pipeline) {
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *arguments_pipeline, dispatch);
             buffer.dispatch(1, 1, 1, dispatch);
             passes_barrier(buffer, dispatch);
-            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *impl_->pipeline, dispatch);
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline, dispatch);
         }
         buffer.dispatchIndirect(bound.scratch.buffer,
                                 bound.scratch.offset_bytes + offsetof(SubdivisionState, passes) +

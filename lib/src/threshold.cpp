@@ -65,4 +65,18 @@ std::vector<float> Threshold::levels(std::uint32_t top) const {
     return values_;
 }
 
+void Threshold::check_monotone(std::uint32_t top) const {
+    const std::vector<float> values = levels(top);
+    for (std::size_t level = 1; level < values.size(); ++level) {
+        if (values[level] > values[level - 1]) {
+            throw Error(
+                ErrorCode::invalid_argument,
+                "the strategy fused needs thresholds that do not grow with the level, but level " +
+                    std::to_string(level) + " has " + text_of(values[level]) +
+                    " and the one below it " + text_of(values[level - 1]) +
+                    "; use the strategy subtree or per level");
+        }
+    }
+}
+
 }  // namespace quadtile

@@ -55,14 +55,19 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// What the pyramid of a map needs; Strategy::fused has none.
+struct PyramidResources {
+    Buffer levels;
+    Buffer state;
+    Pyramid::Binding binding;
+};
+
 // What maps of one shape need.
 struct MapResources {
     MapShape shape;
     Image map;
-    Buffer pyramid;
-    Buffer pyramid_state;
+    std::optional<PyramidResources> pyramid;
     Buffer scratch;
-    Pyramid::Binding pyramid_binding;
 };
 
 // A list that tiles are written to. The binding refers to the map's resources too.
@@ -92,7 +97,7 @@ struct Tiler::Impl {
     void prepare_map(const MapShape& shape);
     void prepare_list(std::uint64_t capacity);
     void upload(const MapView& map);
-    void run_pyramid_and_subdivision(const Threshold& threshold, TileList& result);
+    void run(const Threshold& threshold, TileList& result);
     [[nodiscard]] TileListHeader read_header_and_statistics(TileList& result);
     void read_tiles(std::uint64_t count, std::vector<Tile>& tiles);
     void forget_resources();
@@ -121,7 +126,6 @@ void Tiler::Impl::prepare_map(const MapShape& shape) {
     }
     forget_resources();
     using Usage = vk::BufferUsageFlagBits;
-    const Pyramid::Requirements for_pyramid = pyramid.requirements(shape);
     const Subdivider::Requirements for_subdivider = subdivider.requirements(shape, 1);
     if (!upload_staging.handle()) {
         upload_staging = Buffer(context, "the staging of the map", STAGING_BYTES,
@@ -130,27 +134,33 @@ void Tiler::Impl::prepare_map(const MapShape& shape) {
                                   Usage::eTransferDst, MemoryKind::readback);
     }
     Image map_image(context, "the importance map", map_image_info(shape), aspect_of(shape.format));
-    Buffer pyramid_buffer(context, "the pyramid", for_pyramid.pyramid_size_bytes,
-                          vk::BufferUsageFlags(for_pyramid.usage), MemoryKind::device);
-    Buffer state(
-        context, "the pyramid's state", for_pyramid.state_size_bytes,
-        vk::BufferUsageFlags(for_pyramid.usage) | Usage::eTransferDst | Usage::eTransferSrc,
-        MemoryKind::device);
-    Buffer scratch(context, "the node lists", for_subdivider.scratch_size_bytes,
-                   vk::BufferUsageFlags(for_subdivider.usage) | Usage::eTransferDst,
-                   MemoryKind::device);
-    auto binding =
-        pyramid.bind(shape, {.map = {map_image.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
-                             .pyramid = {pyramid_buffer.handle()},
-                             .state = {state.handle()}});
+    const vk::BufferUsageFlags copied = Usage::eTransferDst | Usage::eTransferSrc;
+    Buffer scratch(context, "the scratch of the subdivision", for_subdivider.scratch_size_bytes,
+                   vk::BufferUsageFlags(for_subdivider.usage) | copied, MemoryKind::device);
+    std::optional<PyramidResources> pyramid_resources;
+    if (subdivider.strategy() != Strategy::fused) {
+        const Pyramid::Requirements needed = pyramid.requirements(shape);
+        Buffer levels(context, "the pyramid", needed.pyramid_size_bytes,
+                      vk::BufferUsageFlags(needed.usage), MemoryKind::device);
+        Buffer state(context, "the pyramid's state", needed.state_size_bytes,
+                     vk::BufferUsageFlags(needed.usage) | copied, MemoryKind::device);
+        auto binding = pyramid.bind(
+            shape, {.map = {map_image.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
+                    .pyramid = {levels.handle()},
+                    .state = {state.handle()}});
+        pyramid_resources.emplace(
+            PyramidResources{std::move(levels), std::move(state), std::move(binding)});
+    }
 
-    commands.run("preparing the pyramid", [&](vk::CommandBuffer buffer) {
+    commands.run("preparing the subdivision", [&](vk::CommandBuffer buffer) {
         const Dispatch& d = context->dispatch;
-        buffer.fillBuffer(state.handle(), 0, VK_WHOLE_SIZE, 0, d);
         buffer.fillBuffer(scratch.handle(), 0, VK_WHOLE_SIZE, 0, d);
+        if (pyramid_resources) {
+            buffer.fillBuffer(pyramid_resources->state.handle(), 0, VK_WHOLE_SIZE, 0, d);
+        }
     });
-    map.emplace(MapResources{shape, std::move(map_image), std::move(pyramid_buffer),
-                             std::move(state), std::move(scratch), std::move(binding)});
+    map.emplace(MapResources{shape, std::move(map_image), std::move(pyramid_resources),
+                             std::move(scratch)});
     clean = true;
 }
 
@@ -166,7 +176,7 @@ void Tiler::Impl::prepare_list(std::uint64_t capacity) {
                   MemoryKind::device);
     auto binding = subdivider.bind(
         map->shape, {.map = {map->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
-                     .pyramid = {map->pyramid.handle()},
+                     .pyramid = {map->pyramid ? map->pyramid->levels.handle() : vk::Buffer()},
                      .scratch = {map->scratch.handle()},
                      .tile_list = {buffer.handle()},
                      .tile_capacity = capacity});
@@ -181,17 +191,19 @@ void Tiler::Impl::upload(const MapView& view) {
                          view);
 }
 
-void Tiler::Impl::run_pyramid_and_subdivision(const Threshold& threshold, TileList& result) {
+void Tiler::Impl::run(const Threshold& threshold, TileList& result) {
     const Dispatch& d = context->dispatch;
     clean = false;
     commands.run("subdividing", [&](vk::CommandBuffer buffer) {
         timestamps.reset(buffer);
         timestamps.write(buffer);
-        pyramid.record(buffer, map->pyramid_binding);
-        const vk::MemoryBarrier pyramid_done(Access::eShaderWrite, Access::eShaderRead);
-        buffer.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, pyramid_done, {},
-                               {}, d);
-        timestamps.write(buffer);
+        if (map->pyramid) {
+            pyramid.record(buffer, map->pyramid->binding);
+            const vk::MemoryBarrier pyramid_done(Access::eShaderWrite, Access::eShaderRead);
+            buffer.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, pyramid_done,
+                                   {}, {}, d);
+            timestamps.write(buffer);
+        }
         subdivider.record(buffer, list->binding, threshold);
         timestamps.write(buffer);
 
@@ -200,10 +212,13 @@ void Tiler::Impl::run_pyramid_and_subdivision(const Threshold& threshold, TileLi
         buffer.pipelineBarrier(Stage::eComputeShader, Stage::eTransfer, {}, list_done, {}, {}, d);
         buffer.copyBuffer(list->buffer.handle(), readback_staging.handle(),
                           vk::BufferCopy(0, 0, sizeof(TileListHeader)), d);
-        buffer.copyBuffer(
-            map->pyramid_state.handle(), readback_staging.handle(),
-            vk::BufferCopy(0, sizeof(TileListHeader), map->shape.layers * sizeof(std::uint32_t)),
-            d);
+        const BufferRange nan_counts =
+            map->pyramid ? BufferRange{map->pyramid->state.handle(), 0}
+                         : BufferRange{map->scratch.handle(), Subdivider::nan_texels_offset_bytes};
+        buffer.copyBuffer(nan_counts.buffer, readback_staging.handle(),
+                          vk::BufferCopy(nan_counts.offset_bytes, sizeof(TileListHeader),
+                                         map->shape.layers * sizeof(std::uint32_t)),
+                          d);
         const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eHostRead);
         buffer.pipelineBarrier(Stage::eTransfer, Stage::eHost, {}, copied, {}, {}, d);
     });
@@ -211,7 +226,9 @@ void Tiler::Impl::run_pyramid_and_subdivision(const Threshold& threshold, TileLi
     const std::vector<double> intervals = timestamps.intervals_ms();
     if (intervals.size() == 2) {
         result.stages.push_back({"pyramid", intervals[0], true});
-        result.stages.push_back({"subdivision", intervals[1], true});
+    }
+    if (!intervals.empty()) {
+        result.stages.push_back({"subdivision", intervals.back(), true});
     }
 }
 
@@ -256,7 +273,11 @@ TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order 
         throw Error(ErrorCode::invalid_argument, "the map has no texels (null pointer)");
     }
     // Refused before anything is uploaded.
-    (void)threshold.levels(top_level(map.shape.width, map.shape.height));
+    const std::uint32_t top = top_level(map.shape.width, map.shape.height);
+    (void)threshold.levels(top);
+    if (impl_->subdivider.strategy() == Strategy::fused) {
+        threshold.check_monotone(top);
+    }
 
     TileList result;
     result.shape = map.shape;
@@ -275,12 +296,12 @@ TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order 
     impl_->upload(map);
     result.stages.push_back({"upload", clock.lap_ms(), false});
 
-    impl_->run_pyramid_and_subdivision(threshold, result);
+    impl_->run(threshold, result);
     TileListHeader header = impl_->read_header_and_statistics(result);
     while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
         ++result.buffer_repeats;
         impl_->prepare_list(header.required);
-        impl_->run_pyramid_and_subdivision(threshold, result);
+        impl_->run(threshold, result);
         header = impl_->read_header_and_statistics(result);
     }
     clock.lap_ms();

@@ -301,6 +301,13 @@ TEST_P(EveryStrategy, GivesTheReferenceList) {
     expect_reference_list("map.pfm", map(), {"--max-resolution", "16"},
                           Threshold::max_resolution(16.0F));
     // Not monotone.
+    if (GetParam().name == "fused") {
+        const ProgramResult result = run({"tiles", "map.pfm", "--strategy", "fused",
+                                          "--level-thresholds", "0.1,3,1,0.5,2,0.3,0.2,1"});
+        EXPECT_EQ(result.status, 1);
+        EXPECT_THAT(result.error, HasSubstr("level 1 has 3"));
+        return;
+    }
     expect_reference_list("map.pfm", map(), {"--level-thresholds", "0.1,3,1,0.5,2,0.3,0.2,1"},
                           Threshold::per_level({0.1F, 3.0F, 1.0F, 0.5F, 2.0F, 0.3F, 0.2F, 1.0F}));
 }
@@ -347,6 +354,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(StrategyCase{"reference", {"--strategy", "reference"}},
                       StrategyCase{"auto", {}},
                       StrategyCase{"per_level", {"--strategy", "per-level"}},
+                      StrategyCase{"fused", {"--strategy", "fused"}},
                       StrategyCase{"subtree", {"--strategy=subtree", "--order=canonical"}},
                       StrategyCase{"subtree_1", {"--strategy=subtree", "--subtree-levels=1"}},
                       StrategyCase{"subtree_8", {"--strategy=subtree", "--subtree-levels=8"}}),

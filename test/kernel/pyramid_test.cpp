@@ -46,25 +46,7 @@ void expect_levels_equal(Gpu& gpu, const PyramidWorkspace& workspace, const MapV
 void expect_state_at_rest(Gpu& gpu, const PyramidWorkspace& workspace) {
     const std::size_t words = workspace.state.size_bytes() / sizeof(std::uint32_t);
     const auto state = gpu.read<std::uint32_t>(workspace.state, 0, words);
-    const std::uint32_t layers = workspace.shape.layers;
-    const std::uint32_t width = workspace.shape.width;
-    const std::uint32_t height = workspace.shape.height;
-    const std::uint32_t top = top_level(width, height);
-    const std::uint32_t per_layer = state_words_per_layer(width, height, top, EDGE_ROUND_UP, 1);
-    for (std::uint32_t layer = 0; layer < layers; ++layer) {
-        std::uint32_t word = layers + layer * per_layer;
-        EXPECT_EQ(state[word], 0U) << "NaN texels in counting";
-        ++word;
-        for (std::uint32_t level = BLOCK_LEVELS; level < top; level += step_levels(level, top)) {
-            const std::uint32_t levels = step_levels(level, top);
-            const std::uint32_t groups = blocks_along(width, level, levels, EDGE_ROUND_UP) *
-                                         blocks_along(height, level, levels, EDGE_ROUND_UP);
-            for (std::uint32_t group = 0; group < groups; ++group) {
-                ASSERT_EQ(state[word + group], 0U) << "counter of level " << level;
-            }
-            word += handover_words(width, height, level, levels, EDGE_ROUND_UP, 1);
-        }
-    }
+    EXPECT_EQ(counter_not_at_rest(state, workspace.shape), "");
 }
 
 TEST_F(PyramidKernel, EqualsItsTwinInEveryVariant) {

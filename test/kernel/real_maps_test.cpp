@@ -34,6 +34,12 @@ TEST_F(RealMaps, EveryStrategyPartitionsThem) {
                                  expected),
                       "")
                 << entry.path() << ", per level, " << pixels;
+            EXPECT_EQ(
+                difference(
+                    tiler_for(all_variants().front(), Strategy::fused).subdivide(map, threshold),
+                    expected),
+                "")
+                << entry.path() << ", fused, " << pixels;
             for (const std::uint32_t levels : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U}) {
                 const TileList list = tiler_for(all_variants().front(), Strategy::subtree, levels)
                                           .subdivide(map, threshold);

@@ -16,7 +16,7 @@ namespace {
 
 class SubdividerKernels : public GpuTest {};
 
-constexpr Strategy STRATEGIES[] = {Strategy::per_level, Strategy::subtree};
+constexpr Strategy STRATEGIES[] = {Strategy::per_level, Strategy::subtree, Strategy::fused};
 
 void run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
          const Subdivider& subdivider, const SubdivisionWorkspace& list,
@@ -29,10 +29,18 @@ void run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
 }
 
 // Counters and arguments are back at zero.
-void expect_state_at_rest(Gpu& gpu, const SubdivisionWorkspace& list) {
-    const auto words =
-        gpu.read<std::uint32_t>(list.scratch, 0, sizeof(SubdivisionState) / sizeof(std::uint32_t));
+void expect_state_at_rest(Gpu& gpu, const SubdivisionWorkspace& list, Strategy strategy,
+                          const MapShape& shape) {
+    const bool fused = strategy == Strategy::fused;
+    const std::size_t own_bytes = fused ? sizeof(FusedState) : sizeof(SubdivisionState);
+    const auto words = gpu.read<std::uint32_t>(list.scratch, 0, own_bytes / sizeof(std::uint32_t));
     EXPECT_TRUE(std::ranges::all_of(words, [](std::uint32_t word) { return word == 0; }));
+    if (fused) {
+        const auto state = gpu.read<std::uint32_t>(
+            list.scratch, own_bytes,
+            (list.scratch.size_bytes() - own_bytes) / sizeof(std::uint32_t));
+        EXPECT_EQ(counter_not_at_rest(state, shape), "");
+    }
 }
 
 TEST_F(SubdividerKernels, HeaderIsReadyForIndirectUse) {
@@ -118,7 +126,7 @@ TEST_F(SubdividerKernels, OverflowCountsOnWithoutWritingBeyondTheBuffer) {
                     (list.tile_list.size_bytes() - end) / sizeof(std::uint32_t));
                 EXPECT_TRUE(
                     std::ranges::all_of(guard, [](std::uint32_t word) { return word == GUARD; }));
-                expect_state_at_rest(gpu, list);
+                expect_state_at_rest(gpu, list, strategy, shape);
             }
         }
     }
@@ -154,7 +162,7 @@ TEST_F(SubdividerKernels, AThousandRunsNeedNoReset) {
         std::vector<Tile> tiles = list.read_tiles(gpu);
         sort_canonical(tiles);
         EXPECT_TRUE(tiles == expected);
-        expect_state_at_rest(gpu, list);
+        expect_state_at_rest(gpu, list, strategy, shape);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -21,6 +22,7 @@ struct Content {
     std::string name;
     std::vector<float> texels;
     Threshold threshold;
+    bool monotone = true;
 };
 
 std::vector<Content> contents_of(const MapShape& shape) {
@@ -51,7 +53,8 @@ std::vector<Content> contents_of(const MapShape& shape) {
     for (std::uint32_t level = 0; level <= top; ++level) {
         growing.push_back(0.9F + 0.1F * static_cast<float>(level) / static_cast<float>(top + 1));
     }
-    contents.push_back({"growing thresholds", random_map(shape), Threshold::per_level(growing)});
+    contents.push_back(
+        {"growing thresholds", random_map(shape), Threshold::per_level(growing), top == 0});
     return contents;
 }
 
@@ -73,6 +76,9 @@ void expect_same_as_reference(const MapShape& shape, const Variant& variant, Str
                               std::uint32_t subtree_levels) {
     Tiler& tiler = tiler_for(variant, strategy, subtree_levels);
     for (const Content& content : contents_of(shape)) {
+        if (strategy == Strategy::fused && !content.monotone) {
+            continue;
+        }
         const MapView map = view_of(content.texels, shape.width, shape.height, shape.layers);
         const TileList expected = reference::subdivide(map, content.threshold);
         if (expected.tiles.size() > device_for(variant).info().max_tiles) {
@@ -111,6 +117,36 @@ TEST_F(Subdivision, SubtreeEqualsTheReferenceInEveryVariant) {
     }
 }
 
+TEST_F(Subdivision, FusedEqualsTheReferenceInEveryVariant) {
+    for (const Variant& variant : all_variants()) {
+        for (const MapShape& shape : shapes()) {
+            expect_same_as_reference(shape, variant, Strategy::fused, 6);
+        }
+    }
+}
+
+// Monotone up to one level: at the edge, and beyond it by the least float.
+TEST_F(Subdivision, FusedRefusesThresholdsThatGrowWithTheLevel) {
+    const MapShape shape{100, 70};
+    const std::vector<float> texels = random_map(shape);
+    const MapView map = view_of(texels, shape.width, shape.height);
+    Tiler& tiler = tiler_for(all_variants().front(), Strategy::fused);
+    for (std::uint32_t level = 1; level <= top_level(shape.width, shape.height); ++level) {
+        std::vector<float> values(top_level(shape.width, shape.height) + 1, 0.9F);
+        EXPECT_EQ(difference(tiler.subdivide(map, Threshold::per_level(values)),
+                             reference::subdivide(map, Threshold::per_level(values))),
+                  "");
+        values[level] = std::nextafter(0.9F, 1.0F);
+        try {
+            (void)tiler.subdivide(map, Threshold::per_level(values));
+            ADD_FAILURE() << "level " << level << " was not refused";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+            EXPECT_THAT(error.what(), testing::HasSubstr("level " + std::to_string(level)));
+        }
+    }
+}
+
 // Texels of each format with what decodes to many different values, NaN included for the floats.
 std::vector<std::byte> raw_texels(const MapShape& shape) {
     const std::size_t texels = std::size_t{shape.width} * shape.height * shape.layers;
@@ -139,14 +175,17 @@ TEST_F(Subdivision, EveryFormatIsReadExactly) {
             const MapView map{texels.data(), shape};
             for (const Variant& variant :
                  {all_variants().front(), variant_named("without MAX samplers")}) {
-                Tiler& tiler = tiler_for(variant, Strategy::subtree);
                 // Zero splits everything: the list then has every texel's value.
                 for (const float t : {0.0F, 0.5F, 0.9999F}) {
-                    EXPECT_EQ(difference(tiler.subdivide(map, Threshold::constant(t)),
-                                         reference::subdivide(map, Threshold::constant(t))),
-                              "")
-                        << "format " << static_cast<int>(format) << ", " << text_of(shape)
-                        << ", threshold " << t << ", " << variant.name;
+                    const TileList expected = reference::subdivide(map, Threshold::constant(t));
+                    for (const Strategy strategy : {Strategy::subtree, Strategy::fused}) {
+                        Tiler& tiler = tiler_for(variant, strategy);
+                        EXPECT_EQ(
+                            difference(tiler.subdivide(map, Threshold::constant(t)), expected), "")
+                            << "format " << static_cast<int>(format) << ", " << text_of(shape)
+                            << ", threshold " << t << ", " << variant.name << ", strategy "
+                            << static_cast<int>(strategy);
+                    }
                 }
             }
         }
@@ -160,7 +199,7 @@ TEST_F(Subdivision, FullTileBuffersGrowAndNothingIsLost) {
     const Threshold threshold = Threshold::constant(0.9F);
     const TileList expected = reference::subdivide(map, threshold);
     const std::uint64_t needed = expected.tiles.size();
-    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree, Strategy::fused}) {
         for (const std::uint64_t capacity : {std::uint64_t{1}, std::uint64_t{2}, needed - 1}) {
             Tiler tiler(device_for(), {.strategy = strategy, .initial_tile_capacity = capacity});
             const TileList list = tiler.subdivide(map, threshold);
@@ -251,7 +290,8 @@ TEST_F(LargeMaps, EqualTheReferenceUpTo4096) {
               Case{"all split", all.texels, all.threshold}}) {
             const MapView map = view_of(test.texels, shape.width, shape.height);
             const TileList expected = reference::subdivide(map, test.threshold);
-            for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+            for (const Strategy strategy :
+                 {Strategy::per_level, Strategy::subtree, Strategy::fused}) {
                 Tiler& tiler = tiler_for(all_variants().front(), strategy);
                 EXPECT_EQ(difference(tiler.subdivide(map, test.threshold), expected), "")
                     << text_of(shape) << ", " << test.name << ", strategy "
@@ -270,7 +310,7 @@ TEST_F(LargeMaps, EqualTheReferenceAtTheDevicesLimit) {
         const MapView map = view_of(texels, shape.width, shape.height);
         const Threshold threshold = Threshold::constant(1.0F);
         const TileList expected = reference::subdivide(map, threshold);
-        for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+        for (const Strategy strategy : {Strategy::per_level, Strategy::subtree, Strategy::fused}) {
             // Of its own, so that its gigabytes go away again.
             Tiler tiler(device_for(), {.strategy = strategy});
             EXPECT_EQ(difference(tiler.subdivide(map, threshold), expected), "")

@@ -1,5 +1,7 @@
 #include "support/workspace.hpp"
 
+#include <quadtile/kernel_parameters.h>
+
 #include <algorithm>
 
 namespace quadtile::test {
@@ -154,6 +156,31 @@ TileListHeader SubdivisionWorkspace::read_header(Gpu& gpu) const {
 
 std::vector<Tile> SubdivisionWorkspace::read_tiles(Gpu& gpu) const {
     return gpu.read<Tile>(tile_list, sizeof(TileListHeader), read_header(gpu).written);
+}
+
+std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapShape& shape) {
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    const std::uint32_t per_layer =
+        state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1);
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        std::uint32_t word = shape.layers + layer * per_layer;
+        if (state[word] != 0) {
+            return "the NaN texels of layer " + std::to_string(layer);
+        }
+        ++word;
+        for (std::uint32_t level = BLOCK_LEVELS; level < top; level += step_levels(level, top)) {
+            const std::uint32_t levels = step_levels(level, top);
+            const std::uint32_t groups = blocks_along(shape.width, level, levels, EDGE_ROUND_UP) *
+                                         blocks_along(shape.height, level, levels, EDGE_ROUND_UP);
+            for (std::uint32_t group = 0; group < groups; ++group) {
+                if (state[word + group] != 0) {
+                    return "group " + std::to_string(group) + " of level " + std::to_string(level);
+                }
+            }
+            word += handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, 1);
+        }
+    }
+    return {};
 }
 
 }  // namespace quadtile::test

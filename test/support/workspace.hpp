@@ -10,6 +10,8 @@
 #include <quadtile/tiles.hpp>
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <optional>
@@ -61,5 +63,10 @@ struct SubdivisionWorkspace {
     Buffer tile_list;
     Subdivider::Binding binding;
 };
+
+// The counter of a map's state that is not back at 0, or empty: of what Pyramid and Strategy::fused
+// keep behind their own words (kernel_parameters.h).
+[[nodiscard]] std::string counter_not_at_rest(std::span<const std::uint32_t> state,
+                                              const MapShape& shape);
 
 }  // namespace quadtile::test

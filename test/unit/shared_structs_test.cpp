@@ -23,6 +23,9 @@ constexpr std::uint32_t PYRAMID[] = {
 constexpr std::uint32_t DIRTY_BLOCKS[] = {
 #include "dirty_blocks.spv.inc"
 };
+constexpr std::uint32_t FUSED[] = {
+#include "fused.spv.inc"
+};
 constexpr std::uint32_t DOWNSAMPLE_COLOURS[] = {
 #include "downsample_floats_4.spv.inc"
 };
@@ -178,6 +181,28 @@ TEST(SharedStructs, DirtyBlocks) {
     EXPECT_MEMBER(header, DirtyBlocksHeader, listed);
     EXPECT_MEMBER(header, DirtyBlocksHeader, finished_workgroups);
     EXPECT_MEMBER(header, DirtyBlocksHeader, reserved);
+}
+
+TEST(SharedStructs, FusedParametersAndState) {
+    const auto structs = offsets_in(FUSED);
+    const Offsets& parameters = structs.at("FusedParameters");
+    ASSERT_EQ(parameters.size(), 10U);
+    EXPECT_MEMBER(parameters, FusedParameters, width);
+    EXPECT_MEMBER(parameters, FusedParameters, height);
+    EXPECT_MEMBER(parameters, FusedParameters, layers);
+    EXPECT_MEMBER(parameters, FusedParameters, top_level);
+    EXPECT_MEMBER(parameters, FusedParameters, texel_width);
+    EXPECT_MEMBER(parameters, FusedParameters, texel_height);
+    EXPECT_MEMBER(parameters, FusedParameters, state_words_per_layer);
+    EXPECT_MEMBER(parameters, FusedParameters, max_workgroup_count);
+    EXPECT_MEMBER(parameters, FusedParameters, tile_capacity);
+    EXPECT_MEMBER(parameters, FusedParameters, thresholds);
+    const Offsets& state = structs.at("FusedState");
+    ASSERT_EQ(state.size(), 4U);
+    EXPECT_MEMBER(state, FusedState, tile_count);
+    EXPECT_MEMBER(state, FusedState, finished_layers);
+    EXPECT_MEMBER(state, FusedState, reserved0);
+    EXPECT_MEMBER(state, FusedState, reserved1);
 }
 
 TEST(SharedStructs, SrgbTables) {

@@ -160,6 +160,31 @@ struct SubdivisionState {
     SubdivisionPass passes[MAX_LEVELS];
 };
 
+// ---- fused.comp --------------------------------------------------------------------------------
+
+struct FusedParameters {
+    QUADTILE_UINT width;  // of the map, texels
+    QUADTILE_UINT height;
+    QUADTILE_UINT layers;
+    QUADTILE_UINT top_level;
+    float texel_width;  // 1 / extents: divisions are slow
+    float texel_height;
+    QUADTILE_UINT state_words_per_layer;
+    QUADTILE_UINT max_workgroup_count;
+    QUADTILE_UINT tile_capacity;
+    float thresholds[MAX_LEVELS];
+};
+
+// All zero between runs. Behind it lie the state words of the downsampler, for one word a texel.
+struct FusedState {
+    QUADTILE_UINT tile_count;
+    QUADTILE_UINT finished_layers;
+    QUADTILE_UINT reserved0;
+    QUADTILE_UINT reserved1;
+};
+
+// ---- Dispatches --------------------------------------------------------------------------------
+
 // Workgroups for `nodes` nodes of 4^depth threads each.
 QUADTILE_SHARED QUADTILE_UINT workgroups_for(QUADTILE_UINT nodes, QUADTILE_UINT depth) {
     const QUADTILE_UINT workgroup_depth = 4;  // 4^4 = SUBDIVISION_WORKGROUP_SIZE

@@ -12,7 +12,7 @@
 namespace quadtile {
 
 struct SubdividerOptions {
-    // automatic, per_level or subtree.
+    // automatic, per_level, subtree or fused.
     Strategy strategy = Strategy::automatic;
     // Levels that one dispatch of `subtree` descends: 1 to 8.
     std::uint32_t subtree_levels = 6;
@@ -31,7 +31,8 @@ class Subdivider {
     [[nodiscard]] Strategy strategy() const noexcept;
 
     struct Requirements {
-        // Counters and node lists. Fill it with zeros once; every run leaves it ready for the next.
+        // Counters and node lists. Fill it with zeros once; every run leaves it ready for the next,
+        // and `fused` leaves the number of NaN texels of each layer (see nan_texels_offset_bytes).
         VkDeviceSize scratch_size_bytes;
         // The tile list: a TileListHeader and room for `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;
@@ -45,9 +46,13 @@ class Subdivider {
     [[nodiscard]] Requirements requirements(const MapShape& shape,
                                             std::uint64_t tile_capacity) const;
 
+    // Where `fused` leaves the number of NaN texels of each layer in the scratch buffer: 32-bit
+    // words.
+    static constexpr VkDeviceSize nan_texels_offset_bytes = 16;
+
     struct Resources {
         MapImage map;
-        BufferRange pyramid;  // as given to Pyramid
+        BufferRange pyramid;  // as given to Pyramid; `fused` takes none
         BufferRange scratch;
         BufferRange tile_list;
         std::uint64_t tile_capacity = 0;
@@ -74,6 +79,8 @@ class Subdivider {
     // The tiles come in any order. Where they do not all find room, the header's `required` is
     // exact all the same, `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
     //
+    // `fused` is one dispatch and needs a monotone threshold (Threshold::check_monotone).
+    //
     // Before: the pyramid available and visible to COMPUTE_SHADER / SHADER_READ (after
     // Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE), the map too; earlier
     // uses of scratch and tile list ordered before COMPUTE_SHADER / SHADER_READ | SHADER_WRITE and,
@@ -81,8 +88,8 @@ class Subdivider {
     // After: the tile list was written by COMPUTE_SHADER / SHADER_WRITE. To consume it indirectly,
     // make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ.
     //
-    // Throws Error(invalid_argument) where the threshold does not fit the shape; then nothing was
-    // recorded. Does not allocate device memory, submit or wait.
+    // Throws Error(invalid_argument) where the threshold does not fit the shape, or the strategy;
+    // then nothing was recorded. Does not allocate device memory, submit or wait.
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold) const;
 
  private:

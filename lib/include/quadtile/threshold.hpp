@@ -31,6 +31,10 @@ class Threshold {
     // Throws Error(invalid_argument) when per_level has another number of values.
     [[nodiscard]] std::vector<float> levels(std::uint32_t top) const;
 
+    // Throws Error(invalid_argument), which names the levels, where the threshold of a level is
+    // larger than that of the one below: it is not monotone.
+    void check_monotone(std::uint32_t top) const;
+
  private:
     enum class Kind { constant, per_level, max_resolution };
     Threshold(Kind kind, std::vector<float> values);

@@ -18,6 +18,7 @@ enum class Strategy {
     reference,  // on the host, without Vulkan
     per_level,  // one dispatch a level (Tokuyoshi's course note, section 3)
     subtree,    // one dispatch for several levels (section 4)
+    fused,      // one dispatch from the map to the list, no pyramid; for monotone thresholds
 };
 
 // Order of the tiles in the list.

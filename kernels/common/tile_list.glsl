@@ -1,0 +1,57 @@
+// The tile list as kernels write it, at bindings 6 to 9: seen from the places of its chunks of
+// 2^TILE_CHUNK_SHIFT tiles, since a descriptor may reach less far than the list. Each view begins as many
+// bytes before its chunk as the header has; only the first view's is the header.
+
+layout(constant_id = 20) const uint TILE_CHUNK_SHIFT = 23;
+
+layout(set = 0, binding = 6, std430) writeonly buffer Tiles0 {
+    TileListHeader header;
+    Tile tiles_0[];
+};
+layout(set = 0, binding = 7, std430) writeonly buffer Tiles1 {
+    TileListHeader before_1;
+    Tile tiles_1[];
+};
+layout(set = 0, binding = 8, std430) writeonly buffer Tiles2 {
+    TileListHeader before_2;
+    Tile tiles_2[];
+};
+layout(set = 0, binding = 9, std430) writeonly buffer Tiles3 {
+    TileListHeader before_3;
+    Tile tiles_3[];
+};
+
+void write_tile(uint place, Tile tile) {
+    const uint chunk = place >> TILE_CHUNK_SHIFT;
+    const uint index = place & ((1U << TILE_CHUNK_SHIFT) - 1);
+    switch (chunk) {
+        case 0:
+            tiles_0[index] = tile;
+            break;
+        case 1:
+            tiles_1[index] = tile;
+            break;
+        case 2:
+            tiles_2[index] = tile;
+            break;
+        default:
+            tiles_3[index] = tile;
+            break;
+    }
+}
+
+// Once all tiles are counted.
+void write_header(uint required, uint capacity, uint max_workgroup_count) {
+    const uint written = min(required, capacity);
+    header.written = written;
+    header.required = required;
+    header.flags = required > written ? TILE_LIST_OVERFLOW : 0;
+    header.capacity = capacity;
+    header.dispatch_x = folded_x(written, max_workgroup_count);
+    header.dispatch_y = folded_y(written, max_workgroup_count);
+    header.dispatch_z = 1;
+    header.draw_vertex_count = 4;
+    header.draw_instance_count = written;
+    header.draw_first_vertex = 0;
+    header.draw_first_instance = 0;
+}
