@@ -42,7 +42,7 @@ struct DownsampleParameters {
     QUADTILE_UINT first_block_x;  // of the dispatch
     QUADTILE_UINT first_block_y;
     QUADTILE_UINT first_layer;
-    // Blocks that run in the dispatch's one group, then groups in each group above; 0: all of them.
+    // Where only some blocks run: how many of the dispatch's one group, then groups in each above.
     QUADTILE_UINT expected[MAX_HANDOVERS];
     // Of the pyramid buffer, in floats, where it is the target.
     QUADTILE_UINT pitch;

@@ -83,7 +83,8 @@ struct ImageResource {
 // Thread-safe. Recordings that share a state buffer must not execute at the same time; others may.
 class Downsampler {
  public:
-    // Compiles the pipelines. Throws Error: invalid_argument for options that contradict each other
+    // Compiles a pipeline; `bind`, and `record` with rectangles, compile others when they are first
+    // needed. Throws Error: invalid_argument for options that contradict each other
     // or GLSL that does not compile (with its line numbers), unsupported for what the device cannot
     // do; the message names it.
     Downsampler(const Device& device, DownsamplerOptions options);

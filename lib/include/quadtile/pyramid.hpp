@@ -36,7 +36,8 @@ struct BufferRange {
 // Thread-safe. Recordings that share a state buffer must not execute at the same time.
 class Pyramid {
  public:
-    // Compiles the pipelines. Throws Error.
+    // Compiles a pipeline; `bind` compiles others when a shape or format first needs them. Throws
+    // Error.
     explicit Pyramid(const Device& device);
 
     struct Requirements {

@@ -18,7 +18,7 @@ struct SubdividerOptions {
     std::uint32_t subtree_levels = 6;
 };
 
-// Turns a map and its pyramid into a tile list. Owns pipelines only.
+// Turns a map and its pyramid (`fused`: a map alone) into a tile list. Owns pipelines only.
 //
 // Thread-safe. Recordings that share a scratch buffer or a tile list must not execute at the same
 // time.
