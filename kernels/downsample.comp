@@ -170,14 +170,26 @@ uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
 
 #if !EXTREMES
 // WEIGHTED: a mean is carried as a sum over 4^level texels, also where a texel covers another number of
-// them, at the edges.
+// them, at the edges. By level and axis, what makes means of those sums there.
+shared float edge_weights[MAX_LEVELS][2];
+
+void make_edge_weights(uint thread) {
+    if (thread < 2 * MAX_LEVELS) {
+        const uint level = thread / 2;
+        const uint axis = thread % 2;
+        const uint extent = axis == 0 ? parameters.width : parameters.height;
+        edge_weights[level][axis] = mip_weight(level, mip_last_coverage(extent, level, EDGE_RULE));
+    }
+    barrier();
+}
+
 ITEM mean_of_sum(uint level, uvec2 position, ITEM item) {
     const uvec2 last = extent_of(level) - 1;
     if (position.x == last.x) {
-        item *= SCALAR(mip_weight(level, mip_last_coverage(parameters.width, level, EDGE_RULE)));
+        item *= SCALAR(edge_weights[level][0]);
     }
     if (position.y == last.y) {
-        item *= SCALAR(mip_weight(level, mip_last_coverage(parameters.height, level, EDGE_RULE)));
+        item *= SCALAR(edge_weights[level][1]);
     }
     return item;
 }
@@ -509,14 +521,26 @@ bool base_has_level_1() {
 void reduce_base(Block block, uint thread) {
     const uvec2 place = place_in_quarter(thread);
     const uvec2 first = 32 * block.index + place;
+    const bool copies_tables =
+        SOURCE_ENCODING == ENCODING_SRGB8 || TARGET_ENCODING == ENCODING_SRGB8;
     Quad quads[4];
+#if !EXTREMES && CHANNELS == 4
+    if (copies_tables && !FILTERED) {  // all its texels are too many registers to hold meanwhile
+        copy_srgb_tables(thread, WORKGROUP_SIZE);
+    }
+#endif
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
         quads[i] = read_quad(first + 16 * quarter(i));
     }
 #if !EXTREMES && CHANNELS == 4
-    if (SOURCE_ENCODING == ENCODING_SRGB8 || TARGET_ENCODING == ENCODING_SRGB8) {
+    if (copies_tables && FILTERED) {
         copy_srgb_tables(thread, WORKGROUP_SIZE);
+    }
+#endif
+#if !EXTREMES
+    if (WEIGHTED) {
+        make_edge_weights(thread);
     }
 #endif
     ITEM items[4];
@@ -634,8 +658,11 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
         } else if (SOME_BLOCKS) {
             expected = parameters.expected[handovers];
         }
-        const uint arrived = atomicAdd(state[counter], 1, gl_ScopeDevice, gl_StorageSemanticsBuffer,
-                                       gl_SemanticsRelease);
+        uint arrived = 0;
+        if (!SOME_BLOCKS || expected > 1) {  // alone, it need not ask
+            arrived = atomicAdd(state[counter], 1, gl_ScopeDevice, gl_StorageSemanticsBuffer,
+                                gl_SemanticsRelease);
+        }
         is_last = arrived + 1 == expected;
     }
     if (!announced(is_last)) {
@@ -701,6 +728,11 @@ void main() {
         }
 #endif
     }
+#if !EXTREMES
+    else if (WEIGHTED) {
+        make_edge_weights(thread);
+    }
+#endif
     barrier();
     if (thread >= CREW_SIZE) {
         return;

@@ -172,7 +172,7 @@ float decode_linear(float texel) {
 }
 
 #if CHANNELS == 4
-// The sRGB tables: where there is room for them, in shared memory. Copied while texels are on their way.
+// The sRGB tables: where there is room for them, in shared memory.
 #if ODD_BLOCKS
 #define SRGB srgb
 void copy_srgb_tables(uint thread, uint threads) {}

@@ -1,26 +1,10 @@
-// Blocks with odd edges that the edge rule treats specially (mip.h): reduced texel by texel, by the whole
+// Blocks with odd edges that the edge rule treats specially (mip.h), up to 127 x 127 texels, by the whole
 // workgroup. Part of downsample.comp.
-
-// A texel of the level that the block is of.
-ITEM load_texel(Block block, uvec2 position) {
-    if (block.level != parameters.base_level) {
-        const uvec2 extent = extent_of(block.level);
-        return load_item(handed_over(block.texels, extent.x, position));
-    }
-    ITEM item =
-        item_of(TEXEL_OF(texelFetch(source, ivec3(position, layer), 0)));
-#if CHANNELS == 2
-    if (SOURCE_CHANNELS == 1) {
-        item = item_of(texelFetch(source, ivec3(position, layer), 0).rr);
-    }
-#endif
-#if !EXTREMES
-    if (WEIGHTED && block.level > 0) {
-        item = sum_of_mean(block.level, position, item);
-    }
-#endif
-    return item;
-}
+//
+// Texels of the second level up whose 4 x 4 texels are all there are the rule: each is made in registers by
+// one thread, as in even blocks. What that leaves of the first level, up to three columns and three rows,
+// the strips, is made texel by texel and kept in shared memory, for the second level to be made of. The
+// levels above are small, and are made in shared memory.
 
 // The texels below a texel: 1 to 3 along each axis.
 struct Children {
@@ -34,17 +18,46 @@ Children children_of(uint level, uvec2 position) {
     return Children(2 * position, last - 2 * position + 1);
 }
 
-// Defines ITEM name(Block block, Children children), the reduction of up to 3 x 3 items CHILD(uvec2 at).
+TEXEL fetch_texel(uvec2 position) {
+    const vec4 texel = texelFetch(source, ivec3(position, layer), 0);
+    return SOURCE_CHANNELS < CHANNELS ? TEXEL_OF(texel.rrrr) : TEXEL_OF(texel);
+}
+
+// A fetched texel of the base level, as an item.
+ITEM item_of_texel(uvec2 position, TEXEL texel) {
+    ITEM item = item_of(texel);
+#if !EXTREMES
+    if (WEIGHTED && parameters.base_level > 0) {
+        item = sum_of_mean(parameters.base_level, position, item);
+    }
+#endif
+    return item;
+}
+
+// Part of a level that is kept in room.
+struct Kept {
+    uint start;
+    uvec2 first;  // texel of the level
+    uint pitch;
+};
+
+ITEM kept_item(Kept kept, uvec2 position) {
+    const uvec2 local = position - kept.first;
+    return room[kept.start + kept.pitch * local.y + local.x];
+}
+
 // Loops here take the same number of turns in all threads: lavapipe (Mesa 22.3) loses threads that leave
 // loops early, after some barriers.
 #if CUSTOM
+
 // Keeps compilers from unrolling a loop: windows of windows are 256 texels.
 uint rolled(uint turns) { return parameters.layers != 0 ? turns : 0; }
 
-// The nearest one stands for a missing one; of three along an axis the 2 x 2 windows are reduced, then
-// their results.
-#define DEFINE_REDUCTION(name, CHILD)                                                         \
-    ITEM name(Block block, Children children) {                                               \
+// Defines ITEM name(Source source, Children children), the reduction of items CHILD(source, uvec2 at). The
+// nearest one stands for a missing one; of three along an axis the 2 x 2 windows are reduced, then their
+// results.
+#define DEFINE_REDUCTION(name, Source, CHILD)                                                 \
+    ITEM name(Source from, Children children) {                                               \
         const uvec2 last = children.first + children.count - 1;                               \
         const uvec2 windows = max(children.count, uvec2(2)) - 1;                              \
         ITEM reduced[4];                                                                      \
@@ -53,137 +66,217 @@ uint rolled(uint turns) { return parameters.layers != 0 ? turns : 0; }
             ITEM texels[4];                                                                   \
             for (uint i = 0; i < 4; ++i) {                                                    \
                 const uvec2 at = min(corner + uvec2(i & 1, i >> 1), last);                    \
-                texels[i] = CHILD(at);                                                        \
+                texels[i] = CHILD(from, at);                                                  \
             }                                                                                 \
             reduced[w] = reduce(texels[0], texels[1], texels[2], texels[3]);                  \
         }                                                                                     \
         return windows == uvec2(1) ? reduced[0]                                               \
                                    : reduce(reduced[0], reduced[1], reduced[2], reduced[3]);  \
     }
-#else
-#define DEFINE_REDUCTION(name, CHILD)                                                \
-    ITEM name(Block block, Children children) {                                      \
-        ITEM total = nothing();                                                      \
-        ITEM row = nothing();                                                        \
-        for (uint i = 0; i < 9; ++i) {                                               \
-            const uvec2 child = uvec2(i % 3, i / 3);                                 \
-            ITEM item = nothing();                                                   \
-            if (all(lessThan(child, children.count))) {                              \
-                item = CHILD(children.first + child);                                \
-            }                                                                        \
-            row = child.x == 0 ? item : reduce_two(row, item);                       \
-            if (child.x == 2) {                                                      \
-                total = child.y == 0 ? row : reduce_two(total, row);                 \
-            }                                                                        \
-        }                                                                            \
-        return REDUCTION == REDUCE_MEAN ? mean_of_four(total) : total;               \
+
+ITEM load_texel(Block block, uvec2 position) {
+    if (block.level != parameters.base_level) {
+        return load_item(handed_over(block.texels, extent_of(block.level).x, position));
     }
+    return item_of_texel(position, fetch_texel(position));
+}
+DEFINE_REDUCTION(reduce_texels, Block, load_texel)
+DEFINE_REDUCTION(reduce_kept, Kept, kept_item)
+
+#else
+
+// 3 x 3 items of which `count` are there.
+ITEM reduce_nine(ITEM items[9], uvec2 count) {
+    ITEM rows[3];
+    [[unroll]]
+    for (uint y = 0; y < 3; ++y) {
+        rows[y] = items[3 * y];
+        rows[y] = reduce_two(rows[y], count.x > 1 ? items[3 * y + 1] : nothing());
+        rows[y] = reduce_two(rows[y], count.x > 2 ? items[3 * y + 2] : nothing());
+    }
+    const ITEM two = reduce_two(rows[0], count.y > 1 ? rows[1] : nothing());
+    const ITEM total = reduce_two(two, count.y > 2 ? rows[2] : nothing());
+    return REDUCTION == REDUCE_MEAN ? mean_of_four(total) : total;
+}
+
+// Child i of 3 x 3; where it is missing, another one.
+uvec2 child_at(Children children, uint i) {
+    return children.first + min(uvec2(i % 3, i / 3), children.count - 1);
+}
+
+// All loads are under way before the first is used.
+ITEM reduce_texels(Block block, Children children) {
+    ITEM items[9];
+    if (block.level != parameters.base_level) {
+        const uint width = extent_of(block.level).x;
+        [[unroll]]
+        for (uint i = 0; i < 9; ++i) {
+            items[i] = load_item(handed_over(block.texels, width, child_at(children, i)));
+        }
+    } else {
+        TEXEL texels[9];
+        [[unroll]]
+        for (uint i = 0; i < 9; ++i) {
+            texels[i] = fetch_texel(child_at(children, i));
+        }
+        [[unroll]]
+        for (uint i = 0; i < 9; ++i) {
+            items[i] = item_of_texel(child_at(children, i), texels[i]);
+        }
+    }
+    return reduce_nine(items, children.count);
+}
+
+ITEM reduce_kept(Kept kept, Children children) {
+    ITEM items[9];
+    [[unroll]]
+    for (uint i = 0; i < 9; ++i) {
+        items[i] = kept_item(kept, child_at(children, i));
+    }
+    return reduce_nine(items, children.count);
+}
+
 #endif
 
-#define CHILD_TEXEL(at) load_texel(block, at)
-DEFINE_REDUCTION(reduce_texels, CHILD_TEXEL)
+// The part of a level that a block makes.
+struct Part {
+    uvec2 first;
+    uvec2 count;
+};
 
-// A texel of the level above the block's.
-ITEM make_texel(Block block, uvec2 position) {
-    return reduce_texels(block, children_of(block.level + 1, position));
-}
-#define CHILD_MADE_AGAIN(at) make_texel(block, at)
-DEFINE_REDUCTION(reduce_made_again, CHILD_MADE_AGAIN)
-
-// The part of a level that is kept in shared memory.
-uvec2 kept_first;
-uvec2 kept_count;
-uint kept_start;  // in room
-
-ITEM kept_item(uvec2 position) {
-    const uvec2 local = position - kept_first;
-    const uint place = local.y * kept_count.x + local.x;
-    return room[kept_start + place];
-}
-DEFINE_REDUCTION(reduce_kept, kept_item)
-
-// First texel of a level above the block's, and the end of them.
-uvec2 first_above(Block block, uint levels) { return first_texel(block) >> levels; }
-uvec2 count_above(Block block, uint levels) {
+Part part_above(Block block, uint levels) {
+    if (levels > block.levels || block.level + levels > parameters.top_level) {
+        return Part(uvec2(0), uvec2(0));
+    }
     const uvec2 blocks = blocks_of(block.level, block.levels);
-    const uvec2 first = first_above(block, levels);
+    const uvec2 first = first_texel(block) >> levels;
     const uvec2 extent = extent_of(block.level + levels);
     const uvec2 own = uvec2((1 << block.levels) >> levels);
     const uvec2 rest = extent - min(first, extent);
-    return mix(min(rest, own), rest, equal(block.index + 1, blocks));
+    return Part(first, mix(min(rest, own), rest, equal(block.index + 1, blocks)));
 }
 
-// Turns in which a workgroup makes the texels of a level: (127 / 2^levels)^2 at most.
-uint turns(uint levels) {
-    const uint texels = (127 >> levels) * (127 >> levels);
-    return (texels + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
-}
+uvec2 place_in(uint i, uint width) { return uvec2(i % width, i / width); }
 
-// Makes a level of the block from the one below, the second from texels; nothing above its last.
-// Returns the last texel that the thread made, of this level or those before.
-ITEM make_odd_level(Block block, uint levels, ITEM item, uint thread) {
-    const uvec2 first = first_above(block, levels);
-    const bool is_made =
-        levels <= block.levels && block.level + levels <= parameters.top_level;
-    const uvec2 count = is_made ? count_above(block, levels) : uvec2(0);
-    const uint start = levels % 2 == 0 ? 0 : ODD_LEVELS_START;
-    for (uint turn = 0; turn < turns(levels); ++turn) {
-        const uint i = thread + WORKGROUP_SIZE * turn;
-        if (i < count.x * count.y) {
-            const uvec2 position = first + uvec2(i % count.x, i / count.x);
-            const Children children = children_of(block.level + levels, position);
-            if (levels == 2) {  // level 1 is made again: there is no room to keep it
-                item = reduce_made_again(block, children);
+const uint PITCH = 31;  // of the second and fourth level in room; the others' is 15
+
+// The texels of the second level whose 4 x 4 texels are all there, `count` of them, and those of the first
+// below them.
+void reduce_regular(Block block, Part level_1, uvec2 count, uint thread) {
+    for (uint i = 0; i < 4; ++i) {
+        const uvec2 local = 16 * quarter(i) + place_in_quarter(thread);
+        if (all(lessThan(local, count))) {
+            const uvec2 position = level_1.first / 2 + local;
+            ITEM items[4];
+            if (block.level == parameters.base_level) {
+                Quad quads[4];
+                [[unroll]]
+                for (uint q = 0; q < 4; ++q) {
+                    quads[q] = read_quad(2 * position + quarter(q));
+                }
+                [[unroll]]
+                for (uint q = 0; q < 4; ++q) {
+                    items[q] = reduce_quad(quads[q], 2 * position + quarter(q));
+                }
             } else {
-                item = reduce_kept(block, children);
+                const uint width = extent_of(block.level).x;
+                [[unroll]]
+                for (uint q = 0; q < 4; ++q) {
+                    const uint place = handed_over(block.texels, width,
+                                                   4 * position + 2 * quarter(q));
+                    items[q] = reduce_four(load_item(place), load_item(place + CHANNELS),
+                                           load_item(place + CHANNELS * width),
+                                           load_item(place + CHANNELS * (width + 1)));
+                }
             }
-            store(block.level + levels, position, item);
-            room[start + i] = item;
+            [[unroll]]
+            for (uint q = 0; q < 4; ++q) {
+                put(block.level + 1, 2 * position + quarter(q), items[q]);
+            }
+            const ITEM item = reduce_four(items[0], items[1], items[2], items[3]);
+            store(block.level + 2, position, item);
+            room[PITCH * local.y + local.x] = item;
         }
     }
-    kept_first = first;
-    kept_count = count;
-    kept_start = start;
-    return item;
 }
 
-// All levels of a block of any extent, up to 127 x 127. Returns the last one's to thread 0 (blocks that
+// The columns (axis 0) or rows from `start` to `end` of the first level of a block, and the second
+// level's above them.
+void reduce_strip(Block block, Part level_1, uvec2 start, uvec2 end, uint thread) {
+    const uvec2 extent = end - start;
+    const Kept strip = Kept(ODD_LEVELS_START, level_1.first + start, extent.x);
+    barrier();  // the strip before is no longer needed
+    if (thread < extent.x * extent.y) {
+        const uvec2 position = strip.first + place_in(thread, extent.x);
+        const ITEM item = reduce_texels(block, children_of(block.level + 1, position));
+        put(block.level + 1, position, item);
+        room[ODD_LEVELS_START + thread] = item;
+    }
+    barrier();
+    const Part level_2 = part_above(block, 2);
+    const uvec2 start_2 = start / 2;
+    const uvec2 end_2 = uvec2(end.x == level_1.count.x ? level_2.count.x : end.x / 2,
+                              level_2.count.y);
+    const uvec2 extent_2 = end_2 - min(start_2, end_2);
+    if (thread < extent_2.x * extent_2.y) {
+        const uvec2 local = start_2 + place_in(thread, extent_2.x);
+        const uvec2 position = level_2.first + local;
+        const ITEM item = reduce_kept(strip, children_of(block.level + 2, position));
+        put(block.level + 2, position, item);
+        room[PITCH * local.y + local.x] = item;
+    }
+}
+
+#if !TO_BUFFER
+// Copies the texels of a part of a block, up to 4 x 256.
+void copy_part(Block block, uvec2 start, uvec2 end, uint thread) {
+    const uvec2 extent = end - start;
+    for (uint turn = 0; turn < 4; ++turn) {
+        const uint i = thread + WORKGROUP_SIZE * turn;
+        if (i < extent.x * extent.y) {
+            const uvec2 position = first_texel(block) + start + place_in(i, extent.x);
+            store_texel(0, ivec3(position, layer), VEC4_OF(copy_of(fetch_texel(position))));
+        }
+    }
+}
+#endif
+
+// All levels of a block of any extent, up to 127 x 127. Returns the last one's texel to thread 0 (blocks that
 // are handed on have three levels at least).
 ITEM reduce_odd_block(Block block, uint thread) {
-    uvec2 first = first_above(block, 1);
-    uvec2 count = count_above(block, 1);
+    const Part level_1 = part_above(block, 1);
+    // Those of the second level but the last, along each axis: they are made of 4 x 4 texels.
+    const uvec2 regular = max(level_1.count / 2, uvec2(1)) - 1;
+    reduce_regular(block, level_1, regular, thread);
+    for (uint axis = 0; axis < 2; ++axis) {
+        const uvec2 start = axis == 0 ? uvec2(2 * regular.x, 0) : uvec2(0, 2 * regular.y);
+        const uvec2 end = uvec2(axis == 0 ? level_1.count.x : 2 * regular.x, level_1.count.y);
 #if !TO_BUFFER
-    if (COPY_SOURCE && block.level == 0) {
-        for (uint turn = 0; turn < turns(0); ++turn) {
-            const uint i = thread + WORKGROUP_SIZE * turn;
-            if (i < block.extent.x * block.extent.y) {
-                const uvec2 position =
-                    first_texel(block) + uvec2(i % block.extent.x, i / block.extent.x);
-                vec4 texel = texelFetch(source, ivec3(position, layer), 0);
-                if (SOURCE_CHANNELS < CHANNELS) {
-                    texel = texel.rrrr;
-                }
-                store_texel(0, ivec3(position, layer), VEC4_OF(copy_of(TEXEL_OF(texel))));
-            }
+        if (COPY_SOURCE && block.level == 0) {
+            copy_part(block, 2 * start,
+                      uvec2(axis == 0 ? block.extent.x : 4 * regular.x, block.extent.y), thread);
         }
-    }
 #endif
-    for (uint turn = 0; turn < turns(1); ++turn) {
-        const uint i = thread + WORKGROUP_SIZE * turn;
-        if (i < count.x * count.y) {
-            const uvec2 position = first + uvec2(i % count.x, i / count.x);
-            store(block.level + 1, position, make_texel(block, position));
-        }
+        reduce_strip(block, level_1, start, end, thread);
     }
-    ITEM item = make_odd_level(block, 2, nothing(), thread);
-    barrier();
-    item = make_odd_level(block, 3, item, thread);
-    barrier();
-    item = make_odd_level(block, 4, item, thread);
-    barrier();
-    item = make_odd_level(block, 5, item, thread);
-    barrier();
-    return make_odd_level(block, 6, item, thread);
+
+    ITEM item = nothing();
+    Kept below = Kept(0, first_texel(block) >> 2, PITCH);
+    for (uint levels = 3; levels <= 6; ++levels) {
+        barrier();
+        const Part part = part_above(block, levels);
+        const bool is_odd = (levels & 1) != 0;
+        const Kept kept = Kept(is_odd ? ODD_LEVELS_START : 0, part.first, is_odd ? 15 : PITCH);
+        if (thread < part.count.x * part.count.y) {
+            const uvec2 local = place_in(thread, part.count.x);
+            const uvec2 position = part.first + local;
+            item = reduce_kept(below, children_of(block.level + levels, position));
+            put(block.level + levels, position, item);
+            room[kept.start + kept.pitch * local.y + local.x] = item;
+        }
+        below = kept;
+    }
+    return item;
 }
 
 // Whether halving as if there were 2^levels texels a side gives the right ones: along both axes, either all

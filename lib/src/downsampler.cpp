@@ -104,10 +104,10 @@ std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerO
         return "a shader can use " + std::to_string(limits.maxPerStageDescriptorStorageImages) +
                " storage images, " + std::to_string(MAX_LEVELS) + " are needed";
     }
-    // downsample.comp: nodes, room, the sRGB tables and what is beside them.
+    // downsample.comp: nodes, room, the sRGB tables, edge weights and what is beside them.
     const std::uint32_t item_bytes = 4 * channel_count(options.format);
     const std::uint32_t shared_bytes =
-        (341 + 31 * 31 + 15 * 15) * item_bytes + sizeof(SrgbTables) + 64;
+        (341 + 31 * 31 + 15 * 15) * item_bytes + sizeof(SrgbTables) + 2 * MAX_LEVELS * 4 + 64;
     if (limits.maxComputeSharedMemorySize < shared_bytes) {
         return "its workgroups have " + std::to_string(limits.maxComputeSharedMemorySize) +
                " bytes of shared memory, " + std::to_string(shared_bytes) + " are needed";
