@@ -1,6 +1,6 @@
 // The definition of the tile list: the recursion of the course note's algorithm 1.
 
-#include <quadtile/reference.hpp>
+#include "twins.hpp"
 
 namespace quadtile::reference {
 
@@ -45,15 +45,30 @@ class Recursion {
     std::vector<Tile>& tiles_;
 };
 
+// By which the thresholds are scaled so that at most `max_tiles` are left.
+float factor_for_budget(const MapView& map, const Threshold& threshold, std::uint64_t max_tiles) {
+    const std::uint32_t top = top_level(map.shape.width, map.shape.height);
+    threshold.check_monotone(top);
+    BudgetHistogram histogram(threshold.levels(top));
+    for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
+        histogram.add_layer(build_pyramid(map, layer));
+    }
+    return budget_factor(histogram.smallest_factor(max_tiles));
+}
+
 }  // namespace
 
-TileList subdivide(const MapView& map, const Threshold& threshold) {
+TileList subdivide(const MapView& map, const Threshold& threshold,
+                   const SubdivideOptions& options) {
     check_shape(map.shape);
     const std::uint32_t top = top_level(map.shape.width, map.shape.height);
-    const std::vector<float> thresholds = threshold.levels(top);
     TileList list;
     list.shape = map.shape;
     list.strategy = Strategy::reference;
+    if (options.max_tiles) {
+        list.threshold_factor = factor_for_budget(map, threshold, *options.max_tiles);
+    }
+    const std::vector<float> thresholds = threshold.scaled(list.threshold_factor).levels(top);
     for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
         const Pyramid pyramid = build_pyramid(map, layer);
         list.nan_texels += pyramid.nan_texels;

@@ -3,7 +3,11 @@
 
 #pragma once
 
+#include <quadtile/budget.h>
 #include <quadtile/reference.hpp>
+
+#include <utility>
+#include <vector>
 
 namespace quadtile::reference {
 
@@ -32,6 +36,28 @@ class Subdivision {
     const std::vector<float>& thresholds_;
     std::uint32_t layer_;
     std::vector<Tile>& tiles_;
+};
+
+// How many tiles each factor of a budget leaves: a histogram of the bins of budget.h. A split node
+// is replaced by its children inside the map, so each bin holds the sum of their numbers less one.
+// Thresholds must be monotone: then a node that is split under a factor has ancestors that are,
+// too.
+class BudgetHistogram {
+ public:
+    explicit BudgetHistogram(std::vector<float> thresholds) : thresholds_(std::move(thresholds)) {}
+
+    void add_layer(const Pyramid& pyramid);
+
+    // Bins 0 to BUDGET_FACTORS.
+    [[nodiscard]] const std::vector<std::uint64_t>& bins() const { return bins_; }
+    // The index of the smallest factor that leaves at most `max_tiles`.
+    // Throws Error(invalid_argument), which says how many the largest leaves, where there is none.
+    [[nodiscard]] std::uint32_t smallest_factor(std::uint64_t max_tiles) const;
+
+ private:
+    std::vector<float> thresholds_;
+    std::uint64_t layers_ = 0;
+    std::vector<std::uint64_t> bins_ = std::vector<std::uint64_t>(BUDGET_FACTORS + 1);
 };
 
 // Twin of kernels/per_level.comp: tiles of one layer in the order of the passes.

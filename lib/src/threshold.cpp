@@ -1,7 +1,9 @@
+#include <quadtile/budget.h>
 #include <quadtile/error.hpp>
 #include <quadtile/threshold.hpp>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -41,7 +43,32 @@ Threshold Threshold::max_resolution(float pixels) {
     return {Kind::max_resolution, {pixels}};
 }
 
+Threshold Threshold::scaled(float factor) const {
+    const std::uint32_t above_one = bits_from_float(factor) - bits_from_float(1.0F);
+    const std::uint32_t step = bits_from_float(budget_factor(1)) - bits_from_float(1.0F);
+    if (above_one % step != 0 || above_one / step >= BUDGET_FACTORS) {
+        throw Error(ErrorCode::invalid_argument,
+                    "thresholds are scaled by the factors of budgets only, 1 to 2^32 in steps of "
+                    "1/64 of a power of two, but this one is " +
+                        text_of(factor) + "; take the threshold_factor of a tile list");
+    }
+    Threshold threshold = *this;
+    threshold.factors_.push_back(above_one / step);
+    return threshold;
+}
+
 std::vector<float> Threshold::levels(std::uint32_t top) const {
+    std::vector<float> levels = given_levels(top);
+    for (float& value : levels) {
+        value = value < std::numeric_limits<float>::min() ? 0.0F : value;
+        for (const std::uint32_t factor : factors_) {
+            value = scaled_threshold(value, factor);
+        }
+    }
+    return levels;
+}
+
+std::vector<float> Threshold::given_levels(std::uint32_t top) const {
     const std::size_t count = std::size_t{top} + 1;
     switch (kind_) {
         case Kind::constant:
@@ -71,10 +98,11 @@ void Threshold::check_monotone(std::uint32_t top) const {
         if (values[level] > values[level - 1]) {
             throw Error(
                 ErrorCode::invalid_argument,
-                "the strategy fused needs thresholds that do not grow with the level, but level " +
+                "the strategy fused and budgets of tiles need thresholds that do not grow with the "
+                "level, but level " +
                     std::to_string(level) + " has " + text_of(values[level]) +
                     " and the one below it " + text_of(values[level - 1]) +
-                    "; use the strategy subtree or per level");
+                    "; use the strategy subtree or per level, and no budget");
         }
     }
 }

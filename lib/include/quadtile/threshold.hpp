@@ -27,7 +27,13 @@ class Threshold {
     // needs `pixels` or more. Throws Error(invalid_argument) for NaN and negative values.
     [[nodiscard]] static Threshold max_resolution(float pixels);
 
-    // The thresholds of the levels 0 to `top`, -0 given as 0.
+    // This threshold with that of each level times `factor`, rounded to the nearest float: what a
+    // budget of tiles compares with (<quadtile/budget.h>). With the threshold_factor of a list it
+    // gives that list again. Scaling what has been scaled rounds once more.
+    // Throws Error(invalid_argument) for all but the factors of budgets, budget_factor(i).
+    [[nodiscard]] Threshold scaled(float factor) const;
+
+    // The thresholds of the levels 0 to `top`, -0 and denormals (below 2^-126) given as 0.
     // Throws Error(invalid_argument) when per_level has another number of values.
     [[nodiscard]] std::vector<float> levels(std::uint32_t top) const;
 
@@ -39,8 +45,11 @@ class Threshold {
     enum class Kind { constant, per_level, max_resolution };
     Threshold(Kind kind, std::vector<float> values);
 
+    [[nodiscard]] std::vector<float> given_levels(std::uint32_t top) const;
+
     Kind kind_;
     std::vector<float> values_;
+    std::vector<std::uint32_t> factors_;  // their indices, one after the other
 };
 
 }  // namespace quadtile

@@ -53,6 +53,7 @@ struct TileList {
     MapShape shape;
     std::vector<Tile> tiles;
 
+    float threshold_factor = 1.0F;            // by which a budget scaled the threshold
     std::uint64_t nan_texels = 0;             // texels that were NaN and counted as +inf
     Strategy strategy = Strategy::automatic;  // the one that ran
     std::string device;                       // its name; empty for the reference

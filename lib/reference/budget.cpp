@@ -1,0 +1,55 @@
+// Budgets of tiles: which factor scales the thresholds.
+
+#include <quadtile/error.hpp>
+
+#include "twins.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace quadtile::reference {
+
+namespace {
+
+// Children inside the map of a node at `i`, along one axis.
+std::uint32_t children_along(std::uint32_t extent_below, std::uint32_t i) {
+    return std::min(extent_below - 2 * i, 2U);
+}
+
+}  // namespace
+
+void BudgetHistogram::add_layer(const Pyramid& pyramid) {
+    ++layers_;
+    for (std::size_t level = 1; level < pyramid.levels.size(); ++level) {
+        const Level& nodes = pyramid.levels[level];
+        const Level& below = pyramid.levels[level - 1];
+        for (std::uint32_t y = 0; y < nodes.height; ++y) {
+            for (std::uint32_t x = 0; x < nodes.width; ++x) {
+                const std::uint32_t children =
+                    children_along(below.width, x) * children_along(below.height, y);
+                bins_[budget_bin(nodes.at(x, y), thresholds_[level])] += children - 1;
+            }
+        }
+    }
+}
+
+std::uint32_t BudgetHistogram::smallest_factor(std::uint64_t max_tiles) const {
+    // Under factor i the nodes of all bins above i are split.
+    std::uint64_t tiles = layers_ + bins_[BUDGET_FACTORS];
+    if (tiles > max_tiles) {
+        throw Error(ErrorCode::invalid_argument,
+                    "max_tiles is " + std::to_string(max_tiles) + ", but this map has at least " +
+                        std::to_string(tiles) +
+                        " tiles however the threshold is scaled (one for each layer, and more "
+                        "where importance is infinite, NaN or 2^32 times the threshold); allow " +
+                        std::to_string(tiles) + " or more, or raise the threshold");
+    }
+    std::uint32_t factor = BUDGET_FACTORS - 1;
+    while (factor > 0 && tiles + bins_[factor] <= max_tiles) {
+        tiles += bins_[factor];
+        --factor;
+    }
+    return factor;
+}
+
+}  // namespace quadtile::reference

@@ -1,0 +1,352 @@
+// Budgets of tiles: the bins of budget.h against all factors one by one, the histogram against
+// subdivisions, and what `max_tiles` promises.
+
+#include <quadtile/budget.h>
+#include <quadtile/importance_key.h>
+#include <quadtile/error.hpp>
+#include <quadtile/reference.hpp>
+
+#include "reference/twins.hpp"
+#include "support/maps.hpp"
+
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+#include <set>
+
+namespace quadtile {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr float INF = std::numeric_limits<float>::infinity();
+constexpr float SMALLEST = std::numeric_limits<float>::min();  // that is not denormal
+constexpr float DENORMAL = std::numeric_limits<float>::denorm_min();
+constexpr float LARGEST = std::numeric_limits<float>::max();
+constexpr std::uint64_t ANY_NUMBER = std::numeric_limits<std::uint64_t>::max();
+
+float settled(float importance) {
+    return std::bit_cast<float>(
+        settled_bits(key_from_bits(std::bit_cast<std::uint32_t>(importance))));
+}
+
+// By the processor's floats, which round to the nearest.
+float expected_scaled(float threshold, std::uint32_t i) {
+    return threshold < SMALLEST ? 0.0F : threshold * budget_factor(i);
+}
+
+std::uint32_t expected_bin(float importance, float threshold) {
+    std::uint32_t split = 0;
+    for (std::uint32_t i = 0; i < BUDGET_FACTORS; ++i) {
+        split += importance >= expected_scaled(threshold, i) ? 1 : 0;
+    }
+    return split;
+}
+
+// A float that can be a threshold.
+float random_threshold(std::mt19937& random) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(random()) % (BITS_INFINITY + 1));
+}
+
+const std::vector<float> SPECIAL_THRESHOLDS{0.0F,
+                                            DENORMAL,
+                                            std::nextafter(SMALLEST, 0.0F),
+                                            SMALLEST,
+                                            std::nextafter(SMALLEST, 1.0F),
+                                            0x1p-95F,
+                                            0.1F,
+                                            std::nextafter(1.0F, 0.0F),
+                                            1.0F,
+                                            std::nextafter(1.0F, 2.0F),
+                                            3.0F,
+                                            0x1p31F,
+                                            0x1.fcp31F,
+                                            0x1p32F,
+                                            0x1p96F,
+                                            0x1p127F,
+                                            LARGEST,
+                                            INF};
+
+TEST(Budget, FactorsGoFromOneToTwoToThe32) {
+    EXPECT_EQ(budget_factor(0), 1.0F);
+    EXPECT_EQ(budget_factor(1), 1.0F + 1.0F / 64.0F);
+    EXPECT_EQ(budget_factor(64), 2.0F);
+    EXPECT_EQ(budget_factor(65), 2.0F + 1.0F / 32.0F);
+    EXPECT_EQ(budget_factor(BUDGET_FACTORS - 1), 0x1.fcp31F);
+}
+
+TEST(Budget, ScaledThresholdsAreProductsRoundedOnce) {
+    std::mt19937 random(1);
+    std::vector<float> thresholds = SPECIAL_THRESHOLDS;
+    for (int n = 0; n < 3000; ++n) {
+        thresholds.push_back(random_threshold(random));
+    }
+    for (const float threshold : thresholds) {
+        for (std::uint32_t i = 0; i < BUDGET_FACTORS; ++i) {
+            ASSERT_EQ(scaled_threshold(threshold, i), expected_scaled(threshold, i))
+                << threshold << " times factor " << i;
+        }
+    }
+}
+
+TEST(Budget, BinsOfSpecialValues) {
+    std::vector<float> importances = SPECIAL_THRESHOLDS;
+    importances.push_back(std::nanf(""));
+    for (const float threshold : SPECIAL_THRESHOLDS) {
+        importances.push_back(-threshold);
+    }
+    for (const float importance : importances) {
+        const float v = settled(importance);
+        for (const float threshold : SPECIAL_THRESHOLDS) {
+            EXPECT_EQ(budget_bin(v, threshold), expected_bin(v, threshold))
+                << importance << " over " << threshold;
+        }
+    }
+    EXPECT_EQ(budget_bin(-1.0F, 0.0F), 0U);
+    EXPECT_EQ(budget_bin(0.0F, 0.0F), BUDGET_FACTORS);
+    EXPECT_EQ(budget_bin(INF, INF), BUDGET_FACTORS);
+    EXPECT_EQ(budget_bin(LARGEST, INF), 0U);
+    EXPECT_EQ(budget_bin(LARGEST, SMALLEST), BUDGET_FACTORS);
+    EXPECT_EQ(budget_bin(1.0F, 1.0F), 1U);
+    EXPECT_EQ(budget_bin(0x1p32F, 1.0F), BUDGET_FACTORS);
+    EXPECT_EQ(budget_bin(0x1.fcp31F, 1.0F), BUDGET_FACTORS);
+}
+
+TEST(Budget, BinsOfRandomBits) {
+    std::mt19937 random(2);
+    for (int n = 0; n < 20000; ++n) {
+        const float v = settled(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
+        const float threshold = random_threshold(random);
+        ASSERT_EQ(budget_bin(v, threshold), expected_bin(v, threshold))
+            << v << " over " << threshold;
+    }
+}
+
+TEST(Budget, BinsAtTheBordersOfFactors) {
+    std::mt19937 random(3);
+    int rounded_down = 0;
+    for (int n = 0; n < 10000; ++n) {
+        const float threshold = random_threshold(random);
+        const std::uint32_t i = static_cast<std::uint32_t>(random()) % BUDGET_FACTORS;
+        const float v = expected_scaled(threshold, i);
+        for (const float near : {std::nextafter(v, 0.0F), v, std::nextafter(v, INF)}) {
+            ASSERT_EQ(budget_bin(settled(near), threshold), expected_bin(settled(near), threshold))
+                << near << " over " << threshold;
+        }
+        rounded_down += double{v} < double{threshold} * double{budget_factor(i)} ? 1 : 0;
+    }
+    EXPECT_GT(rounded_down, 1000);  // where rounding adds a factor
+}
+
+// ---- Maps --------------------------------------------------------------------------------------
+
+struct SmallMap {
+    MapShape shape;
+    std::vector<float> texels;
+
+    [[nodiscard]] MapView view() const {
+        return view_of(texels, shape.width, shape.height, shape.layers);
+    }
+    [[nodiscard]] std::uint32_t top() const { return top_level(shape.width, shape.height); }
+};
+
+// Importances from 2^-8 to 2^24, so that nodes fall into bins of all octaves.
+SmallMap wide_map(const MapShape& shape, bool special_values) {
+    SmallMap map{shape, test::random_map(shape, shape.width)};
+    for (float& texel : map.texels) {
+        texel = std::ldexp(1.0F + texel, static_cast<int>(texel * 1024.0F) % 32 - 8);
+    }
+    if (special_values) {
+        map.texels = test::with_special_values(map.texels, 24);
+    }
+    return map;
+}
+
+std::vector<SmallMap> small_maps() {
+    std::vector<SmallMap> maps;
+    for (const MapShape& shape :
+         {MapShape{1, 1}, MapShape{1, 1, 3}, MapShape{2, 1}, MapShape{3, 3}, MapShape{1, 13},
+          MapShape{17, 2}, MapShape{16, 16}, MapShape{21, 13}, MapShape{9, 11, 3}}) {
+        maps.push_back(wide_map(shape, false));
+        maps.push_back(wide_map(shape, true));
+    }
+    return maps;
+}
+
+// Monotone, for maps of `top` + 1 levels.
+std::vector<Threshold> thresholds_for(std::uint32_t top) {
+    std::vector<float> falling;
+    for (std::uint32_t level = 0; level <= top; ++level) {
+        falling.push_back(level > 2 ? 0.0F : 7.0F / static_cast<float>(level + 1));
+    }
+    return {Threshold::constant(1.0F),     Threshold::constant(0.3F),
+            Threshold::constant(0.0F),     Threshold::constant(INF),
+            Threshold::constant(0x1p24F),  Threshold::max_resolution(11.0F),
+            Threshold::per_level(falling), Threshold::constant(0.7F).scaled(1.5F),
+            Threshold::constant(SMALLEST), Threshold::max_resolution(2 * SMALLEST)};
+}
+
+reference::BudgetHistogram histogram_of(const SmallMap& map, const Threshold& threshold) {
+    reference::BudgetHistogram histogram(threshold.levels(map.top()));
+    for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
+        histogram.add_layer(reference::build_pyramid(map.view(), layer));
+    }
+    return histogram;
+}
+
+// Tiles under factor i, by subdividing.
+std::uint64_t tiles_under(const SmallMap& map, const Threshold& threshold, std::uint32_t i) {
+    return reference::subdivide(map.view(), threshold.scaled(budget_factor(i))).tiles.size();
+}
+
+TEST(Budget, HistogramCountsTheTilesUnderEveryFactor) {
+    for (const SmallMap& map : small_maps()) {
+        for (const Threshold& threshold : thresholds_for(map.top())) {
+            const std::vector<std::uint64_t> bins = histogram_of(map, threshold).bins();
+            ASSERT_EQ(bins.size(), BUDGET_FACTORS + 1);
+            std::uint64_t tiles = map.shape.layers;
+            for (std::uint32_t i = BUDGET_FACTORS; i-- > 0;) {
+                tiles += bins[i + 1];
+                // Subdividing under every factor takes long; the list changes only here.
+                if (i == 0 || i == BUDGET_FACTORS - 1 || bins[i] != 0 || bins[i + 1] != 0) {
+                    ASSERT_EQ(tiles, tiles_under(map, threshold, i)) << "factor " << i;
+                }
+            }
+        }
+    }
+}
+
+TEST(Budget, TheSmallestFactorThatKeepsTheBudgetIsTaken) {
+    std::set<float> factors;
+    for (const SmallMap& map : small_maps()) {
+        for (const Threshold& threshold : thresholds_for(map.top())) {
+            const std::uint64_t all = tiles_under(map, threshold, 0);
+            const std::uint64_t least = tiles_under(map, threshold, BUDGET_FACTORS - 1);
+            std::map<std::uint32_t, std::uint64_t> tiles;  // by factor
+            for (std::uint64_t budget = least; budget <= all; ++budget) {
+                const TileList list =
+                    reference::subdivide(map.view(), threshold, {.max_tiles = budget});
+                ASSERT_LE(list.tiles.size(), budget);
+                ASSERT_EQ(check_partition(list.tiles, map.shape), "");
+                const float factor = list.threshold_factor;
+                ASSERT_EQ(list.tiles,
+                          reference::subdivide(map.view(), threshold.scaled(factor)).tiles);
+                factors.insert(factor);
+                if (factor > 1.0F) {
+                    const std::uint32_t i =
+                        (std::bit_cast<std::uint32_t>(factor) - 0x3f800000U) >> 17U;
+                    const auto [below, is_new] = tiles.try_emplace(i - 1);
+                    if (is_new) {
+                        below->second = tiles_under(map, threshold, i - 1);
+                    }
+                    ASSERT_GT(below->second, budget) << "factor " << i;
+                }
+            }
+        }
+    }
+    EXPECT_GT(factors.size(), 200U);
+    EXPECT_EQ(*factors.begin(), 1.0F);
+    EXPECT_GT(*factors.rbegin(), 0x1p20F);
+}
+
+TEST(Budget, NodesOfOneRatioAreSplitTogether) {
+    // All are 5 times their threshold; the factor after 5 is 5 + 1/16.
+    const SmallMap map{{8, 8}, test::constant_map({8, 8}, 5.0F)};
+    for (const std::uint64_t budget : {1, 2, 32, 63}) {
+        const TileList list =
+            reference::subdivide(map.view(), Threshold::constant(1.0F), {.max_tiles = budget});
+        ASSERT_EQ(list.tiles.size(), 1U);
+        EXPECT_EQ(list.threshold_factor, 5.0625F);
+        EXPECT_EQ(list.tiles[0].threshold, 5.0625F);
+    }
+    EXPECT_EQ(
+        reference::subdivide(map.view(), Threshold::constant(1.0F), {.max_tiles = 64}).tiles.size(),
+        64U);
+}
+
+TEST(Budget, TheLargestRatiosAreSplitFirst) {
+    // Importance 9 in one corner and 3 in another, thresholds of 1.
+    SmallMap map{{8, 8}, test::constant_map({8, 8}, 0.0F)};
+    map.texels.front() = 9.0F;
+    map.texels.back() = 3.0F;
+    const Threshold threshold = Threshold::constant(1.0F);
+    const auto subdivide = [&](std::uint64_t max_tiles) {
+        return reference::subdivide(map.view(), threshold, {.max_tiles = max_tiles});
+    };
+    EXPECT_EQ(subdivide(16).tiles.size(), 16U);
+    EXPECT_EQ(subdivide(16).threshold_factor, 1.0F);
+    EXPECT_EQ(subdivide(15).tiles.size(), 10U);
+    EXPECT_EQ(subdivide(15).threshold_factor, 3.03125F);
+    EXPECT_EQ(subdivide(15).tiles.front().level(), 0U);
+    EXPECT_EQ(subdivide(15).tiles.back().level(), 2U);
+    EXPECT_EQ(subdivide(10).tiles, subdivide(15).tiles);
+    EXPECT_EQ(subdivide(9).tiles.size(), 1U);
+    EXPECT_EQ(subdivide(9).threshold_factor, 9.125F);
+}
+
+TEST(Budget, AnAmpleBudgetChangesNothing) {
+    for (const SmallMap& map : small_maps()) {
+        for (const Threshold& threshold : thresholds_for(map.top())) {
+            const TileList expected = reference::subdivide(map.view(), threshold);
+            EXPECT_EQ(expected.threshold_factor, 1.0F);
+            for (const std::uint64_t budget : {std::uint64_t{expected.tiles.size()}, ANY_NUMBER}) {
+                const TileList list =
+                    reference::subdivide(map.view(), threshold, {.max_tiles = budget});
+                EXPECT_EQ(list.tiles, expected.tiles);
+                EXPECT_EQ(list.threshold_factor, 1.0F);
+                EXPECT_EQ(list.nan_texels, expected.nan_texels);
+            }
+        }
+    }
+}
+
+void expect_infeasible(const SmallMap& map, const Threshold& threshold, std::uint64_t least) {
+    EXPECT_EQ(reference::subdivide(map.view(), threshold, {.max_tiles = least}).tiles.size(),
+              least);
+    for (const std::uint64_t budget : {std::uint64_t{0}, least - 1}) {
+        try {
+            (void)reference::subdivide(map.view(), threshold, {.max_tiles = budget});
+            ADD_FAILURE() << budget << " tiles";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+            EXPECT_THAT(error.what(), HasSubstr("max_tiles is " + std::to_string(budget) + ","));
+            EXPECT_THAT(error.what(), HasSubstr("at least " + std::to_string(least) + " tiles"));
+            EXPECT_THAT(error.what(), HasSubstr("allow " + std::to_string(least) + " or more"));
+        }
+    }
+}
+
+TEST(Budget, WhatNoFactorKeepsIsRefused) {
+    const MapShape shape{4, 4, 3};
+    SmallMap map{shape, test::constant_map(shape, 1e30F)};
+    expect_infeasible(map, Threshold::constant(1e30F), 3);  // the layers
+    expect_infeasible(map, Threshold::constant(1e20F), 48);
+    expect_infeasible(map, Threshold::constant(0.0F), 48);
+    expect_infeasible(map, Threshold::constant(DENORMAL), 48);
+    expect_infeasible(map, Threshold::per_level({1e30F, 1e30F, 0.0F}), 12);
+    map.texels[20] = INF;
+    expect_infeasible(map, Threshold::constant(INF), 9);
+    map.texels[0] = std::nanf("");
+    expect_infeasible(map, Threshold::constant(1e30F), 15);
+}
+
+TEST(Budget, ThresholdsMustBeMonotone) {
+    const SmallMap map{{2, 2}, test::constant_map({2, 2}, 1.0F)};
+    const Threshold threshold = Threshold::per_level({1.0F, 2.0F});
+    EXPECT_NO_THROW((void)reference::subdivide(map.view(), threshold));
+    try {
+        (void)reference::subdivide(map.view(), threshold, {.max_tiles = 4});
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+        EXPECT_THAT(error.what(), HasSubstr("level 1 has 2"));
+        EXPECT_THAT(error.what(), HasSubstr("budget"));
+    }
+}
+
+}  // namespace
+}  // namespace quadtile
