@@ -41,7 +41,7 @@ class Scene {
     void check_pyramid(test::Gpu& gpu) const;
     // Compares a tile list with the reference: up to LONGEST_COMPARED_LIST tiles bit for bit in
     // canonical order, above that their number. Throws WrongResult.
-    void check_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace);
+    void check_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace, Order order);
 
     // Each map of 4096 x 4096 texels stays below it.
     static constexpr std::uint64_t LONGEST_COMPARED_LIST = 4096 * 4096;
@@ -105,15 +105,16 @@ class Session {
 struct NamedStrategy {
     std::string name;
     SubdividerOptions options;
+    Order order = Order::any;
 };
 // per_level, then subtree_1 to subtree_8.
 [[nodiscard]] std::vector<NamedStrategy> all_strategies();
-// per_level, subtree_6 and fused.
+// per_level, subtree_6, fused and fused_canonical.
 [[nodiscard]] std::vector<NamedStrategy> main_strategies();
 
 // Builds the pyramid, subdivides once, checks both results.
 [[nodiscard]] std::shared_ptr<const test::SubdivisionWorkspace> checked_subdivision(
-    Session& session, Scene& scene, const SubdividerOptions& options);
+    Session& session, Scene& scene, const NamedStrategy& strategy);
 
 // The subjects. Each registers its benchmarks for one map.
 void add_roofs(Session& session, const MapSource& source);

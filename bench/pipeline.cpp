@@ -5,19 +5,19 @@
 namespace quadtile::bench {
 
 void add_pipeline(Session& session, const MapSource& source) {
-    for (const auto& [name, options] : main_strategies()) {
-        session.add("pipeline_" + name, source, [&session, options = options](Scene& scene) {
-            const Subdivider& subdivider = session.subdivider(options);
-            const auto workspace = checked_subdivision(session, scene, options);
-            const bool needs_pyramid = options.strategy != Strategy::fused;
-            return Measurement{[&session, &subdivider, &scene, workspace,
-                                needs_pyramid](VkCommandBuffer commands) {
+    for (const NamedStrategy& strategy : main_strategies()) {
+        session.add("pipeline_" + strategy.name, source, [&session, strategy](Scene& scene) {
+            const Subdivider& subdivider = session.subdivider(strategy.options);
+            const auto workspace = checked_subdivision(session, scene, strategy);
+            const bool needs_pyramid = strategy.options.strategy != Strategy::fused;
+            return Measurement{[&session, &subdivider, &scene, workspace, needs_pyramid,
+                                order = strategy.order](VkCommandBuffer commands) {
                                    if (needs_pyramid) {
                                        session.pyramid().record(commands, scene.pyramid().binding);
                                        session.gpu().compute_barrier(commands);
                                    }
                                    subdivider.record(commands, workspace->binding,
-                                                     scene.map().threshold);
+                                                     scene.map().threshold, order);
                                },
                                {{"tiles", static_cast<double>(scene.expected_tile_count())}}};
         });

@@ -214,6 +214,7 @@ def print_maps(results):
         "pyramid + per level": "pipeline_per_level",
         "pyramid + subtree (6)": "pipeline_subtree_6",
         "fused": "pipeline_fused",
+        "fused, canonical": "pipeline_fused_canonical",
     }
     print("Microseconds:\n")
     print_table(
@@ -236,6 +237,7 @@ def print_maps(results):
         "(pyramid + subtree (6)) / read all texels": ("pipeline_subtree_6", "read_texels"),
         "fused / empty dispatch": ("pipeline_fused", "empty_dispatch"),
         "fused / read all texels": ("pipeline_fused", "read_texels"),
+        "canonical / any": ("pipeline_fused_canonical", "pipeline_fused"),
     }
     print("Ratios:\n")
     print_table(

@@ -5,10 +5,10 @@
 namespace quadtile::bench {
 
 void add_subdivision(Session& session, const MapSource& source) {
-    for (const auto& [name, options] : all_strategies()) {
-        session.add("subdivision_" + name, source, [&session, options = options](Scene& scene) {
-            const Subdivider& subdivider = session.subdivider(options);
-            const auto workspace = checked_subdivision(session, scene, options);
+    for (const NamedStrategy& strategy : all_strategies()) {
+        session.add("subdivision_" + strategy.name, source, [&session, strategy](Scene& scene) {
+            const Subdivider& subdivider = session.subdivider(strategy.options);
+            const auto workspace = checked_subdivision(session, scene, strategy);
             return Measurement{[&subdivider, &scene, workspace](VkCommandBuffer commands) {
                                    subdivider.record(commands, workspace->binding,
                                                      scene.map().threshold);

@@ -189,7 +189,7 @@ Capabilities query_capabilities(vk::PhysicalDevice device, const Dispatch& dispa
 bool supports_subgroup_operations(const Capabilities& c) {
     using Operation = vk::SubgroupFeatureFlagBits;
     const vk::SubgroupFeatureFlags needed =
-        Operation::eBasic | Operation::eShuffle | Operation::eBallot;
+        Operation::eBasic | Operation::eShuffle | Operation::eBallot | Operation::eArithmetic;
     const std::uint32_t size = c.subgroups.subgroupSize;
     const auto compute = vk::ShaderStageFlagBits::eCompute;
     return (c.subgroups.supportedOperations & needed) == needed &&

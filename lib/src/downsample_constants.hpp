@@ -27,6 +27,7 @@ constexpr std::uint32_t SOME_BLOCKS = 15;
 constexpr std::uint32_t CREW_SIZE = 16;
 constexpr std::uint32_t WIDE_GROUPS = 17;
 constexpr std::uint32_t ONE_GROUP = 18;
+constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;  // tile_list.glsl
 
 // How the levels above the blocks of 64 x 64 texels are made, all in one dispatch. Measured on an
 // H200: where one group makes them, up to 2048 x 2048 texels, its many threads are worth their

@@ -26,8 +26,23 @@ constexpr std::uint32_t SUBTREE_SUBGROUP[] = {
 #include "subtree_subgroup.spv.inc"
 };
 
-constexpr std::uint32_t FUSED[] = {
-#include "fused.spv.inc"
+constexpr std::uint32_t FUSED_ALL[] = {
+#include "fused_all.spv.inc"
+};
+constexpr std::uint32_t FUSED_ALL_SUBGROUP[] = {
+#include "fused_all_subgroup.spv.inc"
+};
+constexpr std::uint32_t FUSED_COUNT[] = {
+#include "fused_count.spv.inc"
+};
+constexpr std::uint32_t FUSED_COUNT_SUBGROUP[] = {
+#include "fused_count_subgroup.spv.inc"
+};
+constexpr std::uint32_t FUSED_EMIT[] = {
+#include "fused_emit.spv.inc"
+};
+constexpr std::uint32_t FUSED_EMIT_SUBGROUP[] = {
+#include "fused_emit_subgroup.spv.inc"
 };
 constexpr std::uint32_t DIRTY_BLOCKS[] = {
 #include "dirty_blocks.spv.inc"
@@ -155,8 +170,12 @@ KernelCode code_of(Kernel kernel, bool subgroup_operations) {
             return variant(PYRAMID, PYRAMID_SUBGROUP);
         case Kernel::dirty_blocks:
             return {DIRTY_BLOCKS, false};
-        case Kernel::fused:
-            return {FUSED, false};
+        case Kernel::fused_all:
+            return variant(FUSED_ALL, FUSED_ALL_SUBGROUP);
+        case Kernel::fused_count:
+            return variant(FUSED_COUNT, FUSED_COUNT_SUBGROUP);
+        case Kernel::fused_emit:
+            return variant(FUSED_EMIT, FUSED_EMIT_SUBGROUP);
         case Kernel::per_level:
             return variant(PER_LEVEL, PER_LEVEL_SUBGROUP);
         case Kernel::per_level_arguments:

@@ -7,7 +7,16 @@
 
 namespace quadtile::detail {
 
-enum class Kernel { pyramid, dirty_blocks, fused, per_level, per_level_arguments, subtree };
+enum class Kernel {
+    pyramid,
+    dirty_blocks,
+    fused_all,
+    fused_count,
+    fused_emit,
+    per_level,
+    per_level_arguments,
+    subtree
+};
 
 // What downsample.comp reduces (downsample_items.glsl).
 enum class ItemType { extremes, floats, halves };

@@ -1,14 +1,14 @@
 #include <quadtile/kernel_parameters.h>
-#include <quadtile/texel_encoding.h>
 #include <quadtile/subdivider.hpp>
 
 #include "downsample_constants.hpp"
+#include "fused_subdivision.hpp"
 #include "map_resources.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
+#include <optional>
 
 namespace quadtile {
 
@@ -17,9 +17,11 @@ namespace {
 using detail::ComputeProgram;
 using detail::Descriptor;
 using detail::DescriptorSet;
+using detail::FusedPipelines;
+using detail::FusedSubdivision;
 using detail::Kernel;
 
-static_assert(sizeof(SubdivisionParameters) <= 128 && sizeof(FusedParameters) <= 128,
+static_assert(sizeof(SubdivisionParameters) <= 128,
               "more than every device has for push constants");
 
 // Levels that one dispatch goes through: from nodes of `upper` down to nodes of `lower`.
@@ -78,13 +80,6 @@ vk::DeviceSize scratch_size_bytes(const MapShape& shape, const std::vector<Desce
 
 static_assert(Subdivider::nan_texels_offset_bytes == sizeof(FusedState));
 
-vk::DeviceSize fused_scratch_size_bytes(const MapShape& shape) {
-    const vk::DeviceSize words_per_layer =
-        1 + state_words_per_layer(shape.width, shape.height, top_level(shape.width, shape.height),
-                                  EDGE_ROUND_UP, 1);
-    return sizeof(FusedState) + words_per_layer * shape.layers * sizeof(std::uint32_t);
-}
-
 void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
     using Stage = vk::PipelineStageFlagBits;
     using Access = vk::AccessFlagBits;
@@ -126,18 +121,12 @@ struct Subdivider::Impl {
         }
         sampler =
             program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
-        constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;  // constant_id in tile_list.glsl
         const detail::Specialization constants{
-            {TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
+            {detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
             detail::pyramid_chunk_constant(program.context())};
         if (strategy == Strategy::fused) {
-            for (const std::uint32_t encoding :
-                 {ENCODING_FLOAT32, ENCODING_UNORM8, ENCODING_UNORM16}) {
-                fused_pipelines[encoding] =
-                    program.make_pipeline(Kernel::fused, "fused",
-                                          {{TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
-                                           {detail::SOURCE_ENCODING, encoding}});
-            }
+            fused.emplace(program);
+            (void)fused->pipelines(TexelFormat::r32_float);  // so that what cannot work fails here
         } else if (strategy == Strategy::per_level) {
             pipeline = program.make_pipeline(Kernel::per_level, "per_level", constants);
             arguments_pipeline =
@@ -154,23 +143,21 @@ struct Subdivider::Impl {
     }
 
     [[nodiscard]] vk::DeviceSize scratch_bytes(const MapShape& shape) const {
-        return strategy == Strategy::fused ? fused_scratch_size_bytes(shape)
+        return strategy == Strategy::fused ? FusedSubdivision::scratch_size_bytes(shape)
                                            : scratch_size_bytes(shape, descents_of(shape));
     }
 
     void check(const MapShape& shape, std::uint64_t tile_capacity) const;
     void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
                        const std::vector<float>& thresholds) const;
-    void record_fused(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                      const std::vector<float>& thresholds) const;
 
     Strategy strategy;
     std::uint32_t subtree_levels;
     ComputeProgram program;
     Unique<vk::Sampler> sampler;
     Unique<vk::Pipeline> pipeline;
-    Unique<vk::Pipeline> arguments_pipeline;                        // per_level only
-    std::map<std::uint32_t, Unique<vk::Pipeline>> fused_pipelines;  // by encoding; fused only
+    Unique<vk::Pipeline> arguments_pipeline;  // per_level only
+    std::optional<FusedSubdivision> fused;    // fused only
 };
 
 struct Subdivider::Binding::Impl {
@@ -179,6 +166,7 @@ struct Subdivider::Binding::Impl {
     std::uint32_t tile_capacity;
     BufferRange scratch;
     DescriptorSet descriptors;
+    FusedPipelines fused;  // fused only
 };
 
 void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
@@ -241,48 +229,28 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
                           impl_->program.context().tile_chunk_shift, sizeof(TileListHeader));
     return Binding(std::make_unique<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
-        resources.scratch, impl_->program.make_descriptors(descriptors)));
+        resources.scratch, impl_->program.make_descriptors(descriptors),
+        impl_->fused ? impl_->fused->pipelines(shape.format) : FusedPipelines{}));
 }
 
 void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
-                        const Threshold& threshold) const {
+                        const Threshold& threshold, Order order) const {
     const Binding::Impl& bound = *binding.impl_;
     const std::uint32_t top = top_level(bound.shape.width, bound.shape.height);
     const std::vector<float> thresholds = threshold.levels(top);
     const vk::CommandBuffer buffer(commands);
-    if (impl_->strategy == Strategy::fused) {
+    if (impl_->fused) {
         threshold.check_monotone(top);
-        impl_->record_fused(buffer, bound, thresholds);
-    } else {
-        impl_->record_passes(buffer, bound, thresholds);
+        impl_->fused->record(buffer, bound.shape, bound.fused, bound.descriptors.set,
+                             bound.tile_capacity, thresholds, order);
+        return;
     }
-}
-
-void Subdivider::Impl::record_fused(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                                    const std::vector<float>& thresholds) const {
-    const MapShape& shape = bound.shape;
-    const Dispatch& dispatch = program.dispatch();
-    FusedParameters parameters{};
-    parameters.width = shape.width;
-    parameters.height = shape.height;
-    parameters.layers = shape.layers;
-    parameters.top_level = top_level(shape.width, shape.height);
-    parameters.texel_width = 1.0F / static_cast<float>(shape.width);
-    parameters.texel_height = 1.0F / static_cast<float>(shape.height);
-    parameters.state_words_per_layer =
-        state_words_per_layer(shape.width, shape.height, parameters.top_level, EDGE_ROUND_UP, 1);
-    parameters.max_workgroup_count = program.context().max_workgroup_count;
-    parameters.tile_capacity = bound.tile_capacity;
-    std::ranges::copy(thresholds, std::begin(parameters.thresholds));
-
-    const std::uint32_t encoding = detail::map_encoding(shape.format);
-    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *fused_pipelines.at(encoding), dispatch);
-    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
-                              bound.descriptors.set, {}, dispatch);
-    buffer.pushConstants<FusedParameters>(program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                                          parameters, dispatch);
-    buffer.dispatch(level_extent(shape.width, BLOCK_LEVELS),
-                    level_extent(shape.height, BLOCK_LEVELS), shape.layers, dispatch);
+    if (order == Order::canonical) {
+        throw Error(ErrorCode::invalid_argument,
+                    "only the strategy fused writes canonical order on the GPU; use it, or sort "
+                    "the tiles with sort_canonical");
+    }
+    impl_->record_passes(buffer, bound, thresholds);
 }
 
 void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,

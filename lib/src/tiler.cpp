@@ -83,7 +83,6 @@ struct Tiler::Impl {
     Impl(const Device& device, const TilerOptions& tiler_options)
         : options(tiler_options),
           context(device.context()),
-          pyramid(device),
           subdivider(device,
                      {.strategy = options.strategy, .subtree_levels = options.subtree_levels}),
           commands(context),
@@ -92,20 +91,23 @@ struct Tiler::Impl {
             throw Error(ErrorCode::invalid_argument,
                         "a Tiler needs a queue, the adopted device was given without one");
         }
+        if (subdivider.strategy() != Strategy::fused) {
+            pyramid.emplace(device);
+        }
     }
 
     void prepare_map(const MapShape& shape);
     void prepare_list(std::uint64_t capacity);
     void upload(const MapView& map);
-    void run(const Threshold& threshold, TileList& result);
+    void run(const Threshold& threshold, Order order, TileList& result);
     [[nodiscard]] TileListHeader read_header_and_statistics(TileList& result);
     void read_tiles(std::uint64_t count, std::vector<Tile>& tiles);
     void forget_resources();
 
     TilerOptions options;
     std::shared_ptr<DeviceContext> context;
-    Pyramid pyramid;
     Subdivider subdivider;
+    std::optional<Pyramid> pyramid;  // not with Strategy::fused
     Commands commands;
     Timestamps timestamps;
     Buffer upload_staging;
@@ -138,13 +140,13 @@ void Tiler::Impl::prepare_map(const MapShape& shape) {
     Buffer scratch(context, "the scratch of the subdivision", for_subdivider.scratch_size_bytes,
                    vk::BufferUsageFlags(for_subdivider.usage) | copied, MemoryKind::device);
     std::optional<PyramidResources> pyramid_resources;
-    if (subdivider.strategy() != Strategy::fused) {
-        const Pyramid::Requirements needed = pyramid.requirements(shape);
+    if (pyramid) {
+        const Pyramid::Requirements needed = pyramid->requirements(shape);
         Buffer levels(context, "the pyramid", needed.pyramid_size_bytes,
                       vk::BufferUsageFlags(needed.usage), MemoryKind::device);
         Buffer state(context, "the pyramid's state", needed.state_size_bytes,
                      vk::BufferUsageFlags(needed.usage) | copied, MemoryKind::device);
-        auto binding = pyramid.bind(
+        auto binding = pyramid->bind(
             shape, {.map = {map_image.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
                     .pyramid = {levels.handle()},
                     .state = {state.handle()}});
@@ -191,20 +193,20 @@ void Tiler::Impl::upload(const MapView& view) {
                          view);
 }
 
-void Tiler::Impl::run(const Threshold& threshold, TileList& result) {
+void Tiler::Impl::run(const Threshold& threshold, Order order, TileList& result) {
     const Dispatch& d = context->dispatch;
     clean = false;
     commands.run("subdividing", [&](vk::CommandBuffer buffer) {
         timestamps.reset(buffer);
         timestamps.write(buffer);
         if (map->pyramid) {
-            pyramid.record(buffer, map->pyramid->binding);
+            pyramid->record(buffer, map->pyramid->binding);
             const vk::MemoryBarrier pyramid_done(Access::eShaderWrite, Access::eShaderRead);
             buffer.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, pyramid_done,
                                    {}, {}, d);
             timestamps.write(buffer);
         }
-        subdivider.record(buffer, list->binding, threshold);
+        subdivider.record(buffer, list->binding, threshold, order);
         timestamps.write(buffer);
 
         // The header and the NaN counts of the layers, for the host.
@@ -296,18 +298,21 @@ TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order 
     impl_->upload(map);
     result.stages.push_back({"upload", clock.lap_ms(), false});
 
-    impl_->run(threshold, result);
+    // The others' lists are sorted on the host.
+    const bool sorts = order == Order::canonical && result.strategy != Strategy::fused;
+    const Order order_on_gpu = sorts ? Order::any : order;
+    impl_->run(threshold, order_on_gpu, result);
     TileListHeader header = impl_->read_header_and_statistics(result);
     while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
         ++result.buffer_repeats;
         impl_->prepare_list(header.required);
-        impl_->run(threshold, result);
+        impl_->run(threshold, order_on_gpu, result);
         header = impl_->read_header_and_statistics(result);
     }
     clock.lap_ms();
     impl_->read_tiles(header.written, result.tiles);
     result.stages.push_back({"read back", clock.lap_ms(), false});
-    if (order == Order::canonical) {
+    if (sorts) {
         sort_canonical(result.tiles);
         result.stages.push_back({"sort", clock.lap_ms(), false});
     }

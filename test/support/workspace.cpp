@@ -158,16 +158,18 @@ std::vector<Tile> SubdivisionWorkspace::read_tiles(Gpu& gpu) const {
     return gpu.read<Tile>(tile_list, sizeof(TileListHeader), read_header(gpu).written);
 }
 
-std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapShape& shape) {
+std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapShape& shape,
+                                std::uint32_t layer_words, std::uint32_t node_words) {
     const std::uint32_t top = top_level(shape.width, shape.height);
     const std::uint32_t per_layer =
-        state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1);
+        state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, node_words) - 1 +
+        layer_words;
     for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
         std::uint32_t word = shape.layers + layer * per_layer;
         if (state[word] != 0) {
             return "the NaN texels of layer " + std::to_string(layer);
         }
-        ++word;
+        word += layer_words;
         for (std::uint32_t level = BLOCK_LEVELS; level < top; level += step_levels(level, top)) {
             const std::uint32_t levels = step_levels(level, top);
             const std::uint32_t groups = blocks_along(shape.width, level, levels, EDGE_ROUND_UP) *
@@ -177,7 +179,8 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
                     return "group " + std::to_string(group) + " of level " + std::to_string(level);
                 }
             }
-            word += handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, 1);
+            word +=
+                handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, node_words);
         }
     }
     return {};

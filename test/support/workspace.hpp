@@ -64,9 +64,10 @@ struct SubdivisionWorkspace {
     Subdivider::Binding binding;
 };
 
-// The counter of a map's state that is not back at 0, or empty: of what Pyramid and Strategy::fused
-// keep behind their own words (kernel_parameters.h).
+// The counter of a map's state that is not back at 0, or empty: of what Pyramid (one word for each
+// layer and node) and Strategy::fused (more, kernel_parameters.h) keep behind their own words.
 [[nodiscard]] std::string counter_not_at_rest(std::span<const std::uint32_t> state,
-                                              const MapShape& shape);
+                                              const MapShape& shape, std::uint32_t layer_words = 1,
+                                              std::uint32_t node_words = 1);
 
 }  // namespace quadtile::test

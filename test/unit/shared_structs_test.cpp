@@ -24,7 +24,7 @@ constexpr std::uint32_t DIRTY_BLOCKS[] = {
 #include "dirty_blocks.spv.inc"
 };
 constexpr std::uint32_t FUSED[] = {
-#include "fused.spv.inc"
+#include "fused_count.spv.inc"
 };
 constexpr std::uint32_t DOWNSAMPLE_COLOURS[] = {
 #include "downsample_floats_4.spv.inc"

@@ -175,13 +175,29 @@ struct FusedParameters {
     float thresholds[MAX_LEVELS];
 };
 
-// All zero between runs. Behind it lie the state words of the downsampler, for one word a texel.
+// All zero between runs. Behind it lie, in words: the NaN texels of each layer (the last run's), then for
+// each layer fused_words_per_layer: LAYER_WORDS (the NaN texels counted so far; in canonical order the
+// layer's tiles, then its first place), then for each level that is handed over the counters of its groups
+// and its nodes, as in the downsampler's state.
 struct FusedState {
     QUADTILE_UINT tile_count;
     QUADTILE_UINT finished_layers;
     QUADTILE_UINT reserved0;
     QUADTILE_UINT reserved1;
 };
+
+const QUADTILE_UINT LAYER_WORDS = 2;
+const QUADTILE_UINT LAYER_TILES_WORD = 1;
+
+// Words of a node that is handed over, level by level: first all importances; then, for canonical order, the
+// tiles below each node and later a record of what it became; then its place in the list.
+const QUADTILE_UINT FUSED_NODE_WORDS = 3;
+
+QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,
+                                                    QUADTILE_UINT top_level) {
+    return state_words_per_layer(width, height, top_level, EDGE_ROUND_UP, FUSED_NODE_WORDS) - 1 +
+           LAYER_WORDS;
+}
 
 // ---- Dispatches --------------------------------------------------------------------------------
 

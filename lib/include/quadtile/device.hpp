@@ -19,8 +19,8 @@ class DeviceContext;
 
 // Optional features: a kernel uses one where it is on and has an equal path where it is off.
 struct Features {
-    // Shuffle and ballot in compute shaders with full subgroups of a known size, 4 to 128
-    // (subgroupSizeControl and computeFullSubgroups enabled on the device).
+    // Shuffle, ballot and arithmetic in compute shaders with full subgroups of a known size, 4 to
+    // 128 (subgroupSizeControl and computeFullSubgroups enabled on the device).
     bool subgroup_operations = true;
     // MIN and MAX reduction samplers (samplerFilterMinmax); used for extremes of unorm formats.
     bool sampler_minmax = true;

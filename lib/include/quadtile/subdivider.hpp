@@ -76,8 +76,10 @@ class Subdivider {
 
     // Records the dispatches of one subdivision and the barriers between them.
     //
-    // The tiles come in any order. Where they do not all find room, the header's `required` is
-    // exact all the same, `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
+    // The tiles come in any order; `fused` also writes them in canonical order, the same list to
+    // the bit on every device, for a second dispatch that reads the map once more where there are
+    // small tiles. Where they do not all find room, the header's `required` is exact all the same,
+    // `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
     //
     // `fused` is one dispatch and needs a monotone threshold (Threshold::check_monotone).
     //
@@ -88,9 +90,10 @@ class Subdivider {
     // After: the tile list was written by COMPUTE_SHADER / SHADER_WRITE. To consume it indirectly,
     // make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ.
     //
-    // Throws Error(invalid_argument) where the threshold does not fit the shape, or the strategy;
-    // then nothing was recorded. Does not allocate device memory, submit or wait.
-    void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold) const;
+    // Throws Error(invalid_argument) where the threshold or the order does not fit the shape or the
+    // strategy; then nothing was recorded. Does not allocate device memory, submit or wait.
+    void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
+                Order order = Order::any) const;
 
  private:
     struct Impl;

@@ -1,0 +1,45 @@
+// kernels/fused.comp on the host: its pipelines, its scratch, and the recording of its passes.
+
+#pragma once
+
+#include <quadtile/map.hpp>
+#include <quadtile/tiles.hpp>
+
+#include "compute_program.hpp"
+
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace quadtile::detail {
+
+// The pipelines for maps of one format.
+struct FusedPipelines {
+    vk::Pipeline all;
+    vk::Pipeline count;
+    vk::Pipeline emit;
+};
+
+class FusedSubdivision {
+ public:
+    // `program` outlives it.
+    explicit FusedSubdivision(const ComputeProgram& program) : program_(program) {}
+
+    [[nodiscard]] static vk::DeviceSize scratch_size_bytes(const MapShape& shape);
+
+    // Compiles them when a format first needs them. Thread-safe.
+    [[nodiscard]] FusedPipelines pipelines(TexelFormat format) const;
+
+    // One dispatch, in canonical order two. The thresholds must be monotone.
+    void record(vk::CommandBuffer commands, const MapShape& shape, const FusedPipelines& pipelines,
+                vk::DescriptorSet descriptors, std::uint32_t tile_capacity,
+                const std::vector<float>& thresholds, Order order) const;
+
+ private:
+    const ComputeProgram& program_;
+    mutable std::mutex mutex_;  // of the pipelines
+    mutable std::map<std::pair<Kernel, std::uint32_t>, Unique<vk::Pipeline>> pipelines_;
+};
+
+}  // namespace quadtile::detail
