@@ -10,11 +10,12 @@
 //
 // Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z).
 //
-// Threads lie on the Z-order curve through the block, 4 x 4 texels each, and every thread knows all its
-// nodes: those of step 1 (its four quads) and 2 in its registers, those of steps 3 to 6 from its neighbours.
-// So each finds the tiles that begin in its texels by itself; one scan gives them places, one atomic
-// addition a workgroup reserves these. Then the node of step 6 is handed over, as downsample.comp does:
-// the last workgroup of a group goes on with the group's nodes in the place of quads, up to the root.
+// A workgroup needs little more than its block's maximum: where the block's node is not split, there are no
+// tiles below it. Where it is, each thread takes 4 x 4 texels in turn along the Z-order curve, knows all its
+// nodes up to the block's, and so finds the tiles that begin in its texels by itself; one scan gives them
+// places, one atomic addition a workgroup reserves these. Then all threads write tiles, side by side in the
+// list. The block's node is handed over, as downsample.comp does: the last workgroup of a group goes on
+// with the group's nodes in the place of quads of texels, up to the root.
 //
 // Bindings, set 0:
 //   0    map    sampler2DArray: level 0, clamped to the edge, which repeats a texel of the same node
@@ -32,7 +33,6 @@
 #pragma use_vulkan_memory_model
 #if SUBGROUPS
 #extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_shuffle : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #endif
 #extension GL_EXT_control_flow_attributes : require
@@ -75,13 +75,6 @@ struct Block {
     uint nodes;   // where the level of nodes that were handed over lies in words
 };
 
-// The nodes of a thread.
-struct Nodes {
-    float quads[4];   // step 1, in Z-order
-    float above[5];   // steps 2 to 6
-    uint quad_tiles[4];  // PASS_COUNT, groups: tiles in each quad's node
-};
-
 uint layer;
 
 #if SUBGROUPS
@@ -106,12 +99,13 @@ bool is_split(uint level, float importance) { return importance >= parameters.th
 
 uvec2 morton(uint code) { return uvec2(morton_x(code), morton_y(code)); }
 
-// Of the thread's node of step 2.
-uvec2 position_of(Block block, uint thread) {
-    return ((block.index << block.steps) >> 2) + morton(thread);
-}
+// ---- Step 1 ----------------------------------------------------------------------------------------
 
-// ---- Nodes -----------------------------------------------------------------------------------------
+// Each thread makes four nodes of step 1: those whose place on the curve is this, and 32, 64 and 96 on. So
+// what the threads of a subgroup load at once lies together.
+uint place_on_curve(uint thread) { return 4 * (thread & ~31U) + (thread & 31); }
+
+uvec2 first_of_step_1(Block block) { return (block.index << block.steps) >> 1; }
 
 // The texels of a quad in Z-order. Outside the map those at its edge.
 vec4 read_quad(uvec2 position) {
@@ -120,24 +114,23 @@ vec4 read_quad(uvec2 position) {
     return textureGather(map, vec3(corner, layer), 0).wzxy;
 }
 
-// Step 1 of a block. All loads are under way before the first is used. Returns whether there is a NaN
-// texel, maybe one outside the map.
-bool reduce_quads(Block block, uint thread, inout Nodes nodes) {
-    const uvec2 first = 2 * position_of(block, thread);
+// Of a block. Returns the largest key, which may be that of NaN, and of texels outside the map.
+uint make_step_1(Block block, uint thread, out float nodes[4]) {
+    const uvec2 first = first_of_step_1(block) + morton(place_on_curve(thread));
     vec4 quads[4];
     [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        quads[i] = read_quad(first + morton(i));
+    for (uint i = 0; i < 4; ++i) {  // all loads are under way before the first is used
+        quads[i] = read_quad(first + morton(32 * i));
     }
     uint largest = 0;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
         const uint key = max(max(key_of(quads[i].x), key_of(quads[i].y)),
                              max(key_of(quads[i].z), key_of(quads[i].w)));
-        nodes.quads[i] = item_of_key(key);
+        nodes[i] = item_of_key(key);
         largest = max(largest, key);
     }
-    return counts_as_nan(largest);
+    return largest;
 }
 
 #if PASS != PASS_EMIT
@@ -145,11 +138,11 @@ shared uint nan_texels;
 
 // Counts the NaN texels of the thread that are inside the map. There are few: it reads them again.
 void count_nan(Block block, uint thread) {
-    const uvec2 first = 4 * position_of(block, thread);
+    const uint first = 4 * place_on_curve(thread);
     uint count = 0;
     [[dont_unroll]]
     for (uint i = 0; i < 16; ++i) {
-        const uvec2 texel = first + morton(i);
+        const uvec2 texel = 64 * block.index + morton(first + 128 * (i >> 2) + (i & 3));
         if (exists(0, texel)) {
             count += uint(counts_as_nan(key_of(texelFetch(map, ivec3(texel, layer), 0).r)));
         }
@@ -157,164 +150,179 @@ void count_nan(Block block, uint thread) {
     atomicAdd(nan_texels, count);
 }
 
-// Step 1 of a group: four nodes that were handed over.
-void load_quads(Block block, uint thread, inout Nodes nodes) {
-    const uint level = block.base + 1;
-    const uint width = extent_of(level).x;
-    const uvec2 first = 2 * position_of(block, thread);
-    const bool inside = thread < 1U << 2 * (block.steps - 2);
+// Where the node of a group at a place on the curve lies in words; 0 if there is none.
+uint word_of_node(Block block, uint place) {
+    const uvec2 local = morton(place);
+    const uvec2 position = first_of_step_1(block) + local;
+    const uvec2 extent = extent_of(block.base + 1);
+    const bool is_there = place < 1U << 2 * (block.steps - 1) && all(lessThan(position, extent));
+    return is_there ? block.nodes + position.y * extent.x + position.x : 0;
+}
+
+// Of a group: nodes that were handed over.
+uint load_step_1(Block block, uint thread, out float nodes[4]) {
+    uint largest = 0;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {  // no branch, so that all loads get under way at once
-        const uvec2 position = first + morton(i);
-        const bool is_there = inside && exists(level, position);
-        const uint place = block.nodes + (is_there ? position.y * width + position.x : 0);
-        const uint importance = atomicLoad(words[place], gl_ScopeDevice, 0, 0);
-        nodes.quads[i] = is_there ? uintBitsToFloat(importance) : nothing();
-#if PASS == PASS_COUNT
-        const uint tiles = atomicLoad(words[place + nodes_of_level(level)], gl_ScopeDevice, 0, 0);
-        nodes.quad_tiles[i] = is_there ? tiles : 0;
-#endif
+        const uint word = word_of_node(block, place_on_curve(thread) + 32 * i);
+        const uint bits =
+            atomicLoad(words[word != 0 ? word : block.nodes], gl_ScopeDevice, 0, 0);
+        nodes[i] = word != 0 ? uintBitsToFloat(bits) : nothing();
+        largest = max(largest, word != 0 ? key_from_bits(bits) : 0);
     }
+    return largest;
+}
+
+// The largest keys of the block and of the groups that follow it.
+shared uint largest_keys[1 + MAX_HANDOVERS];
+
+float largest_of_all(uint key, uint handovers) {
+#if SUBGROUPS
+    key = subgroupMax(key);
+    if (subgroupElect())
+#endif
+    {
+        atomicMax(largest_keys[handovers], key);
+    }
+    barrier();
+    return item_of_key(largest_keys[handovers]);
 }
 #endif
 
+// ---- Tiles -----------------------------------------------------------------------------------------
+
+// The nodes of a thread: its four of step 1 and all above them.
+struct Nodes {
+    float quads[4];
+    float above[5];  // steps 2 to 6
+};
+
+shared float step_1[4 * WORKGROUP_SIZE];  // in Z-order
 shared float exchanged[WORKGROUP_SIZE];
 
-// The steps above the quads. Threads of no nodes have `nothing()`.
-void reduce_above(uint thread, inout Nodes nodes) {
+// From nodes as they were made to those of a thread's own. Steps above the block's are its node again.
+Nodes nodes_of(uint thread, float made[4]) {
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        step_1[place_on_curve(thread) + 32 * i] = made[i];
+    }
+    barrier();
+    Nodes nodes;
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        nodes.quads[i] = step_1[4 * thread + i];
+    }
     float node = reduce_four(nodes.quads[0], nodes.quads[1], nodes.quads[2], nodes.quads[3]);
     nodes.above[0] = node;
-#if SUBGROUPS
-    if (gl_SubgroupSize >= 16) {
-        node = reduce_two(node, subgroupShuffleXor(node, 1));
-        node = reduce_two(node, subgroupShuffleXor(node, 2));
-        nodes.above[1] = node;
-        node = reduce_two(node, subgroupShuffleXor(node, 4));
-        node = reduce_two(node, subgroupShuffleXor(node, 8));
-        nodes.above[2] = node;
-        if ((thread & 15) == 0) {
-            exchanged[thread >> 4] = node;
-        }
-        barrier();
-        float quarters[4];
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
-            quarters[i] = reduce_four(exchanged[4 * i], exchanged[4 * i + 1], exchanged[4 * i + 2],
-                                      exchanged[4 * i + 3]);
-        }
-        const uint own = thread >> 6;
-        nodes.above[3] = own < 2 ? (own == 0 ? quarters[0] : quarters[1])
-                                 : (own == 2 ? quarters[2] : quarters[3]);
-        nodes.above[4] = reduce_four(quarters[0], quarters[1], quarters[2], quarters[3]);
-        return;
-    }
-#endif
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
         barrier();
         exchanged[thread] = node;
         barrier();
-        const uint first = thread & ~(3U << 2 * i);
         const uint pitch = 1U << 2 * i;
+        const uint first = thread & ~(3 * pitch);
         node = reduce_four(exchanged[first], exchanged[first + pitch], exchanged[first + 2 * pitch],
                            exchanged[first + 3 * pitch]);
         nodes.above[1 + i] = node;
     }
+    return nodes;
 }
 
-// The node that a block becomes. (Steps above it have the same importance.)
-float node_of_block(Nodes nodes) { return nodes.above[4]; }
+// Of a thread's node of step 2.
+uvec2 position_of(Block block, uint thread) {
+    return ((block.index << block.steps) >> 2) + morton(thread);
+}
 
-// ---- Tiles -----------------------------------------------------------------------------------------
+// Bits of the four in Z-order, from `first` on, that are inside an extent.
+uint inside(uvec2 first, uvec2 extent) {
+    const uvec2 count = min(extent - min(first, extent), uvec2(2));
+    const uint row = (1U << count.x) - 1;
+    return count.y > 1 ? row * 0x5U : (count.y > 0 ? row : 0);
+}
 
-// The tiles that begin in a thread's texels.
-struct Tiles {
-    uint step;    // of the one that begins at the first of them and is of step 2 or above, else 0
-    uint quads;   // bits of those of step 1
-    uint texels;  // bits
-};
+// The tiles that begin in a thread's texels: bits of texels (0-15) and of nodes of step 1 (16-19), or the
+// step of a larger one (from 20 on).
+const uint QUAD_TILES_SHIFT = 16;
+const uint TILE_STEP_SHIFT = 20;
 
-Tiles tiles_of(Block block, uint thread, Nodes nodes) {
-    Tiles tiles = Tiles(0, 0, 0);
-    const uint top = parameters.top_level;
+uint tiles_of(Block block, uint thread, Nodes nodes) {
     const uvec2 position = position_of(block, thread);
-    bool parent_split = true;  // that of the root, as it were
-    bool in_block = true;
+    if (block.steps >= 2 && (thread >= 1U << 2 * (block.steps - 2) ||
+                             !exists(block.base + 2, position))) {
+        return 0;
+    }
+    // Bits of the steps from 2 on whose nodes are split. The root has a parent that is, as it were; other
+    // blocks have no tiles where their node is not.
+    uint split_steps = 1U << (block.steps + 1);
     [[unroll]]
-    for (uint step = 6; step >= 2; --step) {
-        const uint level = block.base + step;
-        const bool corner = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
-        if (step <= block.steps) {
-            const bool split = is_split(level, nodes.above[step - 2]);
-            // The block's node has its parent elsewhere, unless it is the root.
-            const bool is_known = step < block.steps || level == top;
-            in_block = in_block && (step < block.steps || thread < 1U << 2 * (step - 2));
-            if (is_known && !split && parent_split && corner && in_block &&
-                exists(block.base + 2, position)) {
-                tiles.step = step;
-            }
-            parent_split = split;
+    for (uint step = 2; step <= 6; ++step) {
+        if (step <= block.steps && is_split(block.base + step, nodes.above[step - 2])) {
+            split_steps |= 1U << step;
         }
     }
+    const uint unsplit = uint(findLSB(split_steps)) - 1;
+    if (unsplit >= 2) {
+        const bool begins_here = (thread & ((1U << 2 * (unsplit - 2)) - 1)) == 0;
+        return begins_here ? unsplit << TILE_STEP_SHIFT : 0;
+    }
+    uint split = 0;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
-        const uvec2 quad = 2 * position + morton(i);
-        bool split = true;  // the parent of a map's only texel
-        if (top > block.base) {
-            split = is_split(block.base + 1, nodes.quads[i]);
-            if (!split && parent_split && in_block && exists(block.base + 1, quad)) {
-                tiles.quads |= 1U << i;
+        split |= uint(is_split(block.base + 1, nodes.quads[i])) << i;
+    }
+    uint tiles = 0;
+    if (block.steps == 0) {  // a map of one texel
+        split = 0xfU;
+    } else {
+        const uint quads = inside(2 * position, extent_of(block.base + 1));
+        tiles = (quads & ~split) << QUAD_TILES_SHIFT;
+        split &= quads;
+    }
+    if (block.base == 0) {
+        [[unroll]]
+        for (uint i = 0; i < 4; ++i) {
+            if ((split >> i & 1) != 0) {
+                tiles |= inside(2 * (2 * position + morton(i)), extent_of(0)) << 4 * i;
             }
-        }
-        if (split && block.base == 0 && all(lessThan(2 * quad, extent_of(0)))) {
-            const uvec2 inside = min(extent_of(0) - 2 * quad, uvec2(2));
-            const uint row = inside.x > 1 ? 0x3U : 0x1U;
-            tiles.texels |= (inside.y > 1 ? row * 0x5U : row) << 4 * i;
         }
     }
     return tiles;
 }
 
-uint tile_count(Tiles tiles) {
-    return uint(tiles.step != 0) + bitCount(tiles.quads) + bitCount(tiles.texels);
+uint tile_count(uint tiles) {
+    return tiles >= 1U << TILE_STEP_SHIFT ? 1 : bitCount(tiles);
 }
 
-#if SUBGROUPS
-shared uint subgroup_counts[WORKGROUP_SIZE / 4];
-#else
+// The sum of the counts of the threads before, for each thread; and the sum of all.
 shared uint counts[WORKGROUP_SIZE];
-#endif
 
-// The sum of the counts of the threads before; `total` is that of all. In uniform control flow.
 uint scan(uint count, uint thread, out uint total) {
-    uint before = 0;
-    total = 0;
 #if SUBGROUPS
     const uint inclusive = subgroupInclusiveAdd(count);
     if (gl_SubgroupInvocationID == gl_SubgroupSize - 1) {
-        subgroup_counts[gl_SubgroupID] = inclusive;
+        counts[gl_SubgroupID] = inclusive;
     }
     barrier();
-    before = inclusive - count;
+    uint before = inclusive - count;
+    total = 0;
     for (uint i = 0; i < gl_NumSubgroups; ++i) {
-        before += i < gl_SubgroupID ? subgroup_counts[i] : 0;
-        total += subgroup_counts[i];
+        before += i < gl_SubgroupID ? counts[i] : 0;
+        total += counts[i];
     }
+    return before;
 #else
     uint inclusive = count;
     for (uint reach = 1; reach < WORKGROUP_SIZE; reach *= 2) {
-        barrier();
         counts[thread] = inclusive;
         barrier();
         inclusive += thread >= reach ? counts[thread - reach] : 0;
+        barrier();
     }
-    barrier();
     counts[thread] = inclusive;
     barrier();
-    before = inclusive - count;
     total = counts[WORKGROUP_SIZE - 1];
+    return inclusive - count;
 #endif
-    return before;
 }
 
 void write_node(uint place, uint level, uvec2 position, float importance) {
@@ -326,38 +334,71 @@ void write_node(uint place, uint level, uvec2 position, float importance) {
     }
 }
 
-// Writes a thread's tiles, from a place on.
-void write_tiles(Block block, uint thread, Nodes nodes, Tiles tiles, uint place) {
-    const uvec2 position = position_of(block, thread);
-    if (tiles.step != 0) {
-        float importance = nodes.above[0];
-        [[unroll]]
-        for (uint step = 3; step <= 6; ++step) {
-            importance = tiles.step == step ? nodes.above[step - 2] : importance;
+#if PASS != PASS_COUNT
+
+shared uint thread_tiles[WORKGROUP_SIZE];
+shared uint thread_places[WORKGROUP_SIZE];
+
+// Lays out a thread's tiles for all to see.
+void lay_out(uint thread, Nodes nodes, uint tiles, uint before) {
+    thread_tiles[thread] = tiles;
+    thread_places[thread] = before;
+    [[unroll]]
+    for (uint step = 2; step <= 6; ++step) {
+        if (tiles >> TILE_STEP_SHIFT == step) {
+            step_1[4 * thread] = nodes.above[step - 2];
         }
-        write_node(place, block.base + tiles.step, position >> (tiles.step - 2), importance);
+    }
+}
+
+// Of a thread's tiles, the one with `rest` before it, which is none of step 2 or above.
+void write_small_tile(Block block, uint owner, uint tiles, uint rest, uint place) {
+    // Tiles of a quad and of its texels exclude each other.
+    uint quad = 0;
+    [[unroll]]
+    for (uint i = 0; i < 3; ++i) {
+        const uint in_quad =
+            bitCount(tiles & (0xfU << 4 * i)) + (tiles >> (QUAD_TILES_SHIFT + i) & 1);
+        if (quad == i && rest >= in_quad) {
+            rest -= in_quad;
+            ++quad;
+        }
+    }
+    const uvec2 node = 2 * position_of(block, owner) + morton(quad);
+    if ((tiles >> (QUAD_TILES_SHIFT + quad) & 1) != 0) {
+        write_node(place, block.base + 1, node, step_1[4 * owner + quad]);
         return;
     }
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        const uvec2 quad = 2 * position + morton(i);
-        if ((tiles.quads >> i & 1) != 0) {
-            write_node(place, block.base + 1, quad, nodes.quads[i]);
-            ++place;
+    // At the right edge of the map there are only the first and the third.
+    const uint texels = tiles >> 4 * quad & 0xfU;
+    const uvec2 texel = 2 * node + morton(texels == 0x5U ? 2 * rest : rest);
+    write_node(place, 0, texel, item_of(texelFetch(map, ivec3(texel, layer), 0).r));
+}
+
+// Writes all tiles of the block, from a place in the list on; neighbours in the list by neighbouring threads.
+void write_tiles(Block block, uint thread, uint total, uint first_place) {
+    for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
+        const uint place = start + thread;
+        uint owner = 0;  // the last thread whose tiles begin at this place or before
+        [[dont_unroll]]
+        for (uint reach = WORKGROUP_SIZE / 2; reach > 0; reach /= 2) {
+            owner += thread_places[owner + reach] <= place ? reach : 0;
         }
-        const uint in_quad = tiles.texels >> 4 * i & 0xfU;
-        if (in_quad != 0) {
-            const vec4 texels = read_quad(quad);
-            [[unroll]]
-            for (uint n = 0; n < 4; ++n) {
-                if ((in_quad >> n & 1) != 0) {
-                    write_node(place, 0, 2 * quad + morton(n), item_of(texels[n]));
-                    ++place;
-                }
+        if (place < total) {
+            const uint tiles = thread_tiles[owner];
+            const uint step = tiles >> TILE_STEP_SHIFT;
+            if (step != 0) {
+                write_node(first_place + place, block.base + step,
+                           position_of(block, owner) >> (step - 2), step_1[4 * owner]);
+            } else {
+                write_small_tile(block, owner, tiles, place - thread_places[owner],
+                                 first_place + place);
             }
         }
     }
 }
+
+#endif
 
 // ---- The way up ------------------------------------------------------------------------------------
 
@@ -416,36 +457,45 @@ void announce() {
 }
 
 #if PASS == PASS_COUNT
-// Leaves for PASS_EMIT what it finds in the nodes of a group, and where it goes.
-void write_records(Block block, uint thread, Nodes nodes, Tiles tiles, uint place) {
-    const uint level = block.base + 1;
-    const uint width = extent_of(level).x;
-    const uvec2 first = 2 * position_of(block, thread);
-    if (thread >= 1U << 2 * (block.steps - 2)) {
-        return;
-    }
+// Tiles in the nodes of a group, those of a thread's own in Z-order.
+uvec4 tiles_handed_over(Block block, uint thread) {
+    uvec4 tiles;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
-        const uvec2 position = first + morton(i);
-        if (exists(level, position)) {
+        const uint word = word_of_node(block, 4 * thread + i);
+        tiles[i] = word != 0 ? atomicLoad(words[word + nodes_of_level(block.base + 1)],
+                                          gl_ScopeDevice, 0, 0)
+                             : 0;
+    }
+    return tiles;
+}
+
+// Leaves for PASS_EMIT what it finds in the nodes of a group, and where it goes.
+void write_records(Block block, uint thread, Nodes nodes, uint tiles, uvec4 handed_over,
+                   uint place) {
+    const uint level = block.base + 1;
+    const uint step = tiles >> TILE_STEP_SHIFT;
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const uint word = word_of_node(block, 4 * thread + i);
+        if (word != 0) {
             uint record = 0;
             float importance = nodes.quads[i];
             if (is_split(level, nodes.quads[i])) {
                 record = RECORD_SPLIT;
-            } else if ((tiles.quads >> i & 1) != 0) {
+            } else if ((tiles >> (QUAD_TILES_SHIFT + i) & 1) != 0) {
                 record = 1 + level;
-            } else if (i == 0 && tiles.step != 0) {
-                record = 1 + block.base + tiles.step;
+            } else if (i == 0 && step != 0) {
+                record = 1 + block.base + step;
                 [[unroll]]
-                for (uint step = 2; step <= 6; ++step) {
-                    importance = tiles.step == step ? nodes.above[step - 2] : importance;
+                for (uint above = 2; above <= 6; ++above) {
+                    importance = step == above ? nodes.above[above - 2] : importance;
                 }
             }
-            const uint word = block.nodes + position.y * width + position.x;
             words[word] = floatBitsToUint(importance);
             words[word + nodes_of_level(level)] = record;
             words[word + 2 * nodes_of_level(level)] = place;
-            place += record == RECORD_SPLIT ? nodes.quad_tiles[i] : min(record, 1U);
+            place += record == RECORD_SPLIT ? handed_over[i] : min(record, 1U);
         }
     }
 }
@@ -516,39 +566,50 @@ void main() {
     // First word of the layer's state.
     const uint layer_state = parameters.layers + layer * parameters.state_words_per_layer;
     uint counters = layer_state + LAYER_WORDS;
+    uint handovers = 0;
 
     if (thread == 0) {
         nan_texels = 0;
+        [[unroll]]
+        for (uint i = 0; i <= MAX_HANDOVERS; ++i) {
+            largest_keys[i] = 0;
+        }
     }
     barrier();
-    Nodes nodes;
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        nodes.quad_tiles[i] = 0;
-    }
-    if (reduce_quads(block, thread, nodes)) {
+    float made[4];
+    uint largest = make_step_1(block, thread, made);
+    if (counts_as_nan(largest)) {
         count_nan(block, thread);
     }
     while (true) {
-        reduce_above(thread, nodes);
-        const float importance = node_of_block(nodes);
+        const float importance = largest_of_all(largest, handovers);
         const uint level = block.base + block.steps;
         const bool is_root = level == parameters.top_level;
         // Where a node is not split, none below it is, and they have no tiles.
         const bool has_tiles = is_root || is_split(level, importance);
-        Tiles tiles = Tiles(0, 0, 0);
-        uint before = 0;
         uint total = 0;
-        if (has_tiles) {
-            tiles = tiles_of(block, thread, nodes);
-            uint count = tile_count(tiles);
 #if PASS == PASS_COUNT
-            [[unroll]]
-            for (uint i = 0; i < 4; ++i) {
-                count += nodes.quad_tiles[i];
-            }
+        Nodes nodes;
+        uint tiles = 0;
+        uvec4 handed_over = uvec4(0);
+        uint before = 0;
 #endif
-            before = scan(count, thread, total);
+        if (has_tiles) {
+#if PASS == PASS_COUNT
+            nodes = nodes_of(thread, made);
+            tiles = tiles_of(block, thread, nodes);
+            if (block.base > 0) {
+                handed_over = tiles_handed_over(block, thread);
+            }
+            before = scan(tile_count(tiles) + handed_over.x + handed_over.y + handed_over.z +
+                              handed_over.w,
+                          thread, total);
+#else
+            const Nodes nodes = nodes_of(thread, made);
+            const uint tiles = tiles_of(block, thread, nodes);
+            const uint before = scan(tile_count(tiles), thread, total);
+            lay_out(thread, nodes, tiles, before);
+#endif
         }
         const Group group = group_of(level, block.index, counters);
         if (thread == 0) {
@@ -565,10 +626,10 @@ void main() {
         announce();
         if (has_tiles) {
 #if PASS == PASS_ALL
-            write_tiles(block, thread, nodes, tiles, first_place + before);
+            write_tiles(block, thread, total, first_place);
 #else
             if (block.base > 0) {
-                write_records(block, thread, nodes, tiles, before);
+                write_records(block, thread, nodes, tiles, handed_over, before);
             }
 #endif
         }
@@ -581,7 +642,8 @@ void main() {
         }
         counters = group.counters;
         block = Block(level - 1, group.levels + 1, group.index, group.nodes);
-        load_quads(block, thread, nodes);
+        ++handovers;
+        largest = load_step_1(block, thread, made);
     }
 }
 
@@ -625,13 +687,15 @@ void main() {
         return;
     }
 
-    Nodes nodes;
-    reduce_quads(block, thread, nodes);
-    reduce_above(thread, nodes);
-    const Tiles tiles = tiles_of(block, thread, nodes);
+    float made[4];
+    make_step_1(block, thread, made);
+    const Nodes nodes = nodes_of(thread, made);
+    const uint tiles = tiles_of(block, thread, nodes);
     uint total;
     const uint before = scan(tile_count(tiles), thread, total);
-    write_tiles(block, thread, nodes, tiles, place + before);
+    lay_out(thread, nodes, tiles, before);
+    barrier();
+    write_tiles(block, thread, total, place);
 }
 
 #endif
