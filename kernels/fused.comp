@@ -114,21 +114,50 @@ vec4 read_quad(uvec2 position) {
     return textureGather(map, vec3(corner, layer), 0).wzxy;
 }
 
+// The largest key of each quad.
+void make_keys(vec4 quads[4], out uint keys[4]) {
+    if (SOURCE_UNORM_BITS != 0) {
+        [[unroll]]
+        for (uint i = 0; i < 4; ++i) {
+            keys[i] = key_of(max(max(quads[i].x, quads[i].y), max(quads[i].z, quads[i].w)));
+        }
+        return;
+    }
+    // Where no sign is set, which is the rule, bits compare as keys do, NaN included.
+    ivec4 signs = ivec4(0);
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const ivec4 bits = floatBitsToInt(quads[i]);
+        signs |= bits;
+        keys[i] = key_from_bits(uint(max(max(bits.x, bits.y), max(bits.z, bits.w))));
+    }
+    if ((signs.x | signs.y | signs.z | signs.w) < 0) {
+        [[unroll]]
+        for (uint i = 0; i < 4; ++i) {
+            keys[i] = max(max(key_of(quads[i].x), key_of(quads[i].y)),
+                          max(key_of(quads[i].z), key_of(quads[i].w)));
+        }
+    }
+}
+
+shared float step_1[4 * WORKGROUP_SIZE];
+
 // Of a block. Returns the largest key, which may be that of NaN, and of texels outside the map.
-uint make_step_1(Block block, uint thread, out float nodes[4]) {
-    const uvec2 first = first_of_step_1(block) + morton(place_on_curve(thread));
+uint make_step_1(Block block, uint thread) {
+    const uint place = place_on_curve(thread);
+    const uvec2 first = first_of_step_1(block) + morton(place);
     vec4 quads[4];
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {  // all loads are under way before the first is used
         quads[i] = read_quad(first + morton(32 * i));
     }
+    uint keys[4];
+    make_keys(quads, keys);
     uint largest = 0;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
-        const uint key = max(max(key_of(quads[i].x), key_of(quads[i].y)),
-                             max(key_of(quads[i].z), key_of(quads[i].w)));
-        nodes[i] = item_of_key(key);
-        largest = max(largest, key);
+        step_1[place + 32 * i] = item_of_key(keys[i]);
+        largest = max(largest, keys[i]);
     }
     return largest;
 }
@@ -160,14 +189,15 @@ uint word_of_node(Block block, uint place) {
 }
 
 // Of a group: nodes that were handed over.
-uint load_step_1(Block block, uint thread, out float nodes[4]) {
+uint load_step_1(Block block, uint thread) {
     uint largest = 0;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {  // no branch, so that all loads get under way at once
-        const uint word = word_of_node(block, place_on_curve(thread) + 32 * i);
+        const uint place = place_on_curve(thread) + 32 * i;
+        const uint word = word_of_node(block, place);
         const uint bits =
             atomicLoad(words[word != 0 ? word : block.nodes], gl_ScopeDevice, 0, 0);
-        nodes[i] = word != 0 ? uintBitsToFloat(bits) : nothing();
+        step_1[place] = word != 0 ? uintBitsToFloat(bits) : nothing();
         largest = max(largest, word != 0 ? key_from_bits(bits) : 0);
     }
     return largest;
@@ -191,43 +221,6 @@ float largest_of_all(uint key, uint handovers) {
 
 // ---- Tiles -----------------------------------------------------------------------------------------
 
-// The nodes of a thread: its four of step 1 and all above them.
-struct Nodes {
-    float quads[4];
-    float above[5];  // steps 2 to 6
-};
-
-shared float step_1[4 * WORKGROUP_SIZE];  // in Z-order
-shared float exchanged[WORKGROUP_SIZE];
-
-// From nodes as they were made to those of a thread's own. Steps above the block's are its node again.
-Nodes nodes_of(uint thread, float made[4]) {
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        step_1[place_on_curve(thread) + 32 * i] = made[i];
-    }
-    barrier();
-    Nodes nodes;
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        nodes.quads[i] = step_1[4 * thread + i];
-    }
-    float node = reduce_four(nodes.quads[0], nodes.quads[1], nodes.quads[2], nodes.quads[3]);
-    nodes.above[0] = node;
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        barrier();
-        exchanged[thread] = node;
-        barrier();
-        const uint pitch = 1U << 2 * i;
-        const uint first = thread & ~(3 * pitch);
-        node = reduce_four(exchanged[first], exchanged[first + pitch], exchanged[first + 2 * pitch],
-                           exchanged[first + 3 * pitch]);
-        nodes.above[1 + i] = node;
-    }
-    return nodes;
-}
-
 // Of a thread's node of step 2.
 uvec2 position_of(Block block, uint thread) {
     return ((block.index << block.steps) >> 2) + morton(thread);
@@ -245,30 +238,47 @@ uint inside(uvec2 first, uvec2 extent) {
 const uint QUAD_TILES_SHIFT = 16;
 const uint TILE_STEP_SHIFT = 20;
 
-uint tiles_of(Block block, uint thread, Nodes nodes) {
+shared float exchanged[WORKGROUP_SIZE];
+
+// Finds them; `importance` is the larger tile's. In uniform control flow, after step 1.
+uint find_tiles(Block block, uint thread, out float importance) {
+    uint split = 0;  // bits of the thread's nodes of step 1
+    float node = nothing();
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const float quad = step_1[4 * thread + i];
+        split |= uint(is_split(block.base + 1, quad)) << i;
+        node = reduce_two(node, quad);
+    }
+    // The highest step whose node is not split: its parent is, or it is the root. (Other blocks have no tiles
+    // where their node is not split.)
+    uint unsplit = 1;
+    importance = 0.0;
+    [[dont_unroll]]
+    for (uint step = 2; step <= block.steps; ++step) {
+        if (step > 2) {
+            const uint pitch = 1U << 2 * (step - 3);
+            const uint first = thread & ~(3 * pitch);
+            barrier();
+            exchanged[thread] = node;
+            barrier();
+            node = reduce_four(exchanged[first], exchanged[first + pitch],
+                               exchanged[first + 2 * pitch], exchanged[first + 3 * pitch]);
+        }
+        if (!is_split(block.base + step, node)) {
+            unsplit = step;
+            importance = node;
+        }
+    }
+
     const uvec2 position = position_of(block, thread);
     if (block.steps >= 2 && (thread >= 1U << 2 * (block.steps - 2) ||
                              !exists(block.base + 2, position))) {
         return 0;
     }
-    // Bits of the steps from 2 on whose nodes are split. The root has a parent that is, as it were; other
-    // blocks have no tiles where their node is not.
-    uint split_steps = 1U << (block.steps + 1);
-    [[unroll]]
-    for (uint step = 2; step <= 6; ++step) {
-        if (step <= block.steps && is_split(block.base + step, nodes.above[step - 2])) {
-            split_steps |= 1U << step;
-        }
-    }
-    const uint unsplit = uint(findLSB(split_steps)) - 1;
     if (unsplit >= 2) {
         const bool begins_here = (thread & ((1U << 2 * (unsplit - 2)) - 1)) == 0;
         return begins_here ? unsplit << TILE_STEP_SHIFT : 0;
-    }
-    uint split = 0;
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        split |= uint(is_split(block.base + 1, nodes.quads[i])) << i;
     }
     uint tiles = 0;
     if (block.steps == 0) {  // a map of one texel
@@ -305,7 +315,14 @@ uint scan(uint count, uint thread, out uint total) {
     barrier();
     uint before = inclusive - count;
     total = 0;
-    for (uint i = 0; i < gl_NumSubgroups; ++i) {
+    const uint usual = 8;  // subgroups of 32: all loads at once
+    [[unroll]]
+    for (uint i = 0; i < usual; ++i) {
+        const uint other = i < gl_NumSubgroups ? counts[i] : 0;
+        before += i < gl_SubgroupID ? other : 0;
+        total += other;
+    }
+    for (uint i = usual; i < gl_NumSubgroups; ++i) {
         before += i < gl_SubgroupID ? counts[i] : 0;
         total += counts[i];
     }
@@ -325,12 +342,19 @@ uint scan(uint count, uint thread, out uint total) {
 #endif
 }
 
-void write_node(uint place, uint level, uvec2 position, float importance) {
+// A tile to be.
+struct Node {
+    uint level;
+    uvec2 position;
+    float importance;
+};
+
+void write_node(uint place, Node node) {
     if (place < parameters.tile_capacity) {
-        const uint flags = is_split(level, importance) ? TILE_CLAMPED : 0;
-        write_tile(place, Tile(tile_position(position.x, position.y),
-                               tile_node(level, flags, layer), importance,
-                               parameters.thresholds[level]));
+        const uint flags = is_split(node.level, node.importance) ? TILE_CLAMPED : 0;
+        write_tile(place, Tile(tile_position(node.position.x, node.position.y),
+                               tile_node(node.level, flags, layer), node.importance,
+                               parameters.thresholds[node.level]));
     }
 }
 
@@ -340,19 +364,22 @@ shared uint thread_tiles[WORKGROUP_SIZE];
 shared uint thread_places[WORKGROUP_SIZE];
 
 // Lays out a thread's tiles for all to see.
-void lay_out(uint thread, Nodes nodes, uint tiles, uint before) {
+void lay_out(uint thread, uint tiles, float importance, uint before) {
     thread_tiles[thread] = tiles;
     thread_places[thread] = before;
-    [[unroll]]
-    for (uint step = 2; step <= 6; ++step) {
-        if (tiles >> TILE_STEP_SHIFT == step) {
-            step_1[4 * thread] = nodes.above[step - 2];
-        }
+    if (tiles >> TILE_STEP_SHIFT != 0) {
+        step_1[4 * thread] = importance;
     }
 }
 
-// Of a thread's tiles, the one with `rest` before it, which is none of step 2 or above.
-void write_small_tile(Block block, uint owner, uint tiles, uint rest, uint place) {
+// Of a thread's tiles, the one with `rest` before it.
+Node tile_at(Block block, uint owner, uint rest) {
+    const uint tiles = thread_tiles[owner];
+    const uvec2 position = position_of(block, owner);
+    const uint step = tiles >> TILE_STEP_SHIFT;
+    if (step != 0) {
+        return Node(block.base + step, position >> (step - 2), step_1[4 * owner]);
+    }
     // Tiles of a quad and of its texels exclude each other.
     uint quad = 0;
     [[unroll]]
@@ -364,19 +391,19 @@ void write_small_tile(Block block, uint owner, uint tiles, uint rest, uint place
             ++quad;
         }
     }
-    const uvec2 node = 2 * position_of(block, owner) + morton(quad);
+    const uvec2 node = 2 * position + morton(quad);
     if ((tiles >> (QUAD_TILES_SHIFT + quad) & 1) != 0) {
-        write_node(place, block.base + 1, node, step_1[4 * owner + quad]);
-        return;
+        return Node(block.base + 1, node, step_1[4 * owner + quad]);
     }
     // At the right edge of the map there are only the first and the third.
     const uint texels = tiles >> 4 * quad & 0xfU;
     const uvec2 texel = 2 * node + morton(texels == 0x5U ? 2 * rest : rest);
-    write_node(place, 0, texel, item_of(texelFetch(map, ivec3(texel, layer), 0).r));
+    return Node(0, texel, item_of(texelFetch(map, ivec3(texel, layer), 0).r));
 }
 
 // Writes all tiles of the block, from a place in the list on; neighbours in the list by neighbouring threads.
 void write_tiles(Block block, uint thread, uint total, uint first_place) {
+    [[dont_unroll]]
     for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
         const uint place = start + thread;
         uint owner = 0;  // the last thread whose tiles begin at this place or before
@@ -385,15 +412,7 @@ void write_tiles(Block block, uint thread, uint total, uint first_place) {
             owner += thread_places[owner + reach] <= place ? reach : 0;
         }
         if (place < total) {
-            const uint tiles = thread_tiles[owner];
-            const uint step = tiles >> TILE_STEP_SHIFT;
-            if (step != 0) {
-                write_node(first_place + place, block.base + step,
-                           position_of(block, owner) >> (step - 2), step_1[4 * owner]);
-            } else {
-                write_small_tile(block, owner, tiles, place - thread_places[owner],
-                                 first_place + place);
-            }
+            write_node(first_place + place, tile_at(block, owner, place - thread_places[owner]));
         }
     }
 }
@@ -471,7 +490,7 @@ uvec4 tiles_handed_over(Block block, uint thread) {
 }
 
 // Leaves for PASS_EMIT what it finds in the nodes of a group, and where it goes.
-void write_records(Block block, uint thread, Nodes nodes, uint tiles, uvec4 handed_over,
+void write_records(Block block, uint thread, uint tiles, float tile_importance, uvec4 handed_over,
                    uint place) {
     const uint level = block.base + 1;
     const uint step = tiles >> TILE_STEP_SHIFT;
@@ -480,17 +499,14 @@ void write_records(Block block, uint thread, Nodes nodes, uint tiles, uvec4 hand
         const uint word = word_of_node(block, 4 * thread + i);
         if (word != 0) {
             uint record = 0;
-            float importance = nodes.quads[i];
-            if (is_split(level, nodes.quads[i])) {
+            float importance = step_1[4 * thread + i];
+            if (is_split(level, importance)) {
                 record = RECORD_SPLIT;
             } else if ((tiles >> (QUAD_TILES_SHIFT + i) & 1) != 0) {
                 record = 1 + level;
             } else if (i == 0 && step != 0) {
                 record = 1 + block.base + step;
-                [[unroll]]
-                for (uint above = 2; above <= 6; ++above) {
-                    importance = step == above ? nodes.above[above - 2] : importance;
-                }
+                importance = tile_importance;
             }
             words[word] = floatBitsToUint(importance);
             words[word + nodes_of_level(level)] = record;
@@ -576,8 +592,7 @@ void main() {
         }
     }
     barrier();
-    float made[4];
-    uint largest = make_step_1(block, thread, made);
+    uint largest = make_step_1(block, thread);
     if (counts_as_nan(largest)) {
         count_nan(block, thread);
     }
@@ -588,27 +603,24 @@ void main() {
         // Where a node is not split, none below it is, and they have no tiles.
         const bool has_tiles = is_root || is_split(level, importance);
         uint total = 0;
-#if PASS == PASS_COUNT
-        Nodes nodes;
-        uint tiles = 0;
-        uvec4 handed_over = uvec4(0);
         uint before = 0;
+        uint tiles = 0;
+        float tile_importance = 0.0;
+#if PASS == PASS_COUNT
+        uvec4 handed_over = uvec4(0);
 #endif
         if (has_tiles) {
+            tiles = find_tiles(block, thread, tile_importance);
+            uint count = tile_count(tiles);
 #if PASS == PASS_COUNT
-            nodes = nodes_of(thread, made);
-            tiles = tiles_of(block, thread, nodes);
             if (block.base > 0) {
                 handed_over = tiles_handed_over(block, thread);
+                count += handed_over.x + handed_over.y + handed_over.z + handed_over.w;
             }
-            before = scan(tile_count(tiles) + handed_over.x + handed_over.y + handed_over.z +
-                              handed_over.w,
-                          thread, total);
-#else
-            const Nodes nodes = nodes_of(thread, made);
-            const uint tiles = tiles_of(block, thread, nodes);
-            const uint before = scan(tile_count(tiles), thread, total);
-            lay_out(thread, nodes, tiles, before);
+#endif
+            before = scan(count, thread, total);
+#if PASS == PASS_ALL
+            lay_out(thread, tiles, tile_importance, before);
 #endif
         }
         const Group group = group_of(level, block.index, counters);
@@ -629,7 +641,7 @@ void main() {
             write_tiles(block, thread, total, first_place);
 #else
             if (block.base > 0) {
-                write_records(block, thread, nodes, tiles, handed_over, before);
+                write_records(block, thread, tiles, tile_importance, handed_over, before);
             }
 #endif
         }
@@ -643,7 +655,8 @@ void main() {
         counters = group.counters;
         block = Block(level - 1, group.levels + 1, group.index, group.nodes);
         ++handovers;
-        largest = load_step_1(block, thread, made);
+        barrier();  // the last step 1 is no longer needed
+        largest = load_step_1(block, thread);
     }
 }
 
@@ -682,18 +695,19 @@ void main() {
     place += words[layer_state + LAYER_TILES_WORD];
     if (record != RECORD_SPLIT) {
         if (thread == 0 && corner && record > 0) {
-            write_node(place, record - 1, block.index >> (record - 1 - BLOCK_LEVELS), importance);
+            write_node(place, Node(record - 1, block.index >> (record - 1 - BLOCK_LEVELS),
+                                   importance));
         }
         return;
     }
 
-    float made[4];
-    make_step_1(block, thread, made);
-    const Nodes nodes = nodes_of(thread, made);
-    const uint tiles = tiles_of(block, thread, nodes);
+    make_step_1(block, thread);
+    barrier();
+    float tile_importance;
+    const uint tiles = find_tiles(block, thread, tile_importance);
     uint total;
     const uint before = scan(tile_count(tiles), thread, total);
-    lay_out(thread, nodes, tiles, before);
+    lay_out(thread, tiles, tile_importance, before);
     barrier();
     write_tiles(block, thread, total, place);
 }

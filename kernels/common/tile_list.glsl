@@ -3,6 +3,8 @@
 // bytes before its chunk as the header has; only the first view's is the header.
 
 layout(constant_id = 20) const uint TILE_CHUNK_SHIFT = 23;
+// Whether one chunk holds them all.
+layout(constant_id = 21) const bool TILES_IN_ONE_CHUNK = false;
 
 layout(set = 0, binding = 6, std430) writeonly buffer Tiles0 {
     TileListHeader header;
@@ -22,9 +24,12 @@ layout(set = 0, binding = 9, std430) writeonly buffer Tiles3 {
 };
 
 void write_tile(uint place, Tile tile) {
-    const uint chunk = place >> TILE_CHUNK_SHIFT;
+    if (TILES_IN_ONE_CHUNK) {
+        tiles_0[place] = tile;
+        return;
+    }
     const uint index = place & ((1U << TILE_CHUNK_SHIFT) - 1);
-    switch (chunk) {
+    switch (place >> TILE_CHUNK_SHIFT) {
         case 0:
             tiles_0[index] = tile;
             break;

@@ -18,14 +18,17 @@ vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
     return sizeof(FusedState) + words_per_layer * shape.layers * sizeof(std::uint32_t);
 }
 
-FusedPipelines FusedSubdivision::pipelines(TexelFormat format) const {
+FusedPipelines FusedSubdivision::pipelines(TexelFormat format, std::uint32_t tile_capacity) const {
     const std::uint32_t encoding = map_encoding(format);
+    const std::uint32_t chunk_shift = program_.context().tile_chunk_shift;
+    const bool one_chunk = (tile_capacity - 1) >> chunk_shift == 0;
     const std::lock_guard lock(mutex_);
     const auto pipeline = [&](Kernel kernel, const char* name) {
-        Unique<vk::Pipeline>& made = pipelines_[{kernel, encoding}];
+        Unique<vk::Pipeline>& made = pipelines_[{kernel, encoding, one_chunk}];
         if (!made) {
             made = program_.make_pipeline(kernel, name,
-                                          {{TILE_CHUNK_SHIFT, program_.context().tile_chunk_shift},
+                                          {{TILE_CHUNK_SHIFT, chunk_shift},
+                                           {TILES_IN_ONE_CHUNK, one_chunk ? 1U : 0U},
                                            {SOURCE_ENCODING, encoding}});
         }
         return made.get();

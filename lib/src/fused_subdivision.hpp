@@ -9,12 +9,12 @@
 
 #include <map>
 #include <mutex>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace quadtile::detail {
 
-// The pipelines for maps of one format.
+// The pipelines for maps of one format and lists in one chunk, or in several.
 struct FusedPipelines {
     vk::Pipeline all;
     vk::Pipeline count;
@@ -28,8 +28,8 @@ class FusedSubdivision {
 
     [[nodiscard]] static vk::DeviceSize scratch_size_bytes(const MapShape& shape);
 
-    // Compiles them when a format first needs them. Thread-safe.
-    [[nodiscard]] FusedPipelines pipelines(TexelFormat format) const;
+    // Compiles them when they are first needed. Thread-safe.
+    [[nodiscard]] FusedPipelines pipelines(TexelFormat format, std::uint32_t tile_capacity) const;
 
     // One dispatch, in canonical order two. The thresholds must be monotone.
     void record(vk::CommandBuffer commands, const MapShape& shape, const FusedPipelines& pipelines,
@@ -39,7 +39,8 @@ class FusedSubdivision {
  private:
     const ComputeProgram& program_;
     mutable std::mutex mutex_;  // of the pipelines
-    mutable std::map<std::pair<Kernel, std::uint32_t>, Unique<vk::Pipeline>> pipelines_;
+    // By pass, encoding, and whether the list is in one chunk.
+    mutable std::map<std::tuple<Kernel, std::uint32_t, bool>, Unique<vk::Pipeline>> pipelines_;
 };
 
 }  // namespace quadtile::detail

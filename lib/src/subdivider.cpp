@@ -126,7 +126,8 @@ struct Subdivider::Impl {
             detail::pyramid_chunk_constant(program.context())};
         if (strategy == Strategy::fused) {
             fused.emplace(program);
-            (void)fused->pipelines(TexelFormat::r32_float);  // so that what cannot work fails here
+            (void)fused->pipelines(TexelFormat::r32_float,
+                                   1);  // so that what cannot work fails here
         } else if (strategy == Strategy::per_level) {
             pipeline = program.make_pipeline(Kernel::per_level, "per_level", constants);
             arguments_pipeline =
@@ -230,7 +231,9 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     return Binding(std::make_unique<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
         resources.scratch, impl_->program.make_descriptors(descriptors),
-        impl_->fused ? impl_->fused->pipelines(shape.format) : FusedPipelines{}));
+        impl_->fused ? impl_->fused->pipelines(shape.format,
+                                               static_cast<std::uint32_t>(resources.tile_capacity))
+                     : FusedPipelines{}));
 }
 
 void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
