@@ -6,7 +6,8 @@
 // split), so whoever knows a node and its parent knows whether it is a tile: no descent.
 //
 // One dispatch gives the tiles in any order (PASS_ALL). Canonical order takes two: the first counts the
-// tiles below each block (PASS_COUNT), the second writes each to its place (PASS_EMIT).
+// tiles below each block (PASS_COUNT), the second writes each to its place (PASS_EMIT). A budget of tiles
+// takes another before them (PASS_BUDGET), which scales the thresholds (budget.h).
 //
 // Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z).
 //
@@ -27,7 +28,7 @@
 // at device scope; the last workgroup of a group acquires. The additions to tile_count and to the NaN
 // texels come before the same thread's release, so the workgroup that makes the root has them all behind
 // it. Layers count themselves in likewise, and the last of them completes the header. A barrier of the
-// command buffer lies between PASS_COUNT and PASS_EMIT.
+// command buffer lies between passes.
 
 #extension GL_KHR_memory_scope_semantics : require
 #pragma use_vulkan_memory_model
@@ -38,6 +39,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
 
+#include "quadtile/budget.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/tile_list.h"
 
@@ -51,6 +53,7 @@
 #define PASS_ALL 0
 #define PASS_COUNT 1
 #define PASS_EMIT 2
+#define PASS_BUDGET 3
 
 // What PASS_COUNT finds of a node, for PASS_EMIT: 0 for one inside a tile that begins before it, one more
 // than the level of the tile that begins in it, or:
@@ -58,6 +61,9 @@ const uint RECORD_SPLIT = 0x80000000U;
 
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
+
+// Whether the thresholds are those that PASS_BUDGET has left.
+layout(constant_id = 22) const bool WITH_BUDGET = false;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
 layout(set = 0, binding = 1, std430) nonprivate buffer State {
@@ -94,8 +100,17 @@ uint nodes_of_level(uint level) {
 
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
+// First word of what is kept for budgets: the thresholds, the index of their factor, the histogram.
+uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
+
+// The level must be the same in all threads: the rule for push constants.
+float threshold_of(uint level) {
+    return WITH_BUDGET ? uintBitsToFloat(words[budget_words() + level])
+                       : parameters.thresholds[level];
+}
+
 // Both are settled floats, which compare as they are (importance_key.h).
-bool is_split(uint level, float importance) { return importance >= parameters.thresholds[level]; }
+bool is_split(uint level, float importance) { return importance >= threshold_of(level); }
 
 uvec2 morton(uint code) { return uvec2(morton_x(code), morton_y(code)); }
 
@@ -162,7 +177,7 @@ uint make_step_1(Block block, uint thread) {
     return largest;
 }
 
-#if PASS != PASS_EMIT
+#if PASS == PASS_ALL || PASS == PASS_COUNT
 shared uint nan_texels;
 
 // Counts the NaN texels of the thread that are inside the map. There are few: it reads them again.
@@ -178,7 +193,9 @@ void count_nan(Block block, uint thread) {
     }
     atomicAdd(nan_texels, count);
 }
+#endif
 
+#if PASS != PASS_EMIT
 // Where the node of a group at a place on the curve lies in words; 0 if there is none.
 uint word_of_node(Block block, uint place) {
     const uvec2 local = morton(place);
@@ -240,6 +257,17 @@ const uint TILE_STEP_SHIFT = 20;
 
 shared float exchanged[WORKGROUP_SIZE];
 
+// A thread's node of a step above 2, of that of the step below. In uniform control flow.
+float node_above(float node, uint step, uint thread) {
+    const uint pitch = 1U << 2 * (step - 3);
+    const uint first = thread & ~(3 * pitch);
+    barrier();
+    exchanged[thread] = node;
+    barrier();
+    return reduce_four(exchanged[first], exchanged[first + pitch], exchanged[first + 2 * pitch],
+                       exchanged[first + 3 * pitch]);
+}
+
 // Finds them; `importance` is the larger tile's. In uniform control flow, after step 1.
 uint find_tiles(Block block, uint thread, out float importance) {
     uint split = 0;  // bits of the thread's nodes of step 1
@@ -257,13 +285,7 @@ uint find_tiles(Block block, uint thread, out float importance) {
     [[dont_unroll]]
     for (uint step = 2; step <= block.steps; ++step) {
         if (step > 2) {
-            const uint pitch = 1U << 2 * (step - 3);
-            const uint first = thread & ~(3 * pitch);
-            barrier();
-            exchanged[thread] = node;
-            barrier();
-            node = reduce_four(exchanged[first], exchanged[first + pitch],
-                               exchanged[first + 2 * pitch], exchanged[first + 3 * pitch]);
+            node = node_above(node, step, thread);
         }
         if (!is_split(block.base + step, node)) {
             unsplit = step;
@@ -347,24 +369,32 @@ struct Node {
     uint level;
     uvec2 position;
     float importance;
+    float threshold;
 };
 
 void write_node(uint place, Node node) {
     if (place < parameters.tile_capacity) {
-        const uint flags = is_split(node.level, node.importance) ? TILE_CLAMPED : 0;
+        const uint flags = node.importance >= node.threshold ? TILE_CLAMPED : 0;
         write_tile(place, Tile(tile_position(node.position.x, node.position.y),
                                tile_node(node.level, flags, layer), node.importance,
-                               parameters.thresholds[node.level]));
+                               node.threshold));
     }
 }
 
-#if PASS != PASS_COUNT
+#if PASS == PASS_ALL || PASS == PASS_EMIT
 
 shared uint thread_tiles[WORKGROUP_SIZE];
 shared uint thread_places[WORKGROUP_SIZE];
+shared float step_thresholds[7];
 
 // Lays out a thread's tiles for all to see.
-void lay_out(uint thread, uint tiles, float importance, uint before) {
+void lay_out(Block block, uint thread, uint tiles, float importance, uint before) {
+    [[unroll]]
+    for (uint step = 0; step <= 6; ++step) {
+        if (thread == step && block.base + step < MAX_LEVELS) {
+            step_thresholds[step] = threshold_of(block.base + step);
+        }
+    }
     thread_tiles[thread] = tiles;
     thread_places[thread] = before;
     if (tiles >> TILE_STEP_SHIFT != 0) {
@@ -378,7 +408,8 @@ Node tile_at(Block block, uint owner, uint rest) {
     const uvec2 position = position_of(block, owner);
     const uint step = tiles >> TILE_STEP_SHIFT;
     if (step != 0) {
-        return Node(block.base + step, position >> (step - 2), step_1[4 * owner]);
+        return Node(block.base + step, position >> (step - 2), step_1[4 * owner],
+                    step_thresholds[step]);
     }
     // Tiles of a quad and of its texels exclude each other.
     uint quad = 0;
@@ -393,12 +424,12 @@ Node tile_at(Block block, uint owner, uint rest) {
     }
     const uvec2 node = 2 * position + morton(quad);
     if ((tiles >> (QUAD_TILES_SHIFT + quad) & 1) != 0) {
-        return Node(block.base + 1, node, step_1[4 * owner + quad]);
+        return Node(block.base + 1, node, step_1[4 * owner + quad], step_thresholds[1]);
     }
     // At the right edge of the map there are only the first and the third.
     const uint texels = tiles >> 4 * quad & 0xfU;
     const uvec2 texel = 2 * node + morton(texels == 0x5U ? 2 * rest : rest);
-    return Node(0, texel, item_of(texelFetch(map, ivec3(texel, layer), 0).r));
+    return Node(0, texel, item_of(texelFetch(map, ivec3(texel, layer), 0).r), step_thresholds[0]);
 }
 
 // Writes all tiles of the block, from a place in the list on; neighbours in the list by neighbouring threads.
@@ -414,6 +445,103 @@ void write_tiles(Block block, uint thread, uint total, uint first_place) {
         if (place < total) {
             write_node(first_place + place, tile_at(block, owner, place - thread_places[owner]));
         }
+    }
+}
+
+#endif
+
+// ---- Budget ----------------------------------------------------------------------------------------
+
+#if PASS == PASS_BUDGET
+
+shared uint bins[1 + BUDGET_FACTORS];
+
+// What a node adds to the number of tiles where it is split.
+void count_node(uint level, uvec2 position, float importance) {
+    const uint bin = budget_bin(importance, parameters.thresholds[level]);
+    if (bin > 0 && exists(level, position)) {
+        atomicAdd(bins[bin], bitCount(inside(2 * position, extent_of(level - 1))) - 1);
+    }
+}
+
+// Adds the nodes of a block, its own only where it is the root, to the histogram. In uniform control flow.
+void count_nodes(Block block, bool is_root, uint thread) {
+    // As many turns for all threads: lavapipe (Mesa 22.3) loses threads that leave loops early.
+    for (uint start = 0; start <= BUDGET_FACTORS; start += WORKGROUP_SIZE) {
+        if (start + thread <= BUDGET_FACTORS) {
+            bins[start + thread] = 0;
+        }
+    }
+    barrier();
+    const uvec2 position = position_of(block, thread);
+    const bool in_block = block.steps < 2 || thread < 1U << 2 * (block.steps - 2);
+    float node = nothing();
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const float quad = step_1[4 * thread + i];
+        if (in_block && block.steps >= 1) {
+            count_node(block.base + 1, 2 * position + morton(i), quad);
+        }
+        node = reduce_two(node, quad);
+    }
+    [[dont_unroll]]
+    for (uint step = 2; step <= block.steps; ++step) {
+        if (step > 2) {
+            node = node_above(node, step, thread);
+        }
+        const bool begins_here = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
+        if (in_block && begins_here && (step < block.steps || is_root)) {
+            count_node(block.base + step, position >> (step - 2), node);
+        }
+    }
+    barrier();
+    const uint histogram = budget_words() + BUDGET_HISTOGRAM_WORD;
+    for (uint start = 0; start <= BUDGET_FACTORS; start += WORKGROUP_SIZE) {
+        const uint bin = start + thread;
+        if (bin <= BUDGET_FACTORS && bins[bin] != 0) {
+            atomicAdd(words[histogram + bin], bins[bin], gl_ScopeDevice, 0, 0);
+        }
+    }
+}
+
+shared uint exceeding_factors;
+
+// Takes the smallest factor that keeps the budget, else the largest of all, and leaves the histogram at 0. By
+// the whole workgroup that comes last.
+void scale_thresholds(uint thread) {
+    const uint share = BUDGET_FACTORS / WORKGROUP_SIZE;
+    const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;
+    uint own[share];  // what the bins above 8 * thread add
+    uint sum = 0;
+    [[unroll]]
+    for (uint i = 0; i < share; ++i) {
+        own[i] = atomicLoad(words[first + i], gl_ScopeDevice, 0, 0);
+        words[first + i] = 0;
+        sum += own[i];
+    }
+    if (thread == 0) {
+        exceeding_factors = 0;
+    }
+    uint total;
+    uint below = scan(sum, thread, total);
+    uint exceeding = 0;
+    [[unroll]]
+    for (uint i = 0; i < share; ++i) {  // under a factor the bins above it are split
+        const bool is_largest = share * thread + i == BUDGET_FACTORS - 1;
+        exceeding += uint(!is_largest && parameters.layers + total - below > parameters.max_tiles);
+        below += own[i];
+    }
+    atomicAdd(exceeding_factors, exceeding);
+    barrier();
+    [[dont_unroll]]
+    for (uint level = 0; level <= parameters.top_level; ++level) {
+        const float scaled = scaled_threshold(parameters.thresholds[level], exceeding_factors);
+        if (thread == 0) {
+            words[budget_words() + level] = floatBitsToUint(scaled);
+        }
+    }
+    if (thread == 0) {
+        words[budget_words() + BUDGET_FACTOR_WORD] = exceeding_factors;
     }
 }
 
@@ -536,43 +664,67 @@ uint place_layers(uint thread) {
 }
 #endif
 
+// Whether all other layers are finished: for thread 0 to ask, once for each layer.
+bool is_last_layer() {
+    if (parameters.layers > 1) {
+        const uint finished = atomicAdd(state.finished_layers, 1, gl_ScopeDevice,
+                                        gl_StorageSemanticsBuffer, gl_SemanticsRelease);
+        if (finished + 1 != parameters.layers) {
+            return false;
+        }
+        memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
+        state.finished_layers = 0;
+    }
+    return true;
+}
+
+#if PASS != PASS_BUDGET
+void finish_list(uint required) {
+    uint factor = 0;
+    uint flags = 0;
+    if (WITH_BUDGET) {
+        factor = words[budget_words() + BUDGET_FACTOR_WORD];
+        flags = required > parameters.max_tiles ? TILE_LIST_OVER_BUDGET : 0;
+    }
+    write_header(required, parameters.tile_capacity, parameters.max_workgroup_count,
+                 budget_factor(factor), flags);
+}
+#endif
+
 // By the workgroup that has made the root of a layer, when its tiles are counted.
 void finish_layer(uint layer_state, uint layer_tiles, uint thread) {
-    bool is_last = true;
+#if PASS == PASS_ALL
     if (thread == 0) {
         words[layer] = atomicExchange(words[layer_state], 0, gl_ScopeDevice, 0, 0);
-#if PASS == PASS_COUNT
-        atomicStore(words[layer_state + LAYER_TILES_WORD], layer_tiles, gl_ScopeDevice, 0, 0);
-#endif
-        if (parameters.layers > 1) {
-            const uint finished = atomicAdd(state.finished_layers, 1, gl_ScopeDevice,
-                                            gl_StorageSemanticsBuffer, gl_SemanticsRelease);
-            is_last = finished + 1 == parameters.layers;
-            if (is_last) {
-                memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
-                state.finished_layers = 0;
-            }
+        if (is_last_layer()) {
+            // A single layer's root has added last.
+            finish_list(parameters.layers > 1
+                            ? atomicAdd(state.tile_count, 0, gl_ScopeDevice, 0, 0)
+                            : first_place + layer_tiles);
+            state.tile_count = 0;
         }
     }
-#if PASS == PASS_COUNT
+#else
     if (thread == 0) {
-        goes_on = is_last;
+#if PASS == PASS_COUNT
+        words[layer] = atomicExchange(words[layer_state], 0, gl_ScopeDevice, 0, 0);
+        atomicStore(words[layer_state + LAYER_TILES_WORD], layer_tiles, gl_ScopeDevice, 0, 0);
+#endif
+        goes_on = is_last_layer();
     }
     announce();
     if (!goes_on) {
         return;
     }
+#if PASS == PASS_COUNT
     const uint required = place_layers(thread);
-#else
-    // The root's workgroup has added last.
-    const uint required = is_last && thread == 0 && parameters.layers > 1
-                              ? atomicAdd(state.tile_count, 0, gl_ScopeDevice, 0, 0)
-                              : first_place + layer_tiles;
-#endif
-    if (is_last && thread == 0) {
-        state.tile_count = 0;
-        write_header(required, parameters.tile_capacity, parameters.max_workgroup_count);
+    if (thread == 0) {
+        finish_list(required);
     }
+#else
+    scale_thresholds(thread);
+#endif
+#endif
 }
 
 void main() {
@@ -585,7 +737,9 @@ void main() {
     uint handovers = 0;
 
     if (thread == 0) {
+#if PASS != PASS_BUDGET
         nan_texels = 0;
+#endif
         [[unroll]]
         for (uint i = 0; i <= MAX_HANDOVERS; ++i) {
             largest_keys[i] = 0;
@@ -593,9 +747,11 @@ void main() {
     }
     barrier();
     uint largest = make_step_1(block, thread);
+#if PASS != PASS_BUDGET
     if (counts_as_nan(largest)) {
         count_nan(block, thread);
     }
+#endif
     while (true) {
         const float importance = largest_of_all(largest, handovers);
         const uint level = block.base + block.steps;
@@ -603,6 +759,12 @@ void main() {
         // Where a node is not split, none below it is, and they have no tiles.
         const bool has_tiles = is_root || is_split(level, importance);
         uint total = 0;
+#if PASS == PASS_BUDGET
+        if (has_tiles) {
+            count_nodes(block, is_root, thread);
+            announce();
+        }
+#else
         uint before = 0;
         uint tiles = 0;
         float tile_importance = 0.0;
@@ -620,14 +782,17 @@ void main() {
 #endif
             before = scan(count, thread, total);
 #if PASS == PASS_ALL
-            lay_out(thread, tiles, tile_importance, before);
+            lay_out(block, thread, tiles, tile_importance, before);
 #endif
         }
+#endif
         const Group group = group_of(level, block.index, counters);
         if (thread == 0) {
+#if PASS != PASS_BUDGET
             if (block.base == 0 && nan_texels > 0) {
                 atomicAdd(words[layer_state], nan_texels, gl_ScopeDevice, 0, 0);
             }
+#endif
 #if PASS == PASS_ALL
             if (has_tiles) {
                 first_place = atomicAdd(state.tile_count, total, gl_ScopeDevice, 0, 0);
@@ -639,7 +804,7 @@ void main() {
         if (has_tiles) {
 #if PASS == PASS_ALL
             write_tiles(block, thread, total, first_place);
-#else
+#elif PASS == PASS_COUNT
             if (block.base > 0) {
                 write_records(block, thread, tiles, tile_importance, handed_over, before);
             }
@@ -696,7 +861,7 @@ void main() {
     if (record != RECORD_SPLIT) {
         if (thread == 0 && corner && record > 0) {
             write_node(place, Node(record - 1, block.index >> (record - 1 - BLOCK_LEVELS),
-                                   importance));
+                                   importance, threshold_of(record - 1)));
         }
         return;
     }
@@ -707,7 +872,7 @@ void main() {
     const uint tiles = find_tiles(block, thread, tile_importance);
     uint total;
     const uint before = scan(tile_count(tiles), thread, total);
-    lay_out(thread, tiles, tile_importance, before);
+    lay_out(block, thread, tiles, tile_importance, before);
     barrier();
     write_tiles(block, thread, total, place);
 }

@@ -85,6 +85,13 @@ void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
         ->capture_default_str()
         ->group(group);
     command
+        .add_option("--max-tiles", request.max_tiles,
+                    "At most K tiles: scales the thresholds by the smallest factor that leaves no "
+                    "more (strategies auto, fused and reference)")
+        ->check(CLI::PositiveNumber.description(""))
+        ->type_name("K")
+        ->group(group);
+    command
         .add_option("--device", request.device,
                     "Number of the Vulkan device or part of its name; see 'quadtile devices'")
         ->type_name("N|NAME")

@@ -33,6 +33,7 @@ struct SubdivisionRequest {
     Strategy strategy = Strategy::automatic;
     std::uint32_t subtree_levels = 6;
     Order order = Order::canonical;
+    std::optional<std::uint64_t> max_tiles;
     std::string device;  // as in DeviceOptions::select
     bool stats = false;
 };

@@ -37,13 +37,13 @@ TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
     }
     if (request.strategy == Strategy::reference) {
         const Stopwatch watch;
-        TileList list = reference::subdivide(map, *request.threshold);
+        TileList list = reference::subdivide(map, *request.threshold, {request.max_tiles});
         list.stages.push_back({"subdivide", watch.milliseconds(), false});
         return list;
     }
     const Device device = open_device(request.device, "--strategy reference");
     Tiler tiler(device, {request.strategy, request.subtree_levels});
-    return tiler.subdivide(map, *request.threshold, request.order);
+    return tiler.subdivide(map, *request.threshold, request.order, request.max_tiles);
 }
 
 void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& tiles) {
@@ -61,7 +61,11 @@ std::string describe_run(const TileList& list, double load, double write) {
 
     line("map") << list.shape.width << " x " << list.shape.height << " texels\n";
     line("device") << device << "\n";
-    line("strategy") << name_of(list.strategy) << "\n";
+    line("strategy") << name_of(list.strategy)
+                     << (list.strategy_reason.empty() ? "" : ": " + list.strategy_reason) << "\n";
+    if (list.threshold_factor != 1.0F) {
+        line("thresholds times") << list.threshold_factor << "\n";
+    }
     line("tiles") << list.tiles.size() << "\n";
     const std::vector<std::uint64_t> counts = list.tiles_per_level();
     for (std::size_t level = counts.size(); level-- > 0;) {

@@ -46,11 +46,12 @@ void write_tile(uint place, Tile tile) {
 }
 
 // Once all tiles are counted.
-void write_header(uint required, uint capacity, uint max_workgroup_count) {
+void write_header(uint required, uint capacity, uint max_workgroup_count, float threshold_factor,
+                  uint flags) {
     const uint written = min(required, capacity);
     header.written = written;
     header.required = required;
-    header.flags = required > written ? TILE_LIST_OVERFLOW : 0;
+    header.flags = flags | (required > written ? TILE_LIST_OVERFLOW : 0);
     header.capacity = capacity;
     header.dispatch_x = folded_x(written, max_workgroup_count);
     header.dispatch_y = folded_y(written, max_workgroup_count);
@@ -59,4 +60,5 @@ void write_header(uint required, uint capacity, uint max_workgroup_count) {
     header.draw_instance_count = written;
     header.draw_first_vertex = 0;
     header.draw_first_instance = 0;
+    header.threshold_factor = threshold_factor;
 }

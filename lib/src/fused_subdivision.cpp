@@ -1,48 +1,23 @@
 #include "fused_subdivision.hpp"
 
 #include <quadtile/kernel_parameters.h>
+#include <quadtile/texel_encoding.h>
 
 #include "downsample_constants.hpp"
 #include "map_resources.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace quadtile::detail {
 
 static_assert(sizeof(FusedParameters) <= 128, "more than every device has for push constants");
 
-vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
-    const vk::DeviceSize words_per_layer =
-        1 + fused_words_per_layer(shape.width, shape.height, top_level(shape.width, shape.height));
-    return sizeof(FusedState) + words_per_layer * shape.layers * sizeof(std::uint32_t);
-}
+namespace {
 
-FusedPipelines FusedSubdivision::pipelines(TexelFormat format, std::uint32_t tile_capacity) const {
-    const std::uint32_t encoding = map_encoding(format);
-    const std::uint32_t chunk_shift = program_.context().tile_chunk_shift;
-    const bool one_chunk = (tile_capacity - 1) >> chunk_shift == 0;
-    const std::lock_guard lock(mutex_);
-    const auto pipeline = [&](Kernel kernel, const char* name) {
-        Unique<vk::Pipeline>& made = pipelines_[{kernel, encoding, one_chunk}];
-        if (!made) {
-            made = program_.make_pipeline(kernel, name,
-                                          {{TILE_CHUNK_SHIFT, chunk_shift},
-                                           {TILES_IN_ONE_CHUNK, one_chunk ? 1U : 0U},
-                                           {SOURCE_ENCODING, encoding}});
-        }
-        return made.get();
-    };
-    return {.all = pipeline(Kernel::fused_all, "fused"),
-            .count = pipeline(Kernel::fused_count, "fused, counting"),
-            .emit = pipeline(Kernel::fused_emit, "fused, emitting")};
-}
-
-void FusedSubdivision::record(vk::CommandBuffer commands, const MapShape& shape,
-                              const FusedPipelines& pipelines, vk::DescriptorSet descriptors,
-                              std::uint32_t tile_capacity, const std::vector<float>& thresholds,
-                              Order order) const {
-    const Dispatch& dispatch = program_.dispatch();
+FusedParameters parameters_of(const DeviceContext& context, const FusedSubdivision::Run& run) {
+    const MapShape& shape = run.shape;
     FusedParameters parameters{};
     parameters.width = shape.width;
     parameters.height = shape.height;
@@ -52,31 +27,80 @@ void FusedSubdivision::record(vk::CommandBuffer commands, const MapShape& shape,
     parameters.texel_height = 1.0F / static_cast<float>(shape.height);
     parameters.state_words_per_layer =
         fused_words_per_layer(shape.width, shape.height, parameters.top_level);
-    parameters.max_workgroup_count = program_.context().max_workgroup_count;
-    parameters.tile_capacity = tile_capacity;
-    std::ranges::copy(thresholds, std::begin(parameters.thresholds));
+    parameters.max_workgroup_count = context.max_workgroup_count;
+    parameters.tile_capacity = run.tile_capacity;
+    // No list is longer than a word can count.
+    constexpr std::uint64_t UNLIMITED = std::numeric_limits<std::uint32_t>::max();
+    parameters.max_tiles =
+        static_cast<std::uint32_t>(std::min(run.max_tiles.value_or(UNLIMITED), UNLIMITED));
+    std::ranges::copy(run.thresholds, std::begin(parameters.thresholds));
+    return parameters;
+}
 
+void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
+    using Stage = vk::PipelineStageFlagBits;
+    using Access = vk::AccessFlagBits;
+    const vk::MemoryBarrier barrier(Access::eShaderWrite | Access::eShaderRead,
+                                    Access::eShaderRead | Access::eShaderWrite);
+    commands.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, barrier, {}, {},
+                             dispatch);
+}
+
+}  // namespace
+
+FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(program) {
+    // So that what cannot work fails here.
+    (void)pipeline({Kernel::fused_all, ENCODING_FLOAT32, true, false});
+}
+
+vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
+    const vk::DeviceSize words_per_layer =
+        1 + fused_words_per_layer(shape.width, shape.height, top_level(shape.width, shape.height));
+    return sizeof(FusedState) +
+           (words_per_layer * shape.layers + BUDGET_WORDS) * sizeof(std::uint32_t);
+}
+
+vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
+    const auto [kernel, encoding, one_chunk, with_budget] = key;
+    const std::lock_guard lock(mutex_);
+    Unique<vk::Pipeline>& made = pipelines_[key];
+    if (!made) {
+        made = program_.make_pipeline(kernel, "fused",
+                                      {{TILE_CHUNK_SHIFT, program_.context().tile_chunk_shift},
+                                       {TILES_IN_ONE_CHUNK, one_chunk ? 1U : 0U},
+                                       {WITH_BUDGET, with_budget ? 1U : 0U},
+                                       {SOURCE_ENCODING, encoding}});
+    }
+    return made.get();
+}
+
+void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
+                              const Run& run) const {
+    const Dispatch& dispatch = program_.dispatch();
+    const std::uint32_t encoding = map_encoding(run.shape.format);
+    const bool one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0;
+    const auto record_pass = [&](Kernel kernel, bool with_budget) {
+        commands.bindPipeline(vk::PipelineBindPoint::eCompute,
+                              pipeline({kernel, encoding, one_chunk, with_budget}), dispatch);
+        commands.dispatch(level_extent(run.shape.width, BLOCK_LEVELS),
+                          level_extent(run.shape.height, BLOCK_LEVELS), run.shape.layers, dispatch);
+    };
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program_.layout(), 0, descriptors,
                                 {}, dispatch);
     commands.pushConstants<FusedParameters>(program_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                                            parameters, dispatch);
-    const auto run = [&](vk::Pipeline pipeline) {
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, dispatch);
-        commands.dispatch(level_extent(shape.width, BLOCK_LEVELS),
-                          level_extent(shape.height, BLOCK_LEVELS), shape.layers, dispatch);
-    };
-    if (order == Order::any) {
-        run(pipelines.all);
+                                            parameters_of(program_.context(), run), dispatch);
+    const bool with_budget = run.max_tiles.has_value();
+    if (with_budget) {
+        record_pass(Kernel::fused_budget, false);
+        pass_barrier(commands, dispatch);
+    }
+    if (run.order == Order::any) {
+        record_pass(Kernel::fused_all, with_budget);
         return;
     }
-    run(pipelines.count);
-    using Stage = vk::PipelineStageFlagBits;
-    using Access = vk::AccessFlagBits;
-    const vk::MemoryBarrier counted(Access::eShaderWrite | Access::eShaderRead,
-                                    Access::eShaderRead | Access::eShaderWrite);
-    commands.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, counted, {}, {},
-                             dispatch);
-    run(pipelines.emit);
+    record_pass(Kernel::fused_count, with_budget);
+    pass_barrier(commands, dispatch);
+    record_pass(Kernel::fused_emit, with_budget);
 }
 
 }  // namespace quadtile::detail

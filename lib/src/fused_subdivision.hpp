@@ -9,38 +9,41 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 namespace quadtile::detail {
 
-// The pipelines for maps of one format and lists in one chunk, or in several.
-struct FusedPipelines {
-    vk::Pipeline all;
-    vk::Pipeline count;
-    vk::Pipeline emit;
-};
-
 class FusedSubdivision {
  public:
-    // `program` outlives it.
-    explicit FusedSubdivision(const ComputeProgram& program) : program_(program) {}
+    // `program` outlives it. Compiles the pipeline of any order for R32F maps.
+    explicit FusedSubdivision(const ComputeProgram& program);
 
     [[nodiscard]] static vk::DeviceSize scratch_size_bytes(const MapShape& shape);
 
-    // Compiles them when they are first needed. Thread-safe.
-    [[nodiscard]] FusedPipelines pipelines(TexelFormat format, std::uint32_t tile_capacity) const;
+    // What is subdivided, and how.
+    struct Run {
+        MapShape shape;
+        std::uint32_t tile_capacity;
+        std::vector<float> thresholds;  // of all levels, monotone
+        Order order;
+        std::optional<std::uint64_t> max_tiles;
+    };
 
-    // One dispatch, in canonical order two. The thresholds must be monotone.
-    void record(vk::CommandBuffer commands, const MapShape& shape, const FusedPipelines& pipelines,
-                vk::DescriptorSet descriptors, std::uint32_t tile_capacity,
-                const std::vector<float>& thresholds, Order order) const;
+    // One dispatch; one more for canonical order, one more for a budget. Compiles pipelines when
+    // they are first needed. Thread-safe.
+    void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
 
  private:
+    // A pass, the encoding of the map, whether the list is in one chunk, whether there is a budget.
+    using PipelineKey = std::tuple<Kernel, std::uint32_t, bool, bool>;
+
+    [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const;
+
     const ComputeProgram& program_;
     mutable std::mutex mutex_;  // of the pipelines
-    // By pass, encoding, and whether the list is in one chunk.
-    mutable std::map<std::tuple<Kernel, std::uint32_t, bool>, Unique<vk::Pipeline>> pipelines_;
+    mutable std::map<PipelineKey, Unique<vk::Pipeline>> pipelines_;
 };
 
 }  // namespace quadtile::detail

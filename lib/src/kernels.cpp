@@ -38,6 +38,12 @@ constexpr std::uint32_t FUSED_COUNT[] = {
 constexpr std::uint32_t FUSED_COUNT_SUBGROUP[] = {
 #include "fused_count_subgroup.spv.inc"
 };
+constexpr std::uint32_t FUSED_BUDGET[] = {
+#include "fused_budget.spv.inc"
+};
+constexpr std::uint32_t FUSED_BUDGET_SUBGROUP[] = {
+#include "fused_budget_subgroup.spv.inc"
+};
 constexpr std::uint32_t FUSED_EMIT[] = {
 #include "fused_emit.spv.inc"
 };
@@ -176,6 +182,8 @@ KernelCode code_of(Kernel kernel, bool subgroup_operations) {
             return variant(FUSED_COUNT, FUSED_COUNT_SUBGROUP);
         case Kernel::fused_emit:
             return variant(FUSED_EMIT, FUSED_EMIT_SUBGROUP);
+        case Kernel::fused_budget:
+            return variant(FUSED_BUDGET, FUSED_BUDGET_SUBGROUP);
         case Kernel::per_level:
             return variant(PER_LEVEL, PER_LEVEL_SUBGROUP);
         case Kernel::per_level_arguments:

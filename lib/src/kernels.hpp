@@ -13,6 +13,7 @@ enum class Kernel {
     fused_all,
     fused_count,
     fused_emit,
+    fused_budget,
     per_level,
     per_level_arguments,
     subtree

@@ -17,7 +17,6 @@ namespace {
 using detail::ComputeProgram;
 using detail::Descriptor;
 using detail::DescriptorSet;
-using detail::FusedPipelines;
 using detail::FusedSubdivision;
 using detail::Kernel;
 
@@ -126,8 +125,6 @@ struct Subdivider::Impl {
             detail::pyramid_chunk_constant(program.context())};
         if (strategy == Strategy::fused) {
             fused.emplace(program);
-            (void)fused->pipelines(TexelFormat::r32_float,
-                                   1);  // so that what cannot work fails here
         } else if (strategy == Strategy::per_level) {
             pipeline = program.make_pipeline(Kernel::per_level, "per_level", constants);
             arguments_pipeline =
@@ -167,7 +164,6 @@ struct Subdivider::Binding::Impl {
     std::uint32_t tile_capacity;
     BufferRange scratch;
     DescriptorSet descriptors;
-    FusedPipelines fused;  // fused only
 };
 
 void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
@@ -230,28 +226,30 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
                           impl_->program.context().tile_chunk_shift, sizeof(TileListHeader));
     return Binding(std::make_unique<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
-        resources.scratch, impl_->program.make_descriptors(descriptors),
-        impl_->fused ? impl_->fused->pipelines(shape.format,
-                                               static_cast<std::uint32_t>(resources.tile_capacity))
-                     : FusedPipelines{}));
+        resources.scratch, impl_->program.make_descriptors(descriptors)));
 }
 
 void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
-                        const Threshold& threshold, Order order) const {
+                        const Threshold& threshold, Order order,
+                        std::optional<std::uint64_t> max_tiles) const {
     const Binding::Impl& bound = *binding.impl_;
     const std::uint32_t top = top_level(bound.shape.width, bound.shape.height);
     const std::vector<float> thresholds = threshold.levels(top);
     const vk::CommandBuffer buffer(commands);
     if (impl_->fused) {
         threshold.check_monotone(top);
-        impl_->fused->record(buffer, bound.shape, bound.fused, bound.descriptors.set,
-                             bound.tile_capacity, thresholds, order);
+        impl_->fused->record(buffer, bound.descriptors.set,
+                             {bound.shape, bound.tile_capacity, thresholds, order, max_tiles});
         return;
     }
     if (order == Order::canonical) {
         throw Error(ErrorCode::invalid_argument,
                     "only the strategy fused writes canonical order on the GPU; use it, or sort "
                     "the tiles with sort_canonical");
+    }
+    if (max_tiles) {
+        throw Error(ErrorCode::invalid_argument,
+                    "only the strategies fused and reference keep a budget of tiles; use one");
     }
     impl_->record_passes(buffer, bound, thresholds);
 }

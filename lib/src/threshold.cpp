@@ -2,7 +2,9 @@
 #include <quadtile/error.hpp>
 #include <quadtile/threshold.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -90,6 +92,10 @@ std::vector<float> Threshold::given_levels(std::uint32_t top) const {
                         " level thresholds were given; give one for each");
     }
     return values_;
+}
+
+bool Threshold::is_monotone(std::uint32_t top) const {
+    return std::ranges::is_sorted(levels(top), std::ranges::greater());
 }
 
 void Threshold::check_monotone(std::uint32_t top) const {

@@ -1,5 +1,6 @@
 #include <quadtile/error.hpp>
 #include <quadtile/pyramid.hpp>
+#include <quadtile/strategy.hpp>
 #include <quadtile/subdivider.hpp>
 #include <quadtile/tiler.hpp>
 
@@ -9,9 +10,11 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace quadtile {
 
@@ -80,34 +83,38 @@ struct ListResources {
 }  // namespace
 
 struct Tiler::Impl {
-    Impl(const Device& device, const TilerOptions& tiler_options)
+    Impl(const Device& given_device, const TilerOptions& tiler_options)
         : options(tiler_options),
+          device(given_device),
           context(device.context()),
-          subdivider(device,
-                     {.strategy = options.strategy, .subtree_levels = options.subtree_levels}),
           commands(context),
           timestamps(context) {
         if (!context->queue) {
             throw Error(ErrorCode::invalid_argument,
                         "a Tiler needs a queue, the adopted device was given without one");
         }
-        if (subdivider.strategy() != Strategy::fused) {
-            pyramid.emplace(device);
+        if (options.strategy != Strategy::automatic) {  // what cannot work fails here
+            prepare_strategy(options.strategy, options.subtree_levels);
         }
     }
 
+    void prepare_strategy(Strategy strategy, std::uint32_t subtree_levels);
     void prepare_map(const MapShape& shape);
     void prepare_list(std::uint64_t capacity);
     void upload(const MapView& map);
-    void run(const Threshold& threshold, Order order, TileList& result);
+    void run(const Threshold& threshold, Order order, std::optional<std::uint64_t> max_tiles,
+             TileList& result);
     [[nodiscard]] TileListHeader read_header_and_statistics(TileList& result);
     void read_tiles(std::uint64_t count, std::vector<Tile>& tiles);
     void forget_resources();
 
     TilerOptions options;
+    Device device;
     std::shared_ptr<DeviceContext> context;
-    Subdivider subdivider;
-    std::optional<Pyramid> pyramid;  // not with Strategy::fused
+    // By strategy and levels of a subtree: those that were needed so far.
+    std::map<std::pair<Strategy, std::uint32_t>, Subdivider> subdividers;
+    const Subdivider* subdivider = nullptr;  // the one that the resources are for
+    std::optional<Pyramid> pyramid;          // fused needs none
     Commands commands;
     Timestamps timestamps;
     Buffer upload_staging;
@@ -122,13 +129,31 @@ void Tiler::Impl::forget_resources() {
     map.reset();
 }
 
+void Tiler::Impl::prepare_strategy(Strategy strategy, std::uint32_t subtree_levels) {
+    const std::pair key(strategy, subtree_levels);
+    auto known = subdividers.find(key);
+    if (known == subdividers.end()) {
+        known = subdividers
+                    .emplace(key, Subdivider(device, {.strategy = strategy,
+                                                      .subtree_levels = subtree_levels}))
+                    .first;
+    }
+    if (subdivider != &known->second) {
+        forget_resources();
+        subdivider = &known->second;
+    }
+    if (strategy != Strategy::fused && !pyramid) {
+        pyramid.emplace(device);
+    }
+}
+
 void Tiler::Impl::prepare_map(const MapShape& shape) {
     if (map && map->shape == shape && clean) {
         return;
     }
     forget_resources();
     using Usage = vk::BufferUsageFlagBits;
-    const Subdivider::Requirements for_subdivider = subdivider.requirements(shape, 1);
+    const Subdivider::Requirements for_subdivider = subdivider->requirements(shape, 1);
     if (!upload_staging.handle()) {
         upload_staging = Buffer(context, "the staging of the map", STAGING_BYTES,
                                 Usage::eTransferSrc, MemoryKind::upload);
@@ -140,7 +165,7 @@ void Tiler::Impl::prepare_map(const MapShape& shape) {
     Buffer scratch(context, "the scratch of the subdivision", for_subdivider.scratch_size_bytes,
                    vk::BufferUsageFlags(for_subdivider.usage) | copied, MemoryKind::device);
     std::optional<PyramidResources> pyramid_resources;
-    if (pyramid) {
+    if (subdivider->strategy() != Strategy::fused) {
         const Pyramid::Requirements needed = pyramid->requirements(shape);
         Buffer levels(context, "the pyramid", needed.pyramid_size_bytes,
                       vk::BufferUsageFlags(needed.usage), MemoryKind::device);
@@ -170,13 +195,13 @@ void Tiler::Impl::prepare_list(std::uint64_t capacity) {
     if (list && list->capacity >= capacity) {
         return;
     }
-    const Subdivider::Requirements needed = subdivider.requirements(map->shape, capacity);
+    const Subdivider::Requirements needed = subdivider->requirements(map->shape, capacity);
     list.reset();  // before the new one, so that both never take memory at once
     Buffer buffer(context, "a list of " + std::to_string(capacity) + " tiles",
                   needed.tile_list_size_bytes,
                   vk::BufferUsageFlags(needed.usage) | vk::BufferUsageFlagBits::eTransferSrc,
                   MemoryKind::device);
-    auto binding = subdivider.bind(
+    auto binding = subdivider->bind(
         map->shape, {.map = {map->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
                      .pyramid = {map->pyramid ? map->pyramid->levels.handle() : vk::Buffer()},
                      .scratch = {map->scratch.handle()},
@@ -193,7 +218,8 @@ void Tiler::Impl::upload(const MapView& view) {
                          view);
 }
 
-void Tiler::Impl::run(const Threshold& threshold, Order order, TileList& result) {
+void Tiler::Impl::run(const Threshold& threshold, Order order,
+                      std::optional<std::uint64_t> max_tiles, TileList& result) {
     const Dispatch& d = context->dispatch;
     clean = false;
     commands.run("subdividing", [&](vk::CommandBuffer buffer) {
@@ -206,7 +232,7 @@ void Tiler::Impl::run(const Threshold& threshold, Order order, TileList& result)
                                    {}, {}, d);
             timestamps.write(buffer);
         }
-        subdivider.record(buffer, list->binding, threshold, order);
+        subdivider->record(buffer, list->binding, threshold, order, max_tiles);
         timestamps.write(buffer);
 
         // The header and the NaN counts of the layers, for the host.
@@ -269,7 +295,8 @@ Tiler::Tiler(Tiler&&) noexcept = default;
 Tiler& Tiler::operator=(Tiler&&) noexcept = default;
 Tiler::~Tiler() = default;
 
-TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order order) {
+TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order order,
+                          std::optional<std::uint64_t> max_tiles) {
     check_shape(map.shape);
     if (map.texels == nullptr) {
         throw Error(ErrorCode::invalid_argument, "the map has no texels (null pointer)");
@@ -277,14 +304,22 @@ TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order 
     // Refused before anything is uploaded.
     const std::uint32_t top = top_level(map.shape.width, map.shape.height);
     (void)threshold.levels(top);
-    if (impl_->subdivider.strategy() == Strategy::fused) {
-        threshold.check_monotone(top);
-    }
-
     TileList result;
     result.shape = map.shape;
-    result.strategy = impl_->subdivider.strategy();
     result.device = impl_->context->info.name;
+    if (impl_->options.strategy == Strategy::automatic) {
+        const StrategyChoice choice =
+            choose_strategy(impl_->context->info, map.shape, threshold, max_tiles);
+        impl_->prepare_strategy(choice.strategy, choice.subtree_levels);
+        result.strategy_reason = choice.reason;
+    }
+    result.strategy = impl_->subdivider->strategy();
+    if (result.strategy == Strategy::fused) {
+        threshold.check_monotone(top);
+    } else if (max_tiles) {
+        throw Error(ErrorCode::invalid_argument,
+                    "a budget of tiles needs the strategy automatic, fused or reference");
+    }
 
     Stopwatch clock;
     impl_->prepare_map(map.shape);
@@ -301,14 +336,23 @@ TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order 
     // The others' lists are sorted on the host.
     const bool sorts = order == Order::canonical && result.strategy != Strategy::fused;
     const Order order_on_gpu = sorts ? Order::any : order;
-    impl_->run(threshold, order_on_gpu, result);
+    impl_->run(threshold, order_on_gpu, max_tiles, result);
     TileListHeader header = impl_->read_header_and_statistics(result);
+    if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
+        throw Error(ErrorCode::invalid_argument,
+                    "max_tiles is " + std::to_string(max_tiles.value_or(0)) +
+                        ", but this map has at least " + std::to_string(header.required) +
+                        " tiles however the threshold is scaled (one for each layer, and more "
+                        "where importance is infinite, NaN or 2^32 times the threshold); allow " +
+                        std::to_string(header.required) + " or more, or raise the threshold");
+    }
     while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
         ++result.buffer_repeats;
         impl_->prepare_list(header.required);
-        impl_->run(threshold, order_on_gpu, result);
+        impl_->run(threshold, order_on_gpu, max_tiles, result);
         header = impl_->read_header_and_statistics(result);
     }
+    result.threshold_factor = header.threshold_factor;
     clock.lap_ms();
     impl_->read_tiles(header.written, result.tiles);
     result.stages.push_back({"read back", clock.lap_ms(), false});

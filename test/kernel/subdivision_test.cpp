@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 
 namespace quadtile::test {
 namespace {
@@ -133,6 +134,117 @@ TEST_F(Subdivision, FusedEqualsTheReferenceInEveryVariant) {
             expect_same_as_reference(shape, variant, Strategy::fused, 6);
         }
     }
+}
+
+// Finite importances of many magnitudes, some of them equal: budgets that stop anywhere, ties
+// included.
+std::vector<float> finite_map(const MapShape& shape) {
+    std::vector<float> texels(std::size_t{shape.width} * shape.height * shape.layers);
+    std::mt19937 random(7);
+    std::ranges::generate(texels, [&] {
+        return std::ldexp(static_cast<float>(1 + random() % 97),
+                          static_cast<int>(random() % 20) - 16);
+    });
+    return texels;
+}
+
+// Budgets from one tile a layer to all and beyond: the same list as the reference's, in both
+// orders.
+TEST_F(Subdivision, BudgetsEqualTheReference) {
+    for (const Variant& variant :
+         {all_variants().front(), variant_named("without subgroup operations")}) {
+        Tiler& tiler = tiler_for(variant, Strategy::fused);
+        for (const MapShape& shape :
+             {MapShape{1, 1}, MapShape{2, 1}, MapShape{3, 3}, MapShape{63, 64}, MapShape{65, 65},
+              MapShape{100, 37, 3}, MapShape{255, 256}, MapShape{1023, 65}, MapShape{1, 3000}}) {
+            const std::vector<float> random = finite_map(shape);
+            const std::vector<float> smooth = smooth_map(shape);
+            for (const auto& [texels, threshold] :
+                 {std::pair{&random, Threshold::constant(0.25F)},
+                  std::pair{&smooth, Threshold::max_resolution(4.0F)}}) {
+                const MapView map = view_of(*texels, shape.width, shape.height, shape.layers);
+                const std::uint64_t all = reference::subdivide(map, threshold).tiles.size();
+                for (std::uint64_t budget = shape.layers; budget < 2 * all;
+                     budget += budget / 2 + 1) {
+                    const TileList expected = reference::subdivide(map, threshold, {budget});
+                    const auto check = [&](const TileList& list) {
+                        EXPECT_EQ(difference(list, expected), "")
+                            << text_of(shape) << ", " << variant.name << ", budget " << budget;
+                        EXPECT_EQ(list.threshold_factor, expected.threshold_factor);
+                    };
+                    check(tiler.subdivide(map, threshold, Order::canonical, budget));
+                    TileList list = tiler.subdivide(map, threshold, Order::any, budget);
+                    sort_canonical(list.tiles);
+                    check(list);
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Subdivision, BudgetsThatCannotBeKeptAreRefused) {
+    const MapShape shape{100, 70, 2};
+    std::vector<float> texels = smooth_map(shape);
+    texels[50] = INF;  // split down to its texel, whatever the factor
+    const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+    const auto message_of = [&](Strategy strategy, std::uint64_t budget) {
+        try {
+            (void)tiler_for(all_variants().front(), strategy)
+                .subdivide(map, Threshold::constant(1.0F), Order::any, budget);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    std::string expected;
+    try {
+        (void)reference::subdivide(map, Threshold::constant(1.0F), {5});
+    } catch (const Error& error) {
+        expected = error.what();
+    }
+    EXPECT_EQ(message_of(Strategy::fused, 5), expected);
+    EXPECT_THAT(expected, testing::HasSubstr("max_tiles is 5, but this map has at least "));
+    EXPECT_THAT(message_of(Strategy::subtree, 1000), testing::HasSubstr("needs the strategy"));
+    // And the next run is none the worse.
+    const TileList list = tiler_for(all_variants().front(), Strategy::fused)
+                              .subdivide(map, Threshold::constant(1.0F));
+    EXPECT_EQ(difference(list, reference::subdivide(map, Threshold::constant(1.0F))), "");
+}
+
+TEST_F(Subdivision, AutomaticChoosesByThresholdAndSaysWhy) {
+    const MapShape shape{300, 200};
+    const std::vector<float> texels = random_map(shape);
+    const MapView map = view_of(texels, shape.width, shape.height);
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    std::vector<float> growing(top + 1, 0.9F);
+    growing[top] = 0.95F;
+    Tiler tiler(device_for());
+    for (const Threshold& threshold :
+         {Threshold::constant(0.9F), Threshold::per_level(growing), Threshold::constant(0.95F)}) {
+        const StrategyChoice choice = choose_strategy(device_for().info(), shape, threshold);
+        const TileList list = tiler.subdivide(map, threshold);
+        EXPECT_EQ(difference(list, reference::subdivide(map, threshold)), "");
+        EXPECT_EQ(list.strategy, choice.strategy);
+        EXPECT_EQ(list.strategy_reason, choice.reason);
+    }
+    const std::vector<float> smooth = smooth_map(shape);
+    EXPECT_EQ(tiler
+                  .subdivide(view_of(smooth, shape.width, shape.height), Threshold::constant(0.5F),
+                             Order::any, 100)
+                  .strategy,
+              Strategy::fused);
+    DeviceInfo gpu = device_for().info();
+    gpu.type = "discrete GPU";
+    EXPECT_EQ(choose_strategy(gpu, shape, Threshold::constant(1.0F)).strategy, Strategy::fused);
+    const StrategyChoice subtree = choose_strategy(gpu, {4096, 4096}, Threshold::per_level([] {
+                                                       std::vector<float> values(13, 1.0F);
+                                                       values[12] = 2.0F;
+                                                       return values;
+                                                   }()));
+    EXPECT_EQ(subtree.strategy, Strategy::subtree);
+    EXPECT_EQ(subtree.subtree_levels, 8U);
+    EXPECT_THROW((void)choose_strategy(gpu, shape, Threshold::per_level(growing), 100), Error);
 }
 
 // Monotone up to one level: at the edge, and beyond it by the least float.

@@ -4,6 +4,7 @@
 #ifndef QUADTILE_KERNEL_PARAMETERS_H
 #define QUADTILE_KERNEL_PARAMETERS_H
 
+#include "budget.h"
 #include "language.h"
 #include "limits.h"
 #include "mip.h"
@@ -172,13 +173,14 @@ struct FusedParameters {
     QUADTILE_UINT state_words_per_layer;
     QUADTILE_UINT max_workgroup_count;
     QUADTILE_UINT tile_capacity;
+    QUADTILE_UINT max_tiles;  // with a budget
     float thresholds[MAX_LEVELS];
 };
 
 // All zero between runs. Behind it lie, in words: the NaN texels of each layer (the last run's), then for
 // each layer fused_words_per_layer: LAYER_WORDS (the NaN texels counted so far; in canonical order the
 // layer's tiles, then its first place), then for each level that is handed over the counters of its groups
-// and its nodes, as in the downsampler's state.
+// and its nodes, as in the downsampler's state. Last come the words for budgets.
 struct FusedState {
     QUADTILE_UINT tile_count;
     QUADTILE_UINT finished_layers;
@@ -192,6 +194,12 @@ const QUADTILE_UINT LAYER_TILES_WORD = 1;
 // Words of a node that is handed over, level by level: first all importances; then, for canonical order, the
 // tiles below each node and later a record of what it became; then its place in the list.
 const QUADTILE_UINT FUSED_NODE_WORDS = 3;
+
+// For budgets: the scaled thresholds, the index of their factor, and the histogram over budget_bin, which is
+// 0 between runs.
+const QUADTILE_UINT BUDGET_FACTOR_WORD = MAX_LEVELS;
+const QUADTILE_UINT BUDGET_HISTOGRAM_WORD = BUDGET_FACTOR_WORD + 1;
+const QUADTILE_UINT BUDGET_WORDS = BUDGET_HISTOGRAM_WORD + 1 + BUDGET_FACTORS;
 
 QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,
                                                     QUADTILE_UINT top_level) {

@@ -16,7 +16,8 @@ QUADTILE_NAMESPACE_BEGIN
 const QUADTILE_UINT TILE_CLAMPED = 1;  // a texel whose importance is not below the threshold
 
 // Header flags.
-const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;  // required > written: the buffer was too small
+const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;     // required > written: the buffer was too small
+const QUADTILE_UINT TILE_LIST_OVER_BUDGET = 2;  // more tiles than the budget, with the largest factor
 
 // A tile: the node (level, x, y) of a layer's quadtree. It covers the texels
 // [x << level, (x + 1) << level) x [y << level, (y + 1) << level) that lie inside the map.
@@ -69,7 +70,7 @@ struct TileListHeader {
     QUADTILE_UINT draw_first_vertex;
     QUADTILE_UINT draw_first_instance;
 
-    QUADTILE_UINT reserved1;
+    float threshold_factor;  // that a budget has scaled the thresholds by; else 1
     QUADTILE_UINT reserved2;
     QUADTILE_UINT reserved3;
     QUADTILE_UINT reserved4;

@@ -11,6 +11,7 @@
 #include <quadtile/mipmapper.hpp>
 #include <quadtile/pyramid.hpp>
 #include <quadtile/reference.hpp>
+#include <quadtile/strategy.hpp>
 #include <quadtile/subdivider.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiler.hpp>

@@ -8,11 +8,13 @@
 #include <quadtile/tiles.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace quadtile {
 
 struct SubdividerOptions {
-    // automatic, per_level, subtree or fused.
+    // per_level, subtree or fused; or automatic: what takes every threshold, subtree on GPUs and
+    // per_level on CPU drivers. choose_strategy knows more.
     Strategy strategy = Strategy::automatic;
     // Levels that one dispatch of `subtree` descends: 1 to 8.
     std::uint32_t subtree_levels = 6;
@@ -81,7 +83,11 @@ class Subdivider {
     // small tiles. Where they do not all find room, the header's `required` is exact all the same,
     // `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
     //
-    // `fused` is one dispatch and needs a monotone threshold (Threshold::check_monotone).
+    // `fused` is one dispatch and needs a monotone threshold (Threshold::check_monotone). It also
+    // keeps a budget of tiles, in all layers together, by a dispatch before: as
+    // reference::SubdivideOptions says, the thresholds are scaled by the smallest factor that
+    // leaves `max_tiles` or fewer; the header has the factor. Where even the largest leaves more,
+    // it is taken, and the header's flags have TILE_LIST_OVER_BUDGET.
     //
     // Before: the pyramid available and visible to COMPUTE_SHADER / SHADER_READ (after
     // Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE), the map too; earlier
@@ -90,10 +96,12 @@ class Subdivider {
     // After: the tile list was written by COMPUTE_SHADER / SHADER_WRITE. To consume it indirectly,
     // make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ.
     //
-    // Throws Error(invalid_argument) where the threshold or the order does not fit the shape or the
-    // strategy; then nothing was recorded. Does not allocate device memory, submit or wait.
+    // Throws Error(invalid_argument) where the threshold, the order or the budget does not fit the
+    // shape or the strategy; then nothing was recorded. Does not allocate device memory, submit or
+    // wait; `fused` compiles a pipeline when an order, a budget or a format comes up first.
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
-                Order order = Order::any) const;
+                Order order = Order::any,
+                std::optional<std::uint64_t> max_tiles = std::nullopt) const;
 
  private:
     struct Impl;

@@ -37,6 +37,10 @@ class Threshold {
     // Throws Error(invalid_argument) when per_level has another number of values.
     [[nodiscard]] std::vector<float> levels(std::uint32_t top) const;
 
+    // Whether no level's threshold is larger than that of the level below.
+    // Throws Error(invalid_argument) where it does not fit so many levels.
+    [[nodiscard]] bool is_monotone(std::uint32_t top) const;
+
     // Throws Error(invalid_argument), which names the levels, where the threshold of a level is
     // larger than that of the one below: it is not monotone.
     void check_monotone(std::uint32_t top) const;

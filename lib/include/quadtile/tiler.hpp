@@ -9,12 +9,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace quadtile {
 
 struct TilerOptions {
-    Strategy strategy = Strategy::automatic;  // not `reference`: that needs no device
-    std::uint32_t subtree_levels = 6;         // 1 to 8, for `subtree`
+    // Not `reference`: that needs no device. `automatic` chooses for each map (choose_strategy).
+    Strategy strategy = Strategy::automatic;
+    std::uint32_t subtree_levels = 6;  // 1 to 8, for `subtree`; `automatic` chooses them, too
     // Room of the first tile buffer; it grows by itself. 0: a guess from the map.
     std::uint64_t initial_tile_capacity = 0;
 };
@@ -30,11 +32,15 @@ class Tiler {
     Tiler& operator=(Tiler&&) noexcept;
     ~Tiler();
 
-    // The tiles of all layers. A tile buffer that is too small is grown and the run repeated.
-    // Throws Error: invalid_argument (shape, threshold), unsupported (map larger than the device's
-    // images, list longer than it can address), out_of_memory, device_lost.
+    // The tiles of all layers; with a budget at most `max_tiles` (reference::SubdivideOptions says
+    // how; by the strategies automatic and fused). A tile buffer that is too small is grown and the
+    // run repeated.
+    // Throws Error: invalid_argument (shape, threshold, a budget that cannot be kept), unsupported
+    // (map larger than the device's images, list longer than it can address), out_of_memory,
+    // device_lost.
     [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
-                                     Order order = Order::canonical);
+                                     Order order = Order::canonical,
+                                     std::optional<std::uint64_t> max_tiles = std::nullopt);
 
  private:
     struct Impl;

@@ -14,7 +14,7 @@ namespace quadtile {
 
 // How the tiles are found. All give the same set.
 enum class Strategy {
-    automatic,  // subtree on GPUs, per_level on CPU drivers
+    automatic,  // the fastest for a device, a map and a threshold (choose_strategy)
     reference,  // on the host, without Vulkan
     per_level,  // one dispatch a level (Tokuyoshi's course note, section 3)
     subtree,    // one dispatch for several levels (section 4)
@@ -56,6 +56,7 @@ struct TileList {
     float threshold_factor = 1.0F;            // by which a budget scaled the threshold
     std::uint64_t nan_texels = 0;             // texels that were NaN and counted as +inf
     Strategy strategy = Strategy::automatic;  // the one that ran
+    std::string strategy_reason;              // why automatic has taken it; else empty
     std::string device;                       // its name; empty for the reference
     std::uint32_t buffer_repeats = 0;         // runs repeated because the tile buffer was full
     std::vector<StageTime> stages;            // in the order of execution

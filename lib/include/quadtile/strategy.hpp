@@ -1,0 +1,30 @@
+// Which strategy is the fastest for a map.
+
+#pragma once
+
+#include <quadtile/device.hpp>
+#include <quadtile/map.hpp>
+#include <quadtile/threshold.hpp>
+#include <quadtile/tiles.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace quadtile {
+
+struct StrategyChoice {
+    Strategy strategy;             // fused, subtree or per_level
+    std::uint32_t subtree_levels;  // for subtree
+    std::string reason;            // one clause, without a full stop
+};
+
+// What Strategy::automatic stands for. On GPUs fused, and where the threshold is not monotone
+// subtree, with as many levels a dispatch as leave four to the last one, which has a thread for
+// each texel below a split node. On CPU drivers per_level: it does the least work. With a budget
+// always fused. Throws Error(invalid_argument) for a threshold that does not fit the shape.
+[[nodiscard]] StrategyChoice choose_strategy(const DeviceInfo& device, const MapShape& shape,
+                                             const Threshold& threshold,
+                                             std::optional<std::uint64_t> max_tiles = std::nullopt);
+
+}  // namespace quadtile
