@@ -22,6 +22,24 @@ void add_pipeline(Session& session, const MapSource& source) {
                                {{"tiles", static_cast<double>(scene.expected_tile_count())}}};
         });
     }
+    // At most half of the tiles.
+    session.add("pipeline_fused_budget", source, [&session](Scene& scene) {
+        const NamedStrategy strategy{"fused", {.strategy = Strategy::fused}};
+        const Subdivider& subdivider = session.subdivider(strategy.options);
+        const auto workspace = checked_subdivision(session, scene, strategy);
+        const std::uint64_t budget = (scene.expected_tile_count() + 1) / 2;
+        const auto record = [&subdivider, &scene, workspace, budget](VkCommandBuffer commands) {
+            subdivider.record(commands, workspace->binding, scene.map().threshold, Order::any,
+                              budget);
+        };
+        session.gpu().run(record);
+        const TileListHeader header = workspace->read_header(session.gpu());
+        if (header.required > budget || header.flags != 0) {
+            throw WrongResult(std::to_string(header.required) + " tiles where " +
+                              std::to_string(budget) + " are allowed");
+        }
+        return Measurement{record, {{"tiles", static_cast<double>(header.required)}}};
+    });
 }
 
 }  // namespace quadtile::bench

@@ -215,6 +215,7 @@ def print_maps(results):
         "pyramid + subtree (6)": "pipeline_subtree_6",
         "fused": "pipeline_fused",
         "fused, canonical": "pipeline_fused_canonical",
+        "fused, half the tiles": "pipeline_fused_budget",
     }
     print("Microseconds:\n")
     print_table(
@@ -238,6 +239,7 @@ def print_maps(results):
         "fused / empty dispatch": ("pipeline_fused", "empty_dispatch"),
         "fused / read all texels": ("pipeline_fused", "read_texels"),
         "canonical / any": ("pipeline_fused_canonical", "pipeline_fused"),
+        "budget / none": ("pipeline_fused_budget", "pipeline_fused"),
     }
     print("Ratios:\n")
     print_table(
