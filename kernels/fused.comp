@@ -22,6 +22,8 @@
 //   0    map    sampler2DArray: level 0, clamped to the edge, which repeats a texel of the same node
 //   1    state  FusedState and what is behind it (kernel_parameters.h); all counters are back at 0 when the
 //               dispatches end
+//   2    thresholds  LAYER_THRESHOLDS: of each layer, from level 0 to the root's
+//   3    headers     LAYER_LISTS: one for each layer's part of the list
 //   6-9  tiles  the tile list (tile_list.glsl)
 //
 // Memory order (Vulkan memory model). The hand-over is that of downsample.comp: node, then counter, a release
@@ -62,14 +64,20 @@ const uint RECORD_SPLIT = 0x80000000U;
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
 
-// Whether the thresholds are those that PASS_BUDGET has left.
+// Whether the thresholds are scaled by the factor that PASS_BUDGET has left.
 layout(constant_id = 22) const bool WITH_BUDGET = false;
+// Whether each layer has thresholds of its own, and a part of the list of its own with a header: in
+// canonical order they lie one behind the other, in any order in parts of one size.
+layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
+layout(constant_id = 24) const bool LAYER_LISTS = false;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
 layout(set = 0, binding = 1, std430) nonprivate buffer State {
     FusedState state;
     uint words[];
 };
+layout(set = 0, binding = 2, std430) readonly buffer Thresholds { float layer_thresholds[]; };
+layout(set = 0, binding = 3, std430) writeonly buffer Headers { TileListHeader layer_headers[]; };
 layout(push_constant) uniform Parameters { FusedParameters parameters; };
 
 // A block of 64 x 64 texels, or a group of up to 32 x 32 nodes of a level that was handed over: its step 1.
@@ -100,13 +108,19 @@ uint nodes_of_level(uint level) {
 
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
-// First word of what is kept for budgets: the thresholds, the index of their factor, the histogram.
+// First word of what is kept for budgets: the index of the factor, the histogram.
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
 
 // The level must be the same in all threads: the rule for push constants.
+float given_threshold(uint level) {
+    return LAYER_THRESHOLDS ? layer_thresholds[layer * (parameters.top_level + 1) + level]
+                            : parameters.thresholds[level];
+}
+
 float threshold_of(uint level) {
-    return WITH_BUDGET ? uintBitsToFloat(words[budget_words() + level])
-                       : parameters.thresholds[level];
+    const float given = given_threshold(level);
+    return WITH_BUDGET ? scaled_threshold(given, words[budget_words() + BUDGET_FACTOR_WORD])
+                       : given;
 }
 
 // Both are settled floats, which compare as they are (importance_key.h).
@@ -364,6 +378,13 @@ uint scan(uint count, uint thread, out uint total) {
 #endif
 }
 
+// Whether tiles go to parts of one size.
+bool in_parts() { return PASS == PASS_ALL && LAYER_LISTS; }
+uint part_capacity() { return parameters.tile_capacity / parameters.layers; }
+uint end_of_places() {
+    return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity;
+}
+
 // A tile to be.
 struct Node {
     uint level;
@@ -373,7 +394,7 @@ struct Node {
 };
 
 void write_node(uint place, Node node) {
-    if (place < parameters.tile_capacity) {
+    if (place < end_of_places()) {
         const uint flags = node.importance >= node.threshold ? TILE_CLAMPED : 0;
         write_tile(place, Tile(tile_position(node.position.x, node.position.y),
                                tile_node(node.level, flags, layer), node.importance,
@@ -391,7 +412,7 @@ shared float step_thresholds[7];
 void lay_out(Block block, uint thread, uint tiles, float importance, uint before) {
     [[unroll]]
     for (uint step = 0; step <= 6; ++step) {
-        if (thread == step && block.base + step < MAX_LEVELS) {
+        if (thread == step && block.base + step <= parameters.top_level) {
             step_thresholds[step] = threshold_of(block.base + step);
         }
     }
@@ -458,7 +479,7 @@ shared uint bins[1 + BUDGET_FACTORS];
 
 // What a node adds to the number of tiles where it is split.
 void count_node(uint level, uvec2 position, float importance) {
-    const uint bin = budget_bin(importance, parameters.thresholds[level]);
+    const uint bin = budget_bin(importance, given_threshold(level));
     if (bin > 0 && exists(level, position)) {
         atomicAdd(bins[bin], bitCount(inside(2 * position, extent_of(level - 1))) - 1);
     }
@@ -508,7 +529,7 @@ shared uint exceeding_factors;
 
 // Takes the smallest factor that keeps the budget, else the largest of all, and leaves the histogram at 0. By
 // the whole workgroup that comes last.
-void scale_thresholds(uint thread) {
+void choose_factor(uint thread) {
     const uint share = BUDGET_FACTORS / WORKGROUP_SIZE;
     const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;
     uint own[share];  // what the bins above 8 * thread add
@@ -533,13 +554,6 @@ void scale_thresholds(uint thread) {
     }
     atomicAdd(exceeding_factors, exceeding);
     barrier();
-    [[dont_unroll]]
-    for (uint level = 0; level <= parameters.top_level; ++level) {
-        const float scaled = scaled_threshold(parameters.thresholds[level], exceeding_factors);
-        if (thread == 0) {
-            words[budget_words() + level] = floatBitsToUint(scaled);
-        }
-    }
     if (thread == 0) {
         words[budget_words() + BUDGET_FACTOR_WORD] = exceeding_factors;
     }
@@ -644,6 +658,8 @@ void write_records(Block block, uint thread, uint tiles, float tile_importance, 
     }
 }
 
+TileListHeader make_header(uint required, uint first_tile, uint capacity);
+
 // The first place of each layer, when all are counted; by the whole workgroup. Returns the sum.
 uint place_layers(uint thread) {
     uint first = 0;
@@ -656,6 +672,11 @@ uint place_layers(uint thread) {
         const uint before = scan(tiles, thread, total);
         if (is_there) {
             words[word] = first + before;
+            if (LAYER_LISTS) {
+                const uint rest =
+                    parameters.tile_capacity - min(parameters.tile_capacity, first + before);
+                layer_headers[start + thread] = make_header(tiles, first + before, rest);
+            }
         }
         first += total;
         barrier();
@@ -679,15 +700,25 @@ bool is_last_layer() {
 }
 
 #if PASS != PASS_BUDGET
-void finish_list(uint required) {
-    uint factor = 0;
-    uint flags = 0;
-    if (WITH_BUDGET) {
-        factor = words[budget_words() + BUDGET_FACTOR_WORD];
-        flags = required > parameters.max_tiles ? TILE_LIST_OVER_BUDGET : 0;
+
+TileListHeader make_header(uint required, uint first_tile, uint capacity) {
+    const uint factor = WITH_BUDGET ? words[budget_words() + BUDGET_FACTOR_WORD] : 0;
+    return tile_list_header(required, first_tile, capacity, parameters.max_workgroup_count,
+                            budget_factor(factor));
+}
+
+void finish_list(uint required, uint written) {
+    TileListHeader whole = make_header(required, 0, parameters.tile_capacity);
+    if (in_parts()) {  // not one behind the other: there is nothing to dispatch or draw
+        whole.written = written;
+        whole.flags = written < required ? TILE_LIST_OVERFLOW : 0;
+        whole.dispatch_x = 0;
+        whole.draw_instance_count = 0;
     }
-    write_header(required, parameters.tile_capacity, parameters.max_workgroup_count,
-                 budget_factor(factor), flags);
+    if (WITH_BUDGET && required > parameters.max_tiles) {
+        whole.flags |= TILE_LIST_OVER_BUDGET;
+    }
+    header = whole;
 }
 #endif
 
@@ -696,12 +727,21 @@ void finish_layer(uint layer_state, uint layer_tiles, uint thread) {
 #if PASS == PASS_ALL
     if (thread == 0) {
         words[layer] = atomicExchange(words[layer_state], 0, gl_ScopeDevice, 0, 0);
+        // The root's workgroup has added last.
+        const uint first = in_parts() ? layer * part_capacity() : 0;
+        const uint required = first_place - first + layer_tiles;
+        if (in_parts()) {
+            words[layer_state + LAYER_PART_WORD] = 0;
+            layer_headers[layer] = make_header(required, first, part_capacity());
+            atomicAdd(state.tile_count, required, gl_ScopeDevice, 0, 0);
+            atomicAdd(state.written_count, min(required, part_capacity()), gl_ScopeDevice, 0, 0);
+        }
         if (is_last_layer()) {
-            // A single layer's root has added last.
-            finish_list(parameters.layers > 1
-                            ? atomicAdd(state.tile_count, 0, gl_ScopeDevice, 0, 0)
-                            : first_place + layer_tiles);
+            const bool is_whole = parameters.layers == 1 && !in_parts();
+            finish_list(is_whole ? required : atomicAdd(state.tile_count, 0, gl_ScopeDevice, 0, 0),
+                        in_parts() ? atomicAdd(state.written_count, 0, gl_ScopeDevice, 0, 0) : 0);
             state.tile_count = 0;
+            state.written_count = 0;
         }
     }
 #else
@@ -719,10 +759,10 @@ void finish_layer(uint layer_state, uint layer_tiles, uint thread) {
 #if PASS == PASS_COUNT
     const uint required = place_layers(thread);
     if (thread == 0) {
-        finish_list(required);
+        finish_list(required, 0);
     }
 #else
-    scale_thresholds(thread);
+    choose_factor(thread);
 #endif
 #endif
 }
@@ -795,7 +835,11 @@ void main() {
 #endif
 #if PASS == PASS_ALL
             if (has_tiles) {
-                first_place = atomicAdd(state.tile_count, total, gl_ScopeDevice, 0, 0);
+                first_place = in_parts()
+                                  ? layer * part_capacity() +
+                                        atomicAdd(words[layer_state + LAYER_PART_WORD], total,
+                                                  gl_ScopeDevice, 0, 0)
+                                  : atomicAdd(state.tile_count, total, gl_ScopeDevice, 0, 0);
             }
 #endif
             goes_on = !is_root && arrive(group, block.index, importance, total);

@@ -179,7 +179,8 @@ void finish_pass() {
     }
     memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
     const uint required = atomicExchange(state.tile_count, 0, gl_ScopeDevice, 0, 0);
-    write_header(required, parameters.tile_capacity, parameters.max_workgroup_count, 1.0, 0);
+    header = tile_list_header(required, 0, parameters.tile_capacity, parameters.max_workgroup_count,
+                              1.0);
     state.finished_workgroups = 0;
     for (uint pass = 0; pass <= parameters.pass; ++pass) {
         state.passes[pass] = SubdivisionPass(0, 0, 0, 0);

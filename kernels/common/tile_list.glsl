@@ -45,20 +45,12 @@ void write_tile(uint place, Tile tile) {
     }
 }
 
-// Once all tiles are counted.
-void write_header(uint required, uint capacity, uint max_workgroup_count, float threshold_factor,
-                  uint flags) {
+// Of a list, or of a part of one, that begins at `first_tile` and has room for `capacity` tiles.
+TileListHeader tile_list_header(uint required, uint first_tile, uint capacity,
+                                uint max_workgroup_count, float threshold_factor) {
     const uint written = min(required, capacity);
-    header.written = written;
-    header.required = required;
-    header.flags = flags | (required > written ? TILE_LIST_OVERFLOW : 0);
-    header.capacity = capacity;
-    header.dispatch_x = folded_x(written, max_workgroup_count);
-    header.dispatch_y = folded_y(written, max_workgroup_count);
-    header.dispatch_z = 1;
-    header.draw_vertex_count = 4;
-    header.draw_instance_count = written;
-    header.draw_first_vertex = 0;
-    header.draw_first_instance = 0;
-    header.threshold_factor = threshold_factor;
+    return TileListHeader(written, required, required > written ? TILE_LIST_OVERFLOW : 0, capacity,
+                          folded_x(written, max_workgroup_count),
+                          folded_y(written, max_workgroup_count), 1, first_tile, 4, written, 0, 0,
+                          threshold_factor, 0, 0, 0);
 }

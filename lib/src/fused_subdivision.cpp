@@ -50,7 +50,12 @@ void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
 
 FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(program) {
     // So that what cannot work fails here.
-    (void)pipeline({Kernel::fused_all, ENCODING_FLOAT32, true, false});
+    (void)pipeline({.pass = Kernel::fused_all,
+                    .encoding = ENCODING_FLOAT32,
+                    .tiles_in_one_chunk = true,
+                    .with_budget = false,
+                    .layer_thresholds = false,
+                    .layer_lists = false});
 }
 
 vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
@@ -61,15 +66,16 @@ vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
 }
 
 vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
-    const auto [kernel, encoding, one_chunk, with_budget] = key;
     const std::lock_guard lock(mutex_);
     Unique<vk::Pipeline>& made = pipelines_[key];
     if (!made) {
-        made = program_.make_pipeline(kernel, "fused",
+        made = program_.make_pipeline(key.pass, "fused",
                                       {{TILE_CHUNK_SHIFT, program_.context().tile_chunk_shift},
-                                       {TILES_IN_ONE_CHUNK, one_chunk ? 1U : 0U},
-                                       {WITH_BUDGET, with_budget ? 1U : 0U},
-                                       {SOURCE_ENCODING, encoding}});
+                                       {TILES_IN_ONE_CHUNK, key.tiles_in_one_chunk ? 1U : 0U},
+                                       {WITH_BUDGET, key.with_budget ? 1U : 0U},
+                                       {LAYER_THRESHOLDS, key.layer_thresholds ? 1U : 0U},
+                                       {LAYER_LISTS, key.layer_lists ? 1U : 0U},
+                                       {SOURCE_ENCODING, key.encoding}});
     }
     return made.get();
 }
@@ -77,11 +83,17 @@ vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
 void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
                               const Run& run) const {
     const Dispatch& dispatch = program_.dispatch();
-    const std::uint32_t encoding = map_encoding(run.shape.format);
-    const bool one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0;
-    const auto record_pass = [&](Kernel kernel, bool with_budget) {
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute,
-                              pipeline({kernel, encoding, one_chunk, with_budget}), dispatch);
+    PipelineKey key{
+        .pass = Kernel::fused_all,
+        .encoding = map_encoding(run.shape.format),
+        .tiles_in_one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0,
+        .with_budget = false,
+        .layer_thresholds = run.layer_thresholds,
+        .layer_lists = run.layer_lists};
+    const auto record_pass = [&](Kernel pass, bool with_budget) {
+        key.pass = pass;
+        key.with_budget = with_budget;
+        commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline(key), dispatch);
         commands.dispatch(level_extent(run.shape.width, BLOCK_LEVELS),
                           level_extent(run.shape.height, BLOCK_LEVELS), run.shape.layers, dispatch);
     };

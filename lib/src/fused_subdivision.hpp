@@ -7,10 +7,10 @@
 
 #include "compute_program.hpp"
 
+#include <compare>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 namespace quadtile::detail {
@@ -29,6 +29,8 @@ class FusedSubdivision {
         std::vector<float> thresholds;  // of all levels, monotone
         Order order;
         std::optional<std::uint64_t> max_tiles;
+        bool layer_thresholds;  // those bound, instead of `thresholds`
+        bool layer_lists;
     };
 
     // One dispatch; one more for canonical order, one more for a budget. Compiles pipelines when
@@ -36,8 +38,16 @@ class FusedSubdivision {
     void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
 
  private:
-    // A pass, the encoding of the map, whether the list is in one chunk, whether there is a budget.
-    using PipelineKey = std::tuple<Kernel, std::uint32_t, bool, bool>;
+    struct PipelineKey {
+        Kernel pass;
+        std::uint32_t encoding;  // of the map
+        bool tiles_in_one_chunk;
+        bool with_budget;
+        bool layer_thresholds;
+        bool layer_lists;
+
+        auto operator<=>(const PipelineKey&) const = default;
+    };
 
     [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const;
 

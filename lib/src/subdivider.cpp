@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -70,6 +71,11 @@ std::array<std::uint64_t, 2> list_lengths(const MapShape& shape,
     return lengths;
 }
 
+vk::DeviceSize layer_thresholds_size_bytes(const MapShape& shape) {
+    const std::uint32_t levels = top_level(shape.width, shape.height) + 1;
+    return vk::DeviceSize{shape.layers} * levels * sizeof(float);
+}
+
 vk::DeviceSize scratch_size_bytes(const MapShape& shape, const std::vector<Descent>& descents) {
     const auto lengths = list_lengths(shape, descents);
     // One word at least: a runtime array may not be empty.
@@ -89,13 +95,14 @@ void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              {}, barrier, {}, {}, dispatch);
 }
 
-// See subdivision.glsl and fused.comp, which takes no pyramid.
+// See subdivision.glsl, and fused.comp: two buffers for batches in the place of the pyramid's
+// chunks.
 std::vector<detail::BindingType> binding_types(bool with_pyramid) {
-    std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler},
-                                           {1, vk::DescriptorType::eStorageBuffer}};
-    const std::uint32_t first_chunk = with_pyramid ? 2 : 2 + BUFFER_CHUNKS;
-    for (std::uint32_t binding = first_chunk; binding < 2 + 2 * BUFFER_CHUNKS; ++binding) {
-        types.push_back({binding, vk::DescriptorType::eStorageBuffer});
+    std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler}};
+    for (std::uint32_t binding = 1; binding < 2 + 2 * BUFFER_CHUNKS; ++binding) {
+        if (with_pyramid || binding < 4 || binding >= 2 + BUFFER_CHUNKS) {
+            types.push_back({binding, vk::DescriptorType::eStorageBuffer});
+        }
     }
     return types;
 }
@@ -163,6 +170,8 @@ struct Subdivider::Binding::Impl {
     std::vector<Descent> descents;
     std::uint32_t tile_capacity;
     BufferRange scratch;
+    bool layer_thresholds;
+    bool layer_lists;
     DescriptorSet descriptors;
 };
 
@@ -207,6 +216,8 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
     const vk::DeviceSize alignment = detail::storage_alignment_bytes(impl_->program.context());
     return {.scratch_size_bytes = impl_->scratch_bytes(shape),
             .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
+            .layer_thresholds_size_bytes = layer_thresholds_size_bytes(shape),
+            .layer_headers_size_bytes = shape.layers * sizeof(TileListHeader),
             .alignment_bytes = alignment,
             .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
 }
@@ -218,7 +229,23 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
         Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
         Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
                                    impl_->scratch_bytes(shape))};
-    if (impl_->strategy != Strategy::fused) {
+    const bool layer_thresholds = resources.layer_thresholds.buffer != VK_NULL_HANDLE;
+    const bool layer_lists = resources.layer_headers.buffer != VK_NULL_HANDLE;
+    if (impl_->fused) {
+        // What a kernel does not use needs a descriptor all the same.
+        const auto optional = [&](const BufferRange& range, bool given, vk::DeviceSize size_bytes) {
+            const BufferRange& bound = given ? range : resources.scratch;
+            descriptors.push_back(
+                Descriptor::storage_buffer(bound.buffer, bound.offset_bytes,
+                                           given ? size_bytes : impl_->scratch_bytes(shape)));
+        };
+        optional(resources.layer_thresholds, layer_thresholds, layer_thresholds_size_bytes(shape));
+        optional(resources.layer_headers, layer_lists, shape.layers * sizeof(TileListHeader));
+    } else {
+        if (layer_thresholds || layer_lists) {
+            throw Error(ErrorCode::invalid_argument,
+                        "only the strategy fused gives layers thresholds or lists of their own");
+        }
         detail::append_pyramid_chunks(descriptors, impl_->program.context(), shape,
                                       resources.pyramid);
     }
@@ -226,7 +253,8 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
                           impl_->program.context().tile_chunk_shift, sizeof(TileListHeader));
     return Binding(std::make_unique<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
-        resources.scratch, impl_->program.make_descriptors(descriptors)));
+        resources.scratch, layer_thresholds, layer_lists,
+        impl_->program.make_descriptors(descriptors)));
 }
 
 void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
@@ -239,7 +267,13 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
     if (impl_->fused) {
         threshold.check_monotone(top);
         impl_->fused->record(buffer, bound.descriptors.set,
-                             {bound.shape, bound.tile_capacity, thresholds, order, max_tiles});
+                             {.shape = bound.shape,
+                              .tile_capacity = bound.tile_capacity,
+                              .thresholds = thresholds,
+                              .order = order,
+                              .max_tiles = max_tiles,
+                              .layer_thresholds = false,
+                              .layer_lists = bound.layer_lists});
         return;
     }
     if (order == Order::canonical) {
@@ -252,6 +286,39 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
                     "only the strategies fused and reference keep a budget of tiles; use one");
     }
     impl_->record_passes(buffer, bound, thresholds);
+}
+
+void Subdivider::record(VkCommandBuffer commands, const Binding& binding, Order order,
+                        std::optional<std::uint64_t> max_tiles) const {
+    const Binding::Impl& bound = *binding.impl_;
+    if (!bound.layer_thresholds) {
+        throw Error(ErrorCode::invalid_argument,
+                    "a threshold is missing: give one, or bind a buffer of layer thresholds");
+    }
+    impl_->fused->record(commands, bound.descriptors.set,
+                         {.shape = bound.shape,
+                          .tile_capacity = bound.tile_capacity,
+                          .thresholds = {},
+                          .order = order,
+                          .max_tiles = max_tiles,
+                          .layer_thresholds = true,
+                          .layer_lists = bound.layer_lists});
+}
+
+std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
+                                                std::span<const Threshold> thresholds) {
+    if (thresholds.size() != shape.layers) {
+        throw Error(ErrorCode::invalid_argument,
+                    "there are " + std::to_string(shape.layers) + " layers, but " +
+                        std::to_string(thresholds.size()) + " thresholds; give one for each");
+    }
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    std::vector<float> words;
+    for (const Threshold& threshold : thresholds) {
+        threshold.check_monotone(top);
+        std::ranges::copy(threshold.levels(top), std::back_inserter(words));
+    }
+    return words;
 }
 
 void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,

@@ -201,8 +201,8 @@ TEST(SharedStructs, FusedParametersAndState) {
     ASSERT_EQ(state.size(), 4U);
     EXPECT_MEMBER(state, FusedState, tile_count);
     EXPECT_MEMBER(state, FusedState, finished_layers);
+    EXPECT_MEMBER(state, FusedState, written_count);
     EXPECT_MEMBER(state, FusedState, reserved0);
-    EXPECT_MEMBER(state, FusedState, reserved1);
 }
 
 TEST(SharedStructs, SrgbTables) {

@@ -179,26 +179,26 @@ struct FusedParameters {
 
 // All zero between runs. Behind it lie, in words: the NaN texels of each layer (the last run's), then for
 // each layer fused_words_per_layer: LAYER_WORDS (the NaN texels counted so far; in canonical order the
-// layer's tiles, then its first place), then for each level that is handed over the counters of its groups
+// layer's tiles, then its first place; in any order, with parts for layers, the tiles so far), then for each level that is handed over the counters of its groups
 // and its nodes, as in the downsampler's state. Last come the words for budgets.
 struct FusedState {
     QUADTILE_UINT tile_count;
     QUADTILE_UINT finished_layers;
+    QUADTILE_UINT written_count;  // where each layer has a part of the list
     QUADTILE_UINT reserved0;
-    QUADTILE_UINT reserved1;
 };
 
-const QUADTILE_UINT LAYER_WORDS = 2;
+const QUADTILE_UINT LAYER_WORDS = 3;
 const QUADTILE_UINT LAYER_TILES_WORD = 1;
+const QUADTILE_UINT LAYER_PART_WORD = 2;
 
 // Words of a node that is handed over, level by level: first all importances; then, for canonical order, the
 // tiles below each node and later a record of what it became; then its place in the list.
 const QUADTILE_UINT FUSED_NODE_WORDS = 3;
 
-// For budgets: the scaled thresholds, the index of their factor, and the histogram over budget_bin, which is
-// 0 between runs.
-const QUADTILE_UINT BUDGET_FACTOR_WORD = MAX_LEVELS;
-const QUADTILE_UINT BUDGET_HISTOGRAM_WORD = BUDGET_FACTOR_WORD + 1;
+// For budgets: the index of the factor, and the histogram over budget_bin, which is 0 between runs.
+const QUADTILE_UINT BUDGET_FACTOR_WORD = 0;
+const QUADTILE_UINT BUDGET_HISTOGRAM_WORD = 1;
 const QUADTILE_UINT BUDGET_WORDS = BUDGET_HISTOGRAM_WORD + 1 + BUDGET_FACTORS;
 
 QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,

@@ -62,7 +62,7 @@ struct TileListHeader {
     QUADTILE_UINT dispatch_x;
     QUADTILE_UINT dispatch_y;
     QUADTILE_UINT dispatch_z;
-    QUADTILE_UINT reserved0;
+    QUADTILE_UINT first_tile;  // of a layer's part of the list: its place in the list; else 0
 
     // VkDrawIndirectCommand: one instance a tile, four vertices each (a triangle strip).
     QUADTILE_UINT draw_vertex_count;

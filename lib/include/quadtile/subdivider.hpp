@@ -9,6 +9,8 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace quadtile {
 
@@ -38,7 +40,10 @@ class Subdivider {
         VkDeviceSize scratch_size_bytes;
         // The tile list: a TileListHeader and room for `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;
-        VkDeviceSize alignment_bytes;  // of the offsets of both in their buffers
+        // For layers with thresholds or lists of their own; see Resources.
+        VkDeviceSize layer_thresholds_size_bytes;
+        VkDeviceSize layer_headers_size_bytes;
+        VkDeviceSize alignment_bytes;  // of the offsets of all in their buffers
         VkBufferUsageFlags usage;      // STORAGE_BUFFER | INDIRECT_BUFFER; add to it freely
     };
 
@@ -58,6 +63,17 @@ class Subdivider {
         BufferRange scratch;
         BufferRange tile_list;
         std::uint64_t tile_capacity = 0;
+
+        // For batches: many maps of one shape, as layers, in one run of `fused`. Both optional.
+        //
+        // Thresholds of each layer, from level 0 to the root's, layer after layer: the words that
+        // layer_thresholds() gives. Then record() takes no threshold.
+        BufferRange layer_thresholds;
+        // A TileListHeader for each layer's part of the list, which begins at its `first_tile`. In
+        // canonical order the parts lie one behind the other. In any order each has room for
+        // tile_capacity / layers tiles, and overflows by itself; the list's own header then counts
+        // all tiles, and has no arguments for dispatch and draw.
+        BufferRange layer_headers;
     };
 
     // The descriptors of one set of resources; see Pyramid::Binding.
@@ -102,6 +118,18 @@ class Subdivider {
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
                 Order order = Order::any,
                 std::optional<std::uint64_t> max_tiles = std::nullopt) const;
+
+    // The same with the thresholds that Resources::layer_thresholds holds, made available and
+    // visible to COMPUTE_SHADER / SHADER_READ before. Throws Error(invalid_argument) where none
+    // were bound.
+    void record(VkCommandBuffer commands, const Binding& binding, Order order = Order::any,
+                std::optional<std::uint64_t> max_tiles = std::nullopt) const;
+
+    // What Resources::layer_thresholds must hold, for one threshold for each layer.
+    // Throws Error(invalid_argument) where one of them does not fit the shape or is not monotone,
+    // or there are more or fewer than layers.
+    [[nodiscard]] static std::vector<float> layer_thresholds(const MapShape& shape,
+                                                             std::span<const Threshold> thresholds);
 
  private:
     struct Impl;
