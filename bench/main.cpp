@@ -1,9 +1,11 @@
 // quadtile_bench: GPU times of each stage and of the downsampler on one device, checked against the
 // reference first.
 //
-//     quadtile_bench [--sizes=1024,2048,...] [--samples=30] [Google Benchmark's options]
+//     quadtile_bench [--sizes=1024,2048,...] [--layers=256] [--samples=30] [Google Benchmark's
+//     options]
 //
-// Sizes are extents of squares; with sizes given, all variants of the downsampler run on each.
+// Sizes are extents of squares; with sizes given, all variants of the downsampler run on each. With
+// layers there are also so many maps of 1024 x 1024 in one run.
 // --benchmark_filter=^downsampler/ runs the downsampler only, --benchmark_filter=-^downsampler/ the
 // rest. QUADTILE_DEVICE chooses the device, QUADTILE_DATA the folder with the real maps.
 
@@ -26,6 +28,7 @@ using namespace quadtile;
 
 struct Options {
     std::optional<std::vector<std::uint32_t>> sizes;
+    std::uint32_t layers = 0;  // of batches
     std::uint32_t samples = 30;
 };
 
@@ -70,6 +73,7 @@ std::vector<std::uint32_t> numbers(std::string_view text) {
 // Takes our own options out of the arguments that Google Benchmark left.
 Options take_options(int& argc, char** argv) {
     constexpr std::string_view SIZES = "--sizes=";
+    constexpr std::string_view LAYERS = "--layers=";
     constexpr std::string_view SAMPLES = "--samples=";
     Options options;
     int kept = 1;
@@ -77,6 +81,8 @@ Options take_options(int& argc, char** argv) {
         const std::string_view argument = argv[i];
         if (argument.starts_with(SIZES)) {
             options.sizes = numbers(argument.substr(SIZES.size()));
+        } else if (argument.starts_with(LAYERS)) {
+            options.layers = positive_number(argument.substr(LAYERS.size()));
         } else if (argument.starts_with(SAMPLES)) {
             options.samples = positive_number(argument.substr(SAMPLES.size()));
         } else {
@@ -126,6 +132,9 @@ int run(int argc, char** argv) {
     benchmark::AddCustomContext("real_maps", std::to_string(real.size()));
     std::ranges::move(real, std::back_inserter(sources));
 
+    if (options.layers > 0) {
+        std::ranges::move(bench::batches(options.layers), std::back_inserter(sources));
+    }
     for (const bench::MapSource& source : sources) {
         bench::add_roofs(session, source);
         bench::add_pyramid(session, source);

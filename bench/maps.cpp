@@ -98,8 +98,22 @@ std::vector<MapSource> real_maps() {
     return sources;
 }
 
+std::vector<MapSource> batches(std::uint32_t layers) {
+    const MapShape shape = {1024, 1024, layers};
+    return {{"peaks", shape,
+             [shape] { return own(shape, test::peaks_map(shape), Threshold::constant(1.0F)); }},
+            {"none_split", shape, [shape] {
+                 auto [texels, threshold] = test::none_split(shape);
+                 return own(shape, std::move(texels), std::move(threshold));
+             }}};
+}
+
 std::uint64_t count_tiles(const Map& map) {
-    return count_tiles(reference::build_pyramid(map.view()), map.threshold);
+    std::uint64_t tiles = 0;
+    for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
+        tiles += count_tiles(reference::build_pyramid(map.view(), layer), map.threshold);
+    }
+    return tiles;
 }
 
 }  // namespace quadtile::bench

@@ -35,6 +35,9 @@ struct MapSource {
 // - all_split: each texel a tile; none_split: the whole map one tile.
 [[nodiscard]] std::vector<MapSource> synthetic_maps(std::uint32_t extent);
 
+// Many maps of 1024 x 1024 texels as layers: peaks, and none split.
+[[nodiscard]] std::vector<MapSource> batches(std::uint32_t layers);
+
 // The .exr files in the folder importance of the data directory, by name; empty where there is
 // none. Threshold: max_resolution of the largest power of two that gives 4096 tiles or more. Throws
 // std::runtime_error for a file that cannot be read.

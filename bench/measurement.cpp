@@ -25,7 +25,11 @@ void warm_up(test::Gpu& gpu, const Measurement& measurement) {
 }
 
 std::string text_of(const MapShape& shape) {
-    return std::to_string(shape.width) + "x" + std::to_string(shape.height);
+    std::string text = std::to_string(shape.width) + "x" + std::to_string(shape.height);
+    if (shape.layers > 1) {
+        text.append("x").append(std::to_string(shape.layers));
+    }
+    return text;
 }
 
 bool more_than_the_device_holds(const Error& error) {

@@ -2,6 +2,8 @@
 
 #include "measurement.hpp"
 
+#include <algorithm>
+
 namespace quadtile::bench {
 
 void add_pipeline(Session& session, const MapSource& source) {
@@ -27,7 +29,8 @@ void add_pipeline(Session& session, const MapSource& source) {
         const NamedStrategy strategy{"fused", {.strategy = Strategy::fused}};
         const Subdivider& subdivider = session.subdivider(strategy.options);
         const auto workspace = checked_subdivision(session, scene, strategy);
-        const std::uint64_t budget = (scene.expected_tile_count() + 1) / 2;
+        const std::uint64_t budget =
+            std::max<std::uint64_t>(scene.expected_tile_count() / 2, scene.map().shape.layers);
         const auto record = [&subdivider, &scene, workspace, budget](VkCommandBuffer commands) {
             subdivider.record(commands, workspace->binding, scene.map().threshold, Order::any,
                               budget);

@@ -39,10 +39,13 @@ std::uint32_t sum_of_bits(const MapView& map) {
     const std::uint32_t height = map.shape.height;
     const std::vector<float> texels = reference::decode(map);
     std::uint32_t sum = 0;
-    for (std::uint32_t y = 0; y < blocks(height) * BLOCK_EXTENT; ++y) {
-        const std::span row(&texels[std::size_t{std::min(y, height - 1)} * width], width);
-        for (std::uint32_t x = 0; x < blocks(width) * BLOCK_EXTENT; ++x) {
-            sum += std::bit_cast<std::uint32_t>(row[std::min(x, width - 1)]);
+    for (std::size_t layer = 0; layer < map.shape.layers; ++layer) {
+        for (std::uint32_t y = 0; y < blocks(height) * BLOCK_EXTENT; ++y) {
+            const std::size_t first = (layer * height + std::min(y, height - 1)) * width;
+            const std::span row(&texels[first], width);
+            for (std::uint32_t x = 0; x < blocks(width) * BLOCK_EXTENT; ++x) {
+                sum += std::bit_cast<std::uint32_t>(row[std::min(x, width - 1)]);
+            }
         }
     }
     return sum;
@@ -68,7 +71,7 @@ void ReadTexels::record(VkCommandBuffer commands) const {
 void ReadTexels::record(VkCommandBuffer commands, std::uint32_t limit) const {
     const ReadTexelsParameters parameters = {1.0F / static_cast<float>(shape_.width),
                                              1.0F / static_cast<float>(shape_.height), limit};
-    pipeline_.record(commands, {blocks(shape_.width), blocks(shape_.height), 1},
+    pipeline_.record(commands, {blocks(shape_.width), blocks(shape_.height), shape_.layers},
                      std::as_bytes(std::span(&parameters, 1)));
 }
 

@@ -1,6 +1,6 @@
 // Reads each texel of the map once: the roof for everything that starts from a map.
 //
-// A workgroup of 256 threads reads 64 x 64 texels, each thread 2 x 2 texels at a time, neighbouring
+// A workgroup of 256 threads reads 64 x 64 texels of a layer (z), each thread 2 x 2 texels at a time, neighbouring
 // threads along the Z-order curve. Beyond the map's edge its last texels are read again. The sum of
 // the texels' bits is kept only where it is above `limit`; with the largest limit that is never,
 // and no compiler can know.
@@ -28,7 +28,7 @@ void main() {
     for (uint quadrant = 0; quadrant < 4; ++quadrant) {
         const uvec2 texel = first_texel + uvec2(quadrant & 1U, quadrant >> 1) * 32;
         const vec2 common_corner = vec2(texel + 1) * texel_size;
-        const uvec4 bits = floatBitsToUint(textureGather(map, vec3(common_corner, 0.0)));
+        const uvec4 bits = floatBitsToUint(textureGather(map, vec3(common_corner, gl_WorkGroupID.z)));
         sum += bits.x + bits.y + bits.z + bits.w;
     }
     if (sum > limit) {
