@@ -130,17 +130,14 @@ uvec2 morton(uint code) { return uvec2(morton_x(code), morton_y(code)); }
 
 // ---- Step 1 ----------------------------------------------------------------------------------------
 
-// Each thread makes four nodes of step 1: those whose place on the curve is this, and 32, 64 and 96 on. So
-// what the threads of a subgroup load at once lies together.
-uint place_on_curve(uint thread) { return 4 * (thread & ~31U) + (thread & 31); }
+// Each thread makes four nodes of step 1, one behind the other on the curve.
 
 uvec2 first_of_step_1(Block block) { return (block.index << block.steps) >> 1; }
 
-// The texels of a quad in Z-order. Outside the map those at its edge.
-vec4 read_quad(uvec2 position) {
-    const vec2 corner =
-        vec2(2 * position + 1) * vec2(parameters.texel_width, parameters.texel_height);
-    return textureGather(map, vec3(corner, layer), 0).wzxy;
+// Between the four texels of a quad.
+vec3 middle_of_quad(uvec2 position) {
+    return vec3(vec2(2 * position + 1) * vec2(parameters.texel_width, parameters.texel_height),
+                layer);
 }
 
 // The largest key of each quad.
@@ -173,19 +170,18 @@ shared float step_1[4 * WORKGROUP_SIZE];
 
 // Of a block. Returns the largest key, which may be that of NaN, and of texels outside the map.
 uint make_step_1(Block block, uint thread) {
-    const uint place = place_on_curve(thread);
-    const uvec2 first = first_of_step_1(block) + morton(place);
-    vec4 quads[4];
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {  // all loads are under way before the first is used
-        quads[i] = read_quad(first + morton(32 * i));
-    }
+    // In Z-order. Outside the map there are the texels of its edge. Constant offsets need no registers.
+    const vec3 middle = middle_of_quad(first_of_step_1(block) + morton(4 * thread));
+    const vec4 quads[4] = vec4[](textureGather(map, middle, 0).wzxy,
+                                 textureGatherOffset(map, middle, ivec2(2, 0), 0).wzxy,
+                                 textureGatherOffset(map, middle, ivec2(0, 2), 0).wzxy,
+                                 textureGatherOffset(map, middle, ivec2(2, 2), 0).wzxy);
     uint keys[4];
     make_keys(quads, keys);
     uint largest = 0;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
-        step_1[place + 32 * i] = item_of_key(keys[i]);
+        step_1[4 * thread + i] = item_of_key(keys[i]);
         largest = max(largest, keys[i]);
     }
     return largest;
@@ -196,11 +192,10 @@ shared uint nan_texels;
 
 // Counts the NaN texels of the thread that are inside the map. There are few: it reads them again.
 void count_nan(Block block, uint thread) {
-    const uint first = 4 * place_on_curve(thread);
     uint count = 0;
     [[dont_unroll]]
     for (uint i = 0; i < 16; ++i) {
-        const uvec2 texel = 64 * block.index + morton(first + 128 * (i >> 2) + (i & 3));
+        const uvec2 texel = 64 * block.index + morton(16 * thread + i);
         if (exists(0, texel)) {
             count += uint(counts_as_nan(key_of(texelFetch(map, ivec3(texel, layer), 0).r)));
         }
@@ -224,7 +219,7 @@ uint load_step_1(Block block, uint thread) {
     uint largest = 0;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {  // no branch, so that all loads get under way at once
-        const uint place = place_on_curve(thread) + 32 * i;
+        const uint place = 4 * thread + i;
         const uint word = word_of_node(block, place);
         const uint bits =
             atomicLoad(words[word != 0 ? word : block.nodes], gl_ScopeDevice, 0, 0);
@@ -786,14 +781,29 @@ void main() {
         }
     }
     barrier();
-    uint largest = make_step_1(block, thread);
-#if PASS != PASS_BUDGET
-    if (counts_as_nan(largest)) {
-        count_nan(block, thread);
+    // With a budget, PASS_BUDGET has left the block's node: where it is not split the block need not be read.
+    // (It has no NaN texel then.)
+    bool is_known = false;
+    float importance = 0.0;
+    if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
+        const Group group = group_of(BLOCK_LEVELS, block.index, counters);
+        importance = uintBitsToFloat(words[place_of_node(group, block.index)]);
+        is_known = !is_split(BLOCK_LEVELS, importance);
     }
+    uint largest = 0;
+    if (!is_known) {
+        largest = make_step_1(block, thread);
+#if PASS != PASS_BUDGET
+        if (counts_as_nan(largest)) {
+            count_nan(block, thread);
+        }
 #endif
+    }
     while (true) {
-        const float importance = largest_of_all(largest, handovers);
+        if (!is_known) {
+            importance = largest_of_all(largest, handovers);
+        }
+        is_known = false;
         const uint level = block.base + block.steps;
         const bool is_root = level == parameters.top_level;
         // Where a node is not split, none below it is, and they have no tiles.
