@@ -39,7 +39,7 @@ void main() {
         exists = all(lessThan(node.position, extent_of(level)));
         key = exists ? importance_key(level, node) : 0;
     }
-    const bool split = exists && level != 0 && key >= threshold_key(level);
+    const bool split = exists && level != 0 && key >= threshold_key(level, node);
 
     append_tile(exists && !split, level, node, key);
     if (level == 1) {

@@ -64,7 +64,7 @@ void main() {
                 --level;
                 node = Node(leaf >> (level - lower), root.layer);
                 key = importance_key(level, node);
-                split = key >= threshold_key(level);
+                split = key >= threshold_key(level, node);
             }
             const bool at_corner = (node.position << (level - lower)) == leaf;
             is_tile = at_corner && (!split || level == 0);

@@ -17,6 +17,8 @@ struct SubdivisionArguments {
     std::string constant;
     std::string level_thresholds;
     std::string max_resolution;
+    std::string memory;
+    std::filesystem::path fragments;
     std::string strategy = "auto";
     std::string order = "canonical";
 };
@@ -57,6 +59,28 @@ void add_threshold_options(CLI::App& command, SubdivisionArguments& arguments,
                     "(level 0) first")
         ->type_name("t0,t1,...")
         ->group(group);
+}
+
+// Where the map comes from a file, its fragments can come from another.
+void add_memory_options(CLI::App& command, SubdivisionArguments& arguments,
+                        const std::string& group) {
+    CLI::Option* const memory =
+        command
+            .add_option("--memory", arguments.memory,
+                        "As --max-resolution M, and a tile's image needs less than NODES nodes of "
+                        "per-pixel linked lists: its importance is below "
+                        "min(M, sqrt(NODES / mean)) / 2^l, of the mean of --fragments over the "
+                        "tile")
+            ->type_name("M,NODES")
+            ->group(group);
+    command
+        .add_option("--fragments", arguments.fragments,
+                    "For --memory: file as INPUT and of its size, of the number of fragments in a "
+                    "pixel of each texel")
+        ->type_name("FILE")
+        ->group(group)
+        ->needs(memory);
+    memory->needs("--fragments");
 }
 
 void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
@@ -128,7 +152,9 @@ void define_tiles(CLI::App& command, Arguments& arguments) {
                     "Channel of INPUT; without it Y, else the luminance of R, G and B, else the "
                     "first")
         ->type_name("NAME");
-    add_threshold_options(command, arguments.tiles_subdivision, "Threshold (exactly one)");
+    const std::string group = "Threshold (exactly one)";
+    add_threshold_options(command, arguments.tiles_subdivision, group);
+    add_memory_options(command, arguments.tiles_subdivision, group);
     add_subdivision_options(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
 }
 
@@ -288,13 +314,14 @@ std::vector<float> parse_floats(std::string_view option, std::string_view text) 
     }
 }
 
-// None where none was given.
-std::optional<Threshold> parse_threshold(const CLI::App& command,
-                                         const SubdivisionArguments& arguments) {
-    const char* const options[] = {"--constant", "--level-thresholds", "--max-resolution"};
+// The threshold option that was given, or empty.
+std::string threshold_option(const CLI::App& command) {
+    const char* const options[] = {"--constant", "--level-thresholds", "--max-resolution",
+                                   "--memory"};
     std::string given;
     for (const char* option : options) {
-        if (command.count(option) == 0) {
+        const CLI::Option* const known = command.get_option_no_throw(option);
+        if (known == nullptr || known->count() == 0) {
             continue;
         }
         if (!given.empty()) {
@@ -302,6 +329,13 @@ std::optional<Threshold> parse_threshold(const CLI::App& command,
         }
         given = option;
     }
+    return given;
+}
+
+// None where none was given, and where it is --memory.
+std::optional<Threshold> parse_threshold(const CLI::App& command,
+                                         const SubdivisionArguments& arguments) {
+    const std::string given = threshold_option(command);
     try {
         if (given == "--constant") {
             return Threshold::constant(parse_float(given, arguments.constant));
@@ -316,6 +350,26 @@ std::optional<Threshold> parse_threshold(const CLI::App& command,
         throw UsageError(given + ": " + error.what());
     }
     return std::nullopt;
+}
+
+// None where the option was not given.
+std::optional<MemoryRequest> parse_memory(const CLI::App& command,
+                                          const SubdivisionArguments& arguments) {
+    const std::string option = "--memory";
+    if (threshold_option(command) != option) {
+        return std::nullopt;
+    }
+    const std::vector<float> numbers = parse_floats(option, arguments.memory);
+    if (numbers.size() != 2) {
+        throw UsageError(option + " '" + arguments.memory + "' must be two numbers, M,NODES");
+    }
+    try {  // without fragments both may be anything but NaN and negative
+        const float none = 0.0F;
+        (void)Threshold::memory(numbers[0], numbers[1], {&none, {1, 1}});
+    } catch (const Error& error) {
+        throw UsageError(option + ": " + error.what());
+    }
+    return MemoryRequest{numbers[0], numbers[1], arguments.fragments};
 }
 
 void complete(const CLI::App& command, const SubdivisionArguments& arguments,
@@ -367,12 +421,17 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
     const CLI::App& command = *app.get_subcommands().front();
     if (command.get_name() == "tiles") {
         complete(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
-        if (!arguments.tiles.subdivision.threshold) {
+        arguments.tiles.memory = parse_memory(command, arguments.tiles_subdivision);
+        if (!arguments.tiles.subdivision.threshold && !arguments.tiles.memory) {
             throw UsageError(
-                "no threshold is given; give one of --max-resolution, --constant and "
-                "--level-thresholds");
+                "no threshold is given; give one of --max-resolution, --constant, "
+                "--level-thresholds and --memory");
         }
         check_files(command, {{"INPUT", arguments.tiles.input},
+                              {"--output", arguments.tiles.output},
+                              {"--image", arguments.tiles.image}});
+        // INPUT may hold them, too.
+        check_files(command, {{"--fragments", arguments.tiles_subdivision.fragments},
                               {"--output", arguments.tiles.output},
                               {"--image", arguments.tiles.image}});
         arguments.tiles.format = format_of(arguments.tiles_format, arguments.tiles.output);

@@ -2,16 +2,45 @@
 #include "load_map.hpp"
 #include "subdivide_map.hpp"
 
+#include <quadtile/error.hpp>
+
 #include <iostream>
 
 namespace quadtile::app {
 
+namespace {
+
+std::string text_of_size(const MapShape& shape) {
+    return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " texels";
+}
+
+Threshold memory_threshold(const MemoryRequest& request, const MapShape& shape) {
+    const LoadedMap fragments = load_map(request.fragments);
+    if (fragments.shape.width != shape.width || fragments.shape.height != shape.height) {
+        throw UsageError("--fragments: '" + request.fragments.string() + "' has " +
+                         text_of_size(fragments.shape) + ", but INPUT has " + text_of_size(shape) +
+                         "; give a file of the same size");
+    }
+    try {
+        return Threshold::memory(request.max_resolution, request.nodes, fragments.view());
+    } catch (const Error& error) {
+        throw std::runtime_error("cannot use '" + request.fragments.string() +
+                                 "': " + error.what());
+    }
+}
+
+}  // namespace
+
 void run_tiles(const TilesRequest& request) {
     const Stopwatch load_watch;
     const LoadedMap map = load_map(request.input, request.channel);
+    SubdivisionRequest subdivision = request.subdivision;
+    if (request.memory) {
+        subdivision.threshold = memory_threshold(*request.memory, map.shape);
+    }
     const double load = load_watch.milliseconds();
 
-    const TileList list = subdivide_map(map.view(), request.subdivision);
+    const TileList list = subdivide_map(map.view(), subdivision);
 
     const Stopwatch write_watch;
     // Both files are complete before the first of them appears.
@@ -27,7 +56,7 @@ void run_tiles(const TilesRequest& request) {
     if (image) {
         image->commit();
     }
-    if (request.subdivision.stats) {
+    if (subdivision.stats) {
         std::cerr << describe_run(list, load, write_watch.milliseconds());
     }
 }

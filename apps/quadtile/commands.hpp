@@ -38,6 +38,13 @@ struct SubdivisionRequest {
     bool stats = false;
 };
 
+// Threshold::memory, with the fragments in a file.
+struct MemoryRequest {
+    float max_resolution;
+    float nodes;
+    std::filesystem::path fragments;
+};
+
 struct TilesRequest {
     std::filesystem::path input;
     std::string channel;
@@ -45,6 +52,7 @@ struct TilesRequest {
     TileFormat format = TileFormat::json;
     std::filesystem::path image;  // empty: none
     SubdivisionRequest subdivision;
+    std::optional<MemoryRequest> memory;  // in place of subdivision.threshold
 };
 
 // How `mipmap` makes levels: one of the GPU's methods, or the CPU reference.

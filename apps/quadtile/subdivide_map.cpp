@@ -31,7 +31,7 @@ const char* name_of(Strategy strategy) noexcept {
 
 TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
     try {  // a list of another length than the map has levels
-        (void)request.threshold->levels(top_level(map.shape.width, map.shape.height));
+        request.threshold->check_fits(map.shape);
     } catch (const Error& error) {
         throw UsageError(std::string("--level-thresholds: ") + error.what());
     }

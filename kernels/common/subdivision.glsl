@@ -5,6 +5,7 @@
 //   1    state    counters and arguments of the passes, then the node lists
 //   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (pyramid_chunks.glsl)
 //   6-9  tiles    the tile list (tile_list.glsl)
+//   10   thresholds of the nodes (threshold_map_index), where THRESHOLDS_BY_NODE
 //
 // Appending: one atomic addition for a workgroup reserves places; a place beyond the capacity is
 // counted and not written. (One for a subgroup took twice as long where all nodes are split: all go to
@@ -20,6 +21,9 @@ layout(set = 0, binding = 1, std430) nonprivate buffer State {
 #include "tile_list.glsl"
 #define PYRAMID_BINDING 2
 #include "pyramid_chunks.glsl"
+// Whether each node has a threshold of its own; otherwise there is one for each level.
+layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
+layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { SubdivisionParameters parameters; };
 
 struct Node {
@@ -72,8 +76,16 @@ uint importance_key(uint level, Node node) {
     return key_from_bits(floatBitsToUint(importance));
 }
 
-uint threshold_key(uint level) {
-    return key_from_bits(floatBitsToUint(parameters.thresholds[level]));
+// What the importance of a node inside the map is compared with.
+uint threshold_key(uint level, Node node) {
+    if (!THRESHOLDS_BY_NODE) {
+        return key_from_bits(floatBitsToUint(parameters.thresholds[level]));
+    }
+    const uint place =
+        threshold_map_index(parameters.width, parameters.height, parameters.layers, level,
+                            node.position.x, node.position.y, node.layer);
+    // Made by anybody: NaN and denormals count as those of importances do.
+    return settle_key(key_from_bits(floatBitsToUint(node_thresholds[place])));
 }
 
 // Places wanted in this workgroup, and the first of them in the list.
@@ -128,10 +140,12 @@ void append_tile(bool wanted, uint level, Node node, uint key) {
     uint end;
     RESERVE(state.tile_count, wanted, place, end)
     if (wanted && place < parameters.tile_capacity) {
-        const uint flags = key < threshold_key(level) ? 0 : TILE_CLAMPED;
+        const uint threshold = threshold_key(level, node);
+        const uint flags = key < threshold ? 0 : TILE_CLAMPED;
         write_tile(place, Tile(tile_position(node.position.x, node.position.y),
                                tile_node(level, flags, node.layer),
-                               uintBitsToFloat(bits_from_key(key)), parameters.thresholds[level]));
+                               uintBitsToFloat(bits_from_key(key)),
+                               uintBitsToFloat(bits_from_key(threshold))));
     }
 }
 

@@ -19,15 +19,16 @@ std::uint32_t children_along(std::uint32_t extent_below, std::uint32_t i) {
 }  // namespace
 
 void BudgetHistogram::add_layer(const Pyramid& pyramid) {
-    ++layers_;
-    for (std::size_t level = 1; level < pyramid.levels.size(); ++level) {
+    const std::uint32_t layer = layers_++;
+    for (std::uint32_t level = 1; level < pyramid.levels.size(); ++level) {
         const Level& nodes = pyramid.levels[level];
         const Level& below = pyramid.levels[level - 1];
         for (std::uint32_t y = 0; y < nodes.height; ++y) {
             for (std::uint32_t x = 0; x < nodes.width; ++x) {
                 const std::uint32_t children =
                     children_along(below.width, x) * children_along(below.height, y);
-                bins_[budget_bin(nodes.at(x, y), thresholds_[level])] += children - 1;
+                bins_[budget_bin(nodes.at(x, y), thresholds_.at(level, x, y, layer))] +=
+                    children - 1;
             }
         }
     }

@@ -4,7 +4,7 @@
 
 namespace quadtile::reference {
 
-std::vector<Tile> subdivide_per_level(const Pyramid& pyramid, const std::vector<float>& thresholds,
+std::vector<Tile> subdivide_per_level(const Pyramid& pyramid, const ResolvedThreshold& thresholds,
                                       std::uint32_t layer) {
     std::vector<Tile> tiles;
     Subdivision subdivision(pyramid, thresholds, layer, tiles);

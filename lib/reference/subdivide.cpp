@@ -8,7 +8,7 @@ namespace {
 
 class Recursion {
  public:
-    Recursion(const Pyramid& pyramid, const std::vector<float>& thresholds, std::uint32_t layer,
+    Recursion(const Pyramid& pyramid, const ResolvedThreshold& thresholds, std::uint32_t layer,
               std::vector<Tile>& tiles)
         : pyramid_(pyramid), thresholds_(thresholds), layer_(layer), tiles_(tiles) {}
 
@@ -19,7 +19,7 @@ class Recursion {
             return;  // nothing outside the map exists
         }
         const float importance = nodes.at(x, y);
-        const float threshold = thresholds_[level];
+        const float threshold = thresholds_.at(level, x, y, layer_);
         if (importance < threshold) {
             add_tile(level, x, y, 0, importance, threshold);
         } else if (level == 0) {
@@ -40,16 +40,15 @@ class Recursion {
     }
 
     const Pyramid& pyramid_;
-    const std::vector<float>& thresholds_;
+    const ResolvedThreshold& thresholds_;
     std::uint32_t layer_;
     std::vector<Tile>& tiles_;
 };
 
 // By which the thresholds are scaled so that at most `max_tiles` are left.
 float factor_for_budget(const MapView& map, const Threshold& threshold, std::uint64_t max_tiles) {
-    const std::uint32_t top = top_level(map.shape.width, map.shape.height);
-    threshold.check_monotone(top);
-    BudgetHistogram histogram(threshold.levels(top));
+    BudgetHistogram histogram(threshold.resolve(map.shape));
+    threshold.check_monotone(top_level(map.shape.width, map.shape.height));
     for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
         histogram.add_layer(build_pyramid(map, layer));
     }
@@ -65,10 +64,12 @@ TileList subdivide(const MapView& map, const Threshold& threshold,
     TileList list;
     list.shape = map.shape;
     list.strategy = Strategy::reference;
+    Threshold kept = threshold;
     if (options.max_tiles) {
         list.threshold_factor = factor_for_budget(map, threshold, *options.max_tiles);
+        kept = threshold.scaled(list.threshold_factor);
     }
-    const std::vector<float> thresholds = threshold.scaled(list.threshold_factor).levels(top);
+    const ResolvedThreshold thresholds = kept.resolve(map.shape);
     for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
         const Pyramid pyramid = build_pyramid(map, layer);
         list.nan_texels += pyramid.nan_texels;

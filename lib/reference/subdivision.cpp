@@ -10,13 +10,15 @@ bool Subdivision::exists(const Node& node) const {
 }
 
 bool Subdivision::is_split(const Node& node) const {
-    return !(pyramid_.levels[node.level].at(node.x, node.y) < thresholds_[node.level]);
+    return !(pyramid_.levels[node.level].at(node.x, node.y) <
+             thresholds_.at(node.level, node.x, node.y, layer_));
 }
 
 void Subdivision::append_tile(const Node& node) {
     const std::uint32_t flags = is_split(node) ? TILE_CLAMPED : 0;
     tiles_.push_back({tile_position(node.x, node.y), tile_node(node.level, flags, layer_),
-                      pyramid_.levels[node.level].at(node.x, node.y), thresholds_[node.level]});
+                      pyramid_.levels[node.level].at(node.x, node.y),
+                      thresholds_.at(node.level, node.x, node.y, layer_)});
 }
 
 void Subdivision::append_children(const Node& parent) {

@@ -36,7 +36,7 @@ void descend(Subdivision& subdivision, const Node& root, std::uint32_t first_lev
 
 }  // namespace
 
-std::vector<Tile> subdivide_subtree(const Pyramid& pyramid, const std::vector<float>& thresholds,
+std::vector<Tile> subdivide_subtree(const Pyramid& pyramid, const ResolvedThreshold& thresholds,
                                     std::uint32_t layer, std::uint32_t subtree_levels) {
     std::vector<Tile> tiles;
     Subdivision subdivision(pyramid, thresholds, layer, tiles);

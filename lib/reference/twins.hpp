@@ -21,7 +21,7 @@ struct Node {
 // Twin of kernels/common/subdivision.glsl: what a pass does with the nodes it meets.
 class Subdivision {
  public:
-    Subdivision(const Pyramid& pyramid, const std::vector<float>& thresholds, std::uint32_t layer,
+    Subdivision(const Pyramid& pyramid, const ResolvedThreshold& thresholds, std::uint32_t layer,
                 std::vector<Tile>& tiles)
         : pyramid_(pyramid), thresholds_(thresholds), layer_(layer), tiles_(tiles) {}
 
@@ -33,7 +33,7 @@ class Subdivision {
 
  private:
     const Pyramid& pyramid_;
-    const std::vector<float>& thresholds_;
+    const ResolvedThreshold& thresholds_;
     std::uint32_t layer_;
     std::vector<Tile>& tiles_;
 };
@@ -44,8 +44,9 @@ class Subdivision {
 // too.
 class BudgetHistogram {
  public:
-    explicit BudgetHistogram(std::vector<float> thresholds) : thresholds_(std::move(thresholds)) {}
+    explicit BudgetHistogram(ResolvedThreshold thresholds) : thresholds_(std::move(thresholds)) {}
 
+    // The next layer, from 0 on.
     void add_layer(const Pyramid& pyramid);
 
     // Bins 0 to BUDGET_FACTORS.
@@ -55,19 +56,19 @@ class BudgetHistogram {
     [[nodiscard]] std::uint32_t smallest_factor(std::uint64_t max_tiles) const;
 
  private:
-    std::vector<float> thresholds_;
-    std::uint64_t layers_ = 0;
+    ResolvedThreshold thresholds_;
+    std::uint32_t layers_ = 0;
     std::vector<std::uint64_t> bins_ = std::vector<std::uint64_t>(BUDGET_FACTORS + 1);
 };
 
 // Twin of kernels/per_level.comp: tiles of one layer in the order of the passes.
 [[nodiscard]] std::vector<Tile> subdivide_per_level(const Pyramid& pyramid,
-                                                    const std::vector<float>& thresholds,
+                                                    const ResolvedThreshold& thresholds,
                                                     std::uint32_t layer);
 
 // Twin of kernels/subtree.comp: tiles of one layer in the order of the passes.
 [[nodiscard]] std::vector<Tile> subdivide_subtree(const Pyramid& pyramid,
-                                                  const std::vector<float>& thresholds,
+                                                  const ResolvedThreshold& thresholds,
                                                   std::uint32_t layer,
                                                   std::uint32_t subtree_levels);
 

@@ -32,6 +32,7 @@ constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
 constexpr std::uint32_t WITH_BUDGET = 22;  // fused.comp
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
 constexpr std::uint32_t LAYER_LISTS = 24;
+constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // subdivision.glsl
 
 // How the levels above the blocks of 64 x 64 texels are made, all in one dispatch. Measured on an
 // H200: where one group makes them, up to 2048 x 2048 texels, its many threads are worth their

@@ -29,11 +29,15 @@ StrategyChoice choose_strategy(const DeviceInfo& device, const MapShape& shape,
         threshold.check_monotone(top);
         return {Strategy::fused, subtree_levels, "only fused keeps a budget on the GPU"};
     }
-    const bool monotone = threshold.is_monotone(top);
+    threshold.check_fits(shape);
     if (device.type == "CPU") {
         return {Strategy::per_level, subtree_levels, "a CPU driver: per level does the least work"};
     }
-    if (!monotone) {
+    if (threshold.is_by_node()) {  // fused.comp does not read them yet
+        return {Strategy::subtree, subtree_levels,
+                "the threshold differs from node to node, which fused cannot do"};
+    }
+    if (!threshold.is_monotone(top)) {
         return {Strategy::subtree, subtree_levels,
                 "the threshold grows with the level somewhere, which fused cannot do"};
     }

@@ -9,6 +9,7 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <mutex>
 #include <optional>
 
 namespace quadtile {
@@ -95,14 +96,20 @@ void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              {}, barrier, {}, {}, dispatch);
 }
 
+// Behind the chunks of pyramid and tile list (subdivision.glsl).
+constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
+
 // See subdivision.glsl, and fused.comp: two buffers for batches in the place of the pyramid's
-// chunks.
+// chunks, and no thresholds by node.
 std::vector<detail::BindingType> binding_types(bool with_pyramid) {
     std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler}};
     for (std::uint32_t binding = 1; binding < 2 + 2 * BUFFER_CHUNKS; ++binding) {
         if (with_pyramid || binding < 4 || binding >= 2 + BUFFER_CHUNKS) {
             types.push_back({binding, vk::DescriptorType::eStorageBuffer});
         }
+    }
+    if (with_pyramid) {
+        types.push_back({THRESHOLDS_BINDING, vk::DescriptorType::eStorageBuffer});
     }
     return types;
 }
@@ -127,18 +134,34 @@ struct Subdivider::Impl {
         }
         sampler =
             program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
-        const detail::Specialization constants{
-            {detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
-            detail::pyramid_chunk_constant(program.context())};
         if (strategy == Strategy::fused) {
             fused.emplace(program);
-        } else if (strategy == Strategy::per_level) {
-            pipeline = program.make_pipeline(Kernel::per_level, "per_level", constants);
+        } else {
+            pipeline = make_pipeline(false);
+        }
+        if (strategy == Strategy::per_level) {
             arguments_pipeline =
                 program.make_pipeline(Kernel::per_level_arguments, "per_level_arguments", {});
-        } else {
-            pipeline = program.make_pipeline(Kernel::subtree, "subtree", constants);
         }
+    }
+
+    // That of the passes; not for `fused`.
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(bool thresholds_by_node) const {
+        const bool per_level = strategy == Strategy::per_level;
+        return program.make_pipeline(
+            per_level ? Kernel::per_level : Kernel::subtree, per_level ? "per_level" : "subtree",
+            {{detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
+             detail::pyramid_chunk_constant(program.context()),
+             {detail::THRESHOLDS_BY_NODE, thresholds_by_node ? 1 : 0}});
+    }
+
+    // Compiles it when it is first needed. Thread-safe.
+    [[nodiscard]] vk::Pipeline pipeline_by_node() const {
+        const std::lock_guard lock(by_node_mutex);
+        if (!made_by_node) {
+            made_by_node = make_pipeline(true);
+        }
+        return made_by_node.get();
     }
 
     [[nodiscard]] std::vector<Descent> descents_of(const MapShape& shape) const {
@@ -153,16 +176,20 @@ struct Subdivider::Impl {
     }
 
     void check(const MapShape& shape, std::uint64_t tile_capacity) const;
+    void check_threshold_map(const MapShape& shape) const;
+    void check_threshold(const MapShape& shape, const Threshold& threshold) const;
     void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                       const std::vector<float>& thresholds) const;
+                       const Threshold& threshold) const;
 
     Strategy strategy;
     std::uint32_t subtree_levels;
     ComputeProgram program;
     Unique<vk::Sampler> sampler;
-    Unique<vk::Pipeline> pipeline;
+    Unique<vk::Pipeline> pipeline;            // for thresholds by level
     Unique<vk::Pipeline> arguments_pipeline;  // per_level only
-    std::optional<FusedSubdivision> fused;    // fused only
+    mutable std::mutex by_node_mutex;
+    mutable Unique<vk::Pipeline> made_by_node;
+    std::optional<FusedSubdivision> fused;  // fused only
 };
 
 struct Subdivider::Binding::Impl {
@@ -173,6 +200,7 @@ struct Subdivider::Binding::Impl {
     bool layer_thresholds;
     bool layer_lists;
     DescriptorSet descriptors;
+    vk::Pipeline by_node;  // where thresholds were bound
 };
 
 void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
@@ -195,6 +223,33 @@ void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity)
                         std::to_string(scratch_bytes(shape)) + " bytes, " + context.info.name +
                         " can address " + std::to_string(context.max_storage_buffer_range_bytes) +
                         "; cut the map into several or subdivide fewer layers at once");
+    }
+}
+
+void Subdivider::Impl::check_threshold_map(const MapShape& shape) const {
+    const detail::DeviceContext& context = program.context();
+    if (threshold_map_size_bytes(shape) > context.max_storage_buffer_range_bytes) {
+        throw Error(ErrorCode::unsupported,
+                    "the thresholds of this map's nodes need a buffer of " +
+                        std::to_string(threshold_map_size_bytes(shape)) + " bytes, " +
+                        context.info.name + " can address " +
+                        std::to_string(context.max_storage_buffer_range_bytes) +
+                        "; give thresholds by level, cut the map into several or subdivide fewer "
+                        "layers at once");
+    }
+}
+
+void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& threshold) const {
+    threshold.check_fits(shape);
+    if (fused) {
+        if (threshold.is_by_node()) {  // fused.comp does not read them yet
+            throw Error(ErrorCode::unsupported,
+                        "the strategy fused takes no thresholds that differ from node to node; use "
+                        "the strategy subtree or per level, or with a budget the reference");
+        }
+        threshold.check_monotone(top_level(shape.width, shape.height));
+    } else if (threshold.is_by_node()) {
+        check_threshold_map(shape);
     }
 }
 
@@ -224,6 +279,10 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
 
 Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& resources) const {
     impl_->check(shape, resources.tile_capacity);
+    const bool by_node = resources.thresholds.buffer != VK_NULL_HANDLE && !impl_->fused;
+    if (by_node) {
+        impl_->check_threshold_map(shape);
+    }
     auto descents = impl_->descents_of(shape);
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
@@ -251,25 +310,37 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     }
     detail::append_chunks(descriptors, resources.tile_list, resources.tile_capacity, sizeof(Tile),
                           impl_->program.context().tile_chunk_shift, sizeof(TileListHeader));
+    if (by_node) {
+        descriptors.push_back(Descriptor::storage_buffer(resources.thresholds.buffer,
+                                                         resources.thresholds.offset_bytes,
+                                                         threshold_map_size_bytes(shape)));
+    } else if (!impl_->fused) {  // never read, but there must be something
+        descriptors.push_back(Descriptor::storage_buffer(
+            resources.pyramid.buffer, resources.pyramid.offset_bytes, sizeof(float)));
+    }
     return Binding(std::make_unique<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
         resources.scratch, layer_thresholds, layer_lists,
-        impl_->program.make_descriptors(descriptors)));
+        impl_->program.make_descriptors(descriptors),
+        by_node ? impl_->pipeline_by_node() : vk::Pipeline{}));
+}
+
+void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {
+    impl_->check_threshold(shape, threshold);
 }
 
 void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
                         const Threshold& threshold, Order order,
                         std::optional<std::uint64_t> max_tiles) const {
     const Binding::Impl& bound = *binding.impl_;
-    const std::uint32_t top = top_level(bound.shape.width, bound.shape.height);
-    const std::vector<float> thresholds = threshold.levels(top);
+    impl_->check_threshold(bound.shape, threshold);
     const vk::CommandBuffer buffer(commands);
     if (impl_->fused) {
-        threshold.check_monotone(top);
+        const std::uint32_t top = top_level(bound.shape.width, bound.shape.height);
         impl_->fused->record(buffer, bound.descriptors.set,
                              {.shape = bound.shape,
                               .tile_capacity = bound.tile_capacity,
-                              .thresholds = thresholds,
+                              .thresholds = threshold.levels(top),
                               .order = order,
                               .max_tiles = max_tiles,
                               .layer_thresholds = false,
@@ -285,7 +356,12 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
         throw Error(ErrorCode::invalid_argument,
                     "only the strategies fused and reference keep a budget of tiles; use one");
     }
-    impl_->record_passes(buffer, bound, thresholds);
+    if (threshold.is_by_node() && !bound.by_node) {
+        throw Error(ErrorCode::invalid_argument,
+                    "this threshold differs from node to node, but no buffer of thresholds was "
+                    "bound; give one to Subdivider::bind");
+    }
+    impl_->record_passes(buffer, bound, threshold);
 }
 
 void Subdivider::record(VkCommandBuffer commands, const Binding& binding, Order order,
@@ -322,8 +398,9 @@ std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
 }
 
 void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                                     const std::vector<float>& thresholds) const {
+                                     const Threshold& threshold) const {
     const Dispatch& dispatch = program.dispatch();
+    const vk::Pipeline passes_pipeline = threshold.is_by_node() ? bound.by_node : pipeline.get();
     const auto list_offset =
         static_cast<std::uint32_t>(list_lengths(bound.shape, bound.descents)[0]);
 
@@ -334,7 +411,10 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
     parameters.max_workgroup_count = program.context().max_workgroup_count;
     parameters.tile_capacity = bound.tile_capacity;
     parameters.unorm_bits = detail::unorm_bits(bound.shape.format);
-    std::ranges::copy(thresholds, std::begin(parameters.thresholds));
+    if (!threshold.is_by_node()) {
+        std::ranges::copy(threshold.levels(top_level(bound.shape.width, bound.shape.height)),
+                          std::begin(parameters.thresholds));
+    }
 
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
                               bound.descriptors.set, {}, dispatch);
@@ -358,7 +438,7 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
         if (pass == 0) {
             const std::uint32_t workgroups =
                 workgroups_for(bound.shape.layers, descent.upper - descent.lower);
-            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline, dispatch);
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, passes_pipeline, dispatch);
             buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
                             folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
             continue;
@@ -368,7 +448,7 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
             buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *arguments_pipeline, dispatch);
             buffer.dispatch(1, 1, 1, dispatch);
             passes_barrier(buffer, dispatch);
-            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline, dispatch);
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, passes_pipeline, dispatch);
         }
         buffer.dispatchIndirect(bound.scratch.buffer,
                                 bound.scratch.offset_bytes + offsetof(SubdivisionState, passes) +

@@ -2,9 +2,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/threshold.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -17,7 +15,53 @@ std::string text_of(float value) {
     return std::isnan(value) ? "NaN" : std::to_string(value);
 }
 
+std::string text_of_node(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                         std::uint32_t layer) {
+    return "node (level " + std::to_string(level) + ", x " + std::to_string(x) + ", y " +
+           std::to_string(y) + ", layer " + std::to_string(layer) + ")";
+}
+
+std::string text_of_size(std::uint32_t width, std::uint32_t height, std::uint32_t layers) {
+    return std::to_string(width) + " x " + std::to_string(height) + " texels with " +
+           std::to_string(layers) + (layers == 1 ? " layer" : " layers");
+}
+
+// What thresholds count as once they meet a map. -0 becomes 0.
+float settled(float threshold, const std::vector<std::uint32_t>& factors) {
+    float value = threshold < std::numeric_limits<float>::min() ? 0.0F : threshold;
+    for (const std::uint32_t factor : factors) {
+        value = scaled_threshold(value, factor);
+    }
+    return value;
+}
+
+// Calls visit(level, x, y, layer) for every node of a map.
+template <typename Visit>
+void for_each_node(const MapShape& shape, const Visit& visit) {
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        for (std::uint32_t level = 0; level <= top; ++level) {
+            const std::uint32_t width = level_extent(shape.width, level);
+            const std::uint32_t height = level_extent(shape.height, level);
+            for (std::uint32_t y = 0; y < height; ++y) {
+                for (std::uint32_t x = 0; x < width; ++x) {
+                    visit(level, x, y, layer);
+                }
+            }
+        }
+    }
+}
+
+MapShape shape_of(const NodeThresholds& nodes) {
+    return {nodes.width(), nodes.height(), nodes.layers()};
+}
+
 }  // namespace
+
+float ResolvedThreshold::at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                            std::uint32_t layer) const {
+    return nodes_ ? settled(nodes_->at(level, x, y, layer), factors_) : levels_[level];
+}
 
 Threshold::Threshold(Kind kind, std::vector<float> values)
     : kind_(kind), values_(std::move(values)) {
@@ -45,7 +89,31 @@ Threshold Threshold::max_resolution(float pixels) {
     return {Kind::max_resolution, {pixels}};
 }
 
+Threshold Threshold::map(NodeThresholds nodes) {
+    for_each_node(shape_of(nodes), [&](std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                                       std::uint32_t layer) {
+        const float value = nodes.at(level, x, y, layer);
+        if (std::isnan(value) || value < 0.0F) {
+            throw Error(ErrorCode::invalid_argument,
+                        "a threshold must not be negative or NaN, but that of " +
+                            text_of_node(level, x, y, layer) + " is " + text_of(value));
+        }
+    });
+    Threshold threshold(Kind::map, {});
+    threshold.nodes_ = std::make_shared<const NodeThresholds>(std::move(nodes));
+    return threshold;
+}
+
+Threshold Threshold::bound_map() {
+    return {Kind::bound_map, {}};
+}
+
 Threshold Threshold::scaled(float factor) const {
+    if (kind_ == Kind::bound_map) {
+        throw Error(ErrorCode::invalid_argument,
+                    "thresholds of Threshold::bound_map cannot be scaled: they are in a buffer; "
+                    "scale them there");
+    }
     const std::uint32_t above_one = bits_from_float(factor) - bits_from_float(1.0F);
     const std::uint32_t step = bits_from_float(budget_factor(1)) - bits_from_float(1.0F);
     if (above_one % step != 0 || above_one / step >= BUDGET_FACTORS) {
@@ -59,13 +127,27 @@ Threshold Threshold::scaled(float factor) const {
     return threshold;
 }
 
+bool Threshold::is_by_node() const noexcept {
+    return kind_ == Kind::map || kind_ == Kind::bound_map;
+}
+
+void Threshold::check_fits(const MapShape& shape) const {
+    if (!is_by_node()) {
+        (void)given_levels(top_level(shape.width, shape.height));
+    } else if (nodes_ && (nodes_->width() != shape.width || nodes_->height() != shape.height ||
+                          nodes_->layers() != shape.layers)) {
+        throw Error(ErrorCode::invalid_argument,
+                    "this map has " + text_of_size(shape.width, shape.height, shape.layers) +
+                        ", but the thresholds of nodes were given for " +
+                        text_of_size(nodes_->width(), nodes_->height(), nodes_->layers()) +
+                        "; give thresholds or fragments of the map's size");
+    }
+}
+
 std::vector<float> Threshold::levels(std::uint32_t top) const {
     std::vector<float> levels = given_levels(top);
     for (float& value : levels) {
-        value = value < std::numeric_limits<float>::min() ? 0.0F : value;
-        for (const std::uint32_t factor : factors_) {
-            value = scaled_threshold(value, factor);
-        }
+        value = settled(value, factors_);
     }
     return levels;
 }
@@ -82,6 +164,11 @@ std::vector<float> Threshold::given_levels(std::uint32_t top) const {
             }
             return levels;
         }
+        case Kind::map:
+        case Kind::bound_map:
+            throw Error(ErrorCode::invalid_argument,
+                        "this threshold differs from node to node, so levels have none; ask "
+                        "Threshold::resolve for those of the nodes");
         case Kind::per_level:
             break;
     }
@@ -94,23 +181,96 @@ std::vector<float> Threshold::given_levels(std::uint32_t top) const {
     return values_;
 }
 
+ResolvedThreshold Threshold::resolve(const MapShape& shape) const {
+    check_fits(shape);
+    if (kind_ == Kind::bound_map) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the thresholds of Threshold::bound_map are in a buffer on the GPU, which "
+                    "Subdivider alone reads; give them to the host as Threshold::map");
+    }
+    ResolvedThreshold resolved;
+    if (nodes_) {
+        resolved.nodes_ = nodes_;
+        resolved.factors_ = factors_;
+    } else {
+        resolved.levels_ = levels(top_level(shape.width, shape.height));
+    }
+    return resolved;
+}
+
 bool Threshold::is_monotone(std::uint32_t top) const {
-    return std::ranges::is_sorted(levels(top), std::ranges::greater());
+    return growth(top).empty();
 }
 
 void Threshold::check_monotone(std::uint32_t top) const {
+    const std::string found = growth(top);
+    if (!found.empty()) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the strategy fused and budgets of tiles need thresholds that do not grow with "
+                    "the level, but " +
+                        found + "; use the strategy subtree or per level, and no budget");
+    }
+}
+
+std::string Threshold::growth(std::uint32_t top) const {
+    if (kind_ == Kind::bound_map) {
+        return "nobody knows those of Threshold::bound_map";
+    }
+    if (kind_ == Kind::map) {
+        return growth_of_nodes(top);
+    }
     const std::vector<float> values = levels(top);
     for (std::size_t level = 1; level < values.size(); ++level) {
         if (values[level] > values[level - 1]) {
-            throw Error(
-                ErrorCode::invalid_argument,
-                "the strategy fused and budgets of tiles need thresholds that do not grow with the "
-                "level, but level " +
-                    std::to_string(level) + " has " + text_of(values[level]) +
-                    " and the one below it " + text_of(values[level - 1]) +
-                    "; use the strategy subtree or per level, and no budget");
+            return "level " + std::to_string(level) + " has " + text_of(values[level]) +
+                   " and the one below it " + text_of(values[level - 1]);
         }
     }
+    return {};
+}
+
+std::string Threshold::growth_of_nodes(std::uint32_t top) const {
+    if (top != nodes_->top()) {
+        throw Error(ErrorCode::invalid_argument,
+                    "this map has levels 0 to " + std::to_string(top) +
+                        ", but the thresholds of nodes were given for 0 to " +
+                        std::to_string(nodes_->top()));
+    }
+    const MapShape shape = shape_of(*nodes_);
+    const ResolvedThreshold thresholds = resolve(shape);
+    std::string found;
+    for_each_node(shape,
+                  [&](std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
+                      if (level == top || !found.empty()) {
+                          return;
+                      }
+                      const float child = thresholds.at(level, x, y, layer);
+                      const float parent = thresholds.at(level + 1, x / 2, y / 2, layer);
+                      if (parent > child) {
+                          found = text_of_node(level + 1, x / 2, y / 2, layer) + " has " +
+                                  text_of(parent) + " and its child at (" + std::to_string(x) +
+                                  ", " + std::to_string(y) + ") " + text_of(child);
+                      }
+                  });
+    return found;
+}
+
+std::uint64_t threshold_map_size_bytes(const MapShape& shape) noexcept {
+    const std::uint64_t texels = std::uint64_t{shape.width} * shape.height;
+    const std::uint64_t pyramid =
+        std::uint64_t{pyramid_pitch(shape.width)} * pyramid_rows(shape.height);
+    return (texels + pyramid) * shape.layers * sizeof(float);
+}
+
+std::vector<float> threshold_map_contents(const Threshold& threshold, const MapShape& shape) {
+    const ResolvedThreshold thresholds = threshold.resolve(shape);
+    std::vector<float> contents(threshold_map_size_bytes(shape) / sizeof(float));
+    for_each_node(shape, [&](std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                             std::uint32_t layer) {
+        contents[threshold_map_index(shape.width, shape.height, shape.layers, level, x, y, layer)] =
+            thresholds.at(level, x, y, layer);
+    });
+    return contents;
 }
 
 }  // namespace quadtile

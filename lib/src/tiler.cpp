@@ -71,6 +71,7 @@ struct MapResources {
     Image map;
     std::optional<PyramidResources> pyramid;
     Buffer scratch;
+    Buffer thresholds;  // of the nodes; empty until a threshold is by node
 };
 
 // A list that tiles are written to. The binding refers to the map's resources too.
@@ -100,8 +101,11 @@ struct Tiler::Impl {
 
     void prepare_strategy(Strategy strategy, std::uint32_t subtree_levels);
     void prepare_map(const MapShape& shape);
+    void prepare_thresholds();
     void prepare_list(std::uint64_t capacity);
+    [[nodiscard]] Subdivider::Binding bind_list(const Buffer& buffer, std::uint64_t capacity) const;
     void upload(const MapView& map);
+    void upload_thresholds(const Threshold& threshold);
     void run(const Threshold& threshold, Order order, std::optional<std::uint64_t> max_tiles,
              TileList& result);
     [[nodiscard]] TileListHeader read_header_and_statistics(TileList& result);
@@ -187,8 +191,25 @@ void Tiler::Impl::prepare_map(const MapShape& shape) {
         }
     });
     map.emplace(MapResources{shape, std::move(map_image), std::move(pyramid_resources),
-                             std::move(scratch)});
+                             std::move(scratch), Buffer()});
     clean = true;
+}
+
+void Tiler::Impl::prepare_thresholds() {
+    if (map->thresholds.handle()) {
+        return;
+    }
+    map->thresholds =
+        Buffer(context, "the thresholds of the nodes", threshold_map_size_bytes(map->shape),
+               vk::BufferUsageFlags(subdivider->requirements(map->shape, 1).usage) |
+                   vk::BufferUsageFlagBits::eTransferDst,
+               MemoryKind::device);
+    if (list) {  // it is bound without them; where binding it again fails, there is none
+        ListResources kept = std::move(*list);
+        list.reset();
+        kept.binding = bind_list(kept.buffer, kept.capacity);
+        list.emplace(std::move(kept));
+    }
 }
 
 void Tiler::Impl::prepare_list(std::uint64_t capacity) {
@@ -201,13 +222,18 @@ void Tiler::Impl::prepare_list(std::uint64_t capacity) {
                   needed.tile_list_size_bytes,
                   vk::BufferUsageFlags(needed.usage) | vk::BufferUsageFlagBits::eTransferSrc,
                   MemoryKind::device);
-    auto binding = subdivider->bind(
+    auto binding = bind_list(buffer, capacity);
+    list.emplace(ListResources{capacity, std::move(buffer), std::move(binding)});
+}
+
+Subdivider::Binding Tiler::Impl::bind_list(const Buffer& buffer, std::uint64_t capacity) const {
+    return subdivider->bind(
         map->shape, {.map = {map->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
                      .pyramid = {map->pyramid ? map->pyramid->levels.handle() : vk::Buffer()},
                      .scratch = {map->scratch.handle()},
                      .tile_list = {buffer.handle()},
-                     .tile_capacity = capacity});
-    list.emplace(ListResources{capacity, std::move(buffer), std::move(binding)});
+                     .tile_capacity = capacity,
+                     .thresholds = {map->thresholds.handle()}});
 }
 
 void Tiler::Impl::upload(const MapView& view) {
@@ -216,6 +242,23 @@ void Tiler::Impl::upload(const MapView& view) {
                          {map->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal,
                           Stage::eComputeShader, Access::eShaderRead},
                          view);
+}
+
+void Tiler::Impl::upload_thresholds(const Threshold& threshold) {
+    const std::vector<float> contents = threshold_map_contents(threshold, map->shape);
+    const vk::DeviceSize size_bytes = contents.size() * sizeof(contents[0]);
+    for (vk::DeviceSize first = 0; first < size_bytes; first += STAGING_BYTES) {
+        const vk::DeviceSize part = std::min(size_bytes - first, STAGING_BYTES);
+        std::memcpy(upload_staging.mapped(),
+                    reinterpret_cast<const std::byte*>(contents.data()) + first, part);
+        commands.run("uploading the thresholds of the nodes", [&](vk::CommandBuffer buffer) {
+            buffer.copyBuffer(upload_staging.handle(), map->thresholds.handle(),
+                              vk::BufferCopy(0, first, part), context->dispatch);
+            const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eShaderRead);
+            buffer.pipelineBarrier(Stage::eTransfer, Stage::eComputeShader, {}, copied, {}, {},
+                                   context->dispatch);
+        });
+    }
 }
 
 void Tiler::Impl::run(const Threshold& threshold, Order order,
@@ -302,8 +345,7 @@ TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order 
         throw Error(ErrorCode::invalid_argument, "the map has no texels (null pointer)");
     }
     // Refused before anything is uploaded.
-    const std::uint32_t top = top_level(map.shape.width, map.shape.height);
-    (void)threshold.levels(top);
+    (void)threshold.resolve(map.shape);
     TileList result;
     result.shape = map.shape;
     result.device = impl_->context->info.name;
@@ -314,15 +356,17 @@ TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order 
         result.strategy_reason = choice.reason;
     }
     result.strategy = impl_->subdivider->strategy();
-    if (result.strategy == Strategy::fused) {
-        threshold.check_monotone(top);
-    } else if (max_tiles) {
+    impl_->subdivider->check_threshold(map.shape, threshold);
+    if (max_tiles && result.strategy != Strategy::fused) {
         throw Error(ErrorCode::invalid_argument,
                     "a budget of tiles needs the strategy automatic, fused or reference");
     }
 
     Stopwatch clock;
     impl_->prepare_map(map.shape);
+    if (threshold.is_by_node()) {
+        impl_->prepare_thresholds();
+    }
     const std::uint64_t texels =
         std::uint64_t{map.shape.width} * map.shape.height * map.shape.layers;
     const std::uint64_t guess = impl_->options.initial_tile_capacity != 0
@@ -331,6 +375,9 @@ TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order 
     impl_->prepare_list(std::min(guess, impl_->context->info.max_tiles));
     result.stages.push_back({"allocate", clock.lap_ms(), false});
     impl_->upload(map);
+    if (threshold.is_by_node()) {
+        impl_->upload_thresholds(threshold);
+    }
     result.stages.push_back({"upload", clock.lap_ms(), false});
 
     // The others' lists are sorted on the host.

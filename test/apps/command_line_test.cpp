@@ -122,6 +122,18 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--level-thresholds", "1,2,,4,5,6,7,8"}), "'' is not a number"},
              {with({"--level-thresholds", "1,2,3"}), "this map has 8 levels"},
              {with({"--level-thresholds", "1,2,3,4,5,6,7,8,9"}), "9 level thresholds"},
+             {with({"--memory", "16,100"}), "--fragments"},
+             {with({"--fragments", "map.pfm", "--constant", "1"}), "--memory"},
+             {with({"--memory", "16,100", "--fragments", "map.pfm", "--constant", "1"}),
+              "exclude each other"},
+             {with({"--memory", "16", "--fragments", "map.pfm"}), "'16' must be two numbers"},
+             {with({"--memory", "16,9,9", "--fragments", "map.pfm"}), "must be two numbers"},
+             {with({"--memory", "16,", "--fragments", "map.pfm"}), "'' is not a number"},
+             {with({"--memory", "nan,9", "--fragments", "map.pfm"}), "largest resolution"},
+             {with({"--memory", "16,-9", "--fragments", "map.pfm"}), "number of nodes"},
+             {with({"--memory", "16,9", "--fragments", ""}), "needs a file name"},
+             {with({"--memory", "16,9", "--fragments", "./out.json"}), "name the same file"},
+             {{"demo", "--memory", "16,9", "--fragments", "map.pfm"}, "--memory"},
              {with({"--constant", "1", "--format", "xml"}), "--format"},
              {with({"--constant", "1", "--order", "random"}), "--order"},
              {with({"--constant", "1", "--strategy", "fused"}), "--strategy"},
@@ -271,6 +283,26 @@ struct StrategyCase {
     }
 };
 
+TEST_F(CommandLine, FragmentsThatCannotBeUsedAreNamed) {
+    std::vector<float> fragments(texels_.size(), 1.0F);
+    fragments[302] = -2.0F;
+    directory_.add("negative.pfm", encode_pfm_values(100, 61, false, fragments, false));
+    fragments.assign(texels_.size(), 1.0F);
+    directory_.add("narrow.pfm", encode_pfm_values(50, 61, false, fragments, false));
+    directory_.add("low.pfm", encode_pfm_values(100, 30, false, fragments, false));
+    const auto error = [&](const std::string& file, int status) {
+        return error_of({"tiles", "map.pfm", "--memory", "16,9", "--fragments", file, "-o",
+                         "out.json", "--strategy", "reference"},
+                        status);
+    };
+    EXPECT_THAT(error("missing.pfm", 1), AllOf(HasSubstr("missing.pfm"), HasSubstr("no such")));
+    EXPECT_THAT(error("negative.pfm", 1),
+                AllOf(HasSubstr("negative.pfm"), HasSubstr("texel (x 2, y 3, layer 0) is -2")));
+    EXPECT_THAT(error("narrow.pfm", 2),
+                AllOf(HasSubstr("'narrow.pfm' has 50 x 61"), HasSubstr("INPUT has 100 x 61")));
+    EXPECT_THAT(error("low.pfm", 2), HasSubstr("'low.pfm' has 100 x 30"));
+}
+
 class EveryStrategy : public CommandLine, public ::testing::WithParamInterface<StrategyCase> {
  protected:
     // The tiles of a file by the program, which must be those of the reference.
@@ -300,6 +332,19 @@ TEST_P(EveryStrategy, GivesTheReferenceList) {
                           Threshold::constant(std::numeric_limits<float>::infinity()));
     expect_reference_list("map.pfm", map(), {"--max-resolution", "16"},
                           Threshold::max_resolution(16.0F));
+    const std::vector<float> fragments =
+        quadtile::test::random_fragments({100, 61, 1, TexelFormat::r32_float});
+    directory_.add("fragments.pfm", encode_pfm_values(100, 61, false, fragments, false));
+    const Arguments memory{"--memory", "16,40", "--fragments", "fragments.pfm"};
+    if (GetParam().name == "fused") {
+        const ProgramResult result = run({"tiles", "map.pfm", "--strategy", "fused", memory[0],
+                                          memory[1], memory[2], memory[3]});
+        EXPECT_EQ(result.status, 1);
+        EXPECT_THAT(result.error, HasSubstr("node to node"));
+    } else {
+        expect_reference_list("map.pfm", map(), memory,
+                              Threshold::memory(16.0F, 40.0F, view_of(fragments, 100, 61)));
+    }
     // Not monotone.
     if (GetParam().name == "fused") {
         const ProgramResult result = run({"tiles", "map.pfm", "--strategy", "fused",

@@ -9,6 +9,9 @@
 #include <quadtile/kernel_parameters.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <span>
 
 namespace quadtile::test {
@@ -197,6 +200,116 @@ TEST_F(SubdividerKernels, SharesOneBufferAtAnOffset) {
         sort_canonical(tiles);
         EXPECT_TRUE(tiles == expected);
     }
+}
+
+// A host-visible buffer with these words from `offset_bytes` on.
+Buffer buffer_of(const Gpu& gpu, const std::vector<float>& values, VkDeviceSize offset_bytes) {
+    const std::size_t size_bytes = values.size() * sizeof(values[0]);
+    Buffer buffer = gpu.make_buffer(offset_bytes + size_bytes, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+                                    Memory::host_visible);
+    std::memcpy(buffer.mapped() + offset_bytes, values.data(), size_bytes);
+    return buffer;
+}
+
+TEST_F(SubdividerKernels, ThresholdsByNodeAreReadFromTheBoundBuffer) {
+    constexpr VkDeviceSize OFFSET = 1024;
+    constexpr float INF = std::numeric_limits<float>::infinity();
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    const MapShape shape{99, 61, 2};
+    const std::vector<float> texels = random_map(shape);
+    const MapView view = view_of(texels, shape.width, shape.height, shape.layers);
+    const PyramidWorkspace map(gpu, pyramid, view);
+
+    // As a kernel might leave it: NaN for infinity and denormals for 0.
+    const Threshold by_node = Threshold::map(random_thresholds(shape, 3));
+    const std::vector<float> contents = threshold_map_contents(by_node, shape);
+    std::vector<float> loose = contents;
+    for (std::size_t i = 0; i < loose.size(); ++i) {
+        if (loose[i] == INF) {
+            loose[i] = i % 2 == 0 ? std::nanf("") : -std::nanf("");
+        } else if (loose[i] == 0.0F) {
+            loose[i] = i % 3 == 0 ? -0.0F : std::numeric_limits<float>::denorm_min();
+        }
+    }
+    const Threshold by_level = Threshold::constant(0.8F);
+    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+        const Subdivider subdivider(gpu.device(), {.strategy = strategy});
+        const std::uint64_t capacity = texels.size();
+        SubdivisionWorkspace list(gpu, subdivider, map, capacity);
+        const auto bind = [&](const Buffer& thresholds) {
+            list.binding = subdivider.bind(shape, {.map = map.map.map_image(),
+                                                   .pyramid = map.levels.range(),
+                                                   .scratch = list.scratch.range(),
+                                                   .tile_list = list.tile_list.range(),
+                                                   .tile_capacity = capacity,
+                                                   .thresholds = {thresholds.handle(), OFFSET}});
+        };
+        const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
+            run(gpu, pyramid, map, subdivider, list, recorded);
+            std::vector<Tile> tiles = list.read_tiles(gpu);
+            sort_canonical(tiles);
+            EXPECT_TRUE(tiles == reference::subdivide(view, expected).tiles);
+            expect_state_at_rest(gpu, list, strategy, shape);
+        };
+        const Buffer exact = buffer_of(gpu, contents, OFFSET);
+        bind(exact);
+        expect_tiles_of(by_node, by_node);
+        expect_tiles_of(Threshold::bound_map(), by_node);
+        expect_tiles_of(by_level, by_level);
+        const Buffer as_made = buffer_of(gpu, loose, OFFSET);
+        bind(as_made);
+        expect_tiles_of(Threshold::bound_map(), by_node);
+    }
+}
+
+TEST_F(SubdividerKernels, ThresholdsByNodeNeedABufferAndAStrategy) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    const std::vector<float> texels(64, 1.0F);
+    const PyramidWorkspace map(gpu, pyramid, view_of(texels, 8, 8));
+    const auto code_of = [](const auto& call) {
+        try {
+            call();
+        } catch (const Error& error) {
+            return error.code();
+        }
+        return ErrorCode::vulkan;
+    };
+    for (const Strategy strategy : STRATEGIES) {
+        const Subdivider subdivider(gpu.device(), {.strategy = strategy});
+        const SubdivisionWorkspace list(gpu, subdivider, map, 64);
+        const bool fused = strategy == Strategy::fused;
+        for (const Threshold& threshold :
+             {Threshold::map(NodeThresholds(8, 8)), Threshold::bound_map()}) {
+            gpu.run([&](VkCommandBuffer commands) {
+                EXPECT_EQ(code_of([&] { subdivider.record(commands, list.binding, threshold); }),
+                          fused ? ErrorCode::unsupported : ErrorCode::invalid_argument);
+            });
+            if (fused) {
+                EXPECT_EQ(code_of([&] {
+                              subdivider.check_threshold({8, 8}, threshold);
+                          }),
+                          ErrorCode::unsupported);
+            } else {
+                EXPECT_NO_THROW(subdivider.check_threshold({8, 8}, threshold));
+            }
+        }
+        EXPECT_EQ(code_of([&] {
+                      subdivider.check_threshold({8, 8}, Threshold::map(NodeThresholds(8, 7)));
+                  }),
+                  ErrorCode::invalid_argument);
+    }
+    // Bound with more than a descriptor reaches.
+    const Device& short_reach = device_for(variant_named("short chunks"));
+    const Subdivider subdivider(short_reach, {.strategy = Strategy::subtree});
+    Subdivider::Resources resources;
+    resources.tile_capacity = 1;
+    resources.thresholds = map.levels.range();  // refused before it is looked at
+    EXPECT_EQ(code_of([&] {
+                  (void)subdivider.bind({256, 256}, resources);
+              }),
+              ErrorCode::unsupported);
 }
 
 TEST_F(SubdividerKernels, BadInputIsRefused) {

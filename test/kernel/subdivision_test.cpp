@@ -269,6 +269,143 @@ TEST_F(Subdivision, FusedRefusesThresholdsThatGrowWithTheLevel) {
     }
 }
 
+// ---- Thresholds by node ------------------------------------------------------------------------
+
+std::vector<Content> contents_by_node(const MapShape& shape) {
+    const std::vector<float> fragments = random_fragments(shape);
+    const Threshold memory = Threshold::memory(
+        24.0F, 300.0F, view_of(fragments, shape.width, shape.height, shape.layers));
+    const std::vector<float> special = with_special_values(random_map(shape), 32);
+    return {
+        {"random thresholds", random_map(shape, 2), Threshold::map(random_thresholds(shape, 5))},
+        {"special values, random thresholds", special, Threshold::map(random_thresholds(shape, 6))},
+        {"random thresholds, scaled", special,
+         Threshold::map(random_thresholds(shape, 7)).scaled(1.03125F)},
+        {"memory", smooth_map(shape), memory},
+        {"memory, scaled", random_map(shape, 3), memory.scaled(1.5F)}};
+}
+
+void expect_same_as_reference_by_node(const MapShape& shape, const Variant& variant,
+                                      Strategy strategy, std::uint32_t subtree_levels) {
+    Tiler& tiler = tiler_for(variant, strategy, subtree_levels);
+    const std::uint64_t reach = variant.limits.max_storage_buffer_range_bytes;
+    for (const Content& content : contents_by_node(shape)) {
+        const MapView map = view_of(content.texels, shape.width, shape.height, shape.layers);
+        const TileList expected = reference::subdivide(map, content.threshold);
+        if (expected.tiles.size() > device_for(variant).info().max_tiles ||
+            (reach != 0 && threshold_map_size_bytes(shape) > reach)) {
+            EXPECT_THROW((void)tiler.subdivide(map, content.threshold), Error);
+            continue;
+        }
+        EXPECT_EQ(difference(tiler.subdivide(map, content.threshold), expected), "")
+            << text_of(shape) << ", " << content.name << ", " << variant.name << ", strategy "
+            << static_cast<int>(strategy) << ", " << subtree_levels << " subtree levels";
+    }
+}
+
+TEST_F(Subdivision, ThresholdsByNodeEqualTheReferencePerLevel) {
+    for (const Variant& variant : all_variants()) {
+        for (const MapShape& shape : shapes()) {
+            expect_same_as_reference_by_node(shape, variant, Strategy::per_level, 6);
+        }
+    }
+}
+
+TEST_F(Subdivision, ThresholdsByNodeEqualTheReferenceBySubtree) {
+    for (const Variant& variant : all_variants()) {
+        for (const std::uint32_t levels : {2U, 6U}) {
+            for (const MapShape& shape : shapes()) {
+                expect_same_as_reference_by_node(shape, variant, Strategy::subtree, levels);
+            }
+        }
+    }
+    for (std::uint32_t levels = 1; levels <= MAX_SUBTREE_LEVELS; ++levels) {
+        for (const MapShape& shape : {MapShape{129, 1}, MapShape{100, 37, 3}, MapShape{255, 256}}) {
+            expect_same_as_reference_by_node(shape, all_variants().front(), Strategy::subtree,
+                                             levels);
+        }
+    }
+}
+
+// One binding serves both, also where it was made for thresholds by level and the list has grown.
+TEST_F(Subdivision, OneTilerServesThresholdsByLevelAndByNodeInTurn) {
+    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+        Tiler tiler(device_for(), {.strategy = strategy, .initial_tile_capacity = 100});
+        for (std::uint32_t run = 0; run < 40; ++run) {
+            const std::uint32_t step = run / 8;
+            const MapShape shape{50 + step * 31, 70 - step * 7, 1 + step % 2};
+            const std::vector<float> texels = random_map(shape, run);
+            const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+            const Threshold threshold = run % 3 == 0
+                                            ? Threshold::constant(0.97F)
+                                            : Threshold::map(random_thresholds(shape, run));
+            ASSERT_EQ(
+                difference(tiler.subdivide(map, threshold), reference::subdivide(map, threshold)),
+                "")
+                << "run " << run << ", " << text_of(shape);
+        }
+    }
+}
+
+TEST_F(Subdivision, ThresholdsByNodeThatDoNotFitAreRefused) {
+    const auto error = [](const Variant& variant, Strategy strategy, const MapShape& shape,
+                          const Threshold& threshold) {
+        const std::vector<float> texels = constant_map(shape, 0.0F);
+        try {
+            (void)tiler_for(variant, strategy)
+                .subdivide(view_of(texels, shape.width, shape.height, shape.layers), threshold);
+        } catch (const Error& thrown) {
+            return std::make_pair(thrown.code(), std::string(thrown.what()));
+        }
+        return std::make_pair(ErrorCode::vulkan, std::string("nothing was thrown"));
+    };
+    const Variant& device = all_variants().front();
+    const Threshold threshold = Threshold::map(NodeThresholds(20, 30));
+    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+        const auto other_shape = error(device, strategy, {30, 20}, threshold);
+        EXPECT_EQ(other_shape.first, ErrorCode::invalid_argument);
+        EXPECT_THAT(other_shape.second, testing::HasSubstr("20 x 30 texels"));
+        const auto bound = error(device, strategy, {20, 30}, Threshold::bound_map());
+        EXPECT_EQ(bound.first, ErrorCode::invalid_argument);
+        EXPECT_THAT(bound.second, testing::HasSubstr("bound_map"));
+        // 256^2 floats alone are twice what a descriptor of this variant reaches.
+        const auto large = error(variant_named("short chunks"), strategy, {256, 256},
+                                 Threshold::map(NodeThresholds(256, 256)));
+        EXPECT_EQ(large.first, ErrorCode::unsupported);
+        EXPECT_THAT(large.second, testing::HasSubstr("thresholds of this map's nodes"));
+    }
+    const auto fused = error(device, Strategy::fused, {20, 30}, threshold);
+    EXPECT_EQ(fused.first, ErrorCode::unsupported);
+    EXPECT_THAT(fused.second, testing::HasSubstr("node to node"));
+}
+
+TEST_F(Subdivision, AutomaticTakesThresholdsByNodeButNoBudgetOfThem) {
+    const MapShape shape{60, 50};
+    const std::vector<float> texels = random_map(shape);
+    const MapView map = view_of(texels, shape.width, shape.height);
+    Tiler tiler(device_for());
+    DeviceInfo gpu = device_for().info();
+    gpu.type = "discrete GPU";
+    for (const Threshold& threshold :
+         {Threshold::map(random_thresholds(shape)), Threshold::memory(9.0F, 50.0F, map)}) {
+        EXPECT_EQ(difference(tiler.subdivide(map, threshold), reference::subdivide(map, threshold)),
+                  "");
+        EXPECT_EQ(choose_strategy(gpu, shape, threshold).strategy, Strategy::subtree);
+    }
+    EXPECT_EQ(choose_strategy(gpu, shape, Threshold::bound_map()).strategy, Strategy::subtree);
+    EXPECT_THROW((void)choose_strategy(gpu, {50, 60}, Threshold::map(random_thresholds(shape))),
+                 Error);
+    try {
+        (void)tiler.subdivide(map, Threshold::memory(9.0F, 50.0F, map), Order::any, 10);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::unsupported);
+        EXPECT_THAT(error.what(), testing::HasSubstr("with a budget the reference"));
+    }
+}
+
+// ---- Formats, lists, shapes --------------------------------------------------------------------
+
 // Texels of each format with what decodes to many different values, NaN included for the floats.
 std::vector<std::byte> raw_texels(const MapShape& shape) {
     const std::size_t texels = std::size_t{shape.width} * shape.height * shape.layers;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quadtile/map.hpp>
+#include <quadtile/node_thresholds.hpp>
 #include <quadtile/threshold.hpp>
 
 #include <cstdint>
@@ -48,6 +49,13 @@ struct MapAndThreshold {
 [[nodiscard]] std::vector<float> with_special_values(std::vector<float> texels,
                                                      std::uint32_t period = 64,
                                                      std::uint32_t seed = 1);
+
+// Thresholds of nodes, each on its own and so not monotone: uniform in [0, 1.1), but about one in
+// 16 is 0, -0, denormal, the smallest or largest float, or infinite.
+[[nodiscard]] NodeThresholds random_thresholds(const MapShape& shape, std::uint32_t seed = 1);
+
+// Numbers of fragments: half are 0, the others 1 to 15, but for peaks of 1000.
+[[nodiscard]] std::vector<float> random_fragments(const MapShape& shape, std::uint32_t seed = 1);
 
 // Where the real importance maps and scenes lie: the environment variable QUADTILE_DATA, else the
 // folder shared/data beside the checkout; nullopt where there is none.

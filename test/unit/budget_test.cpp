@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -177,21 +178,51 @@ std::vector<SmallMap> small_maps() {
     return maps;
 }
 
-// Monotone, for maps of `top` + 1 levels.
-std::vector<Threshold> thresholds_for(std::uint32_t top) {
+// Of the nodes, monotone: from 2^-8 at some roots up to 2^24 at some texels.
+Threshold wide_node_thresholds(const SmallMap& map) {
+    NodeThresholds nodes = test::random_thresholds(map.shape);
+    for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
+        for (std::uint32_t level = map.top() + 1; level-- > 0;) {
+            for (std::uint32_t y = 0; y < level_extent(map.shape.height, level); ++y) {
+                for (std::uint32_t x = 0; x < level_extent(map.shape.width, level); ++x) {
+                    float& t = nodes.at(level, x, y, layer);
+                    t = std::ldexp(t, static_cast<int>(map.top() - level) * 6 - 8);
+                    if (level < map.top()) {
+                        t = std::max(t, nodes.at(level + 1, x / 2, y / 2, layer));
+                    }
+                }
+            }
+        }
+    }
+    return Threshold::map(std::move(nodes));
+}
+
+// Monotone.
+std::vector<Threshold> thresholds_for(const SmallMap& map) {
+    const std::uint32_t top = map.top();
+    const std::vector<float> fragments = test::random_fragments(map.shape);
     std::vector<float> falling;
     for (std::uint32_t level = 0; level <= top; ++level) {
         falling.push_back(level > 2 ? 0.0F : 7.0F / static_cast<float>(level + 1));
     }
-    return {Threshold::constant(1.0F),     Threshold::constant(0.3F),
-            Threshold::constant(0.0F),     Threshold::constant(INF),
-            Threshold::constant(0x1p24F),  Threshold::max_resolution(11.0F),
-            Threshold::per_level(falling), Threshold::constant(0.7F).scaled(1.5F),
-            Threshold::constant(SMALLEST), Threshold::max_resolution(2 * SMALLEST)};
+    return {
+        Threshold::constant(1.0F),
+        Threshold::constant(0.3F),
+        Threshold::constant(0.0F),
+        Threshold::constant(INF),
+        Threshold::constant(0x1p24F),
+        Threshold::max_resolution(11.0F),
+        Threshold::per_level(falling),
+        Threshold::constant(0.7F).scaled(1.5F),
+        Threshold::constant(SMALLEST),
+        Threshold::max_resolution(2 * SMALLEST),
+        wide_node_thresholds(map),
+        Threshold::memory(11.0F, 40.0F,
+                          view_of(fragments, map.shape.width, map.shape.height, map.shape.layers))};
 }
 
 reference::BudgetHistogram histogram_of(const SmallMap& map, const Threshold& threshold) {
-    reference::BudgetHistogram histogram(threshold.levels(map.top()));
+    reference::BudgetHistogram histogram(threshold.resolve(map.shape));
     for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
         histogram.add_layer(reference::build_pyramid(map.view(), layer));
     }
@@ -205,7 +236,7 @@ std::uint64_t tiles_under(const SmallMap& map, const Threshold& threshold, std::
 
 TEST(Budget, HistogramCountsTheTilesUnderEveryFactor) {
     for (const SmallMap& map : small_maps()) {
-        for (const Threshold& threshold : thresholds_for(map.top())) {
+        for (const Threshold& threshold : thresholds_for(map)) {
             const std::vector<std::uint64_t> bins = histogram_of(map, threshold).bins();
             ASSERT_EQ(bins.size(), BUDGET_FACTORS + 1);
             std::uint64_t tiles = map.shape.layers;
@@ -223,7 +254,7 @@ TEST(Budget, HistogramCountsTheTilesUnderEveryFactor) {
 TEST(Budget, TheSmallestFactorThatKeepsTheBudgetIsTaken) {
     std::set<float> factors;
     for (const SmallMap& map : small_maps()) {
-        for (const Threshold& threshold : thresholds_for(map.top())) {
+        for (const Threshold& threshold : thresholds_for(map)) {
             const std::uint64_t all = tiles_under(map, threshold, 0);
             const std::uint64_t least = tiles_under(map, threshold, BUDGET_FACTORS - 1);
             std::map<std::uint32_t, std::uint64_t> tiles;  // by factor
@@ -290,7 +321,7 @@ TEST(Budget, TheLargestRatiosAreSplitFirst) {
 
 TEST(Budget, AnAmpleBudgetChangesNothing) {
     for (const SmallMap& map : small_maps()) {
-        for (const Threshold& threshold : thresholds_for(map.top())) {
+        for (const Threshold& threshold : thresholds_for(map)) {
             const TileList expected = reference::subdivide(map.view(), threshold);
             EXPECT_EQ(expected.threshold_factor, 1.0F);
             for (const std::uint64_t budget : {std::uint64_t{expected.tiles.size()}, ANY_NUMBER}) {
@@ -346,6 +377,11 @@ TEST(Budget, ThresholdsMustBeMonotone) {
         EXPECT_THAT(error.what(), HasSubstr("level 1 has 2"));
         EXPECT_THAT(error.what(), HasSubstr("budget"));
     }
+    NodeThresholds nodes(2, 2);
+    nodes.at(1, 0, 0) = 1.0F;
+    EXPECT_NO_THROW((void)reference::subdivide(map.view(), Threshold::map(nodes)));
+    EXPECT_THROW((void)reference::subdivide(map.view(), Threshold::map(nodes), {.max_tiles = 4}),
+                 Error);
 }
 
 }  // namespace

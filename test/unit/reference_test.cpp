@@ -92,17 +92,59 @@ TEST(Reference, ThresholdsThatGrowWithTheLevelAreObeyed) {
     EXPECT_EQ(list.tiles_per_level(), (std::vector<std::uint64_t>{0, 4, 0}));
 }
 
+// Whatever list satisfies this is the only one: tiles that partition the map, below their own
+// thresholds or texels, under ancestors that are not.
+TEST(Reference, EveryNodeIsComparedWithItsOwnThreshold) {
+    std::uint64_t lists_of_several_levels = 0;
+    for (const MapShape& shape : {MapShape{1, 1}, MapShape{1, 9}, MapShape{17, 1}, MapShape{31, 33},
+                                  MapShape{64, 64}, MapShape{100, 37, 3}}) {
+        const std::vector<float> texels = test::with_special_values(test::random_map(shape), 16);
+        for (std::uint32_t seed = 1; seed <= 4; ++seed) {
+            const NodeThresholds nodes = test::random_thresholds(shape, seed);
+            const auto threshold_of = [&](std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                                          std::uint32_t layer) {
+                const float t = nodes.at(level, x, y, layer);
+                return t < std::numeric_limits<float>::min() ? 0.0F : t;
+            };
+            const TileList list = reference::subdivide(
+                view_of(texels, shape.width, shape.height, shape.layers), Threshold::map(nodes));
+            EXPECT_EQ(check_partition(list.tiles, shape), "");
+            for (const Tile& tile : list.tiles) {
+                EXPECT_EQ(tile.importance, brute_force_importance(texels, shape, tile));
+                EXPECT_EQ(tile.threshold,
+                          threshold_of(tile.level(), tile.x(), tile.y(), tile.layer()));
+                EXPECT_FALSE(std::signbit(tile.threshold));
+                EXPECT_EQ(tile.clamped(), !(tile.importance < tile.threshold));
+                EXPECT_TRUE(tile.level() == 0 || !tile.clamped());
+                for (std::uint32_t level = tile.level() + 1; level < list.levels(); ++level) {
+                    const std::uint32_t up = level - tile.level();
+                    const Tile ancestor{tile_position(tile.x() >> up, tile.y() >> up),
+                                        tile_node(level, 0, tile.layer()), 0, 0};
+                    EXPECT_FALSE(brute_force_importance(texels, shape, ancestor) <
+                                 threshold_of(level, ancestor.x(), ancestor.y(), tile.layer()));
+                }
+            }
+            lists_of_several_levels +=
+                std::ranges::count_if(list.tiles_per_level(),
+                                      [](std::uint64_t n) { return n > 0; }) > 2
+                    ? 1
+                    : 0;
+        }
+    }
+    EXPECT_GT(lists_of_several_levels, 10U);
+}
+
 TEST(Reference, TwinsOfTheKernelsGiveTheSameTiles) {
     for (const MapShape& shape : {MapShape{1, 1}, MapShape{2, 2}, MapShape{1, 9}, MapShape{33, 31},
                                   MapShape{128, 64}, MapShape{200, 77}}) {
         const std::vector<float> texels = test::with_special_values(test::random_map(shape), 32);
         const MapView map = view_of(texels, shape.width, shape.height);
         const reference::Pyramid pyramid = reference::build_pyramid(map);
-        const auto top = static_cast<std::uint32_t>(pyramid.levels.size() - 1);
-        for (const float t : {0.0F, 0.5F, 0.97F, INF}) {
-            const std::vector<float> thresholds = Threshold::constant(t).levels(top);
-            const std::vector<Tile> expected =
-                reference::subdivide(map, Threshold::constant(t)).tiles;
+        for (const Threshold& threshold :
+             {Threshold::constant(0.0F), Threshold::constant(0.5F), Threshold::constant(0.97F),
+              Threshold::constant(INF), Threshold::map(test::random_thresholds(shape))}) {
+            const ResolvedThreshold thresholds = threshold.resolve(shape);
+            const std::vector<Tile> expected = reference::subdivide(map, threshold).tiles;
             std::vector<Tile> tiles = reference::subdivide_per_level(pyramid, thresholds, 0);
             sort_canonical(tiles);
             EXPECT_EQ(tiles, expected);
@@ -122,6 +164,10 @@ TEST(Reference, BadInputIsRefused) {
                  Error);
     EXPECT_THROW((void)reference::subdivide(view_of(texels, 2, 2), Threshold::per_level({1.0F})),
                  Error);
+    EXPECT_THROW(
+        (void)reference::subdivide(view_of(texels, 2, 2), Threshold::map(NodeThresholds(4, 1))),
+        Error);
+    EXPECT_THROW((void)reference::subdivide(view_of(texels, 2, 2), Threshold::bound_map()), Error);
 }
 
 }  // namespace

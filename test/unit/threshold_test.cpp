@@ -1,14 +1,22 @@
 #include <quadtile/error.hpp>
+#include <quadtile/reference.hpp>
 #include <quadtile/threshold.hpp>
+
+#include "support/maps.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
+#include <string>
+#include <utility>
 
 namespace quadtile {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -113,6 +121,333 @@ TEST(Threshold, WhatGrowsWithTheLevelIsNotMonotone) {
 
 TEST(Threshold, InfinityIsAllowed) {
     EXPECT_TRUE(std::isinf(Threshold::constant(INFINITY).levels(0).front()));
+}
+
+// ---- By node -----------------------------------------------------------------------------------
+
+const std::vector<MapShape>& odd_shapes() {
+    static const std::vector<MapShape> shapes{{1, 1},  {2, 1},   {1, 13},      {3, 3},   {5, 4, 2},
+                                              {16, 8}, {33, 65}, {100, 37, 3}, {127, 1}, {1, 1, 5}};
+    return shapes;
+}
+
+struct NodePlace {
+    std::uint32_t level;
+    std::uint32_t x;
+    std::uint32_t y;
+    std::uint32_t layer;
+};
+
+std::vector<NodePlace> nodes_of(const MapShape& shape) {
+    std::vector<NodePlace> nodes;
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        for (std::uint32_t level = 0; level <= top_level(shape.width, shape.height); ++level) {
+            for (std::uint32_t y = 0; y < level_extent(shape.height, level); ++y) {
+                for (std::uint32_t x = 0; x < level_extent(shape.width, level); ++x) {
+                    nodes.push_back({level, x, y, layer});
+                }
+            }
+        }
+    }
+    return nodes;
+}
+
+float at(const ResolvedThreshold& thresholds, const NodePlace& node) {
+    return thresholds.at(node.level, node.x, node.y, node.layer);
+}
+
+float& at(NodeThresholds& thresholds, const NodePlace& node) {
+    return thresholds.at(node.level, node.x, node.y, node.layer);
+}
+
+std::string text_of(const NodePlace& node) {
+    return "(level " + std::to_string(node.level) + ", x " + std::to_string(node.x) + ", y " +
+           std::to_string(node.y) + ", layer " + std::to_string(node.layer) + ")";
+}
+
+std::string message_of(const auto& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+MapView view(const std::vector<float>& texels, const MapShape& shape) {
+    return view_of(texels, shape.width, shape.height, shape.layers);
+}
+
+TEST(NodeThresholds, EveryNodeHasAPlaceOfItsOwn) {
+    for (const MapShape& shape : odd_shapes()) {
+        NodeThresholds thresholds(shape.width, shape.height, shape.layers);
+        EXPECT_EQ(thresholds.top(), top_level(shape.width, shape.height));
+        float number = 0.0F;
+        for (const NodePlace& node : nodes_of(shape)) {
+            EXPECT_EQ(at(thresholds, node), 0.0F);
+            at(thresholds, node) = ++number;
+        }
+        const ResolvedThreshold resolved = Threshold::map(thresholds).resolve(shape);
+        const std::vector<float> contents =
+            threshold_map_contents(Threshold::map(thresholds), shape);
+        EXPECT_EQ(contents.size() * sizeof(float), threshold_map_size_bytes(shape));
+        number = 0.0F;
+        for (const NodePlace& node : nodes_of(shape)) {
+            EXPECT_EQ(at(resolved, node), ++number);
+            EXPECT_EQ(contents[threshold_map_index(shape.width, shape.height, shape.layers,
+                                                   node.level, node.x, node.y, node.layer)],
+                      number);
+        }
+    }
+    EXPECT_THROW(NodeThresholds(0, 1), Error);
+    EXPECT_THROW(NodeThresholds(1, 1, 0), Error);
+    EXPECT_THROW(NodeThresholds(MAX_MAP_EXTENT + 1, 1), Error);
+}
+
+// The kernels' layout is part of the API.
+TEST(NodeThresholds, ContentsAreLevel0RowByRowThenThePyramids) {
+    const MapShape shape{5, 3, 2};
+    NodeThresholds nodes = test::random_thresholds(shape);
+    nodes.at(0, 4, 2, 1) = 7.0F;
+    nodes.at(1, 2, 1, 1) = 8.0F;
+    nodes.at(3, 0, 0, 0) = 9.0F;
+    const std::vector<float> contents = threshold_map_contents(Threshold::map(nodes), shape);
+    EXPECT_EQ(contents[29], 7.0F);
+    EXPECT_EQ(contents[30 + pyramid_index(5, 3, 1, 2, 1, 1)], 8.0F);
+    EXPECT_EQ(contents[30 + pyramid_index(5, 3, 3, 0, 0, 0)], 9.0F);
+    const std::vector<float> by_level =
+        threshold_map_contents(Threshold::max_resolution(8.0F), shape);
+    EXPECT_EQ(by_level[29], 8.0F);
+    EXPECT_EQ(by_level[30 + pyramid_index(5, 3, 2, 1, 0, 1)], 2.0F);
+}
+
+TEST(NodeThresholds, NaNAndNegativeOnesAreNamed) {
+    const MapShape shape{5, 4, 2};
+    for (const NodePlace& node : nodes_of(shape)) {
+        for (const float bad : {std::nanf(""), -1.0F, -INFINITY}) {
+            NodeThresholds thresholds(shape.width, shape.height, shape.layers);
+            at(thresholds, node) = bad;
+            EXPECT_THAT(
+                message_of([&] { (void)Threshold::map(thresholds); }),
+                AllOf(HasSubstr(text_of(node)), HasSubstr(std::isnan(bad) ? "is NaN" : "is -")));
+        }
+    }
+}
+
+TEST(NodeThresholds, DenormalsAndNegativeZeroCountAsZero) {
+    const float normal = std::numeric_limits<float>::min();
+    NodeThresholds thresholds(2, 2);
+    thresholds.at(0, 0, 0) = -0.0F;
+    thresholds.at(0, 1, 0) = std::nextafter(normal, 0.0F);
+    thresholds.at(0, 0, 1) = normal;
+    thresholds.at(1, 0, 0) = INFINITY;
+    for (const Threshold& threshold :
+         {Threshold::map(thresholds), Threshold::map(thresholds).scaled(1.5F).scaled(2.0F)}) {
+        const ResolvedThreshold resolved = threshold.resolve({2, 2});
+        EXPECT_EQ(resolved.at(0, 0, 0, 0), 0.0F);
+        EXPECT_FALSE(std::signbit(resolved.at(0, 0, 0, 0)));
+        EXPECT_EQ(resolved.at(0, 1, 0, 0), 0.0F);
+        EXPECT_EQ(resolved.at(1, 0, 0, 0), INFINITY);
+    }
+    EXPECT_EQ(Threshold::map(thresholds).resolve({2, 2}).at(0, 0, 1, 0), normal);
+    EXPECT_EQ(Threshold::map(thresholds).scaled(1.5F).scaled(2.0F).resolve({2, 2}).at(0, 0, 1, 0),
+              3 * normal);
+}
+
+TEST(NodeThresholds, OnlyMapsOfTheirShapeFit) {
+    const Threshold threshold = Threshold::map(NodeThresholds(5, 4, 2));
+    EXPECT_TRUE(threshold.is_by_node());
+    EXPECT_NO_THROW(threshold.check_fits({5, 4, 2}));
+    EXPECT_NO_THROW(threshold.check_fits({5, 4, 2, TexelFormat::r8_unorm}));
+    for (const MapShape& shape : {MapShape{6, 4, 2}, MapShape{5, 3, 2}, MapShape{5, 4, 1}}) {
+        EXPECT_THAT(message_of([&] { threshold.check_fits(shape); }),
+                    HasSubstr("5 x 4 texels with 2 layers"));
+        EXPECT_THAT(message_of([&] { (void)threshold.resolve(shape); }),
+                    HasSubstr("5 x 4 texels with 2 layers"));
+    }
+    EXPECT_THROW(threshold.check_monotone(4), Error);
+    EXPECT_THROW((void)threshold.levels(3), Error);
+    EXPECT_FALSE(Threshold::constant(1.0F).is_by_node());
+    EXPECT_NO_THROW(Threshold::constant(1.0F).check_fits({5, 4, 2}));
+    EXPECT_THROW(Threshold::per_level({1.0F, 1.0F}).check_fits({5, 4, 2}), Error);
+}
+
+TEST(NodeThresholds, EveryParentAndChildMustBeMonotone) {
+    for (const MapShape& shape : {MapShape{5, 4, 2}, MapShape{3, 3}, MapShape{1, 9}}) {
+        const std::uint32_t top = top_level(shape.width, shape.height);
+        NodeThresholds ones(shape.width, shape.height, shape.layers);
+        for (const NodePlace& node : nodes_of(shape)) {
+            at(ones, node) = 1.0F;
+        }
+        EXPECT_NO_THROW(Threshold::map(ones).check_monotone(top));
+        EXPECT_TRUE(Threshold::map(ones).is_monotone(top));
+        for (const NodePlace& node : nodes_of(shape)) {
+            NodeThresholds thresholds = ones;
+            at(thresholds, node) = std::nextafter(1.0F, 0.0F);
+            const auto check = [&] { Threshold::map(thresholds).check_monotone(top); };
+            EXPECT_EQ(Threshold::map(thresholds).is_monotone(top), node.level == top);
+            if (node.level == top) {
+                EXPECT_NO_THROW(check());
+            } else {
+                EXPECT_THAT(
+                    message_of(check),
+                    AllOf(HasSubstr("fused"), HasSubstr("budgets"),
+                          HasSubstr(text_of({node.level + 1, node.x / 2, node.y / 2, node.layer})),
+                          HasSubstr("child at (" + std::to_string(node.x) + ", " +
+                                    std::to_string(node.y) + ")")));
+            }
+        }
+    }
+}
+
+TEST(NodeThresholds, TheHostKnowsNoBoundMap) {
+    const Threshold bound = Threshold::bound_map();
+    EXPECT_TRUE(bound.is_by_node());
+    EXPECT_NO_THROW(bound.check_fits({5, 4, 2}));
+    EXPECT_THAT(message_of([&] { (void)bound.resolve({5, 4, 2}); }), HasSubstr("bound_map"));
+    EXPECT_THAT(message_of([&] { bound.check_monotone(3); }), HasSubstr("bound_map"));
+    EXPECT_FALSE(bound.is_monotone(3));
+    EXPECT_THAT(message_of([&] { (void)bound.scaled(1.0F); }), HasSubstr("bound_map"));
+    EXPECT_THAT(message_of([&] {
+                    (void)threshold_map_contents(bound, {5, 4, 2});
+                }),
+                HasSubstr("bound_map"));
+    EXPECT_THROW((void)bound.levels(3), Error);
+}
+
+// ---- By memory ---------------------------------------------------------------------------------
+
+// The definition, with the whole square of a node.
+float expected_by_memory(float max_resolution, float nodes, const std::vector<float>& fragments,
+                         const MapShape& shape, const NodePlace& node) {
+    const TexelRect rect =
+        texels_of({tile_position(node.x, node.y), tile_node(node.level, 0, 0), 0.0F, 0.0F},
+                  shape.width, shape.height);
+    double sum = 0.0;
+    for (std::uint32_t y = rect.top; y < rect.bottom; ++y) {
+        for (std::uint32_t x = rect.left; x < rect.right; ++x) {
+            sum += fragments[(std::size_t{node.layer} * shape.height + y) * shape.width + x];
+        }
+    }
+    const double side = std::ldexp(1.0, static_cast<int>(node.level));
+    const double mean = sum / (side * side);
+    const double resolution =
+        mean > 0.0 ? std::min<double>(max_resolution, std::sqrt(nodes / mean)) : max_resolution;
+    const auto threshold = static_cast<float>(resolution / side);
+    return threshold < std::numeric_limits<float>::min() ? 0.0F : threshold;
+}
+
+TEST(MemoryThreshold, IsItsDefinition) {
+    for (const MapShape& shape : odd_shapes()) {
+        const std::vector<float> fragments = test::random_fragments(shape);
+        for (const float max_resolution : {0.0F, 3.0F, 100.0F, INFINITY}) {
+            for (const float nodes : {0.0F, 1.0F, 77.0F, 1e6F, INFINITY}) {
+                const ResolvedThreshold thresholds =
+                    Threshold::memory(max_resolution, nodes, view(fragments, shape)).resolve(shape);
+                for (const NodePlace& node : nodes_of(shape)) {
+                    ASSERT_EQ(at(thresholds, node),
+                              expected_by_memory(max_resolution, nodes, fragments, shape, node))
+                        << text_of(node) << ", " << max_resolution << ", " << nodes;
+                }
+            }
+        }
+    }
+}
+
+TEST(MemoryThreshold, TheWholeSquareCountsAtTheEdge) {
+    // The last of 3 x 3 texels lies alone in its node of level 1 and in the root.
+    std::vector<float> fragments(9, 0.0F);
+    fragments[8] = 16.0F;
+    const Threshold threshold = Threshold::memory(100.0F, 4.0F, view_of(fragments, 3, 3));
+    const ResolvedThreshold thresholds = threshold.resolve({3, 3});
+    EXPECT_EQ(thresholds.at(0, 2, 2, 0), 0.5F);
+    EXPECT_EQ(thresholds.at(1, 1, 1, 0), 0.5F);
+    EXPECT_EQ(thresholds.at(2, 0, 0, 0), 0.5F);
+    EXPECT_EQ(thresholds.at(0, 0, 0, 0), 100.0F);
+    EXPECT_EQ(thresholds.at(1, 0, 1, 0), 50.0F);
+    EXPECT_NO_THROW(threshold.check_monotone(2));
+}
+
+TEST(MemoryThreshold, SumsOfCountsAreExact) {
+    // 2^24 + 256, also the number of nodes; 32-bit floats would lose the ones beside 2^24.
+    std::vector<float> fragments(256, 1.0F);
+    fragments[0] = 0x1p24F;
+    fragments[255] = 2.0F;
+    const Threshold threshold =
+        Threshold::memory(100.0F, 0x1p24F + 256.0F, view_of(fragments, 16, 16));
+    EXPECT_EQ(threshold.resolve({16, 16}).at(4, 0, 0, 0), 1.0F);
+}
+
+TEST(MemoryThreshold, IsMonotone) {
+    constexpr float LARGEST = std::numeric_limits<float>::max();
+    constexpr float DENORMAL = std::numeric_limits<float>::denorm_min();
+    std::mt19937 random(1);
+    for (int run = 0; run < 60; ++run) {
+        const MapShape shape{1 + static_cast<std::uint32_t>(random()) % 70,
+                             1 + static_cast<std::uint32_t>(random()) % 70,
+                             1 + static_cast<std::uint32_t>(random()) % 2};
+        const std::uint32_t top = top_level(shape.width, shape.height);
+        // Of one octave, where roundings show, of some, or of all that floats have.
+        std::vector<float> fragments =
+            test::random_map(shape, static_cast<std::uint32_t>(random()));
+        const auto [lowest, octaves] =
+            std::vector<std::pair<int, std::uint32_t>>{{0, 1}, {0, 20}, {-149, 277}}[random() % 3];
+        for (float& count : fragments) {
+            const int exponent = lowest + static_cast<int>(random() % octaves);
+            count = random() % 4 == 0 ? 0.0F : std::ldexp(1.0F + count, exponent);
+        }
+        for (const float max_resolution : {0.3F, 5.0F, LARGEST, INFINITY}) {
+            for (const float nodes : {DENORMAL, 0.7F, 3.0F, 1e4F, LARGEST}) {
+                const Threshold threshold =
+                    Threshold::memory(max_resolution, nodes, view(fragments, shape));
+                EXPECT_NO_THROW(threshold.check_monotone(top));
+                const ResolvedThreshold thresholds = threshold.resolve(shape);
+                for (const NodePlace& node : nodes_of(shape)) {
+                    if (node.level < top) {
+                        ASSERT_LE(
+                            at(thresholds, {node.level + 1, node.x / 2, node.y / 2, node.layer}),
+                            at(thresholds, node))
+                            << text_of(node) << ", " << max_resolution << ", " << nodes;
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(MemoryThreshold, FragmentsHaveAnyFormatOfMaps) {
+    const MapShape shape{6, 5, 2, TexelFormat::r8_unorm};
+    std::vector<std::uint8_t> texels(60);
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        texels[i] = static_cast<std::uint8_t>(i * 37);
+    }
+    const MapView fragments{texels.data(), shape};
+    EXPECT_EQ(threshold_map_contents(Threshold::memory(9.0F, 2.0F, fragments), shape),
+              threshold_map_contents(
+                  Threshold::memory(9.0F, 2.0F, view(reference::decode(fragments), shape)), shape));
+}
+
+TEST(MemoryThreshold, BadArgumentsAreNamed) {
+    const MapShape shape{4, 3, 2};
+    std::vector<float> fragments = test::random_fragments(shape);
+    const auto error = [&](float max_resolution, float nodes) {
+        return message_of(
+            [&] { (void)Threshold::memory(max_resolution, nodes, view(fragments, shape)); });
+    };
+    EXPECT_THAT(error(-1.0F, 1.0F), HasSubstr("largest resolution"));
+    EXPECT_THAT(error(std::nanf(""), 1.0F), HasSubstr("largest resolution"));
+    EXPECT_THAT(error(1.0F, -1.0F), HasSubstr("number of nodes"));
+    EXPECT_THAT(error(1.0F, std::nanf("")), HasSubstr("number of nodes"));
+    for (const float bad : {std::nanf(""), -1.0F, -INFINITY, INFINITY}) {
+        fragments[12 + 2 * 4 + 3] = bad;
+        EXPECT_THAT(error(1.0F, 1.0F), HasSubstr("texel (x 3, y 2, layer 1)"));
+    }
+    EXPECT_THROW((void)Threshold::memory(1.0F, 1.0F, {nullptr, shape}), Error);
+    EXPECT_THROW((void)Threshold::memory(1.0F, 1.0F, {fragments.data(), {0, 3}}), Error);
+    EXPECT_THROW(
+        (void)Threshold::memory(1.0F, 1.0F, {fragments.data(), {2, 3, 1, TexelFormat::rg32_float}}),
+        Error);
 }
 
 }  // namespace

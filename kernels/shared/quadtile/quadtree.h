@@ -70,6 +70,18 @@ QUADTILE_SHARED QUADTILE_UINT pyramid_index(QUADTILE_UINT width, QUADTILE_UINT h
     return row * pyramid_pitch(width) + level_offset_x(width, level) + x;
 }
 
+// Place of a node in a buffer of thresholds, in floats: level 0 of all layers row by row, then the
+// other levels as in the pyramid.
+QUADTILE_SHARED QUADTILE_UINT threshold_map_index(QUADTILE_UINT width, QUADTILE_UINT height,
+                                                  QUADTILE_UINT layers, QUADTILE_UINT level,
+                                                  QUADTILE_UINT x, QUADTILE_UINT y,
+                                                  QUADTILE_UINT layer) {
+    if (level == 0) {
+        return (layer * height + y) * width + x;
+    }
+    return layers * height * width + pyramid_index(width, height, level, x, y, layer);
+}
+
 // Bits of x and y interleaved, x first: the Z-order curve (Morton 1966).
 QUADTILE_SHARED QUADTILE_UINT spread_bits(QUADTILE_UINT v) {
     v = (v | (v << 8)) & 0x00ff00ffU;

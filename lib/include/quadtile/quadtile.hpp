@@ -9,6 +9,7 @@
 #include <quadtile/map.hpp>
 #include <quadtile/mip_chain.hpp>
 #include <quadtile/mipmapper.hpp>
+#include <quadtile/node_thresholds.hpp>
 #include <quadtile/pyramid.hpp>
 #include <quadtile/reference.hpp>
 #include <quadtile/strategy.hpp>

@@ -45,7 +45,7 @@ struct Pyramid {
 // What a subdivision keeps to beside the threshold.
 struct SubdivideOptions {
     // A budget of tiles, in all layers together; without one there are as many as the threshold
-    // makes. Where those are more, the thresholds of all levels are scaled by the smallest factor
+    // makes. Where those are more, all thresholds are scaled by the smallest factor
     // of <quadtile/budget.h> that leaves `max_tiles` or fewer. Factors go up in steps of 0.8 to 1.6
     // percent, and nodes that exceed their thresholds in the same ratio are split together or not
     // at all, so there may be fewer tiles.
@@ -54,13 +54,14 @@ struct SubdivideOptions {
 
 // The tiles of all layers, in canonical order.
 //
-// Starts at the root; a node whose importance is below the threshold of its level is a tile,
+// Starts at the root; a node whose importance is below its threshold is a tile,
 // otherwise its children take its place; a texel is a tile in any case, flagged clamped where it is
 // not below (Tokuyoshi's course note, algorithm 1, with the clamped texels that it drops).
-// Throws Error(invalid_argument) for a bad shape or a threshold that does not fit it; with a budget
-// also for a threshold that is not monotone, and where even the largest factor, just below 2^32,
-// leaves more tiles: there is one for each layer at least, and nodes whose importance is infinite
-// or 2^32 times their threshold (0, for example) are split under every factor.
+// Throws Error(invalid_argument) for a bad shape or a threshold that does not fit it (bound_map
+// fits none here); with a budget also for a threshold that is not monotone, and where even the
+// largest factor, just below 2^32, leaves more tiles: there is one for each layer at least, and
+// nodes whose importance is infinite or 2^32 times their threshold (0, for example) are split under
+// every factor.
 [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
                                  const SubdivideOptions& options = {});
 

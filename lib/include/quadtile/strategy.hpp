@@ -20,9 +20,10 @@ struct StrategyChoice {
 };
 
 // What Strategy::automatic stands for. On GPUs fused, and where the threshold is not monotone
-// subtree, with as many levels a dispatch as leave four to the last one, which has a thread for
-// each texel below a split node. On CPU drivers per_level: it does the least work. With a budget
-// always fused. Throws Error(invalid_argument) for a threshold that does not fit the shape.
+// or differs from node to node subtree, with as many levels a dispatch as leave four to the last
+// one, which has a thread for each texel below a split node. On CPU drivers per_level: it does the
+// least work. With a budget always fused.
+// Throws Error(invalid_argument) for a threshold that does not fit the shape.
 [[nodiscard]] StrategyChoice choose_strategy(const DeviceInfo& device, const MapShape& shape,
                                              const Threshold& threshold,
                                              std::optional<std::uint64_t> max_tiles = std::nullopt);

@@ -63,6 +63,10 @@ class Subdivider {
         BufferRange scratch;
         BufferRange tile_list;
         std::uint64_t tile_capacity = 0;
+        // For thresholds by node, otherwise none: threshold_map_size_bytes(shape) bytes as
+        // threshold_map_contents makes them, with the usage and the alignment of the others. Only
+        // read. `fused` takes none.
+        BufferRange thresholds;
 
         // For batches: many maps of one shape, as layers, in one run of `fused`. Both optional.
         //
@@ -90,7 +94,16 @@ class Subdivider {
         std::unique_ptr<Impl> impl_;
     };
 
+    // Writes the descriptors; the resources must exist, their contents do not matter yet. With
+    // thresholds it compiles another pipeline when they first come.
+    // Throws Error; unsupported where the buffer of thresholds is longer than the device can
+    // address.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
+
+    // Throws Error where `record` refuses the threshold for maps of this shape: invalid_argument
+    // where it does not fit the shape or, for `fused`, is not monotone; unsupported where it is by
+    // node and the strategy is `fused` or its buffer longer than the device can address.
+    void check_threshold(const MapShape& shape, const Threshold& threshold) const;
 
     // Records the dispatches of one subdivision and the barriers between them.
     //
@@ -105,16 +118,20 @@ class Subdivider {
     // leaves `max_tiles` or fewer; the header has the factor. Where even the largest leaves more,
     // it is taken, and the header's flags have TILE_LIST_OVER_BUDGET.
     //
+    // A threshold by node is read from the buffer that was bound, which the caller fills: with
+    // threshold_map_contents of this threshold, or on the GPU for Threshold::bound_map.
+    //
     // Before: the pyramid available and visible to COMPUTE_SHADER / SHADER_READ (after
-    // Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE), the map too; earlier
-    // uses of scratch and tile list ordered before COMPUTE_SHADER / SHADER_READ | SHADER_WRITE and,
-    // for scratch, DRAW_INDIRECT / INDIRECT_COMMAND_READ.
+    // Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE), the map and the buffer
+    // of thresholds too; earlier uses of scratch and tile list ordered before COMPUTE_SHADER /
+    // SHADER_READ | SHADER_WRITE and, for scratch, DRAW_INDIRECT / INDIRECT_COMMAND_READ.
     // After: the tile list was written by COMPUTE_SHADER / SHADER_WRITE. To consume it indirectly,
     // make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ.
     //
-    // Throws Error(invalid_argument) where the threshold, the order or the budget does not fit the
-    // shape or the strategy; then nothing was recorded. Does not allocate device memory, submit or
-    // wait; `fused` compiles a pipeline when an order, a budget or a format comes up first.
+    // Throws Error as check_threshold does, and Error(invalid_argument) where the order or the
+    // budget does not fit the strategy or the threshold is by node and no buffer of thresholds was
+    // bound; then nothing was recorded. Does not allocate device memory, submit or wait; `fused`
+    // compiles a pipeline when an order, a budget or a format comes up first.
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
                 Order order = Order::any,
                 std::optional<std::uint64_t> max_tiles = std::nullopt) const;

@@ -2,16 +2,38 @@
 
 #pragma once
 
+#include <quadtile/map.hpp>
+#include <quadtile/node_thresholds.hpp>
+
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace quadtile {
 
-// A threshold for each level of the quadtree. Copyable, without any tie to a device.
+// What a Threshold comes to on one map: a number for each node, scaled, -0 and denormals given as
+// 0. Copyable; shares the NodeThresholds with the Threshold.
+class ResolvedThreshold {
+ public:
+    // Of a node inside the map.
+    [[nodiscard]] float at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                           std::uint32_t layer) const;
+
+ private:
+    friend class Threshold;
+    std::vector<float> levels_;                    // where it is by level
+    std::shared_ptr<const NodeThresholds> nodes_;  // where it is by node
+    std::vector<std::uint32_t> factors_;           // for nodes_
+};
+
+// A threshold for each level of the quadtree, or for each node. Cheap to copy, without any tie to a
+// device.
 //
 // It is *monotone* where "a node is split" implies "all its ancestors are split". Maxima grow
-// upwards, so that holds wherever the threshold does not grow with the level: constant and
-// max_resolution always, per_level where its values do not increase.
+// upwards, so that holds wherever the threshold does not grow from a node to its parent: constant,
+// max_resolution and memory always, per_level where its values do not increase, map where no node's
+// is larger than those of its children.
 class Threshold {
  public:
     // The same threshold at every level.
@@ -27,33 +49,92 @@ class Threshold {
     // needs `pixels` or more. Throws Error(invalid_argument) for NaN and negative values.
     [[nodiscard]] static Threshold max_resolution(float pixels);
 
-    // This threshold with that of each level times `factor`, rounded to the nearest float: what a
-    // budget of tiles compares with (<quadtile/budget.h>). With the threshold_factor of a list it
-    // gives that list again. Scaling what has been scaled rounds once more.
-    // Throws Error(invalid_argument) for all but the factors of budgets, budget_factor(i).
+    // The thresholds of the nodes one by one. They are copied once, not with the Threshold; that
+    // they are of the map's size is checked when the threshold meets the map.
+    // Throws Error(invalid_argument), which names the node, for NaN and negative values.
+    [[nodiscard]] static Threshold map(NodeThresholds nodes);
+
+    // For tiles that are rendered into per-pixel linked lists, of importance as in max_resolution:
+    // at level l
+    //
+    //     min(max_resolution, sqrt(nodes / mean)) / 2^l,
+    //
+    // so that beside what max_resolution promises no tile but a clamped one needs `nodes` or more
+    // list nodes, where they lie as `fragments` predicts: the number of fragments in a pixel of
+    // each texel. `mean` is their sum over the node's texels, divided by 4^l: the tile's image
+    // covers the node's whole square, also where the edge of the map cuts it. Where there are no
+    // fragments the threshold is max_resolution / 2^l.
+    //
+    // `fragments` has the size and layers of the map, and any format of maps; it is read here and
+    // not kept. The sums are of 64-bit floats, so those of whole numbers are exact.
+    //
+    // Throws Error(invalid_argument) for NaN and negative arguments, for a bad shape, and for
+    // fragments that are negative, infinite or NaN, naming the texel.
+    [[nodiscard]] static Threshold memory(float max_resolution, float nodes,
+                                          const MapView& fragments);
+
+    // Whatever is in the buffer of thresholds that was bound with the map (Subdivider::Resources)
+    // when the commands execute: for thresholds that were made on the GPU. Nobody checks them; NaN
+    // counts as +infinity there, -0 and denormals as 0. For Subdivider alone, with the strategies
+    // that need no monotone thresholds.
+    [[nodiscard]] static Threshold bound_map();
+
+    // This threshold with that of each level or node times `factor`, rounded to the nearest float:
+    // what a budget of tiles compares with (<quadtile/budget.h>). With the threshold_factor of a
+    // list it gives that list again. Scaling what has been scaled rounds once more.
+    // Throws Error(invalid_argument) for all but the factors of budgets, budget_factor(i), and for
+    // bound_map.
     [[nodiscard]] Threshold scaled(float factor) const;
 
+    // Whether nodes of one level have thresholds of their own: map, memory and bound_map.
+    [[nodiscard]] bool is_by_node() const noexcept;
+
+    // Throws Error(invalid_argument) where it does not fit maps of this shape: per_level has
+    // another number of values, map or memory another size or number of layers.
+    void check_fits(const MapShape& shape) const;
+
     // The thresholds of the levels 0 to `top`, -0 and denormals (below 2^-126) given as 0.
-    // Throws Error(invalid_argument) when per_level has another number of values.
+    // Throws Error(invalid_argument) when per_level has another number of values, and where the
+    // threshold is by node.
     [[nodiscard]] std::vector<float> levels(std::uint32_t top) const;
 
-    // Whether no level's threshold is larger than that of the level below.
+    // The thresholds of all nodes of maps of this shape.
+    // Throws Error(invalid_argument) as check_fits does, and for bound_map.
+    [[nodiscard]] ResolvedThreshold resolve(const MapShape& shape) const;
+
+    // Whether no level's threshold is larger than that of the level below, and no node's larger
+    // than that of a child. All nodes are looked at, and `top` must be that of their map. Of
+    // bound_map nothing is known, so it is not.
     // Throws Error(invalid_argument) where it does not fit so many levels.
     [[nodiscard]] bool is_monotone(std::uint32_t top) const;
 
-    // Throws Error(invalid_argument), which names the levels, where the threshold of a level is
-    // larger than that of the one below: it is not monotone.
+    // Throws Error(invalid_argument), which names the levels or the nodes, where it is not
+    // monotone, and as is_monotone does.
     void check_monotone(std::uint32_t top) const;
 
  private:
-    enum class Kind { constant, per_level, max_resolution };
+    enum class Kind { constant, per_level, max_resolution, map, bound_map };
     Threshold(Kind kind, std::vector<float> values);
 
     [[nodiscard]] std::vector<float> given_levels(std::uint32_t top) const;
+    // Where it is not monotone, as a clause; empty where it is.
+    [[nodiscard]] std::string growth(std::uint32_t top) const;
+    [[nodiscard]] std::string growth_of_nodes(std::uint32_t top) const;
 
     Kind kind_;
-    std::vector<float> values_;
-    std::vector<std::uint32_t> factors_;  // their indices, one after the other
+    std::vector<float> values_;                    // by level
+    std::shared_ptr<const NodeThresholds> nodes_;  // of map and memory
+    std::vector<std::uint32_t> factors_;           // their indices, one after the other
 };
+
+// Bytes of the buffer of thresholds that Subdivider reads where they are by node
+// (Subdivider::Resources): those of level 0, layer by layer and row by row, then the other levels
+// placed as in the pyramid. threshold_map_index in <quadtile/quadtree.h> gives each node's place.
+[[nodiscard]] std::uint64_t threshold_map_size_bytes(const MapShape& shape) noexcept;
+
+// The contents of that buffer for a threshold, by node or by level.
+// Throws Error(invalid_argument) as Threshold::resolve does.
+[[nodiscard]] std::vector<float> threshold_map_contents(const Threshold& threshold,
+                                                        const MapShape& shape);
 
 }  // namespace quadtile

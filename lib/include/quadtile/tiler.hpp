@@ -34,9 +34,10 @@ class Tiler {
 
     // The tiles of all layers; with a budget at most `max_tiles` (reference::SubdivideOptions says
     // how; by the strategies automatic and fused). A tile buffer that is too small is grown and the
-    // run repeated.
-    // Throws Error: invalid_argument (shape, threshold, a budget that cannot be kept), unsupported
-    // (map larger than the device's images, list longer than it can address), out_of_memory,
+    // run repeated. Thresholds by node are uploaded each time.
+    // Throws Error: invalid_argument (shape; threshold, bound_map for one; a budget that cannot be
+    // kept), unsupported (map larger than the device's images, list or thresholds longer than it
+    // can address, thresholds by node with `fused` or a budget), out_of_memory,
     // device_lost.
     [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
                                      Order order = Order::canonical,
