@@ -25,6 +25,7 @@
 //   2    thresholds  LAYER_THRESHOLDS: of each layer, from level 0 to the root's
 //   3    headers     LAYER_LISTS: one for each layer's part of the list
 //   6-9  tiles  the tile list (tile_list.glsl)
+//   10   node_thresholds  THRESHOLDS_BY_NODE: of each node (threshold_map_index, quadtree.h)
 //
 // Memory order (Vulkan memory model). The hand-over is that of downsample.comp: node, then counter, a release
 // at device scope; the last workgroup of a group acquires. The additions to tile_count and to the NaN
@@ -70,6 +71,8 @@ layout(constant_id = 22) const bool WITH_BUDGET = false;
 // canonical order they lie one behind the other, in any order in parts of one size.
 layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
+// Whether each node has a threshold of its own; otherwise there is one for each level.
+layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
 layout(set = 0, binding = 1, std430) nonprivate buffer State {
@@ -78,6 +81,7 @@ layout(set = 0, binding = 1, std430) nonprivate buffer State {
 };
 layout(set = 0, binding = 2, std430) readonly buffer Thresholds { float layer_thresholds[]; };
 layout(set = 0, binding = 3, std430) writeonly buffer Headers { TileListHeader layer_headers[]; };
+layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { FusedParameters parameters; };
 
 // A block of 64 x 64 texels, or a group of up to 32 x 32 nodes of a level that was handed over: its step 1.
@@ -111,20 +115,29 @@ bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_o
 // First word of what is kept for budgets: the index of the factor, the histogram.
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
 
-// The level must be the same in all threads: the rule for push constants.
-float given_threshold(uint level) {
+// The level must be the same in all threads, unless thresholds are by node: the rule for push constants.
+// Positions outside the map have the threshold of a node at its edge.
+float given_threshold(uint level, uvec2 position) {
+    if (THRESHOLDS_BY_NODE) {
+        const uvec2 node = min(position, extent_of(level) - 1);
+        const uint place = threshold_map_index(parameters.width, parameters.height,
+                                               parameters.layers, level, node.x, node.y, layer);
+        return uintBitsToFloat(settled_bits(key_from_bits(floatBitsToUint(node_thresholds[place]))));
+    }
     return LAYER_THRESHOLDS ? layer_thresholds[layer * (parameters.top_level + 1) + level]
                             : parameters.thresholds[level];
 }
 
-float threshold_of(uint level) {
-    const float given = given_threshold(level);
+float threshold_of(uint level, uvec2 position) {
+    const float given = given_threshold(level, position);
     return WITH_BUDGET ? scaled_threshold(given, words[budget_words() + BUDGET_FACTOR_WORD])
                        : given;
 }
 
 // Both are settled floats, which compare as they are (importance_key.h).
-bool is_split(uint level, float importance) { return importance >= threshold_of(level); }
+bool is_split(uint level, uvec2 position, float importance) {
+    return importance >= threshold_of(level, position);
+}
 
 uvec2 morton(uint code) { return uvec2(morton_x(code), morton_y(code)); }
 
@@ -279,12 +292,13 @@ float node_above(float node, uint step, uint thread) {
 
 // Finds them; `importance` is the larger tile's. In uniform control flow, after step 1.
 uint find_tiles(Block block, uint thread, out float importance) {
+    const uvec2 position = position_of(block, thread);
     uint split = 0;  // bits of the thread's nodes of step 1
     float node = nothing();
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
         const float quad = step_1[4 * thread + i];
-        split |= uint(is_split(block.base + 1, quad)) << i;
+        split |= uint(is_split(block.base + 1, 2 * position + morton(i), quad)) << i;
         node = reduce_two(node, quad);
     }
     // The highest step whose node is not split: its parent is, or it is the root. (Other blocks have no tiles
@@ -296,13 +310,12 @@ uint find_tiles(Block block, uint thread, out float importance) {
         if (step > 2) {
             node = node_above(node, step, thread);
         }
-        if (!is_split(block.base + step, node)) {
+        if (!is_split(block.base + step, position >> (step - 2), node)) {
             unsplit = step;
             importance = node;
         }
     }
 
-    const uvec2 position = position_of(block, thread);
     if (block.steps >= 2 && (thread >= 1U << 2 * (block.steps - 2) ||
                              !exists(block.base + 2, position))) {
         return 0;
@@ -407,8 +420,8 @@ shared float step_thresholds[7];
 void lay_out(Block block, uint thread, uint tiles, float importance, uint before) {
     [[unroll]]
     for (uint step = 0; step <= 6; ++step) {
-        if (thread == step && block.base + step <= parameters.top_level) {
-            step_thresholds[step] = threshold_of(block.base + step);
+        if (!THRESHOLDS_BY_NODE && thread == step && block.base + step <= parameters.top_level) {
+            step_thresholds[step] = threshold_of(block.base + step, uvec2(0));
         }
     }
     thread_tiles[thread] = tiles;
@@ -418,14 +431,19 @@ void lay_out(Block block, uint thread, uint tiles, float importance, uint before
     }
 }
 
+Node make_node(Block block, uint step, uvec2 position, float importance) {
+    const uint level = block.base + step;
+    return Node(level, position, importance,
+                THRESHOLDS_BY_NODE ? threshold_of(level, position) : step_thresholds[step]);
+}
+
 // Of a thread's tiles, the one with `rest` before it.
 Node tile_at(Block block, uint owner, uint rest) {
     const uint tiles = thread_tiles[owner];
     const uvec2 position = position_of(block, owner);
     const uint step = tiles >> TILE_STEP_SHIFT;
     if (step != 0) {
-        return Node(block.base + step, position >> (step - 2), step_1[4 * owner],
-                    step_thresholds[step]);
+        return make_node(block, step, position >> (step - 2), step_1[4 * owner]);
     }
     // Tiles of a quad and of its texels exclude each other.
     uint quad = 0;
@@ -440,12 +458,12 @@ Node tile_at(Block block, uint owner, uint rest) {
     }
     const uvec2 node = 2 * position + morton(quad);
     if ((tiles >> (QUAD_TILES_SHIFT + quad) & 1) != 0) {
-        return Node(block.base + 1, node, step_1[4 * owner + quad], step_thresholds[1]);
+        return make_node(block, 1, node, step_1[4 * owner + quad]);
     }
     // At the right edge of the map there are only the first and the third.
     const uint texels = tiles >> 4 * quad & 0xfU;
     const uvec2 texel = 2 * node + morton(texels == 0x5U ? 2 * rest : rest);
-    return Node(0, texel, item_of(texelFetch(map, ivec3(texel, layer), 0).r), step_thresholds[0]);
+    return make_node(block, 0, texel, item_of(texelFetch(map, ivec3(texel, layer), 0).r));
 }
 
 // Writes all tiles of the block, from a place in the list on; neighbours in the list by neighbouring threads.
@@ -474,7 +492,7 @@ shared uint bins[1 + BUDGET_FACTORS];
 
 // What a node adds to the number of tiles where it is split.
 void count_node(uint level, uvec2 position, float importance) {
-    const uint bin = budget_bin(importance, given_threshold(level));
+    const uint bin = budget_bin(importance, given_threshold(level, position));
     if (bin > 0 && exists(level, position)) {
         atomicAdd(bins[bin], bitCount(inside(2 * position, extent_of(level - 1))) - 1);
     }
@@ -637,7 +655,7 @@ void write_records(Block block, uint thread, uint tiles, float tile_importance, 
         if (word != 0) {
             uint record = 0;
             float importance = step_1[4 * thread + i];
-            if (is_split(level, importance)) {
+            if (is_split(level, first_of_step_1(block) + morton(4 * thread + i), importance)) {
                 record = RECORD_SPLIT;
             } else if ((tiles >> (QUAD_TILES_SHIFT + i) & 1) != 0) {
                 record = 1 + level;
@@ -788,7 +806,7 @@ void main() {
     if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
         const Group group = group_of(BLOCK_LEVELS, block.index, counters);
         importance = uintBitsToFloat(words[place_of_node(group, block.index)]);
-        is_known = !is_split(BLOCK_LEVELS, importance);
+        is_known = !is_split(BLOCK_LEVELS, block.index, importance);
     }
     uint largest = 0;
     if (!is_known) {
@@ -807,7 +825,7 @@ void main() {
         const uint level = block.base + block.steps;
         const bool is_root = level == parameters.top_level;
         // Where a node is not split, none below it is, and they have no tiles.
-        const bool has_tiles = is_root || is_split(level, importance);
+        const bool has_tiles = is_root || is_split(level, block.index, importance);
         uint total = 0;
 #if PASS == PASS_BUDGET
         if (has_tiles) {
@@ -914,8 +932,10 @@ void main() {
     place += words[layer_state + LAYER_TILES_WORD];
     if (record != RECORD_SPLIT) {
         if (thread == 0 && corner && record > 0) {
-            write_node(place, Node(record - 1, block.index >> (record - 1 - BLOCK_LEVELS),
-                                   importance, threshold_of(record - 1)));
+            const uint tile_level = record - 1;
+            const uvec2 position = block.index >> (tile_level - BLOCK_LEVELS);
+            write_node(place, Node(tile_level, position, importance,
+                                   threshold_of(tile_level, position)));
         }
         return;
     }

@@ -55,6 +55,7 @@ FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(pro
                     .tiles_in_one_chunk = true,
                     .with_budget = false,
                     .layer_thresholds = false,
+                    .node_thresholds = false,
                     .layer_lists = false});
 }
 
@@ -74,6 +75,7 @@ vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
                                        {TILES_IN_ONE_CHUNK, key.tiles_in_one_chunk ? 1U : 0U},
                                        {WITH_BUDGET, key.with_budget ? 1U : 0U},
                                        {LAYER_THRESHOLDS, key.layer_thresholds ? 1U : 0U},
+                                       {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
                                        {LAYER_LISTS, key.layer_lists ? 1U : 0U},
                                        {SOURCE_ENCODING, key.encoding}});
     }
@@ -89,6 +91,7 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
         .tiles_in_one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0,
         .with_budget = false,
         .layer_thresholds = run.layer_thresholds,
+        .node_thresholds = run.node_thresholds,
         .layer_lists = run.layer_lists};
     const auto record_pass = [&](Kernel pass, bool with_budget) {
         key.pass = pass;

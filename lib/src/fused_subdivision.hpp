@@ -29,7 +29,9 @@ class FusedSubdivision {
         std::vector<float> thresholds;  // of all levels, monotone
         Order order;
         std::optional<std::uint64_t> max_tiles;
-        bool layer_thresholds;  // those bound, instead of `thresholds`
+        // Those bound, instead of `thresholds`:
+        bool layer_thresholds;
+        bool node_thresholds;
         bool layer_lists;
     };
 
@@ -44,6 +46,7 @@ class FusedSubdivision {
         bool tiles_in_one_chunk;
         bool with_budget;
         bool layer_thresholds;
+        bool node_thresholds;
         bool layer_lists;
 
         auto operator<=>(const PipelineKey&) const = default;

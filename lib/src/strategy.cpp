@@ -33,16 +33,12 @@ StrategyChoice choose_strategy(const DeviceInfo& device, const MapShape& shape,
     if (device.type == "CPU") {
         return {Strategy::per_level, subtree_levels, "a CPU driver: per level does the least work"};
     }
-    if (threshold.is_by_node()) {  // fused.comp does not read them yet
-        return {Strategy::subtree, subtree_levels,
-                "the threshold differs from node to node, which fused cannot do"};
-    }
     if (!threshold.is_monotone(top)) {
         return {Strategy::subtree, subtree_levels,
-                "the threshold grows with the level somewhere, which fused cannot do"};
+                "the threshold grows from a node to its parent somewhere, which fused cannot do"};
     }
     return {Strategy::fused, subtree_levels,
-            "a GPU and a threshold that does not grow with the level"};
+            "a GPU, and a threshold that does not grow from a node to its parent"};
 }
 
 }  // namespace quadtile

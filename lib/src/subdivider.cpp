@@ -108,9 +108,7 @@ std::vector<detail::BindingType> binding_types(bool with_pyramid) {
             types.push_back({binding, vk::DescriptorType::eStorageBuffer});
         }
     }
-    if (with_pyramid) {
-        types.push_back({THRESHOLDS_BINDING, vk::DescriptorType::eStorageBuffer});
-    }
+    types.push_back({THRESHOLDS_BINDING, vk::DescriptorType::eStorageBuffer});
     return types;
 }
 
@@ -198,9 +196,10 @@ struct Subdivider::Binding::Impl {
     std::uint32_t tile_capacity;
     BufferRange scratch;
     bool layer_thresholds;
+    bool node_thresholds;
     bool layer_lists;
     DescriptorSet descriptors;
-    vk::Pipeline by_node;  // where thresholds were bound
+    vk::Pipeline by_node;  // of the other strategies, where thresholds by node were bound
 };
 
 void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
@@ -242,13 +241,9 @@ void Subdivider::Impl::check_threshold_map(const MapShape& shape) const {
 void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& threshold) const {
     threshold.check_fits(shape);
     if (fused) {
-        if (threshold.is_by_node()) {  // fused.comp does not read them yet
-            throw Error(ErrorCode::unsupported,
-                        "the strategy fused takes no thresholds that differ from node to node; use "
-                        "the strategy subtree or per level, or with a budget the reference");
-        }
         threshold.check_monotone(top_level(shape.width, shape.height));
-    } else if (threshold.is_by_node()) {
+    }
+    if (threshold.is_by_node()) {
         check_threshold_map(shape);
     }
 }
@@ -279,7 +274,7 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
 
 Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& resources) const {
     impl_->check(shape, resources.tile_capacity);
-    const bool by_node = resources.thresholds.buffer != VK_NULL_HANDLE && !impl_->fused;
+    const bool by_node = resources.thresholds.buffer != VK_NULL_HANDLE;
     if (by_node) {
         impl_->check_threshold_map(shape);
     }
@@ -314,15 +309,15 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
         descriptors.push_back(Descriptor::storage_buffer(resources.thresholds.buffer,
                                                          resources.thresholds.offset_bytes,
                                                          threshold_map_size_bytes(shape)));
-    } else if (!impl_->fused) {  // never read, but there must be something
+    } else {  // never read, but there must be something
         descriptors.push_back(Descriptor::storage_buffer(
-            resources.pyramid.buffer, resources.pyramid.offset_bytes, sizeof(float)));
+            resources.scratch.buffer, resources.scratch.offset_bytes, sizeof(float)));
     }
     return Binding(std::make_unique<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
-        resources.scratch, layer_thresholds, layer_lists,
+        resources.scratch, layer_thresholds, by_node, layer_lists,
         impl_->program.make_descriptors(descriptors),
-        by_node ? impl_->pipeline_by_node() : vk::Pipeline{}));
+        by_node && !impl_->fused ? impl_->pipeline_by_node() : vk::Pipeline{}));
 }
 
 void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {
@@ -335,15 +330,22 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
     const Binding::Impl& bound = *binding.impl_;
     impl_->check_threshold(bound.shape, threshold);
     const vk::CommandBuffer buffer(commands);
+    if (threshold.is_by_node() && !bound.node_thresholds) {
+        throw Error(ErrorCode::invalid_argument,
+                    "this threshold differs from node to node, but no buffer of thresholds was "
+                    "bound; give one to Subdivider::bind");
+    }
     if (impl_->fused) {
         const std::uint32_t top = top_level(bound.shape.width, bound.shape.height);
+        const bool by_node = threshold.is_by_node();
         impl_->fused->record(buffer, bound.descriptors.set,
                              {.shape = bound.shape,
                               .tile_capacity = bound.tile_capacity,
-                              .thresholds = threshold.levels(top),
+                              .thresholds = by_node ? std::vector<float>() : threshold.levels(top),
                               .order = order,
                               .max_tiles = max_tiles,
                               .layer_thresholds = false,
+                              .node_thresholds = by_node,
                               .layer_lists = bound.layer_lists});
         return;
     }
@@ -355,11 +357,6 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
     if (max_tiles) {
         throw Error(ErrorCode::invalid_argument,
                     "only the strategies fused and reference keep a budget of tiles; use one");
-    }
-    if (threshold.is_by_node() && !bound.by_node) {
-        throw Error(ErrorCode::invalid_argument,
-                    "this threshold differs from node to node, but no buffer of thresholds was "
-                    "bound; give one to Subdivider::bind");
     }
     impl_->record_passes(buffer, bound, threshold);
 }
@@ -378,6 +375,7 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding, Order 
                           .order = order,
                           .max_tiles = max_tiles,
                           .layer_thresholds = true,
+                          .node_thresholds = false,
                           .layer_lists = bound.layer_lists});
 }
 

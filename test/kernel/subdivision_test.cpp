@@ -292,6 +292,10 @@ void expect_same_as_reference_by_node(const MapShape& shape, const Variant& vari
     for (const Content& content : contents_by_node(shape)) {
         const MapView map = view_of(content.texels, shape.width, shape.height, shape.layers);
         const TileList expected = reference::subdivide(map, content.threshold);
+        const bool monotone = content.threshold.is_monotone(top_level(shape.width, shape.height));
+        if (strategy == Strategy::fused && !monotone) {
+            continue;
+        }
         if (expected.tiles.size() > device_for(variant).info().max_tiles ||
             (reach != 0 && threshold_map_size_bytes(shape) > reach)) {
             EXPECT_THROW((void)tiler.subdivide(map, content.threshold), Error);
@@ -323,6 +327,36 @@ TEST_F(Subdivision, ThresholdsByNodeEqualTheReferenceBySubtree) {
         for (const MapShape& shape : {MapShape{129, 1}, MapShape{100, 37, 3}, MapShape{255, 256}}) {
             expect_same_as_reference_by_node(shape, all_variants().front(), Strategy::subtree,
                                              levels);
+        }
+    }
+}
+
+TEST_F(Subdivision, ThresholdsByNodeEqualTheReferenceFused) {
+    for (const Variant& variant : all_variants()) {
+        for (const MapShape& shape : shapes()) {
+            expect_same_as_reference_by_node(shape, variant, Strategy::fused, 6);
+        }
+    }
+}
+
+TEST_F(Subdivision, BudgetsOfThresholdsByNodeEqualTheReference) {
+    Tiler& tiler = tiler_for(all_variants().front(), Strategy::fused);
+    for (const MapShape& shape :
+         {MapShape{3, 3}, MapShape{65, 65}, MapShape{100, 37, 3}, MapShape{129, 300}}) {
+        const std::vector<float> texels = finite_map(shape);
+        const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+        const std::vector<float> fragments = smooth_map(shape);
+        const Threshold threshold = Threshold::memory(
+            4.0F, 9.0F, view_of(fragments, shape.width, shape.height, shape.layers));
+        const std::uint64_t all = reference::subdivide(map, threshold).tiles.size();
+        for (std::uint64_t budget = shape.layers; budget < 2 * all; budget += budget + 1) {
+            const TileList expected = reference::subdivide(map, threshold, {budget});
+            for (const Order order : {Order::canonical, Order::any}) {
+                TileList list = tiler.subdivide(map, threshold, order, budget);
+                sort_canonical(list.tiles);
+                EXPECT_EQ(difference(list, expected), "") << text_of(shape) << ", " << budget;
+                EXPECT_EQ(list.threshold_factor, expected.threshold_factor);
+            }
         }
     }
 }
@@ -374,34 +408,33 @@ TEST_F(Subdivision, ThresholdsByNodeThatDoNotFitAreRefused) {
         EXPECT_EQ(large.first, ErrorCode::unsupported);
         EXPECT_THAT(large.second, testing::HasSubstr("thresholds of this map's nodes"));
     }
-    const auto fused = error(device, Strategy::fused, {20, 30}, threshold);
-    EXPECT_EQ(fused.first, ErrorCode::unsupported);
-    EXPECT_THAT(fused.second, testing::HasSubstr("node to node"));
+    NodeThresholds growing(20, 30);
+    growing.at(3, 1, 2) = 1.0F;
+    const auto fused = error(device, Strategy::fused, {20, 30}, Threshold::map(growing));
+    EXPECT_EQ(fused.first, ErrorCode::invalid_argument);
+    EXPECT_THAT(fused.second, testing::HasSubstr("level 3"));
+    const auto bound = error(device, Strategy::fused, {20, 30}, Threshold::bound_map());
+    EXPECT_EQ(bound.first, ErrorCode::invalid_argument);
 }
 
-TEST_F(Subdivision, AutomaticTakesThresholdsByNodeButNoBudgetOfThem) {
+TEST_F(Subdivision, AutomaticTakesThresholdsByNode) {
     const MapShape shape{60, 50};
     const std::vector<float> texels = random_map(shape);
     const MapView map = view_of(texels, shape.width, shape.height);
     Tiler tiler(device_for());
     DeviceInfo gpu = device_for().info();
     gpu.type = "discrete GPU";
-    for (const Threshold& threshold :
-         {Threshold::map(random_thresholds(shape)), Threshold::memory(9.0F, 50.0F, map)}) {
+    const Threshold random = Threshold::map(random_thresholds(shape));
+    const Threshold memory = Threshold::memory(9.0F, 50.0F, map);
+    for (const Threshold& threshold : {random, memory}) {
         EXPECT_EQ(difference(tiler.subdivide(map, threshold), reference::subdivide(map, threshold)),
                   "");
-        EXPECT_EQ(choose_strategy(gpu, shape, threshold).strategy, Strategy::subtree);
     }
+    EXPECT_EQ(choose_strategy(gpu, shape, random).strategy, Strategy::subtree);
+    EXPECT_EQ(choose_strategy(gpu, shape, memory).strategy, Strategy::fused);
     EXPECT_EQ(choose_strategy(gpu, shape, Threshold::bound_map()).strategy, Strategy::subtree);
     EXPECT_THROW((void)choose_strategy(gpu, {50, 60}, Threshold::map(random_thresholds(shape))),
                  Error);
-    try {
-        (void)tiler.subdivide(map, Threshold::memory(9.0F, 50.0F, map), Order::any, 10);
-        ADD_FAILURE() << "nothing was thrown";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::unsupported);
-        EXPECT_THAT(error.what(), testing::HasSubstr("with a budget the reference"));
-    }
 }
 
 // ---- Formats, lists, shapes --------------------------------------------------------------------

@@ -186,7 +186,8 @@ TEST(SharedStructs, DirtyBlocks) {
 TEST(SharedStructs, FusedParametersAndState) {
     const auto structs = offsets_in(FUSED);
     const Offsets& parameters = structs.at("FusedParameters");
-    ASSERT_EQ(parameters.size(), 10U);
+    ASSERT_EQ(parameters.size(), 11U);
+    EXPECT_MEMBER(parameters, FusedParameters, max_tiles);
     EXPECT_MEMBER(parameters, FusedParameters, width);
     EXPECT_MEMBER(parameters, FusedParameters, height);
     EXPECT_MEMBER(parameters, FusedParameters, layers);

@@ -65,7 +65,7 @@ class Subdivider {
         std::uint64_t tile_capacity = 0;
         // For thresholds by node, otherwise none: threshold_map_size_bytes(shape) bytes as
         // threshold_map_contents makes them, with the usage and the alignment of the others. Only
-        // read. `fused` takes none.
+        // read.
         BufferRange thresholds;
 
         // For batches: many maps of one shape, as layers, in one run of `fused`. Both optional.
@@ -102,7 +102,7 @@ class Subdivider {
 
     // Throws Error where `record` refuses the threshold for maps of this shape: invalid_argument
     // where it does not fit the shape or, for `fused`, is not monotone; unsupported where it is by
-    // node and the strategy is `fused` or its buffer longer than the device can address.
+    // node and its buffer longer than the device can address.
     void check_threshold(const MapShape& shape, const Threshold& threshold) const;
 
     // Records the dispatches of one subdivision and the barriers between them.

@@ -37,8 +37,7 @@ class Tiler {
     // run repeated. Thresholds by node are uploaded each time.
     // Throws Error: invalid_argument (shape; threshold, bound_map for one; a budget that cannot be
     // kept), unsupported (map larger than the device's images, list or thresholds longer than it
-    // can address, thresholds by node with `fused` or a budget), out_of_memory,
-    // device_lost.
+    // can address), out_of_memory, device_lost.
     [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
                                      Order order = Order::canonical,
                                      std::optional<std::uint64_t> max_tiles = std::nullopt);
