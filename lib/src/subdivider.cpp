@@ -274,7 +274,7 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
 
 Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& resources) const {
     impl_->check(shape, resources.tile_capacity);
-    const bool by_node = resources.thresholds.buffer != VK_NULL_HANDLE;
+    const bool by_node = resources.node_thresholds.buffer != VK_NULL_HANDLE;
     if (by_node) {
         impl_->check_threshold_map(shape);
     }
@@ -306,8 +306,8 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     detail::append_chunks(descriptors, resources.tile_list, resources.tile_capacity, sizeof(Tile),
                           impl_->program.context().tile_chunk_shift, sizeof(TileListHeader));
     if (by_node) {
-        descriptors.push_back(Descriptor::storage_buffer(resources.thresholds.buffer,
-                                                         resources.thresholds.offset_bytes,
+        descriptors.push_back(Descriptor::storage_buffer(resources.node_thresholds.buffer,
+                                                         resources.node_thresholds.offset_bytes,
                                                          threshold_map_size_bytes(shape)));
     } else {  // never read, but there must be something
         descriptors.push_back(Descriptor::storage_buffer(

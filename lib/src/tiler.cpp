@@ -233,7 +233,7 @@ Subdivider::Binding Tiler::Impl::bind_list(const Buffer& buffer, std::uint64_t c
                      .scratch = {map->scratch.handle()},
                      .tile_list = {buffer.handle()},
                      .tile_capacity = capacity,
-                     .thresholds = {map->thresholds.handle()}});
+                     .node_thresholds = {map->thresholds.handle()}});
 }
 
 void Tiler::Impl::upload(const MapView& view) {

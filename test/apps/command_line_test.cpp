@@ -350,6 +350,27 @@ TEST_P(EveryStrategy, GivesTheReferenceList) {
                           Threshold::per_level({0.1F, 3.0F, 1.0F, 0.5F, 2.0F, 0.3F, 0.2F, 1.0F}));
 }
 
+// A budget: the reference's list under the factor that it reaches.
+TEST_P(EveryStrategy, KeepsABudget) {
+    if (GetParam().name != "reference") {
+        SKIP_WITHOUT_DEVICE();
+    }
+    Arguments arguments{"tiles", "map.pfm", "--max-resolution", "8", "--max-tiles", "200"};
+    arguments.insert(arguments.end(), GetParam().arguments.begin(), GetParam().arguments.end());
+    const ProgramResult result = run(arguments);
+    if (GetParam().name.starts_with("subtree") || GetParam().name.starts_with("per")) {
+        EXPECT_EQ(result.status, 1);
+        EXPECT_THAT(result.error, HasSubstr("needs the strategy"));
+        return;
+    }
+    ASSERT_EQ(result.status, 0) << result.error;
+    const std::size_t tiles = nlohmann::json::parse(result.output).at("tiles").size();
+    EXPECT_EQ(tiles,
+              reference::subdivide(map(), Threshold::max_resolution(8.0F), {200}).tiles.size());
+    EXPECT_LE(tiles, 200U);
+    EXPECT_GT(tiles, 1U);
+}
+
 TEST_P(EveryStrategy, ReadsEveryFormatNatively) {
     if (GetParam().name != "reference") {
         SKIP_WITHOUT_DEVICE();

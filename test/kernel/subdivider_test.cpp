@@ -243,7 +243,7 @@ TEST_F(SubdividerKernels, ThresholdsByNodeAreReadFromTheBoundBuffer) {
                                                    .scratch = list.scratch.range(),
                                                    .tile_list = list.tile_list.range(),
                                                    .tile_capacity = capacity,
-                                                   .thresholds = {thresholds.handle(), OFFSET}});
+                                                   .node_thresholds = {thresholds.handle(), OFFSET}});
         };
         const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
             run(gpu, pyramid, map, subdivider, list, recorded);
@@ -305,7 +305,7 @@ TEST_F(SubdividerKernels, ThresholdsByNodeNeedABufferAndAStrategy) {
     const Subdivider subdivider(short_reach, {.strategy = Strategy::subtree});
     Subdivider::Resources resources;
     resources.tile_capacity = 1;
-    resources.thresholds = map.levels.range();  // refused before it is looked at
+    resources.node_thresholds = map.levels.range();  // refused before it is looked at
     EXPECT_EQ(code_of([&] {
                   (void)subdivider.bind({256, 256}, resources);
               }),

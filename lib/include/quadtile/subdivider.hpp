@@ -66,7 +66,7 @@ class Subdivider {
         // For thresholds by node, otherwise none: threshold_map_size_bytes(shape) bytes as
         // threshold_map_contents makes them, with the usage and the alignment of the others. Only
         // read.
-        BufferRange thresholds;
+        BufferRange node_thresholds;
 
         // For batches: many maps of one shape, as layers, in one run of `fused`. Both optional.
         //
