@@ -41,7 +41,7 @@ void add_pipeline(Session& session, const MapSource& source) {
             throw WrongResult(std::to_string(header.required) + " tiles where " +
                               std::to_string(budget) + " are allowed");
         }
-        return Measurement{record, {{"tiles", static_cast<double>(header.required)}}};
+        return Measurement{record, {{"tiles_left", static_cast<double>(header.required)}}};
     });
 }
 
