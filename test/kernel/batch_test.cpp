@@ -222,6 +222,22 @@ TEST_F(Batches, BudgetsHoldForAllLayersTogether) {
     }
 }
 
+// The places of layers are summed up 256 at a time.
+TEST_F(Batches, MoreLayersThanAWorkgroupHasThreads) {
+    for (const Variant& variant :
+         {all_variants().front(), variant_named("without subgroup operations")}) {
+        const MapShape shape{5, 3, 600};
+        const std::vector<float> texels = random_map(shape);
+        const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+        Tiler tiler(device_for(variant), {.strategy = Strategy::fused});
+        for (const float threshold : {0.9F, 2.0F}) {
+            EXPECT_EQ(difference(tiler.subdivide(map, Threshold::constant(threshold)),
+                                 reference::subdivide(map, Threshold::constant(threshold))),
+                      "");
+        }
+    }
+}
+
 TEST_F(Batches, BadInputIsRefused) {
     Gpu gpu(device_for());
     const auto message_of = [](const auto& call) {
