@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <charconv>
+#include <limits>
 #include <map>
 #include <string_view>
 
@@ -112,7 +113,9 @@ void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
         .add_option("--max-tiles", request.max_tiles,
                     "At most K tiles: scales the thresholds by the smallest factor that leaves no "
                     "more (strategies auto, fused and reference)")
-        ->check(CLI::PositiveNumber.description(""))
+        ->check(
+            CLI::Range(std::uint64_t{1}, std::uint64_t{std::numeric_limits<std::uint32_t>::max()})
+                .description(""))
         ->type_name("K")
         ->group(group);
     command

@@ -115,6 +115,8 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", ""}), "'' is not a number"},
              {with({"--constant", "1e99"}), "outside the range"},
              {with({"--max-resolution", "NaN"}), "NaN"},
+             {with({"--constant", "1", "--max-tiles", "0"}), "0 not in range 1 to 4294967295"},
+             {with({"--constant", "1", "--max-tiles", "some"}), "some not in range"},
              {with({"--max-resolution", "-256"}), "negative"},
              {with({"--max-resolution", "many"}), "'many' is not a number"},
              {with({"--level-thresholds", "1,2,3,4,nan,6,7,8"}), "level 4 is NaN"},
