@@ -119,7 +119,7 @@ uint thread_index() { return gl_LocalInvocationIndex; }
 
 // The threads that reduce the upper levels of a block and go on with those of a group: all, or the first
 // subgroup, so that no wide barrier lies on the way up. That pays where texels are handed over more than
-// once; the host chooses (crew_size, downsample_constants.hpp).
+// once; the host chooses (crew_size, kernel_constants.hpp).
 layout(constant_id = 16) const uint CREW_SIZE = WORKGROUP_SIZE;
 const bool CREW_IS_SUBGROUP = CREW_SIZE < WORKGROUP_SIZE;
 

@@ -4,8 +4,8 @@
 
 #include "compute_program.hpp"
 #include "dirty_regions.hpp"
-#include "downsample_constants.hpp"
 #include "glsl_compiler.hpp"
+#include "kernel_constants.hpp"
 #include "memory.hpp"
 
 #include "../reference/texel_codec.hpp"
@@ -256,7 +256,7 @@ std::string size_of(std::uint32_t width, std::uint32_t height) {
 }  // namespace
 
 struct Downsampler::Impl {
-    // A pipeline's kind; see downsample_constants.hpp.
+    // A pipeline's kind; see kernel_constants.hpp.
     struct PipelineKey {
         bool first;  // dispatch of several
         bool odd_blocks;

@@ -3,7 +3,7 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/texel_encoding.h>
 
-#include "downsample_constants.hpp"
+#include "kernel_constants.hpp"
 #include "map_resources.hpp"
 
 #include <algorithm>

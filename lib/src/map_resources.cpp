@@ -2,7 +2,7 @@
 
 #include <quadtile/texel_encoding.h>
 
-#include "downsample_constants.hpp"
+#include "kernel_constants.hpp"
 
 #include <algorithm>
 #include <string>

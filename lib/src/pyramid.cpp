@@ -2,7 +2,7 @@
 #include <quadtile/texel_encoding.h>
 #include <quadtile/pyramid.hpp>
 
-#include "downsample_constants.hpp"
+#include "kernel_constants.hpp"
 #include "map_resources.hpp"
 
 #include <map>

@@ -1,8 +1,8 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/subdivider.hpp>
 
-#include "downsample_constants.hpp"
 #include "fused_subdivision.hpp"
+#include "kernel_constants.hpp"
 #include "map_resources.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The specialization constants of kernels/downsample.comp and what it includes.
+// The specialization constants of the kernels, by their constant_id, and what the host chooses by
+// them.
 
 #pragma once
 
@@ -9,6 +10,7 @@
 
 namespace quadtile::detail {
 
+// downsample.comp and what it includes
 constexpr std::uint32_t REDUCTION = 1;
 constexpr std::uint32_t EDGE_RULE = 2;
 constexpr std::uint32_t PYRAMID_CHUNK_SHIFT = 3;
@@ -27,12 +29,14 @@ constexpr std::uint32_t SOME_BLOCKS = 15;
 constexpr std::uint32_t CREW_SIZE = 16;
 constexpr std::uint32_t WIDE_GROUPS = 17;
 constexpr std::uint32_t ONE_GROUP = 18;
-constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;  // tile_list.glsl
+// tile_list.glsl
+constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;
 constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
-constexpr std::uint32_t WITH_BUDGET = 22;  // fused.comp
+// fused.comp
+constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
 constexpr std::uint32_t LAYER_LISTS = 24;
-constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // subdivision.glsl
+constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // subdivision.glsl, too
 
 // How the levels above the blocks of 64 x 64 texels are made, all in one dispatch. Measured on an
 // H200: where one group makes them, up to 2048 x 2048 texels, its many threads are worth their
