@@ -22,8 +22,8 @@
 //   0    map    sampler2DArray: level 0, clamped to the edge, which repeats a texel of the same node
 //   1    state  FusedState and what is behind it (kernel_parameters.h); all counters are back at 0 when the
 //               dispatches end
-//   2    thresholds  LAYER_THRESHOLDS: of each layer, from level 0 to the root's
-//   3    headers     LAYER_LISTS: one for each layer's part of the list
+//   2    layer_thresholds  LAYER_THRESHOLDS: of each layer, from level 0 to the root's
+//   3    layer_headers     LAYER_LISTS: one for each layer's part of the list
 //   6-9  tiles  the tile list (tile_list.glsl)
 //   10   node_thresholds  THRESHOLDS_BY_NODE: of each node (threshold_map_index, quadtree.h)
 //
@@ -67,8 +67,8 @@ layout(local_size_x = WORKGROUP_SIZE) in;
 
 // Whether the thresholds are scaled by the factor that PASS_BUDGET has left.
 layout(constant_id = 22) const bool WITH_BUDGET = false;
-// Whether each layer has thresholds of its own, and a part of the list of its own with a header: in
-// canonical order they lie one behind the other, in any order in parts of one size.
+// Whether each layer has thresholds of its own; and whether each has a part of the list with a header:
+// in canonical order parts lie one behind the other, in any order they are of one size.
 layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
 // Whether each node has a threshold of its own; otherwise there is one for each level.
@@ -545,7 +545,7 @@ shared uint exceeding_factors;
 void choose_factor(uint thread) {
     const uint share = BUDGET_FACTORS / WORKGROUP_SIZE;
     const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;
-    uint own[share];  // what the bins above 8 * thread add
+    uint own[share];  // what the bins above share * thread add
     uint sum = 0;
     [[unroll]]
     for (uint i = 0; i < share; ++i) {

@@ -38,6 +38,9 @@ class Subdivision {
     std::vector<Tile>& tiles_;
 };
 
+// Throws Error(invalid_argument): even the largest factor leaves more than `max_tiles`.
+[[noreturn]] void refuse_budget(std::uint64_t max_tiles, std::uint64_t least_tiles);
+
 // How many tiles each factor of a budget leaves: a histogram of the bins of budget.h. A split node
 // is replaced by its children inside the map, so each bin holds the sum of their numbers less one.
 // Thresholds must be monotone: then a node that is split under a factor has ancestors that are,

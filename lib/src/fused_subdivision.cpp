@@ -3,6 +3,7 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/texel_encoding.h>
 
+#include "../reference/texel_codec.hpp"
 #include "kernel_constants.hpp"
 #include "map_resources.hpp"
 
@@ -87,7 +88,7 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
     const Dispatch& dispatch = program_.dispatch();
     PipelineKey key{
         .pass = Kernel::fused_all,
-        .encoding = map_encoding(run.shape.format),
+        .encoding = reference::encoding_of(run.shape.format),
         .tiles_in_one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0,
         .with_budget = false,
         .layer_thresholds = run.layer_thresholds,

@@ -1,7 +1,5 @@
 #include "map_resources.hpp"
 
-#include <quadtile/texel_encoding.h>
-
 #include "kernel_constants.hpp"
 
 #include <algorithm>
@@ -27,11 +25,6 @@ std::uint32_t unorm_bits(TexelFormat format) noexcept {
         default:
             return 0;
     }
-}
-
-std::uint32_t map_encoding(TexelFormat format) noexcept {
-    const std::uint32_t bits = unorm_bits(format);
-    return bits == 0 ? ENCODING_FLOAT32 : bits == 16 ? ENCODING_UNORM16 : ENCODING_UNORM8;
 }
 
 void check_map(const DeviceContext& context, const MapShape& shape) {

@@ -18,9 +18,6 @@ void check_map(const DeviceContext& context, const MapShape& shape);
 // 8 or 16 for the unorm formats, 0 for the others: what the kernels are told of a format.
 [[nodiscard]] std::uint32_t unorm_bits(TexelFormat format) noexcept;
 
-// ENCODING_… of texel_encoding.h: half floats are read as floats.
-[[nodiscard]] std::uint32_t map_encoding(TexelFormat format) noexcept;
-
 [[nodiscard]] vk::DeviceSize pyramid_size_bytes(const MapShape& shape) noexcept;
 
 // The specialization constant of kernels/common/pyramid_chunks.glsl.

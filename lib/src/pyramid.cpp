@@ -2,6 +2,7 @@
 #include <quadtile/texel_encoding.h>
 #include <quadtile/pyramid.hpp>
 
+#include "../reference/texel_codec.hpp"
 #include "kernel_constants.hpp"
 #include "map_resources.hpp"
 
@@ -167,7 +168,7 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
     detail::check_map(impl_->program.context(), shape);
     const detail::DeviceContext& context = impl_->program.context();
     const bool filters = impl_->filters(shape.format);
-    const std::uint32_t encoding = detail::map_encoding(shape.format);
+    const std::uint32_t encoding = reference::encoding_of(shape.format);
     const vk::Pipeline pipeline = impl_->pipeline(
         {filters, encoding, detail::pyramid_is_one_chunk(context, shape),
          detail::has_whole_blocks(shape.width, shape.height),

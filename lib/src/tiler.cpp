@@ -4,6 +4,7 @@
 #include <quadtile/subdivider.hpp>
 #include <quadtile/tiler.hpp>
 
+#include "../reference/twins.hpp"
 #include "submission.hpp"
 
 #include <algorithm>
@@ -386,12 +387,7 @@ TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order 
     impl_->run(threshold, order_on_gpu, max_tiles, result);
     TileListHeader header = impl_->read_header_and_statistics(result);
     if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
-        throw Error(ErrorCode::invalid_argument,
-                    "max_tiles is " + std::to_string(max_tiles.value_or(0)) +
-                        ", but this map has at least " + std::to_string(header.required) +
-                        " tiles however the threshold is scaled (one for each layer, and more "
-                        "where importance is infinite, NaN or 2^32 times the threshold); allow " +
-                        std::to_string(header.required) + " or more, or raise the threshold");
+        reference::refuse_budget(max_tiles.value_or(0), header.required);
     }
     while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
         ++result.buffer_repeats;
