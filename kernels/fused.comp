@@ -38,6 +38,7 @@
 #if SUBGROUPS
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
 #endif
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -277,17 +278,46 @@ uint inside(uvec2 first, uvec2 extent) {
 const uint QUAD_TILES_SHIFT = 16;
 const uint TILE_STEP_SHIFT = 20;
 
-shared float exchanged[WORKGROUP_SIZE];
+shared float nodes_of_step_2[WORKGROUP_SIZE];
+shared float nodes_of_step_4[WORKGROUP_SIZE / 16];
 
-// A thread's node of a step above 2, of that of the step below. In uniform control flow.
-float node_above(float node, uint step, uint thread) {
-    const uint pitch = 1U << 2 * (step - 3);
-    const uint first = thread & ~(3 * pitch);
+float four_nodes(uint first) {
+    return reduce_four(nodes_of_step_2[first], nodes_of_step_2[first + 1],
+                       nodes_of_step_2[first + 2], nodes_of_step_2[first + 3]);
+}
+
+// The nodes of the steps 2 to 6 that a thread's node of step 2 lies in. In uniform control flow.
+void find_nodes(float node, uint thread, out float nodes[7]) {
+    nodes[2] = node;
+#if SUBGROUPS
+    node = reduce_two(node, subgroupShuffleXor(node, 1));
+    nodes[3] = reduce_two(node, subgroupShuffleXor(node, 2));
+    node = reduce_two(nodes[3], subgroupShuffleXor(nodes[3], 4));
+    nodes[4] = reduce_two(node, subgroupShuffleXor(node, 8));
+    if (gl_SubgroupSize < 16)
+#endif
+    {
+        nodes_of_step_2[thread] = nodes[2];
+        barrier();
+        nodes[3] = four_nodes(thread & ~3U);
+        const uint first = thread & ~15U;
+        nodes[4] = reduce_four(four_nodes(first), four_nodes(first + 4), four_nodes(first + 8),
+                               four_nodes(first + 12));
+    }
+    if ((thread & 15) == 0) {
+        nodes_of_step_4[thread / 16] = nodes[4];
+    }
     barrier();
-    exchanged[thread] = node;
-    barrier();
-    return reduce_four(exchanged[first], exchanged[first + pitch], exchanged[first + 2 * pitch],
-                       exchanged[first + 3 * pitch]);
+    float of_step_5[4];
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        of_step_5[i] = reduce_four(nodes_of_step_4[4 * i], nodes_of_step_4[4 * i + 1],
+                                   nodes_of_step_4[4 * i + 2], nodes_of_step_4[4 * i + 3]);
+    }
+    const uint quarter = thread / 64;
+    nodes[5] = quarter < 2 ? (quarter < 1 ? of_step_5[0] : of_step_5[1])
+                           : (quarter < 3 ? of_step_5[2] : of_step_5[3]);
+    nodes[6] = reduce_four(of_step_5[0], of_step_5[1], of_step_5[2], of_step_5[3]);
 }
 
 // Finds them; `importance` is the larger tile's. In uniform control flow, after step 1.
@@ -305,14 +335,14 @@ uint find_tiles(Block block, uint thread, out float importance) {
     // where their node is not split.)
     uint unsplit = 1;
     importance = 0.0;
-    [[dont_unroll]]
-    for (uint step = 2; step <= block.steps; ++step) {
-        if (step > 2) {
-            node = node_above(node, step, thread);
-        }
-        if (!is_split(block.base + step, position >> (step - 2), node)) {
+    float nodes[7];
+    find_nodes(node, thread, nodes);
+    [[unroll]]
+    for (uint step = 2; step <= 6; ++step) {
+        if (step <= block.steps &&
+            !is_split(block.base + step, position >> (step - 2), nodes[step])) {
             unsplit = step;
-            importance = node;
+            importance = nodes[step];
         }
     }
 
@@ -518,14 +548,13 @@ void count_nodes(Block block, bool is_root, uint thread) {
         }
         node = reduce_two(node, quad);
     }
-    [[dont_unroll]]
-    for (uint step = 2; step <= block.steps; ++step) {
-        if (step > 2) {
-            node = node_above(node, step, thread);
-        }
+    float nodes[7];
+    find_nodes(node, thread, nodes);
+    [[unroll]]
+    for (uint step = 2; step <= 6; ++step) {
         const bool begins_here = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
-        if (in_block && begins_here && (step < block.steps || is_root)) {
-            count_node(block.base + step, position >> (step - 2), node);
+        if (in_block && begins_here && (step < block.steps || (step == block.steps && is_root))) {
+            count_node(block.base + step, position >> (step - 2), nodes[step]);
         }
     }
     barrier();
