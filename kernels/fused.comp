@@ -9,7 +9,11 @@
 // tiles below each block (PASS_COUNT), the second writes each to its place (PASS_EMIT). A budget of tiles
 // takes another before them (PASS_BUDGET), which scales the thresholds (budget.h).
 //
-// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z).
+// What PASS_COUNT finds stays, so that after a change of some blocks only these count again, and the groups
+// that they lie in.
+//
+// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z), from
+// first_block and first_layer on; PASS_EMIT: one for each 2^PATCH_LEVELS x 2^PATCH_LEVELS blocks.
 //
 // A workgroup needs little more than its block's maximum: where the block's node is not split, there are no
 // tiles below it. Where it is, each thread takes 4 x 4 texels in turn along the Z-order curve, knows all its
@@ -74,6 +78,8 @@ layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
 // Whether each node has a threshold of its own; otherwise there is one for each level.
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
+// Of PASS_EMIT, 2 at most.
+layout(constant_id = 26) const uint PATCH_LEVELS = 0;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
 layout(set = 0, binding = 1, std430) nonprivate buffer State {
@@ -110,6 +116,9 @@ uint nodes_of_level(uint level) {
     const uvec2 extent = extent_of(level);
     return extent.x * extent.y;
 }
+
+// Whether only some blocks run.
+bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
 
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
@@ -625,24 +634,27 @@ Group group_of(uint level, uvec2 index, uint counters) {
                  nodes + FUSED_NODE_WORDS * extent.x * extent.y);
 }
 
-uint place_of_node(Group group, uvec2 index) {
+// First word of a node.
+uint word_of(Group group, uvec2 index) {
     return group.nodes + index.y * extent_of(group.level).x + index.x;
 }
 
 #if PASS != PASS_EMIT
 
 // Hands over a block's node; whether it was the last of its group. Thread 0 only.
-bool arrive(Group group, uvec2 index, float importance, uint tiles) {
-    const uint place = place_of_node(group, index);
-    atomicStore(words[place], floatBitsToUint(importance), gl_ScopeDevice, 0, 0);
+bool arrive(Group group, uint handover, uvec2 index, float importance, uint tiles) {
+    const uint node = word_of(group, index);
+    atomicStore(words[node], floatBitsToUint(importance), gl_ScopeDevice, 0, 0);
 #if PASS == PASS_COUNT
-    atomicStore(words[place + nodes_of_level(group.level)], tiles, gl_ScopeDevice, 0, 0);
+    atomicStore(words[node + NODE_TILES * nodes_of_level(group.level)], tiles, gl_ScopeDevice, 0,
+                0);
 #endif
-    const uvec2 expected =
+    const uvec2 all =
         min(extent_of(group.level) - (group.index << group.levels), uvec2(1U << group.levels));
+    const uint expected = is_update() ? parameters.expected[handover] : all.x * all.y;
     const uint arrived = atomicAdd(words[group.counter], 1, gl_ScopeDevice,
                                    gl_StorageSemanticsBuffer, gl_SemanticsRelease);
-    if (arrived + 1 != expected.x * expected.y) {
+    if (arrived + 1 != expected) {
         return false;
     }
     memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
@@ -666,9 +678,10 @@ uvec4 tiles_handed_over(Block block, uint thread) {
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
         const uint word = word_of_node(block, 4 * thread + i);
-        tiles[i] = word != 0 ? atomicLoad(words[word + nodes_of_level(block.base + 1)],
-                                          gl_ScopeDevice, 0, 0)
-                             : 0;
+        tiles[i] = word != 0
+                       ? atomicLoad(words[word + NODE_TILES * nodes_of_level(block.base + 1)],
+                                    gl_ScopeDevice, 0, 0)
+                       : 0;
     }
     return tiles;
 }
@@ -677,6 +690,7 @@ uvec4 tiles_handed_over(Block block, uint thread) {
 void write_records(Block block, uint thread, uint tiles, float tile_importance, uvec4 handed_over,
                    uint place) {
     const uint level = block.base + 1;
+    const uint nodes = nodes_of_level(level);
     const uint step = tiles >> TILE_STEP_SHIFT;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
@@ -692,9 +706,9 @@ void write_records(Block block, uint thread, uint tiles, float tile_importance, 
                 record = 1 + block.base + step;
                 importance = tile_importance;
             }
-            words[word] = floatBitsToUint(importance);
-            words[word + nodes_of_level(level)] = record;
-            words[word + 2 * nodes_of_level(level)] = place;
+            words[word + NODE_RECORD * nodes] = record;
+            words[word + NODE_PLACE * nodes] = place;
+            words[word + NODE_TILE_IMPORTANCE * nodes] = floatBitsToUint(importance);
             place += record == RECORD_SPLIT ? handed_over[i] : min(record, 1U);
         }
     }
@@ -706,14 +720,15 @@ TileListHeader make_header(uint required, uint first_tile, uint capacity);
 uint place_layers(uint thread) {
     uint first = 0;
     for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {
-        const uint word = parameters.layers +
-                          (start + thread) * parameters.state_words_per_layer + LAYER_TILES_WORD;
+        const uint word =
+            parameters.layers + (start + thread) * parameters.state_words_per_layer;
         const bool is_there = start + thread < parameters.layers;
-        const uint tiles = is_there ? atomicLoad(words[word], gl_ScopeDevice, 0, 0) : 0;
+        const uint tiles =
+            is_there ? atomicLoad(words[word + LAYER_TILES_WORD], gl_ScopeDevice, 0, 0) : 0;
         uint total;
         const uint before = scan(tiles, thread, total);
         if (is_there) {
-            words[word] = first + before;
+            words[word + LAYER_PLACE_WORD] = first + before;
             if (LAYER_LISTS) {
                 const uint rest =
                     parameters.tile_capacity - min(parameters.tile_capacity, first + before);
@@ -729,10 +744,10 @@ uint place_layers(uint thread) {
 
 // Whether all other layers are finished: for thread 0 to ask, once for each layer.
 bool is_last_layer() {
-    if (parameters.layers > 1) {
+    if (parameters.running_layers > 1) {
         const uint finished = atomicAdd(state.finished_layers, 1, gl_ScopeDevice,
                                         gl_StorageSemanticsBuffer, gl_SemanticsRelease);
-        if (finished + 1 != parameters.layers) {
+        if (finished + 1 != parameters.running_layers) {
             return false;
         }
         memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
@@ -745,8 +760,12 @@ bool is_last_layer() {
 
 TileListHeader make_header(uint required, uint first_tile, uint capacity) {
     const uint factor = WITH_BUDGET ? words[budget_words() + BUDGET_FACTOR_WORD] : 0;
-    return tile_list_header(required, first_tile, capacity, parameters.max_workgroup_count,
-                            budget_factor(factor));
+    const bool is_lost = is_update() && state.is_counted == 0;
+    TileListHeader made =
+        tile_list_header(is_lost ? 0 : required, is_lost ? 0 : first_tile, capacity,
+                         parameters.max_workgroup_count, budget_factor(factor));
+    made.flags |= is_lost ? TILE_LIST_NOT_COUNTED : 0;
+    return made;
 }
 
 void finish_list(uint required, uint written) {
@@ -761,6 +780,9 @@ void finish_list(uint required, uint written) {
         whole.flags |= TILE_LIST_OVER_BUDGET;
     }
     header = whole;
+    if (!is_update()) {
+        state.is_counted = uint(PASS == PASS_COUNT && !WITH_BUDGET);
+    }
 }
 #endif
 
@@ -768,7 +790,8 @@ void finish_list(uint required, uint written) {
 void finish_layer(uint layer_state, uint layer_tiles, uint thread) {
 #if PASS == PASS_ALL
     if (thread == 0) {
-        words[layer] = atomicExchange(words[layer_state], 0, gl_ScopeDevice, 0, 0);
+        words[layer] =
+            atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0);
         // The root's workgroup has added last.
         const uint first = in_parts() ? layer * part_capacity() : 0;
         const uint required = first_place - first + layer_tiles;
@@ -789,7 +812,9 @@ void finish_layer(uint layer_state, uint layer_tiles, uint thread) {
 #else
     if (thread == 0) {
 #if PASS == PASS_COUNT
-        words[layer] = atomicExchange(words[layer_state], 0, gl_ScopeDevice, 0, 0);
+        const uint nan_before = is_update() ? words[layer] : 0;
+        words[layer] = nan_before + atomicExchange(words[layer_state + LAYER_NAN_WORD], 0,
+                                                   gl_ScopeDevice, 0, 0);
         atomicStore(words[layer_state + LAYER_TILES_WORD], layer_tiles, gl_ScopeDevice, 0, 0);
 #endif
         goes_on = is_last_layer();
@@ -811,8 +836,10 @@ void finish_layer(uint layer_state, uint layer_tiles, uint thread) {
 
 void main() {
     const uint thread = thread_index();
-    layer = gl_WorkGroupID.z;
-    Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), gl_WorkGroupID.xy, 0);
+    layer = parameters.first_layer + gl_WorkGroupID.z;
+    const uvec2 first_block = uvec2(parameters.first_block & 0xffffU, parameters.first_block >> 16);
+    Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level),
+                        first_block + gl_WorkGroupID.xy, 0);
     // First word of the layer's state.
     const uint layer_state = parameters.layers + layer * parameters.state_words_per_layer;
     uint counters = layer_state + LAYER_WORDS;
@@ -834,7 +861,7 @@ void main() {
     float importance = 0.0;
     if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
         const Group group = group_of(BLOCK_LEVELS, block.index, counters);
-        importance = uintBitsToFloat(words[place_of_node(group, block.index)]);
+        importance = uintBitsToFloat(words[word_of(group, block.index)]);
         is_known = !is_split(BLOCK_LEVELS, block.index, importance);
     }
     uint largest = 0;
@@ -886,8 +913,19 @@ void main() {
         const Group group = group_of(level, block.index, counters);
         if (thread == 0) {
 #if PASS != PASS_BUDGET
-            if (block.base == 0 && nan_texels > 0) {
-                atomicAdd(words[layer_state], nan_texels, gl_ScopeDevice, 0, 0);
+            if (block.base == 0) {
+                uint added = nan_texels;
+#if PASS == PASS_COUNT
+                if (!is_root) {
+                    const uint word = word_of(group, block.index) +
+                                      NODE_NAN_TEXELS * nodes_of_level(level);
+                    added -= is_update() ? words[word] : 0;
+                    words[word] = nan_texels;
+                }
+#endif
+                if (added != 0) {
+                    atomicAdd(words[layer_state + LAYER_NAN_WORD], added, gl_ScopeDevice, 0, 0);
+                }
             }
 #endif
 #if PASS == PASS_ALL
@@ -899,7 +937,7 @@ void main() {
                                   : atomicAdd(state.tile_count, total, gl_ScopeDevice, 0, 0);
             }
 #endif
-            goes_on = !is_root && arrive(group, block.index, importance, total);
+            goes_on = !is_root && arrive(group, handovers, block.index, importance, total);
         }
         announce();
         if (has_tiles) {
@@ -928,56 +966,82 @@ void main() {
 
 #else
 
-void main() {
-    const uint thread = thread_index();
-    layer = gl_WorkGroupID.z;
-    Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), gl_WorkGroupID.xy, 0);
-    const uint layer_state = parameters.layers + layer * parameters.state_words_per_layer;
+// Where the tiles of a block go; NOWHERE if it has none but those that are larger or as large, and if it is
+// outside the map. Writes the tile of its level or above that begins in it. For one thread.
+const uint NOWHERE = ~0U;
 
+uint place_of_block(uvec2 block) {
+    if (!exists(BLOCK_LEVELS, block)) {
+        return NOWHERE;
+    }
+    const uint layer_state = parameters.layers + layer * parameters.state_words_per_layer;
     // What PASS_COUNT has found, from the bottom up: the highest level that is not split decides.
     uint place = 0;
     uint record = RECORD_SPLIT;
     float importance = 0.0;
-    bool corner = false;
+    bool begins_here = false;
     uint level = BLOCK_LEVELS;
     uint counters = layer_state + LAYER_WORDS;
     for (uint i = 0; i < MAX_HANDOVERS; ++i) {
         if (level < parameters.top_level) {
-            const uvec2 index = block.index >> (level - BLOCK_LEVELS);
+            const uvec2 index = block >> (level - BLOCK_LEVELS);
             const Group group = group_of(level, index, counters);
-            const uint word = place_of_node(group, index);
-            const uint found = words[word + nodes_of_level(level)];
+            const uint word = word_of(group, index);
+            const uint nodes = nodes_of_level(level);
+            const uint found = words[word + NODE_RECORD * nodes];
             if (found != RECORD_SPLIT) {
                 record = found;
-                importance = uintBitsToFloat(words[word]);
-                corner = index << (level - BLOCK_LEVELS) == block.index;
+                importance = uintBitsToFloat(words[word + NODE_TILE_IMPORTANCE * nodes]);
+                begins_here = index << (level - BLOCK_LEVELS) == block;
                 place = 0;
             }
-            place += words[word + 2 * nodes_of_level(level)];
+            place += words[word + NODE_PLACE * nodes];
             counters = group.counters;
             level += group.levels;
         }
     }
-    place += words[layer_state + LAYER_TILES_WORD];
-    if (record != RECORD_SPLIT) {
-        if (thread == 0 && corner && record > 0) {
-            const uint tile_level = record - 1;
-            const uvec2 position = block.index >> (tile_level - BLOCK_LEVELS);
-            write_node(place, Node(tile_level, position, importance,
-                                   threshold_of(tile_level, position)));
-        }
-        return;
+    place += words[layer_state + LAYER_PLACE_WORD];
+    if (record == RECORD_SPLIT) {
+        return place;
     }
+    if (begins_here && record > 0) {
+        const uint tile_level = record - 1;
+        const uvec2 position = block >> (tile_level - BLOCK_LEVELS);
+        write_node(place,
+                   Node(tile_level, position, importance, threshold_of(tile_level, position)));
+    }
+    return NOWHERE;
+}
 
-    make_step_1(block, thread);
+const uint MAX_PATCH_LEVELS = 2;
+shared uint places[1 << 2 * MAX_PATCH_LEVELS];
+
+void main() {
+    const uint thread = thread_index();
+    layer = gl_WorkGroupID.z;
+    const uvec2 first_block = gl_WorkGroupID.xy << PATCH_LEVELS;
+    const uint blocks = 1U << 2 * PATCH_LEVELS;
+    if (thread < blocks) {
+        places[thread] = place_of_block(first_block + morton(thread));
+    }
     barrier();
-    float tile_importance;
-    const uint tiles = find_tiles(block, thread, tile_importance);
-    uint total;
-    const uint before = scan(tile_count(tiles), thread, total);
-    lay_out(block, thread, tiles, tile_importance, before);
-    barrier();
-    write_tiles(block, thread, total, place);
+    [[dont_unroll]]
+    for (uint i = 0; i < blocks; ++i) {
+        const uint place = places[i];
+        if (place != NOWHERE) {
+            const Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level),
+                                      first_block + morton(i), 0);
+            make_step_1(block, thread);
+            float tile_importance;
+            const uint tiles = find_tiles(block, thread, tile_importance);
+            uint total;
+            const uint before = scan(tile_count(tiles), thread, total);
+            lay_out(block, thread, tiles, tile_importance, before);
+            barrier();
+            write_tiles(block, thread, total, place);
+            barrier();
+        }
+    }
 }
 
 #endif

@@ -23,7 +23,7 @@ struct DirtyRegion {
     std::array<std::uint32_t, MAX_HANDOVERS> expected;
 };
 
-// Disjoint regions of exactly the blocks that the rectangles touch.
+// Disjoint regions of exactly the blocks that the rectangles touch, layer after layer.
 // Throws Error(invalid_argument) for a rectangle that is empty or not inside the image.
 [[nodiscard]] std::vector<DirtyRegion> dirty_regions(std::uint32_t width, std::uint32_t height,
                                                      std::uint32_t layers, std::uint32_t top_level,

@@ -34,6 +34,7 @@ FusedParameters parameters_of(const DeviceContext& context, const FusedSubdivisi
     constexpr std::uint64_t UNLIMITED = std::numeric_limits<std::uint32_t>::max();
     parameters.max_tiles =
         static_cast<std::uint32_t>(std::min(run.max_tiles.value_or(UNLIMITED), UNLIMITED));
+    parameters.running_layers = shape.layers;
     std::ranges::copy(run.thresholds, std::begin(parameters.thresholds));
     return parameters;
 }
@@ -47,6 +48,16 @@ void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              dispatch);
 }
 
+// Levels of blocks that one workgroup of PASS_EMIT takes: few workgroups, each with little to do,
+// cost more than they bring (16 384 of them 31 us on an H200), but enough of them must be there to
+// fill a GPU.
+std::uint32_t emission_patch_levels(const MapShape& shape) {
+    constexpr std::uint64_t enough = 1024;
+    const std::uint64_t blocks = std::uint64_t{level_extent(shape.width, BLOCK_LEVELS)} *
+                                 level_extent(shape.height, BLOCK_LEVELS) * shape.layers;
+    return blocks >= 16 * enough ? 2 : (blocks >= 4 * enough ? 1 : 0);
+}
+
 }  // namespace
 
 FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(program) {
@@ -57,7 +68,8 @@ FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(pro
                     .with_budget = false,
                     .layer_thresholds = false,
                     .node_thresholds = false,
-                    .layer_lists = false});
+                    .layer_lists = false,
+                    .patch_levels = 0});
 }
 
 vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
@@ -78,45 +90,110 @@ vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
                                        {LAYER_THRESHOLDS, key.layer_thresholds ? 1U : 0U},
                                        {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
                                        {LAYER_LISTS, key.layer_lists ? 1U : 0U},
+                                       {PATCH_LEVELS, key.patch_levels},
                                        {SOURCE_ENCODING, key.encoding}});
     }
     return made.get();
 }
 
-void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
-                              const Run& run) const {
-    const Dispatch& dispatch = program_.dispatch();
-    PipelineKey key{
+FusedSubdivision::PipelineKey FusedSubdivision::key_of(const Run& run) const {
+    return {
         .pass = Kernel::fused_all,
         .encoding = reference::encoding_of(run.shape.format),
         .tiles_in_one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0,
         .with_budget = false,
         .layer_thresholds = run.layer_thresholds,
         .node_thresholds = run.node_thresholds,
-        .layer_lists = run.layer_lists};
-    const auto record_pass = [&](Kernel pass, bool with_budget) {
-        key.pass = pass;
-        key.with_budget = with_budget;
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline(key), dispatch);
-        commands.dispatch(level_extent(run.shape.width, BLOCK_LEVELS),
-                          level_extent(run.shape.height, BLOCK_LEVELS), run.shape.layers, dispatch);
-    };
+        .layer_lists = run.layer_lists,
+        .patch_levels = 0};
+}
+
+void FusedSubdivision::bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const {
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program_.layout(), 0, descriptors,
-                                {}, dispatch);
+                                {}, program_.dispatch());
+}
+
+void FusedSubdivision::bind(vk::CommandBuffer commands, const PipelineKey& key) const {
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline(key), program_.dispatch());
+}
+
+void FusedSubdivision::push(vk::CommandBuffer commands, const FusedParameters& parameters) const {
     commands.pushConstants<FusedParameters>(program_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                                            parameters_of(program_.context(), run), dispatch);
-    const bool with_budget = run.max_tiles.has_value();
-    if (with_budget) {
-        record_pass(Kernel::fused_budget, false);
-        pass_barrier(commands, dispatch);
+                                            parameters, program_.dispatch());
+}
+
+void FusedSubdivision::record_blocks(vk::CommandBuffer commands, const PipelineKey& key,
+                                     const MapShape& shape) const {
+    bind(commands, key);
+    commands.dispatch(level_extent(shape.width, BLOCK_LEVELS),
+                      level_extent(shape.height, BLOCK_LEVELS), shape.layers, program_.dispatch());
+}
+
+void FusedSubdivision::record_emission(vk::CommandBuffer commands, PipelineKey key,
+                                       const MapShape& shape) const {
+    key.pass = Kernel::fused_emit;
+    key.patch_levels = emission_patch_levels(shape);
+    pass_barrier(commands, program_.dispatch());
+    bind(commands, key);
+    commands.dispatch(level_extent(shape.width, BLOCK_LEVELS + key.patch_levels),
+                      level_extent(shape.height, BLOCK_LEVELS + key.patch_levels), shape.layers,
+                      program_.dispatch());
+}
+
+void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
+                              const Run& run) const {
+    bind(commands, descriptors);
+    push(commands, parameters_of(program_.context(), run));
+    PipelineKey key = key_of(run);
+    if (run.max_tiles) {
+        key.pass = Kernel::fused_budget;
+        record_blocks(commands, key, run.shape);
+        pass_barrier(commands, program_.dispatch());
+        key.with_budget = true;
     }
-    if (run.order == Order::any) {
-        record_pass(Kernel::fused_all, with_budget);
+    key.pass = run.order == Order::any ? Kernel::fused_all : Kernel::fused_count;
+    record_blocks(commands, key, run.shape);
+    if (run.order == Order::canonical) {
+        record_emission(commands, key, run.shape);
+    }
+}
+
+void FusedSubdivision::record_update(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
+                                     const Run& run,
+                                     std::span<const DirtyRectangle> rectangles) const {
+    const MapShape& shape = run.shape;
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    const std::vector<DirtyRegion> regions =
+        dirty_regions(shape.width, shape.height, shape.layers, top, EDGE_ROUND_UP, rectangles);
+    if (regions.empty()) {
         return;
     }
-    record_pass(Kernel::fused_count, with_budget);
-    pass_barrier(commands, dispatch);
-    record_pass(Kernel::fused_emit, with_budget);
+    if (top <= BLOCK_LEVELS) {  // one block a layer, and no more to it
+        record(commands, descriptors, run);
+        return;
+    }
+    bind(commands, descriptors);
+    PipelineKey key = key_of(run);
+    key.pass = Kernel::fused_count;
+    bind(commands, key);
+    const FusedParameters whole = parameters_of(program_.context(), run);
+    // Regions are in the order of their layers.
+    std::uint32_t running_layers = 1;
+    for (std::size_t i = 1; i < regions.size(); ++i) {
+        running_layers += regions[i].layer != regions[i - 1].layer ? 1 : 0;
+    }
+    // No barrier between them: together they count as one run.
+    for (const DirtyRegion& region : regions) {
+        FusedParameters parameters = whole;
+        parameters.first_block = region.first_x | region.first_y << 16U;
+        parameters.first_layer = region.layer;
+        parameters.running_layers = running_layers;
+        std::ranges::copy(region.expected, std::begin(parameters.expected));
+        push(commands, parameters);
+        commands.dispatch(region.columns, region.rows, 1, program_.dispatch());
+    }
+    push(commands, whole);
+    record_emission(commands, key, shape);
 }
 
 }  // namespace quadtile::detail

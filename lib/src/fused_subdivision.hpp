@@ -2,15 +2,18 @@
 
 #pragma once
 
+#include <quadtile/kernel_parameters.h>
 #include <quadtile/map.hpp>
 #include <quadtile/tiles.hpp>
 
 #include "compute_program.hpp"
+#include "dirty_regions.hpp"
 
 #include <compare>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace quadtile::detail {
@@ -39,6 +42,12 @@ class FusedSubdivision {
     // they are first needed. Thread-safe.
     void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
 
+    // Counts only the blocks that rectangles touch, then writes the whole list in canonical order.
+    // The scratch is as a run in canonical order without a budget has left it. Throws as
+    // dirty_regions does.
+    void record_update(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run,
+                       std::span<const DirtyRectangle> rectangles) const;
+
  private:
     struct PipelineKey {
         Kernel pass;
@@ -48,11 +57,19 @@ class FusedSubdivision {
         bool layer_thresholds;
         bool node_thresholds;
         bool layer_lists;
+        std::uint32_t patch_levels;
 
         auto operator<=>(const PipelineKey&) const = default;
     };
 
+    [[nodiscard]] PipelineKey key_of(const Run& run) const;
     [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const;
+    void bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const;
+    void bind(vk::CommandBuffer commands, const PipelineKey& key) const;
+    void push(vk::CommandBuffer commands, const FusedParameters& parameters) const;
+    void record_blocks(vk::CommandBuffer commands, const PipelineKey& key,
+                       const MapShape& shape) const;
+    void record_emission(vk::CommandBuffer commands, PipelineKey key, const MapShape& shape) const;
 
     const ComputeProgram& program_;
     mutable std::mutex mutex_;  // of the pipelines

@@ -50,11 +50,15 @@ void check_map(const DeviceContext& context, const MapShape& shape) {
                                                 vk::to_string(format) +
                                                 "; convert the map to 32-bit floats");
     }
+}
+
+void check_pyramid(const DeviceContext& context, const MapShape& shape) {
     const std::uint64_t addressable = std::uint64_t{BUFFER_CHUNKS} << context.float_chunk_shift;
     if (pyramid_floats(shape) > addressable) {
         throw Error(ErrorCode::unsupported,
                     "the pyramid of this map has " + std::to_string(pyramid_floats(shape)) +
-                        " floats, " + info.name + " can address " + std::to_string(addressable) +
+                        " floats, " + context.info.name + " can address " +
+                        std::to_string(addressable) +
                         "; cut the map into several or use fewer layers at once");
     }
 }

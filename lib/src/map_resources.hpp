@@ -11,9 +11,11 @@
 
 namespace quadtile::detail {
 
-// Throws Error where the device cannot sample images of this shape and format, or cannot address
-// its pyramid.
+// Throws Error where the device cannot sample images of this shape and format.
 void check_map(const DeviceContext& context, const MapShape& shape);
+
+// Throws Error where the device cannot address the map's pyramid.
+void check_pyramid(const DeviceContext& context, const MapShape& shape);
 
 // 8 or 16 for the unorm formats, 0 for the others: what the kernels are told of a format.
 [[nodiscard]] std::uint32_t unorm_bits(TexelFormat format) noexcept;

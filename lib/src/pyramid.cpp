@@ -158,6 +158,7 @@ Pyramid::Pyramid(const Device& device) : impl_(std::make_shared<Impl>(device)) {
 Pyramid::Requirements Pyramid::requirements(const MapShape& shape) const {
     const detail::DeviceContext& context = impl_->program.context();
     detail::check_map(context, shape);
+    detail::check_pyramid(context, shape);
     return {.pyramid_size_bytes = detail::pyramid_size_bytes(shape),
             .state_size_bytes = state_size_bytes(shape),
             .alignment_bytes = detail::storage_alignment_bytes(context),
@@ -166,6 +167,7 @@ Pyramid::Requirements Pyramid::requirements(const MapShape& shape) const {
 
 Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources) const {
     detail::check_map(impl_->program.context(), shape);
+    detail::check_pyramid(impl_->program.context(), shape);
     const detail::DeviceContext& context = impl_->program.context();
     const bool filters = impl_->filters(shape.format);
     const std::uint32_t encoding = reference::encoding_of(shape.format);

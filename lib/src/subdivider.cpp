@@ -84,6 +84,8 @@ vk::DeviceSize scratch_size_bytes(const MapShape& shape, const std::vector<Desce
     return sizeof(SubdivisionState) + words * sizeof(std::uint32_t);
 }
 
+constexpr vk::DeviceSize PLACEHOLDER_BYTES = 16;
+
 static_assert(Subdivider::nan_texels_offset_bytes == sizeof(FusedState));
 
 void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
@@ -168,14 +170,28 @@ struct Subdivider::Impl {
                                                : subtree_descents(top, subtree_levels);
     }
 
+    // What the kernels use. The placeholder lies behind it.
     [[nodiscard]] vk::DeviceSize scratch_bytes(const MapShape& shape) const {
         return strategy == Strategy::fused ? FusedSubdivision::scratch_size_bytes(shape)
                                            : scratch_size_bytes(shape, descents_of(shape));
     }
 
+    // Bound where a kernel has a buffer to read that it does not use: apart from all that is
+    // written, so that no dispatch seems to wait for another.
+    [[nodiscard]] Descriptor placeholder(const MapShape& shape, const BufferRange& scratch) const {
+        return Descriptor::storage_buffer(scratch.buffer,
+                                          scratch.offset_bytes + placeholder_offset_bytes(shape),
+                                          PLACEHOLDER_BYTES);
+    }
+    [[nodiscard]] vk::DeviceSize placeholder_offset_bytes(const MapShape& shape) const {
+        const vk::DeviceSize alignment = detail::storage_alignment_bytes(program.context());
+        return (scratch_bytes(shape) + alignment - 1) / alignment * alignment;
+    }
+
     void check(const MapShape& shape, std::uint64_t tile_capacity) const;
     void check_threshold_map(const MapShape& shape) const;
     void check_threshold(const MapShape& shape, const Threshold& threshold) const;
+    void check_threshold(const Binding::Impl& bound, const Threshold& threshold) const;
     void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
                        const Threshold& threshold) const;
 
@@ -200,11 +216,40 @@ struct Subdivider::Binding::Impl {
     bool layer_lists;
     DescriptorSet descriptors;
     vk::Pipeline by_node;  // of the other strategies, where thresholds by node were bound
+
+    void check_layer_thresholds() const;
+    // Of `fused`; without a threshold, with those of the layers.
+    [[nodiscard]] FusedSubdivision::Run run(const Threshold* threshold, Order order,
+                                            std::optional<std::uint64_t> max_tiles) const;
 };
+
+void Subdivider::Binding::Impl::check_layer_thresholds() const {
+    if (!layer_thresholds) {
+        throw Error(ErrorCode::invalid_argument,
+                    "a threshold is missing: give one, or bind a buffer of layer thresholds");
+    }
+}
+
+FusedSubdivision::Run Subdivider::Binding::Impl::run(const Threshold* threshold, Order order,
+                                                     std::optional<std::uint64_t> max_tiles) const {
+    const bool by_level = threshold != nullptr && !threshold->is_by_node();
+    return {.shape = shape,
+            .tile_capacity = tile_capacity,
+            .thresholds = by_level ? threshold->levels(top_level(shape.width, shape.height))
+                                   : std::vector<float>(),
+            .order = order,
+            .max_tiles = max_tiles,
+            .layer_thresholds = threshold == nullptr,
+            .node_thresholds = threshold != nullptr && threshold->is_by_node(),
+            .layer_lists = layer_lists};
+}
 
 void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
     const detail::DeviceContext& context = program.context();
     detail::check_map(context, shape);
+    if (!fused) {
+        detail::check_pyramid(context, shape);
+    }
     if (tile_capacity == 0) {
         throw Error(ErrorCode::invalid_argument, "a tile list needs room for one tile at least");
     }
@@ -248,6 +293,16 @@ void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& t
     }
 }
 
+void Subdivider::Impl::check_threshold(const Binding::Impl& bound,
+                                       const Threshold& threshold) const {
+    check_threshold(bound.shape, threshold);
+    if (threshold.is_by_node() && !bound.node_thresholds) {
+        throw Error(ErrorCode::invalid_argument,
+                    "this threshold differs from node to node, but no buffer of thresholds was "
+                    "bound; give one to Subdivider::bind");
+    }
+}
+
 Subdivider::Binding::Binding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Subdivider::Binding::Binding(Binding&&) noexcept = default;
 Subdivider::Binding& Subdivider::Binding::operator=(Binding&&) noexcept = default;
@@ -264,7 +319,7 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
                                                   std::uint64_t tile_capacity) const {
     impl_->check(shape, tile_capacity);
     const vk::DeviceSize alignment = detail::storage_alignment_bytes(impl_->program.context());
-    return {.scratch_size_bytes = impl_->scratch_bytes(shape),
+    return {.scratch_size_bytes = impl_->placeholder_offset_bytes(shape) + PLACEHOLDER_BYTES,
             .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
             .layer_thresholds_size_bytes = layer_thresholds_size_bytes(shape),
             .layer_headers_size_bytes = shape.layers * sizeof(TileListHeader),
@@ -286,15 +341,19 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     const bool layer_thresholds = resources.layer_thresholds.buffer != VK_NULL_HANDLE;
     const bool layer_lists = resources.layer_headers.buffer != VK_NULL_HANDLE;
     if (impl_->fused) {
-        // What a kernel does not use needs a descriptor all the same.
-        const auto optional = [&](const BufferRange& range, bool given, vk::DeviceSize size_bytes) {
-            const BufferRange& bound = given ? range : resources.scratch;
-            descriptors.push_back(
-                Descriptor::storage_buffer(bound.buffer, bound.offset_bytes,
-                                           given ? size_bytes : impl_->scratch_bytes(shape)));
-        };
-        optional(resources.layer_thresholds, layer_thresholds, layer_thresholds_size_bytes(shape));
-        optional(resources.layer_headers, layer_lists, shape.layers * sizeof(TileListHeader));
+        descriptors.push_back(
+            layer_thresholds ? Descriptor::storage_buffer(resources.layer_thresholds.buffer,
+                                                          resources.layer_thresholds.offset_bytes,
+                                                          layer_thresholds_size_bytes(shape))
+                             : impl_->placeholder(shape, resources.scratch));
+        // Where it is not used it is written as little as read: any other written buffer will do.
+        descriptors.push_back(
+            layer_lists ? Descriptor::storage_buffer(resources.layer_headers.buffer,
+                                                     resources.layer_headers.offset_bytes,
+                                                     shape.layers * sizeof(TileListHeader))
+                        : Descriptor::storage_buffer(resources.scratch.buffer,
+                                                     resources.scratch.offset_bytes,
+                                                     impl_->scratch_bytes(shape)));
     } else {
         if (layer_thresholds || layer_lists) {
             throw Error(ErrorCode::invalid_argument,
@@ -309,9 +368,8 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
         descriptors.push_back(Descriptor::storage_buffer(resources.node_thresholds.buffer,
                                                          resources.node_thresholds.offset_bytes,
                                                          threshold_map_size_bytes(shape)));
-    } else {  // never read, but there must be something
-        descriptors.push_back(Descriptor::storage_buffer(
-            resources.scratch.buffer, resources.scratch.offset_bytes, sizeof(float)));
+    } else {
+        descriptors.push_back(impl_->placeholder(shape, resources.scratch));
     }
     return Binding(std::make_unique<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
@@ -328,25 +386,10 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
                         const Threshold& threshold, Order order,
                         std::optional<std::uint64_t> max_tiles) const {
     const Binding::Impl& bound = *binding.impl_;
-    impl_->check_threshold(bound.shape, threshold);
-    const vk::CommandBuffer buffer(commands);
-    if (threshold.is_by_node() && !bound.node_thresholds) {
-        throw Error(ErrorCode::invalid_argument,
-                    "this threshold differs from node to node, but no buffer of thresholds was "
-                    "bound; give one to Subdivider::bind");
-    }
+    impl_->check_threshold(bound, threshold);
     if (impl_->fused) {
-        const std::uint32_t top = top_level(bound.shape.width, bound.shape.height);
-        const bool by_node = threshold.is_by_node();
-        impl_->fused->record(buffer, bound.descriptors.set,
-                             {.shape = bound.shape,
-                              .tile_capacity = bound.tile_capacity,
-                              .thresholds = by_node ? std::vector<float>() : threshold.levels(top),
-                              .order = order,
-                              .max_tiles = max_tiles,
-                              .layer_thresholds = false,
-                              .node_thresholds = by_node,
-                              .layer_lists = bound.layer_lists});
+        impl_->fused->record(commands, bound.descriptors.set,
+                             bound.run(&threshold, order, max_tiles));
         return;
     }
     if (order == Order::canonical) {
@@ -358,25 +401,36 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
         throw Error(ErrorCode::invalid_argument,
                     "only the strategies fused and reference keep a budget of tiles; use one");
     }
-    impl_->record_passes(buffer, bound, threshold);
+    impl_->record_passes(commands, bound, threshold);
 }
 
 void Subdivider::record(VkCommandBuffer commands, const Binding& binding, Order order,
                         std::optional<std::uint64_t> max_tiles) const {
     const Binding::Impl& bound = *binding.impl_;
-    if (!bound.layer_thresholds) {
+    bound.check_layer_thresholds();
+    impl_->fused->record(commands, bound.descriptors.set, bound.run(nullptr, order, max_tiles));
+}
+
+void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
+                               const Threshold& threshold,
+                               std::span<const DirtyRectangle> rectangles) const {
+    const Binding::Impl& bound = *binding.impl_;
+    impl_->check_threshold(bound, threshold);
+    if (!impl_->fused) {
         throw Error(ErrorCode::invalid_argument,
-                    "a threshold is missing: give one, or bind a buffer of layer thresholds");
+                    "only the strategy fused brings a list up to date; use it, or record the "
+                    "whole map");
     }
-    impl_->fused->record(commands, bound.descriptors.set,
-                         {.shape = bound.shape,
-                          .tile_capacity = bound.tile_capacity,
-                          .thresholds = {},
-                          .order = order,
-                          .max_tiles = max_tiles,
-                          .layer_thresholds = true,
-                          .node_thresholds = false,
-                          .layer_lists = bound.layer_lists});
+    impl_->fused->record_update(commands, bound.descriptors.set,
+                                bound.run(&threshold, Order::canonical, std::nullopt), rectangles);
+}
+
+void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
+                               std::span<const DirtyRectangle> rectangles) const {
+    const Binding::Impl& bound = *binding.impl_;
+    bound.check_layer_thresholds();
+    impl_->fused->record_update(commands, bound.descriptors.set,
+                                bound.run(nullptr, Order::canonical, std::nullopt), rectangles);
 }
 
 std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,

@@ -186,8 +186,12 @@ TEST(SharedStructs, DirtyBlocks) {
 TEST(SharedStructs, FusedParametersAndState) {
     const auto structs = offsets_in(FUSED);
     const Offsets& parameters = structs.at("FusedParameters");
-    ASSERT_EQ(parameters.size(), 11U);
+    ASSERT_EQ(parameters.size(), 15U);
     EXPECT_MEMBER(parameters, FusedParameters, max_tiles);
+    EXPECT_MEMBER(parameters, FusedParameters, first_block);
+    EXPECT_MEMBER(parameters, FusedParameters, first_layer);
+    EXPECT_MEMBER(parameters, FusedParameters, running_layers);
+    EXPECT_MEMBER(parameters, FusedParameters, expected);
     EXPECT_MEMBER(parameters, FusedParameters, width);
     EXPECT_MEMBER(parameters, FusedParameters, height);
     EXPECT_MEMBER(parameters, FusedParameters, layers);
@@ -203,7 +207,7 @@ TEST(SharedStructs, FusedParametersAndState) {
     EXPECT_MEMBER(state, FusedState, tile_count);
     EXPECT_MEMBER(state, FusedState, finished_layers);
     EXPECT_MEMBER(state, FusedState, written_count);
-    EXPECT_MEMBER(state, FusedState, reserved0);
+    EXPECT_MEMBER(state, FusedState, is_counted);
 }
 
 TEST(SharedStructs, SrgbTables) {

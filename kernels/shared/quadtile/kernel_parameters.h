@@ -18,8 +18,9 @@ QUADTILE_NAMESPACE_BEGIN
 // last workgroup of a group of blocks, which goes on with the group's texels, and so on.
 const QUADTILE_UINT BLOCK_LEVELS = 6;
 
-// Levels that are made in one go of the texels of a level: six of the base level (0), and from there
-// up to five, so that a subgroup can do it, in as few steps as possible, alike where they can be.
+// Levels that are made in one go of the texels of a level: six of the base level (0), and from
+// there up to five, so that a subgroup can do it, in as few steps as possible, alike where they can
+// be.
 QUADTILE_SHARED QUADTILE_UINT step_levels(QUADTILE_UINT level, QUADTILE_UINT top_level) {
     if (level == 0) {
         return BLOCK_LEVELS;
@@ -175,26 +176,40 @@ struct FusedParameters {
     QUADTILE_UINT tile_capacity;
     QUADTILE_UINT max_tiles;  // with a budget
     float thresholds[MAX_LEVELS];
+    QUADTILE_UINT first_block;  // of the dispatch: x in bits 0-15, y in bits 16-31
+    QUADTILE_UINT first_layer;
+    QUADTILE_UINT running_layers;
+    // Where only some blocks run: how many of the dispatch's one group, then groups in each above.
+    // Else 0.
+    QUADTILE_UINT expected[MAX_HANDOVERS];
 };
 
-// All zero between runs. Behind it lie, in words: the NaN texels of each layer (the last run's), then for
-// each layer fused_words_per_layer: LAYER_WORDS (the NaN texels counted so far; in canonical order the
-// layer's tiles, then its first place; in any order, with parts for layers, the tiles so far), then for each level that is handed over the counters of its groups
-// and its nodes, as in the downsampler's state. Last come the words for budgets.
+// Counters are zero between runs. Behind it lie, in words: the NaN texels of each layer (the last
+// run's), then for each layer fused_words_per_layer: LAYER_WORDS, then for each level that is
+// handed over the counters of its groups and its nodes, as in the downsampler's state. Last come
+// the words for budgets.
 struct FusedState {
     QUADTILE_UINT tile_count;
     QUADTILE_UINT finished_layers;
     QUADTILE_UINT written_count;  // where each layer has a part of the list
-    QUADTILE_UINT reserved0;
+    QUADTILE_UINT is_counted;     // 1 where nodes and layers are as canonical order has left them
 };
 
-const QUADTILE_UINT LAYER_WORDS = 3;
-const QUADTILE_UINT LAYER_TILES_WORD = 1;
-const QUADTILE_UINT LAYER_PART_WORD = 2;
+const QUADTILE_UINT LAYER_WORDS = 4;
+const QUADTILE_UINT LAYER_NAN_WORD = 0;    // texels, counted so far
+const QUADTILE_UINT LAYER_PART_WORD = 1;   // tiles so far, in any order with parts for layers
+const QUADTILE_UINT LAYER_TILES_WORD = 2;  // of canonical order
+const QUADTILE_UINT LAYER_PLACE_WORD = 3;  // of its first tile in the list
 
-// Words of a node that is handed over, level by level: first all importances; then, for canonical order, the
-// tiles below each node and later a record of what it became; then its place in the list.
-const QUADTILE_UINT FUSED_NODE_WORDS = 3;
+// Words of a node that is handed over, each of all nodes of a level before the next. All but the
+// first are for canonical order.
+const QUADTILE_UINT NODE_IMPORTANCE = 0;
+const QUADTILE_UINT NODE_NAN_TEXELS = 1;       // of a block
+const QUADTILE_UINT NODE_TILES = 2;            // below it, where it is split
+const QUADTILE_UINT NODE_RECORD = 3;           // what became of it (fused.comp)
+const QUADTILE_UINT NODE_PLACE = 4;            // of its first tile, in the node above
+const QUADTILE_UINT NODE_TILE_IMPORTANCE = 5;  // of the tile that begins in it
+const QUADTILE_UINT FUSED_NODE_WORDS = 6;
 
 // For budgets: the index of the factor, and the histogram over budget_bin, which is 0 between runs.
 const QUADTILE_UINT BUDGET_FACTOR_WORD = 0;

@@ -16,8 +16,11 @@ QUADTILE_NAMESPACE_BEGIN
 const QUADTILE_UINT TILE_CLAMPED = 1;  // a texel whose importance is not below the threshold
 
 // Header flags.
-const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;     // required > written: the buffer was too small
-const QUADTILE_UINT TILE_LIST_OVER_BUDGET = 2;  // more tiles than the budget, with the largest factor
+const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;  // required > written: the buffer was too small
+const QUADTILE_UINT TILE_LIST_OVER_BUDGET =
+    2;  // more tiles than the budget, with the largest factor
+// Empty: an update of a list for which canonical order has not been recorded before.
+const QUADTILE_UINT TILE_LIST_NOT_COUNTED = 4;
 
 // A tile: the node (level, x, y) of a layer's quadtree. It covers the texels
 // [x << level, (x + 1) << level) x [y << level, (y + 1) << level) that lie inside the map.

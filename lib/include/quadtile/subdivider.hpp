@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/dirty_blocks.h>
 #include <quadtile/device.hpp>
 #include <quadtile/pyramid.hpp>
 #include <quadtile/threshold.hpp>
@@ -141,6 +142,27 @@ class Subdivider {
     // were bound.
     void record(VkCommandBuffer commands, const Binding& binding, Order order = Order::any,
                 std::optional<std::uint64_t> max_tiles = std::nullopt) const;
+
+    // Brings a list up to date after texels inside the rectangles have changed (`fused` only): the
+    // 64 x 64 blocks that they touch are counted again, then the whole list is written, in
+    // canonical order, the same that `record` would give. That reads once more the blocks that hold
+    // smaller tiles, no others. No rectangle, no change.
+    //
+    // The scratch must be as the last `record` in canonical order without a budget has left it, or
+    // an update since, with the same threshold and map shape; with other thresholds the list is
+    // wrong. Where the scratch was used otherwise since, or never, the header says
+    // TILE_LIST_NOT_COUNTED and the list is empty. The tile list may be another, or a longer one
+    // after an overflow.
+    //
+    // Barriers as for `record`. Throws Error(invalid_argument) as `record` does, and for a
+    // rectangle that is empty or not inside the map; then nothing was recorded. One dispatch for
+    // each region of touched blocks without gaps, and one more.
+    void record_update(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
+                       std::span<const DirtyRectangle> rectangles) const;
+
+    // The same with the thresholds that Resources::layer_thresholds holds, unchanged.
+    void record_update(VkCommandBuffer commands, const Binding& binding,
+                       std::span<const DirtyRectangle> rectangles) const;
 
     // What Resources::layer_thresholds must hold, for one threshold for each layer.
     // Throws Error(invalid_argument) where one of them does not fit the shape or is not monotone,
