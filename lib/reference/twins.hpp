@@ -6,6 +6,7 @@
 #include <quadtile/budget.h>
 #include <quadtile/reference.hpp>
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,15 @@ class Subdivision {
     std::uint32_t layer_;
     std::vector<Tile>& tiles_;
 };
+
+// What thresholds of layers come to, each on its layer as on a map of one layer.
+// Throws Error(invalid_argument), which names the layer, where one does not fit; and where there
+// are more or fewer than layers.
+[[nodiscard]] std::vector<ResolvedThreshold> resolve_layers(
+    const MapShape& shape, std::span<const Threshold> layer_thresholds);
+
+// The same as one threshold by node. Throws Error as resolve_layers does.
+[[nodiscard]] Threshold by_node(const MapShape& shape, std::span<const Threshold> layer_thresholds);
 
 // Throws Error(invalid_argument): even the largest factor leaves more than `max_tiles`.
 [[noreturn]] void refuse_budget(std::uint64_t max_tiles, std::uint64_t least_tiles);

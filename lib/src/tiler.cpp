@@ -72,7 +72,16 @@ struct MapResources {
     Image map;
     std::optional<PyramidResources> pyramid;
     Buffer scratch;
-    Buffer thresholds;  // of the nodes; empty until a threshold is by node
+    Buffer node_thresholds;   // empty until a threshold is by node
+    Buffer layer_thresholds;  // empty until layers have thresholds of their own
+};
+
+// What one call asks for.
+struct Request {
+    const Threshold* threshold;           // of all layers; null where each has its own
+    std::vector<float> layer_thresholds;  // their words (Subdivider::layer_thresholds)
+    Order order;
+    std::optional<std::uint64_t> max_tiles;
 };
 
 // A list that tiles are written to. The binding refers to the map's resources too.
@@ -102,13 +111,14 @@ struct Tiler::Impl {
 
     void prepare_strategy(Strategy strategy, std::uint32_t subtree_levels);
     void prepare_map(const MapShape& shape);
-    void prepare_thresholds();
+    void prepare_thresholds(Buffer& thresholds, const char* name, std::uint64_t size_bytes);
     void prepare_list(std::uint64_t capacity);
     [[nodiscard]] Subdivider::Binding bind_list(const Buffer& buffer, std::uint64_t capacity) const;
     void upload(const MapView& map);
-    void upload_thresholds(const Threshold& threshold);
-    void run(const Threshold& threshold, Order order, std::optional<std::uint64_t> max_tiles,
-             TileList& result);
+    void upload_thresholds(const Buffer& thresholds, const std::vector<float>& contents);
+    [[nodiscard]] TileList start_result(const MapView& map, Order order) const;
+    void subdivide(const MapView& map, const Request& request, TileList& result);
+    void run(const Request& request, Order order, TileList& result);
     [[nodiscard]] TileListHeader read_header_and_statistics(TileList& result);
     void read_tiles(std::uint64_t count, std::vector<Tile>& tiles);
     void forget_resources();
@@ -192,19 +202,19 @@ void Tiler::Impl::prepare_map(const MapShape& shape) {
         }
     });
     map.emplace(MapResources{shape, std::move(map_image), std::move(pyramid_resources),
-                             std::move(scratch), Buffer()});
+                             std::move(scratch), Buffer(), Buffer()});
     clean = true;
 }
 
-void Tiler::Impl::prepare_thresholds() {
-    if (map->thresholds.handle()) {
+void Tiler::Impl::prepare_thresholds(Buffer& thresholds, const char* name,
+                                     std::uint64_t size_bytes) {
+    if (thresholds.handle()) {
         return;
     }
-    map->thresholds =
-        Buffer(context, "the thresholds of the nodes", threshold_map_size_bytes(map->shape),
-               vk::BufferUsageFlags(subdivider->requirements(map->shape, 1).usage) |
-                   vk::BufferUsageFlagBits::eTransferDst,
-               MemoryKind::device);
+    thresholds = Buffer(context, name, size_bytes,
+                        vk::BufferUsageFlags(subdivider->requirements(map->shape, 1).usage) |
+                            vk::BufferUsageFlagBits::eTransferDst,
+                        MemoryKind::device);
     if (list) {  // it is bound without them; where binding it again fails, there is none
         ListResources kept = std::move(*list);
         list.reset();
@@ -234,7 +244,8 @@ Subdivider::Binding Tiler::Impl::bind_list(const Buffer& buffer, std::uint64_t c
                      .scratch = {map->scratch.handle()},
                      .tile_list = {buffer.handle()},
                      .tile_capacity = capacity,
-                     .node_thresholds = {map->thresholds.handle()}});
+                     .node_thresholds = {map->node_thresholds.handle()},
+                     .layer_thresholds = {map->layer_thresholds.handle()}});
 }
 
 void Tiler::Impl::upload(const MapView& view) {
@@ -245,15 +256,14 @@ void Tiler::Impl::upload(const MapView& view) {
                          view);
 }
 
-void Tiler::Impl::upload_thresholds(const Threshold& threshold) {
-    const std::vector<float> contents = threshold_map_contents(threshold, map->shape);
+void Tiler::Impl::upload_thresholds(const Buffer& thresholds, const std::vector<float>& contents) {
     const vk::DeviceSize size_bytes = contents.size() * sizeof(contents[0]);
     for (vk::DeviceSize first = 0; first < size_bytes; first += STAGING_BYTES) {
         const vk::DeviceSize part = std::min(size_bytes - first, STAGING_BYTES);
         std::memcpy(upload_staging.mapped(),
                     reinterpret_cast<const std::byte*>(contents.data()) + first, part);
-        commands.run("uploading the thresholds of the nodes", [&](vk::CommandBuffer buffer) {
-            buffer.copyBuffer(upload_staging.handle(), map->thresholds.handle(),
+        commands.run("uploading thresholds", [&](vk::CommandBuffer buffer) {
+            buffer.copyBuffer(upload_staging.handle(), thresholds.handle(),
                               vk::BufferCopy(0, first, part), context->dispatch);
             const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eShaderRead);
             buffer.pipelineBarrier(Stage::eTransfer, Stage::eComputeShader, {}, copied, {}, {},
@@ -262,8 +272,7 @@ void Tiler::Impl::upload_thresholds(const Threshold& threshold) {
     }
 }
 
-void Tiler::Impl::run(const Threshold& threshold, Order order,
-                      std::optional<std::uint64_t> max_tiles, TileList& result) {
+void Tiler::Impl::run(const Request& request, Order order, TileList& result) {
     const Dispatch& d = context->dispatch;
     clean = false;
     commands.run("subdividing", [&](vk::CommandBuffer buffer) {
@@ -276,7 +285,11 @@ void Tiler::Impl::run(const Threshold& threshold, Order order,
                                    {}, {}, d);
             timestamps.write(buffer);
         }
-        subdivider->record(buffer, list->binding, threshold, order, max_tiles);
+        if (request.threshold != nullptr) {
+            subdivider->record(buffer, list->binding, *request.threshold, order, request.max_tiles);
+        } else {
+            subdivider->record(buffer, list->binding, order, request.max_tiles);
+        }
         timestamps.write(buffer);
 
         // The header and the NaN counts of the layers, for the host.
@@ -333,6 +346,77 @@ void Tiler::Impl::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
     }
 }
 
+TileList Tiler::Impl::start_result(const MapView& view, Order order) const {
+    if (view.texels == nullptr) {
+        throw Error(ErrorCode::invalid_argument, "the map has no texels (null pointer)");
+    }
+    TileList result;
+    result.shape = view.shape;
+    result.order = order;
+    result.device = context->info.name;
+    return result;
+}
+
+void Tiler::Impl::subdivide(const MapView& view, const Request& request, TileList& result) {
+    result.strategy = subdivider->strategy();
+    if (request.max_tiles && result.strategy != Strategy::fused) {
+        throw Error(ErrorCode::invalid_argument,
+                    "a budget of tiles needs the strategy automatic, fused or reference");
+    }
+    const bool by_layer = request.threshold == nullptr;
+    const bool by_node = !by_layer && request.threshold->is_by_node();
+
+    Stopwatch clock;
+    prepare_map(view.shape);
+    if (by_layer) {
+        prepare_thresholds(map->layer_thresholds, "the thresholds of the layers",
+                           request.layer_thresholds.size() * sizeof(float));
+    }
+    if (by_node) {
+        prepare_thresholds(map->node_thresholds, "the thresholds of the nodes",
+                           threshold_map_size_bytes(view.shape));
+    }
+    const std::uint64_t texels =
+        std::uint64_t{view.shape.width} * view.shape.height * view.shape.layers;
+    const std::uint64_t guess = options.initial_tile_capacity != 0
+                                    ? options.initial_tile_capacity
+                                    : std::max(SMALLEST_FIRST_CAPACITY, texels / 16);
+    prepare_list(std::min(guess, context->info.max_tiles));
+    result.stages.push_back({"allocate", clock.lap_ms(), false});
+    upload(view);
+    if (by_layer) {
+        upload_thresholds(map->layer_thresholds, request.layer_thresholds);
+    }
+    if (by_node) {
+        upload_thresholds(map->node_thresholds,
+                          threshold_map_contents(*request.threshold, view.shape));
+    }
+    result.stages.push_back({"upload", clock.lap_ms(), false});
+
+    // The others' lists are sorted on the host.
+    const bool sorts = request.order == Order::canonical && result.strategy != Strategy::fused;
+    const Order order_on_gpu = sorts ? Order::any : request.order;
+    run(request, order_on_gpu, result);
+    TileListHeader header = read_header_and_statistics(result);
+    if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
+        reference::refuse_budget(request.max_tiles.value_or(0), header.required);
+    }
+    while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
+        ++result.buffer_repeats;
+        prepare_list(header.required);
+        run(request, order_on_gpu, result);
+        header = read_header_and_statistics(result);
+    }
+    result.threshold_factor = header.threshold_factor;
+    clock.lap_ms();
+    read_tiles(header.written, result.tiles);
+    result.stages.push_back({"read back", clock.lap_ms(), false});
+    if (sorts) {
+        sort_canonical(result.tiles);
+        result.stages.push_back({"sort", clock.lap_ms(), false});
+    }
+}
+
 Tiler::Tiler(const Device& device, const TilerOptions& options)
     : impl_(std::make_unique<Impl>(device, options)) {}
 Tiler::Tiler(Tiler&&) noexcept = default;
@@ -342,67 +426,44 @@ Tiler::~Tiler() = default;
 TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order order,
                           std::optional<std::uint64_t> max_tiles) {
     check_shape(map.shape);
-    if (map.texels == nullptr) {
-        throw Error(ErrorCode::invalid_argument, "the map has no texels (null pointer)");
-    }
+    TileList result = impl_->start_result(map, order);
     // Refused before anything is uploaded.
     (void)threshold.resolve(map.shape);
-    TileList result;
-    result.shape = map.shape;
-    result.device = impl_->context->info.name;
     if (impl_->options.strategy == Strategy::automatic) {
         const StrategyChoice choice =
             choose_strategy(impl_->context->info, map.shape, threshold, max_tiles);
         impl_->prepare_strategy(choice.strategy, choice.subtree_levels);
         result.strategy_reason = choice.reason;
     }
-    result.strategy = impl_->subdivider->strategy();
     impl_->subdivider->check_threshold(map.shape, threshold);
-    if (max_tiles && result.strategy != Strategy::fused) {
-        throw Error(ErrorCode::invalid_argument,
-                    "a budget of tiles needs the strategy automatic, fused or reference");
-    }
+    impl_->subdivide(map, {&threshold, {}, order, max_tiles}, result);
+    return result;
+}
 
-    Stopwatch clock;
-    impl_->prepare_map(map.shape);
-    if (threshold.is_by_node()) {
-        impl_->prepare_thresholds();
+TileList Tiler::subdivide(const MapView& map, std::span<const Threshold> layer_thresholds,
+                          Order order, std::optional<std::uint64_t> max_tiles) {
+    check_shape(map.shape);
+    TileList result = impl_->start_result(map, order);
+    // Refused before anything is uploaded.
+    (void)reference::resolve_layers(map.shape, layer_thresholds);
+    const std::uint32_t top = top_level(map.shape.width, map.shape.height);
+    const bool fused_takes_them =
+        std::ranges::all_of(layer_thresholds, [&](const Threshold& threshold) {
+            return !threshold.is_by_node() && threshold.is_monotone(top);
+        });
+    const Strategy strategy = impl_->options.strategy;
+    if (!fused_takes_them || (strategy != Strategy::automatic && strategy != Strategy::fused)) {
+        return subdivide(map, reference::by_node(map.shape, layer_thresholds), order, max_tiles);
     }
-    const std::uint64_t texels =
-        std::uint64_t{map.shape.width} * map.shape.height * map.shape.layers;
-    const std::uint64_t guess = impl_->options.initial_tile_capacity != 0
-                                    ? impl_->options.initial_tile_capacity
-                                    : std::max(SMALLEST_FIRST_CAPACITY, texels / 16);
-    impl_->prepare_list(std::min(guess, impl_->context->info.max_tiles));
-    result.stages.push_back({"allocate", clock.lap_ms(), false});
-    impl_->upload(map);
-    if (threshold.is_by_node()) {
-        impl_->upload_thresholds(threshold);
+    if (strategy == Strategy::automatic) {
+        impl_->prepare_strategy(Strategy::fused, impl_->options.subtree_levels);
+        result.strategy_reason =
+            "thresholds of layers, none of which grows from a node to its parent: only fused takes "
+            "them as they are";
     }
-    result.stages.push_back({"upload", clock.lap_ms(), false});
-
-    // The others' lists are sorted on the host.
-    const bool sorts = order == Order::canonical && result.strategy != Strategy::fused;
-    const Order order_on_gpu = sorts ? Order::any : order;
-    impl_->run(threshold, order_on_gpu, max_tiles, result);
-    TileListHeader header = impl_->read_header_and_statistics(result);
-    if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
-        reference::refuse_budget(max_tiles.value_or(0), header.required);
-    }
-    while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
-        ++result.buffer_repeats;
-        impl_->prepare_list(header.required);
-        impl_->run(threshold, order_on_gpu, max_tiles, result);
-        header = impl_->read_header_and_statistics(result);
-    }
-    result.threshold_factor = header.threshold_factor;
-    clock.lap_ms();
-    impl_->read_tiles(header.written, result.tiles);
-    result.stages.push_back({"read back", clock.lap_ms(), false});
-    if (sorts) {
-        sort_canonical(result.tiles);
-        result.stages.push_back({"sort", clock.lap_ms(), false});
-    }
+    impl_->subdivide(
+        map, {nullptr, Subdivider::layer_thresholds(map.shape, layer_thresholds), order, max_tiles},
+        result);
     return result;
 }
 

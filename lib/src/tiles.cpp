@@ -1,3 +1,4 @@
+#include <quadtile/error.hpp>
 #include <quadtile/tiles.hpp>
 
 #include <algorithm>
@@ -33,6 +34,21 @@ std::vector<std::uint64_t> TileList::tiles_per_level() const {
         ++counts.at(tile.level());
     }
     return counts;
+}
+
+std::span<const Tile> TileList::tiles_of_layer(std::uint32_t layer) const {
+    if (order != Order::canonical) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the tiles of a layer lie together in canonical order only; ask for it when "
+                    "you subdivide");
+    }
+    if (layer >= shape.layers) {
+        throw Error(ErrorCode::invalid_argument, "there is no layer " + std::to_string(layer) +
+                                                     ", the map has " +
+                                                     std::to_string(shape.layers));
+    }
+    const auto part = std::ranges::equal_range(tiles, layer, {}, &Tile::layer);
+    return {part.begin(), part.end()};
 }
 
 void sort_canonical(std::vector<Tile>& tiles) {

@@ -222,6 +222,176 @@ TEST_F(Batches, BudgetsHoldForAllLayersTogether) {
     }
 }
 
+std::string text_of(Strategy strategy, const Variant& variant, const MapShape& shape) {
+    return "strategy " + std::to_string(static_cast<int>(strategy)) + ", " + variant.name + ", " +
+           std::to_string(shape.width) + " x " + std::to_string(shape.height);
+}
+
+void expect_batch_equal_to_the_reference(const Variant& variant, Strategy strategy,
+                                         const Batch& batch) {
+    Tiler& tiler = tiler_for(variant, strategy);
+    const MapView map{batch.texels.data(), batch.shape};
+    const TileList expected = reference::subdivide(map, batch.thresholds);
+    if (expected.tiles.size() > device_for(variant).info().max_tiles) {
+        return;  // a variant with short chunks
+    }
+    const std::string what = text_of(strategy, variant, batch.shape);
+    const TileList list = tiler.subdivide(map, batch.thresholds);
+    EXPECT_EQ(difference(list, expected), "") << what;
+    EXPECT_EQ(list.strategy, strategy == Strategy::automatic ? Strategy::fused : strategy);
+    EXPECT_EQ(list.strategy_reason.empty(), strategy != Strategy::automatic);
+    EXPECT_EQ(list.order, Order::canonical);
+    for (std::uint32_t layer = 0; layer < LAYERS; ++layer) {
+        EXPECT_TRUE(std::ranges::equal(list.tiles_of_layer(layer), batch.expected(layer)))
+            << "layer " << layer << ", " << what;
+    }
+    TileList mixed = tiler.subdivide(map, batch.thresholds, Order::any);
+    EXPECT_EQ(mixed.order, Order::any);
+    sort_canonical(mixed.tiles);
+    EXPECT_EQ(difference(mixed, expected), "") << what << ", any order";
+}
+
+TEST_F(Batches, InOneCallEqualTheReference) {
+    for (const Batch& batch : {Batch(1, 1), Batch(63, 40), Batch(65, 130)}) {
+        for (const Variant& variant : all_variants()) {
+            expect_batch_equal_to_the_reference(variant, Strategy::fused, batch);
+        }
+        for (const Strategy strategy :
+             {Strategy::automatic, Strategy::per_level, Strategy::subtree}) {
+            expect_batch_equal_to_the_reference(all_variants().front(), strategy, batch);
+        }
+    }
+}
+
+// What fused cannot take as thresholds of layers goes through thresholds by node.
+TEST_F(Batches, InOneCallTakeThresholdsOfAllKinds) {
+    const MapShape one{70, 50};
+    const MapShape shape{one.width, one.height, 3};
+    const std::vector<float> texels = with_special_values(random_map(shape), 8);
+    const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+    const std::vector<float> fragments = random_fragments(one);
+    const Threshold level = Threshold::max_resolution(4.0F);
+    const Threshold growing =
+        Threshold::per_level({0.9F, 0.8F, 0.9F, 0.97F, 0.9F, 0.7F, 0.6F, 0.5F});
+    const Threshold node =
+        Threshold::memory(4.0F, 30.0F, view_of(fragments, one.width, one.height));
+    for (const auto& [thresholds, monotone] :
+         {std::pair{std::vector{level, growing, level}, false},
+          std::pair{std::vector{level, node, Threshold::constant(0.9F)}, true},
+          std::pair{std::vector{node, growing, Threshold::map(random_thresholds(one))}, false}}) {
+        const TileList expected = reference::subdivide(map, thresholds);
+        for (const Strategy strategy :
+             {Strategy::automatic, Strategy::fused, Strategy::per_level, Strategy::subtree}) {
+            Tiler& tiler = tiler_for(all_variants().front(), strategy);
+            if (strategy == Strategy::fused && !monotone) {
+                EXPECT_THROW((void)tiler.subdivide(map, thresholds), Error);
+                continue;
+            }
+            EXPECT_EQ(difference(tiler.subdivide(map, thresholds), expected), "")
+                << text_of(strategy, all_variants().front(), shape);
+        }
+    }
+}
+
+TEST_F(Batches, InOneCallKeepBudgetsForAllLayersTogether) {
+    Batch batch(65, 100);
+    for (float& texel : batch.texels) {  // what is infinite is split under every factor
+        texel = std::isfinite(texel) ? texel : 1.0F;
+    }
+    for (Threshold& threshold : batch.thresholds) {
+        threshold = Threshold::constant(
+            0.1F + 0.05F * static_cast<float>(&threshold - &batch.thresholds[0]));
+    }
+    const MapView map{batch.texels.data(), batch.shape};
+    Tiler tiler(device_for(), {.initial_tile_capacity = 1});  // each list outgrows it
+    for (const std::uint64_t budget :
+         {std::uint64_t{500}, std::uint64_t{2000}, std::uint64_t{10000}, std::uint64_t{100000}}) {
+        const TileList expected =
+            reference::subdivide(map, batch.thresholds, {.max_tiles = budget});
+        EXPECT_LE(expected.tiles.size(), budget);
+        for (const Order order : {Order::canonical, Order::any}) {
+            TileList list = tiler.subdivide(map, batch.thresholds, order, budget);
+            sort_canonical(list.tiles);
+            EXPECT_EQ(difference(list, expected), "") << "budget " << budget;
+            EXPECT_EQ(list.threshold_factor, expected.threshold_factor);
+            EXPECT_EQ(list.strategy, Strategy::fused);
+        }
+    }
+    // A threshold by node among them.
+    NodeThresholds nodes(65, 100);
+    nodes.at(0, 3, 4) = 2.0F;
+    batch.thresholds[2] = Threshold::map(nodes);
+    const TileList expected = reference::subdivide(map, batch.thresholds, {.max_tiles = 10000});
+    EXPECT_GT(expected.threshold_factor, 1.0F);
+    const TileList list =
+        tiler.subdivide(map, batch.thresholds, Order::canonical, std::uint64_t{10000});
+    EXPECT_EQ(difference(list, expected), "");
+    EXPECT_EQ(list.threshold_factor, expected.threshold_factor);
+}
+
+// Their buffers and bindings are kept side by side.
+TEST_F(Batches, OneTilerServesThresholdsOfAllLayersOfEachAndOfNodesInTurn) {
+    const Batch batch(63, 40);
+    const MapView map{batch.texels.data(), batch.shape};
+    const Threshold all = Threshold::constant(0.9F);
+    const std::vector<float> fragments = random_fragments(batch.shape);
+    const Threshold nodes = Threshold::memory(
+        16.0F, 60.0F, view_of(fragments, batch.shape.width, batch.shape.height, LAYERS));
+    std::vector<Threshold> reversed = batch.thresholds;
+    std::ranges::reverse(reversed);
+    Tiler tiler(device_for(), {.strategy = Strategy::fused});
+    for (int repeat = 0; repeat < 2; ++repeat) {
+        EXPECT_EQ(difference(tiler.subdivide(map, all), reference::subdivide(map, all)), "");
+        EXPECT_EQ(difference(tiler.subdivide(map, batch.thresholds),
+                             reference::subdivide(map, batch.thresholds)),
+                  "");
+        EXPECT_EQ(difference(tiler.subdivide(map, nodes), reference::subdivide(map, nodes)), "");
+        EXPECT_EQ(difference(tiler.subdivide(map, reversed), reference::subdivide(map, reversed)),
+                  "");
+    }
+}
+
+TEST_F(Batches, InOneCallRefuseWhatDoesNotFit) {
+    const MapShape shape{8, 8, 2};
+    const std::vector<float> texels = constant_map(shape, 1.0F);
+    const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+    const Threshold one = Threshold::constant(1.0F);
+    const Threshold growing = Threshold::per_level({1, 2, 3, 4});
+    const auto message_of = [&](Strategy strategy, const std::vector<Threshold>& thresholds,
+                                std::optional<std::uint64_t> budget = std::nullopt) {
+        try {
+            (void)tiler_for(all_variants().front(), strategy)
+                .subdivide(map, thresholds, Order::canonical, budget);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    for (const Strategy strategy :
+         {Strategy::automatic, Strategy::fused, Strategy::per_level, Strategy::subtree}) {
+        EXPECT_THAT(message_of(strategy, {}), testing::HasSubstr("2 layers, but 0 thresholds"));
+        EXPECT_THAT(message_of(strategy, {one}), testing::HasSubstr("2 layers, but 1 thresholds"));
+        EXPECT_THAT(message_of(strategy, {one, one, one}),
+                    testing::HasSubstr("2 layers, but 3 thresholds"));
+        EXPECT_THAT(message_of(strategy, {one, Threshold::per_level({1.0F})}),
+                    testing::HasSubstr("layer 1 does not fit"));
+        EXPECT_THAT(message_of(strategy, {Threshold::bound_map(), one}),
+                    testing::HasSubstr("layer 0 does not fit"));
+    }
+    EXPECT_THAT(message_of(Strategy::fused, {one, growing}),
+                testing::AllOf(testing::HasSubstr("do not grow"), testing::HasSubstr("layer 1")));
+    EXPECT_THAT(message_of(Strategy::automatic, {one, growing}, 100),
+                testing::AllOf(testing::HasSubstr("do not grow"), testing::HasSubstr("layer 1")));
+    EXPECT_THAT(message_of(Strategy::subtree, {one, one}, 100),
+                testing::HasSubstr("needs the strategy automatic, fused or reference"));
+    EXPECT_THROW((void)tiler_for(all_variants().front(), Strategy::fused)
+                     .subdivide({nullptr, shape}, std::array{one, one}),
+                 Error);
+    EXPECT_THAT(message_of(Strategy::automatic, {one, one}, 1),
+                testing::HasSubstr("max_tiles is 1, but this map has at least 2 tiles"));
+}
+
 // The places of layers are summed up 256 at a time.
 TEST_F(Batches, MoreLayersThanAWorkgroupHasThreads) {
     for (const Variant& variant :

@@ -284,6 +284,47 @@ TEST(Budget, TheSmallestFactorThatKeepsTheBudgetIsTaken) {
     EXPECT_GT(*factors.rbegin(), 0x1p20F);
 }
 
+// One factor for all layers, whatever their thresholds.
+TEST(Budget, OfLayersWithThresholdsOfTheirOwn) {
+    const SmallMap map = wide_map({21, 13, 3}, false);
+    const std::vector<Threshold> thresholds{Threshold::constant(0.3F),
+                                            Threshold::max_resolution(11.0F).scaled(1.25F),
+                                            Threshold::map(NodeThresholds([] {
+                                                NodeThresholds nodes(21, 13);
+                                                for (std::uint32_t x = 0; x < 21; ++x) {
+                                                    nodes.at(0, x, 7) = 1.0F;
+                                                }
+                                                return nodes;
+                                            }()))};
+    const auto tiles_under = [&](float factor) {
+        std::uint64_t tiles = 0;
+        for (std::size_t layer = 0; layer < thresholds.size(); ++layer) {
+            const float* first = map.texels.data() + layer * 21 * 13;
+            tiles += reference::subdivide({first, {21, 13}}, thresholds[layer].scaled(factor))
+                         .tiles.size();
+        }
+        return tiles;
+    };
+    std::set<float> factors;
+    for (const std::uint64_t budget : {290, 300, 350, 400, 500, 600, 1000}) {
+        const TileList list = reference::subdivide(map.view(), thresholds, {.max_tiles = budget});
+        const float factor = list.threshold_factor;
+        EXPECT_LE(list.tiles.size(), budget);
+        EXPECT_EQ(list.tiles.size(), tiles_under(factor));
+        std::vector<Threshold> scaled;
+        for (const Threshold& threshold : thresholds) {
+            scaled.push_back(threshold.scaled(factor));
+        }
+        EXPECT_EQ(list.tiles, reference::subdivide(map.view(), scaled).tiles);
+        if (factor > 1.0F) {
+            const std::uint32_t i = (std::bit_cast<std::uint32_t>(factor) - 0x3f800000U) >> 17U;
+            EXPECT_GT(tiles_under(budget_factor(i - 1)), budget);
+        }
+        factors.insert(factor);
+    }
+    EXPECT_GT(factors.size(), 4U);
+}
+
 TEST(Budget, NodesOfOneRatioAreSplitTogether) {
     // All are 5 times their threshold; the factor after 5 is 5 + 1/16.
     const SmallMap map{{8, 8}, test::constant_map({8, 8}, 5.0F)};

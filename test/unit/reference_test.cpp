@@ -134,6 +134,68 @@ TEST(Reference, EveryNodeIsComparedWithItsOwnThreshold) {
     EXPECT_GT(lists_of_several_levels, 10U);
 }
 
+// Each layer as a map of its own, under thresholds of every kind.
+TEST(Reference, LayersHaveThresholdsOfTheirOwn) {
+    const MapShape one{37, 20};
+    const std::vector<float> fragments = test::random_fragments(one);
+    const std::vector<Threshold> thresholds{
+        Threshold::constant(0.9F),
+        Threshold::constant(0.5F).scaled(1.5F),
+        Threshold::max_resolution(4.0F),
+        Threshold::per_level({0.1F, 0.2F, 0.9F, 1.1F, 0.3F, 0.2F, 0.1F}),  // grows, and falls
+        Threshold::map(test::random_thresholds(one)),
+        Threshold::memory(4.0F, 30.0F, view_of(fragments, one.width, one.height)),
+        Threshold::constant(INF),
+    };
+    const auto layers = static_cast<std::uint32_t>(thresholds.size());
+    const MapShape shape{one.width, one.height, layers};
+    const std::vector<float> texels = test::with_special_values(test::random_map(shape), 8);
+    const TileList list =
+        reference::subdivide(view_of(texels, one.width, one.height, layers), thresholds);
+    EXPECT_EQ(check_partition(list.tiles, shape), "");
+    EXPECT_EQ(list.order, Order::canonical);
+    std::uint64_t nan_texels = 0;
+    for (std::uint32_t layer = 0; layer < layers; ++layer) {
+        const float* first = texels.data() + std::size_t{layer} * one.width * one.height;
+        TileList alone = reference::subdivide({first, one}, thresholds[layer]);
+        for (Tile& tile : alone.tiles) {
+            tile.node |= layer << 16U;
+        }
+        EXPECT_THAT(list.tiles_of_layer(layer), testing::ElementsAreArray(alone.tiles))
+            << "layer " << layer;
+        nan_texels += alone.nan_texels;
+    }
+    EXPECT_EQ(list.nan_texels, nan_texels);
+}
+
+TEST(Reference, ThresholdsOfLayersThatDoNotFitAreRefused) {
+    const std::vector<float> texels(32, 1.0F);
+    const MapView map = view_of(texels, 4, 4, 2);
+    const Threshold one = Threshold::constant(1.0F);
+    const auto message_of = [&](const std::vector<Threshold>& thresholds) {
+        try {
+            (void)reference::subdivide(map, thresholds);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_EQ(message_of({one, one}), "");
+    EXPECT_THAT(message_of({}), testing::HasSubstr("2 layers, but 0 thresholds"));
+    EXPECT_THAT(message_of({one}), testing::HasSubstr("2 layers, but 1 thresholds"));
+    EXPECT_THAT(message_of({one, one, one}), testing::HasSubstr("2 layers, but 3 thresholds"));
+    EXPECT_THAT(message_of({one, Threshold::per_level({1.0F})}),
+                testing::AllOf(testing::HasSubstr("layer 1 does not fit"),
+                               testing::HasSubstr("1 level thresholds")));
+    // Each fits its layer, not the whole map.
+    EXPECT_THAT(message_of({Threshold::map(NodeThresholds(4, 4, 2)), one}),
+                testing::HasSubstr("layer 0 does not fit"));
+    EXPECT_EQ(message_of({Threshold::map(NodeThresholds(4, 4)), one}), "");
+    EXPECT_THAT(message_of({one, Threshold::bound_map()}),
+                testing::HasSubstr("layer 1 does not fit"));
+}
+
 TEST(Reference, TwinsOfTheKernelsGiveTheSameTiles) {
     for (const MapShape& shape : {MapShape{1, 1}, MapShape{2, 2}, MapShape{1, 9}, MapShape{33, 31},
                                   MapShape{128, 64}, MapShape{200, 77}}) {

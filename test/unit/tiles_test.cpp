@@ -1,3 +1,4 @@
+#include <quadtile/error.hpp>
 #include <quadtile/tiles.hpp>
 
 #include <gmock/gmock.h>
@@ -55,6 +56,43 @@ TEST(Tiles, CountsPerLevel) {
     list.shape = {3, 2};
     list.tiles = {tile_at(1, 0, 0), tile_at(0, 2, 0), tile_at(0, 2, 1)};
     EXPECT_THAT(list.tiles_per_level(), testing::ElementsAre(2U, 1U, 0U));
+}
+
+TEST(Tiles, LayersLieTogetherInCanonicalOrder) {
+    TileList list;
+    list.shape = {3, 2, 4};
+    list.tiles = {tile_at(1, 0, 0, 0), tile_at(0, 2, 0, 0), tile_at(0, 2, 1, 0),
+                  tile_at(2, 0, 0, 1), tile_at(2, 0, 0, 3)};
+    list.order = Order::canonical;
+    const auto part = [&](std::size_t first, std::size_t count) {
+        return testing::ElementsAreArray(
+            list.tiles.begin() + static_cast<std::ptrdiff_t>(first),
+            list.tiles.begin() + static_cast<std::ptrdiff_t>(first + count));
+    };
+    EXPECT_THAT(list.tiles_of_layer(0), part(0, 3));
+    EXPECT_THAT(list.tiles_of_layer(1), part(3, 1));
+    EXPECT_THAT(list.tiles_of_layer(2), testing::IsEmpty());  // of no list but one that is edited
+    EXPECT_THAT(list.tiles_of_layer(3), part(4, 1));
+    EXPECT_EQ(list.tiles_of_layer(0).data(), list.tiles.data());
+}
+
+TEST(Tiles, LayersThatDoNotLieTogetherOrDoNotExistAreRefused) {
+    const auto message_of = [](const TileList& list, std::uint32_t layer) {
+        try {
+            (void)list.tiles_of_layer(layer);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    TileList list;
+    list.shape = {3, 2, 2};
+    list.order = Order::any;
+    EXPECT_THAT(message_of(list, 0), HasSubstr("in canonical order only"));
+    list.order = Order::canonical;
+    EXPECT_EQ(message_of(list, 1), "");
+    EXPECT_THAT(message_of(list, 2), HasSubstr("no layer 2, the map has 2"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace quadtile::reference {
@@ -63,6 +64,12 @@ struct SubdivideOptions {
 // nodes whose importance is infinite or 2^32 times their threshold (0, for example) are split under
 // every factor.
 [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
+                                 const SubdivideOptions& options = {});
+
+// The same with a threshold for each layer: each is subdivided as a map of one layer under its own.
+// A budget holds for all layers together, by one factor. Takes 4 bytes of memory a node more.
+// Throws Error(invalid_argument) also where there are more or fewer thresholds than layers.
+[[nodiscard]] TileList subdivide(const MapView& map, std::span<const Threshold> layer_thresholds,
                                  const SubdivideOptions& options = {});
 
 // A texel's channels as floats: unorm in [0, 1], sRGB colours in linear light.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace quadtile {
 
@@ -39,6 +40,18 @@ class Tiler {
     // kept), unsupported (map larger than the device's images, list or thresholds longer than it
     // can address), out_of_memory, device_lost.
     [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
+                                     Order order = Order::canonical,
+                                     std::optional<std::uint64_t> max_tiles = std::nullopt);
+
+    // The same with a threshold for each layer: each is subdivided as a map of one layer under its
+    // own. A budget holds for all layers together, by one factor; TileList::tiles_of_layer finds a
+    // layer's tiles.
+    // One run of `fused` where the strategy is automatic or fused and the thresholds are by level
+    // and monotone. Others become one threshold by node: 5.5 bytes a texel in memory and to upload.
+    // Throws Error as the other does, and invalid_argument where there are more or fewer thresholds
+    // than layers.
+    [[nodiscard]] TileList subdivide(const MapView& map,
+                                     std::span<const Threshold> layer_thresholds,
                                      Order order = Order::canonical,
                                      std::optional<std::uint64_t> max_tiles = std::nullopt);
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct StageTime {
 struct TileList {
     MapShape shape;
     std::vector<Tile> tiles;
+    Order order = Order::any;  // of the tiles
 
     float threshold_factor = 1.0F;            // by which a budget scaled the threshold
     std::uint64_t nan_texels = 0;             // texels that were NaN and counted as +inf
@@ -66,6 +68,10 @@ struct TileList {
     }
     // Tiles of each level, 0 to levels() - 1.
     [[nodiscard]] std::vector<std::uint64_t> tiles_per_level() const;
+    // The tiles of one layer, which lie together in canonical order; valid as long as `tiles` is.
+    // Any order mixes the layers; there Tile::layer says which one a tile is of.
+    // Throws Error(invalid_argument) for any order and for a layer that the map does not have.
+    [[nodiscard]] std::span<const Tile> tiles_of_layer(std::uint32_t layer) const;
 };
 
 // Sorts into the canonical order, in place. The order is total: no two tiles of a list share their
