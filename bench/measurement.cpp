@@ -32,6 +32,18 @@ std::string text_of(const MapShape& shape) {
     return text;
 }
 
+// `expected` is in canonical order.
+void compare_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace, Order order,
+                   const std::vector<Tile>& expected) {
+    std::vector<Tile> tiles = workspace.read_tiles(gpu);
+    if (order == Order::any) {
+        sort_canonical(tiles);
+    }
+    if (tiles != expected) {
+        throw WrongResult("the tiles differ from the reference's");
+    }
+}
+
 bool more_than_the_device_holds(const Error& error) {
     return error.code() == ErrorCode::unsupported || error.code() == ErrorCode::out_of_memory;
 }
@@ -77,15 +89,21 @@ void Scene::check_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& worksp
                           " required, " + std::to_string(header.written) + " written, " +
                           std::to_string(expected_tile_count()) + " expected");
     }
-    if (expected_tile_count() > LONGEST_COMPARED_LIST) {
-        return;
+    if (expected_tile_count() <= LONGEST_COMPARED_LIST) {
+        compare_tiles(gpu, workspace, order, expected_tiles_);
     }
-    std::vector<Tile> tiles = workspace.read_tiles(gpu);
-    if (order == Order::any) {
-        sort_canonical(tiles);
+}
+
+void Scene::check_budget(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace,
+                         std::uint64_t max_tiles) {
+    const TileListHeader header = workspace.read_header(gpu);
+    if (header.required > max_tiles || header.flags != 0) {
+        throw WrongResult(std::to_string(header.required) + " tiles where " +
+                          std::to_string(max_tiles) + " are allowed");
     }
-    if (tiles != expected_tiles_) {
-        throw WrongResult("the tiles differ from the reference's");
+    if (expected_tile_count() <= LONGEST_COMPARED_LIST) {
+        compare_tiles(gpu, workspace, Order::any,
+                      reference::subdivide(map_.view(), map_.threshold, {max_tiles}).tiles);
     }
 }
 

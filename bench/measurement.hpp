@@ -42,6 +42,10 @@ class Scene {
     // Compares a tile list with the reference: up to LONGEST_COMPARED_LIST tiles bit for bit in
     // canonical order, above that their number. Throws WrongResult.
     void check_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace, Order order);
+    // The same for a list in any order within a budget; where there are more than
+    // LONGEST_COMPARED_LIST tiles without a budget, that it is kept. Throws WrongResult.
+    void check_budget(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace,
+                      std::uint64_t max_tiles);
 
     // Each map of 4096 x 4096 texels stays below it.
     static constexpr std::uint64_t LONGEST_COMPARED_LIST = 4096 * 4096;

@@ -36,12 +36,9 @@ void add_pipeline(Session& session, const MapSource& source) {
                               budget);
         };
         session.gpu().run(record);
-        const TileListHeader header = workspace->read_header(session.gpu());
-        if (header.required > budget || header.flags != 0) {
-            throw WrongResult(std::to_string(header.required) + " tiles where " +
-                              std::to_string(budget) + " are allowed");
-        }
-        return Measurement{record, {{"tiles_left", static_cast<double>(header.required)}}};
+        scene.check_budget(session.gpu(), *workspace, budget);
+        const std::uint32_t tiles = workspace->read_header(session.gpu()).required;
+        return Measurement{record, {{"tiles_left", static_cast<double>(tiles)}}};
     });
 }
 
