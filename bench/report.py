@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Turns quadtile_bench's JSON output into tables and a figure.
+"""Turns quadtile_bench's JSON output into tables and figures.
 
-    report.py table results.json            Markdown tables on standard output, of what was run
-    report.py plot results.json figure.svg  time against SUBTREE_LEVELS beside per level
-                                            (needs matplotlib: Debian's python3-matplotlib)
+    report.py table results.json                Markdown tables on standard output, of what was run
+    report.py plot results.json figure.svg      time against SUBTREE_LEVELS beside per level
+    report.py roofline results.json figure.svg  bytes a second of each way from the map to its list,
+                                                under the roof of reading all texels
+
+Figures need matplotlib: Debian's python3-matplotlib.
 """
 
 import argparse
@@ -12,6 +15,18 @@ import sys
 import textwrap
 
 SUBTREE_LEVELS = range(1, 9)
+
+# Of a record in the list.
+TILE_BYTES = 16
+
+# From the map to its tiles: benchmark, label, colour and marker.
+PIPELINES = [
+    ("pipeline_per_level", "pyramid + per level", "#c0392b", "v"),
+    ("pipeline_subtree_6", "pyramid + subtree (6)", "#d68910", "^"),
+    ("pipeline_fused", "fused", "#2c6fbb", "o"),
+    ("pipeline_fused_canonical", "fused, canonical", "#17a589", "s"),
+    ("pipeline_fused_budget", "fused, half the tiles", "#7d3c98", "D"),
+]
 
 # Whose traffic bounds a downsampler's formats: those with as many bytes a texel, below and above.
 TRAFFIC_FORMATS = {
@@ -31,6 +46,8 @@ class Results:
         self.context = document["context"]
         self.maps = {}  # (name, extent) -> {subject: microseconds}
         self.tiles = {}  # (name, extent) -> number of tiles
+        self.tiles_left = {}  # (name, extent) -> number of tiles within a budget
+        self.map_bytes = {}  # (name, extent) -> bytes of all texels
         self.downsampler = {}  # (reduction, formats, variant) -> {size: microseconds}
         self.skipped = {}  # (benchmark without size, reason) -> sizes
         for benchmark in document["benchmarks"]:
@@ -54,6 +71,10 @@ class Results:
             times[subject] = benchmark["real_time"]
             if "tiles" in benchmark:
                 self.tiles[name, extent] = int(benchmark["tiles"])
+            if "tiles_left" in benchmark:
+                self.tiles_left[name, extent] = int(benchmark["tiles_left"])
+            if "map_bytes" in benchmark:
+                self.map_bytes[name, extent] = int(benchmark["map_bytes"])
 
     def skip(self, benchmark, size, reason):
         self.skipped.setdefault((benchmark, reason), []).append(size)
@@ -67,6 +88,18 @@ class Results:
             and size in sizes
         ]
         return min(times, default=None)
+
+    def gigabytes_per_second(self, map_key, subject):
+        """What must be read and written, each byte once, over the time; None where not measured."""
+        time = self.maps[map_key].get(subject)
+        if time is None:
+            return None
+        tiles = 0
+        if subject == "pipeline_fused_budget":
+            tiles = self.tiles_left[map_key]
+        elif subject.startswith("pipeline_"):
+            tiles = self.tiles[map_key]
+        return (self.map_bytes[map_key] + TILE_BYTES * tiles) / time * 1e-3
 
     def describe(self):
         context = self.context
@@ -276,12 +309,25 @@ def print_tables(results):
             print(f"- {benchmark} ({', '.join(sizes)}): {reason}")
 
 
-def plot(results, path, names):
-    import matplotlib
+def make_panels(count, height, **options):
+    """A figure, `count` axes of it, each `height` inches, row by row, and how many lie in a row."""
+    import matplotlib  # tables do without it
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    columns = min(3, count)
+    rows = -(-count // columns)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(4 * columns, height * rows), squeeze=False, layout="constrained",
+        **options,
+    )
+    for axis in axes.flat[count:]:
+        axis.set_visible(False)
+    return figure, axes.flat[:count], columns
+
+
+def plot(results, path, names):
     subjects = ["subdivision_per_level"] + [f"subdivision_subtree_{n}" for n in SUBTREE_LEVELS]
     panels = {
         (name, extent): times
@@ -290,16 +336,10 @@ def plot(results, path, names):
     }
     if not panels:
         sys.exit("report.py: error: no map with per-level and all subtree times")
-    columns = min(3, len(panels))
-    rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(4 * columns, 2.8 * rows), squeeze=False, layout="constrained"
-    )
-    for axis in axes.flat[len(panels):]:
-        axis.set_visible(False)
+    figure, axes, columns = make_panels(len(panels), 2.8)
     labels = ["per\nlevel", *map(str, SUBTREE_LEVELS)]
     colours = ["#c0392b"] + ["#2c6fbb"] * len(SUBTREE_LEVELS)
-    for axis, ((name, extent), times) in zip(axes.flat, panels.items()):
+    for axis, ((name, extent), times) in zip(axes, panels.items()):
         bars = axis.bar(labels, [times[subject] for subject in subjects], color=colours)
         axis.bar_label(bars, [three_digits(times[s]) for s in subjects], fontsize=6)
         axis.margins(y=0.12)
@@ -311,6 +351,79 @@ def plot(results, path, names):
     figure.savefig(path, dpi=150)
 
 
+# Panels of maps that differ in more than their size.
+BATCHES = "batches"
+SINGLE_MAPS = "maps of one size"
+
+
+def roofline_panels(results, names):
+    """Title -> [(label, map)]: each content in all its sizes; batches; maps of one size."""
+    by_name = {}
+    batches = []
+    for name, extent in results.map_bytes:
+        if names and name not in names:
+            continue
+        width, height, layers = extents(extent)
+        if layers > 1:
+            batches.append((f"{name}\n{layers} × {width}²", (name, extent)))
+        else:
+            label = f"{width}²" if width == height else extent
+            by_name.setdefault(name, []).append((label, (name, extent)))
+    panels = {name: sorted(maps, key=lambda m: texels(m[1][1])) for name, maps in by_name.items()}
+    single = [
+        (f"{name}, {label}", map_key)
+        for name, maps in panels.items() if len(maps) == 1
+        for label, map_key in maps
+    ]
+    panels = {name: maps for name, maps in panels.items() if len(maps) > 1}
+    return {
+        title: maps
+        for title, maps in [*panels.items(), (BATCHES, batches), (SINGLE_MAPS, single)]
+        if maps
+    }
+
+
+def roofline(results, path, names):
+    panels = roofline_panels(results, names)
+    if not panels:
+        sys.exit("report.py: error: no map with read_texels")
+    figure, axes, columns = make_panels(len(panels), 3.4, sharey=True)
+    for axis, (title, maps) in zip(axes, panels.items()):
+        # Between sizes there are others; between one map and another there is nothing.
+        of_one_content = title not in (BATCHES, SINGLE_MAPS)
+        places = range(len(maps))
+        roof = [results.gigabytes_per_second(map_key, "read_texels") for _, map_key in maps]
+        axis.step(
+            [-0.5, *places, len(maps) - 0.5], [roof[0], *roof, roof[-1]], where="mid",
+            color="black", linewidth=1, label="roof: read all texels",
+        )
+        for subject, label, colour, marker in PIPELINES:
+            rates = [results.gigabytes_per_second(map_key, subject) for _, map_key in maps]
+            measured = [(place, rate) for place, rate in zip(places, rates) if rate is not None]
+            if measured:
+                axis.plot(
+                    *zip(*measured), linestyle="-" if of_one_content else "none", linewidth=1,
+                    marker=marker, markersize=4, color=colour, label=label,
+                )
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter("{x:g}")
+        labels = [label for label, _ in maps]
+        slanted = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        axis.set_xticks(places, labels, fontsize=7, **(slanted if title == SINGLE_MAPS else {}))
+        axis.grid(axis="y", which="both", linewidth=0.3)
+        axis.set_title(title, fontsize=9)
+        axis.set_ylabel("GB/s")
+    legend = {
+        text: handle for axis in axes for handle, text in zip(*axis.get_legend_handles_labels())
+    }
+    figure.legend(legend.values(), legend, loc="lower center", ncols=3, fontsize=8)
+    room = 0.5 / figure.get_figheight()  # of half an inch, for the legend
+    figure.get_layout_engine().set(rect=(0, room, 1, 1 - room))
+    title = f"Texels of the map and {TILE_BYTES} bytes a tile, a second: {results.describe()}"
+    figure.suptitle(textwrap.fill(title, width=55 * columns), fontsize=9)
+    figure.savefig(path, dpi=150)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -319,17 +432,21 @@ def main():
     table_command = commands.add_parser("table")
     table_command.add_argument("results", help="quadtile_bench --benchmark_out=FILE")
     plot_command = commands.add_parser("plot")
-    plot_command.add_argument("results", help="quadtile_bench --benchmark_out=FILE")
-    plot_command.add_argument("figure", help="file to write, .png or .svg")
-    plot_command.add_argument(
-        "--map", action="append", dest="maps", help="only this map; may be repeated"
-    )
+    roofline_command = commands.add_parser("roofline")
+    for command in (plot_command, roofline_command):
+        command.add_argument("results", help="quadtile_bench --benchmark_out=FILE")
+        command.add_argument("figure", help="file to write, .png or .svg")
+        command.add_argument(
+            "--map", action="append", dest="maps", help="only this map; may be repeated"
+        )
     arguments = parser.parse_args()
     results = Results(arguments.results)
     if arguments.command == "table":
         print_tables(results)
-    else:
+    elif arguments.command == "plot":
         plot(results, arguments.figure, arguments.maps)
+    else:
+        roofline(results, arguments.figure, arguments.maps)
 
 
 if __name__ == "__main__":

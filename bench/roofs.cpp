@@ -93,10 +93,14 @@ void add_roofs(Session& session, const MapSource& source) {
                            {}};
     });
     session.add("read_texels", source, [&session](Scene& scene) {
+        const MapShape& shape = scene.map().shape;
         const auto read = std::make_shared<const ReadTexels>(
-            session.gpu(), scene.pyramid().map.map_image(), scene.map().shape);
+            session.gpu(), scene.pyramid().map.map_image(), shape);
         read->check(session.gpu(), scene.map().view());
-        return Measurement{[read](VkCommandBuffer commands) { read->record(commands); }, {}};
+        const double map_bytes = static_cast<double>(shape.width) * shape.height * shape.layers *
+                                 static_cast<double>(texel_size_bytes(shape.format));
+        return Measurement{[read](VkCommandBuffer commands) { read->record(commands); },
+                           {{"map_bytes", map_bytes}}};
     });
 }
 
