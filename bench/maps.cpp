@@ -61,6 +61,10 @@ std::vector<MapSource> synthetic_maps(std::uint32_t extent) {
          }},
         {"peaks", shape,
          [shape] { return own(shape, test::peaks_map(shape), Threshold::constant(1.0F)); }},
+        {"one_peak", shape,
+         [shape] {
+             return own(shape, test::peaks_map(shape, shape.width), Threshold::constant(1.0F));
+         }},
         {"all_split", shape,
          [shape] {
              auto [texels, threshold] = test::all_split(shape);

@@ -31,6 +31,7 @@ struct MapSource {
 
 // `extent` x `extent` texels of each synthetic content:
 // - smooth: some thousands of tiles at every extent, max_resolution(extent / 128);
+// - one_peak: one bright texel, constant(1);
 // - peaks: one bright texel in 64 x 64, constant(1): 21 tiles around each peak and more;
 // - all_split: each texel a tile; none_split: the whole map one tile.
 [[nodiscard]] std::vector<MapSource> synthetic_maps(std::uint32_t extent);

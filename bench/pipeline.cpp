@@ -40,6 +40,24 @@ void add_pipeline(Session& session, const MapSource& source) {
         const std::uint32_t tiles = workspace->read_header(session.gpu()).required;
         return Measurement{record, {{"tiles_left", static_cast<double>(tiles)}}};
     });
+    // After a change of one block in the middle of each layer.
+    session.add("pipeline_fused_update", source, [&session](Scene& scene) {
+        const NamedStrategy strategy{"fused", {.strategy = Strategy::fused}, Order::canonical};
+        const Subdivider& subdivider = session.subdivider(strategy.options);
+        const auto workspace = checked_subdivision(session, scene, strategy);
+        const MapShape& shape = scene.map().shape;
+        std::vector<DirtyRectangle> rectangles;
+        for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+            rectangles.push_back({shape.width / 2, shape.height / 2, 1, 1, layer});
+        }
+        const auto record = [&subdivider, &scene, workspace, rectangles](VkCommandBuffer commands) {
+            subdivider.record_update(commands, workspace->binding, scene.map().threshold,
+                                     rectangles);
+        };
+        session.gpu().run(record);
+        scene.check_tiles(session.gpu(), *workspace, Order::canonical);
+        return Measurement{record, {}};
+    });
 }
 
 }  // namespace quadtile::bench

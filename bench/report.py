@@ -241,6 +241,7 @@ def print_maps(results):
     columns = {
         "empty dispatch": "empty_dispatch",
         "read all texels": "read_texels",
+        "read all texels, write as many tiles": "read_texels_write_tiles",
         "pyramid": "pyramid",
         "per level": "subdivision_per_level",
         "subtree (6)": "subdivision_subtree_6",
@@ -249,6 +250,7 @@ def print_maps(results):
         "fused": "pipeline_fused",
         "fused, canonical": "pipeline_fused_canonical",
         "fused, half the tiles": "pipeline_fused_budget",
+        "fused, one block changed": "pipeline_fused_update",
     }
     print("Microseconds:\n")
     print_table(
@@ -271,8 +273,10 @@ def print_maps(results):
         "(pyramid + subtree (6)) / read all texels": ("pipeline_subtree_6", "read_texels"),
         "fused / empty dispatch": ("pipeline_fused", "empty_dispatch"),
         "fused / read all texels": ("pipeline_fused", "read_texels"),
+        "fused / read and write": ("pipeline_fused", "read_texels_write_tiles"),
         "canonical / any": ("pipeline_fused_canonical", "pipeline_fused"),
         "budget / none": ("pipeline_fused_budget", "pipeline_fused"),
+        "update / canonical": ("pipeline_fused_update", "pipeline_fused_canonical"),
     }
     print("Ratios:\n")
     print_table(
