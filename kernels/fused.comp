@@ -13,7 +13,8 @@
 // that they lie in.
 //
 // Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z), from
-// first_block and first_layer on; PASS_EMIT: one for each 2^PATCH_LEVELS x 2^PATCH_LEVELS blocks.
+// first_block and first_layer on; PASS_EMIT: one for 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks, which lie as far apart
+// as they can, as blocks with small tiles lie together.
 //
 // A workgroup needs little more than its block's maximum: where the block's node is not split, there are no
 // tiles below it. Where it is, each thread takes 4 x 4 texels in turn along the Z-order curve, knows all its
@@ -78,8 +79,8 @@ layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
 // Whether each node has a threshold of its own; otherwise there is one for each level.
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
-// Of PASS_EMIT, 2 at most.
-layout(constant_id = 26) const uint PATCH_LEVELS = 0;
+// Of PASS_EMIT, MAX_SHARE_LEVELS at most.
+layout(constant_id = 26) const uint SHARE_LEVELS = 0;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
 layout(set = 0, binding = 1, std430) nonprivate buffer State {
@@ -1013,24 +1014,26 @@ uint place_of_block(uvec2 block) {
     return NOWHERE;
 }
 
-const uint MAX_PATCH_LEVELS = 2;
-shared uint places[1 << 2 * MAX_PATCH_LEVELS];
+const uint MAX_SHARE_LEVELS = 2;
+shared uint places[1 << 2 * MAX_SHARE_LEVELS];
+
+// Of the workgroup's share.
+uvec2 block_index(uint i) { return gl_WorkGroupID.xy + gl_NumWorkGroups.xy * morton(i); }
 
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
-    const uvec2 first_block = gl_WorkGroupID.xy << PATCH_LEVELS;
-    const uint blocks = 1U << 2 * PATCH_LEVELS;
+    const uint blocks = 1U << 2 * SHARE_LEVELS;
     if (thread < blocks) {
-        places[thread] = place_of_block(first_block + morton(thread));
+        places[thread] = place_of_block(block_index(thread));
     }
     barrier();
     [[dont_unroll]]
     for (uint i = 0; i < blocks; ++i) {
         const uint place = places[i];
         if (place != NOWHERE) {
-            const Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level),
-                                      first_block + morton(i), 0);
+            const Block block =
+                Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0);
             make_step_1(block, thread);
             float tile_importance;
             const uint tiles = find_tiles(block, thread, tile_importance);

@@ -48,10 +48,10 @@ void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              dispatch);
 }
 
-// Levels of blocks that one workgroup of PASS_EMIT takes: few workgroups, each with little to do,
+// One workgroup of PASS_EMIT takes 4^levels blocks: many workgroups that have little to do each
 // cost more than they bring (16 384 of them 31 us on an H200), but enough of them must be there to
 // fill a GPU.
-std::uint32_t emission_patch_levels(const MapShape& shape) {
+std::uint32_t emission_share_levels(const MapShape& shape) {
     constexpr std::uint64_t enough = 1024;
     const std::uint64_t blocks = std::uint64_t{level_extent(shape.width, BLOCK_LEVELS)} *
                                  level_extent(shape.height, BLOCK_LEVELS) * shape.layers;
@@ -69,7 +69,7 @@ FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(pro
                     .layer_thresholds = false,
                     .node_thresholds = false,
                     .layer_lists = false,
-                    .patch_levels = 0});
+                    .share_levels = 0});
 }
 
 vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
@@ -90,7 +90,7 @@ vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
                                        {LAYER_THRESHOLDS, key.layer_thresholds ? 1U : 0U},
                                        {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
                                        {LAYER_LISTS, key.layer_lists ? 1U : 0U},
-                                       {PATCH_LEVELS, key.patch_levels},
+                                       {SHARE_LEVELS, key.share_levels},
                                        {SOURCE_ENCODING, key.encoding}});
     }
     return made.get();
@@ -105,7 +105,7 @@ FusedSubdivision::PipelineKey FusedSubdivision::key_of(const Run& run) const {
         .layer_thresholds = run.layer_thresholds,
         .node_thresholds = run.node_thresholds,
         .layer_lists = run.layer_lists,
-        .patch_levels = 0};
+        .share_levels = 0};
 }
 
 void FusedSubdivision::bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const {
@@ -132,11 +132,11 @@ void FusedSubdivision::record_blocks(vk::CommandBuffer commands, const PipelineK
 void FusedSubdivision::record_emission(vk::CommandBuffer commands, PipelineKey key,
                                        const MapShape& shape) const {
     key.pass = Kernel::fused_emit;
-    key.patch_levels = emission_patch_levels(shape);
+    key.share_levels = emission_share_levels(shape);
     pass_barrier(commands, program_.dispatch());
     bind(commands, key);
-    commands.dispatch(level_extent(shape.width, BLOCK_LEVELS + key.patch_levels),
-                      level_extent(shape.height, BLOCK_LEVELS + key.patch_levels), shape.layers,
+    commands.dispatch(level_extent(shape.width, BLOCK_LEVELS + key.share_levels),
+                      level_extent(shape.height, BLOCK_LEVELS + key.share_levels), shape.layers,
                       program_.dispatch());
 }
 

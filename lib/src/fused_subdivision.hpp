@@ -57,7 +57,7 @@ class FusedSubdivision {
         bool layer_thresholds;
         bool node_thresholds;
         bool layer_lists;
-        std::uint32_t patch_levels;
+        std::uint32_t share_levels;
 
         auto operator<=>(const PipelineKey&) const = default;
     };

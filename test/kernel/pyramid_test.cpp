@@ -144,5 +144,25 @@ TEST_F(PyramidKernel, ShapesThatTheDeviceCannotHoldAreRefused) {
     }
 }
 
+// Strategy::fused only reads the map, as the pyramid does: no barrier lies between them.
+TEST_F(PyramidKernel, FusedRunsBesideIt) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
+    const MapShape shape{300, 500, 2};
+    const std::vector<float> texels = smooth_map(shape);
+    const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+    const PyramidWorkspace workspace(gpu, pyramid, map);
+    const Threshold threshold = Threshold::max_resolution(16.0F);
+    const std::vector<Tile> expected = reference::subdivide(map, threshold).tiles;
+    const SubdivisionWorkspace list(gpu, subdivider, workspace, expected.size());
+    gpu.run([&](VkCommandBuffer commands) {
+        pyramid.record(commands, workspace.binding);
+        subdivider.record(commands, list.binding, threshold, Order::canonical);
+    });
+    expect_levels_equal(gpu, workspace, map);
+    EXPECT_TRUE(list.read_tiles(gpu) == expected);
+}
+
 }  // namespace
 }  // namespace quadtile::test

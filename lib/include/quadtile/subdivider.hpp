@@ -119,6 +119,9 @@ class Subdivider {
     // leaves `max_tiles` or fewer; the header has the factor. Where even the largest leaves more,
     // it is taken, and the header's flags have TILE_LIST_OVER_BUDGET.
     //
+    // `fused` writes no pyramid. Where it is wanted too, record Pyramid beside it: both only read
+    // the map, so no barrier belongs between them and a GPU runs them at the same time.
+    //
     // A threshold by node is read from the buffer that was bound, which the caller fills: with
     // threshold_map_contents of this threshold, or on the GPU for Threshold::bound_map.
     //
