@@ -441,6 +441,7 @@ Device Device::adopt(const AdoptedDevice& host) {
     context->physical_device = vk::PhysicalDevice(host.physical_device);
     context->device = vk::Device(host.device);
     context->queue = vk::Queue(host.queue);
+    context->host_submit = host.submit;
     context->queue_family = host.queue_family;
     context->dispatch.init(context->instance);
     context->dispatch.init(context->device);

@@ -46,6 +46,16 @@ DeviceContext::~DeviceContext() {
     }
 }
 
+void DeviceContext::submit(const vk::SubmitInfo& work, vk::Fence fence) const {
+    if (host_submit) {
+        const auto result = static_cast<vk::Result>(host_submit(work, fence));
+        vk::resultCheck(result, "the host's submit function");
+        return;
+    }
+    const std::lock_guard lock(queue_mutex);
+    queue.submit(work, fence, dispatch);
+}
+
 void DeviceContext::set_limits(const LimitOverrides& overrides) {
     const vk::PhysicalDeviceLimits limits = physical_device.getProperties(dispatch).limits;
     max_workgroup_count =

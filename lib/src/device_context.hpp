@@ -7,6 +7,7 @@
 #include <quadtile/device.hpp>
 #include <quadtile/error.hpp>
 
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -50,6 +51,15 @@ class DeviceContext {
     // Tiles behind their header, and floats, that one storage buffer descriptor reaches: 2^shift.
     std::uint32_t tile_chunk_shift = 0;
     std::uint32_t float_chunk_shift = 0;
+
+    // Submits to the queue: by the host's function where there is one, else one thread after the
+    // other. Thread-safe. Throws what Vulkan-Hpp throws.
+    void submit(const vk::SubmitInfo& work, vk::Fence fence) const;
+
+    [[nodiscard]] bool can_submit() const { return queue || host_submit; }
+
+    SubmitFunction host_submit;  // of an adopted device; may be empty
+    mutable std::mutex queue_mutex;
 
     // Fills in the limits from the device's and the overrides.
     void set_limits(const LimitOverrides& overrides);

@@ -296,7 +296,7 @@ struct Downsampler::Impl {
         sampler_maximum =
             program.make_sampler(filter, mode(vk::SamplerReductionMode::eMax), border);
         tables =
-            detail::Buffer(context, "the sRGB tables", sizeof(SrgbTables),
+            detail::Buffer({context}, "the sRGB tables", sizeof(SrgbTables),
                            vk::BufferUsageFlagBits::eStorageBuffer, detail::MemoryKind::upload);
         std::memcpy(tables.mapped(), &reference::srgb_tables(), sizeof(SrgbTables));
         if (options.reduction == Reduction::custom) {

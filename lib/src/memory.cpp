@@ -51,33 +51,88 @@ Unique<vk::DeviceMemory> allocate(const DeviceContext& context, const std::strin
 
 }  // namespace
 
-Buffer::Buffer(const std::shared_ptr<DeviceContext>& context, const std::string& name,
-               vk::DeviceSize size_bytes, vk::BufferUsageFlags usage, MemoryKind kind)
-    : context_(context), size_bytes_(size_bytes) {
+void MemoryAccount::take(std::uint64_t size_bytes, const std::string& name) {
+    std::uint64_t used = used_bytes_;
+    do {
+        if (size_bytes > limit_bytes_ || used > limit_bytes_ - size_bytes) {
+            throw Error(ErrorCode::out_of_memory,
+                        name + " needs " + std::to_string(size_bytes) + " bytes, but " +
+                            std::to_string(used) + " of the " + std::to_string(limit_bytes_) +
+                            " that were allowed are taken; raise the memory limit or use a "
+                            "smaller map");
+        }
+    } while (!used_bytes_.compare_exchange_weak(used, used + size_bytes));
+    std::uint64_t most = most_used_bytes_;
+    while (most < used + size_bytes &&
+           !most_used_bytes_.compare_exchange_weak(most, used + size_bytes)) {
+    }
+}
+
+void MemoryAccount::give_back(std::uint64_t size_bytes) noexcept {
+    used_bytes_ -= size_bytes;
+}
+
+Memory::Memory(const MemorySource& source, const std::string& name,
+               const vk::MemoryRequirements& needed, MemoryKind kind) {
+    if (source.account) {
+        source.account->take(needed.size, name);
+        account_ = source.account;
+        size_bytes_ = needed.size;
+    }
+    try {
+        memory_ = allocate(*source.context, name, needed, kind);
+    } catch (...) {
+        if (account_) {
+            account_->give_back(size_bytes_);
+        }
+        throw;
+    }
+}
+
+Memory& Memory::operator=(Memory&& other) noexcept {
+    std::swap(account_, other.account_);
+    std::swap(size_bytes_, other.size_bytes_);
+    std::swap(memory_, other.memory_);
+    return *this;
+}
+
+Memory::~Memory() {
+    if (account_) {
+        memory_.reset();
+        account_->give_back(size_bytes_);
+    }
+}
+
+Buffer::Buffer(const MemorySource& source, const std::string& name, vk::DeviceSize size_bytes,
+               vk::BufferUsageFlags usage, MemoryKind kind)
+    : context_(source.context), size_bytes_(size_bytes) {
+    const auto& context = context_;
     buffer_ = vulkan_calls("creating the buffer of " + name, [&] {
         return context->device.createBufferUnique({{}, size_bytes, usage}, nullptr,
                                                   context->dispatch);
     });
     const auto needed = context->device.getBufferMemoryRequirements(*buffer_, context->dispatch);
-    memory_ = allocate(*context, name, needed, kind);
+    memory_ = Memory(source, name, needed, kind);
     vulkan_calls("binding the memory of " + name, [&] {
-        context->device.bindBufferMemory(*buffer_, *memory_, 0, context->dispatch);
+        context->device.bindBufferMemory(*buffer_, memory_.handle(), 0, context->dispatch);
         if (kind != MemoryKind::device) {
-            mapped_ = context->device.mapMemory(*memory_, 0, VK_WHOLE_SIZE, {}, context->dispatch);
+            mapped_ = context->device.mapMemory(memory_.handle(), 0, VK_WHOLE_SIZE, {},
+                                                context->dispatch);
         }
     });
 }
 
-Image::Image(const std::shared_ptr<DeviceContext>& context, const std::string& name,
-             const vk::ImageCreateInfo& info, vk::ImageAspectFlags aspect)
-    : context_(context) {
+Image::Image(const MemorySource& source, const std::string& name, const vk::ImageCreateInfo& info,
+             vk::ImageAspectFlags aspect)
+    : context_(source.context) {
+    const auto& context = context_;
     image_ = vulkan_calls("creating the image of " + name, [&] {
         return context->device.createImageUnique(info, nullptr, context->dispatch);
     });
     const auto needed = context->device.getImageMemoryRequirements(*image_, context->dispatch);
-    memory_ = allocate(*context, name, needed, MemoryKind::device);
+    memory_ = Memory(source, name, needed, MemoryKind::device);
     vulkan_calls("binding the memory of " + name, [&] {
-        context->device.bindImageMemory(*image_, *memory_, 0, context->dispatch);
+        context->device.bindImageMemory(*image_, memory_.handle(), 0, context->dispatch);
         const vk::ImageViewCreateInfo view({}, *image_, vk::ImageViewType::e2DArray, info.format,
                                            {}, {aspect, 0, 1, 0, info.arrayLayers});
         view_ = context->device.createImageViewUnique(view, nullptr, context->dispatch);

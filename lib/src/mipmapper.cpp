@@ -150,7 +150,7 @@ struct Mipmapper::Impl {
           downsampler(device, options),
           commands(context),
           timestamps(context) {
-        if (!context->queue) {
+        if (!context->can_submit()) {
             throw Error(ErrorCode::invalid_argument,
                         "a Mipmapper needs a queue, the adopted device was given without one");
         }
@@ -181,9 +181,9 @@ void Mipmapper::Impl::prepare(const Downsampler::Shape& shape) {
     const Downsampler::Requirements needed = downsampler.requirements(shape);
     if (!upload_staging.handle()) {
         using BufferUsage = vk::BufferUsageFlagBits;
-        upload_staging = Buffer(context, "the staging of the source", detail::STAGING_BYTES,
+        upload_staging = Buffer({context}, "the staging of the source", detail::STAGING_BYTES,
                                 BufferUsage::eTransferSrc, MemoryKind::upload);
-        readback_staging = Buffer(context, "the staging of the levels", detail::STAGING_BYTES,
+        readback_staging = Buffer({context}, "the staging of the levels", detail::STAGING_BYTES,
                                   BufferUsage::eTransferDst, MemoryKind::readback);
     }
 
@@ -209,7 +209,7 @@ void Mipmapper::Impl::prepare(const Downsampler::Shape& shape) {
     MipImage destination(context, "the image of the levels",
                          image_info(options.format, needed.destination_extent, shape.levels,
                                     shape.layers, destination_usage, destination_flags));
-    Buffer state(context, "the downsampler's state", needed.state_size_bytes,
+    Buffer state({context}, "the downsampler's state", needed.state_size_bytes,
                  vk::BufferUsageFlags(needed.state_usage) | vk::BufferUsageFlagBits::eTransferDst,
                  MemoryKind::device);
 
@@ -241,7 +241,7 @@ void Mipmapper::Impl::upload(const ImageView& image) {
     detail::upload_image("uploading the image", commands, context->dispatch, upload_staging,
                          {resources->source_image(), resources->source_layout, Stage::eAllCommands,
                           Access::eMemoryRead},
-                         image);
+                         image.shape, detail::layers_of(image));
 }
 
 void Mipmapper::Impl::record(vk::CommandBuffer buffer) {

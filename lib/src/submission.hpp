@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -54,7 +55,7 @@ class Commands {
             buffer_.end(d);
             vk::SubmitInfo submit;
             submit.setCommandBuffers(buffer_);
-            context_->queue.submit(submit, *fence_, d);
+            context_->submit(submit, *fence_);
             const auto result = context_->device.waitForFences(*fence_, VK_TRUE, UINT64_MAX, d);
             if (result != vk::Result::eSuccess) {
                 throw error_from(result, doing);
@@ -195,14 +196,35 @@ struct UploadTarget {
     vk::AccessFlags access;
 };
 
-// Replaces mip level 0 of an image; `staging` has STAGING_BYTES.
+// Where each layer of an image in host memory begins.
+[[nodiscard]] inline std::vector<const std::byte*> layers_of(const ImageView& image) {
+    const std::size_t layer_bytes =
+        std::size_t{image.shape.width} * image.shape.height * texel_size_bytes(image.shape.format);
+    std::vector<const std::byte*> layers;
+    for (std::uint32_t layer = 0; layer < image.shape.layers; ++layer) {
+        layers.push_back(static_cast<const std::byte*>(image.texels) + layer * layer_bytes);
+    }
+    return layers;
+}
+
+// What goes into the submission of an upload's last part, around it; may be empty.
+struct AroundUpload {
+    std::function<void(vk::CommandBuffer)> before_last;
+    std::function<void(vk::CommandBuffer)> after_last;
+};
+
+// Replaces mip level 0 of an image by layers of texels; `staging` is as long as they are together,
+// or STAGING_BYTES.
 inline void upload_image(const std::string& doing, Commands& commands, const Dispatch& dispatch,
-                         const Buffer& staging, const UploadTarget& target,
-                         const ImageView& source) {
+                         const Buffer& staging, const UploadTarget& target, const ImageShape& shape,
+                         std::span<const std::byte* const> layers,
+                         const AroundUpload& around = {}) {
     using Stage = vk::PipelineStageFlagBits;
     using Access = vk::AccessFlagBits;
-    const vk::ImageSubresourceRange level_0(aspect_of(source.shape.format), 0, 1, 0,
-                                            source.shape.layers);
+    const vk::ImageSubresourceRange level_0(aspect_of(shape.format), 0, 1, 0,
+                                            VK_REMAINING_ARRAY_LAYERS);
+    const std::size_t layer_bytes =
+        std::size_t{shape.width} * shape.height * texel_size_bytes(shape.format);
     const auto transition = [&](vk::CommandBuffer buffer, vk::ImageLayout from, vk::ImageLayout to,
                                 vk::AccessFlags before, vk::AccessFlags after,
                                 vk::PipelineStageFlags stages_before,
@@ -211,14 +233,18 @@ inline void upload_image(const std::string& doing, Commands& commands, const Dis
                                              VK_QUEUE_FAMILY_IGNORED, target.image, level_0);
         buffer.pipelineBarrier(stages_before, stages_after, {}, {}, {}, barrier, dispatch);
     };
-    const std::vector<StagedBatch> batches = staged_batches({&source.shape, 1});
+    const std::vector<StagedBatch> batches = staged_batches({&shape, 1});
     for (const StagedBatch& batch : batches) {
         for (const StagedRows& rows : batch) {
+            const std::uint32_t layer = rows.region.imageSubresource.baseArrayLayer;
             std::memcpy(static_cast<std::byte*>(staging.mapped()) + rows.region.bufferOffset,
-                        static_cast<const std::byte*>(source.texels) + rows.host_offset_bytes,
+                        layers[layer] + (rows.host_offset_bytes - layer * layer_bytes),
                         rows.size_bytes);
         }
         commands.run(doing, [&](vk::CommandBuffer buffer) {
+            if (&batch == &batches.back() && around.before_last) {
+                around.before_last(buffer);
+            }
             if (&batch == &batches.front()) {
                 transition(buffer, vk::ImageLayout::eUndefined,
                            vk::ImageLayout::eTransferDstOptimal, {}, Access::eTransferWrite,
@@ -230,6 +256,9 @@ inline void upload_image(const std::string& doing, Commands& commands, const Dis
             if (&batch == &batches.back()) {
                 transition(buffer, vk::ImageLayout::eTransferDstOptimal, target.layout,
                            Access::eTransferWrite, target.access, Stage::eTransfer, target.stages);
+                if (around.after_last) {
+                    around.after_last(buffer);
+                }
             }
         });
     }

@@ -79,6 +79,10 @@ struct DeviceOptions {
     LimitOverrides limits;
 };
 
+// Submits work to a queue of the host's, as vkQueueSubmit with one VkSubmitInfo does, and returns
+// what that returns.
+using SubmitFunction = std::function<VkResult(const VkSubmitInfo&, VkFence)>;
+
 // Handles of the host application's device. Needs Vulkan 1.2 with the features vulkanMemoryModel
 // and vulkanMemoryModelDeviceScope enabled, and a queue of a family with compute.
 struct AdoptedDevice {
@@ -86,10 +90,15 @@ struct AdoptedDevice {
     VkInstance instance = VK_NULL_HANDLE;
     VkPhysicalDevice physical_device = VK_NULL_HANDLE;
     VkDevice device = VK_NULL_HANDLE;
-    // Used by Tiler and Mipmapper alone, which need it to be externally synchronised. May be null
-    // where only the recording layer (Pyramid, Downsampler, Subdivider) is used.
+    // Used by Tiler and Mipmapper alone. May be null where only the recording layer (Pyramid,
+    // Downsampler, Subdivider) is used. Submissions through one Device come one after the other;
+    // where others use the queue too, `submit` must order them.
     VkQueue queue = VK_NULL_HANDLE;
     std::uint32_t queue_family = 0;
+    // Instead of vkQueueSubmit on `queue`, which may then be null: with the host's lock held, or on
+    // the thread that owns the queue. Called from the threads that call the library, at the same
+    // time from several; must not throw.
+    SubmitFunction submit;
     // Optional features that the host enabled when it made the device.
     Features enabled{.subgroup_operations = false,
                      .sampler_minmax = false,
@@ -102,8 +111,8 @@ struct AdoptedDevice {
 
 // A device, its compute queue and what the kernels may use of it.
 //
-// Copies share the device; what is made from it keeps it alive. Thread-safe, except that the queue
-// serves one Tiler or Mipmapper at a time.
+// Copies share the device; what is made from it keeps it alive. Thread-safe: Tilers and Mipmappers
+// of several threads share its queue.
 class Device {
  public:
     // Picks a device (discrete before integrated before virtual GPUs, then CPU drivers; among

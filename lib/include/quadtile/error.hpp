@@ -8,12 +8,14 @@
 namespace quadtile {
 
 enum class ErrorCode {
-    invalid_argument,  // the caller's mistake; nothing was done
-    unsupported,       // the device or this build cannot do it
-    no_device,         // no Vulkan loader, driver or suitable device
-    out_of_memory,     // host or device memory
-    device_lost,       // the device stopped; make a new Device
-    vulkan,            // any other failure of a Vulkan call
+    invalid_argument,   // the caller's mistake; nothing was done
+    unsupported,        // the device or this build cannot do it
+    no_device,          // no Vulkan loader, driver or suitable device
+    out_of_memory,      // host or device memory
+    device_lost,        // the device stopped; make a new Device
+    cancelled,          // by the caller, or a service was shut down before
+    deadline_exceeded,  // a request waited for too long
+    vulkan,             // any other failure of a Vulkan call
 };
 
 // What went wrong, where, and what to do about it, in one sentence (`what()`).

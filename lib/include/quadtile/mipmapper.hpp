@@ -15,7 +15,7 @@ namespace quadtile {
 // Uploads an image, makes its levels with a Downsampler, and reads them back; waits for each.
 //
 // Keeps pipelines, images and buffers between calls: images of one shape again allocate nothing.
-// One thread at a time; several Mipmappers need devices of their own.
+// One thread at a time; Mipmappers of several threads may share a device.
 class Mipmapper {
  public:
     // Compiles the pipelines. Throws Error as Downsampler does; invalid_argument for an adopted

@@ -12,6 +12,7 @@
 #include <quadtile/node_thresholds.hpp>
 #include <quadtile/pyramid.hpp>
 #include <quadtile/reference.hpp>
+#include <quadtile/service.hpp>
 #include <quadtile/strategy.hpp>
 #include <quadtile/subdivider.hpp>
 #include <quadtile/threshold.hpp>

@@ -20,12 +20,15 @@ struct TilerOptions {
     std::uint32_t subtree_levels = 6;  // 1 to 8, for `subtree`; `automatic` chooses them, too
     // Room of the first tile buffer; it grows by itself. 0: a guess from the map.
     std::uint64_t initial_tile_capacity = 0;
+    // Of device memory and of staging memory together, pipelines not counted: rather than take
+    // more, subdivide throws Error(out_of_memory). 0: no limit.
+    std::uint64_t memory_limit_bytes = 0;
 };
 
 // Uploads a map, builds its pyramid, subdivides, and reads the tiles back; waits for each.
 //
 // Keeps pipelines and buffers between calls: subdividing maps of one shape again allocates nothing.
-// One thread at a time; several Tilers need devices of their own.
+// One thread at a time; Tilers of several threads may share a device.
 class Tiler {
  public:
     explicit Tiler(const Device& device, const TilerOptions& options = {});

@@ -1,0 +1,128 @@
+// Maps from any thread, tile lists in futures.
+
+#pragma once
+
+#include <quadtile/device.hpp>
+#include <quadtile/map.hpp>
+#include <quadtile/threshold.hpp>
+#include <quadtile/tiles.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+
+namespace quadtile {
+
+namespace detail {
+class RequestQueue;
+}
+
+struct ServiceOptions {
+    // As for Tiler. `automatic` puts maps together into batches on GPUs only: CPU drivers are
+    // faster map by map. `fused` does it on every device.
+    Strategy strategy = Strategy::automatic;
+    std::uint32_t subtree_levels = 6;
+    // Runs on the device at the same time: each lane has a thread and buffers of its own, and fills
+    // its staging memory while others compute.
+    std::uint32_t lanes = 2;
+    // Layers that go into one run, where so many of one shape wait.
+    std::uint32_t max_batch_layers = 64;
+    // Requests that may wait. Then submit() waits, too, and try_submit() refuses.
+    std::size_t queue_capacity = 256;
+    // Of device and staging memory, pipelines not counted; each lane has an equal part. A request
+    // that needs more than that fails with out_of_memory. 0: no limit.
+    std::uint64_t memory_limit_bytes = 0;
+};
+
+struct SubdivisionRequest {
+    // The texels must stay as they are until the request is answered: by the owner, which is let go
+    // then, or by the caller's care.
+    MapView map;
+    std::shared_ptr<const void> texels_owner = nullptr;
+    Threshold threshold;
+    Order order = Order::canonical;
+    std::optional<std::uint64_t> max_tiles = std::nullopt;  // a budget, as Tiler keeps it
+    // Higher ones first; equal ones in the order in which they came. One that fits into a batch is
+    // taken along before its turn.
+    int priority = 0;
+    // If it still waits then, it fails with deadline_exceeded.
+    std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
+};
+
+// A request that was taken. Letting go of it does not cancel the request.
+class Ticket {
+ public:
+    // The tile list, or an Error: of Tiler::subdivide, or cancelled, deadline_exceeded. Its first
+    // stage is "wait", its others are those of the batch that it was in.
+    std::future<TileList> result;
+
+    // Takes the request back: true where it still waited; its result is then Error(cancelled).
+    // Thread-safe.
+    bool cancel() const;
+
+ private:
+    friend class Service;
+    std::weak_ptr<detail::RequestQueue> queue_;
+    std::uint64_t number_ = 0;
+};
+
+struct ServiceStatistics {
+    std::uint64_t submitted = 0;
+    // Of these, answered by a tile list or an Error:
+    std::uint64_t succeeded = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t cancelled = 0;
+    std::uint64_t expired = 0;  // past their deadline
+
+    std::uint64_t runs = 0;           // of one request or a batch
+    std::uint64_t largest_batch = 0;  // requests
+    std::uint64_t memory_bytes = 0;   // taken now
+    std::uint64_t most_memory_bytes = 0;
+};
+
+enum class Shutdown {
+    finish,  // answer what waits
+    cancel,  // what waits gets Error(cancelled); what runs is finished
+};
+
+// Subdivides maps for any number of threads. Each request is answered exactly once.
+//
+// Requests whose maps have one width, height and format go into one run as layers, each with its
+// own threshold, where their thresholds are by level and monotone and they have no budget. What
+// fails in a batch is tried again alone, so that one request cannot spoil the others. When the
+// device is lost, everything that waits and everything that comes later gets Error(device_lost);
+// make a new Device and a new Service then.
+//
+// Thread-safe.
+class Service {
+ public:
+    // Starts the lanes. Throws Error as Tiler's constructor does; invalid_argument for options of
+    // 0.
+    explicit Service(const Device& device, const ServiceOptions& options = {});
+    // shutdown(Shutdown::finish).
+    ~Service();
+    Service(const Service&) = delete;
+    Service& operator=(const Service&) = delete;
+
+    // Waits while the queue is full.
+    // Throws Error: invalid_argument for a shape, texels or a threshold that cannot be subdivided,
+    // cancelled after shutdown(), device_lost after the device was lost.
+    [[nodiscard]] Ticket submit(SubdivisionRequest request);
+
+    // The same, but none where the queue is full.
+    [[nodiscard]] std::optional<Ticket> try_submit(SubdivisionRequest request);
+
+    // Takes no more requests, and returns when all that were taken are answered.
+    void shutdown(Shutdown how = Shutdown::finish);
+
+    [[nodiscard]] ServiceStatistics statistics() const;
+
+ private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace quadtile

@@ -1,0 +1,285 @@
+#include <quadtile/error.hpp>
+#include <quadtile/service.hpp>
+
+#include "request_queue.hpp"
+#include "tile_engine.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace quadtile {
+
+namespace {
+
+using detail::BatchedMap;
+using detail::MemoryAccount;
+using detail::RequestQueue;
+using detail::TileEngine;
+using detail::WaitingRequest;
+
+using Clock = std::chrono::steady_clock;
+
+std::exception_ptr error(ErrorCode code, const std::string& message) {
+    return std::make_exception_ptr(Error(code, message));
+}
+
+void check(const ServiceOptions& options) {
+    if (options.lanes == 0 || options.max_batch_layers == 0 || options.queue_capacity == 0) {
+        throw Error(ErrorCode::invalid_argument,
+                    "a service needs at least one lane, one layer a batch and room for one "
+                    "request; lanes, max_batch_layers and queue_capacity must not be 0");
+    }
+}
+
+// One run at a time, by a thread of its own.
+struct Lane {
+    Lane(const Device& device, const ServiceOptions& options)
+        : account(std::make_shared<MemoryAccount>(options.memory_limit_bytes != 0
+                                                      ? options.memory_limit_bytes / options.lanes
+                                                      : UINT64_MAX)),
+          engine(device, {.strategy = options.strategy, .subtree_levels = options.subtree_levels},
+                 account) {}
+
+    std::shared_ptr<MemoryAccount> account;
+    TileEngine engine;
+    std::thread thread;
+};
+
+}  // namespace
+
+struct Service::Impl {
+    Impl(const Device& given_device, const ServiceOptions& service_options)
+        : device(given_device),
+          options(service_options),
+          queue(std::make_shared<RequestQueue>(options.queue_capacity)) {
+        check(options);
+        for (std::uint32_t i = 0; i < options.lanes; ++i) {
+            lanes.push_back(std::make_unique<Lane>(device, options));
+        }
+        // From here on nothing throws but the start of a thread.
+        try {
+            for (const auto& lane : lanes) {
+                lane->thread = std::thread([this, &used = *lane] { work(used); });
+            }
+            deadline_watch = std::thread([this] { queue->watch_deadlines(); });
+        } catch (...) {
+            shutdown(Shutdown::cancel);
+            throw;
+        }
+    }
+    ~Impl() { shutdown(Shutdown::finish); }
+
+    void shutdown(Shutdown how);
+    [[nodiscard]] WaitingRequest admit(SubdivisionRequest&& request) const;
+    [[nodiscard]] Ticket ticket_of(std::uint64_t number, std::future<TileList> result) const;
+    void work(Lane& lane);
+    void run(Lane& lane, std::vector<WaitingRequest>& batch);
+    void run_alone(Lane& lane, WaitingRequest& waiting);
+    void note_failure(const std::exception_ptr& failure);
+
+    Device device;
+    ServiceOptions options;
+    std::shared_ptr<RequestQueue> queue;
+    std::vector<std::unique_ptr<Lane>> lanes;
+    std::thread deadline_watch;
+    std::mutex shutdown_mutex;
+    std::atomic<std::uint64_t> succeeded = 0;
+    std::atomic<std::uint64_t> failed = 0;
+    std::atomic<std::uint64_t> runs = 0;
+    std::atomic<std::uint64_t> largest_batch = 0;
+};
+
+void Service::Impl::shutdown(Shutdown how) {
+    const std::lock_guard lock(shutdown_mutex);
+    const std::exception_ptr reason =
+        error(ErrorCode::cancelled, "the service has been shut down; make a new one");
+    queue->close(reason);
+    if (how == Shutdown::cancel) {
+        queue->fail_waiting(reason);
+    }
+    for (const auto& lane : lanes) {
+        if (lane->thread.joinable()) {
+            lane->thread.join();
+        }
+    }
+    if (deadline_watch.joinable()) {
+        deadline_watch.join();
+    }
+}
+
+// Checks what can be checked without the device.
+WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
+    const MapShape& shape = request.map.shape;
+    check_shape(shape);
+    if (request.map.texels == nullptr) {
+        throw Error(ErrorCode::invalid_argument, "the map has no texels (null pointer)");
+    }
+    request.threshold.check_fits(shape);
+    const bool by_level = !request.threshold.is_by_node();
+    const bool strategy_batches =
+        options.strategy == Strategy::fused ||
+        (options.strategy == Strategy::automatic && device.info().type != "CPU");
+    const bool batches = strategy_batches && !request.max_tiles && by_level &&
+                         request.threshold.is_monotone(top_level(shape.width, shape.height));
+    return {
+        .request = std::move(request), .batches = batches, .promise = {}, .arrival = Clock::now()};
+}
+
+Ticket Service::Impl::ticket_of(std::uint64_t number, std::future<TileList> result) const {
+    Ticket ticket;
+    ticket.result = std::move(result);
+    ticket.queue_ = queue;
+    ticket.number_ = number;
+    return ticket;
+}
+
+void Service::Impl::work(Lane& lane) {
+    const std::uint32_t max_layers = std::min(options.max_batch_layers, device.info().max_layers);
+    while (true) {
+        std::vector<WaitingRequest> batch = queue->take(max_layers);
+        if (batch.empty()) {
+            return;
+        }
+        ++runs;
+        std::uint64_t largest = largest_batch;
+        while (largest < batch.size() &&
+               !largest_batch.compare_exchange_weak(largest, batch.size())) {
+        }
+        run(lane, batch);
+    }
+}
+
+namespace {
+
+void note_wait(TileList& list, const WaitingRequest& waiting, Clock::time_point start) {
+    const std::chrono::duration<double, std::milli> wait = start - waiting.arrival;
+    list.stages.insert(list.stages.begin(), {"wait", wait.count(), false});
+}
+
+// The texels are no longer needed: they go before the answer is given.
+void let_go(WaitingRequest& waiting) {
+    waiting.request.texels_owner.reset();
+}
+
+}  // namespace
+
+void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
+    if (batch.size() > 1) {
+        const Clock::time_point start = Clock::now();
+        std::vector<BatchedMap> maps;
+        for (const WaitingRequest& waiting : batch) {
+            maps.push_back({waiting.request.map, &waiting.request.threshold});
+        }
+        try {
+            std::vector<TileList> lists = lane.engine.subdivide(maps);
+            for (std::size_t i = 0; i < batch.size(); ++i) {
+                note_wait(lists[i], batch[i], start);
+                let_go(batch[i]);
+                ++succeeded;
+                batch[i].promise.set_value(std::move(lists[i]));
+            }
+            return;
+        } catch (...) {
+            // One by one; a lost device says so again.
+            lane.engine.forget_resources();
+        }
+    }
+    for (WaitingRequest& waiting : batch) {
+        run_alone(lane, waiting);
+    }
+}
+
+void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
+    const Clock::time_point start = Clock::now();
+    const SubdivisionRequest& request = waiting.request;
+    for (bool again = true;; again = false) {
+        try {
+            TileList list = lane.engine.subdivide(request.map, request.threshold, request.order,
+                                                  request.max_tiles);
+            note_wait(list, waiting, start);
+            let_go(waiting);
+            ++succeeded;
+            waiting.promise.set_value(std::move(list));
+            return;
+        } catch (const Error& failure) {
+            // What is kept for other shapes may be what is missing.
+            if (failure.code() == ErrorCode::out_of_memory && again) {
+                lane.engine.forget_resources();
+                continue;
+            }
+            note_failure(std::current_exception());
+            let_go(waiting);
+            ++failed;
+            waiting.promise.set_exception(std::current_exception());
+            return;
+        } catch (...) {
+            let_go(waiting);
+            ++failed;
+            waiting.promise.set_exception(std::current_exception());
+            return;
+        }
+    }
+}
+
+// After the loss of the device nothing can be answered any more.
+void Service::Impl::note_failure(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const Error& lost) {
+        if (lost.code() == ErrorCode::device_lost) {
+            queue->close(failure);
+            queue->fail_waiting(failure);
+        }
+    }
+}
+
+bool Ticket::cancel() const {
+    const std::shared_ptr<detail::RequestQueue> queue = queue_.lock();
+    return queue && queue->cancel(number_);
+}
+
+Service::Service(const Device& device, const ServiceOptions& options)
+    : impl_(std::make_unique<Impl>(device, options)) {}
+Service::~Service() = default;
+
+Ticket Service::submit(SubdivisionRequest request) {
+    WaitingRequest waiting = impl_->admit(std::move(request));
+    std::future<TileList> result = waiting.promise.get_future();
+    const auto number = impl_->queue->push(std::move(waiting), RequestQueue::WhenFull::wait);
+    return impl_->ticket_of(number.value(), std::move(result));
+}
+
+std::optional<Ticket> Service::try_submit(SubdivisionRequest request) {
+    WaitingRequest waiting = impl_->admit(std::move(request));
+    std::future<TileList> result = waiting.promise.get_future();
+    const auto number = impl_->queue->push(std::move(waiting), RequestQueue::WhenFull::refuse);
+    if (!number) {
+        return std::nullopt;
+    }
+    return impl_->ticket_of(*number, std::move(result));
+}
+
+void Service::shutdown(Shutdown how) {
+    impl_->shutdown(how);
+}
+
+ServiceStatistics Service::statistics() const {
+    const RequestQueue::Counts counts = impl_->queue->counts();
+    ServiceStatistics statistics{.submitted = counts.pushed,
+                                 .succeeded = impl_->succeeded,
+                                 .failed = impl_->failed + counts.failed,
+                                 .cancelled = counts.cancelled,
+                                 .expired = counts.expired,
+                                 .runs = impl_->runs,
+                                 .largest_batch = impl_->largest_batch};
+    for (const auto& lane : impl_->lanes) {
+        statistics.memory_bytes += lane->account->used_bytes();
+        statistics.most_memory_bytes += lane->account->most_used_bytes();
+    }
+    return statistics;
+}
+
+}  // namespace quadtile

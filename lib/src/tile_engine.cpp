@@ -1,0 +1,533 @@
+#include "tile_engine.hpp"
+
+#include <quadtile/error.hpp>
+#include <quadtile/strategy.hpp>
+
+#include "../reference/twins.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <numeric>
+#include <string>
+
+namespace quadtile::detail {
+
+namespace {
+
+using Stage = vk::PipelineStageFlagBits;
+using Access = vk::AccessFlagBits;
+
+constexpr std::uint64_t SMALLEST_FIRST_CAPACITY = 1U << 12U;
+constexpr std::uint64_t SMALLEST_STAGING_BYTES = 1U << 16U;
+
+vk::ImageCreateInfo map_image_info(const MapShape& shape) {
+    vk::ImageCreateInfo info;
+    info.setImageType(vk::ImageType::e2D)
+        .setFormat(static_cast<vk::Format>(vk_format(shape.format)));
+    info.setExtent({shape.width, shape.height, 1}).setMipLevels(1).setArrayLayers(shape.layers);
+    info.setSamples(vk::SampleCountFlagBits::e1).setTiling(vk::ImageTiling::eOptimal);
+    info.setUsage(vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst);
+    return info;
+}
+
+// The time since its construction or the last lap, on the host's clock.
+class Stopwatch {
+ public:
+    double lap_ms() {
+        const auto now = std::chrono::steady_clock::now();
+        const std::chrono::duration<double, std::milli> lap = now - start_;
+        start_ = now;
+        return lap.count();
+    }
+
+ private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+TileEngine::TileEngine(const Device& device, const TilerOptions& options,
+                       std::shared_ptr<MemoryAccount> account)
+    : options_(options),
+      device_(device),
+      context_(device.context()),
+      account_(std::move(account)),
+      commands_(context_),
+      timestamps_(context_) {
+    if (!context_->can_submit()) {
+        throw Error(ErrorCode::invalid_argument,
+                    "a Tiler needs a queue, the adopted device was given without one");
+    }
+    if (options_.strategy != Strategy::automatic) {  // what cannot work fails here
+        prepare_strategy(options_.strategy, options_.subtree_levels);
+    }
+}
+
+void TileEngine::forget_resources() {
+    list_.reset();
+    map_.reset();
+    upload_staging_ = {};
+    readback_staging_ = {};
+}
+
+void TileEngine::prepare_strategy(Strategy strategy, std::uint32_t subtree_levels) {
+    const std::pair key(strategy, subtree_levels);
+    auto known = subdividers_.find(key);
+    if (known == subdividers_.end()) {
+        known = subdividers_
+                    .emplace(key, Subdivider(device_, {.strategy = strategy,
+                                                       .subtree_levels = subtree_levels}))
+                    .first;
+    }
+    if (subdivider_ != &known->second) {
+        list_.reset();
+        map_.reset();
+        subdivider_ = &known->second;
+    }
+    if (strategy != Strategy::fused && !pyramid_) {
+        pyramid_.emplace(device_);
+    }
+}
+
+// At least so long, up to STAGING_BYTES.
+void TileEngine::prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes) {
+    const std::uint64_t needed =
+        std::clamp<std::uint64_t>(std::bit_ceil(size_bytes), SMALLEST_STAGING_BYTES, STAGING_BYTES);
+    if (staging.handle() && staging.size_bytes() >= needed) {
+        return;
+    }
+    const bool is_upload = &staging == &upload_staging_;
+    staging = {};  // before the new one
+    staging = Buffer(
+        {context_, account_}, name, needed,
+        is_upload ? vk::BufferUsageFlagBits::eTransferSrc : vk::BufferUsageFlagBits::eTransferDst,
+        is_upload ? MemoryKind::upload : MemoryKind::readback);
+}
+
+void TileEngine::prepare_map(const MapShape& shape) {
+    const bool fused = subdivider_->strategy() == Strategy::fused;
+    if (map_ && clean_) {
+        MapShape room = map_->room;
+        room.layers = shape.layers;
+        // The pyramid is bound for all layers; without one fewer will do.
+        if (room == shape &&
+            (map_->room.layers == shape.layers || (fused && map_->room.layers >= shape.layers))) {
+            if (map_->used != shape) {
+                list_.reset();
+                map_->used = shape;
+                map_->scratch_is_zero = false;  // its parts lie elsewhere for other layers
+            }
+            return;
+        }
+    }
+    list_.reset();
+    map_.reset();
+    using Usage = vk::BufferUsageFlagBits;
+    const MemorySource memory{context_, account_};
+    const Subdivider::Requirements for_subdivider = subdivider_->requirements(shape, 1);
+    Image map_image(memory, "the importance map", map_image_info(shape), aspect_of(shape.format));
+    const vk::BufferUsageFlags copied = Usage::eTransferDst | Usage::eTransferSrc;
+    Buffer scratch(memory, "the scratch of the subdivision", for_subdivider.scratch_size_bytes,
+                   vk::BufferUsageFlags(for_subdivider.usage) | copied, MemoryKind::device);
+    std::optional<PyramidResources> pyramid_resources;
+    if (!fused) {
+        const Pyramid::Requirements needed = pyramid_->requirements(shape);
+        Buffer levels(memory, "the pyramid", needed.pyramid_size_bytes,
+                      vk::BufferUsageFlags(needed.usage), MemoryKind::device);
+        Buffer state(memory, "the pyramid's state", needed.state_size_bytes,
+                     vk::BufferUsageFlags(needed.usage) | copied, MemoryKind::device);
+        auto binding = pyramid_->bind(
+            shape, {.map = {map_image.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
+                    .pyramid = {levels.handle()},
+                    .state = {state.handle()}});
+        pyramid_resources.emplace(
+            PyramidResources{std::move(levels), std::move(state), std::move(binding)});
+    }
+    map_.emplace(MapResources{.room = shape,
+                              .used = shape,
+                              .map = std::move(map_image),
+                              .pyramid = std::move(pyramid_resources),
+                              .scratch = std::move(scratch),
+                              .scratch_is_zero = false,
+                              .node_thresholds = {},
+                              .layer_thresholds = {}});
+    clean_ = true;
+}
+
+void TileEngine::prepare_thresholds(Buffer& thresholds, const char* name,
+                                    std::uint64_t size_bytes) {
+    if (thresholds.handle() && thresholds.size_bytes() >= size_bytes) {
+        return;
+    }
+    list_.reset();  // it is bound without them
+    thresholds = {};
+    thresholds = Buffer({context_, account_}, name, size_bytes,
+                        vk::BufferUsageFlags(subdivider_->requirements(map_->used, 1).usage) |
+                            vk::BufferUsageFlagBits::eTransferDst,
+                        MemoryKind::device);
+}
+
+void TileEngine::prepare_list(std::uint64_t capacity) {
+    if (list_ && list_->capacity >= capacity) {
+        return;
+    }
+    const Subdivider::Requirements needed = subdivider_->requirements(map_->used, capacity);
+    list_.reset();  // before the new one, so that both never take memory at once
+    Buffer buffer({context_, account_}, "a list of " + std::to_string(capacity) + " tiles",
+                  needed.tile_list_size_bytes,
+                  vk::BufferUsageFlags(needed.usage) | vk::BufferUsageFlagBits::eTransferSrc,
+                  MemoryKind::device);
+    auto binding = bind_list(buffer, capacity);
+    list_.emplace(ListResources{capacity, std::move(buffer), std::move(binding)});
+}
+
+Subdivider::Binding TileEngine::bind_list(const Buffer& buffer, std::uint64_t capacity) const {
+    return subdivider_->bind(
+        map_->used, {.map = {map_->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
+                     .pyramid = {map_->pyramid ? map_->pyramid->levels.handle() : vk::Buffer()},
+                     .scratch = {map_->scratch.handle()},
+                     .tile_list = {buffer.handle()},
+                     .tile_capacity = capacity,
+                     .node_thresholds = {map_->node_thresholds.handle()},
+                     .layer_thresholds = {map_->layer_thresholds.handle()}});
+}
+
+void TileEngine::upload_node_thresholds(const Threshold& threshold) {
+    const std::vector<float> contents = threshold_map_contents(threshold, map_->used);
+    const vk::DeviceSize size_bytes = contents.size() * sizeof(contents[0]);
+    prepare_staging(upload_staging_, "the staging of the thresholds", size_bytes);
+    const vk::DeviceSize part_bytes = upload_staging_.size_bytes();
+    for (vk::DeviceSize first = 0; first < size_bytes; first += part_bytes) {
+        const vk::DeviceSize part = std::min(size_bytes - first, part_bytes);
+        std::memcpy(upload_staging_.mapped(),
+                    reinterpret_cast<const std::byte*>(contents.data()) + first, part);
+        commands_.run("uploading thresholds", [&](vk::CommandBuffer buffer) {
+            buffer.copyBuffer(upload_staging_.handle(), map_->node_thresholds.handle(),
+                              vk::BufferCopy(0, first, part), context_->dispatch);
+            const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eShaderRead);
+            buffer.pipelineBarrier(Stage::eTransfer, Stage::eComputeShader, {}, copied, {}, {},
+                                   context_->dispatch);
+        });
+    }
+}
+
+// What runs record, behind the upload of the map.
+void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request, Order order) {
+    const Dispatch& d = context_->dispatch;
+    if (!map_->scratch_is_zero) {
+        buffer.fillBuffer(map_->scratch.handle(), 0, VK_WHOLE_SIZE, 0, d);
+        if (map_->pyramid) {
+            buffer.fillBuffer(map_->pyramid->state.handle(), 0, VK_WHOLE_SIZE, 0, d);
+        }
+    }
+    // In pieces that fit a command.
+    constexpr std::size_t WORDS_AT_ONCE = 65536 / sizeof(float);
+    for (std::size_t first = 0; first < request.layer_thresholds.size(); first += WORDS_AT_ONCE) {
+        const std::size_t count = std::min(request.layer_thresholds.size() - first, WORDS_AT_ONCE);
+        buffer.updateBuffer(map_->layer_thresholds.handle(), first * sizeof(float),
+                            count * sizeof(float), &request.layer_thresholds[first], d);
+    }
+    const vk::MemoryBarrier filled(Access::eTransferWrite,
+                                   Access::eShaderRead | Access::eShaderWrite);
+    buffer.pipelineBarrier(Stage::eTransfer, Stage::eComputeShader, {}, filled, {}, {}, d);
+    timestamps_.write(buffer);
+    if (map_->pyramid) {
+        pyramid_->record(buffer, map_->pyramid->binding);
+        const vk::MemoryBarrier pyramid_done(Access::eShaderWrite, Access::eShaderRead);
+        buffer.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, pyramid_done, {},
+                               {}, d);
+        timestamps_.write(buffer);
+    }
+    if (request.threshold != nullptr) {
+        subdivider_->record(buffer, list_->binding, *request.threshold, order, request.max_tiles);
+    } else {
+        subdivider_->record(buffer, list_->binding, order, request.max_tiles);
+    }
+    timestamps_.write(buffer);
+    record_readback(buffer);
+}
+
+// In the staging: the header, the NaN texels of the layers, then tiles.
+vk::DeviceSize staged_tiles_offset(std::uint32_t layers) {
+    const vk::DeviceSize end = sizeof(TileListHeader) + layers * sizeof(std::uint32_t);
+    return (end + sizeof(Tile) - 1) / sizeof(Tile) * sizeof(Tile);
+}
+
+void TileEngine::record_readback(vk::CommandBuffer buffer) {
+    const Dispatch& d = context_->dispatch;
+    const vk::MemoryBarrier list_done(Access::eShaderWrite, Access::eTransferRead);
+    buffer.pipelineBarrier(Stage::eComputeShader, Stage::eTransfer, {}, list_done, {}, {}, d);
+    buffer.copyBuffer(list_->buffer.handle(), readback_staging_.handle(),
+                      vk::BufferCopy(0, 0, sizeof(TileListHeader)), d);
+    const BufferRange nan_counts =
+        map_->pyramid ? BufferRange{map_->pyramid->state.handle(), 0}
+                      : BufferRange{map_->scratch.handle(), Subdivider::nan_texels_offset_bytes};
+    buffer.copyBuffer(nan_counts.buffer, readback_staging_.handle(),
+                      vk::BufferCopy(nan_counts.offset_bytes, sizeof(TileListHeader),
+                                     map_->used.layers * sizeof(std::uint32_t)),
+                      d);
+    buffer.copyBuffer(list_->buffer.handle(), readback_staging_.handle(),
+                      vk::BufferCopy(sizeof(TileListHeader), staged_tiles_offset(map_->used.layers),
+                                     expected_tiles_ * sizeof(Tile)),
+                      d);
+    const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eHostRead);
+    buffer.pipelineBarrier(Stage::eTransfer, Stage::eHost, {}, copied, {}, {}, d);
+}
+
+void TileEngine::finish_run(TileList& result) {
+    clean_ = true;
+    map_->scratch_is_zero = true;  // where it must be
+    const std::vector<double> intervals = timestamps_.intervals_ms();
+    if (intervals.empty()) {
+        return;
+    }
+    result.stages.push_back({"copy to the GPU", intervals.front(), true});
+    if (intervals.size() == 3) {
+        result.stages.push_back({"pyramid", intervals[1], true});
+    }
+    result.stages.push_back({"subdivision", intervals.back(), true});
+}
+
+TileListHeader TileEngine::read_header() const {
+    TileListHeader header;
+    std::memcpy(&header, readback_staging_.mapped(), sizeof(header));
+    return header;
+}
+
+// The first of them lie in the staging already.
+void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
+    tiles.resize(count);
+    const std::uint64_t there = std::min(count, expected_tiles_);
+    std::memcpy(tiles.data(),
+                static_cast<const std::byte*>(readback_staging_.mapped()) +
+                    staged_tiles_offset(map_->used.layers),
+                there * sizeof(Tile));
+    if (there == count) {
+        return;
+    }
+    prepare_staging(readback_staging_, "the staging of the tiles", (count - there) * sizeof(Tile));
+    const std::uint64_t tiles_at_once = readback_staging_.size_bytes() / sizeof(Tile);
+    for (std::uint64_t first = there; first < count; first += tiles_at_once) {
+        const std::uint64_t part = std::min(count - first, tiles_at_once);
+        commands_.run("reading the tiles back", [&](vk::CommandBuffer buffer) {
+            buffer.copyBuffer(list_->buffer.handle(), readback_staging_.handle(),
+                              vk::BufferCopy(sizeof(TileListHeader) + first * sizeof(Tile), 0,
+                                             part * sizeof(Tile)),
+                              context_->dispatch);
+            const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eHostRead);
+            buffer.pipelineBarrier(Stage::eTransfer, Stage::eHost, {}, copied, {}, {},
+                                   context_->dispatch);
+        });
+        std::memcpy(tiles.data() + first, readback_staging_.mapped(), part * sizeof(Tile));
+    }
+}
+
+TileList TileEngine::start_result(const MapShape& shape, Order order) const {
+    TileList result;
+    result.shape = shape;
+    result.order = order;
+    result.device = context_->info.name;
+    return result;
+}
+
+std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& request,
+                                           TileList& result) {
+    const MapShape& shape = source.shape;
+    result.strategy = subdivider_->strategy();
+    if (request.max_tiles && result.strategy != Strategy::fused) {
+        throw Error(ErrorCode::invalid_argument,
+                    "a budget of tiles needs the strategy automatic, fused or reference");
+    }
+    const bool by_layer = request.threshold == nullptr;
+    const bool by_node = !by_layer && request.threshold->is_by_node();
+
+    Stopwatch clock;
+    prepare_map(shape);
+    if (by_layer) {
+        prepare_thresholds(map_->layer_thresholds, "the thresholds of the layers",
+                           request.layer_thresholds.size() * sizeof(float));
+    }
+    if (by_node) {
+        prepare_thresholds(map_->node_thresholds, "the thresholds of the nodes",
+                           threshold_map_size_bytes(shape));
+    }
+    const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
+    const std::uint64_t guess = options_.initial_tile_capacity != 0
+                                    ? options_.initial_tile_capacity
+                                    : std::max(SMALLEST_FIRST_CAPACITY, texels / 16);
+    prepare_list(std::min(guess, context_->info.max_tiles));
+    // What the last run brought, a quarter more, and what costs nothing.
+    constexpr std::uint64_t FEW_TILES = SMALLEST_STAGING_BYTES / 2 / sizeof(Tile);
+    const auto expect = [&](std::uint64_t tiles) {
+        const std::uint64_t room =
+            (STAGING_BYTES - staged_tiles_offset(shape.layers)) / sizeof(Tile);
+        expected_tiles_ = std::min({std::max(tiles, FEW_TILES), room, list_->capacity});
+        prepare_staging(readback_staging_, "the staging of the tiles",
+                        staged_tiles_offset(shape.layers) + expected_tiles_ * sizeof(Tile));
+    };
+    expect(expected_tiles_);
+    result.stages.push_back({"allocate", clock.lap_ms(), false});
+
+    if (by_node) {
+        upload_node_thresholds(*request.threshold);
+    }
+    prepare_staging(upload_staging_, "the staging of the map",
+                    texels * texel_size_bytes(shape.format));
+    // The others' lists are sorted on the host.
+    const bool sorts = request.order == Order::canonical && result.strategy != Strategy::fused;
+    const Order order_on_gpu = sorts ? Order::any : request.order;
+    clean_ = false;
+    upload_image(
+        "subdividing", commands_, context_->dispatch, upload_staging_,
+        {map_->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal, Stage::eComputeShader,
+         Access::eShaderRead},
+        shape, source.layers,
+        {.before_last =
+             [&](vk::CommandBuffer buffer) {
+                 result.stages.push_back({"upload", clock.lap_ms(), false});
+                 timestamps_.reset(buffer);
+                 timestamps_.write(buffer);
+             },
+         .after_last =
+             [&](vk::CommandBuffer buffer) { record_run(buffer, request, order_on_gpu); }});
+    finish_run(result);
+    TileListHeader header = read_header();
+    if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
+        reference::refuse_budget(request.max_tiles.value_or(0), header.required);
+    }
+    while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
+        ++result.buffer_repeats;
+        prepare_list(header.required);
+        expect(header.required);
+        clean_ = false;
+        commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
+            timestamps_.reset(buffer);
+            timestamps_.write(buffer);
+            record_run(buffer, request, order_on_gpu);
+        });
+        finish_run(result);
+        header = read_header();
+    }
+    result.threshold_factor = header.threshold_factor;
+    std::vector<std::uint32_t> nan_texels(shape.layers);
+    std::memcpy(nan_texels.data(),
+                static_cast<const std::byte*>(readback_staging_.mapped()) + sizeof(header),
+                nan_texels.size() * sizeof(nan_texels[0]));
+    result.nan_texels = std::accumulate(nan_texels.begin(), nan_texels.end(), std::uint64_t{0});
+    clock.lap_ms();
+    read_tiles(header.written, result.tiles);
+    expected_tiles_ = result.tiles.size() + result.tiles.size() / 4;
+    result.stages.push_back({"read back", clock.lap_ms(), false});
+    if (sorts) {
+        sort_canonical(result.tiles);
+        result.stages.push_back({"sort", clock.lap_ms(), false});
+    }
+    return nan_texels;
+}
+
+TileEngine::Source TileEngine::source_of(std::span<const BatchedMap> batch) {
+    Source source{batch.front().map.shape, {}};
+    for (const BatchedMap& part : batch) {
+        std::ranges::copy(layers_of(part.map), std::back_inserter(source.layers));
+    }
+    source.shape.layers = static_cast<std::uint32_t>(source.layers.size());
+    return source;
+}
+
+TileEngine::Source TileEngine::source_of(const MapView& map) {
+    if (map.texels == nullptr) {
+        throw Error(ErrorCode::invalid_argument, "the map has no texels (null pointer)");
+    }
+    return {map.shape, layers_of(map)};
+}
+
+TileList TileEngine::subdivide(const MapView& map, const Threshold& threshold, Order order,
+                               std::optional<std::uint64_t> max_tiles) {
+    check_shape(map.shape);
+    const Source source = source_of(map);
+    TileList result = start_result(map.shape, order);
+    // Refused before anything is uploaded.
+    (void)threshold.resolve(map.shape);
+    if (options_.strategy == Strategy::automatic) {
+        const StrategyChoice choice =
+            choose_strategy(context_->info, map.shape, threshold, max_tiles);
+        prepare_strategy(choice.strategy, choice.subtree_levels);
+        result.strategy_reason = choice.reason;
+    }
+    subdivider_->check_threshold(map.shape, threshold);
+    (void)run(source, {&threshold, {}, order, max_tiles}, result);
+    return result;
+}
+
+TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> layer_thresholds,
+                               Order order, std::optional<std::uint64_t> max_tiles) {
+    check_shape(map.shape);
+    const Source source = source_of(map);
+    TileList result = start_result(map.shape, order);
+    // Refused before anything is uploaded.
+    (void)reference::resolve_layers(map.shape, layer_thresholds);
+    const std::uint32_t top = top_level(map.shape.width, map.shape.height);
+    const bool fused_takes_them =
+        std::ranges::all_of(layer_thresholds, [&](const Threshold& threshold) {
+            return !threshold.is_by_node() && threshold.is_monotone(top);
+        });
+    if (!fused_takes_them ||
+        (options_.strategy != Strategy::automatic && options_.strategy != Strategy::fused)) {
+        return subdivide(map, reference::by_node(map.shape, layer_thresholds), order, max_tiles);
+    }
+    if (options_.strategy == Strategy::automatic) {
+        prepare_strategy(Strategy::fused, options_.subtree_levels);
+        result.strategy_reason =
+            "thresholds of layers, none of which grows from a node to its parent: only fused takes "
+            "them as they are";
+    }
+    (void)run(
+        source,
+        {nullptr, Subdivider::layer_thresholds(map.shape, layer_thresholds), order, max_tiles},
+        result);
+    return result;
+}
+
+std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
+    const Source source = source_of(batch);
+    const std::uint32_t top = top_level(source.shape.width, source.shape.height);
+    Request request{nullptr, {}, Order::canonical, std::nullopt};
+    for (const BatchedMap& part : batch) {
+        const std::vector<float> levels = part.threshold->levels(top);
+        for (std::uint32_t layer = 0; layer < part.map.shape.layers; ++layer) {
+            std::ranges::copy(levels, std::back_inserter(request.layer_thresholds));
+        }
+    }
+    prepare_strategy(Strategy::fused, options_.subtree_levels);
+    TileList all = start_result(source.shape, Order::canonical);
+    const std::vector<std::uint32_t> nan_texels = run(source, request, all);
+
+    std::vector<TileList> lists;
+    std::uint32_t first_layer = 0;
+    auto first = all.tiles.begin();
+    for (const BatchedMap& part : batch) {
+        const std::uint32_t end_layer = first_layer + part.map.shape.layers;
+        const auto end = std::partition_point(
+            first, all.tiles.end(), [&](const Tile& tile) { return tile.layer() < end_layer; });
+        TileList list = start_result(part.map.shape, Order::canonical);
+        list.tiles.assign(first, end);
+        for (Tile& tile : list.tiles) {
+            tile.node -= first_layer << 16U;
+        }
+        list.nan_texels = std::accumulate(nan_texels.begin() + first_layer,
+                                          nan_texels.begin() + end_layer, std::uint64_t{0});
+        list.strategy = all.strategy;
+        list.strategy_reason = "one of a batch";
+        list.buffer_repeats = all.buffer_repeats;
+        list.stages = all.stages;
+        lists.push_back(std::move(list));
+        first = end;
+        first_layer = end_layer;
+    }
+    return lists;
+}
+
+}  // namespace quadtile::detail

@@ -1,0 +1,126 @@
+// From maps in host memory to their tiles in host memory: what Tiler and Service share.
+
+#pragma once
+
+#include <quadtile/pyramid.hpp>
+#include <quadtile/subdivider.hpp>
+#include <quadtile/tiler.hpp>
+
+#include "submission.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace quadtile::detail {
+
+// A map of a batch and its threshold, which applies to each of its layers as to a map of one layer
+// (so it is by level, or by node of one layer).
+struct BatchedMap {
+    MapView map;
+    const Threshold* threshold;
+};
+
+// Keeps pipelines and buffers between calls. One thread at a time.
+class TileEngine {
+ public:
+    // All memory is taken from `account`; null for no limit.
+    TileEngine(const Device& device, const TilerOptions& options,
+               std::shared_ptr<MemoryAccount> account = nullptr);
+
+    // As Tiler::subdivide.
+    [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold, Order order,
+                                     std::optional<std::uint64_t> max_tiles);
+    [[nodiscard]] TileList subdivide(const MapView& map,
+                                     std::span<const Threshold> layer_thresholds, Order order,
+                                     std::optional<std::uint64_t> max_tiles);
+
+    // Maps of one width, height and format in one run of `fused`; a list for each, in canonical
+    // order. Their thresholds are by level and monotone.
+    [[nodiscard]] std::vector<TileList> subdivide(std::span<const BatchedMap> batch);
+
+    // Gives back all memory but that of pipelines.
+    void forget_resources();
+
+ private:
+    // The layers of one or more maps, one behind the other.
+    struct Source {
+        MapShape shape;
+        std::vector<const std::byte*> layers;
+    };
+
+    // What one run is asked for.
+    struct Request {
+        const Threshold* threshold;           // of all layers; null where each has its own
+        std::vector<float> layer_thresholds;  // their words (Subdivider::layer_thresholds)
+        Order order;
+        std::optional<std::uint64_t> max_tiles;
+    };
+
+    // What the pyramid of a map needs; Strategy::fused has none.
+    struct PyramidResources {
+        Buffer levels;
+        Buffer state;
+        Pyramid::Binding binding;
+    };
+
+    // What maps of one width, height and format need.
+    struct MapResources {
+        MapShape room;  // as many layers as fit
+        MapShape used;  // those that the list is bound for
+        Image map;
+        std::optional<PyramidResources> pyramid;
+        Buffer scratch;
+        bool scratch_is_zero;
+        Buffer node_thresholds;   // empty until a threshold is by node
+        Buffer layer_thresholds;  // empty until layers have thresholds of their own
+    };
+
+    // A list that tiles are written to. The binding refers to the map's resources too.
+    struct ListResources {
+        std::uint64_t capacity;
+        Buffer buffer;
+        Subdivider::Binding binding;
+    };
+
+    [[nodiscard]] static Source source_of(std::span<const BatchedMap> batch);
+    [[nodiscard]] static Source source_of(const MapView& map);
+
+    void prepare_strategy(Strategy strategy, std::uint32_t subtree_levels);
+    void prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes);
+    void prepare_map(const MapShape& shape);
+    void prepare_thresholds(Buffer& thresholds, const char* name, std::uint64_t size_bytes);
+    void prepare_list(std::uint64_t capacity);
+    [[nodiscard]] Subdivider::Binding bind_list(const Buffer& buffer, std::uint64_t capacity) const;
+    void upload_node_thresholds(const Threshold& threshold);
+    [[nodiscard]] TileList start_result(const MapShape& shape, Order order) const;
+    // Returns the NaN texels of each layer.
+    std::vector<std::uint32_t> run(const Source& source, const Request& request, TileList& result);
+    void record_run(vk::CommandBuffer buffer, const Request& request, Order order);
+    void record_readback(vk::CommandBuffer buffer);
+    void finish_run(TileList& result);
+    [[nodiscard]] TileListHeader read_header() const;
+    void read_tiles(std::uint64_t count, std::vector<Tile>& tiles);
+
+    TilerOptions options_;
+    Device device_;
+    std::shared_ptr<DeviceContext> context_;
+    std::shared_ptr<MemoryAccount> account_;
+    // By strategy and levels of a subtree: those that were needed so far.
+    std::map<std::pair<Strategy, std::uint32_t>, Subdivider> subdividers_;
+    const Subdivider* subdivider_ = nullptr;  // the one that the resources are for
+    std::optional<Pyramid> pyramid_;          // fused needs none
+    Commands commands_;
+    Timestamps timestamps_;
+    Buffer upload_staging_;
+    Buffer readback_staging_;
+    std::optional<MapResources> map_;
+    std::optional<ListResources> list_;
+    std::uint64_t expected_tiles_ = 0;  // that a run brings back at once: the last run's, and more
+    bool clean_ = true;  // the last run went through; else the counters may not be back at zero
+};
+
+}  // namespace quadtile::detail
