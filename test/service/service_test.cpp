@@ -1,0 +1,474 @@
+// The service: every request is answered exactly once, by the list that the reference gives or by
+// an error that says why not.
+
+#include "gpu_test.hpp"
+#include "support/maps.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <string>
+#include <thread>
+
+namespace quadtile::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class ServiceTest : public GpuTest {};
+class ServiceSoak : public GpuTest {};
+
+SubdivisionRequest request_of(const MapShape& shape, std::vector<float> texels,
+                              const Threshold& threshold) {
+    const auto owner = std::make_shared<const std::vector<float>>(std::move(texels));
+    return {.map = {owner->data(), shape}, .texels_owner = owner, .threshold = threshold};
+}
+
+// Takes a lane for a good while.
+SubdivisionRequest slow_request() {
+    const MapShape shape{1024, 1024};
+    return request_of(shape, random_map(shape), Threshold::constant(0.5F));
+}
+
+// The code and the text of what a result throws.
+struct Failure {
+    ErrorCode code = ErrorCode::vulkan;
+    std::string text;
+};
+Failure failure_of(std::future<TileList>& result) {
+    try {
+        (void)result.get();
+    } catch (const Error& error) {
+        return {error.code(), error.what()};
+    }
+    return {ErrorCode::vulkan, "no error at all"};
+}
+
+// Any threshold and any option, by a number.
+SubdivisionRequest mixed_request(std::uint32_t number) {
+    std::mt19937 random(number);
+    const MapShape shapes[] = {{64, 64}, {200, 120}, {1, 1}, {130, 70, 3}, {257, 33}};
+    const MapShape shape = shapes[random() % std::size(shapes)];
+    std::vector<float> texels = random() % 2 == 0 ? smooth_map(shape) : random_map(shape, number);
+    if (random() % 4 == 0) {
+        texels = with_special_values(std::move(texels), 64, number);
+    }
+    const auto threshold = [&]() -> Threshold {
+        switch (random() % 5) {
+            case 0:
+                return Threshold::constant(0.9F);
+            case 1:
+                return Threshold::max_resolution(static_cast<float>(1 + random() % 64));
+            case 2: {  // grows from a level to the next
+                std::vector<float> levels;
+                for (std::uint32_t i = 0; i <= top_level(shape.width, shape.height); ++i) {
+                    levels.push_back(0.1F + 0.1F * static_cast<float>(i));
+                }
+                return Threshold::per_level(levels);
+            }
+            case 3:
+                return Threshold::map(random_thresholds(shape, number));
+            default:
+                return Threshold::constant(static_cast<float>(random() % 100) / 50.0F);
+        }
+    };
+    SubdivisionRequest request = request_of(shape, std::move(texels), threshold());
+    request.priority = static_cast<int>(random() % 3);
+    if (random() % 4 == 0) {
+        request.order = Order::any;
+    }
+    if (random() % 8 == 0) {
+        request.threshold = Threshold::constant(0.9F);
+        request.max_tiles = 20000;
+    }
+    return request;
+}
+
+// What is wrong with an answer, or nothing.
+std::string check_answer(TileList list, const SubdivisionRequest& request) {
+    const TileList expected =
+        reference::subdivide(request.map, request.threshold, {request.max_tiles});
+    if (request.order == Order::any) {
+        sort_canonical(list.tiles);
+    }
+    return difference(list, expected);
+}
+
+TEST_F(ServiceTest, EveryThreadGetsItsLists) {
+    for (const Strategy strategy : {Strategy::automatic, Strategy::fused}) {
+        Service service(device_for(), {.strategy = strategy, .lanes = 3});
+        std::vector<std::thread> threads;
+        for (std::uint32_t thread = 0; thread < 4; ++thread) {
+            threads.emplace_back([&service, thread, strategy] {
+                for (std::uint32_t i = 0; i < 40; ++i) {
+                    SubdivisionRequest request = mixed_request(1000 * thread + i);
+                    const std::uint32_t top =
+                        top_level(request.map.shape.width, request.map.shape.height);
+                    if (strategy == Strategy::fused && !request.threshold.is_monotone(top)) {
+                        request.threshold = Threshold::constant(0.7F);
+                    }
+                    Ticket ticket = service.submit(request);
+                    EXPECT_EQ(check_answer(ticket.result.get(), request), "")
+                        << "request " << 1000 * thread + i;
+                }
+            });
+        }
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+        const ServiceStatistics statistics = service.statistics();
+        EXPECT_EQ(statistics.submitted, 160U);
+        EXPECT_EQ(statistics.succeeded, 160U);
+    }
+}
+
+TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
+    Service service(device_for(),
+                    {.strategy = Strategy::fused, .lanes = 1, .max_batch_layers = 12});
+    Ticket slow = service.submit(slow_request());
+    std::vector<SubdivisionRequest> requests;
+    std::vector<Ticket> tickets;
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        // Layers, thresholds and contents differ; some have another size.
+        const MapShape shape{100, i % 7 == 6 ? 50U : 80U, 1 + i % 3};
+        requests.push_back(request_of(shape, with_special_values(random_map(shape, i), 100, i),
+                                      Threshold::constant(0.99F - 0.01F * static_cast<float>(i))));
+        tickets.push_back(service.submit(requests.back()));
+    }
+    for (std::size_t i = 0; i < tickets.size(); ++i) {
+        TileList list = tickets[i].result.get();
+        EXPECT_EQ(list.shape, requests[i].map.shape);
+        EXPECT_EQ(list.stages.front().stage, "wait");
+        EXPECT_EQ(check_answer(std::move(list), requests[i]), "") << i;
+    }
+    (void)slow.result.get();
+    const ServiceStatistics statistics = service.statistics();
+    EXPECT_GE(statistics.largest_batch, 5U);
+    EXPECT_LE(statistics.largest_batch, 12U);
+    EXPECT_LT(statistics.runs, 12U);
+}
+
+TEST_F(ServiceTest, TheOwnerIsLetGoBeforeTheAnswer) {
+    Service service(device_for());
+    SubdivisionRequest request = request_of({50, 50}, random_map({50, 50}), Threshold::constant(1));
+    const std::weak_ptr<const void> owner = request.texels_owner;
+    Ticket ticket = service.submit(std::move(request));
+    request.texels_owner.reset();
+    ticket.result.wait();
+    EXPECT_TRUE(owner.expired());
+}
+
+TEST_F(ServiceTest, WaitingRequestsCanBeCancelled) {
+    Service service(device_for(), {.lanes = 1});
+    Ticket slow = service.submit(slow_request());
+    Ticket cancelled = service.submit(mixed_request(1));
+    Ticket kept = service.submit(mixed_request(2));
+    EXPECT_TRUE(cancelled.cancel());
+    EXPECT_FALSE(cancelled.cancel());
+    EXPECT_EQ(failure_of(cancelled.result).code, ErrorCode::cancelled);
+    EXPECT_EQ(check_answer(kept.result.get(), mixed_request(2)), "");
+    EXPECT_FALSE(kept.cancel());
+    (void)slow.result.get();
+    EXPECT_EQ(service.statistics().cancelled, 1U);
+}
+
+TEST_F(ServiceTest, DeadlinesPassWhileLanesAreBusy) {
+    Service service(device_for(), {.lanes = 1});
+    std::vector<Ticket> slow;
+    for (int i = 0; i < 4; ++i) {
+        slow.push_back(service.submit(slow_request()));
+    }
+    SubdivisionRequest late = mixed_request(1);
+    late.deadline = std::chrono::steady_clock::now() + 1ms;
+    Ticket ticket = service.submit(late);
+    SubdivisionRequest in_time = mixed_request(2);
+    in_time.deadline = std::chrono::steady_clock::now() + 10min;
+    Ticket other = service.submit(in_time);
+    // Before the lane has come to it.
+    EXPECT_EQ(ticket.result.wait_for(50s), std::future_status::ready);
+    EXPECT_NE(slow.back().result.wait_for(0s), std::future_status::ready);
+    const Failure failure = failure_of(ticket.result);
+    EXPECT_EQ(failure.code, ErrorCode::deadline_exceeded);
+    EXPECT_THAT(failure.text, HasSubstr("deadline"));
+    EXPECT_EQ(check_answer(other.result.get(), in_time), "");
+    EXPECT_EQ(service.statistics().expired, 1U);
+}
+
+TEST_F(ServiceTest, HigherPrioritiesComeFirst) {
+    Service service(device_for(), {.strategy = Strategy::per_level, .lanes = 1});
+    Ticket slow = service.submit(slow_request());
+    std::vector<Ticket> low;
+    for (int i = 0; i < 5; ++i) {
+        SubdivisionRequest request = slow_request();
+        request.priority = -1;
+        low.push_back(service.submit(request));
+    }
+    SubdivisionRequest urgent = mixed_request(3);
+    urgent.priority = 5;
+    Ticket ticket = service.submit(urgent);
+    ticket.result.wait();
+    EXPECT_NE(low[1].result.wait_for(0s), std::future_status::ready);
+    service.shutdown(Shutdown::cancel);
+    EXPECT_EQ(failure_of(low.back().result).code, ErrorCode::cancelled);
+}
+
+TEST_F(ServiceTest, AFullQueueRefusesOrWaits) {
+    Service service(device_for(), {.lanes = 1, .queue_capacity = 2});
+    std::vector<Ticket> tickets;
+    // One runs, two wait.
+    bool was_full = false;
+    for (int i = 0; i < 10 && !was_full; ++i) {
+        std::optional<Ticket> ticket = service.try_submit(slow_request());
+        was_full = !ticket;
+        if (ticket) {
+            tickets.push_back(std::move(*ticket));
+        }
+    }
+    EXPECT_TRUE(was_full);
+    tickets.push_back(service.submit(mixed_request(4)));  // waits
+    for (Ticket& ticket : tickets) {
+        EXPECT_FALSE(ticket.result.get().tiles.empty());
+    }
+}
+
+TEST_F(ServiceTest, ShutdownAnswersEverything) {
+    for (const Shutdown how : {Shutdown::finish, Shutdown::cancel}) {
+        Service service(device_for(), {.lanes = 1});
+        std::vector<Ticket> tickets;
+        for (std::uint32_t i = 0; i < 6; ++i) {
+            tickets.push_back(service.submit(i == 0 ? slow_request() : mixed_request(i)));
+        }
+        service.shutdown(how);
+        std::uint32_t cancelled = 0;
+        for (Ticket& ticket : tickets) {
+            ASSERT_EQ(ticket.result.wait_for(0s), std::future_status::ready);
+            try {
+                (void)ticket.result.get();
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), ErrorCode::cancelled);
+                ++cancelled;
+            }
+        }
+        EXPECT_EQ(cancelled > 0, how == Shutdown::cancel);
+        try {
+            (void)service.submit(mixed_request(1));
+            ADD_FAILURE() << "it was shut down";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::cancelled);
+            EXPECT_THAT(error.what(), HasSubstr("shut down"));
+        }
+        service.shutdown();  // again: nothing
+    }
+}
+
+TEST_F(ServiceTest, TheMemoryLimitIsKept) {
+    // Room for one small map at a time, not for the large one, nor for a batch.
+    constexpr std::uint64_t LIMIT = 2U << 20U;
+    Service service(device_for(),
+                    {.strategy = Strategy::fused, .lanes = 1, .memory_limit_bytes = LIMIT});
+    Ticket large = service.submit(slow_request());
+    std::vector<SubdivisionRequest> requests;
+    std::vector<Ticket> tickets;
+    for (std::uint32_t i = 0; i < 12; ++i) {
+        const MapShape shape{200, 200};
+        requests.push_back(request_of(shape, random_map(shape, i), Threshold::constant(0.999F)));
+        tickets.push_back(service.submit(requests.back()));
+    }
+    const Failure failure = failure_of(large.result);
+    EXPECT_EQ(failure.code, ErrorCode::out_of_memory);
+    EXPECT_THAT(failure.text, HasSubstr("memory limit"));
+    for (std::size_t i = 0; i < tickets.size(); ++i) {
+        EXPECT_EQ(check_answer(tickets[i].result.get(), requests[i]), "");
+    }
+    const ServiceStatistics statistics = service.statistics();
+    EXPECT_LE(statistics.most_memory_bytes, LIMIT);
+    EXPECT_GT(statistics.memory_bytes, 0U);
+    EXPECT_EQ(statistics.failed, 1U);
+}
+
+TEST_F(ServiceTest, BadRequestsAreRefusedAtOnce) {
+    Service service(device_for());
+    const auto code_of = [&](const SubdivisionRequest& request) {
+        try {
+            (void)service.submit(request);
+        } catch (const Error& error) {
+            return error.code();
+        }
+        return ErrorCode::vulkan;
+    };
+    const std::vector<float> texels(4);
+    const Threshold one = Threshold::constant(1.0F);
+    EXPECT_EQ(code_of({.map = {nullptr, {2, 2}}, .threshold = one}), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of({.map = {texels.data(), {0, 2}}, .threshold = one}),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of({.map = {texels.data(), {2, 2}}, .threshold = Threshold::per_level({1.0F})}),
+              ErrorCode::invalid_argument);
+    EXPECT_THROW(Service(device_for(), {.lanes = 0}), Error);
+    EXPECT_THROW(Service(device_for(), {.queue_capacity = 0}), Error);
+    // What only the device knows comes by the future.
+    const std::uint32_t too_wide = device_for().info().max_map_extent + 1;
+    if (too_wide <= MAX_MAP_EXTENT) {
+        Ticket ticket = service.submit(
+            request_of({too_wide, 1}, std::vector<float>(too_wide), Threshold::constant(1.0F)));
+        EXPECT_EQ(failure_of(ticket.result).code, ErrorCode::unsupported);
+    }
+}
+
+TEST_F(ServiceTest, TilersOfSeveralThreadsShareADevice) {
+    std::vector<std::thread> threads;
+    for (std::uint32_t thread = 0; thread < 4; ++thread) {
+        threads.emplace_back([thread] {
+            Tiler tiler(device_for());
+            for (std::uint32_t i = 0; i < 20; ++i) {
+                const SubdivisionRequest request = mixed_request(5000 + 100 * thread + i);
+                EXPECT_EQ(check_answer(tiler.subdivide(request.map, request.threshold,
+                                                       request.order, request.max_tiles),
+                                       request),
+                          "");
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+}
+
+TEST_F(ServiceTest, TheHostsFunctionSubmits) {
+    const Device& host = device_for();
+    const auto vkQueueSubmit = reinterpret_cast<PFN_vkQueueSubmit>(
+        host.get_instance_proc_addr()(host.instance(), "vkQueueSubmit"));
+    std::mutex mutex;
+    std::atomic<int> submissions = 0;
+    const Device adopted = Device::adopt({.get_instance_proc_addr = host.get_instance_proc_addr(),
+                                          .instance = host.instance(),
+                                          .physical_device = host.physical_device(),
+                                          .device = host.handle(),
+                                          .queue_family = host.queue_family(),
+                                          .submit = [&](const VkSubmitInfo& work, VkFence fence) {
+                                              const std::lock_guard lock(mutex);
+                                              ++submissions;
+                                              return vkQueueSubmit(host.queue(), 1, &work, fence);
+                                          }});
+    Service service(adopted);
+    std::vector<Ticket> tickets;
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        tickets.push_back(service.submit(mixed_request(i)));
+    }
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        EXPECT_EQ(check_answer(tickets[i].result.get(), mixed_request(i)), "");
+    }
+    EXPECT_GE(submissions, 1);
+}
+
+// A device that is lost, as the host's submit function sees it.
+TEST_F(ServiceTest, ALostDeviceReachesEveryWaiter) {
+    const Device& host = device_for();
+    const Device adopted = Device::adopt({.get_instance_proc_addr = host.get_instance_proc_addr(),
+                                          .instance = host.instance(),
+                                          .physical_device = host.physical_device(),
+                                          .device = host.handle(),
+                                          .queue_family = host.queue_family(),
+                                          .submit = [](const VkSubmitInfo&, VkFence) {
+                                              std::this_thread::sleep_for(50ms);
+                                              return VK_ERROR_DEVICE_LOST;
+                                          }});
+    Service service(adopted, {.lanes = 2});
+    std::vector<Ticket> tickets;
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        tickets.push_back(service.submit(mixed_request(i)));
+    }
+    for (Ticket& ticket : tickets) {
+        const Failure failure = failure_of(ticket.result);
+        EXPECT_EQ(failure.code, ErrorCode::device_lost);
+        EXPECT_THAT(failure.text, HasSubstr("make a new Device"));
+    }
+    try {
+        (void)service.submit(mixed_request(1));
+        ADD_FAILURE() << "the device was lost";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device_lost);
+    }
+    EXPECT_EQ(service.statistics().failed, 10U);
+}
+
+// ---- Soak
+
+std::uint64_t resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::uint64_t pages = 0;
+    std::uint64_t resident = 0;
+    file >> pages >> resident;
+    return resident * 4096;
+}
+
+// QUADTILE_SOAK_SECONDS, or a few.
+std::chrono::seconds soak_time() {
+    const char* text = std::getenv("QUADTILE_SOAK_SECONDS");
+    return std::chrono::seconds(text != nullptr ? std::atoi(text) : 5);
+}
+
+TEST_F(ServiceSoak, EightThreadsOfMixedRequestsAndCancellations) {
+    Service service(device_for(), {.lanes = 2, .queue_capacity = 32});
+    const auto start = std::chrono::steady_clock::now();
+    const auto end = start + soak_time();
+    std::atomic<std::uint64_t> answered = 0;
+    std::atomic<std::uint64_t> lists = 0;
+    std::vector<std::thread> threads;
+    for (std::uint32_t thread = 0; thread < 8; ++thread) {
+        threads.emplace_back([&, thread] {
+            std::mt19937 random(thread);
+            for (std::uint32_t i = 0; std::chrono::steady_clock::now() < end; ++i) {
+                SubdivisionRequest request = mixed_request(static_cast<std::uint32_t>(random()));
+                if (random() % 10 == 0) {
+                    request.deadline =
+                        std::chrono::steady_clock::now() + std::chrono::milliseconds(random() % 20);
+                }
+                Ticket ticket = service.submit(request);
+                if (random() % 5 == 0) {
+                    (void)ticket.cancel();
+                }
+                try {
+                    EXPECT_EQ(check_answer(ticket.result.get(), request), "");
+                    ++lists;
+                } catch (const Error& error) {
+                    EXPECT_TRUE(error.code() == ErrorCode::cancelled ||
+                                error.code() == ErrorCode::deadline_exceeded)
+                        << error.what();
+                }
+                ++answered;
+            }
+        });
+    }
+    // Memory is flat from the first third on, when everything has been met.
+    std::this_thread::sleep_until(start + soak_time() / 3);
+    const std::uint64_t resident = resident_bytes();
+    const std::uint64_t most_memory = service.statistics().most_memory_bytes;
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_LT(resident_bytes(), resident + (64U << 20U));
+    const ServiceStatistics statistics = service.statistics();
+    EXPECT_LE(statistics.most_memory_bytes, most_memory + (1U << 20U));
+    EXPECT_EQ(statistics.submitted, answered);
+    EXPECT_EQ(statistics.succeeded, lists);
+    EXPECT_EQ(statistics.succeeded + statistics.cancelled + statistics.expired, answered);
+    EXPECT_EQ(statistics.failed, 0U);
+    EXPECT_GT(lists, 0U);
+    std::printf(
+        "%llu requests, %llu lists, %llu cancelled, %llu expired, %llu runs, resident "
+        "%llu MB\n",
+        static_cast<unsigned long long>(answered), static_cast<unsigned long long>(lists),
+        static_cast<unsigned long long>(statistics.cancelled),
+        static_cast<unsigned long long>(statistics.expired),
+        static_cast<unsigned long long>(statistics.runs),
+        static_cast<unsigned long long>(resident_bytes() >> 20U));
+}
+
+}  // namespace
+}  // namespace quadtile::test
