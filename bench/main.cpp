@@ -141,6 +141,7 @@ int run(int argc, char** argv) {
         bench::add_subdivision(session, source);
         bench::add_pipeline(session, source);
     }
+    bench::add_service(session);
     bench::add_downsampler(session, downsampler_sizes(options, device.info()));
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();

@@ -159,20 +159,34 @@ void Session::add(const std::string& name, std::function<Measurement()> prepare)
 }
 
 void Session::add_benchmark(const std::string& name, std::function<Measurement()> prepare) {
-    const auto measure = [this, prepare = std::move(prepare)](benchmark::State& state) {
+    register_benchmark(name, [this, prepare = std::move(prepare)](benchmark::State& state) {
+        const Measurement measurement = prepare();
+        warm_up(gpu_, measurement);
+        std::vector<double> samples_ns;
+        for (auto _ : state) {
+            samples_ns = gpu_.time_ns(measurement.record, samples_);
+            state.SetIterationTime(test::median(samples_ns) * 1e-9);
+        }
+        state.counters["min_us"] = *std::ranges::min_element(samples_ns) * 1e-3;
+        state.counters["max_us"] = *std::ranges::max_element(samples_ns) * 1e-3;
+        for (const auto& [counter, value] : measurement.counters) {
+            state.counters[counter] = value;
+        }
+    });
+}
+
+void Session::add_own(const std::string& name, std::function<void(benchmark::State&)> measure) {
+    register_benchmark(name, [this, measure = std::move(measure)](benchmark::State& state) {
+        drop_scene();
+        measure(state);
+    });
+}
+
+void Session::register_benchmark(const std::string& name,
+                                 std::function<void(benchmark::State&)> measure) {
+    const auto guarded = [this, measure = std::move(measure)](benchmark::State& state) {
         try {
-            const Measurement measurement = prepare();
-            warm_up(gpu_, measurement);
-            std::vector<double> samples_ns;
-            for (auto _ : state) {
-                samples_ns = gpu_.time_ns(measurement.record, samples_);
-                state.SetIterationTime(test::median(samples_ns) * 1e-9);
-            }
-            state.counters["min_us"] = *std::ranges::min_element(samples_ns) * 1e-3;
-            state.counters["max_us"] = *std::ranges::max_element(samples_ns) * 1e-3;
-            for (const auto& [counter, value] : measurement.counters) {
-                state.counters[counter] = value;
-            }
+            measure(state);
         } catch (const Error& error) {
             failed_ = failed_ || !more_than_the_device_holds(error);
             state.SkipWithError(error.what());
@@ -181,7 +195,7 @@ void Session::add_benchmark(const std::string& name, std::function<Measurement()
             state.SkipWithError(error.what());
         }
     };
-    benchmark::RegisterBenchmark(name.c_str(), measure)
+    benchmark::RegisterBenchmark(name.c_str(), guarded)
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond)
         ->Iterations(1);

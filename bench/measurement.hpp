@@ -6,6 +6,7 @@
 #include "support/gpu.hpp"
 #include "support/workspace.hpp"
 
+#include <benchmark/benchmark.h>
 #include <quadtile/quadtile.hpp>
 
 #include <chrono>
@@ -84,6 +85,9 @@ class Session {
     // The same for a subject that needs no map; no map is on the device then.
     void add(const std::string& name, std::function<Measurement()> prepare);
 
+    // One that takes its own times (manual time); no map is on the device then.
+    void add_own(const std::string& name, std::function<void(benchmark::State&)> measure);
+
     // Whether any benchmark failed, other than by asking more than the device can hold.
     [[nodiscard]] bool failed() const noexcept { return failed_; }
 
@@ -91,6 +95,8 @@ class Session {
     [[nodiscard]] Scene& scene(const MapSource& source);
     void drop_scene();
     void add_benchmark(const std::string& name, std::function<Measurement()> prepare);
+    void register_benchmark(const std::string& name,
+                            std::function<void(benchmark::State&)> measure);
 
     test::Gpu gpu_;
     Pyramid pyramid_;
@@ -125,6 +131,7 @@ void add_roofs(Session& session, const MapSource& source);
 void add_pyramid(Session& session, const MapSource& source);
 void add_subdivision(Session& session, const MapSource& source);
 void add_pipeline(Session& session, const MapSource& source);
+void add_service(Session& session);
 
 // What is downsampled.
 struct DownsamplerSizes {

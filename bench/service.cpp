@@ -1,0 +1,147 @@
+// The service from submit to future: what it adds to the GPU's time for one request, and how many
+// maps eight threads get through it, beside batches that a Tiler is given whole.
+
+#include "measurement.hpp"
+#include "support/maps.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace quadtile::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr MapShape SHAPE = {1024, 1024};
+constexpr std::uint32_t LAYERS = 64;  // of a batch
+
+double microseconds(Clock::duration time) {
+    return std::chrono::duration<double, std::micro>(time).count();
+}
+
+// The time of the stages on the GPU, or of one on the host.
+double stages_us(const TileList& list, std::string_view host_stage = {}) {
+    double sum = 0.0;
+    for (const StageTime& stage : list.stages) {
+        if (host_stage.empty() ? stage.on_gpu : stage.stage == host_stage) {
+            sum += stage.milliseconds * 1e3;
+        }
+    }
+    return sum;
+}
+
+SubdivisionRequest smooth_request() {
+    const auto texels = std::make_shared<const std::vector<float>>(test::smooth_map(SHAPE));
+    return {.map = {texels->data(), SHAPE},
+            .texels_owner = texels,
+            .threshold = Threshold::max_resolution(8.0F)};
+}
+
+void check(const TileList& list, const SubdivisionRequest& request) {
+    if (list.tiles != reference::subdivide(request.map, request.threshold).tiles) {
+        throw WrongResult("the tiles differ from the reference's");
+    }
+}
+
+// One request at a time.
+void measure_alone(benchmark::State& state, const Device& device) {
+    Service service(device);
+    const SubdivisionRequest request = smooth_request();
+    check(service.submit(request).result.get(), request);
+    std::vector<double> total_us;
+    std::vector<double> gpu_us;
+    std::vector<double> copy_us;  // the host's, into staging memory
+    std::vector<double> overhead_us;
+    std::vector<double> wait_us;  // for a lane
+    std::vector<double> read_us;
+    for (auto _ : state) {
+        for (int i = 0; i < 300; ++i) {
+            const Clock::time_point start = Clock::now();
+            Ticket ticket = service.submit(request);
+            const TileList list = ticket.result.get();
+            total_us.push_back(microseconds(Clock::now() - start));
+            gpu_us.push_back(stages_us(list));
+            copy_us.push_back(stages_us(list, "upload"));
+            overhead_us.push_back(total_us.back() - gpu_us.back() - copy_us.back());
+            wait_us.push_back(stages_us(list, "wait"));
+            read_us.push_back(stages_us(list, "read back") + stages_us(list, "allocate"));
+        }
+        state.SetIterationTime(test::median(total_us) * 1e-6);
+    }
+    state.counters["gpu_us"] = test::median(gpu_us);
+    state.counters["host_copy_us"] = test::median(copy_us);
+    state.counters["overhead_us"] = test::median(overhead_us);
+    state.counters["wait_us"] = test::median(wait_us);
+    state.counters["read_us"] = test::median(read_us);
+}
+
+// Eight threads, each with some requests under way, beside a Tiler with batches of LAYERS maps.
+void measure_threads(benchmark::State& state, const Device& device) {
+    constexpr std::uint32_t THREADS = 8;
+    constexpr std::uint32_t REQUESTS = 128;  // of a thread
+    const SubdivisionRequest request = smooth_request();
+    const auto* const first = static_cast<const float*>(request.map.texels);
+    const std::vector<float> one(first, first + std::size_t{SHAPE.width} * SHAPE.height);
+    std::vector<float> batch;
+    for (std::uint32_t layer = 0; layer < LAYERS; ++layer) {
+        batch.insert(batch.end(), one.begin(), one.end());
+    }
+    const std::vector<Threshold> thresholds(LAYERS, request.threshold);
+    Tiler tiler(device, {.strategy = Strategy::fused});
+    const auto run_tiler = [&] {
+        return tiler.subdivide({batch.data(), {SHAPE.width, SHAPE.height, LAYERS}}, thresholds);
+    };
+    (void)run_tiler();
+    constexpr std::uint32_t RUNS = THREADS * REQUESTS / LAYERS;
+    const Clock::time_point start = Clock::now();
+    for (std::uint32_t i = 0; i < RUNS; ++i) {
+        benchmark::DoNotOptimize(run_tiler());
+    }
+    const double tiler_us = microseconds(Clock::now() - start) / (RUNS * LAYERS);
+
+    Service service(device, {.strategy = Strategy::fused, .max_batch_layers = LAYERS});
+    const auto run_threads = [&] {
+        std::vector<std::thread> threads;
+        for (std::uint32_t i = 0; i < THREADS; ++i) {
+            threads.emplace_back([&] {
+                std::vector<Ticket> tickets;
+                for (std::uint32_t n = 0; n < REQUESTS; ++n) {
+                    tickets.push_back(service.submit(request));
+                }
+                for (Ticket& ticket : tickets) {
+                    benchmark::DoNotOptimize(ticket.result.get());
+                }
+            });
+        }
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+    };
+    check(service.submit(request).result.get(), request);
+    run_threads();  // buffers grow to their sizes
+    double service_us = 0.0;
+    for (auto _ : state) {
+        const Clock::time_point service_start = Clock::now();
+        run_threads();
+        service_us = microseconds(Clock::now() - service_start) / (THREADS * REQUESTS);
+        state.SetIterationTime(service_us * 1e-6);
+    }
+    state.counters["tiler_us"] = tiler_us;
+    state.counters["largest_batch"] = static_cast<double>(service.statistics().largest_batch);
+}
+
+}  // namespace
+
+void add_service(Session& session) {
+    session.add_own("service/alone/1024x1024", [&session](benchmark::State& state) {
+        measure_alone(state, session.gpu().device());
+    });
+    session.add_own("service/8_threads/1024x1024", [&session](benchmark::State& state) {
+        measure_threads(state, session.gpu().device());
+    });
+}
+
+}  // namespace quadtile::bench
