@@ -40,11 +40,14 @@ struct Lane {
         : account(std::make_shared<MemoryAccount>(options.memory_limit_bytes != 0
                                                       ? options.memory_limit_bytes / options.lanes
                                                       : UINT64_MAX)),
-          engine(device, {.strategy = options.strategy, .subtree_levels = options.subtree_levels},
-                 account) {}
+          engine(new TileEngine(device,
+                                {.strategy = options.strategy,
+                                 .subtree_levels = options.subtree_levels,
+                                 .gpu_timeout = options.gpu_timeout},
+                                account)) {}
 
     std::shared_ptr<MemoryAccount> account;
-    TileEngine engine;
+    detail::TileEnginePointer engine;
     std::thread thread;
 };
 
@@ -174,7 +177,7 @@ void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
             maps.push_back({waiting.request.map, &waiting.request.threshold});
         }
         try {
-            std::vector<TileList> lists = lane.engine.subdivide(maps);
+            std::vector<TileList> lists = lane.engine->subdivide(maps);
             for (std::size_t i = 0; i < batch.size(); ++i) {
                 note_wait(lists[i], batch[i], start);
                 let_go(batch[i]);
@@ -184,7 +187,7 @@ void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
             return;
         } catch (...) {
             // One by one; a lost device says so again.
-            lane.engine.forget_resources();
+            lane.engine->forget_resources();
         }
     }
     for (WaitingRequest& waiting : batch) {
@@ -197,8 +200,8 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
     const SubdivisionRequest& request = waiting.request;
     for (bool again = true;; again = false) {
         try {
-            TileList list = lane.engine.subdivide(request.map, request.threshold, request.order,
-                                                  request.max_tiles);
+            TileList list = lane.engine->subdivide(request.map, request.threshold, request.order,
+                                                   request.max_tiles);
             note_wait(list, waiting, start);
             let_go(waiting);
             ++succeeded;
@@ -207,7 +210,7 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
         } catch (const Error& failure) {
             // What is kept for other shapes may be what is missing.
             if (failure.code() == ErrorCode::out_of_memory && again) {
-                lane.engine.forget_resources();
+                lane.engine->forget_resources();
                 continue;
             }
             note_failure(std::current_exception());

@@ -33,7 +33,10 @@ inline constexpr vk::DeviceSize STAGING_BYTES = vk::DeviceSize{64} << 20U;
 // One command buffer and its fence: record, submit, wait.
 class Commands {
  public:
-    explicit Commands(std::shared_ptr<DeviceContext> context) : context_(std::move(context)) {
+    // A run that is not finished after `timeout` counts as hung.
+    explicit Commands(std::shared_ptr<DeviceContext> context,
+                      std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max())
+        : context_(std::move(context)), timeout_(timeout) {
         vulkan_calls("creating a command buffer", [&] {
             const vk::Device device = context_->device;
             const Dispatch& d = context_->dispatch;
@@ -47,6 +50,10 @@ class Commands {
         });
     }
 
+    // Whether the device may still be at work with what was recorded, so that nothing of it may be
+    // destroyed.
+    [[nodiscard]] bool is_hung() const noexcept { return is_hung_; }
+
     template <typename Record>
     void run(const std::string& doing, Record&& record) {
         vulkan_calls(doing, [&] {
@@ -58,7 +65,17 @@ class Commands {
             submit.setCommandBuffers(buffer_);
             context_->submit(submit, *fence_);
             await_soon();
-            const auto result = context_->device.waitForFences(*fence_, VK_TRUE, UINT64_MAX, d);
+            const auto result = context_->device.waitForFences(
+                *fence_, VK_TRUE, static_cast<std::uint64_t>(timeout_.count()), d);
+            if (result == vk::Result::eTimeout) {
+                is_hung_ = true;
+                throw Error(ErrorCode::device_lost,
+                            "the device has not finished " + doing + " within " +
+                                std::to_string(timeout_.count() / 1'000'000) +
+                                " ms; allow it more time, or make a new Device and look for what "
+                                "keeps this one busy",
+                            static_cast<int>(result));
+            }
             if (result != vk::Result::eSuccess) {
                 throw error_from(result, doing);
             }
@@ -82,6 +99,8 @@ class Commands {
     }
 
     std::shared_ptr<DeviceContext> context_;
+    std::chrono::nanoseconds timeout_;
+    bool is_hung_ = false;
     Unique<vk::CommandPool> pool_;
     vk::CommandBuffer buffer_;
     Unique<vk::Fence> fence_;

@@ -55,7 +55,7 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
       device_(device),
       context_(device.context()),
       account_(std::move(account)),
-      commands_(context_),
+      commands_(context_, options.gpu_timeout),
       timestamps_(context_) {
     if (!context_->can_submit()) {
         throw Error(ErrorCode::invalid_argument,
@@ -67,6 +67,9 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
 }
 
 void TileEngine::forget_resources() {
+    if (is_hung()) {
+        return;
+    }
     list_.reset();
     map_.reset();
     upload_staging_ = {};
@@ -82,7 +85,7 @@ void TileEngine::prepare_strategy(Strategy strategy, std::uint32_t subtree_level
                                                        .subtree_levels = subtree_levels}))
                     .first;
     }
-    if (subdivider_ != &known->second) {
+    if (subdivider_ != &known->second && !is_hung()) {
         list_.reset();
         map_.reset();
         subdivider_ = &known->second;
@@ -335,6 +338,10 @@ TileList TileEngine::start_result(const MapShape& shape, Order order) const {
 
 std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& request,
                                            TileList& result) {
+    if (is_hung()) {
+        throw Error(ErrorCode::device_lost,
+                    "the device has not come back from an earlier run; make a new Device");
+    }
     const MapShape& shape = source.shape;
     result.strategy = subdivider_->strategy();
     if (request.max_tiles && result.strategy != Strategy::fused) {

@@ -45,6 +45,9 @@ class TileEngine {
     // Gives back all memory but that of pipelines.
     void forget_resources();
 
+    // Whether a run has not come back: then this must never be destroyed.
+    [[nodiscard]] bool is_hung() const noexcept { return commands_.is_hung(); }
+
  private:
     // The layers of one or more maps, one behind the other.
     struct Source {
@@ -122,5 +125,15 @@ class TileEngine {
     std::uint64_t expected_tiles_ = 0;  // that a run brings back at once: the last run's, and more
     bool clean_ = true;  // the last run went through; else the counters may not be back at zero
 };
+
+// Leaves one alone, for ever, that the device may still be at work with.
+struct TileEngineDeleter {
+    void operator()(TileEngine* engine) const {
+        if (!engine->is_hung()) {
+            delete engine;
+        }
+    }
+};
+using TileEnginePointer = std::unique_ptr<TileEngine, TileEngineDeleter>;
 
 }  // namespace quadtile::detail

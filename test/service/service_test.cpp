@@ -397,6 +397,38 @@ TEST_F(ServiceTest, ALostDeviceReachesEveryWaiter) {
     EXPECT_EQ(service.statistics().failed, 10U);
 }
 
+// As a shader that never ends: nothing is submitted, so the fence never comes.
+TEST_F(ServiceTest, AHungRunIsAnErrorAndNotAHang) {
+    // Kept for ever, as what hangs is.
+    static const Device* const host = new Device(Device::create({.validation = false}));
+    const Device adopted =
+        Device::adopt({.get_instance_proc_addr = host->get_instance_proc_addr(),
+                       .instance = host->instance(),
+                       .physical_device = host->physical_device(),
+                       .device = host->handle(),
+                       .queue_family = host->queue_family(),
+                       .submit = [](const VkSubmitInfo&, VkFence) { return VK_SUCCESS; }});
+    {
+        Service service(adopted, {.lanes = 1, .gpu_timeout = 20ms});
+        Ticket first = service.submit(mixed_request(1));
+        Ticket second = service.submit(mixed_request(2));
+        const Failure failure = failure_of(first.result);
+        EXPECT_EQ(failure.code, ErrorCode::device_lost);
+        EXPECT_THAT(failure.text, HasSubstr("within 20 ms"));
+        EXPECT_EQ(failure_of(second.result).code, ErrorCode::device_lost);
+    }
+    Tiler tiler(adopted, {.gpu_timeout = 20ms});
+    const SubdivisionRequest request = mixed_request(1);
+    for (int i = 0; i < 2; ++i) {
+        try {
+            (void)tiler.subdivide(request.map, request.threshold);
+            ADD_FAILURE() << "it hangs";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::device_lost);
+        }
+    }
+}
+
 // ---- Soak
 
 std::uint64_t resident_bytes() {

@@ -35,6 +35,8 @@ struct ServiceOptions {
     // Of device and staging memory, pipelines not counted; each lane has an equal part. A request
     // that needs more than that fails with out_of_memory. 0: no limit.
     std::uint64_t memory_limit_bytes = 0;
+    // As for Tiler: a run that takes longer counts as a lost device.
+    std::chrono::milliseconds gpu_timeout{60'000};
 };
 
 struct SubdivisionRequest {

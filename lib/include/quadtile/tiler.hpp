@@ -7,6 +7,7 @@
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,6 +24,9 @@ struct TilerOptions {
     // Of device memory and of staging memory together, pipelines not counted: rather than take
     // more, subdivide throws Error(out_of_memory). 0: no limit.
     std::uint64_t memory_limit_bytes = 0;
+    // A run on the device that takes longer counts as hung: Error(device_lost). What it works with
+    // is then never destroyed, the Device neither.
+    std::chrono::milliseconds gpu_timeout{60'000};
 };
 
 // Uploads a map, builds its pyramid, subdivides, and reads the tiles back; waits for each.
