@@ -530,6 +530,20 @@ TEST_F(Subdivision, OneTilerServesMapsOfChangingShapesAndRepeats) {
     }
 }
 
+// Buffers stay, but their parts lie elsewhere for other numbers of layers.
+TEST_F(Subdivision, OneTilerServesMapsOfChangingLayers) {
+    Tiler tiler(device_for(), {.strategy = Strategy::fused});
+    for (std::uint32_t run = 0; run < 40; ++run) {
+        const MapShape shape{130, 200, 1 + run * 7 % 12};
+        const std::vector<float> texels = with_special_values(random_map(shape, run), 50, run);
+        const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+        const Threshold threshold = Threshold::constant(0.9F);
+        ASSERT_EQ(difference(tiler.subdivide(map, threshold), reference::subdivide(map, threshold)),
+                  "")
+            << "run " << run << ", " << text_of(shape);
+    }
+}
+
 TEST_F(Subdivision, AnyOrderHasTheSameTiles) {
     const MapShape shape{300, 200};
     const std::vector<float> texels = random_map(shape);
