@@ -1,5 +1,6 @@
 #include "command_line.hpp"
 
+#include <quadtile/version.h>
 #include <quadtile/error.hpp>
 
 #include <CLI/CLI.hpp>
@@ -470,7 +471,7 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
 Request parse_command_line(int argc, const char* const* argv) {
     CLI::App app("Adaptive tile subdivision of importance maps, and mip levels, on the GPU",
                  "quadtile");
-    app.set_version_flag("--version", "quadtile " QUADTILE_VERSION);
+    app.set_version_flag("--version", "quadtile " QUADTILE_VERSION_STRING);
     app.require_subcommand(0, 1);  // none is found out about below, after unknown arguments
     app.footer(
         "Examples: quadtile tiles map.exr --max-resolution 256 -o tiles.json --image tiles.png\n"

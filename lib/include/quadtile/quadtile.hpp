@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/version.h>
 #include <quadtile/device.hpp>
 #include <quadtile/downsampler.hpp>
 #include <quadtile/error.hpp>
