@@ -1,7 +1,10 @@
 // Texels in memory and as floats, and the tables of the sRGB curve.
+//
+// No public header, but libquadtile needs what is marked QUADTILE_API of libquadtile_reference.
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/texel_encoding.h>
 #include <quadtile/reference.hpp>
 
@@ -12,7 +15,7 @@
 namespace quadtile::reference {
 
 // ENCODING_… of texel_encoding.h.
-[[nodiscard]] std::uint32_t encoding_of(TexelFormat format) noexcept;
+[[nodiscard]] QUADTILE_API std::uint32_t encoding_of(TexelFormat format) noexcept;
 
 // Linear light of each 8-bit sRGB code (IEC 61966-2-1).
 [[nodiscard]] const std::array<float, 256>& srgb_light();
@@ -22,7 +25,7 @@ namespace quadtile::reference {
 [[nodiscard]] const std::array<float, 256>& srgb_border();
 
 // Those, and a start for finding codes, for kernels.
-[[nodiscard]] const SrgbTables& srgb_tables();
+[[nodiscard]] QUADTILE_API const SrgbTables& srgb_tables();
 
 // IEEE 754 binary16 to binary32; exact.
 [[nodiscard]] float float_from_half(std::uint16_t half);

@@ -1,9 +1,12 @@
 // The CPU twins of the subdivision's kernels: the same passes and lists, in plain loops. Tests hold
 // them against the recursion of subdivide.cpp and the kernels against both.
+//
+// No public header, but libquadtile needs what is marked QUADTILE_API of libquadtile_reference.
 
 #pragma once
 
 #include <quadtile/budget.h>
+#include <quadtile/export.h>
 #include <quadtile/reference.hpp>
 
 #include <span>
@@ -42,14 +45,15 @@ class Subdivision {
 // What thresholds of layers come to, each on its layer as on a map of one layer.
 // Throws Error(invalid_argument), which names the layer, where one does not fit; and where there
 // are more or fewer than layers.
-[[nodiscard]] std::vector<ResolvedThreshold> resolve_layers(
+[[nodiscard]] QUADTILE_API std::vector<ResolvedThreshold> resolve_layers(
     const MapShape& shape, std::span<const Threshold> layer_thresholds);
 
 // The same as one threshold by node. Throws Error as resolve_layers does.
-[[nodiscard]] Threshold by_node(const MapShape& shape, std::span<const Threshold> layer_thresholds);
+[[nodiscard]] QUADTILE_API Threshold by_node(const MapShape& shape,
+                                             std::span<const Threshold> layer_thresholds);
 
 // Throws Error(invalid_argument): even the largest factor leaves more than `max_tiles`.
-[[noreturn]] void refuse_budget(std::uint64_t max_tiles, std::uint64_t least_tiles);
+[[noreturn]] QUADTILE_API void refuse_budget(std::uint64_t max_tiles, std::uint64_t least_tiles);
 
 // How many tiles each factor of a budget leaves: a histogram of the bins of budget.h. A split node
 // is replaced by its children inside the map, so each bin holds the sum of their numbers less one.

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <quadtile/export.h>
+
 #include <vulkan/vulkan_core.h>
 
 #include <cstdint>
@@ -113,7 +115,7 @@ struct AdoptedDevice {
 //
 // Copies share the device; what is made from it keeps it alive. Thread-safe: Tilers and Mipmappers
 // of several threads share its queue.
-class Device {
+class QUADTILE_API Device {
  public:
     // Picks a device (discrete before integrated before virtual GPUs, then CPU drivers; among
     // equals the one with more memory), creates it, owns it. Throws Error(no_device) with the

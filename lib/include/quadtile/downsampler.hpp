@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quadtile/dirty_blocks.h>
+#include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/mip_chain.hpp>
 #include <quadtile/pyramid.hpp>
@@ -81,7 +82,7 @@ struct ImageResource {
 // as FidelityFX SPD does.
 //
 // Thread-safe. Recordings that share a state buffer must not execute at the same time; others may.
-class Downsampler {
+class QUADTILE_API Downsampler {
  public:
     // Compiles a pipeline; `bind`, and `record` with rectangles, compile others when they are first
     // needed. Throws Error: invalid_argument for options that contradict each other
@@ -139,7 +140,7 @@ class Downsampler {
 
     // The views and descriptors of one set of resources. Keep it until the commands recorded with
     // it have executed, and destroy it before the resources.
-    class Binding {
+    class QUADTILE_API Binding {
      public:
         Binding(Binding&&) noexcept;
         Binding& operator=(Binding&&) noexcept;
@@ -147,7 +148,7 @@ class Downsampler {
 
      private:
         friend class Downsampler;
-        struct Impl;
+        struct QUADTILE_LOCAL Impl;
         explicit Binding(std::unique_ptr<Impl> impl);
         std::unique_ptr<Impl> impl_;
     };
@@ -184,7 +185,7 @@ class Downsampler {
     void record_indirect(VkCommandBuffer commands, const Binding& binding) const;
 
  private:
-    struct Impl;
+    struct QUADTILE_LOCAL Impl;
     std::shared_ptr<const Impl> impl_;
 };
 

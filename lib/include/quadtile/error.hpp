@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <quadtile/export.h>
+
 #include <stdexcept>
 #include <string>
 
@@ -19,7 +21,7 @@ enum class ErrorCode {
 };
 
 // What went wrong, where, and what to do about it, in one sentence (`what()`).
-class Error : public std::runtime_error {
+class QUADTILE_API Error : public std::runtime_error {
  public:
     // `vk_result` is the VkResult of the call that failed, 0 (VK_SUCCESS) where there was none.
     Error(ErrorCode code, const std::string& message, int vk_result = 0)

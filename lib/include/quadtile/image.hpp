@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/limits.h>
 
 #include <cstddef>
@@ -27,13 +28,13 @@ enum class TexelFormat {
 };
 
 // Bytes of one texel.
-[[nodiscard]] std::size_t texel_size_bytes(TexelFormat format) noexcept;
+[[nodiscard]] QUADTILE_API std::size_t texel_size_bytes(TexelFormat format) noexcept;
 
 // 1, 2 or 4.
-[[nodiscard]] std::uint32_t channel_count(TexelFormat format) noexcept;
+[[nodiscard]] QUADTILE_API std::uint32_t channel_count(TexelFormat format) noexcept;
 
 // "rgba8_srgb"
-[[nodiscard]] const char* name_of(TexelFormat format) noexcept;
+[[nodiscard]] QUADTILE_API const char* name_of(TexelFormat format) noexcept;
 
 // Size of an image: texels, at least 1 x 1, and layers of that size, at least 1.
 struct ImageShape {
@@ -54,6 +55,6 @@ struct ImageView {
 
 // Throws Error(invalid_argument) where an image has no texels, an extent of 0 or above 65536, more
 // than 65536 layers, or 2^32 texels or more in all.
-void check_image(const ImageShape& shape);
+QUADTILE_API void check_image(const ImageShape& shape);
 
 }  // namespace quadtile

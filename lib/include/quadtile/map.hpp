@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/limits.h>
 #include <quadtile/quadtree.h>
 #include <quadtile/image.hpp>
@@ -15,15 +16,16 @@ using MapShape = ImageShape;
 using MapView = ImageView;
 
 // TOP = ceil(log2(max(width, height))), the level of the root. 0 for a 1 x 1 map.
-[[nodiscard]] std::uint32_t top_level(std::uint32_t width, std::uint32_t height) noexcept;
+[[nodiscard]] QUADTILE_API std::uint32_t top_level(std::uint32_t width,
+                                                   std::uint32_t height) noexcept;
 
 // A view of `width` x `height` floats (`texels.size()` must be their number).
 // Throws Error(invalid_argument) when it is not.
-[[nodiscard]] MapView view_of(const std::vector<float>& texels, std::uint32_t width,
-                              std::uint32_t height, std::uint32_t layers = 1);
+[[nodiscard]] QUADTILE_API MapView view_of(const std::vector<float>& texels, std::uint32_t width,
+                                           std::uint32_t height, std::uint32_t layers = 1);
 
 // Throws Error(invalid_argument) where check_image does (tile counts have 32 bits), or where the
 // format has more than one channel.
-void check_shape(const MapShape& shape);
+QUADTILE_API void check_shape(const MapShape& shape);
 
 }  // namespace quadtile

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/mip.h>
 #include <quadtile/image.hpp>
 
@@ -47,8 +48,8 @@ enum class MipMethod {
 };
 
 // The full chain's number of levels, level 0 included, down to 1 x 1.
-[[nodiscard]] std::uint32_t full_mip_levels(std::uint32_t width, std::uint32_t height,
-                                            EdgeRule edge_rule) noexcept;
+[[nodiscard]] QUADTILE_API std::uint32_t full_mip_levels(std::uint32_t width, std::uint32_t height,
+                                                         EdgeRule edge_rule) noexcept;
 
 // Levels of one image in host memory.
 struct MipChain {

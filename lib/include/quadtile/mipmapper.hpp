@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/downsampler.hpp>
 #include <quadtile/mip_chain.hpp>
@@ -16,7 +17,7 @@ namespace quadtile {
 //
 // Keeps pipelines, images and buffers between calls: images of one shape again allocate nothing.
 // One thread at a time; Mipmappers of several threads may share a device.
-class Mipmapper {
+class QUADTILE_API Mipmapper {
  public:
     // Compiles the pipelines. Throws Error as Downsampler does; invalid_argument for an adopted
     // device that was given without a queue.
@@ -42,7 +43,7 @@ class Mipmapper {
     [[nodiscard]] std::optional<double> measure_us(std::uint32_t runs);
 
  private:
-    struct Impl;
+    struct QUADTILE_LOCAL Impl;
     std::unique_ptr<Impl> impl_;
 };
 

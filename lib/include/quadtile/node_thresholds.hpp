@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/map.hpp>
 
 #include <cstddef>
@@ -12,7 +13,7 @@ namespace quadtile {
 
 // The thresholds of all nodes of all layers, level 0 (the texels) to the root. Owns its values, no
 // Vulkan.
-class NodeThresholds {
+class QUADTILE_API NodeThresholds {
  public:
     // For maps of this size, in texels; every threshold is 0 until it is set.
     // Throws Error(invalid_argument) for a size that no map has (check_shape).

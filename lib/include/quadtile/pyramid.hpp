@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/map.hpp>
 
@@ -28,13 +29,13 @@ struct BufferRange {
 };
 
 // The VkFormat of a map's format.
-[[nodiscard]] VkFormat vk_format(TexelFormat format) noexcept;
+[[nodiscard]] QUADTILE_API VkFormat vk_format(TexelFormat format) noexcept;
 
 // Builds the maximum quadtree of every layer of a map in one dispatch (AMD's single-pass
 // downsampling, with counters that cascade: no limit of 4096 x 4096 texels). Owns pipelines only.
 //
 // Thread-safe. Recordings that share a state buffer must not execute at the same time.
-class Pyramid {
+class QUADTILE_API Pyramid {
  public:
     // Compiles a pipeline; `bind` compiles others when a shape or format first needs them. Throws
     // Error.
@@ -63,7 +64,7 @@ class Pyramid {
 
     // The descriptors of one set of resources. Keep it until the commands recorded with it have
     // executed; then destroy it before the resources or after, as you like.
-    class Binding {
+    class QUADTILE_API Binding {
      public:
         Binding(Binding&&) noexcept;
         Binding& operator=(Binding&&) noexcept;
@@ -71,7 +72,7 @@ class Pyramid {
 
      private:
         friend class Pyramid;
-        struct Impl;
+        struct QUADTILE_LOCAL Impl;
         explicit Binding(std::unique_ptr<Impl> impl);
         std::unique_ptr<Impl> impl_;
     };
@@ -93,7 +94,7 @@ class Pyramid {
     void record(VkCommandBuffer commands, const Binding& binding) const;
 
  private:
-    struct Impl;
+    struct QUADTILE_LOCAL Impl;
     std::shared_ptr<const Impl> impl_;
 };
 

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/map.hpp>
 #include <quadtile/mip_chain.hpp>
 #include <quadtile/threshold.hpp>
@@ -37,11 +38,11 @@ struct Pyramid {
 };
 
 // The texels as floats: what a shader reads from an image of the map's format.
-[[nodiscard]] std::vector<float> decode(const MapView& map);
+[[nodiscard]] QUADTILE_API std::vector<float> decode(const MapView& map);
 
 // Builds the maximum quadtree of one layer. Throws Error(invalid_argument) for a bad shape or
 // layer.
-[[nodiscard]] Pyramid build_pyramid(const MapView& map, std::uint32_t layer = 0);
+[[nodiscard]] QUADTILE_API Pyramid build_pyramid(const MapView& map, std::uint32_t layer = 0);
 
 // What a subdivision keeps to beside the threshold.
 struct SubdivideOptions {
@@ -63,14 +64,15 @@ struct SubdivideOptions {
 // largest factor, just below 2^32, leaves more tiles: there is one for each layer at least, and
 // nodes whose importance is infinite or 2^32 times their threshold (0, for example) are split under
 // every factor.
-[[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
-                                 const SubdivideOptions& options = {});
+[[nodiscard]] QUADTILE_API TileList subdivide(const MapView& map, const Threshold& threshold,
+                                              const SubdivideOptions& options = {});
 
 // The same with a threshold for each layer: each is subdivided as a map of one layer under its own.
 // A budget holds for all layers together, by one factor. Takes 4 bytes of memory a node more.
 // Throws Error(invalid_argument) also where there are more or fewer thresholds than layers.
-[[nodiscard]] TileList subdivide(const MapView& map, std::span<const Threshold> layer_thresholds,
-                                 const SubdivideOptions& options = {});
+[[nodiscard]] QUADTILE_API TileList subdivide(const MapView& map,
+                                              std::span<const Threshold> layer_thresholds,
+                                              const SubdivideOptions& options = {});
 
 // A texel's channels as floats: unorm in [0, 1], sRGB colours in linear light.
 using Texel = std::array<float, 4>;
@@ -90,12 +92,12 @@ struct Downsampling {
 // The levels of all layers of an image, to the bit as Downsampler makes them when it reads texels
 // one by one and calculates in floats. Throws Error(invalid_argument) for options that contradict
 // each other.
-[[nodiscard]] MipChain downsample(const ImageView& image, const Downsampling& how);
+[[nodiscard]] QUADTILE_API MipChain downsample(const ImageView& image, const Downsampling& how);
 
 // Throws Error(invalid_argument) where a reduction cannot go from one format to the other.
-void check_formats(Reduction reduction, TexelFormat source, TexelFormat target);
+QUADTILE_API void check_formats(Reduction reduction, TexelFormat source, TexelFormat target);
 
 // The texels of an image as floats, layer after layer, row by row.
-[[nodiscard]] std::vector<Texel> decode_texels(const ImageView& image);
+[[nodiscard]] QUADTILE_API std::vector<Texel> decode_texels(const ImageView& image);
 
 }  // namespace quadtile::reference

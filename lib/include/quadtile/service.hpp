@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/map.hpp>
 #include <quadtile/threshold.hpp>
@@ -55,7 +56,7 @@ struct SubdivisionRequest {
 };
 
 // A request that was taken. Letting go of it does not cancel the request.
-class Ticket {
+class QUADTILE_API Ticket {
  public:
     // The tile list, or an Error: of Tiler::subdivide, or cancelled, deadline_exceeded. Its first
     // stage is "wait", its others are those of the batch that it was in.
@@ -99,7 +100,7 @@ enum class Shutdown {
 // make a new Device and a new Service then.
 //
 // Thread-safe.
-class Service {
+class QUADTILE_API Service {
  public:
     // Starts the lanes. Throws Error as Tiler's constructor does; invalid_argument for options of
     // 0.

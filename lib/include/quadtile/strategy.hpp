@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/map.hpp>
 #include <quadtile/threshold.hpp>
@@ -24,8 +25,8 @@ struct StrategyChoice {
 // one, which has a thread for each texel below a split node. On CPU drivers per_level: it does the
 // least work. With a budget always fused.
 // Throws Error(invalid_argument) for a threshold that does not fit the shape.
-[[nodiscard]] StrategyChoice choose_strategy(const DeviceInfo& device, const MapShape& shape,
-                                             const Threshold& threshold,
-                                             std::optional<std::uint64_t> max_tiles = std::nullopt);
+[[nodiscard]] QUADTILE_API StrategyChoice
+choose_strategy(const DeviceInfo& device, const MapShape& shape, const Threshold& threshold,
+                std::optional<std::uint64_t> max_tiles = std::nullopt);
 
 }  // namespace quadtile

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quadtile/dirty_blocks.h>
+#include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/pyramid.hpp>
 #include <quadtile/threshold.hpp>
@@ -27,7 +28,7 @@ struct SubdividerOptions {
 //
 // Thread-safe. Recordings that share a scratch buffer or a tile list must not execute at the same
 // time.
-class Subdivider {
+class QUADTILE_API Subdivider {
  public:
     // Compiles the pipelines. Throws Error; invalid_argument for options outside their range.
     explicit Subdivider(const Device& device, const SubdividerOptions& options = {});
@@ -82,7 +83,7 @@ class Subdivider {
     };
 
     // The descriptors of one set of resources; see Pyramid::Binding.
-    class Binding {
+    class QUADTILE_API Binding {
      public:
         Binding(Binding&&) noexcept;
         Binding& operator=(Binding&&) noexcept;
@@ -90,7 +91,7 @@ class Subdivider {
 
      private:
         friend class Subdivider;
-        struct Impl;
+        struct QUADTILE_LOCAL Impl;
         explicit Binding(std::unique_ptr<Impl> impl);
         std::unique_ptr<Impl> impl_;
     };
@@ -174,7 +175,7 @@ class Subdivider {
                                                              std::span<const Threshold> thresholds);
 
  private:
-    struct Impl;
+    struct QUADTILE_LOCAL Impl;
     std::shared_ptr<const Impl> impl_;
 };
 

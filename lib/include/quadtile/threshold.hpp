@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/map.hpp>
 #include <quadtile/node_thresholds.hpp>
 
@@ -14,7 +15,7 @@ namespace quadtile {
 
 // What a Threshold comes to on one map: a number for each node, scaled, -0 and denormals given as
 // 0. Copyable; shares the NodeThresholds with the Threshold.
-class ResolvedThreshold {
+class QUADTILE_API ResolvedThreshold {
  public:
     // Of a node inside the map.
     [[nodiscard]] float at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
@@ -34,7 +35,7 @@ class ResolvedThreshold {
 // upwards, so that holds wherever the threshold does not grow from a node to its parent: constant,
 // max_resolution and memory always, per_level where its values do not increase, map where no node's
 // is larger than those of its children.
-class Threshold {
+class QUADTILE_API Threshold {
  public:
     // The same threshold at every level.
     // Throws Error(invalid_argument) for NaN and negative values.
@@ -130,11 +131,11 @@ class Threshold {
 // Bytes of the buffer of thresholds that Subdivider reads where they are by node
 // (Subdivider::Resources): those of level 0, layer by layer and row by row, then the other levels
 // placed as in the pyramid. threshold_map_index in <quadtile/quadtree.h> gives each node's place.
-[[nodiscard]] std::uint64_t threshold_map_size_bytes(const MapShape& shape) noexcept;
+[[nodiscard]] QUADTILE_API std::uint64_t threshold_map_size_bytes(const MapShape& shape) noexcept;
 
 // The contents of that buffer for a threshold, by node or by level.
 // Throws Error(invalid_argument) as Threshold::resolve does.
-[[nodiscard]] std::vector<float> threshold_map_contents(const Threshold& threshold,
-                                                        const MapShape& shape);
+[[nodiscard]] QUADTILE_API std::vector<float> threshold_map_contents(const Threshold& threshold,
+                                                                     const MapShape& shape);
 
 }  // namespace quadtile

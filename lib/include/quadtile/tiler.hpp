@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/map.hpp>
 #include <quadtile/threshold.hpp>
@@ -33,7 +34,7 @@ struct TilerOptions {
 //
 // Keeps pipelines and buffers between calls: subdividing maps of one shape again allocates nothing.
 // One thread at a time; Tilers of several threads may share a device.
-class Tiler {
+class QUADTILE_API Tiler {
  public:
     explicit Tiler(const Device& device, const TilerOptions& options = {});
     Tiler(Tiler&&) noexcept;
@@ -63,7 +64,7 @@ class Tiler {
                                      std::optional<std::uint64_t> max_tiles = std::nullopt);
 
  private:
-    struct Impl;
+    struct QUADTILE_LOCAL Impl;
     std::unique_ptr<Impl> impl_;
 };
 

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/export.h>
 #include <quadtile/tile_list.h>
 #include <quadtile/map.hpp>
 
@@ -39,8 +40,8 @@ struct TexelRect {
     friend bool operator==(const TexelRect&, const TexelRect&) = default;
 };
 
-[[nodiscard]] TexelRect texels_of(const Tile& tile, std::uint32_t map_width,
-                                  std::uint32_t map_height) noexcept;
+[[nodiscard]] QUADTILE_API TexelRect texels_of(const Tile& tile, std::uint32_t map_width,
+                                               std::uint32_t map_height) noexcept;
 
 // One timed stage of a run.
 struct StageTime {
@@ -50,7 +51,7 @@ struct StageTime {
 };
 
 // The tiles of a map and how they came about.
-struct TileList {
+struct QUADTILE_API TileList {
     MapShape shape;
     std::vector<Tile> tiles;
     Order order = Order::any;  // of the tiles
@@ -76,10 +77,11 @@ struct TileList {
 
 // Sorts into the canonical order, in place. The order is total: no two tiles of a list share their
 // first texel.
-void sort_canonical(std::vector<Tile>& tiles);
+QUADTILE_API void sort_canonical(std::vector<Tile>& tiles);
 
 // Checks that the tiles partition the map: every texel of every layer lies in exactly one tile, no
 // tile reaches outside. Returns an empty string, or one sentence that names the first violation.
-[[nodiscard]] std::string check_partition(const std::vector<Tile>& tiles, const MapShape& shape);
+[[nodiscard]] QUADTILE_API std::string check_partition(const std::vector<Tile>& tiles,
+                                                       const MapShape& shape);
 
 }  // namespace quadtile

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Checks that shared libraries export quadtile's public symbols and no others: check_exports.sh LIBRARY...
+set -euo pipefail
+
+status=0
+for library in "$@"; do
+    symbols=$(nm --dynamic --demangle --defined-only "$library" | cut -d ' ' -f 3-)
+    grep -q '^quadtile::' <<<"$symbols" || { echo "$library exports nothing of quadtile's"; status=1; }
+    # Those of other libraries, and those of quadtile's own insides.
+    if grep -vE '^((typeinfo|typeinfo name|vtable) for )?quadtile::' <<<"$symbols" ||
+        grep -E '^quadtile::detail::|::Impl::|\bvk::' <<<"$symbols"; then
+        echo "$library exports what is not public (above)"
+        status=1
+    fi
+done
+exit "$status"
