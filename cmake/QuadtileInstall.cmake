@@ -1,0 +1,58 @@
+# What `cmake --install` and cpack take, in two components: quadtile_runtime (the program, shared
+# libraries) and quadtile_development (headers, static libraries, what find_package and pkg-config read).
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quadtile)
+set(runtime COMPONENT quadtile_runtime)
+set(development COMPONENT quadtile_development)
+set(library_destinations
+    RUNTIME ${runtime}
+    LIBRARY ${runtime} NAMELINK_COMPONENT quadtile_development
+    ARCHIVE ${development}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# An export each: who asks for the reference alone needs none of the other's dependencies.
+set_target_properties(quadtile_reference PROPERTIES EXPORT_NAME reference)
+install(TARGETS quadtile_reference EXPORT quadtile-reference-targets ${library_destinations})
+install(TARGETS quadtile EXPORT quadtile-targets ${library_destinations})
+foreach(export quadtile-reference-targets quadtile-targets)
+    install(EXPORT ${export} NAMESPACE quadtile:: DESTINATION ${package_dir} ${development})
+endforeach()
+if(TARGET quadtile_cli)
+    install(TARGETS quadtile_cli RUNTIME ${runtime})
+endif()
+if(BUILD_SHARED_LIBS)
+    # They find each other wherever the installation lies.
+    set_target_properties(quadtile PROPERTIES INSTALL_RPATH $ORIGIN)
+    if(TARGET quadtile_cli)
+        file(RELATIVE_PATH libraries_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+        set_target_properties(quadtile_cli PROPERTIES INSTALL_RPATH $ORIGIN/${libraries_from_program})
+    endif()
+endif()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/include/ ${PROJECT_BINARY_DIR}/include/
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${development}
+    FILES_MATCHING PATTERN *.hpp PATTERN *.h)
+# Of the headers in C++ and GLSL those that the public ones include or name.
+foreach(header budget dirty_blocks language limits mip quadtree tile_list)
+    install(FILES ${PROJECT_SOURCE_DIR}/kernels/shared/quadtile/${header}.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quadtile ${development})
+endforeach()
+
+# Static libraries leave to their users what shared ones hold.
+set(QUADTILE_NEEDS_SHADERC OFF)
+if(QUADTILE_RUNTIME_GLSL AND NOT BUILD_SHARED_LIBS)
+    set(QUADTILE_NEEDS_SHADERC ON)
+endif()
+
+# find_package(quadtile). Before 1.0.0 minor versions are incompatible.
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/quadtile-config.cmake.in
+    ${PROJECT_BINARY_DIR}/quadtile-config.cmake INSTALL_DESTINATION ${package_dir}
+    NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/quadtile-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/quadtile-config.cmake
+              ${PROJECT_BINARY_DIR}/quadtile-config-version.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/FindShaderc.cmake
+    DESTINATION ${package_dir} ${development})

@@ -1,0 +1,53 @@
+// What a user's program does: tiles of a map on the device, checked against the reference.
+
+#include <quadtile/quadtile.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+extern "C" const char* const version_in_c;
+
+namespace {
+
+int fail(const char* what) {
+    std::fprintf(stderr, "%s\n", what);
+    return 1;
+}
+
+// An error of the library's is caught by its type.
+bool catches_errors() {
+    try {
+        (void)quadtile::Threshold::constant(-1.0F);
+    } catch (const quadtile::Error& error) {
+        return error.code() == quadtile::ErrorCode::invalid_argument;
+    } catch (...) {
+        return false;
+    }
+    return false;
+}
+
+}  // namespace
+
+int main() {
+    if (std::strcmp(version_in_c, EXPECTED_VERSION) != 0) {
+        return fail("the version is " QUADTILE_VERSION_STRING ", not " EXPECTED_VERSION);
+    }
+    if (!catches_errors()) {
+        return fail("an error of the library's was not caught as quadtile::Error");
+    }
+
+    std::vector<float> importance(200 * 120, 0.1F);
+    importance[42] = 50.0F;
+    const quadtile::MapView map = quadtile::view_of(importance, 200, 120);
+    const auto threshold = quadtile::Threshold::max_resolution(64);
+
+    quadtile::Tiler tiler(quadtile::Device::create());
+    const quadtile::TileList list = tiler.subdivide(map, threshold);
+    if (list.tiles.size() < 2 ||
+        list.tiles != quadtile::reference::subdivide(map, threshold).tiles) {
+        return fail("the device's tiles differ from the reference's");
+    }
+    std::printf("%zu tiles on %s\n", list.tiles.size(), list.device.c_str());
+    return 0;
+}
