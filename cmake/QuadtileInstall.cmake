@@ -56,3 +56,24 @@ install(FILES ${PROJECT_BINARY_DIR}/quadtile-config.cmake
               ${PROJECT_BINARY_DIR}/quadtile-config-version.cmake
               ${CMAKE_CURRENT_LIST_DIR}/FindShaderc.cmake
     DESTINATION ${package_dir} ${development})
+
+# pkg-config quadtile. Where there are static libraries only, they are linked with what they need also
+# without --static.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH includedir_from_pkgconfig
+    ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+set(definitions "")
+set(dependencies "")
+if(NOT BUILD_SHARED_LIBS)
+    set(definitions -DQUADTILE_STATIC)
+    if(QUADTILE_NEEDS_SHADERC)
+        get_target_property(dependencies Shaderc::shaderc INTERFACE_LINK_LIBRARIES)
+        list(TRANSFORM dependencies REPLACE ^Threads::Threads$ -pthread)
+    endif()
+    list(APPEND dependencies -l${CMAKE_DL_LIBS})
+    list(JOIN dependencies " " dependencies)
+endif()
+foreach(package quadtile quadtile-reference)
+    configure_file(${CMAKE_CURRENT_LIST_DIR}/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${pkgconfig_dir} ${development})
+endforeach()

@@ -9,6 +9,8 @@ packages=(
     libshaderc-dev glslang-dev
     libopenexr-dev libstb-dev libcli11-dev nlohmann-json3-dev
     libgtest-dev libgmock-dev libbenchmark-dev
+    # For the tests of packages, and cpack.
+    pkgconf dpkg-dev
     # A Vulkan driver for machines without a GPU, and the checks that the tests run with.
     libvulkan1 mesa-vulkan-drivers vulkan-validationlayers
 )
