@@ -27,6 +27,27 @@ bool catches_errors() {
     return false;
 }
 
+// The user's GLSL keeps the texel above on the left: needs shaderc, which a build may leave out.
+bool reduces_by_glsl(const quadtile::Device& device) {
+    std::vector<float> texels(4 * 4, 1.0F);
+    texels[0] = 7.0F;
+    try {
+        quadtile::Mipmapper mipmapper(
+            device, {.reduction = quadtile::Reduction::custom,
+                     .source_format = quadtile::TexelFormat::r32_float,
+                     .format = quadtile::TexelFormat::r32_float,
+                     .custom_glsl = "float reduce(float a, float b, float c, float d) {"
+                                    "    return a;"
+                                    "}"});
+        const quadtile::MipChain chain = mipmapper.make(quadtile::view_of(texels, 4, 4));
+        return chain.levels.size() == 3 &&
+               std::memcmp(chain.levels[2].texels.data(), texels.data(), sizeof(float)) == 0;
+    } catch (const quadtile::Error& error) {
+        std::printf("%s\n", error.what());
+        return error.code() == quadtile::ErrorCode::unsupported;
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -42,11 +63,15 @@ int main() {
     const quadtile::MapView map = quadtile::view_of(importance, 200, 120);
     const auto threshold = quadtile::Threshold::max_resolution(64);
 
-    quadtile::Tiler tiler(quadtile::Device::create());
+    const quadtile::Device device = quadtile::Device::create();
+    quadtile::Tiler tiler(device);
     const quadtile::TileList list = tiler.subdivide(map, threshold);
     if (list.tiles.size() < 2 ||
         list.tiles != quadtile::reference::subdivide(map, threshold).tiles) {
         return fail("the device's tiles differ from the reference's");
+    }
+    if (!reduces_by_glsl(device)) {
+        return fail("the levels by GLSL are wrong");
     }
     std::printf("%zu tiles on %s\n", list.tiles.size(), list.device.c_str());
     return 0;
