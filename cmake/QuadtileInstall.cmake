@@ -31,6 +31,8 @@ if(BUILD_SHARED_LIBS)
     endif()
 endif()
 
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} ${runtime})
+
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/include/ ${PROJECT_BINARY_DIR}/include/
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${development}
     FILES_MATCHING PATTERN *.hpp PATTERN *.h)
@@ -54,8 +56,10 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/quadtile-config-version.c
     COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/quadtile-config.cmake
               ${PROJECT_BINARY_DIR}/quadtile-config-version.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/FindShaderc.cmake
     DESTINATION ${package_dir} ${development})
+if(QUADTILE_NEEDS_SHADERC)
+    install(FILES ${CMAKE_CURRENT_LIST_DIR}/FindShaderc.cmake DESTINATION ${package_dir} ${development})
+endif()
 
 # pkg-config quadtile. Where there are static libraries only, they are linked with what they need also
 # without --static.

@@ -1,0 +1,21 @@
+# cpack, in builds of shared libraries: the Debian packages quadtile (program and libraries) and
+# quadtile-dev, for the distribution that they are built on.
+
+set(CPACK_PACKAGE_CONTACT "the quadtile authors <quadtile@authors.invalid>")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL quadtile_runtime quadtile_development)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_NAME quadtile)
+set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_SECTION graphics)
+set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_SHLIBDEPS ON)
+# Nothing is linked with the Vulkan loader: it is opened at run time.
+set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_DEPENDS libvulkan1)
+set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
+set(CPACK_DEBIAN_QUADTILE_DEVELOPMENT_PACKAGE_NAME quadtile-dev)
+set(CPACK_DEBIAN_QUADTILE_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_QUADTILE_DEVELOPMENT_PACKAGE_DEPENDS
+    "quadtile (= ${PROJECT_VERSION}), libvulkan-dev")
+include(CPack)
