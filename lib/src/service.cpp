@@ -117,15 +117,17 @@ void Service::Impl::shutdown(Shutdown how) {
 WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
     const MapShape& shape = request.map.shape;
     check_shape(shape);
-    if (request.map.texels == nullptr) {
-        throw Error(ErrorCode::invalid_argument, "the map has no texels (null pointer)");
+    if ((request.map.texels == nullptr) != request.image.has_value() ||
+        (request.image && request.image->view == VK_NULL_HANDLE)) {
+        throw Error(ErrorCode::invalid_argument,
+                    "a request needs either texels or the view of an image, and one of them only");
     }
     request.threshold.check_fits(shape);
     const bool by_level = !request.threshold.is_by_node();
     const bool strategy_batches =
         options.strategy == Strategy::fused ||
         (options.strategy == Strategy::automatic && device.info().type != "CPU");
-    const bool batches = strategy_batches && !request.max_tiles && by_level &&
+    const bool batches = strategy_batches && !request.image && !request.max_tiles && by_level &&
                          request.threshold.is_monotone(top_level(shape.width, shape.height));
     return {
         .request = std::move(request), .batches = batches, .promise = {}, .arrival = Clock::now()};
@@ -200,8 +202,12 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
     const SubdivisionRequest& request = waiting.request;
     for (bool again = true;; again = false) {
         try {
-            TileList list = lane.engine->subdivide(request.map, request.threshold, request.order,
-                                                   request.max_tiles);
+            TileList list =
+                request.image
+                    ? lane.engine->subdivide(*request.image, request.map.shape, request.threshold,
+                                             request.order, request.max_tiles)
+                    : lane.engine->subdivide(request.map, request.threshold, request.order,
+                                             request.max_tiles);
             note_wait(list, waiting, start);
             let_go(waiting);
             ++succeeded;

@@ -110,7 +110,37 @@ void TileEngine::prepare_staging(Buffer& staging, const char* name, std::uint64_
         is_upload ? MemoryKind::upload : MemoryKind::readback);
 }
 
-void TileEngine::prepare_map(const MapShape& shape) {
+void TileEngine::prepare_map(const Source& source) {
+    const MapShape& shape = source.shape;
+    prepare_resources(shape);
+    if (!source.image && !map_->map.handle()) {
+        MapShape room = shape;
+        room.layers = map_->room.layers;
+        map_->map = Image({context_, account_}, "the importance map", map_image_info(room),
+                          aspect_of(shape.format));
+    }
+    const MapImage image =
+        source.image.value_or(MapImage{map_->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL});
+    // An image of the caller's may be another one by the same handle, so it is always bound anew.
+    if (!source.image && image.view == map_->bound.view) {
+        return;
+    }
+    map_->bound = image;
+    if (map_->pyramid) {
+        map_->pyramid->binding = pyramid_->bind(shape, {.map = image,
+                                                        .pyramid = {map_->pyramid->levels.handle()},
+                                                        .state = {map_->pyramid->state.handle()}});
+    }
+    if (list_) {
+        ListResources kept = std::move(*list_);
+        list_.reset();  // where binding it again fails, there is none
+        kept.binding = bind_list(kept.buffer, kept.capacity);
+        list_.emplace(std::move(kept));
+    }
+}
+
+// All but an image.
+void TileEngine::prepare_resources(const MapShape& shape) {
     const bool fused = subdivider_->strategy() == Strategy::fused;
     if (map_ && clean_) {
         MapShape room = map_->room;
@@ -131,7 +161,6 @@ void TileEngine::prepare_map(const MapShape& shape) {
     using Usage = vk::BufferUsageFlagBits;
     const MemorySource memory{context_, account_};
     const Subdivider::Requirements for_subdivider = subdivider_->requirements(shape, 1);
-    Image map_image(memory, "the importance map", map_image_info(shape), aspect_of(shape.format));
     const vk::BufferUsageFlags copied = Usage::eTransferDst | Usage::eTransferSrc;
     Buffer scratch(memory, "the scratch of the subdivision", for_subdivider.scratch_size_bytes,
                    vk::BufferUsageFlags(for_subdivider.usage) | copied, MemoryKind::device);
@@ -142,16 +171,13 @@ void TileEngine::prepare_map(const MapShape& shape) {
                       vk::BufferUsageFlags(needed.usage), MemoryKind::device);
         Buffer state(memory, "the pyramid's state", needed.state_size_bytes,
                      vk::BufferUsageFlags(needed.usage) | copied, MemoryKind::device);
-        auto binding = pyramid_->bind(
-            shape, {.map = {map_image.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
-                    .pyramid = {levels.handle()},
-                    .state = {state.handle()}});
         pyramid_resources.emplace(
-            PyramidResources{std::move(levels), std::move(state), std::move(binding)});
+            PyramidResources{std::move(levels), std::move(state), std::nullopt});
     }
     map_.emplace(MapResources{.room = shape,
                               .used = shape,
-                              .map = std::move(map_image),
+                              .bound = {},
+                              .map = {},
                               .pyramid = std::move(pyramid_resources),
                               .scratch = std::move(scratch),
                               .scratch_is_zero = false,
@@ -189,7 +215,7 @@ void TileEngine::prepare_list(std::uint64_t capacity) {
 
 Subdivider::Binding TileEngine::bind_list(const Buffer& buffer, std::uint64_t capacity) const {
     return subdivider_->bind(
-        map_->used, {.map = {map_->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
+        map_->used, {.map = map_->bound,
                      .pyramid = {map_->pyramid ? map_->pyramid->levels.handle() : vk::Buffer()},
                      .scratch = {map_->scratch.handle()},
                      .tile_list = {buffer.handle()},
@@ -238,7 +264,7 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request, Or
     buffer.pipelineBarrier(Stage::eTransfer, Stage::eComputeShader, {}, filled, {}, {}, d);
     timestamps_.write(buffer);
     if (map_->pyramid) {
-        pyramid_->record(buffer, map_->pyramid->binding);
+        pyramid_->record(buffer, map_->pyramid->binding.value());
         const vk::MemoryBarrier pyramid_done(Access::eShaderWrite, Access::eShaderRead);
         buffer.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, pyramid_done, {},
                                {}, d);
@@ -352,7 +378,7 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
     const bool by_node = !by_layer && request.threshold->is_by_node();
 
     Stopwatch clock;
-    prepare_map(shape);
+    prepare_map(source);
     if (by_layer) {
         prepare_thresholds(map_->layer_thresholds, "the thresholds of the layers",
                            request.layer_thresholds.size() * sizeof(float));
@@ -381,26 +407,41 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
     if (by_node) {
         upload_node_thresholds(*request.threshold);
     }
-    prepare_staging(upload_staging_, "the staging of the map",
-                    texels * texel_size_bytes(shape.format));
     // The others' lists are sorted on the host.
     const bool sorts = request.order == Order::canonical && result.strategy != Strategy::fused;
     const Order order_on_gpu = sorts ? Order::any : request.order;
-    clean_ = false;
-    upload_image(
-        "subdividing", commands_, context_->dispatch, upload_staging_,
-        {map_->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal, Stage::eComputeShader,
-         Access::eShaderRead},
-        shape, source.layers,
-        {.before_last =
-             [&](vk::CommandBuffer buffer) {
-                 result.stages.push_back({"upload", clock.lap_ms(), false});
-                 timestamps_.reset(buffer);
-                 timestamps_.write(buffer);
-             },
-         .after_last =
-             [&](vk::CommandBuffer buffer) { record_run(buffer, request, order_on_gpu); }});
-    finish_run(result);
+    const auto start_clock = [&](vk::CommandBuffer buffer) {
+        timestamps_.reset(buffer);
+        timestamps_.write(buffer);
+    };
+    const auto run_on_device = [&] {
+        clean_ = false;
+        commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
+            start_clock(buffer);
+            record_run(buffer, request, order_on_gpu);
+        });
+        finish_run(result);
+    };
+    if (source.image) {
+        run_on_device();
+    } else {
+        prepare_staging(upload_staging_, "the staging of the map",
+                        texels * texel_size_bytes(shape.format));
+        clean_ = false;
+        upload_image(
+            "subdividing", commands_, context_->dispatch, upload_staging_,
+            {map_->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal, Stage::eComputeShader,
+             Access::eShaderRead},
+            shape, source.layers,
+            {.before_last =
+                 [&](vk::CommandBuffer buffer) {
+                     result.stages.push_back({"upload", clock.lap_ms(), false});
+                     start_clock(buffer);
+                 },
+             .after_last =
+                 [&](vk::CommandBuffer buffer) { record_run(buffer, request, order_on_gpu); }});
+        finish_run(result);
+    }
     TileListHeader header = read_header();
     if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
         reference::refuse_budget(request.max_tiles.value_or(0), header.required);
@@ -409,13 +450,7 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
         ++result.buffer_repeats;
         prepare_list(header.required);
         expect(header.required);
-        clean_ = false;
-        commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
-            timestamps_.reset(buffer);
-            timestamps_.write(buffer);
-            record_run(buffer, request, order_on_gpu);
-        });
-        finish_run(result);
+        run_on_device();
         header = read_header();
     }
     result.threshold_factor = header.threshold_factor;
@@ -454,17 +489,28 @@ TileEngine::Source TileEngine::source_of(const MapView& map) {
 TileList TileEngine::subdivide(const MapView& map, const Threshold& threshold, Order order,
                                std::optional<std::uint64_t> max_tiles) {
     check_shape(map.shape);
-    const Source source = source_of(map);
-    TileList result = start_result(map.shape, order);
+    return subdivide(source_of(map), threshold, order, max_tiles);
+}
+
+TileList TileEngine::subdivide(const MapImage& image, const MapShape& shape,
+                               const Threshold& threshold, Order order,
+                               std::optional<std::uint64_t> max_tiles) {
+    check_shape(shape);
+    return subdivide(Source{shape, {}, image}, threshold, order, max_tiles);
+}
+
+TileList TileEngine::subdivide(const Source& source, const Threshold& threshold, Order order,
+                               std::optional<std::uint64_t> max_tiles) {
+    const MapShape& shape = source.shape;
+    TileList result = start_result(shape, order);
     // Refused before anything is uploaded.
-    (void)threshold.resolve(map.shape);
+    (void)threshold.resolve(shape);
     if (options_.strategy == Strategy::automatic) {
-        const StrategyChoice choice =
-            choose_strategy(context_->info, map.shape, threshold, max_tiles);
+        const StrategyChoice choice = choose_strategy(context_->info, shape, threshold, max_tiles);
         prepare_strategy(choice.strategy, choice.subtree_levels);
         result.strategy_reason = choice.reason;
     }
-    subdivider_->check_threshold(map.shape, threshold);
+    subdivider_->check_threshold(shape, threshold);
     (void)run(source, {&threshold, {}, order, max_tiles}, result);
     return result;
 }

@@ -37,6 +37,10 @@ class TileEngine {
     [[nodiscard]] TileList subdivide(const MapView& map,
                                      std::span<const Threshold> layer_thresholds, Order order,
                                      std::optional<std::uint64_t> max_tiles);
+    // The same for a map that is on the device already (SubdivisionRequest::image).
+    [[nodiscard]] TileList subdivide(const MapImage& image, const MapShape& shape,
+                                     const Threshold& threshold, Order order,
+                                     std::optional<std::uint64_t> max_tiles);
 
     // Maps of one width, height and format in one run of `fused`; a list for each, in canonical
     // order. Their thresholds are by level and monotone.
@@ -49,10 +53,11 @@ class TileEngine {
     [[nodiscard]] bool is_hung() const noexcept { return commands_.is_hung(); }
 
  private:
-    // The layers of one or more maps, one behind the other.
+    // The layers of one or more maps, one behind the other; or an image.
     struct Source {
         MapShape shape;
         std::vector<const std::byte*> layers;
+        std::optional<MapImage> image = std::nullopt;
     };
 
     // What one run is asked for.
@@ -67,14 +72,15 @@ class TileEngine {
     struct PyramidResources {
         Buffer levels;
         Buffer state;
-        Pyramid::Binding binding;
+        std::optional<Pyramid::Binding> binding;  // once there is an image
     };
 
     // What maps of one width, height and format need.
     struct MapResources {
         MapShape room;  // as many layers as fit
-        MapShape used;  // those that the list is bound for
-        Image map;
+        MapShape used;  // those that the list is bound for, as the image is
+        MapImage bound;
+        Image map;  // empty until texels come from the host
         std::optional<PyramidResources> pyramid;
         Buffer scratch;
         bool scratch_is_zero;
@@ -94,12 +100,15 @@ class TileEngine {
 
     void prepare_strategy(Strategy strategy, std::uint32_t subtree_levels);
     void prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes);
-    void prepare_map(const MapShape& shape);
+    void prepare_map(const Source& source);
+    void prepare_resources(const MapShape& shape);
     void prepare_thresholds(Buffer& thresholds, const char* name, std::uint64_t size_bytes);
     void prepare_list(std::uint64_t capacity);
     [[nodiscard]] Subdivider::Binding bind_list(const Buffer& buffer, std::uint64_t capacity) const;
     void upload_node_thresholds(const Threshold& threshold);
     [[nodiscard]] TileList start_result(const MapShape& shape, Order order) const;
+    [[nodiscard]] TileList subdivide(const Source& source, const Threshold& threshold, Order order,
+                                     std::optional<std::uint64_t> max_tiles);
     // Returns the NaN texels of each layer.
     std::vector<std::uint32_t> run(const Source& source, const Request& request, TileList& result);
     void record_run(vk::CommandBuffer buffer, const Request& request, Order order);

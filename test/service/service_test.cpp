@@ -2,6 +2,7 @@
 // an error that says why not.
 
 #include "gpu_test.hpp"
+#include "support/gpu.hpp"
 #include "support/maps.hpp"
 
 #include <gmock/gmock.h>
@@ -152,6 +153,41 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
     EXPECT_GE(statistics.largest_batch, 5U);
     EXPECT_LE(statistics.largest_batch, 12U);
     EXPECT_LT(statistics.runs, 12U);
+}
+
+// Of the service's device, mixed with maps from the host; by every strategy.
+TEST_F(ServiceTest, MapsThatAreOnTheDeviceAlready) {
+    Gpu gpu(device_for());
+    for (const Strategy strategy : {Strategy::automatic, Strategy::subtree, Strategy::fused}) {
+        std::vector<SubdivisionRequest> requests;
+        std::vector<Image> images;
+        for (std::uint32_t i = 0; i < 12; ++i) {
+            const MapShape shape{100 + 30 * (i % 2), 70, 1 + i % 3};
+            requests.push_back(request_of(shape, with_special_values(random_map(shape, i), 50, i),
+                                          Threshold::constant(0.9F)));
+            images.push_back(gpu.upload(requests.back().map));
+        }
+        Service service(device_for(), {.strategy = strategy, .lanes = 2});
+        std::vector<Ticket> tickets;
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            SubdivisionRequest request = requests[i];
+            if (i % 4 != 3) {
+                request.map.texels = nullptr;
+                request.texels_owner = nullptr;
+                request.image = images[i].map_image();
+            }
+            tickets.push_back(service.submit(request));
+        }
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            EXPECT_EQ(check_answer(tickets[i].result.get(), requests[i]), "") << i;
+        }
+        SubdivisionRequest both = requests[0];
+        both.image = images[0].map_image();
+        EXPECT_THROW((void)service.submit(both), Error);
+        both.map.texels = nullptr;
+        both.image->view = VK_NULL_HANDLE;
+        EXPECT_THROW((void)service.submit(both), Error);
+    }
 }
 
 TEST_F(ServiceTest, TheOwnerIsLetGoBeforeTheAnswer) {

@@ -5,6 +5,7 @@
 #include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/map.hpp>
+#include <quadtile/pyramid.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 
@@ -45,6 +46,11 @@ struct SubdivisionRequest {
     // then, or by the caller's care.
     MapView map;
     std::shared_ptr<const void> texels_owner = nullptr;
+    // Instead of texels (then null) an image of the service's device, of `map.shape`: a view of
+    // type 2D_ARRAY of all its layers, in this layout. What writes it was submitted before to the
+    // same queue and makes it available and visible to COMPUTE_SHADER / SHADER_READ at its end. It
+    // must stay as it is until the request is answered. Never part of a batch.
+    std::optional<MapImage> image = std::nullopt;
     Threshold threshold;
     Order order = Order::canonical;
     std::optional<std::uint64_t> max_tiles = std::nullopt;  // a budget, as Tiler keeps it
@@ -124,7 +130,7 @@ class QUADTILE_API Service {
     [[nodiscard]] ServiceStatistics statistics() const;
 
  private:
-    struct Impl;
+    struct QUADTILE_LOCAL Impl;
     std::unique_ptr<Impl> impl_;
 };
 
