@@ -46,11 +46,17 @@ void check(const TileList& list, const SubdivisionRequest& request) {
     }
 }
 
-// One request at a time.
-void measure_alone(benchmark::State& state, const Device& device) {
+// One request at a time; with an image, for that instead of texels on the host.
+void measure_alone(benchmark::State& state, const Device& device,
+                   const test::Image* image = nullptr) {
     Service service(device);
-    const SubdivisionRequest request = smooth_request();
-    check(service.submit(request).result.get(), request);
+    const SubdivisionRequest texels = smooth_request();
+    SubdivisionRequest request = texels;
+    if (image != nullptr) {
+        request.map.texels = nullptr;
+        request.image = image->map_image();
+    }
+    check(service.submit(request).result.get(), texels);
     std::vector<double> total_us;
     std::vector<double> gpu_us;
     std::vector<double> copy_us;  // the host's, into staging memory
@@ -138,6 +144,10 @@ void measure_threads(benchmark::State& state, const Device& device) {
 void add_service(Session& session) {
     session.add_own("service/alone/1024x1024", [&session](benchmark::State& state) {
         measure_alone(state, session.gpu().device());
+    });
+    session.add_own("service/alone_on_device/1024x1024", [&session](benchmark::State& state) {
+        const test::Image image = session.gpu().upload(smooth_request().map);
+        measure_alone(state, session.gpu().device(), &image);
     });
     session.add_own("service/8_threads/1024x1024", [&session](benchmark::State& state) {
         measure_threads(state, session.gpu().device());
