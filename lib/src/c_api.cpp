@@ -1,0 +1,527 @@
+#include <quadtile/quadtile.h>
+#include <quadtile/error.hpp>
+#include <quadtile/service.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using quadtile::Device;
+using quadtile::DeviceInfo;
+using quadtile::Error;
+using quadtile::ErrorCode;
+using quadtile::MapShape;
+using quadtile::MapView;
+using quadtile::Order;
+using quadtile::Service;
+using quadtile::ServiceOptions;
+using quadtile::Strategy;
+using quadtile::SubdivisionRequest;
+using quadtile::TexelFormat;
+using quadtile::Threshold;
+using quadtile::Tile;
+using quadtile::TileList;
+
+// A list of Tiles is handed out as a list of quadtile_tiles: the same bits, and x and y, level,
+// flags and layer lie as little-endian machines see them.
+static_assert(std::endian::native == std::endian::little);
+static_assert(sizeof(quadtile_tile) == sizeof(Tile) && alignof(quadtile_tile) <= alignof(Tile));
+constexpr auto SAMPLE_TILE = std::bit_cast<quadtile_tile>(Tile{
+    quadtile::tile_position(0x1234, 0x5678), quadtile::tile_node(9, 0xab, 0xcdef), 1.5F, 2.5F});
+static_assert(SAMPLE_TILE.x == 0x1234 && SAMPLE_TILE.y == 0x5678);
+static_assert(SAMPLE_TILE.level == 9 && SAMPLE_TILE.flags == 0xab && SAMPLE_TILE.layer == 0xcdef);
+static_assert(SAMPLE_TILE.importance == 1.5F && SAMPLE_TILE.threshold == 2.5F);
+static_assert(QUADTILE_TILE_CLAMPED == quadtile::TILE_CLAMPED);
+
+namespace {
+
+// ---- Errors
+
+// Of a fixed size: telling of a failure must not fail. Longer messages are cut.
+thread_local std::array<char, 4096> last_error{};
+
+quadtile_status fail(quadtile_status status, const char* message) noexcept {
+    std::snprintf(last_error.data(), last_error.size(), "%s", message);
+    return status;
+}
+
+quadtile_status status_of(ErrorCode code) noexcept {
+    switch (code) {
+        case ErrorCode::invalid_argument:
+            return QUADTILE_ERROR_INVALID_ARGUMENT;
+        case ErrorCode::unsupported:
+            return QUADTILE_ERROR_UNSUPPORTED;
+        case ErrorCode::no_device:
+            return QUADTILE_ERROR_NO_DEVICE;
+        case ErrorCode::out_of_memory:
+            return QUADTILE_ERROR_OUT_OF_MEMORY;
+        case ErrorCode::device_lost:
+            return QUADTILE_ERROR_DEVICE_LOST;
+        case ErrorCode::cancelled:
+            return QUADTILE_ERROR_CANCELLED;
+        case ErrorCode::deadline_exceeded:
+            return QUADTILE_ERROR_DEADLINE_EXCEEDED;
+        case ErrorCode::vulkan:
+            return QUADTILE_ERROR_VULKAN;
+    }
+    return QUADTILE_ERROR_UNKNOWN;
+}
+
+// Calls body(), which returns a status, and makes statuses of what it throws.
+template <typename Body>
+quadtile_status guarded(const Body& body) noexcept {
+    try {
+        return body();
+    } catch (const Error& error) {
+        return fail(status_of(error.code()), error.what());
+    } catch (const std::bad_alloc&) {
+        return fail(QUADTILE_ERROR_OUT_OF_MEMORY, "there is not enough host memory");
+    } catch (const std::exception& error) {
+        return fail(QUADTILE_ERROR_UNKNOWN, error.what());
+    } catch (...) {
+        return fail(QUADTILE_ERROR_UNKNOWN, "something was thrown that is no std::exception");
+    }
+}
+
+template <typename T>
+T* required(T* pointer, const char* name) {
+    if (pointer == nullptr) {
+        throw Error(ErrorCode::invalid_argument, std::string(name) + " is NULL");
+    }
+    return pointer;
+}
+
+// An argument for what a function makes: NULL until it is made.
+template <typename T>
+T*& output(T** pointer, const char* name) {
+    *required(pointer, name) = nullptr;
+    return *pointer;
+}
+
+Error none_of(const char* name, std::int32_t value, const char* constants) {
+    return {ErrorCode::invalid_argument,
+            std::string(name) + " is " + std::to_string(value) + ", which is none of " + constants};
+}
+
+void check_struct_size(std::size_t size, std::size_t expected, const char* type) {
+    if (size != expected) {
+        throw Error(ErrorCode::invalid_argument,
+                    "struct_size is " + std::to_string(size) + ", but " + type + " has " +
+                        std::to_string(expected) + " bytes in this library; initialise it with " +
+                        type + "_init, and use the header that came with the library");
+    }
+}
+
+// ---- Devices
+
+// A description and what it points to.
+class DescribedDevice {
+ public:
+    explicit DescribedDevice(DeviceInfo device) : device_(std::move(device)) {
+        for (const std::string& rejection : device_.rejections) {
+            rejections_ += (rejections_.empty() ? "" : "; ") + rejection;
+        }
+        info_ = {.index = device_.index,
+                 .name = device_.name.c_str(),
+                 .type = device_.type.c_str(),
+                 .driver = device_.driver.c_str(),
+                 .api_version = device_.api_version,
+                 .max_map_extent = device_.max_map_extent,
+                 .max_layers = device_.max_layers,
+                 .max_tiles = device_.max_tiles,
+                 .local_memory_bytes = device_.local_memory_bytes,
+                 .rejections = rejections_.c_str()};
+    }
+    DescribedDevice(const DescribedDevice&) = delete;
+    DescribedDevice& operator=(const DescribedDevice&) = delete;
+
+    [[nodiscard]] const quadtile_device_info& info() const noexcept { return info_; }
+
+ private:
+    DeviceInfo device_;
+    std::string rejections_;
+    quadtile_device_info info_;
+};
+
+struct OwningDeviceList : quadtile_device_list {
+    std::vector<std::unique_ptr<DescribedDevice>> described;
+    std::vector<const quadtile_device_info*> pointers;
+};
+
+// ---- Options and requests
+
+Strategy strategy_of(std::int32_t strategy) {
+    switch (strategy) {
+        case QUADTILE_STRATEGY_AUTOMATIC:
+            return Strategy::automatic;
+        case QUADTILE_STRATEGY_PER_LEVEL:
+            return Strategy::per_level;
+        case QUADTILE_STRATEGY_SUBTREE:
+            return Strategy::subtree;
+        case QUADTILE_STRATEGY_FUSED:
+            return Strategy::fused;
+        default:
+            throw none_of("strategy", strategy, "QUADTILE_STRATEGY_*");
+    }
+}
+
+std::int32_t constant_of(quadtile::Severity severity) noexcept {
+    switch (severity) {
+        case quadtile::Severity::info:
+            return QUADTILE_SEVERITY_INFO;
+        case quadtile::Severity::warning:
+            return QUADTILE_SEVERITY_WARNING;
+        case quadtile::Severity::error:
+            break;
+    }
+    return QUADTILE_SEVERITY_ERROR;
+}
+
+quadtile::LogCallback log_callback_of(const quadtile_service_options& options) {
+    if (options.log == nullptr) {
+        return {};
+    }
+    return [log = options.log, user_data = options.log_user_data](quadtile::Severity severity,
+                                                                  std::string_view message) {
+        // A driver may be what calls this, and nothing may be thrown through it.
+        (void)guarded([&] {
+            log(user_data, constant_of(severity), std::string(message).c_str());
+            return QUADTILE_SUCCESS;
+        });
+    };
+}
+
+quadtile_service_options default_options() {
+    const ServiceOptions defaults;
+    return {.struct_size = sizeof(quadtile_service_options),
+            .device = nullptr,
+            .validation = 0,
+            .log = nullptr,
+            .log_user_data = nullptr,
+            .strategy = QUADTILE_STRATEGY_AUTOMATIC,
+            .subtree_levels = defaults.subtree_levels,
+            .lanes = defaults.lanes,
+            .max_batch_layers = defaults.max_batch_layers,
+            .queue_capacity = defaults.queue_capacity,
+            .memory_limit_bytes = defaults.memory_limit_bytes};
+}
+
+TexelFormat format_of(std::int32_t format, const char* name) {
+    switch (format) {
+        case QUADTILE_FORMAT_R32_FLOAT:
+            return TexelFormat::r32_float;
+        case QUADTILE_FORMAT_R16_FLOAT:
+            return TexelFormat::r16_float;
+        case QUADTILE_FORMAT_D32_FLOAT:
+            return TexelFormat::d32_float;
+        case QUADTILE_FORMAT_R16_UNORM:
+            return TexelFormat::r16_unorm;
+        case QUADTILE_FORMAT_R8_UNORM:
+            return TexelFormat::r8_unorm;
+        case QUADTILE_FORMAT_D16_UNORM:
+            return TexelFormat::d16_unorm;
+        default:
+            throw none_of(name, format, "QUADTILE_FORMAT_*");
+    }
+}
+
+Order order_of(std::int32_t order) {
+    switch (order) {
+        case QUADTILE_ORDER_ANY:
+            return Order::any;
+        case QUADTILE_ORDER_CANONICAL:
+            return Order::canonical;
+        default:
+            throw none_of("order", order, "QUADTILE_ORDER_*");
+    }
+}
+
+Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
+    switch (request.threshold_kind) {
+        case QUADTILE_THRESHOLD_CONSTANT:
+            return Threshold::constant(request.threshold_value);
+        case QUADTILE_THRESHOLD_MAX_RESOLUTION:
+            return Threshold::max_resolution(request.threshold_value);
+        case QUADTILE_THRESHOLD_PER_LEVEL: {
+            const float* levels = required(request.threshold_levels, "threshold_levels");
+            const std::uint32_t needed = quadtile::top_level(shape.width, shape.height) + 1;
+            if (request.threshold_level_count != needed) {
+                throw Error(
+                    ErrorCode::invalid_argument,
+                    "threshold_level_count is " + std::to_string(request.threshold_level_count) +
+                        ", but a map of this size has " + std::to_string(needed) + " levels");
+            }
+            return Threshold::per_level({levels, levels + needed});
+        }
+        case QUADTILE_THRESHOLD_MEMORY: {
+            MapView fragments{required(request.fragments, "fragments"), shape};
+            fragments.shape.format = format_of(request.fragments_format, "fragments_format");
+            return Threshold::memory(request.threshold_value, request.nodes, fragments);
+        }
+        default:
+            throw none_of("threshold_kind", request.threshold_kind, "QUADTILE_THRESHOLD_*");
+    }
+}
+
+// Later than anybody waits, and far from where the clock overflows.
+constexpr std::uint64_t LONGEST_WAIT_MS = 100ULL * 365 * 24 * 3600 * 1000;
+
+std::chrono::milliseconds milliseconds_of(std::uint64_t milliseconds) {
+    return std::chrono::milliseconds(std::min(milliseconds, LONGEST_WAIT_MS));
+}
+
+SubdivisionRequest request_of(const quadtile_request& request) {
+    check_struct_size(request.struct_size, sizeof request, "quadtile_request");
+    const MapShape shape{request.width, request.height, request.layers,
+                         format_of(request.format, "format")};
+    quadtile::check_shape(shape);
+    SubdivisionRequest result{.map = {required(request.texels, "texels"), shape},
+                              .threshold = threshold_of(request, shape),
+                              .order = order_of(request.order),
+                              .priority = request.priority};
+    if (request.copy_texels != 0) {
+        const auto* bytes = static_cast<const std::byte*>(request.texels);
+        const std::size_t size = std::size_t{shape.width} * shape.height * shape.layers *
+                                 quadtile::texel_size_bytes(shape.format);
+        const auto copy = std::make_shared<const std::vector<std::byte>>(bytes, bytes + size);
+        result.map.texels = copy->data();
+        result.texels_owner = copy;
+    }
+    if (request.max_tiles != 0) {
+        result.max_tiles = request.max_tiles;
+    }
+    if (request.deadline_ms != 0) {
+        result.deadline = std::chrono::steady_clock::now() + milliseconds_of(request.deadline_ms);
+    }
+    return result;
+}
+
+// ---- Lists
+
+const char* name_of(Strategy strategy) noexcept {
+    switch (strategy) {
+        case Strategy::automatic:
+            return "automatic";
+        case Strategy::reference:
+            return "reference";
+        case Strategy::per_level:
+            return "per_level";
+        case Strategy::subtree:
+            return "subtree";
+        case Strategy::fused:
+            break;
+    }
+    return "fused";
+}
+
+struct OwningTileList : quadtile_tile_list {
+    TileList list;
+    std::vector<quadtile_stage> owned_stages;
+};
+
+void publish(OwningTileList& owner) {
+    const TileList& list = owner.list;
+    for (const quadtile::StageTime& stage : list.stages) {
+        owner.owned_stages.push_back(
+            {stage.stage.c_str(), stage.milliseconds, stage.on_gpu ? 1 : 0});
+    }
+    static_cast<quadtile_tile_list&>(owner) = {
+        .tiles = reinterpret_cast<const quadtile_tile*>(list.tiles.data()),
+        .tile_count = list.tiles.size(),
+        .width = list.shape.width,
+        .height = list.shape.height,
+        .layers = list.shape.layers,
+        .levels = list.levels(),
+        .order = list.order == Order::canonical ? QUADTILE_ORDER_CANONICAL : QUADTILE_ORDER_ANY,
+        .threshold_factor = list.threshold_factor,
+        .nan_texels = list.nan_texels,
+        .strategy = name_of(list.strategy),
+        .strategy_reason = list.strategy_reason.c_str(),
+        .device = list.device.c_str(),
+        .buffer_repeats = list.buffer_repeats,
+        .stages = owner.owned_stages.data(),
+        .stage_count = static_cast<std::uint32_t>(owner.owned_stages.size())};
+}
+
+}  // namespace
+
+struct quadtile_service {
+    quadtile_service(const Device& device, const ServiceOptions& options)
+        : described(device.info()), service(device, options) {}
+
+    DescribedDevice described;
+    Service service;
+};
+
+struct quadtile_ticket {
+    quadtile::Ticket ticket;
+};
+
+const char* quadtile_last_error() {
+    return last_error.data();
+}
+
+quadtile_status quadtile_enumerate_devices(const quadtile_device_list** list) {
+    return guarded([&] {
+        const quadtile_device_list*& result = output(list, "list");
+        auto owner = std::make_unique<OwningDeviceList>();
+        for (DeviceInfo& device : Device::enumerate()) {
+            owner->described.push_back(std::make_unique<DescribedDevice>(std::move(device)));
+            owner->pointers.push_back(&owner->described.back()->info());
+        }
+        owner->devices = owner->pointers.data();
+        owner->device_count = static_cast<std::uint32_t>(owner->pointers.size());
+        result = owner.release();
+        return QUADTILE_SUCCESS;
+    });
+}
+
+void quadtile_device_list_free(const quadtile_device_list* list) {
+    delete static_cast<const OwningDeviceList*>(list);
+}
+
+quadtile_status quadtile_service_options_init(quadtile_service_options* options,
+                                              size_t struct_size) {
+    return guarded([&] {
+        check_struct_size(struct_size, sizeof *options, "quadtile_service_options");
+        *required(options, "options") = default_options();
+        return QUADTILE_SUCCESS;
+    });
+}
+
+quadtile_status quadtile_service_create(const quadtile_service_options* options,
+                                        quadtile_service** service) {
+    return guarded([&] {
+        quadtile_service*& result = output(service, "service");
+        const quadtile_service_options given = options != nullptr ? *options : default_options();
+        check_struct_size(given.struct_size, sizeof given, "quadtile_service_options");
+        const ServiceOptions service_options{.strategy = strategy_of(given.strategy),
+                                             .subtree_levels = given.subtree_levels,
+                                             .lanes = given.lanes,
+                                             .max_batch_layers = given.max_batch_layers,
+                                             .queue_capacity = given.queue_capacity,
+                                             .memory_limit_bytes = given.memory_limit_bytes};
+        quadtile::DeviceOptions device_options;
+        device_options.select = given.device != nullptr ? given.device : "";
+        device_options.validation = given.validation != 0;
+        device_options.log = log_callback_of(given);
+        result = new quadtile_service(Device::create(device_options), service_options);
+        return QUADTILE_SUCCESS;
+    });
+}
+
+void quadtile_service_destroy(quadtile_service* service) {
+    delete service;
+}
+
+quadtile_status quadtile_service_device(const quadtile_service* service,
+                                        const quadtile_device_info** device) {
+    return guarded([&] {
+        const quadtile_device_info*& result = output(device, "device");
+        result = &required(service, "service")->described.info();
+        return QUADTILE_SUCCESS;
+    });
+}
+
+quadtile_status quadtile_request_init(quadtile_request* request, size_t struct_size) {
+    return guarded([&] {
+        check_struct_size(struct_size, sizeof *request, "quadtile_request");
+        *required(request, "request") = {
+            .struct_size = struct_size, .layers = 1, .order = QUADTILE_ORDER_CANONICAL};
+        return QUADTILE_SUCCESS;
+    });
+}
+
+quadtile_status quadtile_service_submit(quadtile_service* service, const quadtile_request* request,
+                                        quadtile_ticket** ticket) {
+    return guarded([&] {
+        quadtile_ticket*& result = output(ticket, "ticket");
+        Service& used = required(service, "service")->service;
+        SubdivisionRequest submitted = request_of(*required(request, "request"));
+        // Before the request is taken: afterwards nothing may fail.
+        auto made = std::make_unique<quadtile_ticket>();
+        made->ticket = used.submit(std::move(submitted));
+        result = made.release();
+        return QUADTILE_SUCCESS;
+    });
+}
+
+quadtile_status quadtile_service_try_submit(quadtile_service* service,
+                                            const quadtile_request* request,
+                                            quadtile_ticket** ticket) {
+    return guarded([&] {
+        quadtile_ticket*& result = output(ticket, "ticket");
+        Service& used = required(service, "service")->service;
+        SubdivisionRequest submitted = request_of(*required(request, "request"));
+        auto made = std::make_unique<quadtile_ticket>();
+        std::optional<quadtile::Ticket> taken = used.try_submit(std::move(submitted));
+        if (!taken) {
+            return QUADTILE_QUEUE_FULL;
+        }
+        made->ticket = std::move(*taken);
+        result = made.release();
+        return QUADTILE_SUCCESS;
+    });
+}
+
+quadtile_status quadtile_ticket_wait(quadtile_ticket* ticket, uint64_t timeout_ms) {
+    return guarded([&] {
+        const std::future<TileList>& answer = required(ticket, "ticket")->ticket.result;
+        // Without a future the answer has been taken.
+        const bool answered = !answer.valid() || answer.wait_for(milliseconds_of(timeout_ms)) ==
+                                                     std::future_status::ready;
+        return answered ? QUADTILE_SUCCESS : QUADTILE_NOT_READY;
+    });
+}
+
+quadtile_status quadtile_ticket_cancel(const quadtile_ticket* ticket) {
+    return guarded([&] {
+        const bool cancelled = required(ticket, "ticket")->ticket.cancel();
+        return cancelled ? QUADTILE_SUCCESS : QUADTILE_TOO_LATE;
+    });
+}
+
+quadtile_status quadtile_ticket_take(quadtile_ticket* ticket, const quadtile_tile_list** list) {
+    return guarded([&] {
+        const quadtile_tile_list*& result = output(list, "list");
+        std::future<TileList>& answer = required(ticket, "ticket")->ticket.result;
+        if (!answer.valid()) {
+            throw Error(ErrorCode::invalid_argument,
+                        "the answer of this ticket has been taken before; keep the list");
+        }
+        auto owner = std::make_unique<OwningTileList>();
+        owner->list = answer.get();
+        publish(*owner);
+        result = owner.release();
+        return QUADTILE_SUCCESS;
+    });
+}
+
+void quadtile_ticket_free(quadtile_ticket* ticket) {
+    if (ticket == nullptr) {
+        return;
+    }
+    // Where cancelling fails for want of memory, the request is waited for.
+    (void)guarded([&] {
+        (void)ticket->ticket.cancel();
+        return QUADTILE_SUCCESS;
+    });
+    if (ticket->ticket.result.valid()) {
+        ticket->ticket.result.wait();
+    }
+    delete ticket;
+}
+
+void quadtile_tile_list_free(const quadtile_tile_list* list) {
+    delete static_cast<const OwningTileList*>(list);
+}
