@@ -8,7 +8,7 @@ packages=(
     # Debian's shaderc links only with the libraries of the second.
     libshaderc-dev glslang-dev
     libopenexr-dev libstb-dev libcli11-dev nlohmann-json3-dev
-    libgtest-dev libgmock-dev libbenchmark-dev
+    libgtest-dev libgmock-dev libbenchmark-dev python3-numpy
     # For the tests of packages, and cpack.
     pkgconf dpkg-dev
     # A Vulkan driver for machines without a GPU, and the checks that the tests run with.

@@ -1,11 +1,16 @@
 /* The C API from C99: every function, every error, and lists that are those of the reference. */
 
+/* mmap, nanosleep, setenv */
+#define _DEFAULT_SOURCE
+
 #include "reference_tiles.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 
 static int failures = 0;
 
@@ -38,6 +43,7 @@ static void check_fails(quadtile_status status, quadtile_status expected, const 
 
 /* ---- Services and maps */
 
+static int validation = 1; /* where the layer is installed */
 static int validation_messages = 0;
 
 static void log_message(void* user_data, int32_t severity, const char* message) {
@@ -53,9 +59,8 @@ static quadtile_service_options default_options(void) {
     return options;
 }
 
-/* With validation where the layer is installed. The test cannot go on without a service. */
+/* The test cannot go on without one. */
 static quadtile_service* make_service(quadtile_service_options options) {
-    static int validation = 1;
     quadtile_service* service = NULL;
     options.validation = validation;
     quadtile_status status = quadtile_service_create(&options, &service);
@@ -274,6 +279,17 @@ static void devices_are_described(void) {
     quadtile_device_list_free(list);
 }
 
+/* The layer's advice is provoked; it says nothing of itself. */
+static void messages_reach_the_log(void) {
+    quadtile_service_options options = default_options();
+    int messages = 0;
+    options.log_user_data = &messages;
+    setenv("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT", 1);
+    quadtile_service_destroy(make_service(options));
+    unsetenv("VK_LAYER_ENABLES");
+    CHECK(messages > 0 || !validation);
+}
+
 static void texels_are_copied_on_request(void) {
     quadtile_service* service = one_lane();
     quadtile_ticket* slow = submit(service, slow_request());
@@ -290,21 +306,25 @@ static void texels_are_copied_on_request(void) {
     quadtile_service_destroy(service);
 }
 
-/* The sanitizers see who reads what is no longer there. */
+/* Whoever reads the texels after that crashes. */
 static void a_freed_ticket_lets_go_of_the_texels(void) {
+    const size_t size = sizeof(float) * 4096 * 4096;
+    void* texels = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     quadtile_service* service = one_lane();
-    const size_t size = sizeof(float) * 512 * 512;
     for (int waits = 0; waits < 2; ++waits) {
-        float* texels = malloc(size);
-        memcpy(texels, floats, size);
+        CHECK(mprotect(texels, size, PROT_READ) == 0);
         quadtile_ticket* slow = waits ? submit(service, slow_request()) : NULL;
-        quadtile_ticket* ticket = submit(service, request_of(texels, 512, 512));
+        quadtile_ticket* ticket = submit(service, request_of(texels, 4096, 4096));
+        /* Until the lane has taken the first of them. */
+        const struct timespec delay = {0, 5000000};
+        nanosleep(&delay, NULL);
         quadtile_ticket_free(ticket);
-        free(texels);
+        CHECK(mprotect(texels, size, PROT_NONE) == 0);
         CHECK_ANSWER(service, small_request());
         quadtile_ticket_free(slow);
     }
     quadtile_service_destroy(service);
+    munmap(texels, size);
 }
 
 static void tickets_are_waited_for(void) {
@@ -356,6 +376,8 @@ static void waiting_requests_can_be_cancelled(void) {
     CHECK(quadtile_ticket_cancel(waiting) == QUADTILE_TOO_LATE);
     CHECK(quadtile_ticket_wait(waiting, 0) == QUADTILE_SUCCESS);
     CHECK_ERROR(waiting, QUADTILE_ERROR_CANCELLED, "cancelled");
+    quadtile_ticket_free(submit(service, slow_request())); /* this cancels, too */
+    CHECK(quadtile_ticket_wait(slow, 0) == QUADTILE_NOT_READY);
     CHECK(quadtile_ticket_wait(slow, QUADTILE_NO_TIMEOUT) == QUADTILE_SUCCESS);
     CHECK(quadtile_ticket_cancel(slow) == QUADTILE_TOO_LATE);
     quadtile_ticket_free(slow);
@@ -600,6 +622,7 @@ int main(void) {
     a_list_outlives_ticket_and_service();
     budgets_are_kept();
     devices_are_described();
+    messages_reach_the_log();
     texels_are_copied_on_request();
     a_freed_ticket_lets_go_of_the_texels();
     tickets_are_waited_for();

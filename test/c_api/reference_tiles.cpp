@@ -84,14 +84,19 @@ void fail_allocation(long number) {
 }
 
 void* operator new(std::size_t size) {
-    if (allocations_until_failure > 0 && --allocations_until_failure == 0) {
-        throw std::bad_alloc();
-    }
-    void* const memory = std::malloc(size != 0 ? size : 1);
+    void* const memory = operator new(size, std::nothrow);
     if (memory == nullptr) {
         throw std::bad_alloc();
     }
     return memory;
+}
+
+// Without it, that of a sanitizer would meet the `delete` below.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    if (allocations_until_failure > 0 && --allocations_until_failure == 0) {
+        return nullptr;
+    }
+    return std::malloc(size != 0 ? size : 1);
 }
 
 void operator delete(void* memory) noexcept {
