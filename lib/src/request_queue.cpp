@@ -68,10 +68,11 @@ std::optional<std::uint64_t> RequestQueue::push(WaitingRequest&& request, WhenFu
     if (waiting_.size() >= capacity_) {
         return std::nullopt;
     }
-    const std::uint64_t number = counts_.pushed++;
+    const std::uint64_t number = counts_.pushed;
     const bool has_deadline = request.request.deadline.has_value();
     const Turn turn(-std::int64_t{request.request.priority}, number);
     waiting_.emplace(turn, std::move(request));
+    ++counts_.pushed;
     has_work_.notify_one();
     if (has_deadline) {
         deadlines_changed_.notify_one();
