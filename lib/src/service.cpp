@@ -80,6 +80,8 @@ struct Service::Impl {
     [[nodiscard]] Ticket ticket_of(std::uint64_t number, std::future<TileList> result) const;
     void work(Lane& lane);
     void run(Lane& lane, std::vector<WaitingRequest>& batch);
+    [[nodiscard]] static std::vector<TileList> run_together(
+        Lane& lane, const std::vector<WaitingRequest>& batch);
     void run_alone(Lane& lane, WaitingRequest& waiting);
     void note_failure(const std::exception_ptr& failure);
 
@@ -172,29 +174,38 @@ void let_go(WaitingRequest& waiting) {
 }  // namespace
 
 void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
+    std::vector<TileList> lists;
     if (batch.size() > 1) {
-        const Clock::time_point start = Clock::now();
-        std::vector<BatchedMap> maps;
-        for (const WaitingRequest& waiting : batch) {
-            maps.push_back({waiting.request.map, &waiting.request.threshold});
-        }
         try {
-            std::vector<TileList> lists = lane.engine->subdivide(maps);
-            for (std::size_t i = 0; i < batch.size(); ++i) {
-                note_wait(lists[i], batch[i], start);
-                let_go(batch[i]);
-                ++succeeded;
-                batch[i].promise.set_value(std::move(lists[i]));
-            }
-            return;
+            lists = run_together(lane, batch);
         } catch (...) {
             // One by one; a lost device says so again.
             lane.engine->forget_resources();
         }
     }
-    for (WaitingRequest& waiting : batch) {
-        run_alone(lane, waiting);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (lists.empty()) {
+            run_alone(lane, batch[i]);
+            continue;
+        }
+        let_go(batch[i]);
+        ++succeeded;
+        batch[i].promise.set_value(std::move(lists[i]));
     }
+}
+
+std::vector<TileList> Service::Impl::run_together(Lane& lane,
+                                                  const std::vector<WaitingRequest>& batch) {
+    const Clock::time_point start = Clock::now();
+    std::vector<BatchedMap> maps;
+    for (const WaitingRequest& waiting : batch) {
+        maps.push_back({waiting.request.map, &waiting.request.threshold});
+    }
+    std::vector<TileList> lists = lane.engine->subdivide(maps);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        note_wait(lists[i], batch[i], start);
+    }
+    return lists;
 }
 
 void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
