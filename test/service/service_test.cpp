@@ -516,13 +516,13 @@ TEST_F(ServiceSoak, EightThreadsOfMixedRequestsAndCancellations) {
     // Memory is flat from the first third on, when everything has been met.
     std::this_thread::sleep_until(start + soak_time() / 3);
     const std::uint64_t resident = resident_bytes();
-    const std::uint64_t most_memory = service.statistics().most_memory_bytes;
     for (std::thread& thread : threads) {
         thread.join();
     }
     EXPECT_LT(resident_bytes(), resident + (64U << 20U));
     const ServiceStatistics statistics = service.statistics();
-    EXPECT_LE(statistics.most_memory_bytes, most_memory + (1U << 20U));
+    // What the largest batch of these maps takes in each lane, not what thousands of runs leave.
+    EXPECT_LT(statistics.most_memory_bytes, 64U << 20U);
     EXPECT_EQ(statistics.submitted, answered);
     EXPECT_EQ(statistics.succeeded, lists);
     EXPECT_EQ(statistics.succeeded + statistics.cancelled + statistics.expired, answered);
