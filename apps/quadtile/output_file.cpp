@@ -18,7 +18,7 @@ OutputFile::OutputFile(int descriptor, std::string name)
     : descriptor_(descriptor), name_(std::move(name)) {}
 
 OutputFile::OutputFile(const fs::path& target)
-    : descriptor_(-1), name_("'" + target.string() + "'"), target_(target) {
+    : descriptor_(-1), name_('\'' + target.string() + '\''), target_(target) {
     std::error_code ignored;
     const fs::file_status status = fs::status(target, ignored);
     if (fs::is_directory(status)) {
