@@ -1,6 +1,7 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/subdivider.hpp>
 
+#include "../reference/twins.hpp"
 #include "fused_subdivision.hpp"
 #include "kernel_constants.hpp"
 #include "map_resources.hpp"
@@ -435,11 +436,7 @@ void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
 
 std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
                                                 std::span<const Threshold> thresholds) {
-    if (thresholds.size() != shape.layers) {
-        throw Error(ErrorCode::invalid_argument,
-                    "there are " + std::to_string(shape.layers) + " layers, but " +
-                        std::to_string(thresholds.size()) + " thresholds; give one for each");
-    }
+    (void)reference::resolve_layers(shape, thresholds);  // says which one does not fit
     const std::uint32_t top = top_level(shape.width, shape.height);
     std::vector<float> words;
     for (const Threshold& threshold : thresholds) {

@@ -546,14 +546,12 @@ TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> la
 
 std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
     const Source source = source_of(batch);
-    const std::uint32_t top = top_level(source.shape.width, source.shape.height);
-    Request request{nullptr, {}, Order::canonical, std::nullopt};
+    std::vector<Threshold> thresholds;
     for (const BatchedMap& part : batch) {
-        const std::vector<float> levels = part.threshold->levels(top);
-        for (std::uint32_t layer = 0; layer < part.map.shape.layers; ++layer) {
-            std::ranges::copy(levels, std::back_inserter(request.layer_thresholds));
-        }
+        thresholds.insert(thresholds.end(), part.map.shape.layers, *part.threshold);
     }
+    const Request request{nullptr, Subdivider::layer_thresholds(source.shape, thresholds),
+                          Order::canonical, std::nullopt};
     prepare_strategy(Strategy::fused, options_.subtree_levels);
     TileList all = start_result(source.shape, Order::canonical);
     const std::vector<std::uint32_t> nan_texels = run(source, request, all);

@@ -20,10 +20,10 @@ struct StrategyChoice {
     std::string reason;            // one clause, without a full stop
 };
 
-// What Strategy::automatic stands for. On GPUs fused, and where the threshold is not monotone
-// or differs from node to node subtree, with as many levels a dispatch as leave four to the last
-// one, which has a thread for each texel below a split node. On CPU drivers per_level: it does the
-// least work. With a budget always fused.
+// What Strategy::automatic stands for. On GPUs fused; where the threshold is not monotone, or is a
+// bound_map, of which the host cannot know it, subtree with as many levels a dispatch as leave four
+// to the last one, which has a thread for each texel below a split node. On CPU drivers per_level:
+// it does the least work. With a budget always fused.
 // Throws Error(invalid_argument) for a threshold that does not fit the shape.
 [[nodiscard]] QUADTILE_API StrategyChoice
 choose_strategy(const DeviceInfo& device, const MapShape& shape, const Threshold& threshold,
