@@ -6,6 +6,7 @@
 //   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (pyramid_chunks.glsl)
 //   6-9  tiles    the tile list (tile_list.glsl)
 //   10   thresholds of the nodes (threshold_map_index), where THRESHOLDS_BY_NODE
+// Set 1: what the user's own threshold function reads, where USER_THRESHOLD.
 //
 // Appending: one atomic addition for a workgroup reserves places; a place beyond the capacity is
 // counted and not written. (One for a subgroup took twice as long where all nodes are split: all go to
@@ -76,16 +77,28 @@ uint importance_key(uint level, Node node) {
     return key_from_bits(floatBitsToUint(importance));
 }
 
-// What the importance of a node inside the map is compared with.
+#if USER_THRESHOLD
+// For the user's text, which defines threshold(). Its parameters take the place of thresholds by level.
+uvec2 map_extent() { return uvec2(parameters.width, parameters.height); }
+uint map_layers() { return parameters.layers; }
+float threshold_parameter(uint index) { return parameters.thresholds[index]; }
+#include "user_threshold.glsl"
+#endif
+
+// What the importance of a node inside the map is compared with. What others have made it of may be NaN or
+// denormal, which count as those of importances do.
 uint threshold_key(uint level, Node node) {
+#if USER_THRESHOLD
+    return settle_key(key_from_bits(floatBitsToUint(threshold(level, node.position, node.layer))));
+#else
     if (!THRESHOLDS_BY_NODE) {
         return key_from_bits(floatBitsToUint(parameters.thresholds[level]));
     }
     const uint place =
         threshold_map_index(parameters.width, parameters.height, parameters.layers, level,
                             node.position.x, node.position.y, node.layer);
-    // Made by anybody: NaN and denormals count as those of importances do.
     return settle_key(key_from_bits(floatBitsToUint(node_thresholds[place])));
+#endif
 }
 
 // Places wanted in this workgroup, and the first of them in the list.

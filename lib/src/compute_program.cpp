@@ -24,7 +24,8 @@ Descriptor Descriptor::storage_buffer(VkBuffer buffer, vk::DeviceSize offset,
 }
 
 ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context,
-                               std::vector<BindingType> bindings, std::uint32_t push_constant_bytes)
+                               std::vector<BindingType> bindings, std::uint32_t push_constant_bytes,
+                               vk::DescriptorSetLayout user_set)
     : context_(std::move(context)), bindings_(std::move(bindings)) {
     const auto compute = vk::ShaderStageFlagBits::eCompute;
     std::vector<vk::DescriptorSetLayoutBinding> layout_bindings;
@@ -35,8 +36,12 @@ ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context,
         set_layout_ = context_->device.createDescriptorSetLayoutUnique({{}, layout_bindings},
                                                                        nullptr, dispatch());
         const vk::PushConstantRange push_constants(compute, 0, push_constant_bytes);
-        layout_ = context_->device.createPipelineLayoutUnique(
-            {{}, set_layout_.get(), push_constants}, nullptr, dispatch());
+        std::vector<vk::DescriptorSetLayout> sets{set_layout_.get()};
+        if (user_set) {
+            sets.push_back(user_set);
+        }
+        layout_ = context_->device.createPipelineLayoutUnique({{}, sets, push_constants}, nullptr,
+                                                              dispatch());
     });
 }
 
@@ -70,8 +75,8 @@ Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const
             stage.setFlags(vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups);
             stage.setPNext(&size);
         }
-        auto pipeline = context_->device.createComputePipelineUnique(nullptr, {{}, stage, layout()},
-                                                                     nullptr, dispatch());
+        auto pipeline = context_->device.createComputePipelineUnique(
+            context_->pipeline_cache.handle(), {{}, stage, layout()}, nullptr, dispatch());
         return std::move(pipeline.value);
     });
 }

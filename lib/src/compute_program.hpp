@@ -41,9 +41,10 @@ struct DescriptorSet {
 
 class ComputeProgram {
  public:
-    // The bindings of set 0, and push constants of this size.
+    // The bindings of set 0, and push constants of this size; `user_set` is the layout of set 1,
+    // where there is one.
     ComputeProgram(std::shared_ptr<DeviceContext> context, std::vector<BindingType> bindings,
-                   std::uint32_t push_constant_bytes);
+                   std::uint32_t push_constant_bytes, vk::DescriptorSetLayout user_set = {});
 
     // Compiles a kernel, in the variant that suits the device. `name` is for error messages and
     // debuggers.

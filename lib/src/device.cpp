@@ -392,6 +392,20 @@ void create_device(DeviceContext& context, const Candidate& candidate) {
     context.queue = context.device.getQueue(context.queue_family, 0, context.dispatch);
 }
 
+// What was asked for, else what the environment says.
+std::string from_environment(const std::string& asked_for, const char* variable) {
+    const char* const value = asked_for.empty() ? std::getenv(variable) : nullptr;
+    return value != nullptr ? value : asked_for;
+}
+
+void open_caches(DeviceContext& context, const std::string& directory) {
+    context.cache_directory = detail::CacheDirectory(directory, context.log);
+    vulkan_calls("creating a pipeline cache", [&] {
+        context.pipeline_cache.open(context.physical_device, context.device, context.dispatch,
+                                    context.cache_directory);
+    });
+}
+
 Features both(const Features& a, const Features& b) {
     return {.subgroup_operations = a.subgroup_operations && b.subgroup_operations,
             .sampler_minmax = a.sampler_minmax && b.sampler_minmax,
@@ -410,12 +424,7 @@ Device Device::create(const DeviceOptions& options) {
     context->log = options.log;
     create_instance(*context, options.validation);
 
-    std::string select = options.select;
-    if (select.empty()) {
-        if (const char* environment = std::getenv("QUADTILE_DEVICE")) {
-            select = environment;
-        }
-    }
+    const std::string select = from_environment(options.select, "QUADTILE_DEVICE");
     const std::vector<Candidate> candidates = candidates_of(*context);
     const Candidate& candidate = choose(candidates, select);
     context->physical_device = candidate.device;
@@ -424,6 +433,7 @@ Device Device::create(const DeviceOptions& options) {
     context->queue_family = compute_family(candidate.device, context->dispatch).value();
     context->set_limits(options.limits);
     create_device(*context, candidate);
+    open_caches(*context, from_environment(options.cache_directory, "QUADTILE_CACHE_DIRECTORY"));
     return Device(std::move(context));
 }
 
@@ -464,6 +474,12 @@ Device Device::adopt(const AdoptedDevice& host) {
     }
     context->info.features = both(context->info.features, host.enabled);
     context->set_limits(host.limits);
+    if (host.pipeline_cache != VK_NULL_HANDLE) {
+        context->cache_directory = detail::CacheDirectory(host.cache_directory, host.log);
+        context->pipeline_cache.open(host.pipeline_cache);
+    } else {
+        open_caches(*context, host.cache_directory);
+    }
     return Device(std::move(context));
 }
 
@@ -499,6 +515,9 @@ VkQueue Device::queue() const noexcept {
 }
 std::uint32_t Device::queue_family() const noexcept {
     return context_->queue_family;
+}
+void Device::save_pipeline_cache() const {
+    context_->pipeline_cache.save();
 }
 PFN_vkGetInstanceProcAddr Device::get_instance_proc_addr() const noexcept {
     return context_->dispatch.vkGetInstanceProcAddr;

@@ -32,6 +32,7 @@ Error error_from(vk::Result result, const std::string& doing) {
 }
 
 DeviceContext::~DeviceContext() {
+    pipeline_cache.close();
     if (!owned) {
         return;
     }

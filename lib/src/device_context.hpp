@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "pipeline_cache.hpp"
 #include "vulkan.hpp"
 
 #include <quadtile/device.hpp>
@@ -44,6 +45,8 @@ class DeviceContext {
 
     DeviceInfo info;
     LogCallback log;
+    CacheDirectory cache_directory;
+    PipelineCache pipeline_cache;
 
     // The device's limits, or the lower ones that the caller asked for.
     std::uint32_t max_workgroup_count = 0;

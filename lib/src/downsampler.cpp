@@ -4,9 +4,9 @@
 
 #include "compute_program.hpp"
 #include "dirty_regions.hpp"
-#include "glsl_compiler.hpp"
 #include "kernel_constants.hpp"
 #include "memory.hpp"
+#include "user_kernels.hpp"
 
 #include "../reference/texel_codec.hpp"
 
@@ -184,11 +184,13 @@ std::string obstacle_to_filtering(const DeviceContext& context, const Downsample
 // Checks the options and replaces `automatic`.
 DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions options) {
     reference::check_formats(options.reduction, options.source_format, options.format);
-    if (options.reduction == Reduction::custom && options.custom_glsl.empty()) {
-        refuse("Reduction::custom needs custom_glsl");
+    if (options.reduction == Reduction::custom &&
+        options.custom_glsl.empty() == options.custom_compiled.empty()) {
+        refuse("Reduction::custom needs either custom_glsl or custom_compiled");
     }
-    if (options.reduction != Reduction::custom && !options.custom_glsl.empty()) {
-        refuse("custom_glsl is for Reduction::custom");
+    if (options.reduction != Reduction::custom &&
+        !(options.custom_glsl.empty() && options.custom_compiled.empty())) {
+        refuse("custom_glsl and custom_compiled are for Reduction::custom");
     }
     const std::string& device = context.info.name;
     const std::string storing = obstacle_to_storing(context, options);
@@ -301,17 +303,11 @@ struct Downsampler::Impl {
         std::memcpy(tables.mapped(), &reference::srgb_tables(), sizeof(SrgbTables));
         if (options.reduction == Reduction::custom) {
             for (const bool odd_blocks : {false, true}) {
-                custom_code[odd_blocks ? 1 : 0] = detail::compile_kernel(
-                    "downsample",
-                    {{"SUBGROUPS", options.exchange == Exchange::subgroup ? "1" : "0"},
-                     {"EXTREMES", "0"},
-                     {"HALVES", "0"},
-                     {"CHANNELS", std::to_string(channel_count(options.format))},
-                     {"TO_BUFFER", "0"},
-                     {"COUNT_NAN", "0"},
-                     {"CUSTOM", "1"},
-                     {"ODD_BLOCKS", odd_blocks ? "1" : "0"}},
-                    {"user_reduction.glsl", "reduction", options.custom_glsl});
+                custom_code[odd_blocks ? 1 : 0] = detail::code_of(
+                    detail::UserKernel::reduction(channel_count(options.format), odd_blocks,
+                                                  options.exchange == Exchange::subgroup),
+                    detail::UserFunction::reduction(options.custom_glsl, options.custom_compiled),
+                    context->cache_directory);
             }
         }
         (void)pipeline({.first = true});  // so that what cannot work fails here

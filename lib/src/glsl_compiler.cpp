@@ -248,7 +248,7 @@ std::string retell(const std::string& messages, const std::string& kernel_name,
 
 }  // namespace
 
-bool can_compile_glsl() noexcept {
+bool has_glsl_compiler() noexcept {
     return true;
 }
 
@@ -300,7 +300,7 @@ namespace {
 
 }  // namespace
 
-bool can_compile_glsl() noexcept {
+bool has_glsl_compiler() noexcept {
     return false;
 }
 

@@ -19,7 +19,7 @@ struct UserSource {
 using Macros = std::vector<std::pair<std::string, std::string>>;  // name, value
 
 // Whether this build has the compiler.
-[[nodiscard]] bool can_compile_glsl() noexcept;
+[[nodiscard]] bool has_glsl_compiler() noexcept;
 
 // SPIR-V of kernels/<kernel>.comp for the build's target, optimised, with `user`'s text where the
 // kernel includes it. That text may include the headers of kernels/shared.

@@ -164,7 +164,13 @@ constexpr std::uint32_t DOWNSAMPLE_HALVES_4_ODD_SUBGROUP[] = {
 #include "downsample_halves_4_odd_subgroup.spv.inc"
 };
 
+#include "kernel_fingerprint.inc"
+
 }  // namespace
+
+std::uint64_t kernel_fingerprint() noexcept {
+    return KERNEL_FINGERPRINT;
+}
 
 KernelCode code_of(Kernel kernel, bool subgroup_operations) {
     const auto variant = [&](std::span<const std::uint32_t> without,

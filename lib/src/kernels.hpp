@@ -27,6 +27,9 @@ struct KernelCode {
     bool uses_subgroups;  // needs full subgroups of the device's size
 };
 
+// Changes with the text of any kernel: what was compiled of others does not fit.
+[[nodiscard]] std::uint64_t kernel_fingerprint() noexcept;
+
 // A kernel, in the variant with subgroup operations where it has one and they are allowed.
 [[nodiscard]] KernelCode code_of(Kernel kernel, bool subgroup_operations);
 

@@ -5,11 +5,13 @@
 #include "fused_subdivision.hpp"
 #include "kernel_constants.hpp"
 #include "map_resources.hpp"
+#include "user_kernels.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -87,6 +89,7 @@ vk::DeviceSize scratch_size_bytes(const MapShape& shape, const std::vector<Desce
 
 constexpr vk::DeviceSize PLACEHOLDER_BYTES = 16;
 
+static_assert(Threshold::max_function_parameters <= MAX_LEVELS);
 static_assert(Subdivider::nan_texels_offset_bytes == sizeof(FusedState));
 
 void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
@@ -122,8 +125,11 @@ struct Subdivider::Impl {
         : strategy(options.strategy == Strategy::automatic ? fastest_strategy(device.info())
                                                            : options.strategy),
           subtree_levels(options.subtree_levels),
+          threshold_function(options.threshold_function),
+          has_threshold_resources(options.threshold_resources != VK_NULL_HANDLE),
           program(device.context(), binding_types(strategy != Strategy::fused),
-                  std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters))) {
+                  std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters)),
+                  options.threshold_resources) {
         if (strategy == Strategy::reference) {
             throw Error(ErrorCode::invalid_argument,
                         "the reference runs on the host: call reference::subdivide");
@@ -135,10 +141,16 @@ struct Subdivider::Impl {
         }
         sampler =
             program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
+        if (threshold_function && strategy == Strategy::fused) {
+            throw Error(ErrorCode::invalid_argument,
+                        "the strategy fused needs monotone thresholds, which nobody knows a "
+                        "function's to be; use subtree or per_level");
+        }
         if (strategy == Strategy::fused) {
             fused.emplace(program);
-        } else {
-            pipeline = make_pipeline(false);
+        } else {  // so that what cannot work fails here
+            (void)pipeline(threshold_function ? ThresholdSource::function
+                                              : ThresholdSource::levels);
         }
         if (strategy == Strategy::per_level) {
             arguments_pipeline =
@@ -146,23 +158,44 @@ struct Subdivider::Impl {
         }
     }
 
-    // That of the passes; not for `fused`.
-    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(bool thresholds_by_node) const {
-        const bool per_level = strategy == Strategy::per_level;
-        return program.make_pipeline(
-            per_level ? Kernel::per_level : Kernel::subtree, per_level ? "per_level" : "subtree",
-            {{detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
-             detail::pyramid_chunk_constant(program.context()),
-             {detail::THRESHOLDS_BY_NODE, thresholds_by_node ? 1 : 0}});
+    // Where a kernel has the thresholds from.
+    enum class ThresholdSource { levels, nodes, function };
+
+    [[nodiscard]] static ThresholdSource source_of(const Threshold& threshold) {
+        return threshold.user_function() != nullptr ? ThresholdSource::function
+               : threshold.needs_threshold_map()    ? ThresholdSource::nodes
+                                                    : ThresholdSource::levels;
     }
 
-    // Compiles it when it is first needed. Thread-safe.
-    [[nodiscard]] vk::Pipeline pipeline_by_node() const {
-        const std::lock_guard lock(by_node_mutex);
-        if (!made_by_node) {
-            made_by_node = make_pipeline(true);
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(ThresholdSource source) const {
+        const bool per_level = strategy == Strategy::per_level;
+        const bool subgroups = program.context().info.features.subgroup_operations;
+        std::vector<std::uint32_t> with_function;
+        detail::KernelCode code =
+            detail::code_of(per_level ? Kernel::per_level : Kernel::subtree, subgroups);
+        if (source == ThresholdSource::function) {
+            with_function =
+                detail::code_of(detail::UserKernel::threshold(strategy, subgroups),
+                                detail::UserFunction::threshold(threshold_function->glsl(),
+                                                                threshold_function->compiled()),
+                                program.context().cache_directory);
+            code = {with_function, subgroups};
         }
-        return made_by_node.get();
+        return program.make_pipeline(
+            code, per_level ? "per_level" : "subtree",
+            {{detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
+             detail::pyramid_chunk_constant(program.context()),
+             {detail::THRESHOLDS_BY_NODE, source == ThresholdSource::nodes ? 1 : 0}});
+    }
+
+    // That of the passes, compiled when it is first needed; not for `fused`. Thread-safe.
+    [[nodiscard]] vk::Pipeline pipeline(ThresholdSource source) const {
+        const std::lock_guard lock(pipelines_mutex);
+        Unique<vk::Pipeline>& made = pipelines[source];
+        if (!made) {
+            made = make_pipeline(source);
+        }
+        return made.get();
     }
 
     [[nodiscard]] std::vector<Descent> descents_of(const MapShape& shape) const {
@@ -198,13 +231,14 @@ struct Subdivider::Impl {
 
     Strategy strategy;
     std::uint32_t subtree_levels;
+    std::optional<ThresholdFunction> threshold_function;
+    bool has_threshold_resources;
     ComputeProgram program;
     Unique<vk::Sampler> sampler;
-    Unique<vk::Pipeline> pipeline;            // for thresholds by level
-    Unique<vk::Pipeline> arguments_pipeline;  // per_level only
-    mutable std::mutex by_node_mutex;
-    mutable Unique<vk::Pipeline> made_by_node;
-    std::optional<FusedSubdivision> fused;  // fused only
+    mutable std::mutex pipelines_mutex;
+    mutable std::map<ThresholdSource, Unique<vk::Pipeline>> pipelines;  // none of `fused`
+    Unique<vk::Pipeline> arguments_pipeline;                            // per_level only
+    std::optional<FusedSubdivision> fused;                              // fused only
 };
 
 struct Subdivider::Binding::Impl {
@@ -216,7 +250,7 @@ struct Subdivider::Binding::Impl {
     bool node_thresholds;
     bool layer_lists;
     DescriptorSet descriptors;
-    vk::Pipeline by_node;  // of the other strategies, where thresholds by node were bound
+    vk::DescriptorSet threshold_resources;
 
     void check_layer_thresholds() const;
     // Of `fused`; without a threshold, with those of the layers.
@@ -289,15 +323,30 @@ void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& t
     if (fused) {
         threshold.check_monotone(top_level(shape.width, shape.height));
     }
-    if (threshold.is_by_node()) {
+    if (threshold.needs_threshold_map()) {
         check_threshold_map(shape);
+    }
+    if (threshold.user_function() != nullptr &&
+        (!threshold_function || *threshold.user_function() != *threshold_function)) {
+        throw Error(ErrorCode::invalid_argument,
+                    threshold_function
+                        ? "this threshold's function is another one than this Subdivider was made "
+                          "with; make a Subdivider for each"
+                        : "this threshold is a function, but the Subdivider was made without; give "
+                          "it as SubdividerOptions::threshold_function");
     }
 }
 
 void Subdivider::Impl::check_threshold(const Binding::Impl& bound,
                                        const Threshold& threshold) const {
     check_threshold(bound.shape, threshold);
-    if (threshold.is_by_node() && !bound.node_thresholds) {
+    if (threshold.user_function() != nullptr && has_threshold_resources &&
+        !bound.threshold_resources) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the threshold function has resources, but no descriptor set of them was "
+                    "bound; give one to Subdivider::bind");
+    }
+    if (threshold.needs_threshold_map() && !bound.node_thresholds) {
         throw Error(ErrorCode::invalid_argument,
                     "this threshold differs from node to node, but no buffer of thresholds was "
                     "bound; give one to Subdivider::bind");
@@ -333,6 +382,9 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     const bool by_node = resources.node_thresholds.buffer != VK_NULL_HANDLE;
     if (by_node) {
         impl_->check_threshold_map(shape);
+        if (!impl_->fused) {
+            (void)impl_->pipeline(Impl::ThresholdSource::nodes);
+        }
     }
     auto descents = impl_->descents_of(shape);
     std::vector<Descriptor> descriptors{
@@ -375,8 +427,7 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     return Binding(std::make_unique<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
         resources.scratch, layer_thresholds, by_node, layer_lists,
-        impl_->program.make_descriptors(descriptors),
-        by_node && !impl_->fused ? impl_->pipeline_by_node() : vk::Pipeline{}));
+        impl_->program.make_descriptors(descriptors), resources.threshold_resources));
 }
 
 void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {
@@ -449,7 +500,7 @@ std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
 void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
                                      const Threshold& threshold) const {
     const Dispatch& dispatch = program.dispatch();
-    const vk::Pipeline passes_pipeline = threshold.is_by_node() ? bound.by_node : pipeline.get();
+    const vk::Pipeline passes_pipeline = pipeline(source_of(threshold));
     const auto list_offset =
         static_cast<std::uint32_t>(list_lengths(bound.shape, bound.descents)[0]);
 
@@ -464,9 +515,14 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
         std::ranges::copy(threshold.levels(top_level(bound.shape.width, bound.shape.height)),
                           std::begin(parameters.thresholds));
     }
+    std::ranges::copy(threshold.function_parameters(), std::begin(parameters.thresholds));
 
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
                               bound.descriptors.set, {}, dispatch);
+    if (has_threshold_resources && threshold.user_function() != nullptr) {
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 1,
+                                  bound.threshold_resources, {}, dispatch);
+    }
     const auto push_parameters = [&] {
         buffer.pushConstants<SubdivisionParameters>(
             program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);

@@ -108,11 +108,29 @@ Threshold Threshold::bound_map() {
     return {Kind::bound_map, {}};
 }
 
-Threshold Threshold::scaled(float factor) const {
-    if (kind_ == Kind::bound_map) {
+Threshold Threshold::function(ThresholdFunction function, std::vector<float> parameters) {
+    if (parameters.size() > max_function_parameters) {
         throw Error(ErrorCode::invalid_argument,
-                    "thresholds of Threshold::bound_map cannot be scaled: they are in a buffer; "
-                    "scale them there");
+                    "a threshold function has at most " + std::to_string(max_function_parameters) +
+                        " parameters, but " + std::to_string(parameters.size()) +
+                        " were given; bind a buffer of your own for more");
+    }
+    Threshold threshold(Kind::function, {});
+    threshold.values_ = std::move(parameters);
+    threshold.function_ = std::move(function);
+    return threshold;
+}
+
+std::string Threshold::why_unknown() const {
+    return kind_ == Kind::bound_map ? "those of Threshold::bound_map are in a buffer on the GPU"
+                                    : "those of Threshold::function are made on the GPU";
+}
+
+Threshold Threshold::scaled(float factor) const {
+    if (kind_ == Kind::bound_map || kind_ == Kind::function) {
+        throw Error(ErrorCode::invalid_argument,
+                    "thresholds that the host does not know cannot be scaled: " + why_unknown() +
+                        "; scale them there");
     }
     const std::uint32_t above_one = bits_from_float(factor) - bits_from_float(1.0F);
     const std::uint32_t step = bits_from_float(budget_factor(1)) - bits_from_float(1.0F);
@@ -128,7 +146,20 @@ Threshold Threshold::scaled(float factor) const {
 }
 
 bool Threshold::is_by_node() const noexcept {
+    return needs_threshold_map() || kind_ == Kind::function;
+}
+
+bool Threshold::needs_threshold_map() const noexcept {
     return kind_ == Kind::map || kind_ == Kind::bound_map;
+}
+
+const ThresholdFunction* Threshold::user_function() const noexcept {
+    return function_ ? &*function_ : nullptr;
+}
+
+const std::vector<float>& Threshold::function_parameters() const noexcept {
+    static const std::vector<float> none;
+    return function_ ? values_ : none;
 }
 
 void Threshold::check_fits(const MapShape& shape) const {
@@ -166,6 +197,7 @@ std::vector<float> Threshold::given_levels(std::uint32_t top) const {
         }
         case Kind::map:
         case Kind::bound_map:
+        case Kind::function:
             throw Error(ErrorCode::invalid_argument,
                         "this threshold differs from node to node, so levels have none; ask "
                         "Threshold::resolve for those of the nodes");
@@ -183,10 +215,10 @@ std::vector<float> Threshold::given_levels(std::uint32_t top) const {
 
 ResolvedThreshold Threshold::resolve(const MapShape& shape) const {
     check_fits(shape);
-    if (kind_ == Kind::bound_map) {
+    if (kind_ == Kind::bound_map || kind_ == Kind::function) {
         throw Error(ErrorCode::invalid_argument,
-                    "the thresholds of Threshold::bound_map are in a buffer on the GPU, which "
-                    "Subdivider alone reads; give them to the host as Threshold::map");
+                    "the host does not know these thresholds: " + why_unknown() +
+                        "; give them to the host as Threshold::map");
     }
     ResolvedThreshold resolved;
     if (nodes_) {
@@ -213,8 +245,8 @@ void Threshold::check_monotone(std::uint32_t top) const {
 }
 
 std::string Threshold::growth(std::uint32_t top) const {
-    if (kind_ == Kind::bound_map) {
-        return "nobody knows those of Threshold::bound_map";
+    if (kind_ == Kind::bound_map || kind_ == Kind::function) {
+        return "nobody knows these: " + why_unknown();
     }
     if (kind_ == Kind::map) {
         return growth_of_nodes(top);

@@ -62,7 +62,8 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
                     "a Tiler needs a queue, the adopted device was given without one");
     }
     if (options_.strategy != Strategy::automatic) {  // what cannot work fails here
-        prepare_strategy(options_.strategy, options_.subtree_levels);
+        prepare_strategy(
+            {.strategy = options_.strategy, .subtree_levels = options_.subtree_levels});
     }
 }
 
@@ -76,21 +77,47 @@ void TileEngine::forget_resources() {
     readback_staging_ = {};
 }
 
-void TileEngine::prepare_strategy(Strategy strategy, std::uint32_t subtree_levels) {
-    const std::pair key(strategy, subtree_levels);
-    auto known = subdividers_.find(key);
-    if (known == subdividers_.end()) {
-        known = subdividers_
-                    .emplace(key, Subdivider(device_, {.strategy = strategy,
-                                                       .subtree_levels = subtree_levels}))
-                    .first;
+// The Subdivider for them, made when it is first needed.
+const Subdivider& TileEngine::subdivider_for(const SubdividerOptions& options) {
+    const auto is_it = [&](const KnownSubdivider& known) {
+        return known.options.strategy == options.strategy &&
+               known.options.subtree_levels == options.subtree_levels &&
+               known.options.threshold_function == options.threshold_function;
+    };
+    const auto known = std::ranges::find_if(subdividers_, is_it);
+    if (known != subdividers_.end()) {
+        return known->subdivider;
     }
-    if (subdivider_ != &known->second && !is_hung()) {
+    Subdivider made(device_, options);
+    // Functions may be made up for each request: of those, only some of the last are kept.
+    constexpr std::ptrdiff_t MOST_FUNCTIONS = 8;
+    const auto has_function = [](const KnownSubdivider& one) {
+        return one.options.threshold_function.has_value();
+    };
+    if (options.threshold_function &&
+        std::ranges::count_if(subdividers_, has_function) >= MOST_FUNCTIONS) {
+        const auto oldest = std::ranges::find_if(subdividers_, has_function);
+        if (subdivider_ == &oldest->subdivider) {
+            list_.reset();
+            map_.reset();
+            subdivider_ = nullptr;
+        }
+        subdividers_.erase(oldest);
+    }
+    return subdividers_.emplace_back(KnownSubdivider{options, std::move(made)}).subdivider;
+}
+
+void TileEngine::prepare_strategy(const SubdividerOptions& options) {
+    if (is_hung()) {
+        return;  // what the device is still at work with stays as it is
+    }
+    const Subdivider& subdivider = subdivider_for(options);
+    if (subdivider_ != &subdivider) {
         list_.reset();
         map_.reset();
-        subdivider_ = &known->second;
+        subdivider_ = &subdivider;
     }
-    if (strategy != Strategy::fused && !pyramid_) {
+    if (options.strategy != Strategy::fused && !pyramid_) {
         pyramid_.emplace(device_);
     }
 }
@@ -375,7 +402,7 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
                     "a budget of tiles needs the strategy automatic, fused or reference");
     }
     const bool by_layer = request.threshold == nullptr;
-    const bool by_node = !by_layer && request.threshold->is_by_node();
+    const bool by_node = !by_layer && request.threshold->needs_threshold_map();
 
     Stopwatch clock;
     prepare_map(source);
@@ -503,13 +530,22 @@ TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
                                std::optional<std::uint64_t> max_tiles) {
     const MapShape& shape = source.shape;
     TileList result = start_result(shape, order);
-    // Refused before anything is uploaded.
-    (void)threshold.resolve(shape);
+    SubdividerOptions options{.strategy = options_.strategy,
+                              .subtree_levels = options_.subtree_levels};
+    if (const ThresholdFunction* const function = threshold.user_function()) {
+        options.threshold_function = *function;
+    } else {
+        (void)threshold.resolve(shape);  // refused before anything is uploaded
+    }
     if (options_.strategy == Strategy::automatic) {
         const StrategyChoice choice = choose_strategy(context_->info, shape, threshold, max_tiles);
-        prepare_strategy(choice.strategy, choice.subtree_levels);
+        options.strategy = choice.strategy;
+        if (choice.strategy == Strategy::subtree) {
+            options.subtree_levels = choice.subtree_levels;
+        }
         result.strategy_reason = choice.reason;
     }
+    prepare_strategy(options);
     subdivider_->check_threshold(shape, threshold);
     (void)run(source, {&threshold, {}, order, max_tiles}, result);
     return result;
@@ -532,7 +568,7 @@ TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> la
         return subdivide(map, reference::by_node(map.shape, layer_thresholds), order, max_tiles);
     }
     if (options_.strategy == Strategy::automatic) {
-        prepare_strategy(Strategy::fused, options_.subtree_levels);
+        prepare_strategy({.strategy = Strategy::fused});
         result.strategy_reason =
             "thresholds of layers, none of which grows from a node to its parent: only fused takes "
             "them as they are";
@@ -552,7 +588,7 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
     }
     const Request request{nullptr, Subdivider::layer_thresholds(source.shape, thresholds),
                           Order::canonical, std::nullopt};
-    prepare_strategy(Strategy::fused, options_.subtree_levels);
+    prepare_strategy({.strategy = Strategy::fused});
     TileList all = start_result(source.shape, Order::canonical);
     const std::vector<std::uint32_t> nan_texels = run(source, request, all);
 

@@ -8,7 +8,7 @@
 
 #include "submission.hpp"
 
-#include <map>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -95,10 +95,16 @@ class TileEngine {
         Subdivider::Binding binding;
     };
 
+    struct KnownSubdivider {
+        SubdividerOptions options;
+        Subdivider subdivider;
+    };
+
     [[nodiscard]] static Source source_of(std::span<const BatchedMap> batch);
     [[nodiscard]] static Source source_of(const MapView& map);
 
-    void prepare_strategy(Strategy strategy, std::uint32_t subtree_levels);
+    [[nodiscard]] const Subdivider& subdivider_for(const SubdividerOptions& options);
+    void prepare_strategy(const SubdividerOptions& options);
     void prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes);
     void prepare_map(const Source& source);
     void prepare_resources(const MapShape& shape);
@@ -121,8 +127,7 @@ class TileEngine {
     Device device_;
     std::shared_ptr<DeviceContext> context_;
     std::shared_ptr<MemoryAccount> account_;
-    // By strategy and levels of a subtree: those that were needed so far.
-    std::map<std::pair<Strategy, std::uint32_t>, Subdivider> subdividers_;
+    std::list<KnownSubdivider> subdividers_;  // those that were needed so far
     const Subdivider* subdivider_ = nullptr;  // the one that the resources are for
     std::optional<Pyramid> pyramid_;          // fused needs none
     Commands commands_;

@@ -1,13 +1,15 @@
 #include "load_image.hpp"
 
 #include "image_files.hpp"
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <quadtile/reference.hpp>
 
 #include <gmock/gmock.h>
 
 namespace quadtile::app::test {
+
+using quadtile::test::TemporaryDirectory;
 namespace {
 
 using ::testing::AllOf;

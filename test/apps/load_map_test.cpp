@@ -3,7 +3,7 @@
 #include "image_files.hpp"
 #include "save_map.hpp"
 #include "support/maps.hpp"
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <quadtile/reference.hpp>
 
@@ -17,6 +17,8 @@
 #include <random>
 
 namespace quadtile::app::test {
+
+using quadtile::test::TemporaryDirectory;
 namespace {
 
 using ::testing::AllOf;

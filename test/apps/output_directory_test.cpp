@@ -1,10 +1,12 @@
 #include "output_directory.hpp"
 
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <gmock/gmock.h>
 
 namespace quadtile::app::test {
+
+using quadtile::test::TemporaryDirectory;
 namespace {
 
 namespace fs = std::filesystem;

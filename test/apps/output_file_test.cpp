@@ -1,10 +1,13 @@
 #include "output_file.hpp"
 
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <gtest/gtest.h>
 
 namespace quadtile::app::test {
+
+using quadtile::test::read_file;
+using quadtile::test::TemporaryDirectory;
 namespace {
 
 namespace fs = std::filesystem;

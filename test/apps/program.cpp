@@ -1,6 +1,6 @@
 #include "program.hpp"
 
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -12,6 +12,9 @@
 #include <cstdlib>
 
 namespace quadtile::app::test {
+
+using quadtile::test::read_file;
+using quadtile::test::TemporaryDirectory;
 
 namespace {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "program.hpp"
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <quadtile/device.hpp>
 #include <quadtile/error.hpp>
@@ -15,6 +15,9 @@
 #include <vector>
 
 namespace quadtile::app::test {
+
+using quadtile::test::read_file;
+using quadtile::test::TemporaryDirectory;
 
 using Arguments = std::vector<std::string>;
 using Names = std::set<std::string>;

@@ -3,11 +3,13 @@
 #include "load_image.hpp"
 #include "load_map.hpp"
 #include "random_images.hpp"
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <gtest/gtest.h>
 
 namespace quadtile::app::test {
+
+using quadtile::test::TemporaryDirectory;
 namespace {
 
 using Bytes = std::vector<std::byte>;

@@ -79,6 +79,12 @@ struct DeviceOptions {
     // Features that may be used where the device has them.
     Features allowed;
     LimitOverrides limits;
+    // A folder, made where it is missing, in which compiled pipelines and GLSL of the user's are
+    // kept from one run of the program to the next; several programs may share it. Nothing in it
+    // is ever deleted, all of it may be at any time. Where it cannot be read or written a warning
+    // goes to `log`, and things take longer. Empty: the environment variable
+    // QUADTILE_CACHE_DIRECTORY; where that is empty too, nothing is kept.
+    std::string cache_directory;
 };
 
 // Submits work to a queue of the host's, as vkQueueSubmit with one VkSubmitInfo does, and returns
@@ -109,6 +115,11 @@ struct AdoptedDevice {
                      .float16 = false};
     LogCallback log;
     LimitOverrides limits;
+    // As DeviceOptions::cache_directory, but empty means none.
+    std::string cache_directory;
+    // The host's own cache, from which pipelines are made and to which they go. Null: one of
+    // quadtile's, kept in cache_directory.
+    VkPipelineCache pipeline_cache = VK_NULL_HANDLE;
 };
 
 // A device, its compute queue and what the kernels may use of it.
@@ -144,6 +155,11 @@ class QUADTILE_API Device {
     [[nodiscard]] std::uint32_t queue_family() const noexcept;
     // The loader's entry point, for callers that make Vulkan calls of their own.
     [[nodiscard]] PFN_vkGetInstanceProcAddr get_instance_proc_addr() const noexcept;
+
+    // Writes the pipelines that were compiled so far to the cache directory, as happens anyway when
+    // this Device and all that was made from it are gone. Nothing without such a directory, and
+    // with a host's pipeline cache. Thread-safe; does not throw, warnings go to the log.
+    void save_pipeline_cache() const;
 
     // For the library's own use.
     [[nodiscard]] const std::shared_ptr<detail::DeviceContext>& context() const noexcept {

@@ -10,10 +10,12 @@
 
 #include <vulkan/vulkan_core.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace quadtile {
 
@@ -53,6 +55,8 @@ struct DownsamplerOptions {
     // replaced by the nearest one beside it; of three texels in a row or column (EdgeRule::fold)
     // the 2 x 2 windows are reduced, and their results again.
     std::string custom_glsl;
+    // Or what compile_reduction (<quadtile/glsl.hpp>) made of it, for as many channels.
+    std::vector<std::byte> custom_compiled;
     MipMethod method = MipMethod::automatic;
 
     // Overrides, for tests and measurements.

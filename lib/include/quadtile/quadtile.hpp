@@ -6,6 +6,7 @@
 #include <quadtile/device.hpp>
 #include <quadtile/downsampler.hpp>
 #include <quadtile/error.hpp>
+#include <quadtile/glsl.hpp>
 #include <quadtile/image.hpp>
 #include <quadtile/map.hpp>
 #include <quadtile/mip_chain.hpp>
@@ -17,5 +18,6 @@
 #include <quadtile/strategy.hpp>
 #include <quadtile/subdivider.hpp>
 #include <quadtile/threshold.hpp>
+#include <quadtile/threshold_function.hpp>
 #include <quadtile/tiler.hpp>
 #include <quadtile/tiles.hpp>

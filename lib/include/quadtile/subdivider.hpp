@@ -22,6 +22,12 @@ struct SubdividerOptions {
     Strategy strategy = Strategy::automatic;
     // Levels that one dispatch of `subtree` descends: 1 to 8.
     std::uint32_t subtree_levels = 6;
+    // The function whose thresholds (Threshold::function) can be recorded, beside all others. By
+    // per_level and subtree.
+    std::optional<ThresholdFunction> threshold_function = std::nullopt;
+    // The layout of its set 1, for the stage COMPUTE; null where it has no resources. The caller's;
+    // it must exist until the Subdivider is made.
+    VkDescriptorSetLayout threshold_resources = VK_NULL_HANDLE;
 };
 
 // Turns a map and its pyramid (`fused`: a map alone) into a tile list. Owns pipelines only.
@@ -30,7 +36,8 @@ struct SubdividerOptions {
 // time.
 class QUADTILE_API Subdivider {
  public:
-    // Compiles the pipelines. Throws Error; invalid_argument for options outside their range.
+    // Compiles the pipelines. Throws Error; invalid_argument for options outside their range, and
+    // for a threshold function that does not compile (with its line numbers) or does not fit.
     explicit Subdivider(const Device& device, const SubdividerOptions& options = {});
 
     // The strategy that automatic stands for, or the one that was asked for.
@@ -69,6 +76,10 @@ class QUADTILE_API Subdivider {
         // threshold_map_contents makes them, with the usage and the alignment of the others. Only
         // read.
         BufferRange node_thresholds;
+        // For a threshold function with resources: a set of SubdividerOptions::threshold_resources,
+        // which nobody changes until the recording has executed. What it refers to is available and
+        // visible to COMPUTE_SHADER / SHADER_READ.
+        VkDescriptorSet threshold_resources = VK_NULL_HANDLE;
 
         // For batches: many maps of one shape, as layers, in one run of `fused`. Both optional.
         //
@@ -97,14 +108,15 @@ class QUADTILE_API Subdivider {
     };
 
     // Writes the descriptors; the resources must exist, their contents do not matter yet. With
-    // thresholds it compiles another pipeline when they first come.
+    // thresholds by node it compiles another pipeline when they first come.
     // Throws Error; unsupported where the buffer of thresholds is longer than the device can
     // address.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
     // Throws Error where `record` refuses the threshold for maps of this shape: invalid_argument
-    // where it does not fit the shape or, for `fused`, is not monotone; unsupported where it is by
-    // node and its buffer longer than the device can address.
+    // where it does not fit the shape or, for `fused`, is not monotone, and where it is a function
+    // but not that of the options; unsupported where it is by node and its buffer longer than the
+    // device can address.
     void check_threshold(const MapShape& shape, const Threshold& threshold) const;
 
     // Records the dispatches of one subdivision and the barriers between them.

@@ -5,9 +5,12 @@
 #include <quadtile/export.h>
 #include <quadtile/map.hpp>
 #include <quadtile/node_thresholds.hpp>
+#include <quadtile/threshold_function.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,15 +83,30 @@ class QUADTILE_API Threshold {
     // that need no monotone thresholds.
     [[nodiscard]] static Threshold bound_map();
 
+    // Whatever a function of the user's gives each node on the GPU, by the strategies per_level and
+    // subtree. `parameters` are what threshold_parameter(i) is there; they may change from run to
+    // run at no cost. Nobody knows whether it is monotone.
+    // Throws Error(invalid_argument) for more than max_function_parameters.
+    [[nodiscard]] static Threshold function(ThresholdFunction function,
+                                            std::vector<float> parameters = {});
+    static constexpr std::size_t max_function_parameters = 16;
+
     // This threshold with that of each level or node times `factor`, rounded to the nearest float:
     // what a budget of tiles compares with (<quadtile/budget.h>). With the threshold_factor of a
     // list it gives that list again. Scaling what has been scaled rounds once more.
     // Throws Error(invalid_argument) for all but the factors of budgets, budget_factor(i), and for
-    // bound_map.
+    // bound_map and function.
     [[nodiscard]] Threshold scaled(float factor) const;
 
-    // Whether nodes of one level have thresholds of their own: map, memory and bound_map.
+    // Whether nodes of one level have thresholds of their own: map, memory, bound_map and function.
     [[nodiscard]] bool is_by_node() const noexcept;
+
+    // Whether they are read from a buffer (Subdivider::Resources): map, memory and bound_map.
+    [[nodiscard]] bool needs_threshold_map() const noexcept;
+
+    // Null for all but Threshold::function; and its parameters.
+    [[nodiscard]] const ThresholdFunction* user_function() const noexcept;
+    [[nodiscard]] const std::vector<float>& function_parameters() const noexcept;
 
     // Throws Error(invalid_argument) where it does not fit maps of this shape: per_level has
     // another number of values, map or memory another size or number of layers.
@@ -100,12 +118,13 @@ class QUADTILE_API Threshold {
     [[nodiscard]] std::vector<float> levels(std::uint32_t top) const;
 
     // The thresholds of all nodes of maps of this shape.
-    // Throws Error(invalid_argument) as check_fits does, and for bound_map.
+    // Throws Error(invalid_argument) as check_fits does, and for bound_map and function, which the
+    // host does not know.
     [[nodiscard]] ResolvedThreshold resolve(const MapShape& shape) const;
 
     // Whether no level's threshold is larger than that of the level below, and no node's larger
     // than that of a child. All nodes are looked at, and `top` must be that of their map. Of
-    // bound_map nothing is known, so it is not.
+    // bound_map and function nothing is known, so they are not.
     // Throws Error(invalid_argument) where it does not fit so many levels.
     [[nodiscard]] bool is_monotone(std::uint32_t top) const;
 
@@ -114,7 +133,7 @@ class QUADTILE_API Threshold {
     void check_monotone(std::uint32_t top) const;
 
  private:
-    enum class Kind { constant, per_level, max_resolution, map, bound_map };
+    enum class Kind { constant, per_level, max_resolution, map, bound_map, function };
     Threshold(Kind kind, std::vector<float> values);
 
     [[nodiscard]] std::vector<float> given_levels(std::uint32_t top) const;
@@ -122,10 +141,14 @@ class QUADTILE_API Threshold {
     [[nodiscard]] std::string growth(std::uint32_t top) const;
     [[nodiscard]] std::string growth_of_nodes(std::uint32_t top) const;
 
+    // Where the host does not know it: why, as a clause.
+    [[nodiscard]] std::string why_unknown() const;
+
     Kind kind_;
-    std::vector<float> values_;                    // by level
+    std::vector<float> values_;                    // by level; the parameters of a function
     std::shared_ptr<const NodeThresholds> nodes_;  // of map and memory
     std::vector<std::uint32_t> factors_;           // their indices, one after the other
+    std::optional<ThresholdFunction> function_;
 };
 
 // Bytes of the buffer of thresholds that Subdivider reads where they are by node

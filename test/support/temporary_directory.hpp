@@ -13,7 +13,7 @@
 
 #include <stdlib.h>  // mkdtemp
 
-namespace quadtile::app::test {
+namespace quadtile::test {
 
 class TemporaryDirectory {
  public:
@@ -64,4 +64,4 @@ inline std::string read_file(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-}  // namespace quadtile::app::test
+}  // namespace quadtile::test

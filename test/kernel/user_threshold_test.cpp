@@ -1,0 +1,393 @@
+// Thresholds in GLSL of the user's: the tiles are those of the same thresholds given node by node.
+
+#include "gpu_test.hpp"
+#include "support/gpu.hpp"
+#include "support/maps.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/workspace.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+namespace quadtile::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+class UserThresholds : public GpuTest {
+ protected:
+    void SetUp() override {
+        if (!can_compile_glsl()) {
+            GTEST_SKIP() << "this build has no run-time GLSL compiler";
+        }
+    }
+};
+
+// Of every node another, some NaN, -0 and denormal; arithmetic that is exact.
+constexpr const char* FUNCTION = R"(
+#include "quadtile/quadtree.h"
+
+float threshold(uint level, uvec2 position, uint layer) {
+    const uint number = (position.x * 7 + position.y * 13 + level * 5 + layer * 3) % 32;
+    if (number < 3) {
+        return uintBitsToFloat(number == 0 ? 0x7FC00000U : number == 1 ? 0x80000000U : 1U);
+    }
+    const bool at_edge = position.x + 1 == level_extent(map_extent().x, level);
+    return float(number) * threshold_parameter(0) +
+           (at_edge ? threshold_parameter(1) : 0) + float(map_layers());
+}
+)";
+
+const std::vector<float> PARAMETERS{0.125F, -1.0F};
+
+// The same on the host.
+Threshold twin(const MapShape& shape, const std::vector<float>& parameters = PARAMETERS) {
+    NodeThresholds nodes(shape.width, shape.height, shape.layers);
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
+            for (std::uint32_t y = 0; y < level_extent(shape.height, level); ++y) {
+                for (std::uint32_t x = 0; x < level_extent(shape.width, level); ++x) {
+                    const std::uint32_t number = (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
+                    const bool at_edge = x + 1 == level_extent(shape.width, level);
+                    nodes.at(level, x, y, layer) =
+                        number == 0  ? std::numeric_limits<float>::infinity()
+                        : number < 3 ? 0.0F
+                                     : static_cast<float>(number) * parameters[0] +
+                                           (at_edge ? parameters[1] : 0.0F) +
+                                           static_cast<float>(shape.layers);
+                }
+            }
+        }
+    }
+    return Threshold::map(std::move(nodes));
+}
+
+// Importances about as large as its thresholds, most of them small.
+std::vector<float> importances(const MapShape& shape) {
+    std::vector<float> texels = random_map(shape);
+    for (float& texel : texels) {
+        const float squared = texel * texel;
+        texel = static_cast<float>(shape.layers) + 4.0F * squared * squared;
+    }
+    return texels;
+}
+
+std::pair<ErrorCode, std::string> error_of(const auto& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return {error.code(), error.what()};
+    }
+    return {ErrorCode::vulkan, "nothing was thrown"};
+}
+
+TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
+    const ThresholdFunction function = ThresholdFunction::from_glsl(FUNCTION);
+    const ThresholdFunction compiled =
+        ThresholdFunction::from_compiled(compile_threshold(FUNCTION));
+    for (const Variant& variant : all_variants()) {
+        for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}, MapShape{20, 130}}) {
+            const std::vector<float> texels = importances(shape);
+            const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+            const TileList expected = reference::subdivide(map, twin(shape));
+            for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+                Tiler tiler(device_for(variant), {.strategy = strategy});
+                EXPECT_EQ(
+                    difference(tiler.subdivide(map, Threshold::function(function, PARAMETERS)),
+                               expected),
+                    "");
+                EXPECT_EQ(
+                    difference(tiler.subdivide(map, Threshold::function(compiled, PARAMETERS)),
+                               expected),
+                    "");
+                // Others in between, of the same Tiler.
+                EXPECT_EQ(difference(tiler.subdivide(map, Threshold::constant(2.0F)),
+                                     reference::subdivide(map, Threshold::constant(2.0F))),
+                          "");
+                const std::vector<float> other{0.25F, 0.5F};
+                EXPECT_EQ(difference(tiler.subdivide(map, Threshold::function(function, other)),
+                                     reference::subdivide(map, twin(shape, other))),
+                          "");
+            }
+        }
+    }
+}
+
+TEST_F(UserThresholds, TakeTheServiceAndAutomaticStrategies) {
+    const MapShape shape{130, 70};
+    const std::vector<float> texels = importances(shape);
+    const MapView map = view_of(texels, shape.width, shape.height);
+    const Threshold threshold =
+        Threshold::function(ThresholdFunction::from_glsl(FUNCTION), PARAMETERS);
+    const TileList expected = reference::subdivide(map, twin(shape));
+    Service service(device_for());
+    EXPECT_EQ(
+        difference(service.submit({.map = map, .threshold = threshold}).result.get(), expected),
+        "");
+    DeviceInfo gpu = device_for().info();
+    gpu.type = "discrete GPU";
+    EXPECT_EQ(choose_strategy(gpu, shape, threshold).strategy, Strategy::subtree);
+    // More functions than are kept.
+    Tiler tiler(device_for());
+    for (int i = 0; i < 12; ++i) {
+        const std::string text = FUNCTION + std::string("// ") + std::to_string(i % 10);
+        EXPECT_EQ(
+            difference(tiler.subdivide(map, Threshold::function(ThresholdFunction::from_glsl(text),
+                                                                PARAMETERS)),
+                       expected),
+            "");
+    }
+}
+
+// A descriptor set of one storage buffer at binding 3.
+struct Resources {
+    Resources(Gpu& gpu, const std::vector<float>& table) {
+        const VulkanFunctions& vk = gpu.vk();
+        const VkDevice device = gpu.device().handle();
+        const VkDescriptorSetLayoutBinding binding{3, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
+                                                   VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
+        const VkDescriptorSetLayoutCreateInfo layout_info{
+            VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1, &binding};
+        VkDescriptorSetLayout made_layout = VK_NULL_HANDLE;
+        EXPECT_EQ(vk.CreateDescriptorSetLayout(device, &layout_info, nullptr, &made_layout),
+                  VK_SUCCESS);
+        layout = {device, made_layout, vk.DestroyDescriptorSetLayout};
+        const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+        const VkDescriptorPoolCreateInfo pool_info{
+            VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &size};
+        VkDescriptorPool made_pool = VK_NULL_HANDLE;
+        EXPECT_EQ(vk.CreateDescriptorPool(device, &pool_info, nullptr, &made_pool), VK_SUCCESS);
+        pool = {device, made_pool, vk.DestroyDescriptorPool};
+        const VkDescriptorSetAllocateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                                   nullptr, made_pool, 1, &made_layout};
+        EXPECT_EQ(vk.AllocateDescriptorSets(device, &set_info, &set), VK_SUCCESS);
+        buffer = gpu.make_buffer(table.size() * sizeof(float), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+                                 Memory::host_visible);
+        std::memcpy(buffer.mapped(), table.data(), table.size() * sizeof(float));
+        const VkDescriptorBufferInfo buffer_info{buffer.handle(), 0, VK_WHOLE_SIZE};
+        VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+        write.dstSet = set;
+        write.dstBinding = 3;
+        write.descriptorCount = 1;
+        write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        write.pBufferInfo = &buffer_info;
+        vk.UpdateDescriptorSets(device, 1, &write, 0, nullptr);
+    }
+
+    Owned<VkDescriptorSetLayout> layout;
+    Owned<VkDescriptorPool> pool;
+    VkDescriptorSet set = VK_NULL_HANDLE;
+    Buffer buffer;
+};
+
+TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    const MapShape shape{200, 120};
+    const std::vector<float> texels = random_map(shape);
+    const MapView view = view_of(texels, shape.width, shape.height);
+    const PyramidWorkspace map(gpu, pyramid, view);
+    const std::vector<float> table{0.9F, 0.99F, 0.97F, 0.95F, 0.5F, 0.999F, 0.3F, 0.8F};
+    const Resources resources(gpu, table);
+    const auto function = ThresholdFunction::from_glsl(R"(
+        layout(set = 1, binding = 3, std430) readonly buffer Table { float table[]; };
+        float threshold(uint level, uvec2 position, uint layer) { return table[level]; }
+    )");
+    std::vector<float> levels = table;
+    levels.resize(9, 0.0F);  // reads behind the table are the user's own fault: there are none
+    levels[8] = table[0];
+    const auto bounded = ThresholdFunction::from_glsl(R"(
+        layout(set = 1, binding = 3, std430) readonly buffer Table { float table[]; };
+        float threshold(uint level, uvec2 position, uint layer) { return table[level % 8]; }
+    )");
+    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+        const Subdivider subdivider(gpu.device(), {.strategy = strategy,
+                                                   .threshold_function = bounded,
+                                                   .threshold_resources = resources.layout.get()});
+        SubdivisionWorkspace list(gpu, subdivider, map, texels.size());
+        const auto recording = [&](const Threshold& threshold) {
+            gpu.run([&](VkCommandBuffer commands) {
+                pyramid.record(commands, map.binding);
+                gpu.compute_barrier(commands);
+                subdivider.record(commands, list.binding, threshold);
+            });
+        };
+        EXPECT_THAT(error_of([&] { recording(Threshold::function(bounded)); }).second,
+                    HasSubstr("no descriptor set"));
+        list.binding = subdivider.bind(shape, {.map = map.map.map_image(),
+                                               .pyramid = map.levels.range(),
+                                               .scratch = list.scratch.range(),
+                                               .tile_list = list.tile_list.range(),
+                                               .tile_capacity = texels.size(),
+                                               .threshold_resources = resources.set});
+        const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
+            recording(recorded);
+            std::vector<Tile> tiles = list.read_tiles(gpu);
+            sort_canonical(tiles);
+            EXPECT_TRUE(tiles == reference::subdivide(view, expected).tiles);
+        };
+        expect_tiles_of(Threshold::function(bounded), Threshold::per_level(levels));
+        expect_tiles_of(Threshold::constant(0.95F), Threshold::constant(0.95F));
+        EXPECT_THAT(error_of([&] { recording(Threshold::function(function)); }).second,
+                    HasSubstr("another one than this Subdivider was made with"));
+    }
+}
+
+TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
+    const Device& device = device_for();
+    const auto function = ThresholdFunction::from_glsl(FUNCTION);
+    const auto making = [&](const ThresholdFunction& made, Strategy strategy) {
+        return error_of([&] {
+            const Subdivider subdivider(device, {.strategy = strategy, .threshold_function = made});
+        });
+    };
+    EXPECT_THAT(making(function, Strategy::fused).second, HasSubstr("monotone"));
+    const auto typo = making(ThresholdFunction::from_glsl("float threshold(uint level, uvec2 "
+                                                          "position, uint layer) {\n"
+                                                          "    return leve;\n}\n"),
+                             Strategy::subtree);
+    EXPECT_EQ(typo.first, ErrorCode::invalid_argument);
+    EXPECT_THAT(typo.second, AllOf(StartsWith("the GLSL of threshold does not compile:\n"
+                                              "threshold:2: error: "),
+                                   HasSubstr("leve")));
+    EXPECT_THAT(error_of([] { (void)compile_threshold("float threshold("); }).second,
+                HasSubstr("threshold:1: error: "));
+
+    // Compiled ahead, but cut, changed, of something else.
+    std::vector<std::byte> code = compile_threshold(FUNCTION);
+    std::vector<std::byte> cut(code.begin(), code.end() - 4);
+    EXPECT_THAT(making(ThresholdFunction::from_compiled(cut), Strategy::subtree).second,
+                HasSubstr("is damaged"));
+    std::vector<std::byte> changed = code;
+    changed[code.size() / 2] ^= std::byte{1};
+    EXPECT_THAT(making(ThresholdFunction::from_compiled(changed), Strategy::subtree).second,
+                HasSubstr("is damaged"));
+    std::vector<std::byte> other_version = code;
+    other_version[16] ^= std::byte{1};
+    EXPECT_THAT(making(ThresholdFunction::from_compiled(other_version), Strategy::subtree).second,
+                HasSubstr("another version of quadtile"));
+    EXPECT_THAT(making(ThresholdFunction::from_compiled(std::vector(100, std::byte{7})),
+                       Strategy::per_level)
+                    .second,
+                HasSubstr("its first bytes are something else's"));
+    const std::vector<std::byte> reduction =
+        compile_reduction("float reduce(float a, float b, float c, float d) { return a; }", 1);
+    EXPECT_THAT(making(ThresholdFunction::from_compiled(reduction), Strategy::subtree).second,
+                HasSubstr("compiled for something else"));
+
+    const std::vector<float> texels(64, 1.0F);
+    const MapView map = view_of(texels, 8, 8);
+    Tiler fused(device, {.strategy = Strategy::fused});
+    EXPECT_EQ(error_of([&] { (void)fused.subdivide(map, Threshold::function(function)); }).first,
+              ErrorCode::invalid_argument);
+    Tiler tiler(device);
+    EXPECT_EQ(error_of([&] {
+                  (void)tiler.subdivide(map, Threshold::function(function), Order::any, 10);
+              }).first,
+              ErrorCode::invalid_argument);
+    EXPECT_THAT(
+        error_of([&] { (void)reference::subdivide(map, Threshold::function(function)); }).second,
+        HasSubstr("made on the GPU"));
+    EXPECT_THAT(
+        error_of([&] { (void)Threshold::function(function, std::vector<float>(17)); }).second,
+        HasSubstr("at most 16 parameters"));
+    EXPECT_EQ(error_of([] { (void)ThresholdFunction::from_glsl(""); }).first,
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(error_of([] { (void)compile_reduction("x", 3); }).first, ErrorCode::invalid_argument);
+}
+
+// ---- What is kept from run to run --------------------------------------------------------------
+
+class CacheDirectories : public GpuTest {
+ protected:
+    // A device like the tests', but with a cache directory; what it warns of goes to warnings_.
+    Device device_with(const std::string& directory) {
+        return Device::create({.log =
+                                   [this](Severity severity, std::string_view message) {
+                                       const std::lock_guard lock(mutex_);
+                                       if (severity != Severity::info) {
+                                           warnings_.emplace_back(message);
+                                       }
+                                   },
+                               .cache_directory = directory});
+    }
+
+    void expect_tiles(const std::string& directory) {
+        const MapShape shape{97, 61};
+        const std::vector<float> texels = importances(shape);
+        const MapView map = view_of(texels, shape.width, shape.height);
+        Tiler tiler(device_with(directory));
+        EXPECT_EQ(difference(tiler.subdivide(map, Threshold::constant(1.5F)),
+                             reference::subdivide(map, Threshold::constant(1.5F))),
+                  "");
+        if (can_compile_glsl()) {
+            const Threshold by_function =
+                Threshold::function(ThresholdFunction::from_glsl(FUNCTION), PARAMETERS);
+            EXPECT_EQ(difference(tiler.subdivide(map, by_function),
+                                 reference::subdivide(map, twin(shape))),
+                      "");
+        }
+    }
+
+    std::mutex mutex_;
+    std::vector<std::string> warnings_;
+};
+
+TEST_F(CacheDirectories, KeepPipelines) {
+    const TemporaryDirectory directory;
+    const std::string path = (directory.path() / "new" / "cache").string();
+    expect_tiles(path);
+    std::vector<std::filesystem::path> pipelines;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+        if (entry.path().filename().string().starts_with("pipelines-")) {
+            pipelines.push_back(entry.path());
+        }
+        EXPECT_EQ(entry.path().string().find(".new."), std::string::npos);
+    }
+    ASSERT_THAT(pipelines, SizeIs(1));
+    expect_tiles(path);
+    EXPECT_THAT(warnings_, IsEmpty());
+
+    // Damaged: a warning, and the right tiles; then it is whole again.
+    std::string bytes = read_file(pipelines[0]);
+    bytes[bytes.size() - 1] = static_cast<char>(bytes.back() + 1);
+    for (const std::string& damaged :
+         {bytes, bytes.substr(0, 50), std::string("nothing"), std::string()}) {
+        std::ofstream(pipelines[0], std::ios::binary | std::ios::trunc) << damaged;
+        warnings_.clear();
+        expect_tiles(path);
+        EXPECT_THAT(warnings_, testing::ElementsAre(HasSubstr("damaged")));
+        warnings_.clear();
+        expect_tiles(path);
+        EXPECT_THAT(warnings_, IsEmpty());
+    }
+}
+
+TEST_F(CacheDirectories, ThatCannotBeUsedAreNamed) {
+    const TemporaryDirectory directory;
+    const std::string file = directory.add("file", "no directory").string();
+    expect_tiles(file + "/cache");
+    EXPECT_THAT(warnings_, testing::Contains(AllOf(HasSubstr("cache directory"), HasSubstr(file))));
+}
+
+TEST_F(CacheDirectories, AreSavedOnRequest) {
+    const TemporaryDirectory directory;
+    const Device device = device_with(directory.path().string());
+    const Subdivider subdivider(device, {.strategy = Strategy::fused});
+    EXPECT_THAT(directory.names(), IsEmpty());
+    device.save_pipeline_cache();
+    EXPECT_THAT(directory.names(), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace quadtile::test
