@@ -21,6 +21,8 @@ struct SubdivisionArguments {
     std::string max_resolution;
     std::string memory;
     std::filesystem::path fragments;
+    std::filesystem::path glsl;
+    std::string glsl_parameters;
     std::string strategy = "auto";
     std::string order = "canonical";
 };
@@ -38,6 +40,9 @@ struct Arguments {
     std::string tiles_format;
     MipmapRequest mipmap;
     MipmapArguments mipmap_texts;
+    CompileRequest compile;
+    std::string compile_kind;
+    std::uint32_t compile_channels = 1;
     DemoRequest demo;
     SubdivisionArguments demo_subdivision;
     std::string demo_format;
@@ -83,6 +88,26 @@ void add_memory_options(CLI::App& command, SubdivisionArguments& arguments,
         ->group(group)
         ->needs(memory);
     memory->needs("--fragments");
+}
+
+void add_function_options(CLI::App& command, SubdivisionArguments& arguments,
+                          const std::string& group) {
+    CLI::Option* const glsl =
+        command
+            .add_option("--glsl", arguments.glsl,
+                        "The importance of a tile is below what GLSL in FILE says, which defines "
+                        "float threshold(uint level, uvec2 position, uint layer), or which "
+                        "'quadtile compile' has compiled; with the strategies auto, subtree and "
+                        "per-level")
+            ->type_name("FILE")
+            ->group(group);
+    command
+        .add_option("--glsl-parameters", arguments.glsl_parameters,
+                    "For --glsl: what threshold_parameter(0), threshold_parameter(1), ... are "
+                    "there")
+        ->type_name("p0,p1,...")
+        ->group(group)
+        ->needs(glsl);
 }
 
 void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
@@ -159,6 +184,7 @@ void define_tiles(CLI::App& command, Arguments& arguments) {
     const std::string group = "Threshold (exactly one)";
     add_threshold_options(command, arguments.tiles_subdivision, group);
     add_memory_options(command, arguments.tiles_subdivision, group);
+    add_function_options(command, arguments.tiles_subdivision, group);
     add_subdivision_options(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
 }
 
@@ -293,6 +319,30 @@ void define_demo(CLI::App& command, Arguments& arguments) {
     add_subdivision_options(command, arguments.demo_subdivision, arguments.demo.subdivision);
 }
 
+void define_compile(CLI::App& command, Arguments& arguments) {
+    command.add_option("KIND", arguments.compile_kind, "threshold or reduction")
+        ->check(CLI::IsMember({"threshold", "reduction"}).description(""))
+        ->type_name("KIND")
+        ->required();
+    command
+        .add_option("FILE", arguments.compile.input,
+                    "GLSL, as for --glsl of 'quadtile tiles' or 'quadtile mipmap'")
+        ->type_name("FILE")
+        ->required();
+    command
+        .add_option("-o,--output", arguments.compile.output,
+                    "File for the code, which --glsl takes, too, and the library as "
+                    "ThresholdFunction::from_compiled or DownsamplerOptions::custom_compiled; it "
+                    "fits this version of quadtile alone")
+        ->type_name("FILE")
+        ->required();
+    command
+        .add_option("--channels", arguments.compile_channels, "Of a reduction's texels: 1, 2 or 4")
+        ->check(CLI::IsMember({1, 2, 4}).description(""))
+        ->type_name("N")
+        ->capture_default_str();
+}
+
 float parse_float(std::string_view option, std::string_view text) {
     float value = 0.0F;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -321,7 +371,7 @@ std::vector<float> parse_floats(std::string_view option, std::string_view text) 
 // The threshold option that was given, or empty.
 std::string threshold_option(const CLI::App& command) {
     const char* const options[] = {"--constant", "--level-thresholds", "--max-resolution",
-                                   "--memory"};
+                                   "--memory", "--glsl"};
     std::string given;
     for (const char* option : options) {
         const CLI::Option* const known = command.get_option_no_throw(option);
@@ -336,7 +386,7 @@ std::string threshold_option(const CLI::App& command) {
     return given;
 }
 
-// None where none was given, and where it is --memory.
+// None where none was given, and where it is --memory or --glsl, which need files.
 std::optional<Threshold> parse_threshold(const CLI::App& command,
                                          const SubdivisionArguments& arguments) {
     const std::string given = threshold_option(command);
@@ -374,6 +424,34 @@ std::optional<MemoryRequest> parse_memory(const CLI::App& command,
         throw UsageError(option + ": " + error.what());
     }
     return MemoryRequest{numbers[0], numbers[1], arguments.fragments};
+}
+
+// None where the option was not given.
+std::optional<FunctionRequest> parse_function(const CLI::App& command,
+                                              const SubdivisionArguments& arguments) {
+    if (threshold_option(command) != "--glsl") {
+        return std::nullopt;
+    }
+    const std::string option = "--glsl-parameters";
+    FunctionRequest request{arguments.glsl, {}};
+    if (command.count(option) > 0) {
+        request.parameters = parse_floats(option, arguments.glsl_parameters);
+    }
+    if (request.parameters.size() > Threshold::max_function_parameters) {
+        throw UsageError(option + " has " + std::to_string(request.parameters.size()) +
+                         " numbers; give at most " +
+                         std::to_string(Threshold::max_function_parameters));
+    }
+    if (arguments.strategy == "fused" || arguments.strategy == "reference") {
+        throw UsageError("--glsl needs the strategy auto, subtree or per-level, not " +
+                         arguments.strategy);
+    }
+    if (command.count("--max-tiles") > 0) {
+        throw UsageError(
+            "--max-tiles scales thresholds, which --glsl leaves to the GPU; give one "
+            "of them");
+    }
+    return request;
 }
 
 void complete(const CLI::App& command, const SubdivisionArguments& arguments,
@@ -426,16 +504,21 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
     if (command.get_name() == "tiles") {
         complete(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
         arguments.tiles.memory = parse_memory(command, arguments.tiles_subdivision);
-        if (!arguments.tiles.subdivision.threshold && !arguments.tiles.memory) {
+        arguments.tiles.function = parse_function(command, arguments.tiles_subdivision);
+        if (!arguments.tiles.subdivision.threshold && !arguments.tiles.memory &&
+            !arguments.tiles.function) {
             throw UsageError(
                 "no threshold is given; give one of --max-resolution, --constant, "
-                "--level-thresholds and --memory");
+                "--level-thresholds, --memory and --glsl");
         }
         check_files(command, {{"INPUT", arguments.tiles.input},
                               {"--output", arguments.tiles.output},
                               {"--image", arguments.tiles.image}});
         // INPUT may hold them, too.
         check_files(command, {{"--fragments", arguments.tiles_subdivision.fragments},
+                              {"--output", arguments.tiles.output},
+                              {"--image", arguments.tiles.image}});
+        check_files(command, {{"--glsl", arguments.tiles_subdivision.glsl},
                               {"--output", arguments.tiles.output},
                               {"--image", arguments.tiles.image}});
         arguments.tiles.format = format_of(arguments.tiles_format, arguments.tiles.output);
@@ -452,6 +535,16 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
         request.edge_rule = edge_rules().at(texts.edges);
         if (!texts.format.empty()) {
             request.format = level_formats().at(texts.format);
+        }
+        return request;
+    }
+    if (command.get_name() == "compile") {
+        CompileRequest& request = arguments.compile;
+        check_files(command, {{"FILE", request.input}, {"--output", request.output}});
+        if (arguments.compile_kind == "reduction") {
+            request.channels = arguments.compile_channels;
+        } else if (command.count("--channels") > 0) {
+            throw UsageError("--channels is for reductions; a threshold has none");
         }
         return request;
     }
@@ -481,6 +574,9 @@ Request parse_command_line(int argc, const char* const* argv) {
     Arguments arguments;
     define_tiles(*app.add_subcommand("tiles", "Subdivide an importance map into tiles"), arguments);
     define_mipmap(*app.add_subcommand("mipmap", "Make the mip levels of an image"), arguments);
+    define_compile(
+        *app.add_subcommand("compile", "Compile GLSL of yours for builds without the compiler"),
+        arguments);
     app.add_subcommand("devices", "List the Vulkan devices and what quadtile can do with them");
     define_demo(
         *app.add_subcommand("demo", "Subdivide a built-in map: a town's light map texel density"),
@@ -490,7 +586,7 @@ Request parse_command_line(int argc, const char* const* argv) {
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {
-            throw UsageError("no command is given; give tiles, mipmap, devices or demo");
+            throw UsageError("no command is given; give tiles, mipmap, compile, devices or demo");
         }
         return request_of(app, arguments);
     } catch (const CLI::CallForVersion& version) {

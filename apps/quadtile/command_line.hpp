@@ -14,7 +14,8 @@ struct TextRequest {
     std::string text;
 };
 
-using Request = std::variant<TextRequest, TilesRequest, MipmapRequest, DevicesRequest, DemoRequest>;
+using Request = std::variant<TextRequest, TilesRequest, MipmapRequest, CompileRequest,
+                             DevicesRequest, DemoRequest>;
 
 // Throws UsageError with one line that names the argument and the way to the help.
 [[nodiscard]] Request parse_command_line(int argc, const char* const* argv);

@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "glsl_file.hpp"
 #include "load_map.hpp"
 #include "subdivide_map.hpp"
 
@@ -29,6 +30,14 @@ Threshold memory_threshold(const MemoryRequest& request, const MapShape& shape) 
     }
 }
 
+Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
+    file = read_glsl_file(request.glsl, GlslKind::threshold);
+    return Threshold::function(file.compiled.empty()
+                                   ? ThresholdFunction::from_glsl(file.text)
+                                   : ThresholdFunction::from_compiled(file.compiled),
+                               request.parameters);
+}
+
 }  // namespace
 
 void run_tiles(const TilesRequest& request) {
@@ -38,9 +47,19 @@ void run_tiles(const TilesRequest& request) {
     if (request.memory) {
         subdivision.threshold = memory_threshold(*request.memory, map.shape);
     }
+    GlslFile glsl;
+    if (request.function) {
+        subdivision.threshold = function_threshold(*request.function, glsl);
+    }
     const double load = load_watch.milliseconds();
 
-    const TileList list = subdivide_map(map.view(), subdivision);
+    const TileList list = [&] {
+        try {
+            return subdivide_map(map.view(), subdivision);
+        } catch (const Error& error) {
+            throw glsl.with_name(error);
+        }
+    }();
 
     const Stopwatch write_watch;
     // Both files are complete before the first of them appears.

@@ -18,6 +18,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace quadtile::app {
 
@@ -45,6 +46,12 @@ struct MemoryRequest {
     std::filesystem::path fragments;
 };
 
+// Threshold::function, of a file with GLSL or with what `compile` made of it.
+struct FunctionRequest {
+    std::filesystem::path glsl;
+    std::vector<float> parameters;
+};
+
 struct TilesRequest {
     std::filesystem::path input;
     std::string channel;
@@ -52,7 +59,9 @@ struct TilesRequest {
     TileFormat format = TileFormat::json;
     std::filesystem::path image;  // empty: none
     SubdivisionRequest subdivision;
-    std::optional<MemoryRequest> memory;  // in place of subdivision.threshold
+    // In place of subdivision.threshold:
+    std::optional<MemoryRequest> memory;
+    std::optional<FunctionRequest> function;
 };
 
 // How `mipmap` makes levels: one of the GPU's methods, or the CPU reference.
@@ -73,6 +82,13 @@ struct MipmapRequest {
     std::string device;                   // as in DeviceOptions::select
 };
 
+struct CompileRequest {
+    std::filesystem::path input;
+    std::filesystem::path output;
+    // None: a threshold; else a reduction of texels with so many channels.
+    std::optional<std::uint32_t> channels;
+};
+
 struct DevicesRequest {};
 
 struct DemoRequest {
@@ -86,6 +102,7 @@ struct DemoRequest {
 
 void run_tiles(const TilesRequest& request);
 void run_mipmap(const MipmapRequest& request);
+void run_compile(const CompileRequest& request);
 void run_devices(const DevicesRequest& request);
 void run_demo(const DemoRequest& request);
 

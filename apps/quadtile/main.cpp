@@ -35,6 +35,9 @@ void run(const TilesRequest& request) {
 void run(const MipmapRequest& request) {
     run_mipmap(request);
 }
+void run(const CompileRequest& request) {
+    run_compile(request);
+}
 void run(const DevicesRequest& request) {
     run_devices(request);
 }

@@ -5,12 +5,6 @@
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
-#include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <system_error>
-
 namespace quadtile::app {
 
 namespace {
@@ -53,40 +47,6 @@ TexelFormat default_format(Reduction reduction, TexelFormat source) {
         return one_channel ? TexelFormat::r32_float : TexelFormat::rgba32_float;
     }
     return source;
-}
-
-std::string read_glsl(const std::filesystem::path& path) {
-    const auto fail = [&](const std::string& why) {
-        throw std::runtime_error("cannot read '" + path.string() + "': " + why);
-    };
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error)) {
-        fail("it is a directory; give a file with GLSL");
-    }
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file || file.bad()) {
-        fail(std::generic_category().message(errno));
-    }
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-        fail("the file is empty; it must define TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d)");
-    }
-    return text;
-}
-
-// The library calls the text "reduction"; its user knows the file.
-std::string with_file_name(const std::string& message, const std::string& file) {
-    const std::string library_name = "reduction:";
-    std::istringstream lines(message);
-    std::string named;
-    for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with(library_name)) {
-            line = file + ":" + line.substr(library_name.size());
-        }
-        named += (named.empty() ? "" : "\n") + line;
-    }
-    return named;
 }
 
 std::uint32_t checked_levels(const MipmapRequest& request, const ImageShape& image) {
@@ -160,8 +120,9 @@ LevelMaker::LevelMaker(const MipmapRequest& request, const ImageView& image)
         request.format.value_or(default_format(request.reduction, image.shape.format));
     options_.edge_rule = request.edge_rule;
     if (request.reduction == Reduction::custom) {
-        glsl_name_ = request.glsl.string();
-        options_.custom_glsl = read_glsl(request.glsl);
+        glsl_ = read_glsl_file(request.glsl, GlslKind::reduction);
+        options_.custom_glsl = glsl_.text;
+        options_.custom_compiled = glsl_.compiled;
     }
     try {
         reference::check_formats(options_.reduction, options_.source_format, options_.format);
@@ -184,7 +145,7 @@ Mipmapper LevelMaker::make_mipmapper(MipMethod method) const {
     try {
         return Mipmapper(*device_, options);
     } catch (const Error& error) {
-        throw Error(error.code(), with_file_name(error.what(), glsl_name_), error.vk_result());
+        throw glsl_.with_name(error);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "commands.hpp"
+#include "glsl_file.hpp"
 
 #include <quadtile/device.hpp>
 #include <quadtile/mip_chain.hpp>
@@ -53,7 +54,7 @@ class LevelMaker {
     ImageView image_;
     DownsamplerOptions options_;
     std::uint32_t levels_;
-    std::string glsl_name_;
+    GlslFile glsl_;
     std::optional<Device> device_;
     std::string device_name_ = "none (host)";
     std::optional<Mipmapper> automatic_;

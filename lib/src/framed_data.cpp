@@ -41,7 +41,8 @@ std::vector<std::byte> frame(Content content, std::uint64_t version,
     return bytes;
 }
 
-Unframed unframe(Content content, std::uint64_t version, std::span<const std::byte> bytes) {
+Unframed unframe(Content content, std::uint64_t version,
+                 std::span<const std::byte> bytes) noexcept {
     FrameHeader header;
     if (bytes.size() < sizeof(header)) {
         return {FrameState::foreign, {}};

@@ -31,7 +31,7 @@ struct Unframed {
     std::span<const std::byte> payload;  // in `bytes`; empty where it is not whole
 };
 [[nodiscard]] Unframed unframe(Content content, std::uint64_t version,
-                               std::span<const std::byte> bytes);
+                               std::span<const std::byte> bytes) noexcept;
 
 // FNV-1a, 64 bits. Against accidents, not against attackers.
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> bytes) noexcept;

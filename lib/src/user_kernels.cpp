@@ -115,6 +115,11 @@ bool can_compile_glsl() noexcept {
     return detail::has_glsl_compiler();
 }
 
+bool is_compiled_glsl(std::span<const std::byte> bytes) noexcept {
+    return detail::unframe(detail::Content::user_kernels, 0, bytes).state !=
+           detail::FrameState::foreign;
+}
+
 std::vector<std::byte> compile_threshold(const std::string& glsl) {
     const ThresholdFunction function = ThresholdFunction::from_glsl(glsl);  // refuses an empty one
     std::vector<UserKernel> kernels;

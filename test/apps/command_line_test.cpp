@@ -7,6 +7,7 @@
 #include "write_tiles.hpp"
 
 #include <quadtile/version.h>
+#include <quadtile/glsl.hpp>
 #include <quadtile/reference.hpp>
 
 #include <gmock/gmock.h>
@@ -74,6 +75,7 @@ TEST_F(CommandLine, HelpsWithEveryCommand) {
                                           {Arguments{"tiles", "--help"}, "--constant"},
                                           {Arguments{"tiles", "-h"}, "--level-thresholds"},
                                           {Arguments{"mipmap", "--help"}, "--reduce"},
+                                          {Arguments{"compile", "--help"}, "--channels"},
                                           {Arguments{"devices", "--help"}, "Vulkan"},
                                           {Arguments{"demo", "--help"}, "--size"}}) {
         const ProgramResult result = run(arguments);
@@ -546,6 +548,83 @@ TEST_F(CommandLine, DemoRunsOnTheDevice) {
                 read_file(directory_.path() / "host.json"));
     EXPECT_TRUE(read_file(directory_.path() / "gpu.png") ==
                 read_file(directory_.path() / "host.png"));
+}
+
+// ---- GLSL of the user's ------------------------------------------------------------------------
+
+class CommandLineGlsl : public CommandLine {
+ protected:
+    void SetUp() override {
+        if (!can_compile_glsl() || !has_usable_device()) {
+            GTEST_SKIP() << "no Vulkan device here that quadtile uses, or no GLSL compiler";
+        }
+        directory_.add("threshold.glsl",
+                       "float threshold(uint level, uvec2 position, uint layer) {\n"
+                       "    return threshold_parameter(0) + threshold_parameter(1);\n"
+                       "}\n");
+        directory_.add("typo.glsl",
+                       "float threshold(uint level, uvec2 position, uint layer) {\n"
+                       "    return leve;\n"
+                       "}\n");
+    }
+};
+
+TEST_F(CommandLineGlsl, GivesThresholdsAndIsCompiledAhead) {
+    const ProgramResult expected = run({"tiles", "map.pfm", "--constant", "0.75"});
+    EXPECT_EQ(expected.status, 0);
+    const ProgramResult compiled = run({"compile", "threshold", "threshold.glsl", "-o", "code"});
+    EXPECT_EQ(compiled.status, 0) << compiled.error;
+    for (const std::string file : {"threshold.glsl", "code"}) {
+        const ProgramResult result =
+            run({"tiles", "map.pfm", "--glsl", file, "--glsl-parameters", "0.25,0.5"});
+        EXPECT_EQ(result.status, 0) << result.error;
+        EXPECT_TRUE(parse_json(result.output).tiles == parse_json(expected.output).tiles);
+    }
+    EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "typo.glsl"}).error,
+                AllOf(HasSubstr("typo.glsl:2: error: "), HasSubstr("leve")));
+    EXPECT_THAT(run({"compile", "threshold", "typo.glsl", "-o", "bad"}).error,
+                HasSubstr("typo.glsl:2: error: "));
+    EXPECT_FALSE(std::filesystem::exists(directory_.path() / "bad"));
+    EXPECT_THAT(run({"compile", "threshold", "code", "-o", "bad"}).error,
+                HasSubstr("is compiled already"));
+    std::string damaged = read_file(directory_.path() / "code");
+    damaged.resize(damaged.size() - 1);
+    directory_.add("damaged", damaged);
+    EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "damaged"}).error, HasSubstr("is damaged"));
+}
+
+TEST_F(CommandLineGlsl, ReductionsAreCompiledAhead) {
+    directory_.add("first.glsl",
+                   "TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d) { return a; }\n");
+    EXPECT_EQ(run({"compile", "reduction", "first.glsl", "-o", "code"}).status, 0);
+    EXPECT_EQ(run({"mipmap", "map.pfm", "as_text", "--glsl", "first.glsl"}).status, 0);
+    EXPECT_EQ(run({"mipmap", "map.pfm", "compiled", "--glsl", "code"}).status, 0);
+    EXPECT_TRUE(read_file(directory_.path() / "as_text/spd/level_01.exr") ==
+                read_file(directory_.path() / "compiled/spd/level_01.exr"));
+    EXPECT_EQ(run({"compile", "reduction", "first.glsl", "-o", "code", "--channels", "4"}).status,
+              0);
+    EXPECT_THAT(run({"mipmap", "map.pfm", "again", "--glsl", "code"}).error,
+                HasSubstr("compiled for something else"));
+}
+
+TEST_F(CommandLineGlsl, WhatDoesNotFitIsRefused) {
+    for (const auto& [arguments, message] : std::vector<std::pair<Arguments, std::string>>{
+             {{"--glsl", "threshold.glsl", "--strategy", "fused"}, "--glsl needs the strategy"},
+             {{"--glsl", "threshold.glsl", "--max-tiles", "9"}, "--max-tiles"},
+             {{"--glsl", "threshold.glsl", "--constant", "1"}, "exclude each other"},
+             {{"--glsl", "threshold.glsl", "--glsl-parameters", "1,x"}, "'x' is not a number"},
+             {{"--glsl", ""}, "--glsl needs a file name"},
+             {{"--constant", "1", "--glsl-parameters", "1"}, "--glsl"}}) {
+        Arguments all{"tiles", "map.pfm"};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        const ProgramResult result = run(all);
+        EXPECT_EQ(result.status, 2);
+        EXPECT_THAT(result.error, HasSubstr(message));
+    }
+    EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "missing.glsl"}).error,
+                HasSubstr("No such file"));
+    EXPECT_THAT(run({"compile", "threshold", "threshold.glsl", "-o", "x", "--channels", "2"}).error,
+                HasSubstr("--channels is for reductions"));
 }
 
 }  // namespace

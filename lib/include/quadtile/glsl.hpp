@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,8 @@ namespace quadtile {
 // it to DownsamplerOptions::custom_compiled.
 [[nodiscard]] QUADTILE_API std::vector<std::byte> compile_reduction(const std::string& glsl,
                                                                     std::uint32_t channels);
+
+// Whether bytes begin as what these two make does; a text never does. No more of it is looked at.
+[[nodiscard]] QUADTILE_API bool is_compiled_glsl(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace quadtile

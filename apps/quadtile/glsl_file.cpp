@@ -1,0 +1,63 @@
+#include "glsl_file.hpp"
+
+#include <quadtile/glsl.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+namespace quadtile::app {
+
+namespace {
+
+const char* declaration_of(GlslKind kind) {
+    return kind == GlslKind::threshold ? "float threshold(uint level, uvec2 position, uint layer)"
+                                       : "TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d)";
+}
+
+}  // namespace
+
+Error GlslFile::with_name(const Error& error) const {
+    const std::string library_name = kind == GlslKind::threshold ? "threshold:" : "reduction:";
+    std::istringstream lines(error.what());
+    std::string named;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with(library_name)) {
+            line = path.string() + ":" + line.substr(library_name.size());
+        }
+        named += (named.empty() ? "" : "\n") + line;
+    }
+    return {error.code(), named, error.vk_result()};
+}
+
+GlslFile read_glsl_file(const std::filesystem::path& path, GlslKind kind) {
+    const auto fail = [&](const std::string& why) {
+        throw std::runtime_error("cannot read '" + path.string() + "': " + why);
+    };
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        fail("it is a directory; give a file with GLSL");
+    }
+    errno = 0;
+    std::ifstream stream(path, std::ios::binary);
+    GlslFile file{path, kind, {std::istreambuf_iterator<char>(stream), {}}, {}};
+    if (!stream || stream.bad()) {
+        fail(std::generic_category().message(errno));
+    }
+    if (file.text.find_first_not_of(" \t\r\n") == std::string::npos) {
+        fail(std::string("the file is empty; it must define ") + declaration_of(kind));
+    }
+    const std::span bytes = std::as_bytes(std::span(file.text));
+    if (is_compiled_glsl(bytes)) {
+        file.compiled.assign(bytes.begin(), bytes.end());
+        file.text.clear();
+    }
+    return file;
+}
+
+}  // namespace quadtile::app
