@@ -29,6 +29,8 @@ class ServiceOptions(ctypes.Structure):
         ("max_batch_layers", c_uint32),
         ("queue_capacity", c_size_t),
         ("memory_limit_bytes", c_uint64),
+        ("gpu_timeout_ms", c_uint64),
+        ("cache_directory", c_char_p),
     ]
 
 
@@ -48,6 +50,9 @@ class Request(ctypes.Structure):
         ("nodes", c_float),
         ("fragments", c_void_p),
         ("fragments_format", c_int32),
+        ("threshold_glsl", c_char_p),
+        ("threshold_parameters", POINTER(c_float)),
+        ("threshold_parameter_count", c_uint32),
         ("order", c_int32),
         ("max_tiles", c_uint64),
         ("priority", c_int32),

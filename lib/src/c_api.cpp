@@ -213,7 +213,9 @@ quadtile_service_options default_options() {
             .lanes = defaults.lanes,
             .max_batch_layers = defaults.max_batch_layers,
             .queue_capacity = defaults.queue_capacity,
-            .memory_limit_bytes = defaults.memory_limit_bytes};
+            .memory_limit_bytes = defaults.memory_limit_bytes,
+            .gpu_timeout_ms = static_cast<std::uint64_t>(defaults.gpu_timeout.count()),
+            .cache_directory = nullptr};
 }
 
 TexelFormat format_of(std::int32_t format, const char* name) {
@@ -267,6 +269,16 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
             MapView fragments{required(request.fragments, "fragments"), shape};
             fragments.shape.format = format_of(request.fragments_format, "fragments_format");
             return Threshold::memory(request.threshold_value, request.nodes, fragments);
+        }
+        case QUADTILE_THRESHOLD_GLSL: {
+            const char* glsl = required(request.threshold_glsl, "threshold_glsl");
+            std::vector<float> parameters;
+            if (request.threshold_parameter_count != 0) {
+                const float* first = required(request.threshold_parameters, "threshold_parameters");
+                parameters.assign(first, first + request.threshold_parameter_count);
+            }
+            return Threshold::function(quadtile::ThresholdFunction::from_glsl(glsl),
+                                       std::move(parameters));
         }
         default:
             throw none_of("threshold_kind", request.threshold_kind, "QUADTILE_THRESHOLD_*");
@@ -410,10 +422,13 @@ quadtile_status quadtile_service_create(const quadtile_service_options* options,
                                              .lanes = given.lanes,
                                              .max_batch_layers = given.max_batch_layers,
                                              .queue_capacity = given.queue_capacity,
-                                             .memory_limit_bytes = given.memory_limit_bytes};
+                                             .memory_limit_bytes = given.memory_limit_bytes,
+                                             .gpu_timeout = milliseconds_of(given.gpu_timeout_ms)};
         quadtile::DeviceOptions device_options;
         device_options.select = given.device != nullptr ? given.device : "";
         device_options.validation = given.validation != 0;
+        device_options.cache_directory =
+            given.cache_directory != nullptr ? given.cache_directory : "";
         device_options.log = log_callback_of(given);
         result = new quadtile_service(Device::create(device_options), service_options);
         return QUADTILE_SUCCESS;

@@ -202,6 +202,38 @@ static void lists_are_those_of_the_reference(void) {
     quadtile_service_destroy(service);
 }
 
+static void thresholds_are_compiled_from_glsl(void) {
+    const char* glsl =
+        "float threshold(uint level, uvec2 position, uint layer) {\n"
+        "    return threshold_parameter(0) + threshold_parameter(1);\n"
+        "}\n";
+    const float parameters[] = {0.5f, 0.25f};
+    quadtile_service* service = make_service(default_options());
+    quadtile_request request = request_of(floats, 130, 70);
+    request.threshold_kind = QUADTILE_THRESHOLD_GLSL;
+    request.threshold_glsl = glsl;
+    request.threshold_parameters = parameters;
+    request.threshold_parameter_count = 2;
+    const quadtile_tile_list* list = NULL;
+    quadtile_ticket* ticket = submit(service, request);
+    const quadtile_status status = quadtile_ticket_take(ticket, &list);
+    quadtile_ticket_free(ticket);
+    if (status == QUADTILE_ERROR_UNSUPPORTED) {
+        printf("skipped: %s\n", quadtile_last_error());
+    } else {
+        CHECK(status == QUADTILE_SUCCESS);
+        request.threshold_kind = QUADTILE_THRESHOLD_CONSTANT;
+        request.threshold_value = 0.75f;
+        check_empty(difference_from_reference(&request, list), __LINE__);
+        quadtile_tile_list_free(list);
+        request.threshold_kind = QUADTILE_THRESHOLD_GLSL;
+        request.threshold_glsl = "float threshold(uint level";
+        CHECK_ERROR(submit(service, request), QUADTILE_ERROR_INVALID_ARGUMENT,
+                    "threshold:1: error: ");
+    }
+    quadtile_service_destroy(service);
+}
+
 static void lists_say_how_they_came_about(void) {
     const struct {
         int32_t strategy;
@@ -509,7 +541,16 @@ static void bad_requests_are_refused(void) {
     CHECK_REFUSED(request.format = -1, "QUADTILE_FORMAT_*");
     CHECK_REFUSED(request.order = 2, "order is 2");
     CHECK_REFUSED(request.threshold_kind = 0, "threshold_kind is 0");
-    CHECK_REFUSED(request.threshold_kind = 5, "threshold_kind is 5");
+    CHECK_REFUSED(request.threshold_kind = 6, "threshold_kind is 6");
+    CHECK_REFUSED(request.threshold_kind = QUADTILE_THRESHOLD_GLSL, "threshold_glsl is NULL");
+    CHECK_REFUSED((request.threshold_kind = QUADTILE_THRESHOLD_GLSL, request.threshold_glsl = "x",
+                   request.threshold_parameter_count = 1),
+                  "threshold_parameters is NULL");
+    CHECK_REFUSED((request.threshold_kind = QUADTILE_THRESHOLD_GLSL, request.threshold_glsl = "x",
+                   request.threshold_parameters = floats, request.threshold_parameter_count = 17),
+                  "at most 16 parameters");
+    CHECK_REFUSED((request.threshold_kind = QUADTILE_THRESHOLD_GLSL, request.threshold_glsl = ""),
+                  "is empty");
     CHECK_REFUSED(request.threshold_value = -1.0f, "negative");
     CHECK_REFUSED(request.threshold_value = special[7], "NaN");
 
@@ -618,6 +659,7 @@ static void host_memory_may_run_out(void) {
 int main(void) {
     fill_maps();
     lists_are_those_of_the_reference();
+    thresholds_are_compiled_from_glsl();
     lists_say_how_they_came_about();
     a_list_outlives_ticket_and_service();
     budgets_are_kept();

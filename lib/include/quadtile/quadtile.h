@@ -115,6 +115,11 @@ typedef struct quadtile_service_options {
     uint32_t max_batch_layers;    // that go into one run
     size_t queue_capacity;        // requests that may wait
     uint64_t memory_limit_bytes;  // of device and staging memory; 0: no limit
+    uint64_t gpu_timeout_ms;      // a run that takes longer counts as hung: the device is lost
+    // A folder in which compiled pipelines and GLSL are kept from one run of the program to the
+    // next. NULL or empty: the environment variable QUADTILE_CACHE_DIRECTORY; where that is empty
+    // too, nothing is kept.
+    const char* cache_directory;
 } quadtile_service_options;
 
 // Sets all options to their defaults. `struct_size` is sizeof(quadtile_service_options).
@@ -153,7 +158,8 @@ enum {
     QUADTILE_THRESHOLD_CONSTANT = 1,        // threshold_value at every level
     QUADTILE_THRESHOLD_PER_LEVEL = 2,       // threshold_levels[l] at level l
     QUADTILE_THRESHOLD_MAX_RESOLUTION = 3,  // threshold_value / 2^l at level l
-    QUADTILE_THRESHOLD_MEMORY = 4           // that, and at most `nodes` list nodes in a tile
+    QUADTILE_THRESHOLD_MEMORY = 4,          // that, and at most `nodes` list nodes in a tile
+    QUADTILE_THRESHOLD_GLSL = 5             // what the GLSL function threshold_glsl says
 };
 
 enum {
@@ -182,6 +188,11 @@ typedef struct quadtile_request {
     // How many fragments lie in a pixel of each texel: a map of the same size and layers.
     const void* fragments;
     int32_t fragments_format;  // QUADTILE_FORMAT_*
+    // GLSL that defines float threshold(uint level, uvec2 position, uint layer), and what
+    // threshold_parameter(i) is there, up to 16 (<quadtile/threshold_function.hpp>).
+    const char* threshold_glsl;
+    const float* threshold_parameters;
+    uint32_t threshold_parameter_count;
 
     int32_t order;         // QUADTILE_ORDER_*
     uint64_t max_tiles;    // a budget, kept by scaling all thresholds; 0: none
