@@ -38,10 +38,11 @@ std::string summary(const TileList& list, const DemoRequest& request) {
 }  // namespace
 
 void run_demo(const DemoRequest& request) {
+    const auto trace = open_trace(request.subdivision);
     const Stopwatch load_watch;
     const std::vector<float> texels = render_demo_map(request.size);
     const MapView map = view_of(texels, request.size, request.size);
-    const double load = load_watch.milliseconds();
+    const StageTime load = load_watch.stage("load");
 
     SubdivisionRequest subdivision = request.subdivision;
     if (!subdivision.threshold) {
@@ -61,9 +62,11 @@ void run_demo(const DemoRequest& request) {
     }
     output.commit();
     image.commit();
+    const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
-        std::cerr << describe_run(list, load, write_watch.milliseconds());
+        std::cerr << describe_run(list, load, write);
     }
+    write_trace(trace.get(), list, load, write);
 
     OutputFile standard_output = OutputFile::standard_output();
     standard_output.write(summary(list, request));

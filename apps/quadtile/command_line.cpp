@@ -151,6 +151,12 @@ void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
         ->group(group);
     command.add_flag("--stats", request.stats,
                      "Print tile counts and the time of each stage to standard error");
+    command
+        .add_option("--trace", request.trace,
+                    "File for the stages and their times in Chrome's trace-event format, for "
+                    "chrome://tracing or Perfetto")
+        ->type_name("FILE")
+        ->group(group);
 }
 
 CLI::Option* add_format_option(CLI::App& command, std::string& format) {
@@ -513,7 +519,8 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
         }
         check_files(command, {{"INPUT", arguments.tiles.input},
                               {"--output", arguments.tiles.output},
-                              {"--image", arguments.tiles.image}});
+                              {"--image", arguments.tiles.image},
+                              {"--trace", arguments.tiles.subdivision.trace}});
         // INPUT may hold them, too.
         check_files(command, {{"--fragments", arguments.tiles_subdivision.fragments},
                               {"--output", arguments.tiles.output},
@@ -552,7 +559,8 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
         complete(command, arguments.demo_subdivision, arguments.demo.subdivision);
         check_files(command, {{"--output", arguments.demo.output},
                               {"--image", arguments.demo.image},
-                              {"--map", arguments.demo.map}});
+                              {"--map", arguments.demo.map},
+                              {"--trace", arguments.demo.subdivision.trace}});
         arguments.demo.format = format_of(arguments.demo_format, arguments.demo.output);
         return arguments.demo;
     }

@@ -41,6 +41,7 @@ Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
 }  // namespace
 
 void run_tiles(const TilesRequest& request) {
+    const auto trace = open_trace(request.subdivision);
     const Stopwatch load_watch;
     const LoadedMap map = load_map(request.input, request.channel);
     SubdivisionRequest subdivision = request.subdivision;
@@ -51,7 +52,7 @@ void run_tiles(const TilesRequest& request) {
     if (request.function) {
         subdivision.threshold = function_threshold(*request.function, glsl);
     }
-    const double load = load_watch.milliseconds();
+    const StageTime load = load_watch.stage("load");
 
     const TileList list = [&] {
         try {
@@ -75,9 +76,11 @@ void run_tiles(const TilesRequest& request) {
     if (image) {
         image->commit();
     }
+    const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
-        std::cerr << describe_run(list, load, write_watch.milliseconds());
+        std::cerr << describe_run(list, load, write);
     }
+    write_trace(trace.get(), list, load, write);
 }
 
 }  // namespace quadtile::app

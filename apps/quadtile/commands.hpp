@@ -37,6 +37,7 @@ struct SubdivisionRequest {
     std::optional<std::uint64_t> max_tiles;
     std::string device;  // as in DeviceOptions::select
     bool stats = false;
+    std::filesystem::path trace;  // empty: none
 };
 
 // Threshold::memory, with the fragments in a file.

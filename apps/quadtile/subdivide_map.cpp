@@ -38,7 +38,7 @@ TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
     if (request.strategy == Strategy::reference) {
         const Stopwatch watch;
         TileList list = reference::subdivide(map, *request.threshold, {request.max_tiles});
-        list.stages.push_back({"subdivide", watch.milliseconds(), false});
+        list.stages.push_back(watch.stage("subdivide"));
         return list;
     }
     const Device device = open_device(request.device, "--strategy reference");
@@ -50,7 +50,23 @@ void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& 
     file.write(encode_png(draw_tiles(map, tiles)));
 }
 
-std::string describe_run(const TileList& list, double load, double write) {
+std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request) {
+    return request.trace.empty() ? nullptr : std::make_unique<TraceFile>(request.trace.string());
+}
+
+void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
+                 const StageTime& write) {
+    if (trace == nullptr) {
+        return;
+    }
+    const std::string track = "quadtile";
+    trace->add({&load, 1}, track);
+    trace->add(list.stages, track);
+    trace->add({&write, 1}, track);
+    trace->close();
+}
+
+std::string describe_run(const TileList& list, const StageTime& load, const StageTime& write) {
     std::ostringstream text;
     text << std::fixed << std::setprecision(3);
     const auto line = [&](const std::string& name) -> std::ostream& {
@@ -74,11 +90,12 @@ std::string describe_run(const TileList& list, double load, double write) {
     line("clamped tiles") << clamped << "\n";
     line("NaN texels") << list.nan_texels << "\n";
     line("buffer repeats") << list.buffer_repeats << "\n";
-    line("load") << load << " ms\n";
-    for (const StageTime& stage : list.stages) {
+    std::vector<StageTime> stages = list.stages;
+    stages.insert(stages.begin(), load);
+    stages.push_back(write);
+    for (const StageTime& stage : stages) {
         line(stage.stage) << stage.milliseconds << (stage.on_gpu ? " ms on the GPU\n" : " ms\n");
     }
-    line("write") << write << " ms\n";
     return text.str();
 }
 

@@ -5,7 +5,10 @@
 #include "commands.hpp"
 #include "output_file.hpp"
 
+#include <quadtile/trace.hpp>
+
 #include <chrono>
+#include <memory>
 
 namespace quadtile::app {
 
@@ -15,17 +18,24 @@ namespace quadtile::app {
 // Writes the picture of the map into a file that is still to be committed.
 void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& tiles);
 
-// The line for each number of --stats. `load` and `write` in milliseconds.
-[[nodiscard]] std::string describe_run(const TileList& list, double load, double write);
+// The line for each number of --stats: also of the stages before and after those of the list.
+[[nodiscard]] std::string describe_run(const TileList& list, const StageTime& load,
+                                       const StageTime& write);
+
+// What --trace asks for, if anything: opened before the work, so that times count from there.
+[[nodiscard]] std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request);
+void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
+                 const StageTime& write);
 
 [[nodiscard]] const char* name_of(Strategy strategy) noexcept;
 
-// Milliseconds since it was made.
+// From its making on.
 class Stopwatch {
  public:
-    [[nodiscard]] double milliseconds() const {
-        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
-            .count();
+    [[nodiscard]] StageTime stage(const std::string& name) const {
+        const std::chrono::duration<double, std::milli> elapsed =
+            std::chrono::steady_clock::now() - start_;
+        return {name, elapsed.count(), false, start_};
     }
 
  private:

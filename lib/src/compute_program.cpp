@@ -1,5 +1,6 @@
 #include "compute_program.hpp"
 
+#include <chrono>
 #include <string>
 
 namespace quadtile::detail {
@@ -23,10 +24,10 @@ Descriptor Descriptor::storage_buffer(VkBuffer buffer, vk::DeviceSize offset,
     return {vk::DescriptorType::eStorageBuffer, {}, {buffer, offset, range}};
 }
 
-ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context,
+ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context, std::string name,
                                std::vector<BindingType> bindings, std::uint32_t push_constant_bytes,
                                vk::DescriptorSetLayout user_set)
-    : context_(std::move(context)), bindings_(std::move(bindings)) {
+    : context_(std::move(context)), name_(std::move(name)), bindings_(std::move(bindings)) {
     const auto compute = vk::ShaderStageFlagBits::eCompute;
     std::vector<vk::DescriptorSetLayoutBinding> layout_bindings;
     for (const BindingType& binding : bindings_) {
@@ -42,6 +43,8 @@ ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context,
         }
         layout_ = context_->device.createPipelineLayoutUnique({{}, sets, push_constants}, nullptr,
                                                               dispatch());
+        context_->name(*set_layout_, name_);
+        context_->name(*layout_, name_);
     });
 }
 
@@ -64,7 +67,8 @@ Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const
         static_cast<std::uint32_t>(entries.size()), entries.data(),
         values.size() * sizeof(std::uint32_t), values.data());
 
-    return vulkan_calls(std::string("compiling the kernel ") + name, [&] {
+    const auto start = std::chrono::steady_clock::now();
+    auto made = vulkan_calls(std::string("compiling the kernel ") + name, [&] {
         const auto module = context_->device.createShaderModuleUnique(
             {{}, code.spirv.size_bytes(), code.spirv.data()}, nullptr, dispatch());
         vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, module.get(),
@@ -75,10 +79,17 @@ Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const
             stage.setFlags(vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups);
             stage.setPNext(&size);
         }
+        context_->name(*module, name);
         auto pipeline = context_->device.createComputePipelineUnique(
             context_->pipeline_cache.handle(), {{}, stage, layout()}, nullptr, dispatch());
+        context_->name(*pipeline.value, name);
         return std::move(pipeline.value);
     });
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    context_->say(Severity::info, std::string("compiled the kernel ") + name + " in " +
+                                      std::to_string(elapsed.count()) + " ms");
+    return made;
 }
 
 Unique<vk::Sampler> ComputeProgram::make_sampler(vk::Filter filter,
@@ -95,7 +106,9 @@ Unique<vk::Sampler> ComputeProgram::make_sampler(vk::Filter filter,
         info.setPNext(&reduction_info);
     }
     return vulkan_calls("creating a sampler", [&] {
-        return context_->device.createSamplerUnique(info, nullptr, dispatch());
+        auto sampler = context_->device.createSamplerUnique(info, nullptr, dispatch());
+        context_->name(*sampler, name_);
+        return sampler;
     });
 }
 
@@ -111,6 +124,8 @@ DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& de
         result.set = context_->device
                          .allocateDescriptorSets({result.pool.get(), set_layout_.get()}, dispatch())
                          .front();
+        context_->name(*result.pool, name_);
+        context_->name(result.set, name_);
         std::vector<vk::WriteDescriptorSet> writes;
         for (const Descriptor& descriptor : descriptors) {
             const BindingType& binding = bindings_[writes.size()];

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace quadtile::detail {
@@ -42,9 +43,10 @@ struct DescriptorSet {
 class ComputeProgram {
  public:
     // The bindings of set 0, and push constants of this size; `user_set` is the layout of set 1,
-    // where there is one.
-    ComputeProgram(std::shared_ptr<DeviceContext> context, std::vector<BindingType> bindings,
-                   std::uint32_t push_constant_bytes, vk::DescriptorSetLayout user_set = {});
+    // where there is one. `name` is for debuggers: "the pyramid".
+    ComputeProgram(std::shared_ptr<DeviceContext> context, std::string name,
+                   std::vector<BindingType> bindings, std::uint32_t push_constant_bytes,
+                   vk::DescriptorSetLayout user_set = {});
 
     // Compiles a kernel, in the variant that suits the device. `name` is for error messages and
     // debuggers.
@@ -69,6 +71,7 @@ class ComputeProgram {
 
  private:
     std::shared_ptr<DeviceContext> context_;
+    std::string name_;
     std::vector<BindingType> bindings_;
     Unique<vk::DescriptorSetLayout> set_layout_;
     Unique<vk::PipelineLayout> layout_;

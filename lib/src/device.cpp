@@ -52,6 +52,18 @@ bool layer_installed(const Dispatch& dispatch) {
     });
 }
 
+// The loader has it itself, or else the layer.
+bool offers_debug_utils(const Dispatch& dispatch, bool validation) {
+    const auto has_it = [&](const std::string& layer) {
+        const auto extensions = vk::enumerateInstanceExtensionProperties(
+            layer.empty() ? vk::Optional<const std::string>(nullptr) : layer, dispatch);
+        return std::ranges::any_of(extensions, [](const auto& extension) {
+            return std::string_view(extension.extensionName) == VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+        });
+    };
+    return has_it("") || (validation && has_it(VALIDATION_LAYER));
+}
+
 VKAPI_ATTR VkBool32 VKAPI_CALL forward_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                VkDebugUtilsMessageTypeFlagsEXT /*types*/,
                                                const VkDebugUtilsMessengerCallbackDataEXT* data,
@@ -82,9 +94,12 @@ void create_instance(DeviceContext& context, bool validation) {
                             " is not installed (Debian: vulkan-validationlayers)");
         }
         info.setPEnabledLayerNames(layers).setPNext(&validation_features);
-        if (context.log) {
-            info.setPEnabledExtensionNames(extensions);
-        }
+    }
+    context.debug_utils = vulkan_calls("asking for instance extensions", [&] {
+        return offers_debug_utils(context.dispatch, validation);
+    });
+    if (context.debug_utils) {
+        info.setPEnabledExtensionNames(extensions);
     }
     try {
         context.instance = vk::createInstance(info, nullptr, context.dispatch);
@@ -99,7 +114,7 @@ void create_instance(DeviceContext& context, bool validation) {
     }
     context.dispatch.init(context.instance);
 
-    if (validation && context.log) {
+    if (validation && context.log && context.debug_utils) {
         using SeverityBit = vk::DebugUtilsMessageSeverityFlagBitsEXT;
         using TypeBit = vk::DebugUtilsMessageTypeFlagBitsEXT;
         const vk::DebugUtilsMessengerCreateInfoEXT messenger(
@@ -433,6 +448,12 @@ Device Device::create(const DeviceOptions& options) {
     context->queue_family = compute_family(candidate.device, context->dispatch).value();
     context->set_limits(options.limits);
     create_device(*context, candidate);
+    vulkan_calls("naming the device", [&] {
+        context->name(context->device, "the device");
+        context->name(context->queue, "the queue");
+    });
+    context->say(Severity::info, "using device " + std::to_string(candidate.info.index) + ", " +
+                                     candidate.info.name + ", " + candidate.info.driver);
     open_caches(*context, from_environment(options.cache_directory, "QUADTILE_CACHE_DIRECTORY"));
     return Device(std::move(context));
 }
@@ -446,6 +467,7 @@ Device Device::adopt(const AdoptedDevice& host) {
     }
     auto context = std::make_shared<DeviceContext>();
     context->log = host.log;
+    context->debug_utils = host.debug_utils;
     context->dispatch = Dispatch(host.get_instance_proc_addr);
     context->instance = vk::Instance(host.instance);
     context->physical_device = vk::PhysicalDevice(host.physical_device);

@@ -41,7 +41,8 @@ class DeviceContext {
     vk::Device device;
     vk::Queue queue;
     std::uint32_t queue_family = 0;
-    bool owned = false;  // the instance and the device are destroyed with this
+    bool owned = false;        // the instance and the device are destroyed with this
+    bool debug_utils = false;  // VK_EXT_debug_utils is on
 
     DeviceInfo info;
     LogCallback log;
@@ -59,6 +60,24 @@ class DeviceContext {
     // other. Thread-safe. Throws what Vulkan-Hpp throws.
     void submit(const vk::SubmitInfo& work, vk::Fence fence) const;
 
+    // Gives an object of this device a name that debuggers and validation messages show; nothing
+    // where VK_EXT_debug_utils is off. Throws what Vulkan-Hpp throws.
+    template <typename Handle>
+    void name(Handle handle, const std::string& text) const {
+        if (debug_utils) {
+            const std::string full = "quadtile: " + text;
+            const auto value = reinterpret_cast<std::uint64_t>(static_cast<Handle::CType>(handle));
+            device.setDebugUtilsObjectNameEXT({Handle::objectType, value, full.c_str()}, dispatch);
+        }
+    }
+
+    // To the log, where there is one.
+    void say(Severity severity, const std::string& message) const {
+        if (log) {
+            log(severity, message);
+        }
+    }
+
     [[nodiscard]] bool can_submit() const { return queue || host_submit; }
 
     SubmitFunction host_submit;  // of an adopted device; may be empty
@@ -66,6 +85,30 @@ class DeviceContext {
 
     // Fills in the limits from the device's and the overrides.
     void set_limits(const LimitOverrides& overrides);
+};
+
+// A region of a command buffer that debuggers show under a name.
+class DebugLabel {
+ public:
+    DebugLabel(const DeviceContext& context, vk::CommandBuffer commands, const std::string& name)
+        : context_(context), commands_(commands) {
+        if (context_.debug_utils) {
+            const std::string full = "quadtile: " + name;
+            commands_.beginDebugUtilsLabelEXT(vk::DebugUtilsLabelEXT(full.c_str()),
+                                              context_.dispatch);
+        }
+    }
+    DebugLabel(const DebugLabel&) = delete;
+    DebugLabel& operator=(const DebugLabel&) = delete;
+    ~DebugLabel() {
+        if (context_.debug_utils) {
+            commands_.endDebugUtilsLabelEXT(context_.dispatch);
+        }
+    }
+
+ private:
+    const DeviceContext& context_;
+    vk::CommandBuffer commands_;
 };
 
 }  // namespace quadtile::detail

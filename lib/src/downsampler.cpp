@@ -273,8 +273,9 @@ struct Downsampler::Impl {
 
     Impl(const Device& device, DownsamplerOptions requested)
         : options(settled(*device.context(), std::move(requested))),
-          program(device.context(), binding_types(), sizeof(DownsampleParameters)),
-          lister(device.context(),
+          program(device.context(), "the downsampler", binding_types(),
+                  sizeof(DownsampleParameters)),
+          lister(device.context(), "the lister of dirty blocks",
                  {{0, vk::DescriptorType::eStorageBuffer},
                   {1, vk::DescriptorType::eStorageBuffer},
                   {2, vk::DescriptorType::eStorageBuffer}},
@@ -653,8 +654,10 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
                                      {aspect, level, 1, 0, shape.layers});
         info.pNext = &usage_info;
         bound->views.push_back(vulkan_calls("creating the view of a mip level", [&] {
-            return impl.context->device.createImageViewUnique(info, nullptr,
-                                                              impl.program.dispatch());
+            auto view =
+                impl.context->device.createImageViewUnique(info, nullptr, impl.program.dispatch());
+            impl.context->name(*view, "mip level " + std::to_string(level));
+            return view;
         }));
         return *bound->views.back();
     };
@@ -809,6 +812,7 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding) const
     const Binding::Impl& bound = *binding.impl_;
     const Dispatch& dispatch = impl.program.dispatch();
     const vk::CommandBuffer buffer(commands);
+    const detail::DebugLabel label(*impl.context, buffer, "mip levels");
     if (impl.options.method == MipMethod::blit) {
         record_blits(buffer, dispatch, bound.shape, bound.source, bound.destination,
                      impl.options.copy_source);
@@ -851,6 +855,7 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding,
     const Binding::Impl::Pass& pass = bound.passes.front();
     const Dispatch& dispatch = impl.program.dispatch();
     const vk::CommandBuffer buffer(commands);
+    const detail::DebugLabel label(*impl.context, buffer, "mip levels of dirty rectangles");
     buffer.bindPipeline(vk::PipelineBindPoint::eCompute, impl.pipeline(bound.some_blocks_kind),
                         dispatch);
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
@@ -882,6 +887,7 @@ void Downsampler::record_indirect(VkCommandBuffer commands, const Binding& bindi
     }
     const Dispatch& dispatch = impl.program.dispatch();
     const vk::CommandBuffer buffer(commands);
+    const detail::DebugLabel label(*impl.context, buffer, "mip levels of listed rectangles");
     buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.list_pipeline, dispatch);
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.lister.layout(), 0,
                               bound.list_descriptors.set, {}, dispatch);

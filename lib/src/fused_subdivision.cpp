@@ -142,6 +142,7 @@ void FusedSubdivision::record_emission(vk::CommandBuffer commands, PipelineKey k
 
 void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
                               const Run& run) const {
+    const DebugLabel label(program_.context(), commands, "subdivision, fused");
     bind(commands, descriptors);
     push(commands, parameters_of(program_.context(), run));
     PipelineKey key = key_of(run);
@@ -172,6 +173,7 @@ void FusedSubdivision::record_update(vk::CommandBuffer commands, vk::DescriptorS
         record(commands, descriptors, run);
         return;
     }
+    const DebugLabel label(program_.context(), commands, "update of a subdivision, fused");
     bind(commands, descriptors);
     PipelineKey key = key_of(run);
     key.pass = Kernel::fused_count;

@@ -114,6 +114,8 @@ Buffer::Buffer(const MemorySource& source, const std::string& name, vk::DeviceSi
     const auto needed = context->device.getBufferMemoryRequirements(*buffer_, context->dispatch);
     memory_ = Memory(source, name, needed, kind);
     vulkan_calls("binding the memory of " + name, [&] {
+        context->name(*buffer_, name);
+        context->name(memory_.handle(), name);
         context->device.bindBufferMemory(*buffer_, memory_.handle(), 0, context->dispatch);
         if (kind != MemoryKind::device) {
             mapped_ = context->device.mapMemory(memory_.handle(), 0, VK_WHOLE_SIZE, {},
@@ -132,10 +134,13 @@ Image::Image(const MemorySource& source, const std::string& name, const vk::Imag
     const auto needed = context->device.getImageMemoryRequirements(*image_, context->dispatch);
     memory_ = Memory(source, name, needed, MemoryKind::device);
     vulkan_calls("binding the memory of " + name, [&] {
+        context->name(*image_, name);
+        context->name(memory_.handle(), name);
         context->device.bindImageMemory(*image_, memory_.handle(), 0, context->dispatch);
         const vk::ImageViewCreateInfo view({}, *image_, vk::ImageViewType::e2DArray, info.format,
                                            {}, {aspect, 0, 1, 0, info.arrayLayers});
         view_ = context->device.createImageViewUnique(view, nullptr, context->dispatch);
+        context->name(*view_, name);
     });
 }
 

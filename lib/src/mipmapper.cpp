@@ -44,8 +44,11 @@ class MipImage {
                 return context->device.allocateMemoryUnique(
                     {needed.size, memory_type(needed.memoryTypeBits)}, nullptr, d);
             });
-        vulkan_calls("binding the memory of " + name,
-                     [&] { context->device.bindImageMemory(*image_, *memory_, 0, d); });
+        vulkan_calls("binding the memory of " + name, [&] {
+            context->name(*image_, name);
+            context->name(*memory_, name);
+            context->device.bindImageMemory(*image_, *memory_, 0, d);
+        });
     }
 
     [[nodiscard]] vk::Image handle() const noexcept { return *image_; }

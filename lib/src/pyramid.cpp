@@ -91,7 +91,7 @@ struct Pyramid::Impl {
     using PipelineKey = std::tuple<bool, std::uint32_t, bool, bool, detail::UpperLevels>;
 
     explicit Impl(const Device& device)
-        : program(device.context(), binding_types(), sizeof(DownsampleParameters)),
+        : program(device.context(), "the pyramid", binding_types(), sizeof(DownsampleParameters)),
           gather(program.make_sampler(vk::Filter::eNearest,
                                       vk::SamplerReductionMode::eWeightedAverage)) {
         if (program.context().info.features.sampler_minmax) {
@@ -191,6 +191,7 @@ void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {
     const DownsampleParameters& parameters = bound.parameters;
     const Dispatch& dispatch = impl_->program.dispatch();
     const vk::CommandBuffer buffer(commands);
+    const detail::DebugLabel label(impl_->program.context(), buffer, "pyramid");
     buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.pipeline, dispatch);
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl_->program.layout(), 0,
                               bound.descriptors.set, {}, dispatch);

@@ -1,11 +1,13 @@
 #include <quadtile/error.hpp>
 #include <quadtile/service.hpp>
+#include <quadtile/trace.hpp>
 
 #include "request_queue.hpp"
 #include "tile_engine.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,8 +38,9 @@ void check(const ServiceOptions& options) {
 
 // One run at a time, by a thread of its own.
 struct Lane {
-    Lane(const Device& device, const ServiceOptions& options)
-        : account(std::make_shared<MemoryAccount>(options.memory_limit_bytes != 0
+    Lane(std::uint32_t index, const Device& device, const ServiceOptions& options)
+        : name("lane " + std::to_string(index)),
+          account(std::make_shared<MemoryAccount>(options.memory_limit_bytes != 0
                                                       ? options.memory_limit_bytes / options.lanes
                                                       : UINT64_MAX)),
           engine(new TileEngine(device,
@@ -46,6 +49,7 @@ struct Lane {
                                  .gpu_timeout = options.gpu_timeout},
                                 account)) {}
 
+    std::string name;  // "lane 0"
     std::shared_ptr<MemoryAccount> account;
     detail::TileEnginePointer engine;
     std::thread thread;
@@ -60,7 +64,7 @@ struct Service::Impl {
           queue(std::make_shared<RequestQueue>(options.queue_capacity)) {
         check(options);
         for (std::uint32_t i = 0; i < options.lanes; ++i) {
-            lanes.push_back(std::make_unique<Lane>(device, options));
+            lanes.push_back(std::make_unique<Lane>(i, device, options));
         }
         // From here on nothing throws but the start of a thread.
         try {
@@ -80,10 +84,11 @@ struct Service::Impl {
     [[nodiscard]] Ticket ticket_of(std::uint64_t number, std::future<TileList> result) const;
     void work(Lane& lane);
     void run(Lane& lane, std::vector<WaitingRequest>& batch);
-    [[nodiscard]] static std::vector<TileList> run_together(
-        Lane& lane, const std::vector<WaitingRequest>& batch);
+    [[nodiscard]] std::vector<TileList> run_together(Lane& lane,
+                                                     const std::vector<WaitingRequest>& batch);
     void run_alone(Lane& lane, WaitingRequest& waiting);
     void note_failure(const std::exception_ptr& failure);
+    void trace_run(const Lane& lane, Clock::time_point start, std::span<const TileList> lists);
 
     Device device;
     ServiceOptions options;
@@ -95,6 +100,7 @@ struct Service::Impl {
     std::atomic<std::uint64_t> failed = 0;
     std::atomic<std::uint64_t> runs = 0;
     std::atomic<std::uint64_t> largest_batch = 0;
+    std::atomic<std::uint64_t> traced_waits = 0;
 };
 
 void Service::Impl::shutdown(Shutdown how) {
@@ -163,7 +169,7 @@ namespace {
 
 void note_wait(TileList& list, const WaitingRequest& waiting, Clock::time_point start) {
     const std::chrono::duration<double, std::milli> wait = start - waiting.arrival;
-    list.stages.insert(list.stages.begin(), {"wait", wait.count(), false});
+    list.stages.insert(list.stages.begin(), {"wait", wait.count(), false, waiting.arrival});
 }
 
 // The texels are no longer needed: they go before the answer is given.
@@ -180,6 +186,8 @@ void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
             lists = run_together(lane, batch);
         } catch (...) {
             // One by one; a lost device says so again.
+            device.context()->say(Severity::warning, "a run of " + std::to_string(batch.size()) +
+                                                         " maps failed: each is tried alone");
             lane.engine->forget_resources();
         }
     }
@@ -205,6 +213,7 @@ std::vector<TileList> Service::Impl::run_together(Lane& lane,
     for (std::size_t i = 0; i < batch.size(); ++i) {
         note_wait(lists[i], batch[i], start);
     }
+    trace_run(lane, start, lists);
     return lists;
 }
 
@@ -220,6 +229,7 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
                     : lane.engine->subdivide(request.map, request.threshold, request.order,
                                              request.max_tiles);
             note_wait(list, waiting, start);
+            trace_run(lane, start, {&list, 1});
             let_go(waiting);
             ++succeeded;
             waiting.promise.set_value(std::move(list));
@@ -242,6 +252,37 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
             return;
         }
     }
+}
+
+// The lists of one run: its stages once, and how long each of its requests has waited.
+void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
+                              std::span<const TileList> lists) {
+    if (!options.trace) {
+        return;
+    }
+    std::uint64_t tiles = 0;
+    std::uint64_t layers = 0;
+    for (const TileList& list : lists) {
+        tiles += list.tiles.size();
+        layers += list.shape.layers;
+        options.trace->add({.name = "wait",
+                            .track = "requests",
+                            .start = list.stages.front().start,
+                            .duration = start - list.stages.front().start,
+                            .id = ++traced_waits});
+    }
+    const TileList& first = lists.front();
+    const std::string count = std::to_string(lists.size());
+    options.trace->add({.name = "run of " + count + (lists.size() == 1 ? " map" : " maps"),
+                        .track = lane.name,
+                        .start = start,
+                        .duration = Clock::now() - start,
+                        .details = {{"width", std::to_string(first.shape.width)},
+                                    {"height", std::to_string(first.shape.height)},
+                                    {"layers", std::to_string(layers)},
+                                    {"tiles", std::to_string(tiles)},
+                                    {"repeats", std::to_string(first.buffer_repeats)}}});
+    options.trace->add(std::span(first.stages).subspan(1), lane.name);
 }
 
 // After the loss of the device nothing can be answered any more.

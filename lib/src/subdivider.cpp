@@ -127,7 +127,7 @@ struct Subdivider::Impl {
           subtree_levels(options.subtree_levels),
           threshold_function(options.threshold_function),
           has_threshold_resources(options.threshold_resources != VK_NULL_HANDLE),
-          program(device.context(), binding_types(strategy != Strategy::fused),
+          program(device.context(), "the subdivision", binding_types(strategy != Strategy::fused),
                   std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters)),
                   options.threshold_resources) {
         if (strategy == Strategy::reference) {
@@ -500,6 +500,9 @@ std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
 void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
                                      const Threshold& threshold) const {
     const Dispatch& dispatch = program.dispatch();
+    const detail::DebugLabel label(
+        program.context(), buffer,
+        strategy == Strategy::per_level ? "subdivision, per level" : "subdivision, subtree");
     const vk::Pipeline passes_pipeline = pipeline(source_of(threshold));
     const auto list_offset =
         static_cast<std::uint32_t>(list_lengths(bound.shape, bound.descents)[0]);

@@ -47,6 +47,9 @@ class Commands {
                 device.allocateCommandBuffers({*pool_, vk::CommandBufferLevel::ePrimary, 1}, d)
                     .front();
             fence_ = device.createFenceUnique({}, nullptr, d);
+            context_->name(*pool_, "the commands");
+            context_->name(buffer_, "the commands");
+            context_->name(*fence_, "the end of the commands");
         });
     }
 
@@ -59,7 +62,10 @@ class Commands {
         vulkan_calls(doing, [&] {
             const Dispatch& d = context_->dispatch;
             buffer_.begin({vk::CommandBufferUsageFlagBits::eOneTimeSubmit}, d);
-            record(buffer_);
+            {
+                const DebugLabel label(*context_, buffer_, doing);
+                record(buffer_);
+            }
             buffer_.end(d);
             vk::SubmitInfo submit;
             submit.setCommandBuffers(buffer_);
@@ -116,8 +122,10 @@ class Timestamps {
             return;
         }
         pool_ = vulkan_calls("creating a query pool", [&] {
-            return context_->device.createQueryPoolUnique({{}, vk::QueryType::eTimestamp, CAPACITY},
-                                                          nullptr, context_->dispatch);
+            auto pool = context_->device.createQueryPoolUnique(
+                {{}, vk::QueryType::eTimestamp, CAPACITY}, nullptr, context_->dispatch);
+            context_->name(*pool, "timestamps");
+            return pool;
         });
         const auto families =
             context_->physical_device.getQueueFamilyProperties(context_->dispatch);

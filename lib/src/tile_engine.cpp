@@ -12,6 +12,7 @@
 #include <iterator>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace quadtile::detail {
 
@@ -36,12 +37,12 @@ vk::ImageCreateInfo map_image_info(const MapShape& shape) {
 // The time since its construction or the last lap, on the host's clock.
 class Stopwatch {
  public:
-    double lap_ms() {
+    StageTime lap(const char* stage) {
         const auto now = std::chrono::steady_clock::now();
-        const std::chrono::duration<double, std::milli> lap = now - start_;
-        start_ = now;
-        return lap.count();
+        const std::chrono::duration<double, std::milli> elapsed = now - start_;
+        return {stage, elapsed.count(), false, std::exchange(start_, now)};
     }
+    void restart() { start_ = std::chrono::steady_clock::now(); }
 
  private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -340,11 +341,19 @@ void TileEngine::finish_run(TileList& result) {
     if (intervals.empty()) {
         return;
     }
-    result.stages.push_back({"copy to the GPU", intervals.front(), true});
-    if (intervals.size() == 3) {
-        result.stages.push_back({"pyramid", intervals[1], true});
+    const char* const with_pyramid[] = {"copy to the GPU", "pyramid", "subdivision"};
+    const char* const without[] = {"copy to the GPU", "subdivision"};
+    const std::span<const char* const> names =
+        intervals.size() == 3 ? std::span<const char* const>(with_pyramid) : without;
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point end = Clock::now();
+    std::vector<StageTime> stages;
+    for (std::size_t i = intervals.size(); i-- > 0;) {
+        end -= std::chrono::duration_cast<Clock::duration>(
+            std::chrono::duration<double, std::milli>(intervals[i]));
+        stages.insert(stages.begin(), {names[i], intervals[i], true, end});
     }
-    result.stages.push_back({"subdivision", intervals.back(), true});
+    result.stages.insert(result.stages.end(), stages.begin(), stages.end());
 }
 
 TileListHeader TileEngine::read_header() const {
@@ -429,7 +438,7 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
                         staged_tiles_offset(shape.layers) + expected_tiles_ * sizeof(Tile));
     };
     expect(expected_tiles_);
-    result.stages.push_back({"allocate", clock.lap_ms(), false});
+    result.stages.push_back(clock.lap("allocate"));
 
     if (by_node) {
         upload_node_thresholds(*request.threshold);
@@ -462,7 +471,7 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
             shape, source.layers,
             {.before_last =
                  [&](vk::CommandBuffer buffer) {
-                     result.stages.push_back({"upload", clock.lap_ms(), false});
+                     result.stages.push_back(clock.lap("upload"));
                      start_clock(buffer);
                  },
              .after_last =
@@ -475,6 +484,9 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
     }
     while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
         ++result.buffer_repeats;
+        context_->say(Severity::info, "a list of " + std::to_string(list_->capacity) +
+                                          " tiles was full, " + std::to_string(header.required) +
+                                          " are needed: it grows, and the run is repeated");
         prepare_list(header.required);
         expect(header.required);
         run_on_device();
@@ -486,13 +498,13 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
                 static_cast<const std::byte*>(readback_staging_.mapped()) + sizeof(header),
                 nan_texels.size() * sizeof(nan_texels[0]));
     result.nan_texels = std::accumulate(nan_texels.begin(), nan_texels.end(), std::uint64_t{0});
-    clock.lap_ms();
+    clock.restart();
     read_tiles(header.written, result.tiles);
     expected_tiles_ = result.tiles.size() + result.tiles.size() / 4;
-    result.stages.push_back({"read back", clock.lap_ms(), false});
+    result.stages.push_back(clock.lap("read back"));
     if (sorts) {
         sort_canonical(result.tiles);
-        result.stages.push_back({"sort", clock.lap_ms(), false});
+        result.stages.push_back(clock.lap("sort"));
     }
     return nan_texels;
 }

@@ -550,6 +550,26 @@ TEST_F(CommandLine, DemoRunsOnTheDevice) {
                 read_file(directory_.path() / "host.png"));
 }
 
+TEST_F(CommandLine, StagesGoIntoATraceFile) {
+    EXPECT_EQ(run({"tiles", "map.pfm", "--constant", "1", "--strategy", "reference", "-o", "out",
+                   "--trace", "trace.json"})
+                  .status,
+              0);
+    const nlohmann::json events =
+        nlohmann::json::parse(read_file(directory_.path() / "trace.json"));
+    std::vector<std::string> names;
+    for (const nlohmann::json& event : events) {
+        if (event["ph"] == "X") {
+            names.push_back(event["name"]);
+        }
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"load", "subdivide", "write"}));
+    EXPECT_THAT(error_of({"tiles", "map.pfm", "--constant", "1", "--trace", "none/trace.json"}, 1),
+                HasSubstr("none/trace.json"));
+    EXPECT_THAT(error_of({"tiles", "map.pfm", "--constant", "1", "--trace", "map.pfm"}, 2),
+                HasSubstr("the same file"));
+}
+
 // ---- GLSL of the user's ------------------------------------------------------------------------
 
 class CommandLineGlsl : public CommandLine {

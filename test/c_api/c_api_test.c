@@ -47,6 +47,9 @@ static int validation = 1; /* where the layer is installed */
 static int validation_messages = 0;
 
 static void log_message(void* user_data, int32_t severity, const char* message) {
+    if (severity == QUADTILE_SEVERITY_INFO) {
+        return;
+    }
     printf("severity %d: %s\n", (int)severity, message);
     ++*(int*)user_data;
 }

@@ -32,7 +32,10 @@ DeviceOptions options_for(const Variant& variant) {
     options.validation = Device::validation_available();
     options.allowed = variant.allowed;
     options.limits = variant.limits;
-    options.log = [](Severity, std::string_view message) {
+    options.log = [](Severity severity, std::string_view message) {
+        if (severity == Severity::info) {
+            return;
+        }
         const std::lock_guard lock(messages_mutex);
         messages.emplace_back(message);
     };

@@ -4,6 +4,7 @@
 #include "gpu_test.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <gmock/gmock.h>
 
@@ -99,6 +100,31 @@ std::string check_answer(TileList list, const SubdivisionRequest& request) {
         sort_canonical(list.tiles);
     }
     return difference(list, expected);
+}
+
+TEST_F(ServiceTest, RunsAreTraced) {
+    const TemporaryDirectory directory;
+    const std::string path = (directory.path() / "trace.json").string();
+    {
+        const auto trace = std::make_shared<TraceFile>(path);
+        Service service(device_for(), {.strategy = Strategy::fused, .lanes = 1, .trace = trace});
+        std::vector<Ticket> tickets;
+        tickets.push_back(service.submit(slow_request()));
+        const MapShape shape{64, 64};
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            tickets.push_back(
+                service.submit(request_of(shape, random_map(shape, i), Threshold::constant(0.5F))));
+        }
+        for (Ticket& ticket : tickets) {
+            (void)ticket.result.get();
+        }
+    }
+    const std::string text = read_file(path);
+    for (const char* const expected :
+         {"\"run of 1 map\"", "\"run of 3 maps\"", "\"lane 0\"", "\"lane 0, GPU\"",
+          "\"subdivision\"", "\"upload\"", "\"wait\"", "\"requests\""}) {
+        EXPECT_THAT(text, HasSubstr(expected));
+    }
 }
 
 TEST_F(ServiceTest, EveryThreadGetsItsLists) {

@@ -113,6 +113,9 @@ struct AdoptedDevice {
                      .storage_image_formats = false,
                      .storage_image_dynamic_indexing = false,
                      .float16 = false};
+    // Whether the host enabled VK_EXT_debug_utils: then quadtile names its objects, and labels what
+    // it records, for frame debuggers and validation messages.
+    bool debug_utils = false;
     LogCallback log;
     LimitOverrides limits;
     // As DeviceOptions::cache_directory, but empty means none.

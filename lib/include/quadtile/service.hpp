@@ -18,6 +18,8 @@
 
 namespace quadtile {
 
+class TraceFile;  // <quadtile/trace.hpp>
+
 namespace detail {
 class RequestQueue;
 }
@@ -39,6 +41,8 @@ struct ServiceOptions {
     std::uint64_t memory_limit_bytes = 0;
     // As for Tiler: a run that takes longer counts as a lost device.
     std::chrono::milliseconds gpu_timeout{60'000};
+    // Where the lanes' runs with their stages go, and how long requests wait. Null: nowhere.
+    std::shared_ptr<TraceFile> trace = nullptr;
 };
 
 struct SubdivisionRequest {

@@ -7,6 +7,7 @@
 #include <quadtile/map.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -48,6 +49,8 @@ struct StageTime {
     std::string stage;
     double milliseconds;
     bool on_gpu;  // measured by GPU timestamps, else by the host's clock
+    // Of those on the GPU estimated: the last of a run ends as the host sees the run finished.
+    std::chrono::steady_clock::time_point start = {};
 };
 
 // The tiles of a map and how they came about.
