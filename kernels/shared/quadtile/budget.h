@@ -20,13 +20,14 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT BUDGET_OCTAVE_FACTORS = 64;
-const QUADTILE_UINT BUDGET_FACTORS = 32 * BUDGET_OCTAVE_FACTORS;
+const QUADTILE_UINT BUDGET_OCTAVE_FACTORS = 64;  // from one power of two to the next
+const QUADTILE_UINT BUDGET_FACTORS = 32 * BUDGET_OCTAVE_FACTORS;  // in all
 
-const QUADTILE_UINT BITS_ONE = 0x3f800000U;
-const QUADTILE_UINT BITS_INFINITY = 0x7f800000U;
+const QUADTILE_UINT BITS_ONE = 0x3f800000U;            // of the float 1
+const QUADTILE_UINT BITS_INFINITY = 0x7f800000U;       // of +infinity
 const QUADTILE_UINT BITS_LEADING_DIGIT = 0x00800000U;  // 2^-126 too: below it lie denormals
 
+// The IEEE 754 bits of a float.
 QUADTILE_SHARED QUADTILE_UINT bits_from_float(float value) {
 #ifdef __cplusplus
     return std::bit_cast<QUADTILE_UINT>(value);
@@ -35,6 +36,7 @@ QUADTILE_SHARED QUADTILE_UINT bits_from_float(float value) {
 #endif
 }
 
+// The float with these IEEE 754 bits.
 QUADTILE_SHARED float float_from_bits(QUADTILE_UINT bits) {
 #ifdef __cplusplus
     return std::bit_cast<float>(bits);

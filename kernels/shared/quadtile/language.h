@@ -10,10 +10,15 @@
 
 #include <cstdint>
 
+// Before all that a header defines: namespace quadtile in C++, nothing in GLSL.
 #define QUADTILE_NAMESPACE_BEGIN namespace quadtile {
+// Ends what QUADTILE_NAMESPACE_BEGIN begins.
 #define QUADTILE_NAMESPACE_END }
+// Marks a function of both languages: constexpr in C++, nothing in GLSL.
 #define QUADTILE_SHARED constexpr
+// An unsigned integer of 32 bits: std::uint32_t in C++, uint in GLSL.
 #define QUADTILE_UINT std::uint32_t
+// A signed integer of 32 bits: std::int32_t in C++, int in GLSL.
 #define QUADTILE_INT std::int32_t
 
 #else

@@ -9,8 +9,8 @@ QUADTILE_NAMESPACE_BEGIN
 
 // Tile coordinates have 16 bits, so a map has at most 2^16 texels on a side: levels 0 to 16.
 const QUADTILE_UINT MAX_MAP_EXTENT = 65536;
-const QUADTILE_UINT MAX_TOP_LEVEL = 16;
-const QUADTILE_UINT MAX_LEVELS = MAX_TOP_LEVEL + 1;
+const QUADTILE_UINT MAX_TOP_LEVEL = 16;              // of the root of the largest map
+const QUADTILE_UINT MAX_LEVELS = MAX_TOP_LEVEL + 1;  // from level 0 to that root
 
 // A tile's layer has 16 bits.
 const QUADTILE_UINT MAX_LAYERS = 65536;

@@ -5,8 +5,8 @@
 //
 //   - round_up: m = ceil(n / 2). Texel i is made of 2i and 2i + 1, of those that exist. The
 //     quadtree's rule.
-//   - fold: m = max(floor(n / 2), 1), as in Vulkan mip chains. The last texel takes in what is left
-//     over, so three texels where n is odd: nothing is lost.
+//   - fold: m = max(floor(n / 2), 1), as in Vulkan mip chains. The last texel takes in what is
+//     left over, so three texels where n is odd: nothing is lost.
 //   - drop: m as for fold; what is left over is dropped, as AMD's FidelityFX SPD does.
 //
 // An axis that has come down to one texel stays there, whatever the rule.
@@ -22,16 +22,16 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT EDGE_ROUND_UP = 0;
-const QUADTILE_UINT EDGE_FOLD = 1;
-const QUADTILE_UINT EDGE_DROP = 2;
+const QUADTILE_UINT EDGE_ROUND_UP = 0;  // sizes rounded up: the quadtree's rule
+const QUADTILE_UINT EDGE_FOLD = 1;      // rounded down, the last texel takes in what is left over
+const QUADTILE_UINT EDGE_DROP = 2;      // rounded down, what is left over is dropped
 
-const QUADTILE_UINT REDUCE_MAX = 0;
-const QUADTILE_UINT REDUCE_MIN = 1;
-const QUADTILE_UINT REDUCE_MEAN = 2;
-const QUADTILE_UINT REDUCE_SUM = 3;
+const QUADTILE_UINT REDUCE_MAX = 0;      // the largest of the texels covered
+const QUADTILE_UINT REDUCE_MIN = 1;      // the smallest
+const QUADTILE_UINT REDUCE_MEAN = 2;     // their mean, each with the same weight
+const QUADTILE_UINT REDUCE_SUM = 3;      // their sum
 const QUADTILE_UINT REDUCE_MIN_MAX = 4;  // minimum in the first channel, maximum in the second
-const QUADTILE_UINT REDUCE_CUSTOM = 5;
+const QUADTILE_UINT REDUCE_CUSTOM = 5;   // the caller's own GLSL
 
 // Texels of a level along one axis of an image of `extent` texels.
 QUADTILE_SHARED QUADTILE_UINT mip_extent(QUADTILE_UINT extent, QUADTILE_UINT level,

@@ -82,7 +82,7 @@ QUADTILE_SHARED QUADTILE_UINT threshold_map_index(QUADTILE_UINT width, QUADTILE_
     return layers * height * width + pyramid_index(width, height, level, x, y, layer);
 }
 
-// Bits of x and y interleaved, x first: the Z-order curve (Morton 1966).
+// The lower 16 bits of a word, with a 0 above each.
 QUADTILE_SHARED QUADTILE_UINT spread_bits(QUADTILE_UINT v) {
     v = (v | (v << 8)) & 0x00ff00ffU;
     v = (v | (v << 4)) & 0x0f0f0f0fU;
@@ -91,6 +91,7 @@ QUADTILE_SHARED QUADTILE_UINT spread_bits(QUADTILE_UINT v) {
     return v;
 }
 
+// Undoes spread_bits: every second bit of a word, from the lowest on.
 QUADTILE_SHARED QUADTILE_UINT gather_bits(QUADTILE_UINT v) {
     v = v & 0x55555555U;
     v = (v | (v >> 1)) & 0x33333333U;
@@ -100,13 +101,17 @@ QUADTILE_SHARED QUADTILE_UINT gather_bits(QUADTILE_UINT v) {
     return v;
 }
 
+// The place of (x, y), each below 2^16, on the Z-order curve (Morton 1966): their bits interleaved,
+// x first.
 QUADTILE_SHARED QUADTILE_UINT morton_encode(QUADTILE_UINT x, QUADTILE_UINT y) {
     return spread_bits(x) | (spread_bits(y) << 1);
 }
 
+// The x of a place on the Z-order curve.
 QUADTILE_SHARED QUADTILE_UINT morton_x(QUADTILE_UINT code) {
     return gather_bits(code);
 }
+// The y of a place on the Z-order curve.
 QUADTILE_SHARED QUADTILE_UINT morton_y(QUADTILE_UINT code) {
     return gather_bits(code >> 1);
 }

@@ -9,6 +9,7 @@
 
 namespace quadtile {
 
+// What kind of failure an Error is.
 enum class ErrorCode {
     invalid_argument,   // the caller's mistake; nothing was done
     unsupported,        // the device or this build cannot do it
@@ -27,7 +28,9 @@ class QUADTILE_API Error : public std::runtime_error {
     Error(ErrorCode code, const std::string& message, int vk_result = 0)
         : std::runtime_error(message), code_(code), vk_result_(vk_result) {}
 
+    // The kind of failure.
     [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+    // The VkResult of the call that failed; 0 (VK_SUCCESS) where there was none.
     [[nodiscard]] int vk_result() const noexcept { return vk_result_; }
 
  private:

@@ -1,4 +1,5 @@
-/* What shared libraries of quadtile export is marked QUADTILE_API; all else is hidden.
+/** \file
+ * What shared libraries of quadtile export is marked QUADTILE_API; all else is hidden.
  *
  * Who links the static libraries defines QUADTILE_STATIC (CMake and pkg-config do): then a plugin
  * that holds them does not export them in turn. */
@@ -10,8 +11,9 @@
 #define QUADTILE_API
 #define QUADTILE_LOCAL
 #else
+/** Marks what a shared library exports. */
 #define QUADTILE_API __attribute__((visibility("default")))
-/* For classes inside those that are exported. */
+/** For classes inside those that are exported. */
 #define QUADTILE_LOCAL __attribute__((visibility("hidden")))
 #endif
 

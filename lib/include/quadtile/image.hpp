@@ -24,33 +24,34 @@ enum class TexelFormat {
     rgba32_float,  // VK_FORMAT_R32G32B32A32_SFLOAT
     rgba16_float,  // VK_FORMAT_R16G16B16A16_SFLOAT
     rgba8_unorm,   // VK_FORMAT_R8G8B8A8_UNORM
-    rgba8_srgb,  // VK_FORMAT_R8G8B8A8_SRGB: colours on the sRGB curve (IEC 61966-2-1), linear alpha
+    rgba8_srgb,    // VK_FORMAT_R8G8B8A8_SRGB: sRGB colours (IEC 61966-2-1), linear alpha
 };
 
 // Bytes of one texel.
 [[nodiscard]] QUADTILE_API std::size_t texel_size_bytes(TexelFormat format) noexcept;
 
-// 1, 2 or 4.
+// Channels of a texel: 1, 2 or 4.
 [[nodiscard]] QUADTILE_API std::uint32_t channel_count(TexelFormat format) noexcept;
 
-// "rgba8_srgb"
+// The enumerator's name, such as "rgba8_srgb".
 [[nodiscard]] QUADTILE_API const char* name_of(TexelFormat format) noexcept;
 
 // Size of an image: texels, at least 1 x 1, and layers of that size, at least 1.
 struct ImageShape {
-    std::uint32_t width = 0;
-    std::uint32_t height = 0;
-    std::uint32_t layers = 1;
-    TexelFormat format = TexelFormat::r32_float;
+    std::uint32_t width = 0;                      // texels
+    std::uint32_t height = 0;                     // texels
+    std::uint32_t layers = 1;                     // of that size
+    TexelFormat format = TexelFormat::r32_float;  // of each texel
 
+    // Whether all of it is the same.
     friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
 // An image that the caller owns and keeps alive during the call it is given to: `layers` images one
 // after the other, rows from the top, no padding.
 struct ImageView {
-    const void* texels = nullptr;
-    ImageShape shape;
+    const void* texels = nullptr;  // the first one; aligned as its channels are
+    ImageShape shape;              // says how many there are
 };
 
 // Throws Error(invalid_argument) where an image has no texels, an extent of 0 or above 65536, more

@@ -12,7 +12,9 @@
 
 namespace quadtile {
 
+// The size and format of a map; its format has one channel.
 using MapShape = ImageShape;
+// A map in host memory, of the caller's.
 using MapView = ImageView;
 
 // TOP = ceil(log2(max(width, height))), the level of the root. 0 for a 1 x 1 map.

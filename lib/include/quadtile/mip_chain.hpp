@@ -15,8 +15,8 @@ namespace quadtile {
 // What becomes of the four texels below a texel. Minima and maxima are exact; NaN counts as the
 // extreme that is asked for (+inf for a maximum, -inf for a minimum), -0 and denormals as 0.
 enum class Reduction : std::uint32_t {
-    max = REDUCE_MAX,
-    min = REDUCE_MIN,
+    max = REDUCE_MAX,  // of all texels covered
+    min = REDUCE_MIN,  // of all texels covered
     // Of all texels covered, each with the same weight, also where edges are odd. sRGB colours in
     // linear light.
     mean = REDUCE_MEAN,
@@ -53,8 +53,9 @@ enum class MipMethod {
 
 // Levels of one image in host memory.
 struct MipChain {
+    // One of them.
     struct Level {
-        ImageShape shape;
+        ImageShape shape;               // its size; all levels have the same layers
         std::vector<std::byte> texels;  // as an ImageView has them
     };
     std::vector<Level> levels;  // level 0 is the source in its own format, or a copy

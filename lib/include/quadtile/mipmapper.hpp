@@ -22,9 +22,9 @@ class QUADTILE_API Mipmapper {
     // Compiles the pipelines. Throws Error as Downsampler does; invalid_argument for an adopted
     // device that was given without a queue.
     explicit Mipmapper(const Device& device, const DownsamplerOptions& options = {});
-    Mipmapper(Mipmapper&&) noexcept;
-    Mipmapper& operator=(Mipmapper&&) noexcept;
-    ~Mipmapper();
+    Mipmapper(Mipmapper&&) noexcept;  // leaves one that can only be destroyed or assigned to
+    Mipmapper& operator=(Mipmapper&&) noexcept;  // leaves one as the constructor does
+    ~Mipmapper();                                // frees what it keeps; nothing runs any more
 
     // The options, with what `automatic` stands for.
     [[nodiscard]] const DownsamplerOptions& options() const noexcept;

@@ -19,10 +19,13 @@ class QUADTILE_API NodeThresholds {
     // Throws Error(invalid_argument) for a size that no map has (check_shape).
     NodeThresholds(std::uint32_t width, std::uint32_t height, std::uint32_t layers = 1);
 
+    // Of the map, texels.
     [[nodiscard]] std::uint32_t width() const noexcept { return width_; }
+    // Of the map, texels.
     [[nodiscard]] std::uint32_t height() const noexcept { return height_; }
+    // Of the map.
     [[nodiscard]] std::uint32_t layers() const noexcept { return layers_; }
-    // Of the root.
+    // The level of the root.
     [[nodiscard]] std::uint32_t top() const noexcept { return top_level(width_, height_); }
 
     // The threshold of a node inside the map: x < level_extent(width(), level), y alike.
@@ -30,6 +33,7 @@ class QUADTILE_API NodeThresholds {
                             std::uint32_t layer = 0) {
         return values_[place(level, x, y, layer)];
     }
+    // The same of one that is not changed.
     [[nodiscard]] float at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                            std::uint32_t layer = 0) const {
         return values_[place(level, x, y, layer)];

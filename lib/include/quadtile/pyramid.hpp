@@ -24,11 +24,11 @@ struct MapImage {
 
 // A range of a buffer of the caller's.
 struct BufferRange {
-    VkBuffer buffer = VK_NULL_HANDLE;
-    VkDeviceSize offset_bytes = 0;
+    VkBuffer buffer = VK_NULL_HANDLE;  // stays the caller's
+    VkDeviceSize offset_bytes = 0;     // aligned as Requirements::alignment_bytes says
 };
 
-// The VkFormat of a map's format.
+// The VkFormat of an image's format.
 [[nodiscard]] QUADTILE_API VkFormat vk_format(TexelFormat format) noexcept;
 
 // Builds the maximum quadtree of every layer of a map in one dispatch (AMD's single-pass
@@ -37,10 +37,11 @@ struct BufferRange {
 // Thread-safe. Recordings that share a state buffer must not execute at the same time.
 class QUADTILE_API Pyramid {
  public:
-    // Compiles a pipeline; `bind` compiles others when a shape or format first needs them. Throws
-    // Error.
+    // Compiles a pipeline; `bind` compiles others when a shape or format first needs them.
+    // Throws Error: out_of_memory, device_lost, vulkan.
     explicit Pyramid(const Device& device);
 
+    // What the caller must bring: two buffers, or ranges of one.
     struct Requirements {
         // The pyramid: levels 1 to TOP, 32-bit floats, placed as <quadtile/quadtree.h> says
         // (pyramid_index).
@@ -56,19 +57,20 @@ class QUADTILE_API Pyramid {
     // Throws Error(invalid_argument, unsupported) for a shape that the device cannot hold.
     [[nodiscard]] Requirements requirements(const MapShape& shape) const;
 
+    // What the caller brings; all of it stays the caller's.
     struct Resources {
-        MapImage map;
-        BufferRange pyramid;
-        BufferRange state;
+        MapImage map;         // only read
+        BufferRange pyramid;  // pyramid_size_bytes; what it holds before does not matter
+        BufferRange state;    // state_size_bytes, zeros at first
     };
 
     // The descriptors of one set of resources. Keep it until the commands recorded with it have
     // executed; then destroy it before the resources or after, as you like.
     class QUADTILE_API Binding {
      public:
-        Binding(Binding&&) noexcept;
-        Binding& operator=(Binding&&) noexcept;
-        ~Binding();
+        Binding(Binding&&) noexcept;  // leaves one that can only be destroyed or assigned to
+        Binding& operator=(Binding&&) noexcept;  // leaves one as the constructor does
+        ~Binding();                              // destroys the descriptors
 
      private:
         friend class Pyramid;
@@ -78,7 +80,7 @@ class QUADTILE_API Pyramid {
     };
 
     // Writes the descriptors; the resources must exist, their contents do not matter yet.
-    // Throws Error.
+    // Throws Error: invalid_argument and unsupported as requirements does, out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
     // Records one dispatch into a command buffer of a queue with compute, outside a render pass.

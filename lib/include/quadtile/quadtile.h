@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #ifdef __GNUC__
+// Marks what a shared library exports.
 #define QUADTILE_C_API __attribute__((visibility("default")))
 #else
 #define QUADTILE_C_API
@@ -38,8 +39,9 @@ extern "C" {
 
 // Below 0: an error, explained by quadtile_last_error(). Above 0: no error, but not done either.
 typedef int32_t quadtile_status;
+// The values of quadtile_status.
 enum {
-    QUADTILE_SUCCESS = 0,
+    QUADTILE_SUCCESS = 0,  // done
 
     QUADTILE_NOT_READY = 1,   // the request is not answered yet
     QUADTILE_QUEUE_FULL = 2,  // the request was not taken; submit it later
@@ -62,44 +64,53 @@ QUADTILE_C_API const char* quadtile_last_error(void);
 
 // ---- Devices
 
+// What one Vulkan device of this machine can do. Owned by the list or the service that it is from.
 typedef struct quadtile_device_info {
-    uint32_t index;      // what quadtile_service_options.device may name, as text
-    const char* name;    // or part of this
-    const char* type;    // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
-    const char* driver;  // name and version as the driver gives them
-    uint32_t api_version;
-    uint32_t max_map_extent;  // texels on a side
-    uint32_t max_layers;
+    uint32_t index;               // what quadtile_service_options.device may name, as text
+    const char* name;             // or part of this
+    const char* type;             // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
+    const char* driver;           // name and version as the driver gives them
+    uint32_t api_version;         // of Vulkan, as VK_MAKE_API_VERSION packs it
+    uint32_t max_map_extent;      // texels on a side
+    uint32_t max_layers;          // of a map
     uint64_t max_tiles;           // of a list
     uint64_t local_memory_bytes;  // largest device-local heap
     const char* rejections;       // why quadtile cannot use it; empty: it can
 } quadtile_device_info;
 
+// The devices of this machine, in the loader's order.
 typedef struct quadtile_device_list {
-    const quadtile_device_info* const* devices;
-    uint32_t device_count;
+    const quadtile_device_info* const* devices;  // pointers to them
+    uint32_t device_count;                       // how many
 } quadtile_device_list;
 
 // All Vulkan devices of this machine. Free the list with quadtile_device_list_free.
 QUADTILE_C_API quadtile_status quadtile_enumerate_devices(const quadtile_device_list** list);
 
-// NULL is allowed.
+// Frees a list and all that it points to. NULL is allowed.
 QUADTILE_C_API void quadtile_device_list_free(const quadtile_device_list* list);
 
 // ---- Service
 
+// How the tiles are found; all give the same set. quadtile::Strategy says more.
 enum {
     QUADTILE_STRATEGY_AUTOMATIC = 0,  // the fastest for the device, the map and its threshold
-    QUADTILE_STRATEGY_PER_LEVEL = 1,
-    QUADTILE_STRATEGY_SUBTREE = 2,
-    QUADTILE_STRATEGY_FUSED = 3
+    QUADTILE_STRATEGY_PER_LEVEL = 1,  // one dispatch a level
+    QUADTILE_STRATEGY_SUBTREE = 2,    // one dispatch for several levels
+    QUADTILE_STRATEGY_FUSED = 3       // one dispatch; for thresholds that are monotone
 };
 
-enum { QUADTILE_SEVERITY_INFO = 0, QUADTILE_SEVERITY_WARNING = 1, QUADTILE_SEVERITY_ERROR = 2 };
+// How bad what a log message tells of is.
+enum {
+    QUADTILE_SEVERITY_INFO = 0,     // for the curious
+    QUADTILE_SEVERITY_WARNING = 1,  // worth a look
+    QUADTILE_SEVERITY_ERROR = 2     // something is wrong
+};
 
 // Called from any thread that makes Vulkan calls, also from several at the same time.
 typedef void (*quadtile_log_callback)(void* user_data, int32_t severity, const char* message);
 
+// How a service works; quadtile_service_options_init sets the defaults.
 typedef struct quadtile_service_options {
     size_t struct_size;  // by quadtile_service_options_init
     // Number or part of the name of a device. NULL or empty: the environment variable
@@ -107,8 +118,8 @@ typedef struct quadtile_service_options {
     const char* device;
     // Not 0: with the Khronos validation layer, whose messages go to `log`.
     int32_t validation;
-    quadtile_log_callback log;  // may be NULL
-    void* log_user_data;
+    quadtile_log_callback log;    // may be NULL
+    void* log_user_data;          // given to `log` as it is
     int32_t strategy;             // QUADTILE_STRATEGY_*
     uint32_t subtree_levels;      // 1 to 8, for QUADTILE_STRATEGY_SUBTREE
     uint32_t lanes;               // runs on the device at the same time
@@ -129,7 +140,7 @@ QUADTILE_C_API quadtile_status quadtile_service_options_init(quadtile_service_op
 // A device and the threads that subdivide maps on it.
 typedef struct quadtile_service quadtile_service;
 
-// NULL for `options`: the defaults.
+// Makes a device and starts the service on it. NULL for `options`: the defaults.
 QUADTILE_C_API quadtile_status quadtile_service_create(const quadtile_service_options* options,
                                                        quadtile_service** service);
 
@@ -144,12 +155,12 @@ QUADTILE_C_API quadtile_status quadtile_service_device(const quadtile_service* s
 
 // Texels of one channel, in rows from the top, layer after layer, without padding.
 enum {
-    QUADTILE_FORMAT_R32_FLOAT = 0,
-    QUADTILE_FORMAT_R16_FLOAT = 1,
-    QUADTILE_FORMAT_D32_FLOAT = 2,
-    QUADTILE_FORMAT_R16_UNORM = 3,
-    QUADTILE_FORMAT_R8_UNORM = 4,
-    QUADTILE_FORMAT_D16_UNORM = 5
+    QUADTILE_FORMAT_R32_FLOAT = 0,  // 32-bit floats
+    QUADTILE_FORMAT_R16_FLOAT = 1,  // 16-bit floats
+    QUADTILE_FORMAT_D32_FLOAT = 2,  // 32-bit floats in [0, 1]
+    QUADTILE_FORMAT_R16_UNORM = 3,  // 16-bit integers: value / 65535
+    QUADTILE_FORMAT_R8_UNORM = 4,   // 8-bit integers: value / 255
+    QUADTILE_FORMAT_D16_UNORM = 5   // 16-bit integers: value / 65535
 };
 
 // A node of the quadtree is fine enough where its importance, the maximum of its texels, is below
@@ -162,29 +173,32 @@ enum {
     QUADTILE_THRESHOLD_GLSL = 5             // what the GLSL function threshold_glsl says
 };
 
+// Order of the tiles in a list.
 enum {
     QUADTILE_ORDER_ANY = 0,       // as fast as possible; differs from run to run
     QUADTILE_ORDER_CANONICAL = 1  // by layer and Morton code; always the same
 };
 
+// A map, and what is wanted of it; quadtile_request_init sets what has a default.
 typedef struct quadtile_request {
     size_t struct_size;  // by quadtile_request_init
 
     // The map. Unless copy_texels is not 0, the texels must stay as they are until the request is
     // answered (quadtile_ticket_wait) or its ticket is freed.
     const void* texels;
-    uint32_t width;
-    uint32_t height;
-    uint32_t layers;
-    int32_t format;  // QUADTILE_FORMAT_*
-    int32_t copy_texels;
+    uint32_t width;       // texels
+    uint32_t height;      // texels
+    uint32_t layers;      // of that size
+    int32_t format;       // QUADTILE_FORMAT_*
+    int32_t copy_texels;  // not 0: quadtile_service_submit copies them
 
-    // There is no default threshold. These are read before quadtile_service_submit returns.
-    int32_t threshold_kind;  // QUADTILE_THRESHOLD_*
-    float threshold_value;
-    const float* threshold_levels;
+    // QUADTILE_THRESHOLD_*; there is no default. This and all of the threshold is read before
+    // quadtile_service_submit returns.
+    int32_t threshold_kind;
+    float threshold_value;           // of all kinds but PER_LEVEL
+    const float* threshold_levels;   // of PER_LEVEL: from level 0 to the root's
     uint32_t threshold_level_count;  // ceil(log2(max(width, height))) + 1
-    float nodes;
+    float nodes;                     // of MEMORY: list nodes in a tile, at most
     // How many fragments lie in a pixel of each texel: a map of the same size and layers.
     const void* fragments;
     int32_t fragments_format;  // QUADTILE_FORMAT_*
@@ -207,7 +221,7 @@ QUADTILE_C_API quadtile_status quadtile_request_init(quadtile_request* request, 
 // A request that was taken. Free it with quadtile_ticket_free.
 typedef struct quadtile_ticket quadtile_ticket;
 
-// Waits while the queue is full.
+// Puts a request into the queue; waits while that is full.
 QUADTILE_C_API quadtile_status quadtile_service_submit(quadtile_service* service,
                                                        const quadtile_request* request,
                                                        quadtile_ticket** ticket);
@@ -219,6 +233,7 @@ QUADTILE_C_API quadtile_status quadtile_service_try_submit(quadtile_service* ser
 
 // ---- Answers
 
+// For quadtile_ticket_wait: as long as it takes.
 #define QUADTILE_NO_TIMEOUT UINT64_MAX
 
 // QUADTILE_SUCCESS when the request is answered, by a list or an error; QUADTILE_NOT_READY where it
@@ -230,33 +245,36 @@ QUADTILE_C_API quadtile_status quadtile_ticket_wait(quadtile_ticket* ticket, uin
 QUADTILE_C_API quadtile_status quadtile_ticket_cancel(const quadtile_ticket* ticket);
 
 // Bits of a tile's flags.
-enum { QUADTILE_TILE_CLAMPED = 1 };  // a texel whose importance is not below the threshold
+enum {
+    QUADTILE_TILE_CLAMPED = 1  // a texel whose importance is not below the threshold
+};
 
 // A tile covers the texels [x << level, (x + 1) << level) x [y << level, (y + 1) << level) that lie
 // inside the map. This structure will never change.
 typedef struct quadtile_tile {
-    uint16_t x;
-    uint16_t y;
-    uint8_t level;
-    uint8_t flags;
-    uint16_t layer;
+    uint16_t x;        // its column, in units of 2^level texels
+    uint16_t y;        // its row; row 0 is at the top
+    uint8_t level;     // 0 for a texel
+    uint8_t flags;     // QUADTILE_TILE_*
+    uint16_t layer;    // the one that it lies in
     float importance;  // the maximum of its texels; never NaN, which counts as +infinity
     float threshold;   // what the importance was compared with
 } quadtile_tile;
 
 // One timed stage of a run. This structure will never change.
 typedef struct quadtile_stage {
-    const char* name;
-    double milliseconds;
-    int32_t on_gpu;  // not 0: measured by GPU timestamps, else by the host's clock
+    const char* name;     // what was done
+    double milliseconds;  // that it took
+    int32_t on_gpu;       // not 0: measured by GPU timestamps, else by the host's clock
 } quadtile_stage;
 
+// The tiles of a map and how they came about. Owns all that it points to; never changed.
 typedef struct quadtile_tile_list {
-    const quadtile_tile* tiles;
-    uint64_t tile_count;
-    uint32_t width;  // of the map
-    uint32_t height;
-    uint32_t layers;
+    const quadtile_tile* tiles;    // of all layers
+    uint64_t tile_count;           // how many
+    uint32_t width;                // of the map, texels
+    uint32_t height;               // of the map, texels
+    uint32_t layers;               // of the map
     uint32_t levels;               // the root's + 1
     int32_t order;                 // QUADTILE_ORDER_*
     float threshold_factor;        // by which a budget scaled the threshold; else 1
@@ -266,7 +284,7 @@ typedef struct quadtile_tile_list {
     const char* device;            // its name
     uint32_t buffer_repeats;       // runs repeated because the tile buffer was full
     const quadtile_stage* stages;  // in the order of execution; the first is "wait"
-    uint32_t stage_count;
+    uint32_t stage_count;          // how many
 } quadtile_tile_list;
 
 // The answer, once: waits for it, and returns its list, or the error that it is. Free the list with
@@ -278,7 +296,7 @@ QUADTILE_C_API quadtile_status quadtile_ticket_take(quadtile_ticket* ticket,
 // afterwards. NULL is allowed.
 QUADTILE_C_API void quadtile_ticket_free(quadtile_ticket* ticket);
 
-// NULL is allowed.
+// Frees a list and all that it points to. NULL is allowed.
 QUADTILE_C_API void quadtile_tile_list_free(const quadtile_tile_list* list);
 
 #ifdef __cplusplus

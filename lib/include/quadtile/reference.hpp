@@ -21,10 +21,11 @@ namespace quadtile::reference {
 
 // One level of one layer: its nodes row by row from the top.
 struct Level {
-    std::uint32_t width;
-    std::uint32_t height;
-    std::vector<float> importance;
+    std::uint32_t width;            // nodes: level_extent of the map's
+    std::uint32_t height;           // nodes
+    std::vector<float> importance;  // width * height: the maximum over each node's texels
 
+    // That of a node inside the level.
     [[nodiscard]] float at(std::uint32_t x, std::uint32_t y) const {
         return importance[static_cast<std::size_t>(y) * width + x];
     }
@@ -33,8 +34,8 @@ struct Level {
 // The maximum quadtree of one layer, level 0 (the map, NaN as +inf, -0 and denormals as 0) to the
 // root.
 struct Pyramid {
-    std::vector<Level> levels;
-    std::uint64_t nan_texels = 0;
+    std::vector<Level> levels;     // level l is levels[l]
+    std::uint64_t nan_texels = 0;  // that counted as +infinity
 };
 
 // The texels as floats: what a shader reads from an image of the map's format.
@@ -79,10 +80,10 @@ using Texel = std::array<float, 4>;
 
 // How an image is downsampled; see DownsamplerOptions for what each means and what goes together.
 struct Downsampling {
-    Reduction reduction = Reduction::mean;
+    Reduction reduction = Reduction::mean;         // of four texels to one
     TexelFormat format = TexelFormat::rgba8_srgb;  // of the levels that are made
-    EdgeRule edge_rule = EdgeRule::fold;
-    std::uint32_t levels = 0;           // level 0 included; 0: the full chain
+    EdgeRule edge_rule = EdgeRule::fold;           // sizes, and what odd edges become
+    std::uint32_t levels = 0;                      // level 0 included; 0: the full chain
     MipMethod method = MipMethod::spd;  // after how many levels values are rounded; not `blit`
     bool copy_source = false;           // level 0 in `format`, too
     // For Reduction::custom: of the texels a b above c d.

@@ -24,11 +24,12 @@ namespace detail {
 class RequestQueue;
 }
 
+// How a Service works.
 struct ServiceOptions {
     // As for Tiler. `automatic` puts maps together into batches on GPUs only: CPU drivers are
     // faster map by map. `fused` does it on every device.
     Strategy strategy = Strategy::automatic;
-    std::uint32_t subtree_levels = 6;
+    std::uint32_t subtree_levels = 6;  // 1 to 8, for `subtree`
     // Runs on the device at the same time: each lane has a thread and buffers of its own, and fills
     // its staging memory while others compute.
     std::uint32_t lanes = 2;
@@ -45,18 +46,19 @@ struct ServiceOptions {
     std::shared_ptr<TraceFile> trace = nullptr;
 };
 
+// A map, and what is wanted of it.
 struct SubdivisionRequest {
     // The texels must stay as they are until the request is answered: by the owner, which is let go
     // then, or by the caller's care.
     MapView map;
-    std::shared_ptr<const void> texels_owner = nullptr;
+    std::shared_ptr<const void> texels_owner = nullptr;  // of the texels; null: the caller cares
     // Instead of texels (then null) an image of the service's device, of `map.shape`: a view of
     // type 2D_ARRAY of all its layers, in this layout. What writes it was submitted before to the
     // same queue and makes it available and visible to COMPUTE_SHADER / SHADER_READ at its end. It
     // must stay as it is until the request is answered. Never part of a batch.
     std::optional<MapImage> image = std::nullopt;
-    Threshold threshold;
-    Order order = Order::canonical;
+    Threshold threshold;             // there is no default
+    Order order = Order::canonical;  // of the list; that of a batch is canonical in any case
     std::optional<std::uint64_t> max_tiles = std::nullopt;  // a budget, as Tiler keeps it
     // Higher ones first; equal ones in the order in which they came. One that fits into a batch is
     // taken along before its turn.
@@ -82,20 +84,22 @@ class QUADTILE_API Ticket {
     std::uint64_t number_ = 0;
 };
 
+// What a Service has done since it was made. Of what was submitted, what is in none of the next
+// four still waits or runs.
 struct ServiceStatistics {
-    std::uint64_t submitted = 0;
-    // Of these, answered by a tile list or an Error:
-    std::uint64_t succeeded = 0;
-    std::uint64_t failed = 0;
-    std::uint64_t cancelled = 0;
-    std::uint64_t expired = 0;  // past their deadline
+    std::uint64_t submitted = 0;  // requests that were taken
+    std::uint64_t succeeded = 0;  // answered by a tile list
+    std::uint64_t failed = 0;     // by an Error of the device, the memory or the request
+    std::uint64_t cancelled = 0;  // by Ticket::cancel or a shutdown
+    std::uint64_t expired = 0;    // past their deadline
 
-    std::uint64_t runs = 0;           // of one request or a batch
-    std::uint64_t largest_batch = 0;  // requests
-    std::uint64_t memory_bytes = 0;   // taken now
-    std::uint64_t most_memory_bytes = 0;
+    std::uint64_t runs = 0;               // of one request or a batch
+    std::uint64_t largest_batch = 0;      // requests
+    std::uint64_t memory_bytes = 0;       // taken now
+    std::uint64_t most_memory_bytes = 0;  // the sum of the most that each lane has taken
 };
 
+// What becomes of requests that wait when a Service ends.
 enum class Shutdown {
     finish,  // answer what waits
     cancel,  // what waits gets Error(cancelled); what runs is finished
@@ -117,8 +121,8 @@ class QUADTILE_API Service {
     explicit Service(const Device& device, const ServiceOptions& options = {});
     // shutdown(Shutdown::finish).
     ~Service();
-    Service(const Service&) = delete;
-    Service& operator=(const Service&) = delete;
+    Service(const Service&) = delete;             // threads work on it
+    Service& operator=(const Service&) = delete;  // threads work on it
 
     // Waits while the queue is full.
     // Throws Error: invalid_argument for a shape, texels or a threshold that cannot be subdivided,
@@ -128,9 +132,11 @@ class QUADTILE_API Service {
     // The same, but none where the queue is full.
     [[nodiscard]] std::optional<Ticket> try_submit(SubdivisionRequest request);
 
-    // Takes no more requests, and returns when all that were taken are answered.
+    // Takes no more requests, and returns when all that were taken are answered. submit() then
+    // throws Error(cancelled). May be called more than once.
     void shutdown(Shutdown how = Shutdown::finish);
 
+    // The counts of this moment; requests that end meanwhile may be in some and not in others.
     [[nodiscard]] ServiceStatistics statistics() const;
 
  private:

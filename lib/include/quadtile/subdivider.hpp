@@ -16,6 +16,7 @@
 
 namespace quadtile {
 
+// How a Subdivider finds the tiles.
 struct SubdividerOptions {
     // per_level, subtree or fused; or automatic: what takes every threshold, subtree on GPUs and
     // per_level on CPU drivers. choose_strategy knows more.
@@ -30,27 +31,33 @@ struct SubdividerOptions {
     VkDescriptorSetLayout threshold_resources = VK_NULL_HANDLE;
 };
 
-// Turns a map and its pyramid (`fused`: a map alone) into a tile list. Owns pipelines only.
+// Turns a map and its pyramid (`fused`: a map alone) into a tile list. Owns pipelines only. The
+// method is Tokuyoshi's ("An Implementation of Adaptive Tile Subdivision on the GPU"); `fused` is
+// our own.
 //
 // Thread-safe. Recordings that share a scratch buffer or a tile list must not execute at the same
 // time.
 class QUADTILE_API Subdivider {
  public:
-    // Compiles the pipelines. Throws Error; invalid_argument for options outside their range, and
-    // for a threshold function that does not compile (with its line numbers) or does not fit.
+    // Compiles the pipelines. Throws Error: invalid_argument for options outside their range, for
+    // Strategy::reference, and for a threshold function that does not compile (with its line
+    // numbers) or does not fit; unsupported for GLSL without the compiler; out_of_memory,
+    // device_lost, vulkan.
     explicit Subdivider(const Device& device, const SubdividerOptions& options = {});
 
     // The strategy that automatic stands for, or the one that was asked for.
     [[nodiscard]] Strategy strategy() const noexcept;
 
+    // What the caller must bring: buffers, or ranges of one.
     struct Requirements {
         // Counters and node lists. Fill it with zeros once; every run leaves it ready for the next,
         // and `fused` leaves the number of NaN texels of each layer (see nan_texels_offset_bytes).
         VkDeviceSize scratch_size_bytes;
         // The tile list: a TileListHeader and room for `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;
-        // For layers with thresholds or lists of their own; see Resources.
+        // For layers with thresholds of their own; see Resources.
         VkDeviceSize layer_thresholds_size_bytes;
+        // For layers with lists of their own; see Resources.
         VkDeviceSize layer_headers_size_bytes;
         VkDeviceSize alignment_bytes;  // of the offsets of all in their buffers
         VkBufferUsageFlags usage;      // STORAGE_BUFFER | INDIRECT_BUFFER; add to it freely
@@ -66,12 +73,13 @@ class QUADTILE_API Subdivider {
     // words.
     static constexpr VkDeviceSize nan_texels_offset_bytes = 16;
 
+    // What the caller brings; all of it stays the caller's.
     struct Resources {
-        MapImage map;
-        BufferRange pyramid;  // as given to Pyramid; `fused` takes none
-        BufferRange scratch;
-        BufferRange tile_list;
-        std::uint64_t tile_capacity = 0;
+        MapImage map;           // only read
+        BufferRange pyramid;    // as given to Pyramid, only read; `fused` takes none
+        BufferRange scratch;    // scratch_size_bytes, zeros at first
+        BufferRange tile_list;  // tile_list_size_bytes; what it holds before does not matter
+        std::uint64_t tile_capacity = 0;  // tiles that it has room for, 1 or more
         // For thresholds by node, otherwise none: threshold_map_size_bytes(shape) bytes as
         // threshold_map_contents makes them, with the usage and the alignment of the others. Only
         // read.
@@ -96,9 +104,9 @@ class QUADTILE_API Subdivider {
     // The descriptors of one set of resources; see Pyramid::Binding.
     class QUADTILE_API Binding {
      public:
-        Binding(Binding&&) noexcept;
-        Binding& operator=(Binding&&) noexcept;
-        ~Binding();
+        Binding(Binding&&) noexcept;  // leaves one that can only be destroyed or assigned to
+        Binding& operator=(Binding&&) noexcept;  // leaves one as the constructor does
+        ~Binding();                              // destroys the descriptors
 
      private:
         friend class Subdivider;
@@ -109,8 +117,9 @@ class QUADTILE_API Subdivider {
 
     // Writes the descriptors; the resources must exist, their contents do not matter yet. With
     // thresholds by node it compiles another pipeline when they first come.
-    // Throws Error; unsupported where the buffer of thresholds is longer than the device can
-    // address.
+    // Throws Error: invalid_argument and unsupported as requirements does, and for layers with
+    // thresholds or lists of their own by another strategy than `fused`; unsupported where the
+    // buffer of thresholds is longer than the device can address; out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
     // Throws Error where `record` refuses the threshold for maps of this shape: invalid_argument

@@ -16,6 +16,7 @@
 
 namespace quadtile {
 
+// How a Tiler works.
 struct TilerOptions {
     // Not `reference`: that needs no device. `automatic` chooses for each map (choose_strategy).
     Strategy strategy = Strategy::automatic;
@@ -36,10 +37,13 @@ struct TilerOptions {
 // One thread at a time; Tilers of several threads may share a device.
 class QUADTILE_API Tiler {
  public:
+    // Compiles the pipelines of options.strategy; with `automatic` they are when maps need them.
+    // Throws Error: invalid_argument for options outside their range and for an adopted device that
+    // was given without a queue, out_of_memory, device_lost.
     explicit Tiler(const Device& device, const TilerOptions& options = {});
-    Tiler(Tiler&&) noexcept;
-    Tiler& operator=(Tiler&&) noexcept;
-    ~Tiler();
+    Tiler(Tiler&&) noexcept;             // leaves one that can only be destroyed or assigned to
+    Tiler& operator=(Tiler&&) noexcept;  // leaves one as the constructor does
+    ~Tiler();  // frees what it keeps, unless a run hangs (TilerOptions::gpu_timeout)
 
     // The tiles of all layers; with a budget at most `max_tiles` (reference::SubdivideOptions says
     // how; by the strategies automatic and fused). A tile buffer that is too small is grown and the

@@ -33,30 +33,32 @@ enum class Order {
 // The rectangle of map texels that a tile covers, right and bottom exclusive, cut at the map's
 // edge.
 struct TexelRect {
-    std::uint32_t left;
-    std::uint32_t top;
-    std::uint32_t right;
-    std::uint32_t bottom;
+    std::uint32_t left;    // its first column
+    std::uint32_t top;     // its first row
+    std::uint32_t right;   // the column behind its last
+    std::uint32_t bottom;  // the row below its last
 
+    // Whether they cover the same texels.
     friend bool operator==(const TexelRect&, const TexelRect&) = default;
 };
 
+// The texels that a tile covers on a map of this size.
 [[nodiscard]] QUADTILE_API TexelRect texels_of(const Tile& tile, std::uint32_t map_width,
                                                std::uint32_t map_height) noexcept;
 
 // One timed stage of a run.
 struct StageTime {
-    std::string stage;
-    double milliseconds;
-    bool on_gpu;  // measured by GPU timestamps, else by the host's clock
+    std::string stage;    // its name
+    double milliseconds;  // that it took
+    bool on_gpu;          // measured by GPU timestamps, else by the host's clock
     // Of those on the GPU estimated: the last of a run ends as the host sees the run finished.
     std::chrono::steady_clock::time_point start = {};
 };
 
 // The tiles of a map and how they came about.
 struct QUADTILE_API TileList {
-    MapShape shape;
-    std::vector<Tile> tiles;
+    MapShape shape;            // of the map
+    std::vector<Tile> tiles;   // of all layers
     Order order = Order::any;  // of the tiles
 
     float threshold_factor = 1.0F;            // by which a budget scaled the threshold
@@ -67,6 +69,7 @@ struct QUADTILE_API TileList {
     std::uint32_t buffer_repeats = 0;         // runs repeated because the tile buffer was full
     std::vector<StageTime> stages;            // in the order of execution
 
+    // Levels of the quadtree, from 0 to the root's.
     [[nodiscard]] std::uint32_t levels() const noexcept {
         return top_level(shape.width, shape.height) + 1;
     }
