@@ -1,14 +1,15 @@
-// A budget of tiles: the factors that thresholds are scaled by until no more tiles are left than
-// there may be, and the factors under which a node is split.
-//
-// Factor i is the float with the bits 0x3f800000 + (i << 17): 1, 1 + 1/64, ..., 2, 2 + 1/32, ...,
-// the last just below 2^32. So a budget is kept in steps of 0.8 to 1.6 percent of the thresholds.
-//
-// All arithmetic is on integers: Vulkan leaves the rounding of float products to the device, and a
-// quotient's last bits, too. Factors have 7 digits, so a product with a float's 24 fits a word.
-//
-// Importances are settled (importance_key.h: no NaN, no -0, no denormals), as pyramids hold them.
-// Thresholds are neither NaN nor negative, as Threshold sees to; their denormals count as 0 here.
+/// \file
+/// A budget of tiles: the factors that thresholds are scaled by until no more tiles are left than
+/// there may be, and the factors under which a node is split.
+///
+/// Factor i is the float with the bits 0x3f800000 + (i << 17): 1, 1 + 1/64, ..., 2, 2 + 1/32, ...,
+/// the last just below 2^32. So a budget is kept in steps of 0.8 to 1.6 percent of the thresholds.
+///
+/// All arithmetic is on integers: Vulkan leaves the rounding of float products to the device, and a
+/// quotient's last bits, too. Factors have 7 digits, so a product with a float's 24 fits a word.
+///
+/// Importances are settled (importance_key.h: no NaN, no -0, no denormals), as pyramids hold them.
+/// Thresholds are neither NaN nor negative, as Threshold sees to; their denormals count as 0 here.
 
 #ifndef QUADTILE_BUDGET_H
 #define QUADTILE_BUDGET_H
@@ -20,14 +21,14 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT BUDGET_OCTAVE_FACTORS = 64;  // from one power of two to the next
-const QUADTILE_UINT BUDGET_FACTORS = 32 * BUDGET_OCTAVE_FACTORS;  // in all
+const QUADTILE_UINT BUDGET_OCTAVE_FACTORS = 64;  ///< from one power of two to the next
+const QUADTILE_UINT BUDGET_FACTORS = 32 * BUDGET_OCTAVE_FACTORS;  ///< in all
 
-const QUADTILE_UINT BITS_ONE = 0x3f800000U;            // of the float 1
-const QUADTILE_UINT BITS_INFINITY = 0x7f800000U;       // of +infinity
-const QUADTILE_UINT BITS_LEADING_DIGIT = 0x00800000U;  // 2^-126 too: below it lie denormals
+const QUADTILE_UINT BITS_ONE = 0x3f800000U;            ///< of the float 1
+const QUADTILE_UINT BITS_INFINITY = 0x7f800000U;       ///< of +infinity
+const QUADTILE_UINT BITS_LEADING_DIGIT = 0x00800000U;  ///< 2^-126 too: below it lie denormals
 
-// The IEEE 754 bits of a float.
+/// The IEEE 754 bits of a float.
 QUADTILE_SHARED QUADTILE_UINT bits_from_float(float value) {
 #ifdef __cplusplus
     return std::bit_cast<QUADTILE_UINT>(value);
@@ -36,7 +37,7 @@ QUADTILE_SHARED QUADTILE_UINT bits_from_float(float value) {
 #endif
 }
 
-// The float with these IEEE 754 bits.
+/// The float with these IEEE 754 bits.
 QUADTILE_SHARED float float_from_bits(QUADTILE_UINT bits) {
 #ifdef __cplusplus
     return std::bit_cast<float>(bits);
@@ -45,18 +46,18 @@ QUADTILE_SHARED float float_from_bits(QUADTILE_UINT bits) {
 #endif
 }
 
-// The 24 digits of a float that is neither 0 nor denormal, as an integer.
+/// The 24 digits of a float that is neither 0 nor denormal, as an integer.
 QUADTILE_SHARED QUADTILE_UINT digits_of_bits(QUADTILE_UINT bits) {
     return (bits & (BITS_LEADING_DIGIT - 1)) | BITS_LEADING_DIGIT;
 }
 
-// Factor i, for i < BUDGET_FACTORS.
+/// Factor i, for i < BUDGET_FACTORS.
 QUADTILE_SHARED float budget_factor(QUADTILE_UINT i) {
     return float_from_bits(BITS_ONE + (i << 17));
 }
 
-// A threshold times factor i, rounded to the nearest float, ties to even. What is above all floats
-// is infinite. No product is denormal, since no factor is below 1.
+/// A threshold times factor i, rounded to the nearest float, ties to even. What is above all floats
+/// is infinite. No product is denormal, since no factor is below 1.
 QUADTILE_SHARED float scaled_threshold(float threshold, QUADTILE_UINT i) {
     const QUADTILE_UINT bits = bits_from_float(threshold);
     if (bits < BITS_LEADING_DIGIT) {
@@ -76,16 +77,16 @@ QUADTILE_SHARED float scaled_threshold(float threshold, QUADTILE_UINT i) {
     return float_from_bits(scaled < BITS_INFINITY ? scaled : BITS_INFINITY);
 }
 
-// The number of factors under which a node of level 1 or above is split: it is under factor i
-// exactly when i < budget_bin, which says the same as importance >= scaled_threshold(threshold, i).
-// 0 where it is not split even under factor 1, BUDGET_FACTORS where it is split under all.
-//
-// Of two numbers v >= t > 0, v reaches f * t for the factors up to v / t where nothing is rounded;
-// how many these are follows from a quotient of integers, cut off, so it is exact. Rounding takes
-// none of them away: what is at most v stays so, as v is a float. It may add the one that follows,
-// whose product, above v, may become v; but no other: the next factor is larger by more than 2^-7,
-// so its product is above the float that follows v (or infinite), and stays there. So one
-// comparison settles it.
+/// The number of factors under which a node of level 1 or above is split: it is under factor i
+/// exactly when i < budget_bin, which says the same as importance >= scaled_threshold(threshold,
+/// i). 0 where it is not split even under factor 1, BUDGET_FACTORS where it is split under all.
+///
+/// Of two numbers v >= t > 0, v reaches f * t for the factors up to v / t where nothing is rounded;
+/// how many these are follows from a quotient of integers, cut off, so it is exact. Rounding takes
+/// none of them away: what is at most v stays so, as v is a float. It may add the one that follows,
+/// whose product, above v, may become v; but no other: the next factor is larger by more than 2^-7,
+/// so its product is above the float that follows v (or infinite), and stays there. So one
+/// comparison settles it.
 QUADTILE_SHARED QUADTILE_UINT budget_bin(float importance, float threshold) {
     const QUADTILE_UINT v = bits_from_float(importance);
     const QUADTILE_UINT given = bits_from_float(threshold);

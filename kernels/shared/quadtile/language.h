@@ -1,7 +1,8 @@
-// What lets the headers of this folder compile as C++20 and as GLSL 4.6.
-//
-// C++ code sees everything in namespace quadtile; GLSL has no namespaces. A function that both
-// languages need is written in the words they share and marked QUADTILE_SHARED.
+/// \file
+/// What lets the headers of this folder compile as C++20 and as GLSL 4.6.
+///
+/// C++ code sees everything in namespace quadtile; GLSL has no namespaces. A function that both
+/// languages need is written in the words they share and marked QUADTILE_SHARED.
 
 #ifndef QUADTILE_LANGUAGE_H
 #define QUADTILE_LANGUAGE_H
@@ -10,15 +11,15 @@
 
 #include <cstdint>
 
-// Before all that a header defines: namespace quadtile in C++, nothing in GLSL.
+/// Before all that a header defines: namespace quadtile in C++, nothing in GLSL.
 #define QUADTILE_NAMESPACE_BEGIN namespace quadtile {
-// Ends what QUADTILE_NAMESPACE_BEGIN begins.
+/// Ends what QUADTILE_NAMESPACE_BEGIN begins.
 #define QUADTILE_NAMESPACE_END }
-// Marks a function of both languages: constexpr in C++, nothing in GLSL.
+/// Marks a function of both languages: constexpr in C++, nothing in GLSL.
 #define QUADTILE_SHARED constexpr
-// An unsigned integer of 32 bits: std::uint32_t in C++, uint in GLSL.
+/// An unsigned integer of 32 bits: std::uint32_t in C++, uint in GLSL.
 #define QUADTILE_UINT std::uint32_t
-// A signed integer of 32 bits: std::int32_t in C++, int in GLSL.
+/// A signed integer of 32 bits: std::int32_t in C++, int in GLSL.
 #define QUADTILE_INT std::int32_t
 
 #else

@@ -20,12 +20,13 @@ QUADTILE_SHARED QUADTILE_UINT encoding_largest_code(QUADTILE_UINT encoding) {
     return encoding == ENCODING_UNORM16 ? 65535U : 255U;
 }
 
-// What is known of the sRGB curve: linear light of each code; where each code ends and the next begins
-// (the last is above all light); and a start for finding the code of some light. The bits of a float
-// from 2^-13 to 1, without the last 16, name a cell of floats; no cell has more than one border in it,
-// so its code is the one that the cell begins with or the next. Four starts to a word.
+// What is known of the sRGB curve: linear light of each code; where each code ends and the next
+// begins (the last is above all light); and a start for finding the code of some light. The bits of
+// a float from 2^-13 to 1, without the last 16, name a cell of floats; no cell has more than one
+// border in it, so its code is the one that the cell begins with or the next. Four starts to a
+// word.
 const QUADTILE_UINT SRGB_CODES = 256;
-const QUADTILE_UINT SRGB_DARKEST = 0x39000000U;   // 2^-13: code 0, as all that is darker
+const QUADTILE_UINT SRGB_DARKEST = 0x39000000U;    // 2^-13: code 0, as all that is darker
 const QUADTILE_UINT SRGB_BRIGHTEST = 0x3f7fffffU;  // the float below 1: code 255
 const QUADTILE_UINT SRGB_START_WORDS = 416;
 

@@ -1,9 +1,10 @@
-// The result: tile records and the header in front of them, in C++ and in GLSL.
-//
-// A tile list buffer holds one TileListHeader at offset 0 and the Tile records from offset
-// sizeof(TileListHeader) on. In GLSL:
-//
-//     layout(std430, binding = 0) readonly buffer Tiles { TileListHeader header; Tile tiles[]; };
+/// \file
+/// The result: tile records and the header in front of them, in C++ and in GLSL.
+///
+/// A tile list buffer holds one TileListHeader at offset 0 and the Tile records from offset
+/// sizeof(TileListHeader) on. In GLSL:
+///
+///     layout(std430, binding = 0) readonly buffer Tiles { TileListHeader header; Tile tiles[]; };
 
 #ifndef QUADTILE_TILE_LIST_H
 #define QUADTILE_TILE_LIST_H
@@ -14,86 +15,86 @@ QUADTILE_NAMESPACE_BEGIN
 
 // ---- Tile flags
 
-const QUADTILE_UINT TILE_CLAMPED = 1;  // a texel whose importance is not below the threshold
+const QUADTILE_UINT TILE_CLAMPED = 1;  ///< a texel whose importance is not below the threshold
 
 // ---- Header flags
 
-const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;  // required > written: the buffer was too small
-// More tiles than the budget, with the largest factor.
+const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;  ///< required > written: the buffer was too small
+/// More tiles than the budget, with the largest factor.
 const QUADTILE_UINT TILE_LIST_OVER_BUDGET = 2;
-// Empty: an update of a list for which canonical order has not been recorded before.
+/// Empty: an update of a list for which canonical order has not been recorded before.
 const QUADTILE_UINT TILE_LIST_NOT_COUNTED = 4;
 
-// A tile: the node (level, x, y) of a layer's quadtree. It covers the texels
-// [x << level, (x + 1) << level) x [y << level, (y + 1) << level) that lie inside the map.
+/// A tile: the node (level, x, y) of a layer's quadtree. It covers the texels
+/// [x << level, (x + 1) << level) x [y << level, (y + 1) << level) that lie inside the map.
 struct Tile {
-    QUADTILE_UINT position;  // x in bits 0-15, y in bits 16-31, in units of 2^level texels
-    QUADTILE_UINT node;      // level in bits 0-7, flags in bits 8-15, layer in bits 16-31
-    float importance;        // the maximum over the covered texels; never NaN
-    float threshold;         // what the importance was compared with
+    QUADTILE_UINT position;  ///< x in bits 0-15, y in bits 16-31, in units of 2^level texels
+    QUADTILE_UINT node;      ///< level in bits 0-7, flags in bits 8-15, layer in bits 16-31
+    float importance;        ///< the maximum over the covered texels; never NaN
+    float threshold;         ///< what the importance was compared with
 
 #ifdef __cplusplus
-    // Its column, in units of 2^level texels.
+    /// Its column, in units of 2^level texels.
     [[nodiscard]] constexpr std::uint32_t x() const {
         return position & 0xffffU;
     }
-    // Its row, in units of 2^level texels; row 0 is at the top.
+    /// Its row, in units of 2^level texels; row 0 is at the top.
     [[nodiscard]] constexpr std::uint32_t y() const {
         return position >> 16U;
     }
-    // Its level: 0 for a texel.
+    /// Its level: 0 for a texel.
     [[nodiscard]] constexpr std::uint32_t level() const {
         return node & 0xffU;
     }
-    // TILE_CLAMPED or 0.
+    /// TILE_CLAMPED or 0.
     [[nodiscard]] constexpr std::uint32_t flags() const {
         return (node >> 8U) & 0xffU;
     }
-    // The layer of the map that it lies in.
+    /// The layer of the map that it lies in.
     [[nodiscard]] constexpr std::uint32_t layer() const {
         return node >> 16U;
     }
-    // Whether it is a texel whose importance is not below its threshold.
+    /// Whether it is a texel whose importance is not below its threshold.
     [[nodiscard]] constexpr bool clamped() const {
         return (flags() & TILE_CLAMPED) != 0;
     }
-    // Importance and threshold compare as floats.
+    /// Importance and threshold compare as floats.
     friend constexpr bool operator==(const Tile&, const Tile&) = default;
 #endif
 };
 
-// What a consumer on the GPU needs to use the list without the host.
+/// What a consumer on the GPU needs to use the list without the host.
 struct TileListHeader {
-    QUADTILE_UINT written;   // tiles in the buffer
-    QUADTILE_UINT required;  // tiles of the subdivision, whether they found room or not
-    QUADTILE_UINT flags;     // TILE_LIST_*
-    QUADTILE_UINT capacity;  // tiles that the buffer has room for
+    QUADTILE_UINT written;   ///< tiles in the buffer
+    QUADTILE_UINT required;  ///< tiles of the subdivision, whether they found room or not
+    QUADTILE_UINT flags;     ///< TILE_LIST_*
+    QUADTILE_UINT capacity;  ///< tiles that the buffer has room for
 
-    // VkDispatchIndirectCommand: one workgroup a tile. Tile of a workgroup:
-    // gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, nothing to do from `written` on.
+    /// VkDispatchIndirectCommand: one workgroup a tile. Tile of a workgroup:
+    /// gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, nothing to do from `written` on.
     QUADTILE_UINT dispatch_x;
-    QUADTILE_UINT dispatch_y;  // above 1 where there are more workgroups than x may have
-    QUADTILE_UINT dispatch_z;  // 1
-    QUADTILE_UINT first_tile;  // of a layer's part of the list: its place in the list; else 0
+    QUADTILE_UINT dispatch_y;  ///< above 1 where there are more workgroups than x may have
+    QUADTILE_UINT dispatch_z;  ///< 1
+    QUADTILE_UINT first_tile;  ///< of a layer's part of the list: its place in the list; else 0
 
-    // VkDrawIndirectCommand: one instance a tile, four vertices each (a triangle strip).
+    /// VkDrawIndirectCommand: one instance a tile, four vertices each (a triangle strip).
     QUADTILE_UINT draw_vertex_count;
-    QUADTILE_UINT draw_instance_count;  // `written`
-    QUADTILE_UINT draw_first_vertex;    // 0
-    QUADTILE_UINT draw_first_instance;  // 0
+    QUADTILE_UINT draw_instance_count;  ///< `written`
+    QUADTILE_UINT draw_first_vertex;    ///< 0
+    QUADTILE_UINT draw_first_instance;  ///< 0
 
-    float threshold_factor;   // that a budget has scaled the thresholds by; else 1
-    QUADTILE_UINT reserved2;  // 0
-    QUADTILE_UINT reserved3;  // 0
-    QUADTILE_UINT reserved4;  // 0
+    float threshold_factor;   ///< that a budget has scaled the thresholds by; else 1
+    QUADTILE_UINT reserved2;  ///< 0
+    QUADTILE_UINT reserved3;  ///< 0
+    QUADTILE_UINT reserved4;  ///< 0
 };
 
-// The word Tile::position; x and y below 2^16.
+/// The word Tile::position; x and y below 2^16.
 QUADTILE_SHARED QUADTILE_UINT tile_position(QUADTILE_UINT x, QUADTILE_UINT y) {
     return x | (y << 16);
 }
 
-// The word Tile::node; level and flags below 2^8, layer below 2^16.
+/// The word Tile::node; level and flags below 2^8, layer below 2^16.
 QUADTILE_SHARED QUADTILE_UINT tile_node(QUADTILE_UINT level, QUADTILE_UINT flags,
                                         QUADTILE_UINT layer) {
     return level | (flags << 8) | (layer << 16);

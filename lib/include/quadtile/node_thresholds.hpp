@@ -1,4 +1,5 @@
-// A threshold for each node of the quadtrees over a map.
+/// \file
+/// A threshold for each node of the quadtrees over a map.
 
 #pragma once
 
@@ -11,29 +12,29 @@
 
 namespace quadtile {
 
-// The thresholds of all nodes of all layers, level 0 (the texels) to the root. Owns its values, no
-// Vulkan.
+/// The thresholds of all nodes of all layers, level 0 (the texels) to the root. Owns its values, no
+/// Vulkan.
 class QUADTILE_API NodeThresholds {
  public:
-    // For maps of this size, in texels; every threshold is 0 until it is set.
-    // Throws Error(invalid_argument) for a size that no map has (check_shape).
+    /// For maps of this size, in texels; every threshold is 0 until it is set.
+    /// Throws Error(invalid_argument) for a size that no map has (check_shape).
     NodeThresholds(std::uint32_t width, std::uint32_t height, std::uint32_t layers = 1);
 
-    // Of the map, texels.
+    /// Of the map, texels.
     [[nodiscard]] std::uint32_t width() const noexcept { return width_; }
-    // Of the map, texels.
+    /// Of the map, texels.
     [[nodiscard]] std::uint32_t height() const noexcept { return height_; }
-    // Of the map.
+    /// Of the map.
     [[nodiscard]] std::uint32_t layers() const noexcept { return layers_; }
-    // The level of the root.
+    /// The level of the root.
     [[nodiscard]] std::uint32_t top() const noexcept { return top_level(width_, height_); }
 
-    // The threshold of a node inside the map: x < level_extent(width(), level), y alike.
+    /// The threshold of a node inside the map: x < level_extent(width(), level), y alike.
     [[nodiscard]] float& at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                             std::uint32_t layer = 0) {
         return values_[place(level, x, y, layer)];
     }
-    // The same of one that is not changed.
+    /// The same of one that is not changed.
     [[nodiscard]] float at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                            std::uint32_t layer = 0) const {
         return values_[place(level, x, y, layer)];

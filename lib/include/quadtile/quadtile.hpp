@@ -1,4 +1,5 @@
-// quadtile: adaptive tile subdivision on the GPU. Everything public at once.
+/// \file
+/// quadtile: adaptive tile subdivision on the GPU. Everything public at once.
 
 #pragma once
 

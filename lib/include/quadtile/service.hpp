@@ -1,4 +1,5 @@
-// Maps from any thread, tile lists in futures.
+/// \file
+/// Maps from any thread, tile lists in futures.
 
 #pragma once
 
@@ -18,64 +19,64 @@
 
 namespace quadtile {
 
-class TraceFile;  // <quadtile/trace.hpp>
+class TraceFile;  ///< quadtile/trace.hpp
 
 namespace detail {
 class RequestQueue;
 }
 
-// How a Service works.
+/// How a Service works.
 struct ServiceOptions {
-    // As for Tiler. `automatic` puts maps together into batches on GPUs only: CPU drivers are
-    // faster map by map. `fused` does it on every device.
+    /// As for Tiler. `automatic` puts maps together into batches on GPUs only: CPU drivers are
+    /// faster map by map. `fused` does it on every device.
     Strategy strategy = Strategy::automatic;
-    std::uint32_t subtree_levels = 6;  // 1 to 8, for `subtree`
-    // Runs on the device at the same time: each lane has a thread and buffers of its own, and fills
-    // its staging memory while others compute.
+    std::uint32_t subtree_levels = 6;  ///< 1 to 8, for `subtree`
+    /// Runs on the device at the same time: each lane has a thread and buffers of its own, and
+    /// fills its staging memory while others compute.
     std::uint32_t lanes = 2;
-    // Layers that go into one run, where so many of one shape wait.
+    /// Layers that go into one run, where so many of one shape wait.
     std::uint32_t max_batch_layers = 64;
-    // Requests that may wait. Then submit() waits, too, and try_submit() refuses.
+    /// Requests that may wait. Then submit() waits, too, and try_submit() refuses.
     std::size_t queue_capacity = 256;
-    // Of device and staging memory, pipelines not counted; each lane has an equal part. A request
-    // that needs more than that fails with out_of_memory. 0: no limit.
+    /// Of device and staging memory, pipelines not counted; each lane has an equal part. A request
+    /// that needs more than that fails with out_of_memory. 0: no limit.
     std::uint64_t memory_limit_bytes = 0;
-    // As for Tiler: a run that takes longer counts as a lost device.
+    /// As for Tiler: a run that takes longer counts as a lost device.
     std::chrono::milliseconds gpu_timeout{60'000};
-    // Where the lanes' runs with their stages go, and how long requests wait. Null: nowhere.
+    /// Where the lanes' runs with their stages go, and how long requests wait. Null: nowhere.
     std::shared_ptr<TraceFile> trace = nullptr;
 };
 
-// A map, and what is wanted of it.
+/// A map, and what is wanted of it.
 struct SubdivisionRequest {
-    // The texels must stay as they are until the request is answered: by the owner, which is let go
-    // then, or by the caller's care.
+    /// The texels must stay as they are until the request is answered: by the owner, which is let
+    /// go then, or by the caller's care.
     MapView map;
-    std::shared_ptr<const void> texels_owner = nullptr;  // of the texels; null: the caller cares
-    // Instead of texels (then null) an image of the service's device, of `map.shape`: a view of
-    // type 2D_ARRAY of all its layers, in this layout. What writes it was submitted before to the
-    // same queue and makes it available and visible to COMPUTE_SHADER / SHADER_READ at its end. It
-    // must stay as it is until the request is answered. Never part of a batch.
+    std::shared_ptr<const void> texels_owner = nullptr;  ///< of the texels; null: the caller cares
+    /// Instead of texels (then null) an image of the service's device, of `map.shape`: a view of
+    /// type 2D_ARRAY of all its layers, in this layout. What writes it was submitted before to the
+    /// same queue and makes it available and visible to COMPUTE_SHADER / SHADER_READ at its end. It
+    /// must stay as it is until the request is answered. Never part of a batch.
     std::optional<MapImage> image = std::nullopt;
-    Threshold threshold;             // there is no default
-    Order order = Order::canonical;  // of the list; that of a batch is canonical in any case
-    std::optional<std::uint64_t> max_tiles = std::nullopt;  // a budget, as Tiler keeps it
-    // Higher ones first; equal ones in the order in which they came. One that fits into a batch is
-    // taken along before its turn.
+    Threshold threshold;             ///< there is no default
+    Order order = Order::canonical;  ///< of the list; that of a batch is canonical in any case
+    std::optional<std::uint64_t> max_tiles = std::nullopt;  ///< a budget, as Tiler keeps it
+    /// Higher ones first; equal ones in the order in which they came. One that fits into a batch is
+    /// taken along before its turn.
     int priority = 0;
-    // If it still waits then, it fails with deadline_exceeded.
+    /// If it still waits then, it fails with deadline_exceeded.
     std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 };
 
-// A request that was taken. Letting go of it does not cancel the request.
+/// A request that was taken. Letting go of it does not cancel the request.
 class QUADTILE_API Ticket {
  public:
-    // The tile list, or an Error: of Tiler::subdivide, or cancelled, deadline_exceeded. Its first
-    // stage is "wait", its others are those of the batch that it was in.
+    /// The tile list, or an Error: of Tiler::subdivide, or cancelled, deadline_exceeded. Its first
+    /// stage is "wait", its others are those of the batch that it was in.
     std::future<TileList> result;
 
-    // Takes the request back: true where it still waited; its result is then Error(cancelled).
-    // Thread-safe.
+    /// Takes the request back: true where it still waited; its result is then Error(cancelled).
+    /// Thread-safe.
     bool cancel() const;
 
  private:
@@ -84,59 +85,59 @@ class QUADTILE_API Ticket {
     std::uint64_t number_ = 0;
 };
 
-// What a Service has done since it was made. Of what was submitted, what is in none of the next
-// four still waits or runs.
+/// What a Service has done since it was made. Of what was submitted, what is in none of the next
+/// four still waits or runs.
 struct ServiceStatistics {
-    std::uint64_t submitted = 0;  // requests that were taken
-    std::uint64_t succeeded = 0;  // answered by a tile list
-    std::uint64_t failed = 0;     // by an Error of the device, the memory or the request
-    std::uint64_t cancelled = 0;  // by Ticket::cancel or a shutdown
-    std::uint64_t expired = 0;    // past their deadline
+    std::uint64_t submitted = 0;  ///< requests that were taken
+    std::uint64_t succeeded = 0;  ///< answered by a tile list
+    std::uint64_t failed = 0;     ///< by an Error of the device, the memory or the request
+    std::uint64_t cancelled = 0;  ///< by Ticket::cancel or a shutdown
+    std::uint64_t expired = 0;    ///< past their deadline
 
-    std::uint64_t runs = 0;               // of one request or a batch
-    std::uint64_t largest_batch = 0;      // requests
-    std::uint64_t memory_bytes = 0;       // taken now
-    std::uint64_t most_memory_bytes = 0;  // the sum of the most that each lane has taken
+    std::uint64_t runs = 0;               ///< of one request or a batch
+    std::uint64_t largest_batch = 0;      ///< requests
+    std::uint64_t memory_bytes = 0;       ///< taken now
+    std::uint64_t most_memory_bytes = 0;  ///< the sum of the most that each lane has taken
 };
 
-// What becomes of requests that wait when a Service ends.
+/// What becomes of requests that wait when a Service ends.
 enum class Shutdown {
-    finish,  // answer what waits
-    cancel,  // what waits gets Error(cancelled); what runs is finished
+    finish,  ///< answer what waits
+    cancel,  ///< what waits gets Error(cancelled); what runs is finished
 };
 
-// Subdivides maps for any number of threads. Each request is answered exactly once.
-//
-// Requests whose maps have one width, height and format go into one run as layers, each with its
-// own threshold, where their thresholds are by level and monotone and they have no budget. What
-// fails in a batch is tried again alone, so that one request cannot spoil the others. When the
-// device is lost, everything that waits and everything that comes later gets Error(device_lost);
-// make a new Device and a new Service then.
-//
-// Thread-safe.
+/// Subdivides maps for any number of threads. Each request is answered exactly once.
+///
+/// Requests whose maps have one width, height and format go into one run as layers, each with its
+/// own threshold, where their thresholds are by level and monotone and they have no budget. What
+/// fails in a batch is tried again alone, so that one request cannot spoil the others. When the
+/// device is lost, everything that waits and everything that comes later gets Error(device_lost);
+/// make a new Device and a new Service then.
+///
+/// Thread-safe.
 class QUADTILE_API Service {
  public:
-    // Starts the lanes. Throws Error as Tiler's constructor does; invalid_argument for options of
-    // 0.
+    /// Starts the lanes. Throws Error as Tiler's constructor does; invalid_argument for options of
+    /// 0.
     explicit Service(const Device& device, const ServiceOptions& options = {});
-    // shutdown(Shutdown::finish).
+    /// shutdown(Shutdown::finish).
     ~Service();
-    Service(const Service&) = delete;             // threads work on it
-    Service& operator=(const Service&) = delete;  // threads work on it
+    Service(const Service&) = delete;             ///< threads work on it
+    Service& operator=(const Service&) = delete;  ///< threads work on it
 
-    // Waits while the queue is full.
-    // Throws Error: invalid_argument for a shape, texels or a threshold that cannot be subdivided,
-    // cancelled after shutdown(), device_lost after the device was lost.
+    /// Waits while the queue is full.
+    /// Throws Error: invalid_argument for a shape, texels or a threshold that cannot be subdivided,
+    /// cancelled after shutdown(), device_lost after the device was lost.
     [[nodiscard]] Ticket submit(SubdivisionRequest request);
 
-    // The same, but none where the queue is full.
+    /// The same, but none where the queue is full.
     [[nodiscard]] std::optional<Ticket> try_submit(SubdivisionRequest request);
 
-    // Takes no more requests, and returns when all that were taken are answered. submit() then
-    // throws Error(cancelled). May be called more than once.
+    /// Takes no more requests, and returns when all that were taken are answered. submit() then
+    /// throws Error(cancelled). May be called more than once.
     void shutdown(Shutdown how = Shutdown::finish);
 
-    // The counts of this moment; requests that end meanwhile may be in some and not in others.
+    /// The counts of this moment; requests that end meanwhile may be in some and not in others.
     [[nodiscard]] ServiceStatistics statistics() const;
 
  private:

@@ -1,4 +1,5 @@
-// Which strategy is the fastest for a map.
+/// \file
+/// Which strategy is the fastest for a map.
 
 #pragma once
 
@@ -14,19 +15,18 @@
 
 namespace quadtile {
 
-// A strategy and why it was chosen.
+/// A strategy and why it was chosen.
 struct StrategyChoice {
-    Strategy strategy;             // fused, subtree or per_level
-    std::uint32_t subtree_levels;  // for subtree
-    std::string reason;            // one clause, without a full stop
+    Strategy strategy;             ///< fused, subtree or per_level
+    std::uint32_t subtree_levels;  ///< for subtree
+    std::string reason;            ///< one clause, without a full stop
 };
 
-// What Strategy::automatic stands for. On GPUs fused; where the threshold is not monotone, or is a
-// bound_map, of which the host cannot know it, subtree with as many levels a dispatch as leave four
-// to the last one, which has a thread for each texel below a split node. On CPU drivers per_level:
-// it does the least work. With a budget always fused.
-// Throws Error(invalid_argument) for a threshold that does not fit the shape, or with a budget is
-// not monotone. Thread-safe.
+/// What Strategy::automatic stands for. On GPUs fused; where the threshold is not monotone, or is a
+/// bound_map, of which the host cannot know it, subtree with as many levels a dispatch as leave
+/// four to the last one, which has a thread for each texel below a split node. On CPU drivers
+/// per_level: it does the least work. With a budget always fused. Throws Error(invalid_argument)
+/// for a threshold that does not fit the shape, or with a budget is not monotone. Thread-safe.
 [[nodiscard]] QUADTILE_API StrategyChoice
 choose_strategy(const DeviceInfo& device, const MapShape& shape, const Threshold& threshold,
                 std::optional<std::uint64_t> max_tiles = std::nullopt);

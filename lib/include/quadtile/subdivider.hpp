@@ -1,4 +1,5 @@
-// The subdivision of a map into tiles by its pyramid, recorded into the caller's command buffer.
+/// \file
+/// The subdivision of a map into tiles by its pyramid, recorded into the caller's command buffer.
 
 #pragma once
 
@@ -16,97 +17,98 @@
 
 namespace quadtile {
 
-// How a Subdivider finds the tiles.
+/// How a Subdivider finds the tiles.
 struct SubdividerOptions {
-    // per_level, subtree or fused; or automatic: what takes every threshold, subtree on GPUs and
-    // per_level on CPU drivers. choose_strategy knows more.
+    /// per_level, subtree or fused; or automatic: what takes every threshold, subtree on GPUs and
+    /// per_level on CPU drivers. choose_strategy knows more.
     Strategy strategy = Strategy::automatic;
-    // Levels that one dispatch of `subtree` descends: 1 to 8.
+    /// Levels that one dispatch of `subtree` descends: 1 to 8.
     std::uint32_t subtree_levels = 6;
-    // The function whose thresholds (Threshold::function) can be recorded, beside all others. By
-    // per_level and subtree.
+    /// The function whose thresholds (Threshold::function) can be recorded, beside all others. By
+    /// per_level and subtree.
     std::optional<ThresholdFunction> threshold_function = std::nullopt;
-    // The layout of its set 1, for the stage COMPUTE; null where it has no resources. The caller's;
-    // it must exist until the Subdivider is made.
+    /// The layout of its set 1, for the stage COMPUTE; null where it has no resources. The
+    /// caller's; it must exist until the Subdivider is made.
     VkDescriptorSetLayout threshold_resources = VK_NULL_HANDLE;
 };
 
-// Turns a map and its pyramid (`fused`: a map alone) into a tile list. Owns pipelines only. The
-// method is Tokuyoshi's ("An Implementation of Adaptive Tile Subdivision on the GPU"); `fused` is
-// our own.
-//
-// Thread-safe. Recordings that share a scratch buffer or a tile list must not execute at the same
-// time.
+/// Turns a map and its pyramid (`fused`: a map alone) into a tile list. Owns pipelines only. The
+/// method is Tokuyoshi's ("An Implementation of Adaptive Tile Subdivision on the GPU"); `fused` is
+/// our own.
+///
+/// Thread-safe. Recordings that share a scratch buffer or a tile list must not execute at the same
+/// time.
 class QUADTILE_API Subdivider {
  public:
-    // Compiles the pipelines. Throws Error: invalid_argument for options outside their range, for
-    // Strategy::reference, and for a threshold function that does not compile (with its line
-    // numbers) or does not fit; unsupported for GLSL without the compiler; out_of_memory,
-    // device_lost, vulkan.
+    /// Compiles the pipelines. Throws Error: invalid_argument for options outside their range, for
+    /// Strategy::reference, and for a threshold function that does not compile (with its line
+    /// numbers) or does not fit; unsupported for GLSL without the compiler; out_of_memory,
+    /// device_lost, vulkan.
     explicit Subdivider(const Device& device, const SubdividerOptions& options = {});
 
-    // The strategy that automatic stands for, or the one that was asked for.
+    /// The strategy that automatic stands for, or the one that was asked for.
     [[nodiscard]] Strategy strategy() const noexcept;
 
-    // What the caller must bring: buffers, or ranges of one.
+    /// What the caller must bring: buffers, or ranges of one.
     struct Requirements {
-        // Counters and node lists. Fill it with zeros once; every run leaves it ready for the next,
-        // and `fused` leaves the number of NaN texels of each layer (see nan_texels_offset_bytes).
+        /// Counters and node lists. Fill it with zeros once; every run leaves it ready for the
+        /// next, and `fused` leaves the number of NaN texels of each layer (see
+        /// nan_texels_offset_bytes).
         VkDeviceSize scratch_size_bytes;
-        // The tile list: a TileListHeader and room for `tile_capacity` tiles.
+        /// The tile list: a TileListHeader and room for `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;
-        // For layers with thresholds of their own; see Resources.
+        /// For layers with thresholds of their own; see Resources.
         VkDeviceSize layer_thresholds_size_bytes;
-        // For layers with lists of their own; see Resources.
+        /// For layers with lists of their own; see Resources.
         VkDeviceSize layer_headers_size_bytes;
-        VkDeviceSize alignment_bytes;  // of the offsets of all in their buffers
-        VkBufferUsageFlags usage;      // STORAGE_BUFFER | INDIRECT_BUFFER; add to it freely
+        VkDeviceSize alignment_bytes;  ///< of the offsets of all in their buffers
+        VkBufferUsageFlags usage;      ///< STORAGE_BUFFER | INDIRECT_BUFFER; add to it freely
     };
 
-    // What the caller must bring for maps of this shape and lists of up to `tile_capacity` tiles.
-    // Throws Error(invalid_argument) for a capacity of 0, Error(unsupported) for what the device
-    // cannot address.
+    /// What the caller must bring for maps of this shape and lists of up to `tile_capacity` tiles.
+    /// Throws Error(invalid_argument) for a capacity of 0, Error(unsupported) for what the device
+    /// cannot address.
     [[nodiscard]] Requirements requirements(const MapShape& shape,
                                             std::uint64_t tile_capacity) const;
 
-    // Where `fused` leaves the number of NaN texels of each layer in the scratch buffer: 32-bit
-    // words.
+    /// Where `fused` leaves the number of NaN texels of each layer in the scratch buffer: 32-bit
+    /// words.
     static constexpr VkDeviceSize nan_texels_offset_bytes = 16;
 
-    // What the caller brings; all of it stays the caller's.
+    /// What the caller brings; all of it stays the caller's.
     struct Resources {
-        MapImage map;           // only read
-        BufferRange pyramid;    // as given to Pyramid, only read; `fused` takes none
-        BufferRange scratch;    // scratch_size_bytes, zeros at first
-        BufferRange tile_list;  // tile_list_size_bytes; what it holds before does not matter
-        std::uint64_t tile_capacity = 0;  // tiles that it has room for, 1 or more
-        // For thresholds by node, otherwise none: threshold_map_size_bytes(shape) bytes as
-        // threshold_map_contents makes them, with the usage and the alignment of the others. Only
-        // read.
+        MapImage map;           ///< only read
+        BufferRange pyramid;    ///< as given to Pyramid, only read; `fused` takes none
+        BufferRange scratch;    ///< scratch_size_bytes, zeros at first
+        BufferRange tile_list;  ///< tile_list_size_bytes; what it holds before does not matter
+        std::uint64_t tile_capacity = 0;  ///< tiles that it has room for, 1 or more
+        /// For thresholds by node, otherwise none: threshold_map_size_bytes(shape) bytes as
+        /// threshold_map_contents makes them, with the usage and the alignment of the others. Only
+        /// read.
         BufferRange node_thresholds;
-        // For a threshold function with resources: a set of SubdividerOptions::threshold_resources,
-        // which nobody changes until the recording has executed. What it refers to is available and
-        // visible to COMPUTE_SHADER / SHADER_READ.
+        /// For a threshold function with resources: a set of
+        /// SubdividerOptions::threshold_resources, which nobody changes until the recording has
+        /// executed. What it refers to is available and visible to COMPUTE_SHADER / SHADER_READ.
         VkDescriptorSet threshold_resources = VK_NULL_HANDLE;
 
-        // For batches: many maps of one shape, as layers, in one run of `fused`. Both optional.
-        //
-        // Thresholds of each layer, from level 0 to the root's, layer after layer: the words that
-        // layer_thresholds() gives. Then record() takes no threshold.
+        /// For batches: many maps of one shape, as layers, in one run of `fused`. Both optional.
+        ///
+        /// Thresholds of each layer, from level 0 to the root's, layer after layer: the words that
+        /// layer_thresholds() gives. Then record() takes no threshold.
         BufferRange layer_thresholds;
-        // A TileListHeader for each layer's part of the list, which begins at its `first_tile`. In
-        // canonical order the parts lie one behind the other. In any order each has room for
-        // tile_capacity / layers tiles, and overflows by itself; the list's own header then counts
-        // all tiles, and has no arguments for dispatch and draw.
+        /// A TileListHeader for each layer's part of the list, which begins at its `first_tile`. In
+        /// canonical order the parts lie one behind the other. In any order each has room for
+        /// tile_capacity / layers tiles, and overflows by itself; the list's own header then counts
+        /// all tiles, and has no arguments for dispatch and draw.
         BufferRange layer_headers;
     };
 
-    // The descriptors of one set of resources; see Pyramid::Binding.
+    /// The descriptors of one set of resources; see Pyramid::Binding.
     class QUADTILE_API Binding {
      public:
-        Binding(Binding&&) noexcept;  // leaves one that can only be destroyed or assigned to
-        Binding& operator=(Binding&&) noexcept;  // leaves one as the constructor does
-        ~Binding();                              // destroys the descriptors
+        Binding(Binding&&) noexcept;  ///< leaves one that can only be destroyed or assigned to
+        Binding& operator=(Binding&&) noexcept;  ///< leaves one as the constructor does
+        ~Binding();                              ///< destroys the descriptors
 
      private:
         friend class Subdivider;
@@ -115,83 +117,83 @@ class QUADTILE_API Subdivider {
         std::unique_ptr<Impl> impl_;
     };
 
-    // Writes the descriptors; the resources must exist, their contents do not matter yet. With
-    // thresholds by node it compiles another pipeline when they first come.
-    // Throws Error: invalid_argument and unsupported as requirements does, and for layers with
-    // thresholds or lists of their own by another strategy than `fused`; unsupported where the
-    // buffer of thresholds is longer than the device can address; out_of_memory.
+    /// Writes the descriptors; the resources must exist, their contents do not matter yet. With
+    /// thresholds by node it compiles another pipeline when they first come.
+    /// Throws Error: invalid_argument and unsupported as requirements does, and for layers with
+    /// thresholds or lists of their own by another strategy than `fused`; unsupported where the
+    /// buffer of thresholds is longer than the device can address; out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
-    // Throws Error where `record` refuses the threshold for maps of this shape: invalid_argument
-    // where it does not fit the shape or, for `fused`, is not monotone, and where it is a function
-    // but not that of the options; unsupported where it is by node and its buffer longer than the
-    // device can address.
+    /// Throws Error where `record` refuses the threshold for maps of this shape: invalid_argument
+    /// where it does not fit the shape or, for `fused`, is not monotone, and where it is a function
+    /// but not that of the options; unsupported where it is by node and its buffer longer than the
+    /// device can address.
     void check_threshold(const MapShape& shape, const Threshold& threshold) const;
 
-    // Records the dispatches of one subdivision and the barriers between them.
-    //
-    // The tiles come in any order; `fused` also writes them in canonical order, the same list to
-    // the bit on every device, for a second dispatch that reads the map once more where there are
-    // small tiles. Where they do not all find room, the header's `required` is exact all the same,
-    // `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
-    //
-    // `fused` is one dispatch and needs a monotone threshold (Threshold::check_monotone). It also
-    // keeps a budget of tiles, in all layers together, by a dispatch before: as
-    // reference::SubdivideOptions says, the thresholds are scaled by the smallest factor that
-    // leaves `max_tiles` or fewer; the header has the factor. Where even the largest leaves more,
-    // it is taken, and the header's flags have TILE_LIST_OVER_BUDGET.
-    //
-    // `fused` writes no pyramid. Where it is wanted too, record Pyramid beside it: both only read
-    // the map, so no barrier belongs between them and a GPU runs them at the same time.
-    //
-    // A threshold by node is read from the buffer that was bound, which the caller fills: with
-    // threshold_map_contents of this threshold, or on the GPU for Threshold::bound_map.
-    //
-    // Before: the pyramid available and visible to COMPUTE_SHADER / SHADER_READ (after
-    // Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE), the map and the buffer
-    // of thresholds too; earlier uses of scratch and tile list ordered before COMPUTE_SHADER /
-    // SHADER_READ | SHADER_WRITE and, for scratch, DRAW_INDIRECT / INDIRECT_COMMAND_READ.
-    // After: the tile list was written by COMPUTE_SHADER / SHADER_WRITE. To consume it indirectly,
-    // make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ.
-    //
-    // Throws Error as check_threshold does, and Error(invalid_argument) where the order or the
-    // budget does not fit the strategy or the threshold is by node and no buffer of thresholds was
-    // bound; then nothing was recorded. Does not allocate device memory, submit or wait; `fused`
-    // compiles a pipeline when an order, a budget or a format comes up first.
+    /// Records the dispatches of one subdivision and the barriers between them.
+    ///
+    /// The tiles come in any order; `fused` also writes them in canonical order, the same list to
+    /// the bit on every device, for a second dispatch that reads the map once more where there are
+    /// small tiles. Where they do not all find room, the header's `required` is exact all the same,
+    /// `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
+    ///
+    /// `fused` is one dispatch and needs a monotone threshold (Threshold::check_monotone). It also
+    /// keeps a budget of tiles, in all layers together, by a dispatch before: as
+    /// reference::SubdivideOptions says, the thresholds are scaled by the smallest factor that
+    /// leaves `max_tiles` or fewer; the header has the factor. Where even the largest leaves more,
+    /// it is taken, and the header's flags have TILE_LIST_OVER_BUDGET.
+    ///
+    /// `fused` writes no pyramid. Where it is wanted too, record Pyramid beside it: both only read
+    /// the map, so no barrier belongs between them and a GPU runs them at the same time.
+    ///
+    /// A threshold by node is read from the buffer that was bound, which the caller fills: with
+    /// threshold_map_contents of this threshold, or on the GPU for Threshold::bound_map.
+    ///
+    /// Before: the pyramid available and visible to COMPUTE_SHADER / SHADER_READ (after
+    /// Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE), the map and the
+    /// buffer of thresholds too; earlier uses of scratch and tile list ordered before
+    /// COMPUTE_SHADER / SHADER_READ | SHADER_WRITE and, for scratch, DRAW_INDIRECT /
+    /// INDIRECT_COMMAND_READ. After: the tile list was written by COMPUTE_SHADER / SHADER_WRITE. To
+    /// consume it indirectly, make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ.
+    ///
+    /// Throws Error as check_threshold does, and Error(invalid_argument) where the order or the
+    /// budget does not fit the strategy or the threshold is by node and no buffer of thresholds was
+    /// bound; then nothing was recorded. Does not allocate device memory, submit or wait; `fused`
+    /// compiles a pipeline when an order, a budget or a format comes up first.
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
                 Order order = Order::any,
                 std::optional<std::uint64_t> max_tiles = std::nullopt) const;
 
-    // The same with the thresholds that Resources::layer_thresholds holds, made available and
-    // visible to COMPUTE_SHADER / SHADER_READ before. Throws Error(invalid_argument) where none
-    // were bound.
+    /// The same with the thresholds that Resources::layer_thresholds holds, made available and
+    /// visible to COMPUTE_SHADER / SHADER_READ before. Throws Error(invalid_argument) where none
+    /// were bound.
     void record(VkCommandBuffer commands, const Binding& binding, Order order = Order::any,
                 std::optional<std::uint64_t> max_tiles = std::nullopt) const;
 
-    // Brings a list up to date after texels inside the rectangles have changed (`fused` only): the
-    // 64 x 64 blocks that they touch are counted again, then the whole list is written, in
-    // canonical order, the same that `record` would give. That reads once more the blocks that hold
-    // smaller tiles, no others. No rectangle, no change.
-    //
-    // The scratch must be as the last `record` in canonical order without a budget has left it, or
-    // an update since, with the same threshold and map shape; with other thresholds the list is
-    // wrong. Where the scratch was used otherwise since, or never, the header says
-    // TILE_LIST_NOT_COUNTED and the list is empty. The tile list may be another, or a longer one
-    // after an overflow.
-    //
-    // Barriers as for `record`. Throws Error(invalid_argument) as `record` does, and for a
-    // rectangle that is empty or not inside the map; then nothing was recorded. One dispatch for
-    // each region of touched blocks without gaps, and one more.
+    /// Brings a list up to date after texels inside the rectangles have changed (`fused` only): the
+    /// 64 x 64 blocks that they touch are counted again, then the whole list is written, in
+    /// canonical order, the same that `record` would give. That reads once more the blocks that
+    /// hold smaller tiles, no others. No rectangle, no change.
+    ///
+    /// The scratch must be as the last `record` in canonical order without a budget has left it, or
+    /// an update since, with the same threshold and map shape; with other thresholds the list is
+    /// wrong. Where the scratch was used otherwise since, or never, the header says
+    /// TILE_LIST_NOT_COUNTED and the list is empty. The tile list may be another, or a longer one
+    /// after an overflow.
+    ///
+    /// Barriers as for `record`. Throws Error(invalid_argument) as `record` does, and for a
+    /// rectangle that is empty or not inside the map; then nothing was recorded. One dispatch for
+    /// each region of touched blocks without gaps, and one more.
     void record_update(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
                        std::span<const DirtyRectangle> rectangles) const;
 
-    // The same with the thresholds that Resources::layer_thresholds holds, unchanged.
+    /// The same with the thresholds that Resources::layer_thresholds holds, unchanged.
     void record_update(VkCommandBuffer commands, const Binding& binding,
                        std::span<const DirtyRectangle> rectangles) const;
 
-    // What Resources::layer_thresholds must hold, for one threshold for each layer.
-    // Throws Error(invalid_argument) where one of them does not fit the shape or is not monotone,
-    // or there are more or fewer than layers.
+    /// What Resources::layer_thresholds must hold, for one threshold for each layer.
+    /// Throws Error(invalid_argument) where one of them does not fit the shape or is not monotone,
+    /// or there are more or fewer than layers.
     [[nodiscard]] static std::vector<float> layer_thresholds(const MapShape& shape,
                                                              std::span<const Threshold> thresholds);
 

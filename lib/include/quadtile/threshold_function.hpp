@@ -1,4 +1,5 @@
-// A function of the user's, in GLSL, that gives each node of the quadtree its threshold.
+/// \file
+/// A function of the user's, in GLSL, that gives each node of the quadtree its threshold.
 
 #pragma once
 
@@ -12,39 +13,39 @@
 
 namespace quadtile {
 
-// The function's text, or what compile_threshold (<quadtile/glsl.hpp>) made of it. Cheap to copy,
-// without any tie to a device; equal where its text or code is.
-//
-// The text is GLSL 4.60 that defines
-//
-//     float threshold(uint level, uvec2 position, uint layer)
-//
-// for a node inside the map: position (0, 0) is the node at the map's upper left corner, and level
-// 0 are the texels. It is called more than once for a node, in any order and from any thread, and
-// must give the same each time. NaN counts as +infinity, -0 and denormals as 0, and a negative
-// threshold splits whatever it meets. It may use
-//
-//     uvec2 map_extent()                      texels of the map
-//     uint  map_layers()
-//     float threshold_parameter(uint index)   of Threshold::function, 0 for those not given; the
-//                                             index is the same in all threads
-//     layout(set = 1, binding = ...)          resources of its own (Subdivider alone), only read
-//     #include "quadtile/quadtree.h"          and the other shared headers that are installed
-//
-// The kernel's other names are not part of this and change.
+/// The function's text, or what compile_threshold (quadtile/glsl.hpp) made of it. Cheap to copy,
+/// without any tie to a device; equal where its text or code is.
+///
+/// The text is GLSL 4.60 that defines
+///
+///     float threshold(uint level, uvec2 position, uint layer)
+///
+/// for a node inside the map: position (0, 0) is the node at the map's upper left corner, and level
+/// 0 are the texels. It is called more than once for a node, in any order and from any thread, and
+/// must give the same each time. NaN counts as +infinity, -0 and denormals as 0, and a negative
+/// threshold splits whatever it meets. It may use
+///
+///     uvec2 map_extent()                      texels of the map
+///     uint  map_layers()
+///     float threshold_parameter(uint index)   of Threshold::function, 0 for those not given; the
+///                                             index is the same in all threads
+///     layout(set = 1, binding = ...)          resources of its own (Subdivider alone), only read
+///     #include "quadtile/quadtree.h"          and the other shared headers that are installed
+///
+/// The kernel's other names are not part of this and change.
 class QUADTILE_API ThresholdFunction {
  public:
-    // Throws Error(invalid_argument) for an empty text. Whether it compiles is found out where it
-    // meets a device or compile_threshold.
+    /// Throws Error(invalid_argument) for an empty text. Whether it compiles is found out where it
+    /// meets a device or compile_threshold.
     [[nodiscard]] static ThresholdFunction from_glsl(std::string text);
 
-    // Needs no compiler where it is used. Throws Error(invalid_argument) for empty code. Whether it
-    // is whole, and of this version of quadtile, is found out where it meets a device.
+    /// Needs no compiler where it is used. Throws Error(invalid_argument) for empty code. Whether
+    /// it is whole, and of this version of quadtile, is found out where it meets a device.
     [[nodiscard]] static ThresholdFunction from_compiled(std::vector<std::byte> code);
 
-    // Empty where it was compiled before.
+    /// Empty where it was compiled before.
     [[nodiscard]] const std::string& glsl() const noexcept { return function_->glsl; }
-    // Empty where it is a text.
+    /// Empty where it is a text.
     [[nodiscard]] std::span<const std::byte> compiled() const noexcept {
         return function_->compiled;
     }

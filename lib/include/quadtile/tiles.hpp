@@ -1,4 +1,5 @@
-// The tile list on the host.
+/// \file
+/// The tile list on the host.
 
 #pragma once
 
@@ -15,78 +16,78 @@
 
 namespace quadtile {
 
-// How the tiles are found. All give the same set.
+/// How the tiles are found. All give the same set.
 enum class Strategy {
-    automatic,  // the fastest for a device, a map and a threshold (choose_strategy)
-    reference,  // on the host, without Vulkan
-    per_level,  // one dispatch a level (Tokuyoshi's course note, section 3)
-    subtree,    // one dispatch for several levels (section 4)
-    fused,      // one dispatch from the map to the list, no pyramid; for monotone thresholds
+    automatic,  ///< the fastest for a device, a map and a threshold (choose_strategy)
+    reference,  ///< on the host, without Vulkan
+    per_level,  ///< one dispatch a level (Tokuyoshi's course note, section 3)
+    subtree,    ///< one dispatch for several levels (section 4)
+    fused,      ///< one dispatch from the map to the list, no pyramid; for monotone thresholds
 };
 
-// Order of the tiles in the list.
+/// Order of the tiles in the list.
 enum class Order {
-    any,        // as fast as possible; differs from run to run
-    canonical,  // by layer, then by the Morton code of the tile's first texel; always the same
+    any,        ///< as fast as possible; differs from run to run
+    canonical,  ///< by layer, then by the Morton code of the tile's first texel; always the same
 };
 
-// The rectangle of map texels that a tile covers, right and bottom exclusive, cut at the map's
-// edge.
+/// The rectangle of map texels that a tile covers, right and bottom exclusive, cut at the map's
+/// edge.
 struct TexelRect {
-    std::uint32_t left;    // its first column
-    std::uint32_t top;     // its first row
-    std::uint32_t right;   // the column behind its last
-    std::uint32_t bottom;  // the row below its last
+    std::uint32_t left;    ///< its first column
+    std::uint32_t top;     ///< its first row
+    std::uint32_t right;   ///< the column behind its last
+    std::uint32_t bottom;  ///< the row below its last
 
-    // Whether they cover the same texels.
+    /// Whether they cover the same texels.
     friend bool operator==(const TexelRect&, const TexelRect&) = default;
 };
 
-// The texels that a tile covers on a map of this size.
+/// The texels that a tile covers on a map of this size.
 [[nodiscard]] QUADTILE_API TexelRect texels_of(const Tile& tile, std::uint32_t map_width,
                                                std::uint32_t map_height) noexcept;
 
-// One timed stage of a run.
+/// One timed stage of a run.
 struct StageTime {
-    std::string stage;    // its name
-    double milliseconds;  // that it took
-    bool on_gpu;          // measured by GPU timestamps, else by the host's clock
-    // Of those on the GPU estimated: the last of a run ends as the host sees the run finished.
+    std::string stage;    ///< its name
+    double milliseconds;  ///< that it took
+    bool on_gpu;          ///< measured by GPU timestamps, else by the host's clock
+    /// Of those on the GPU estimated: the last of a run ends as the host sees the run finished.
     std::chrono::steady_clock::time_point start = {};
 };
 
-// The tiles of a map and how they came about.
+/// The tiles of a map and how they came about.
 struct QUADTILE_API TileList {
-    MapShape shape;            // of the map
-    std::vector<Tile> tiles;   // of all layers
-    Order order = Order::any;  // of the tiles
+    MapShape shape;            ///< of the map
+    std::vector<Tile> tiles;   ///< of all layers
+    Order order = Order::any;  ///< of the tiles
 
-    float threshold_factor = 1.0F;            // by which a budget scaled the threshold
-    std::uint64_t nan_texels = 0;             // texels that were NaN and counted as +inf
-    Strategy strategy = Strategy::automatic;  // the one that ran
-    std::string strategy_reason;              // why automatic has taken it; else empty
-    std::string device;                       // its name; empty for the reference
-    std::uint32_t buffer_repeats = 0;         // runs repeated because the tile buffer was full
-    std::vector<StageTime> stages;            // in the order of execution
+    float threshold_factor = 1.0F;            ///< by which a budget scaled the threshold
+    std::uint64_t nan_texels = 0;             ///< texels that were NaN and counted as +inf
+    Strategy strategy = Strategy::automatic;  ///< the one that ran
+    std::string strategy_reason;              ///< why automatic has taken it; else empty
+    std::string device;                       ///< its name; empty for the reference
+    std::uint32_t buffer_repeats = 0;         ///< runs repeated because the tile buffer was full
+    std::vector<StageTime> stages;            ///< in the order of execution
 
-    // Levels of the quadtree, from 0 to the root's.
+    /// Levels of the quadtree, from 0 to the root's.
     [[nodiscard]] std::uint32_t levels() const noexcept {
         return top_level(shape.width, shape.height) + 1;
     }
-    // Tiles of each level, 0 to levels() - 1.
+    /// Tiles of each level, 0 to levels() - 1.
     [[nodiscard]] std::vector<std::uint64_t> tiles_per_level() const;
-    // The tiles of one layer, which lie together in canonical order; valid as long as `tiles` is.
-    // Any order mixes the layers; there Tile::layer says which one a tile is of.
-    // Throws Error(invalid_argument) for any order and for a layer that the map does not have.
+    /// The tiles of one layer, which lie together in canonical order; valid as long as `tiles` is.
+    /// Any order mixes the layers; there Tile::layer says which one a tile is of.
+    /// Throws Error(invalid_argument) for any order and for a layer that the map does not have.
     [[nodiscard]] std::span<const Tile> tiles_of_layer(std::uint32_t layer) const;
 };
 
-// Sorts into the canonical order, in place. The order is total: no two tiles of a list share their
-// first texel.
+/// Sorts into the canonical order, in place. The order is total: no two tiles of a list share their
+/// first texel.
 QUADTILE_API void sort_canonical(std::vector<Tile>& tiles);
 
-// Checks that the tiles partition the map: every texel of every layer lies in exactly one tile, no
-// tile reaches outside. Returns an empty string, or one sentence that names the first violation.
+/// Checks that the tiles partition the map: every texel of every layer lies in exactly one tile, no
+/// tile reaches outside. Returns an empty string, or one sentence that names the first violation.
 [[nodiscard]] QUADTILE_API std::string check_partition(const std::vector<Tile>& tiles,
                                                        const MapShape& shape);
 
