@@ -1,0 +1,361 @@
+// The code that docs/integration.md prints, in a program of a host with a Vulkan device of its own.
+// What the page leaves to the reader is here: making buffers, uploading, submitting.
+
+#include "support/gpu.hpp"
+#include "support/maps.hpp"
+
+#include <quadtile/quadtile.hpp>
+
+#include <vulkan/vulkan.h>
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quadtile::test {
+namespace {
+
+using testing::IsEmpty;
+using testing::Not;
+
+void check(VkResult result) {
+    if (result != VK_SUCCESS) {
+        throw std::runtime_error("a Vulkan call failed with " + std::to_string(result));
+    }
+}
+
+constexpr std::uint32_t width = 200;
+constexpr std::uint32_t height = 120;
+
+// A host application's device, as the page makes it; and what it does with quadtile's.
+class IntegrationGuide : public testing::Test {
+ protected:
+    void SetUp() override {
+        const Device chosen = Device::create();  // the device that the tests run on
+        VkApplicationInfo application{};
+        application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+        application.apiVersion = VK_API_VERSION_1_3;
+        // The validation layer, with synchronisation validation: it prints what it finds, and ctest
+        // looks for that.
+        const char* const layer = "VK_LAYER_KHRONOS_validation";
+        const VkValidationFeatureEnableEXT enabled_check =
+            VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+        VkValidationFeaturesEXT checks{};
+        checks.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
+        checks.enabledValidationFeatureCount = 1;
+        checks.pEnabledValidationFeatures = &enabled_check;
+        VkInstanceCreateInfo instance_info{};
+        instance_info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+        instance_info.pApplicationInfo = &application;
+        if (Device::validation_available()) {
+            instance_info.pNext = &checks;
+            instance_info.enabledLayerCount = 1;
+            instance_info.ppEnabledLayerNames = &layer;
+        }
+        check(vkCreateInstance(&instance_info, nullptr, &instance));
+        std::uint32_t count = 0;
+        check(vkEnumeratePhysicalDevices(instance, &count, nullptr));
+        std::vector<VkPhysicalDevice> devices(count);
+        check(vkEnumeratePhysicalDevices(instance, &count, devices.data()));
+        physical_device = devices.at(chosen.info().index);
+        queue_family = chosen.queue_family();
+
+#include "snippets/features"
+
+        const float priority = 1.0F;
+        VkDeviceQueueCreateInfo queue_info{};
+        queue_info.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+        queue_info.queueFamilyIndex = queue_family;
+        queue_info.queueCount = 1;
+        queue_info.pQueuePriorities = &priority;
+        VkDeviceCreateInfo device_info{};
+        device_info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+        device_info.pNext = &enabled_1_2;
+        device_info.queueCreateInfoCount = 1;
+        device_info.pQueueCreateInfos = &queue_info;
+        device_info.pEnabledFeatures = &enabled;
+        check(vkCreateDevice(physical_device, &device_info, nullptr, &vulkan_device));
+        vkGetDeviceQueue(vulkan_device, queue_family, 0, &queue);
+
+#include "snippets/adopt"
+
+        check_submit(host);
+        gpu = std::make_unique<Gpu>(device);
+        importance = smooth_map({width, height});
+        const MapView view = view_of(importance, width, height);
+        image = gpu->upload(view);
+        map_view = image.view();
+        tiles_of_map = reference::subdivide(view, of_map).tiles;
+    }
+
+    void TearDown() override {
+        buffers.clear();
+        image = {};
+        gpu.reset();
+        vkDestroyCommandPool(vulkan_device, command_pool, nullptr);
+        vkDestroyDevice(vulkan_device, nullptr);
+        vkDestroyInstance(instance, nullptr);
+    }
+
+    // A Tiler that submits by the host's function.
+    void check_submit(AdoptedDevice host) {
+        host.queue = VK_NULL_HANDLE;
+#include "snippets/submit"
+        Tiler tiler(Device::adopt(host));
+        const std::vector<float> texels(16, 1.0F);
+        EXPECT_EQ(tiler.subdivide(view_of(texels, 4, 4), Threshold::constant(0.5F)).tiles.size(),
+                  16U);
+    }
+
+    [[nodiscard]] Device device() const {
+        return gpu->device();
+    }
+
+    VkBuffer make_buffer(VkDeviceSize size_bytes, VkBufferUsageFlags usage) {
+        buffers.push_back(gpu->make_buffer(size_bytes, usage, Memory::host_visible));
+        return buffers.back().handle();
+    }
+
+    VkBuffer make_zeros(VkDeviceSize size_bytes, VkBufferUsageFlags usage) {
+        const VkBuffer buffer = make_buffer(size_bytes, usage);
+        gpu->fill(buffers.back(), 0);
+        return buffer;
+    }
+
+    [[nodiscard]] const Buffer& buffer_of(VkBuffer handle) const {
+        return *std::ranges::find(buffers, handle, &Buffer::handle);
+    }
+
+    void upload(const std::vector<float>& values, VkBuffer to) const {
+        std::memcpy(buffer_of(to).mapped(), values.data(), values.size() * sizeof(float));
+    }
+
+    [[nodiscard]] TileListHeader read_header(VkBuffer tiles) const {
+        return gpu->read<TileListHeader>(buffer_of(tiles), 0, 1).front();
+    }
+
+    // In canonical order.
+    [[nodiscard]] std::vector<Tile> read_tiles(VkBuffer tiles) const {
+        auto read =
+            gpu->read<Tile>(buffer_of(tiles), sizeof(TileListHeader), read_header(tiles).written);
+        sort_canonical(read);
+        return read;
+    }
+
+    [[nodiscard]] VkCommandBuffer begin_commands() {
+        VkCommandPoolCreateInfo pool_info{};
+        pool_info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+        pool_info.queueFamilyIndex = queue_family;
+        check(vkCreateCommandPool(vulkan_device, &pool_info, nullptr, &command_pool));
+        VkCommandBufferAllocateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+        info.commandPool = command_pool;
+        info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+        info.commandBufferCount = 1;
+        VkCommandBuffer commands = VK_NULL_HANDLE;
+        check(vkAllocateCommandBuffers(vulkan_device, &info, &commands));
+        VkCommandBufferBeginInfo begin{};
+        begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+        check(vkBeginCommandBuffer(commands, &begin));
+        return commands;
+    }
+
+    void submit_and_wait(VkCommandBuffer commands) const {
+        check(vkEndCommandBuffer(commands));
+        VkSubmitInfo work{};
+        work.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+        work.commandBufferCount = 1;
+        work.pCommandBuffers = &commands;
+        check(vkQueueSubmit(queue, 1, &work, VK_NULL_HANDLE));
+        check(vkQueueWaitIdle(queue));
+    }
+
+    VkInstance instance = VK_NULL_HANDLE;
+    VkPhysicalDevice physical_device = VK_NULL_HANDLE;
+    VkDevice vulkan_device = VK_NULL_HANDLE;
+    VkQueue queue = VK_NULL_HANDLE;
+    std::uint32_t queue_family = 0;
+    std::mutex queue_mutex;
+    VkCommandPool command_pool = VK_NULL_HANDLE;
+
+    std::unique_ptr<Gpu> gpu;
+    std::deque<Buffer> buffers;
+    std::vector<float> importance;
+    Image image;
+    VkImageView map_view = VK_NULL_HANDLE;
+    const Threshold of_map = Threshold::max_resolution(64.0F);
+    std::vector<Tile> tiles_of_map;
+};
+
+TEST_F(IntegrationGuide, OneMapAfterTheOther) {
+    std::vector<TexelRect> baked;
+    const auto bake = [&](std::uint32_t left, std::uint32_t top, std::uint32_t right,
+                          std::uint32_t bottom) {
+        baked.push_back({left, top, right, bottom});
+    };
+#include "snippets/tiler"
+    EXPECT_EQ(baked.size(), list.tiles.size());
+    const std::vector<Tile>& tiles_on_gpu = list.tiles;
+    {
+#include "snippets/reference"
+        EXPECT_TRUE(tiles_on_gpu == expected.tiles);
+    }
+}
+
+TEST_F(IntegrationGuide, ManyMapsOnManyThreads) {
+    const Device device = this->device();
+    const auto texels = std::make_shared<const std::vector<float>>(importance);
+#include "snippets/service"
+    EXPECT_TRUE(list.tiles == reference::subdivide(view_of(importance, width, height),
+                                                   Threshold::max_resolution(256.0F))
+                                  .tiles);
+}
+
+TEST_F(IntegrationGuide, Errors) {
+    Tiler tiler(device(), {.memory_limit_bytes = 1});
+    const Threshold& threshold = of_map;
+    const MapView map = view_of(importance, width, height);
+    std::string logged;
+    const auto log = [&](const char* message) { logged = message; };
+    TileList list;
+#include "snippets/errors"
+    EXPECT_THAT(logged, Not(IsEmpty()));
+    EXPECT_TRUE(list.tiles == tiles_of_map);
+}
+
+TEST_F(IntegrationGuide, FromAMapToItsTilesInOneDispatch) {
+    const Device device = this->device();
+#include "snippets/setup"
+    const VkBuffer covered = make_zeros(sizeof(std::uint32_t), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+    std::ifstream file(CONSUMER_SPIRV, std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    std::vector<std::uint32_t> spirv(bytes.size() / sizeof(std::uint32_t));
+    std::memcpy(spirv.data(), bytes.data(), bytes.size());
+    const std::vector<BufferRange> consumed{{tiles, 0}, {covered, 0}};
+    const std::vector<std::uint32_t> extent{width, height};
+    const ComputePipeline consumer(*gpu, spirv, consumed, nullptr, 8);
+    const auto draw = [&](VkCommandBuffer commands) {
+#include "snippets/draw"
+    };
+    (void)draw;  // that would need a render pass
+
+    gpu->run([&](VkCommandBuffer commands) {
+#include "snippets/zeros"
+    });
+    gpu->run([&](VkCommandBuffer commands) {
+#include "snippets/record"
+        consumer.record(commands, {0, 1, 1}, std::as_bytes(std::span(extent)));
+#include "snippets/consume"
+    });
+    EXPECT_TRUE(read_tiles(tiles) == tiles_of_map);
+    EXPECT_EQ(gpu->read<std::uint32_t>(buffer_of(covered), 0, 1).front(), width * height);
+
+    gpu->run([&](VkCommandBuffer commands) {
+#include "snippets/budget"
+    });
+    EXPECT_LE(read_header(tiles).required, 500U);
+    EXPECT_EQ(read_header(tiles).flags, 0U);
+
+    gpu->run([&](VkCommandBuffer commands) {
+        subdivider.record(commands, binding, of_map, Order::canonical);
+    });
+    importance[21 * width + 12] = 1000.0F;
+    gpu->upload(image, importance.data());
+    const Threshold& threshold = of_map;
+    gpu->run([&](VkCommandBuffer commands) {
+#include "snippets/update"
+    });
+    EXPECT_TRUE(read_tiles(tiles) ==
+                reference::subdivide(view_of(importance, width, height), of_map).tiles);
+}
+
+TEST_F(IntegrationGuide, ByAPyramid) {
+    const Device device = this->device();
+    const MapShape shape{.width = width, .height = height};
+    const std::uint64_t capacity = tiles_of_map.size();
+    const MapImage map = image.map_image();
+    const VkBuffer tiles =
+        make_buffer(sizeof(TileListHeader) + capacity * sizeof(Tile),
+                    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT);
+    const VkCommandBuffer commands = begin_commands();
+#include "snippets/pyramid"
+    submit_and_wait(commands);
+    EXPECT_TRUE(read_tiles(tiles) == tiles_of_map);
+}
+
+TEST_F(IntegrationGuide, WhenTheListIsFull) {
+    const Subdivider subdivider(device(), {.strategy = Strategy::fused});
+    std::uint64_t capacity = 10;
+    const auto record = [&] {
+        const auto needed = subdivider.requirements({width, height}, capacity);
+        const VkBuffer scratch = make_zeros(needed.scratch_size_bytes, needed.usage);
+        const VkBuffer tiles = make_buffer(needed.tile_list_size_bytes, needed.usage);
+        const auto binding = subdivider.bind({width, height}, {.map = image.map_image(),
+                                                               .scratch = {scratch},
+                                                               .tile_list = {tiles},
+                                                               .tile_capacity = capacity});
+        gpu->run([&](VkCommandBuffer commands) { subdivider.record(commands, binding, of_map); });
+        return tiles;
+    };
+    {
+        const VkBuffer tiles = record();
+#include "snippets/overflow"
+    }
+    EXPECT_TRUE(read_tiles(record()) == tiles_of_map);
+}
+
+TEST_F(IntegrationGuide, ThresholdsByNode) {
+    const MapShape shape{.width = width, .height = height};
+    const VkBuffer thresholds =
+        make_buffer(threshold_map_size_bytes(shape), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+    const auto threshold_of = [](std::uint32_t level, std::uint32_t, std::uint32_t) {
+        return 64.0F / static_cast<float>(1U << level);
+    };
+#include "snippets/node_thresholds"
+    const std::uint64_t capacity = std::uint64_t{width} * height;
+    const Subdivider subdivider(device(), {.strategy = Strategy::fused});
+    const auto needed = subdivider.requirements(shape, capacity);
+    const VkBuffer scratch = make_zeros(needed.scratch_size_bytes, needed.usage);
+    const VkBuffer tiles = make_buffer(needed.tile_list_size_bytes, needed.usage);
+    const auto binding = subdivider.bind(shape, {.map = image.map_image(),
+                                                 .scratch = {scratch},
+                                                 .tile_list = {tiles},
+                                                 .tile_capacity = capacity,
+                                                 .node_thresholds = {thresholds}});
+    gpu->run([&](VkCommandBuffer commands) { subdivider.record(commands, binding, threshold); });
+    EXPECT_TRUE(read_tiles(tiles) == tiles_of_map);
+}
+
+TEST_F(IntegrationGuide, Batches) {
+    const std::vector<float> texels = smooth_map({width, height, 3});
+    const MapView view = view_of(texels, width, height, 3);
+    const Image images = gpu->upload(view);
+    const MapImage maps = images.map_image();
+    const std::uint64_t capacity = std::uint64_t{width} * height * 3;
+    const Subdivider subdivider(device(), {.strategy = Strategy::fused});
+    const auto for_lists = subdivider.requirements(view.shape, capacity);
+    const VkBuffer scratch = make_zeros(for_lists.scratch_size_bytes, for_lists.usage);
+    const VkBuffer tiles = make_buffer(for_lists.tile_list_size_bytes, for_lists.usage);
+    const VkCommandBuffer commands = begin_commands();
+#include "snippets/batch"
+    submit_and_wait(commands);
+    EXPECT_TRUE(read_tiles(tiles) == reference::subdivide(view, thresholds).tiles);
+    const auto layers = gpu->read<TileListHeader>(buffer_of(headers), 0, 3);
+    EXPECT_EQ(layers[2].first_tile + layers[2].written, read_header(tiles).written);
+}
+
+}  // namespace
+}  // namespace quadtile::test
