@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building and testing quadtile needs: only those that are missing.
+# Installs the Debian packages that building and testing quadtile needs, and those given as arguments: only those that
+# are missing.
 set -euo pipefail
 
 packages=(
@@ -14,6 +15,8 @@ packages=(
     # A Vulkan driver for machines without a GPU, and the checks that the tests run with.
     libvulkan1 mesa-vulkan-drivers vulkan-validationlayers
 )
+
+packages+=("$@")
 
 fail() {
     echo "tools/install.sh: error: $*" >&2

@@ -1,6 +1,12 @@
 /// \file
 /// quadtile: adaptive tile subdivision on the GPU. Everything public at once.
 
+/// \namespace quadtile
+/// All of the library in C++.
+
+/// \namespace quadtile::reference
+/// Subdivision and mip levels on the host, without Vulkan: the measure for every kernel.
+
 #pragma once
 
 #include <quadtile/version.h>
