@@ -51,7 +51,7 @@ endif()
 # find_package(quadtile). Before 1.0.0 minor versions are incompatible.
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/quadtile-config.cmake.in
     ${PROJECT_BINARY_DIR}/quadtile-config.cmake INSTALL_DESTINATION ${package_dir}
-    NO_SET_AND_CHECK_MACRO)
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/quadtile-config-version.cmake
     COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/quadtile-config.cmake

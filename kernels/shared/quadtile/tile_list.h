@@ -63,6 +63,25 @@ struct Tile {
 #endif
 };
 
+#ifndef __cplusplus
+// GLSL has no members: as those of C++.
+uint tile_x(Tile tile) {
+    return tile.position & 0xffffU;
+}
+uint tile_y(Tile tile) {
+    return tile.position >> 16;
+}
+uint tile_level(Tile tile) {
+    return tile.node & 0xffU;
+}
+uint tile_flags(Tile tile) {
+    return (tile.node >> 8) & 0xffU;
+}
+uint tile_layer(Tile tile) {
+    return tile.node >> 16;
+}
+#endif
+
 /// What a consumer on the GPU needs to use the list without the host.
 struct TileListHeader {
     QUADTILE_UINT written;   ///< tiles in the buffer

@@ -117,7 +117,8 @@ struct AdoptedDevice {
     /// on the thread that owns the queue. Called from the threads that call the library and from
     /// those of Services, at the same time from several; must not throw.
     SubmitFunction submit;
-    /// Optional features that the host enabled when it made the device.
+    /// Optional features that the host enabled when it made the device. Set them one by one
+    /// (`host.enabled.float16 = true`): in Features by itself those that are not named are true.
     Features enabled{.subgroup_operations = false,
                      .sampler_minmax = false,
                      .storage_image_formats = false,

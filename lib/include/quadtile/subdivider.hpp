@@ -130,7 +130,9 @@ class QUADTILE_API Subdivider {
     /// device can address.
     void check_threshold(const MapShape& shape, const Threshold& threshold) const;
 
-    /// Records the dispatches of one subdivision and the barriers between them.
+    /// Records the dispatches of one subdivision and the barriers between them into a command
+    /// buffer of a queue with compute, outside a render pass. Leaves its own pipeline, descriptor
+    /// set 0 (and 1, where threshold_resources are bound) and push constants bound.
     ///
     /// The tiles come in any order; `fused` also writes them in canonical order, the same list to
     /// the bit on every device, for a second dispatch that reads the map once more where there are
@@ -153,8 +155,10 @@ class QUADTILE_API Subdivider {
     /// Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE), the map and the
     /// buffer of thresholds too; earlier uses of scratch and tile list ordered before
     /// COMPUTE_SHADER / SHADER_READ | SHADER_WRITE and, for scratch, DRAW_INDIRECT /
-    /// INDIRECT_COMMAND_READ. After: the tile list was written by COMPUTE_SHADER / SHADER_WRITE. To
-    /// consume it indirectly, make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ.
+    /// INDIRECT_COMMAND_READ. After: the tile list was written by COMPUTE_SHADER / SHADER_WRITE;
+    /// the map's layout is unchanged. To consume the list make that visible to DRAW_INDIRECT /
+    /// INDIRECT_COMMAND_READ for the arguments in its header, and to SHADER_READ in the stages that
+    /// read its tiles.
     ///
     /// Throws Error as check_threshold does, and Error(invalid_argument) where the order or the
     /// budget does not fit the strategy or the threshold is by node and no buffer of thresholds was

@@ -19,6 +19,9 @@ layout(std430, binding = 1) writeonly buffer Results { float results[]; };
 void main() {
     const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (index < header.written && gl_LocalInvocationIndex == 0) {
-        results[index] = tiles[index].importance;
+        const Tile tile = tiles[index];
+        const uint place = tile_x(tile) + tile_y(tile) + tile_layer(tile);
+        const bool is_clamped = (tile_flags(tile) & TILE_CLAMPED) != 0;
+        results[index] = is_clamped ? 0.0 : tile.importance + float(place << tile_level(tile));
     }
 }
