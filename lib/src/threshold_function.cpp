@@ -5,8 +5,15 @@
 
 namespace quadtile {
 
-ThresholdFunction::ThresholdFunction(Code code)
-    : function_(std::make_shared<const Code>(std::move(code))) {}
+// One of the two is empty.
+struct ThresholdFunction::Code {
+    std::string glsl;
+    std::vector<std::byte> compiled;
+
+    friend bool operator==(const Code&, const Code&) = default;
+};
+
+ThresholdFunction::ThresholdFunction(std::shared_ptr<const Code> code) : code_(std::move(code)) {}
 
 ThresholdFunction ThresholdFunction::from_glsl(std::string text) {
     if (text.empty()) {
@@ -14,7 +21,7 @@ ThresholdFunction ThresholdFunction::from_glsl(std::string text) {
                     "the GLSL of the threshold is empty; define float threshold(uint level, uvec2 "
                     "position, uint layer)");
     }
-    return ThresholdFunction(Code{std::move(text), {}});
+    return ThresholdFunction(std::make_shared<const Code>(Code{std::move(text), {}}));
 }
 
 ThresholdFunction ThresholdFunction::from_compiled(std::vector<std::byte> code) {
@@ -23,12 +30,19 @@ ThresholdFunction ThresholdFunction::from_compiled(std::vector<std::byte> code) 
                     "the compiled threshold function is empty; give what compile_threshold has "
                     "made");
     }
-    return ThresholdFunction(Code{{}, std::move(code)});
+    return ThresholdFunction(std::make_shared<const Code>(Code{{}, std::move(code)}));
+}
+
+const std::string& ThresholdFunction::glsl() const noexcept {
+    return code_->glsl;
+}
+
+std::span<const std::byte> ThresholdFunction::compiled() const noexcept {
+    return code_->compiled;
 }
 
 bool operator==(const ThresholdFunction& a, const ThresholdFunction& b) noexcept {
-    return a.function_ == b.function_ || (a.function_->glsl == b.function_->glsl &&
-                                          a.function_->compiled == b.function_->compiled);
+    return a.code_ == b.code_ || *a.code_ == *b.code_;
 }
 
 }  // namespace quadtile

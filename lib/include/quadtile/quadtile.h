@@ -203,11 +203,11 @@ typedef struct quadtile_request {
     /// How many fragments lie in a pixel of each texel: a map of the same size and layers.
     const void* fragments;
     int32_t fragments_format;  ///< QUADTILE_FORMAT_*
-    /// GLSL that defines float threshold(uint level, uvec2 position, uint layer), and what
-    /// threshold_parameter(i) is there, up to 16 (quadtile/threshold_function.hpp).
+    /// GLSL that defines float threshold(uint level, uvec2 position, uint layer)
+    /// (quadtile/threshold_function.hpp).
     const char* threshold_glsl;
-    const float* threshold_parameters;
-    uint32_t threshold_parameter_count;
+    const float* threshold_parameters;   ///< what threshold_parameter(i) is there
+    uint32_t threshold_parameter_count;  ///< 0 to 16
 
     int32_t order;         ///< QUADTILE_ORDER_*
     uint64_t max_tiles;    ///< a budget, kept by scaling all thresholds; 0: none

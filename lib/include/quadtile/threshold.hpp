@@ -91,7 +91,7 @@ class QUADTILE_API Threshold {
     /// more than max_function_parameters.
     [[nodiscard]] static Threshold function(ThresholdFunction function,
                                             std::vector<float> parameters = {});
-    static constexpr std::size_t max_function_parameters = 16;
+    static constexpr std::size_t max_function_parameters = 16;  ///< of Threshold::function
 
     /// This threshold with that of each level or node times `factor`, rounded to the nearest float:
     /// what a budget of tiles compares with (quadtile/budget.h). With the threshold_factor of a
@@ -107,8 +107,9 @@ class QUADTILE_API Threshold {
     /// Whether they are read from a buffer (Subdivider::Resources): map, memory and bound_map.
     [[nodiscard]] bool needs_threshold_map() const noexcept;
 
-    /// Null for all but Threshold::function; and its parameters.
+    /// Null for all but Threshold::function.
     [[nodiscard]] const ThresholdFunction* user_function() const noexcept;
+    /// Those of Threshold::function; empty for all others.
     [[nodiscard]] const std::vector<float>& function_parameters() const noexcept;
 
     /// Throws Error(invalid_argument) where it does not fit maps of this shape: per_level has

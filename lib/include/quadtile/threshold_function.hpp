@@ -44,23 +44,19 @@ class QUADTILE_API ThresholdFunction {
     [[nodiscard]] static ThresholdFunction from_compiled(std::vector<std::byte> code);
 
     /// Empty where it was compiled before.
-    [[nodiscard]] const std::string& glsl() const noexcept { return function_->glsl; }
+    [[nodiscard]] const std::string& glsl() const noexcept;
     /// Empty where it is a text.
-    [[nodiscard]] std::span<const std::byte> compiled() const noexcept {
-        return function_->compiled;
-    }
+    [[nodiscard]] std::span<const std::byte> compiled() const noexcept;
 
+    /// Whether text and code are the same.
     friend QUADTILE_API bool operator==(const ThresholdFunction& a,
                                         const ThresholdFunction& b) noexcept;
 
  private:
-    struct Code {
-        std::string glsl;
-        std::vector<std::byte> compiled;
-    };
-    explicit ThresholdFunction(Code code);
+    struct QUADTILE_LOCAL Code;
+    explicit ThresholdFunction(std::shared_ptr<const Code> code);
 
-    std::shared_ptr<const Code> function_;
+    std::shared_ptr<const Code> code_;
 };
 
 }  // namespace quadtile

@@ -18,12 +18,12 @@ namespace quadtile {
 
 /// Something that took a while, on the host's clock.
 struct TraceEvent {
-    std::string name;
+    std::string name;  ///< what it was
     /// What it is a line of in the viewer: "lane 0". Events of one track do not overlap but for one
     /// inside the other; where they may, each has an id.
     std::string track;
-    std::chrono::steady_clock::time_point start;
-    std::chrono::steady_clock::duration duration;
+    std::chrono::steady_clock::time_point start;                    ///< when it began
+    std::chrono::steady_clock::duration duration;                   ///< how long it took
     std::vector<std::pair<std::string, std::string>> details = {};  ///< name, value
     std::uint64_t id = 0;  ///< not 0: it may overlap others of its track
 };

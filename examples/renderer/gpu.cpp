@@ -1,0 +1,300 @@
+#include "gpu.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+VULKAN_HPP_DEFAULT_DISPATCH_LOADER_DYNAMIC_STORAGE
+
+namespace renderer {
+
+namespace {
+
+constexpr const char* VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation";
+
+VKAPI_ATTR VkBool32 VKAPI_CALL print_message(VkDebugUtilsMessageSeverityFlagBitsEXT /*severity*/,
+                                             VkDebugUtilsMessageTypeFlagsEXT /*types*/,
+                                             const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                             void* count) {
+    std::fprintf(stderr, "%s\n", data->pMessage);
+    ++*static_cast<std::atomic<std::uint32_t>*>(count);
+    return VK_FALSE;
+}
+
+// A family whose queues draw, compute and copy.
+std::optional<std::uint32_t> graphics_family(vk::PhysicalDevice device) {
+    constexpr auto NEEDED = vk::QueueFlagBits::eGraphics | vk::QueueFlagBits::eCompute;
+    const auto families = device.getQueueFamilyProperties();
+    for (std::uint32_t i = 0; i < families.size(); ++i) {
+        if ((families[i].queueFlags & NEEDED) == NEEDED) {
+            return i;
+        }
+    }
+    return {};
+}
+
+// The features that this program enables. quadtile needs those of the memory model, and makes use
+// of those of subgroups.
+struct Features {
+    vk::PhysicalDeviceVulkan12Features v12;
+    vk::PhysicalDeviceVulkan13Features v13;
+};
+
+// Why a device will not do; empty if it does.
+std::string objection_to(vk::PhysicalDevice device) {
+    // Vulkan 1.3 for dynamic rendering and the barriers of synchronization2; quadtile itself needs
+    // 1.2.
+    if (device.getProperties().apiVersion < VK_API_VERSION_1_3) {
+        return "it has no Vulkan 1.3";
+    }
+    if (!graphics_family(device)) {
+        return "it has no queue for graphics and compute";
+    }
+    Features has;
+    has.v12.pNext = &has.v13;
+    vk::PhysicalDeviceFeatures2 features{.pNext = &has.v12};
+    device.getFeatures2(&features);
+    const std::array needed{
+        std::pair(has.v12.vulkanMemoryModel, "vulkanMemoryModel"),
+        std::pair(has.v12.vulkanMemoryModelDeviceScope, "vulkanMemoryModelDeviceScope"),
+        std::pair(has.v13.subgroupSizeControl, "subgroupSizeControl"),
+        std::pair(has.v13.computeFullSubgroups, "computeFullSubgroups"),
+        std::pair(has.v13.synchronization2, "synchronization2"),
+        std::pair(has.v13.dynamicRendering, "dynamicRendering")};
+    std::string missing;
+    for (const auto& [is_there, name] : needed) {
+        if (is_there == VK_FALSE) {
+            missing += (missing.empty() ? "it lacks " : ", ") + std::string(name);
+        }
+    }
+    return missing;
+}
+
+bool is_discrete(vk::PhysicalDevice device) {
+    return device.getProperties().deviceType == vk::PhysicalDeviceType::eDiscreteGpu;
+}
+
+}  // namespace
+
+Gpu::Gpu(std::atomic<std::uint32_t>* validation_messages) {
+    make_instance(validation_messages);
+    choose_physical_device();
+    make_device();
+}
+
+void Gpu::make_instance(std::atomic<std::uint32_t>* validation_messages) {
+    VULKAN_HPP_DEFAULT_DISPATCHER.init(
+        loader_.getProcAddress<PFN_vkGetInstanceProcAddr>("vkGetInstanceProcAddr"));
+    const vk::ApplicationInfo application{.pApplicationName = "quadtile's renderer example",
+                                          .apiVersion = VK_API_VERSION_1_3};
+    vk::InstanceCreateInfo info{.pApplicationInfo = &application};
+    const char* const extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    const auto synchronisation = vk::ValidationFeatureEnableEXT::eSynchronizationValidation;
+    const vk::ValidationFeaturesEXT features{.enabledValidationFeatureCount = 1,
+                                             .pEnabledValidationFeatures = &synchronisation};
+    if (validation_messages != nullptr) {
+        const auto layers = vk::enumerateInstanceLayerProperties();
+        if (std::ranges::none_of(layers, [](const vk::LayerProperties& layer) {
+                return std::string_view(layer.layerName) == VALIDATION_LAYER;
+            })) {
+            throw std::runtime_error(std::string(VALIDATION_LAYER) +
+                                     " is not installed (Debian: vulkan-validationlayers)");
+        }
+        info.setPEnabledLayerNames(VALIDATION_LAYER)
+            .setPEnabledExtensionNames(extension)
+            .setPNext(&features);
+    }
+    try {
+        instance_ = vk::createInstanceUnique(info);
+    } catch (const vk::IncompatibleDriverError&) {
+        throw std::runtime_error("no Vulkan driver was found (Debian: mesa-vulkan-drivers)");
+    }
+    VULKAN_HPP_DEFAULT_DISPATCHER.init(*instance_);
+    if (validation_messages != nullptr) {
+        using Severity = vk::DebugUtilsMessageSeverityFlagBitsEXT;
+        using Type = vk::DebugUtilsMessageTypeFlagBitsEXT;
+        messenger_ = instance_->createDebugUtilsMessengerEXTUnique(
+            {.messageSeverity = Severity::eWarning | Severity::eError,
+             .messageType = Type::eValidation | Type::ePerformance,
+             .pfnUserCallback = print_message,
+             .pUserData = validation_messages});
+    }
+}
+
+void Gpu::choose_physical_device() {
+    std::string objections;
+    for (const vk::PhysicalDevice candidate : instance_->enumeratePhysicalDevices()) {
+        const std::string objection = objection_to(candidate);
+        if (!objection.empty()) {
+            objections +=
+                std::string("; ") + candidate.getProperties().deviceName.data() + ": " + objection;
+        } else if (!physical_device_ ||
+                   (is_discrete(candidate) && !is_discrete(physical_device_))) {
+            physical_device_ = candidate;
+        }
+    }
+    if (!physical_device_) {
+        throw std::runtime_error("no Vulkan device will do" + objections);
+    }
+    queue_family_ = graphics_family(physical_device_).value();
+}
+
+void Gpu::make_device() {
+    const float priority = 1.0F;
+    const vk::DeviceQueueCreateInfo queue{
+        .queueFamilyIndex = queue_family_, .queueCount = 1, .pQueuePriorities = &priority};
+    Features use{.v12 = {.vulkanMemoryModel = VK_TRUE, .vulkanMemoryModelDeviceScope = VK_TRUE},
+                 .v13 = {.subgroupSizeControl = VK_TRUE,
+                         .computeFullSubgroups = VK_TRUE,
+                         .synchronization2 = VK_TRUE,
+                         .dynamicRendering = VK_TRUE}};
+    use.v12.pNext = &use.v13;
+    device_ = physical_device_.createDeviceUnique(
+        {.pNext = &use.v12, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue});
+    VULKAN_HPP_DEFAULT_DISPATCHER.init(*device_);
+    queue_ = device_->getQueue(queue_family_, 0);
+}
+
+quadtile::AdoptedDevice Gpu::for_quadtile() {
+    quadtile::AdoptedDevice host{
+        .get_instance_proc_addr = VULKAN_HPP_DEFAULT_DISPATCHER.vkGetInstanceProcAddr,
+        .instance = *instance_,
+        .physical_device = physical_device_,
+        .device = *device_,
+        .queue_family = queue_family_,
+        // Tiler, Mipmapper and Service submit by themselves, from their own threads: through our
+        // lock. What only records, as Subdivider, needs no queue at all.
+        .submit = [this](const VkSubmitInfo& work, VkFence fence) { return submit(work, fence); }};
+    // What make_device has enabled of what quadtile can use.
+    host.enabled.subgroup_operations = true;
+    return host;
+}
+
+VkResult Gpu::submit(const VkSubmitInfo& work, VkFence fence) {
+    const std::lock_guard lock(queue_mutex_);
+    return VULKAN_HPP_DEFAULT_DISPATCHER.vkQueueSubmit(queue_, 1, &work, fence);
+}
+
+void Gpu::wait_idle() {
+    const std::lock_guard lock(queue_mutex_);
+    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(*device_);  // does not throw
+}
+
+void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
+    const auto pool = device_->createCommandPoolUnique({.queueFamilyIndex = queue_family_});
+    const auto commands = std::move(
+        device_->allocateCommandBuffersUnique({.commandPool = *pool, .commandBufferCount = 1})[0]);
+    commands->begin(vk::CommandBufferBeginInfo{});
+    record(*commands);
+    commands->end();
+    const auto fence = device_->createFenceUnique({});
+    const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*commands};
+    vk::resultCheck(static_cast<vk::Result>(submit(work, *fence)), "vkQueueSubmit");
+    (void)device_->waitForFences(*fence, VK_TRUE, std::numeric_limits<std::uint64_t>::max());
+}
+
+// A program with more than a few resources takes an allocator here.
+vk::UniqueDeviceMemory Gpu::allocate(const vk::MemoryRequirements& requirements,
+                                     bool host_visible) const {
+    using Property = vk::MemoryPropertyFlagBits;
+    const vk::MemoryPropertyFlags wanted = host_visible
+                                               ? Property::eHostVisible | Property::eHostCoherent
+                                               : vk::MemoryPropertyFlags(Property::eDeviceLocal);
+    const auto memory = physical_device_.getMemoryProperties();
+    for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+        if (((requirements.memoryTypeBits >> i) & 1U) != 0 &&
+            (memory.memoryTypes[i].propertyFlags & wanted) == wanted) {
+            return device_->allocateMemoryUnique(
+                {.allocationSize = requirements.size, .memoryTypeIndex = i});
+        }
+    }
+    throw std::runtime_error("the device has no memory for " + vk::to_string(wanted));
+}
+
+Buffer Gpu::make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
+                        bool host_visible) const {
+    Buffer buffer;
+    buffer.handle = device_->createBufferUnique({.size = size_bytes, .usage = usage});
+    buffer.memory = allocate(device_->getBufferMemoryRequirements(*buffer.handle), host_visible);
+    device_->bindBufferMemory(*buffer.handle, *buffer.memory, 0);
+    if (host_visible) {
+        buffer.mapped =
+            static_cast<std::byte*>(device_->mapMemory(*buffer.memory, 0, VK_WHOLE_SIZE));
+    }
+    return buffer;
+}
+
+Image Gpu::make_image(vk::Extent2D extent, vk::Format format, vk::ImageUsageFlags usage) const {
+    Image image;
+    image.handle = device_->createImageUnique({.imageType = vk::ImageType::e2D,
+                                               .format = format,
+                                               .extent = {extent.width, extent.height, 1},
+                                               .mipLevels = 1,
+                                               .arrayLayers = 1,
+                                               .usage = usage});
+    image.memory = allocate(device_->getImageMemoryRequirements(*image.handle), false);
+    device_->bindImageMemory(*image.handle, *image.memory, 0);
+    image.view = device_->createImageViewUnique({.image = *image.handle,
+                                                 .viewType = vk::ImageViewType::e2DArray,
+                                                 .format = format,
+                                                 .subresourceRange = COLOUR_RANGE});
+    return image;
+}
+
+vk::UniqueShaderModule Gpu::make_shader(SpirV words) const {
+    return device_->createShaderModuleUnique(
+        {.codeSize = words.size_bytes(), .pCode = words.data()});
+}
+
+vk::UniquePipeline Gpu::make_compute_pipeline(vk::PipelineLayout layout, SpirV shader) const {
+    const auto module = make_shader(shader);
+    const vk::ComputePipelineCreateInfo info{
+        .stage = {.stage = vk::ShaderStageFlagBits::eCompute, .module = *module, .pName = "main"},
+        .layout = layout};
+    return device_->createComputePipelineUnique({}, info).value;
+}
+
+vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, SpirV vertex_shader,
+                                           SpirV fragment_shader, vk::Format colour_format) const {
+    const auto vertex = make_shader(vertex_shader);
+    const auto fragment = make_shader(fragment_shader);
+    using Stage = vk::ShaderStageFlagBits;
+    const std::array<vk::PipelineShaderStageCreateInfo, 2> stages{
+        {{.stage = Stage::eVertex, .module = *vertex, .pName = "main"},
+         {.stage = Stage::eFragment, .module = *fragment, .pName = "main"}}};
+    const vk::PipelineVertexInputStateCreateInfo no_vertex_buffers;
+    const vk::PipelineInputAssemblyStateCreateInfo strips{
+        .topology = vk::PrimitiveTopology::eTriangleStrip};
+    const vk::PipelineViewportStateCreateInfo one_viewport{.viewportCount = 1, .scissorCount = 1};
+    const vk::PipelineRasterizationStateCreateInfo filled{.lineWidth = 1.0F};
+    const vk::PipelineMultisampleStateCreateInfo one_sample;
+    using Channel = vk::ColorComponentFlagBits;
+    const vk::PipelineColorBlendAttachmentState opaque{.colorWriteMask = Channel::eR | Channel::eG |
+                                                                         Channel::eB | Channel::eA};
+    const vk::PipelineColorBlendStateCreateInfo blending{.attachmentCount = 1,
+                                                         .pAttachments = &opaque};
+    const std::array dynamic_states{vk::DynamicState::eViewport, vk::DynamicState::eScissor};
+    const auto dynamic = vk::PipelineDynamicStateCreateInfo{}.setDynamicStates(dynamic_states);
+    const vk::PipelineRenderingCreateInfo rendering{.colorAttachmentCount = 1,
+                                                    .pColorAttachmentFormats = &colour_format};
+    const vk::GraphicsPipelineCreateInfo info{.pNext = &rendering,
+                                              .stageCount = stages.size(),
+                                              .pStages = stages.data(),
+                                              .pVertexInputState = &no_vertex_buffers,
+                                              .pInputAssemblyState = &strips,
+                                              .pViewportState = &one_viewport,
+                                              .pRasterizationState = &filled,
+                                              .pMultisampleState = &one_sample,
+                                              .pColorBlendState = &blending,
+                                              .pDynamicState = &dynamic,
+                                              .layout = layout};
+    return device_->createGraphicsPipelineUnique({}, info).value;
+}
+
+}  // namespace renderer

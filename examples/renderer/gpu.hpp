@@ -1,0 +1,89 @@
+// What every Vulkan program has: instance, device, queue, memory, pipelines. Nothing of quadtile
+// but the handles that it is given.
+
+#pragma once
+
+#include <quadtile/device.hpp>
+
+// Vulkan-Hpp as this program likes it. quadtile's own never meets it: between the two there are
+// handles of C, to which those of vk:: convert.
+#define VULKAN_HPP_DISPATCH_LOADER_DYNAMIC 1
+#define VULKAN_HPP_NO_CONSTRUCTORS
+#include <vulkan/vulkan.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+
+namespace renderer {
+
+// All that images have here.
+constexpr vk::ImageSubresourceRange COLOUR_RANGE{
+    .aspectMask = vk::ImageAspectFlagBits::eColor, .levelCount = 1, .layerCount = 1};
+
+struct Buffer {
+    vk::UniqueDeviceMemory memory;
+    vk::UniqueBuffer handle;
+    std::byte* mapped = nullptr;  // where the host sees it
+};
+
+struct Image {
+    vk::UniqueDeviceMemory memory;
+    vk::UniqueImage handle;
+    vk::UniqueImageView view;
+};
+
+using SpirV = std::span<const std::uint32_t>;
+
+class Gpu {
+ public:
+    // Throws std::runtime_error where no device will do, with the reason for each. With
+    // `validation_messages` the validation layer is on, prints its messages and counts them there.
+    explicit Gpu(std::atomic<std::uint32_t>* validation_messages);
+
+    [[nodiscard]] vk::Device device() const { return *device_; }
+    [[nodiscard]] std::uint32_t queue_family() const { return queue_family_; }
+
+    // The device for quadtile, which never destroys it. This Gpu must outlive what is made with it.
+    [[nodiscard]] quadtile::AdoptedDevice for_quadtile();
+
+    // The one way to the queue, from any thread.
+    [[nodiscard]] VkResult submit(const VkSubmitInfo& work, VkFence fence);
+    void wait_idle();
+    // Submits and waits: for what is done once.
+    void run(const std::function<void(vk::CommandBuffer)>& record);
+
+    [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
+                                     bool host_visible = false) const;
+    // With a view of type 2D_ARRAY: quadtile takes no other for maps.
+    [[nodiscard]] Image make_image(vk::Extent2D extent, vk::Format format,
+                                   vk::ImageUsageFlags usage) const;
+    [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
+                                                           SpirV shader) const;
+    // Triangle strips without vertex buffers into one colour image.
+    [[nodiscard]] vk::UniquePipeline make_draw_pipeline(vk::PipelineLayout layout,
+                                                        SpirV vertex_shader, SpirV fragment_shader,
+                                                        vk::Format colour_format) const;
+
+ private:
+    void make_instance(std::atomic<std::uint32_t>* validation_messages);
+    void choose_physical_device();
+    void make_device();
+    [[nodiscard]] vk::UniqueDeviceMemory allocate(const vk::MemoryRequirements& requirements,
+                                                  bool host_visible) const;
+    [[nodiscard]] vk::UniqueShaderModule make_shader(SpirV words) const;
+
+    vk::DynamicLoader loader_;
+    vk::UniqueInstance instance_;
+    vk::UniqueDebugUtilsMessengerEXT messenger_;
+    vk::PhysicalDevice physical_device_;
+    std::uint32_t queue_family_ = 0;
+    vk::UniqueDevice device_;
+    vk::Queue queue_;
+    std::mutex queue_mutex_;
+};
+
+}  // namespace renderer

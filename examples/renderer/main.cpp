@@ -1,0 +1,450 @@
+// A renderer that works with quadtile's tiles and never looks at one: the GPU makes the importance
+// map, quadtile the list of tiles, and two more steps consume it, all in one command buffer.
+
+#include "gpu.hpp"
+#include "scene.hpp"
+
+#include <quadtile/quadtile.hpp>
+
+#define STB_IMAGE_WRITE_STATIC
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#include <stb_image_write.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <future>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace renderer {
+
+namespace {
+
+constexpr std::uint32_t IMPORTANCE_SHADER[] =
+#include "importance.comp.inc"
+    ;
+constexpr std::uint32_t SHADE_TILES_SHADER[] =
+#include "shade_tiles.comp.inc"
+    ;
+constexpr std::uint32_t DRAW_TILES_VERTEX_SHADER[] =
+#include "draw_tiles.vert.inc"
+    ;
+constexpr std::uint32_t DRAW_TILES_FRAGMENT_SHADER[] =
+#include "draw_tiles.frag.inc"
+    ;
+
+constexpr auto FOREVER = std::numeric_limits<std::uint64_t>::max();
+
+using Access = vk::AccessFlagBits2;
+using Layout = vk::ImageLayout;
+using Stage = vk::PipelineStageFlagBits2;
+
+// Who accesses something, and how.
+struct Scope {
+    vk::PipelineStageFlags2 stages;
+    vk::AccessFlags2 accesses;
+};
+
+void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after) {
+    const vk::MemoryBarrier2 barrier{.srcStageMask = before.stages,
+                                     .srcAccessMask = before.accesses,
+                                     .dstStageMask = after.stages,
+                                     .dstAccessMask = after.accesses};
+    commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &barrier});
+}
+
+void change_layout(vk::CommandBuffer commands, const Image& image, Layout from, Layout to,
+                   const Scope& before, const Scope& after) {
+    const vk::ImageMemoryBarrier2 barrier{.srcStageMask = before.stages,
+                                          .srcAccessMask = before.accesses,
+                                          .dstStageMask = after.stages,
+                                          .dstAccessMask = after.accesses,
+                                          .oldLayout = from,
+                                          .newLayout = to,
+                                          .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .image = *image.handle,
+                                          .subresourceRange = COLOUR_RANGE};
+    commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
+}
+
+class Renderer {
+ public:
+    Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent,
+             std::uint32_t max_tiles);
+    // Nothing may be destroyed that a frame still uses.
+    ~Renderer() { gpu_.wait_idle(); }
+
+    // Records a frame and submits it. Waits only until the frame before the last one is done, whose
+    // command buffer it takes.
+    void render(const Scene& scene);
+
+    // The last frame, four bytes a pixel: once, after all frames.
+    [[nodiscard]] std::vector<std::byte> picture();
+
+ private:
+    static constexpr std::uint32_t FRAMES_IN_FLIGHT = 2;
+    static constexpr vk::Format PICTURE_FORMAT = vk::Format::eR8G8B8A8Unorm;
+
+    // What the host writes for a frame, while the GPU may still be at the one before.
+    struct Frame {
+        vk::UniqueCommandBuffer commands;
+        vk::UniqueFence done;
+    };
+
+    void record(vk::CommandBuffer commands, const Scene& scene) const;
+    void bind(vk::CommandBuffer commands, vk::PipelineBindPoint point, vk::Pipeline pipeline,
+              const Scene& scene) const;
+    void make_descriptors();
+
+    Gpu& gpu_;
+    vk::Extent2D extent_;
+    std::uint32_t max_tiles_;
+    quadtile::MapShape map_shape_;
+    quadtile::Threshold threshold_ = quadtile::Threshold::max_resolution(MAX_TILE_PIXELS);
+    quadtile::Subdivider subdivider_;
+    quadtile::Subdivider::Requirements needed_;
+
+    // All frames share what only the GPU touches: they run one after the other.
+    Image map_;
+    Buffer scratch_;
+    Buffer tile_list_;
+    Buffer colours_;  // of the tiles
+    Image picture_;
+
+    quadtile::Subdivider::Binding subdivision_;
+    vk::UniqueDescriptorSetLayout descriptor_layout_;
+    vk::UniqueDescriptorPool descriptor_pool_;
+    vk::DescriptorSet descriptors_;
+    vk::UniquePipelineLayout pipeline_layout_;
+    vk::UniquePipeline importance_pipeline_;
+    vk::UniquePipeline shade_pipeline_;
+    vk::UniquePipeline draw_pipeline_;
+
+    vk::UniqueCommandPool command_pool_;
+    std::array<Frame, FRAMES_IN_FLIGHT> frames_;
+    std::uint32_t frame_count_ = 0;
+};
+
+// ---- A frame
+
+void Renderer::bind(vk::CommandBuffer commands, vk::PipelineBindPoint point, vk::Pipeline pipeline,
+                    const Scene& scene) const {
+    commands.bindPipeline(point, pipeline);
+    commands.bindDescriptorSets(point, *pipeline_layout_, 0, descriptors_, {});
+    commands.pushConstants<Scene>(
+        *pipeline_layout_, vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex, 0,
+        scene);
+}
+
+void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
+    using Point = vk::PipelineBindPoint;
+
+    // The frame before may still be running, on the same map, scratch, list and colours. What it
+    // reads must have been read before we write, and quadtile finds in the scratch what its last
+    // run has left there. It asks for DRAW_INDIRECT because other strategies than `fused` keep
+    // arguments in the scratch.
+    memory_barrier(
+        commands,
+        {Stage::eComputeShader | Stage::eDrawIndirect | Stage::eVertexShader, Access::eShaderWrite},
+        {Stage::eComputeShader | Stage::eDrawIndirect,
+         Access::eShaderRead | Access::eShaderWrite | Access::eIndirectCommandRead});
+
+    bind(commands, Point::eCompute, *importance_pipeline_, scene);
+    commands.dispatch((extent_.width + 7) / 8, (extent_.height + 7) / 8, 1);
+
+    // quadtile reads the map that was just written.
+    memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
+                   {Stage::eComputeShader, Access::eShaderRead});
+
+    // The budget keeps the list within its room, whatever the map: so nobody needs to look
+    // whether it overflowed.
+    subdivider_.record(commands, subdivision_, threshold_, quadtile::Order::any, max_tiles_);
+
+    // The list is read in three ways: its header as arguments of the dispatch and of the draw, and
+    // its tiles by both.
+    memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
+                   {Stage::eDrawIndirect | Stage::eComputeShader | Stage::eVertexShader,
+                    Access::eIndirectCommandRead | Access::eShaderRead});
+
+    // quadtile has left its own pipeline, descriptors and push constants bound.
+    bind(commands, Point::eCompute, *shade_pipeline_, scene);
+    commands.dispatchIndirect(*tile_list_.handle, offsetof(quadtile::TileListHeader, dispatch_x));
+
+    // The draw reads the colours of the tiles.
+    memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
+                   {Stage::eVertexShader, Access::eShaderRead});
+    // The frame before has drawn the same picture. What is in it may go.
+    change_layout(commands, picture_, Layout::eUndefined, Layout::eColorAttachmentOptimal,
+                  {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
+                  {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite});
+
+    // Nobody will see the background, since the tiles cover the picture: it has a colour that one
+    // would notice.
+    const vk::ClearColorValue magenta{std::array{1.0F, 0.0F, 1.0F, 1.0F}};
+    const vk::RenderingAttachmentInfo target{.imageView = *picture_.view,
+                                             .imageLayout = Layout::eColorAttachmentOptimal,
+                                             .loadOp = vk::AttachmentLoadOp::eClear,
+                                             .storeOp = vk::AttachmentStoreOp::eStore,
+                                             .clearValue = {.color = magenta}};
+    const vk::Rect2D area{.extent = extent_};
+    commands.beginRendering({.renderArea = area,
+                             .layerCount = 1,
+                             .colorAttachmentCount = 1,
+                             .pColorAttachments = &target});
+    bind(commands, Point::eGraphics, *draw_pipeline_, scene);
+    commands.setViewport(0, vk::Viewport{.width = static_cast<float>(extent_.width),
+                                         .height = static_cast<float>(extent_.height),
+                                         .maxDepth = 1.0F});
+    commands.setScissor(0, area);
+    commands.drawIndirect(*tile_list_.handle, offsetof(quadtile::TileListHeader, draw_vertex_count),
+                          1, 0);
+    commands.endRendering();
+}
+
+void Renderer::render(const Scene& scene) {
+    const Frame& frame = frames_[frame_count_++ % FRAMES_IN_FLIGHT];
+    (void)gpu_.device().waitForFences(*frame.done, VK_TRUE, FOREVER);
+    gpu_.device().resetFences(*frame.done);
+
+    frame.commands->begin(vk::CommandBufferBeginInfo{});
+    record(*frame.commands, scene);
+    frame.commands->end();
+    const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*frame.commands};
+    vk::resultCheck(static_cast<vk::Result>(gpu_.submit(work, *frame.done)), "vkQueueSubmit");
+}
+
+std::vector<std::byte> Renderer::picture() {
+    const vk::DeviceSize size_bytes = vk::DeviceSize{4} * extent_.width * extent_.height;
+    const Buffer buffer = gpu_.make_buffer(size_bytes, vk::BufferUsageFlagBits::eTransferDst, true);
+    gpu_.run([&](vk::CommandBuffer commands) {
+        // After the frames, by the order of submission: a barrier reaches back across them.
+        change_layout(commands, picture_, Layout::eColorAttachmentOptimal,
+                      Layout::eTransferSrcOptimal,
+                      {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
+                      {Stage::eCopy, Access::eTransferRead});
+        const vk::BufferImageCopy whole{
+            .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
+            .imageExtent = {extent_.width, extent_.height, 1}};
+        commands.copyImageToBuffer(*picture_.handle, Layout::eTransferSrcOptimal, *buffer.handle,
+                                   whole);
+        // A fence alone does not make writes visible to the host.
+        memory_barrier(commands, {Stage::eCopy, Access::eTransferWrite},
+                       {Stage::eHost, Access::eHostRead});
+    });
+    return {buffer.mapped, buffer.mapped + size_bytes};
+}
+
+// ---- What is made once
+
+Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent,
+                   std::uint32_t max_tiles)
+    : gpu_(gpu),
+      extent_(extent),
+      max_tiles_(max_tiles),
+      map_shape_{.width = extent.width, .height = extent.height},
+      subdivider_(device, {.strategy = quadtile::Strategy::fused}),
+      needed_(subdivider_.requirements(map_shape_, max_tiles)),
+      // quadtile samples the map; our shader stores into it.
+      map_(gpu.make_image(extent, static_cast<vk::Format>(quadtile::vk_format(map_shape_.format)),
+                          vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled)),
+      scratch_(gpu.make_buffer(
+          needed_.scratch_size_bytes,
+          vk::BufferUsageFlags(needed_.usage) | vk::BufferUsageFlagBits::eTransferDst)),
+      tile_list_(
+          gpu.make_buffer(needed_.tile_list_size_bytes, vk::BufferUsageFlags(needed_.usage))),
+      colours_(gpu.make_buffer(max_tiles * sizeof(std::uint32_t),
+                               vk::BufferUsageFlagBits::eStorageBuffer)),
+      picture_(gpu.make_image(
+          extent, PICTURE_FORMAT,
+          vk::ImageUsageFlagBits::eColorAttachment | vk::ImageUsageFlagBits::eTransferSrc)),
+      subdivision_(subdivider_.bind(map_shape_,
+                                    {.map = {.view = *map_.view, .layout = VK_IMAGE_LAYOUT_GENERAL},
+                                     .scratch = {.buffer = *scratch_.handle},
+                                     .tile_list = {.buffer = *tile_list_.handle},
+                                     .tile_capacity = max_tiles})) {
+    make_descriptors();
+    importance_pipeline_ = gpu.make_compute_pipeline(*pipeline_layout_, IMPORTANCE_SHADER);
+    shade_pipeline_ = gpu.make_compute_pipeline(*pipeline_layout_, SHADE_TILES_SHADER);
+    draw_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, DRAW_TILES_VERTEX_SHADER,
+                                            DRAW_TILES_FRAGMENT_SHADER, PICTURE_FORMAT);
+    command_pool_ = gpu.device().createCommandPoolUnique(
+        {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
+         .queueFamilyIndex = gpu.queue_family()});
+    for (Frame& frame : frames_) {
+        frame.commands = std::move(gpu.device().allocateCommandBuffersUnique(
+            {.commandPool = *command_pool_, .commandBufferCount = 1})[0]);
+        frame.done = gpu.device().createFenceUnique({.flags = vk::FenceCreateFlagBits::eSignaled});
+    }
+    gpu.run([&](vk::CommandBuffer commands) {
+        // The scratch is zeros once; each run of quadtile leaves it ready for the next.
+        commands.fillBuffer(*scratch_.handle, 0, VK_WHOLE_SIZE, 0);
+        // The map stays in the layout for both, storing and sampling.
+        change_layout(commands, map_, Layout::eUndefined, Layout::eGeneral, {}, {});
+        memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
+                       {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
+    });
+}
+
+// One set of descriptors and one layout for all pipelines of ours (shaders/resources.glsl).
+void Renderer::make_descriptors() {
+    const vk::Device device = gpu_.device();
+    using Type = vk::DescriptorType;
+    constexpr auto SHADERS = vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex;
+    const std::array<vk::DescriptorSetLayoutBinding, 3> bindings{{
+        {0, Type::eStorageImage, 1, SHADERS},
+        {1, Type::eStorageBuffer, 1, SHADERS},
+        {2, Type::eStorageBuffer, 1, SHADERS},
+    }};
+    descriptor_layout_ = device.createDescriptorSetLayoutUnique(
+        vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
+    const std::array<vk::DescriptorPoolSize, 2> sizes{
+        {{Type::eStorageImage, 1}, {Type::eStorageBuffer, 2}}};
+    descriptor_pool_ = device.createDescriptorPoolUnique(
+        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
+    descriptors_ = device.allocateDescriptorSets(
+        vk::DescriptorSetAllocateInfo{.descriptorPool = *descriptor_pool_}.setSetLayouts(
+            *descriptor_layout_))[0];
+
+    const vk::DescriptorImageInfo map{.imageView = *map_.view, .imageLayout = Layout::eGeneral};
+    const std::array<vk::DescriptorBufferInfo, 2> buffers{
+        {{*tile_list_.handle, 0, VK_WHOLE_SIZE}, {*colours_.handle, 0, VK_WHOLE_SIZE}}};
+    device.updateDescriptorSets(
+        {vk::WriteDescriptorSet{
+             .dstSet = descriptors_, .dstBinding = 0, .descriptorType = Type::eStorageImage}
+             .setImageInfo(map),
+         vk::WriteDescriptorSet{
+             .dstSet = descriptors_, .dstBinding = 1, .descriptorType = Type::eStorageBuffer}
+             .setBufferInfo(buffers)},
+        {});
+
+    const vk::PushConstantRange parameters{
+        .stageFlags = SHADERS, .offset = 0, .size = sizeof(Scene)};
+    pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
+                                                             .setSetLayouts(*descriptor_layout_)
+                                                             .setPushConstantRanges(parameters));
+}
+
+// ---- The program
+
+// Tools of an engine use quadtile on threads of their own, at the same time and by the same queue.
+// This one counts the tiles of a map that it makes on the host.
+std::size_t count_tiles(const quadtile::Device& device, const Scene& scene,
+                        std::uint32_t max_tiles) {
+    quadtile::Tiler tiler(device);
+    const std::vector<float> texels = importance_map(scene);
+    const auto list = tiler.subdivide(quadtile::view_of(texels, scene.width, scene.height),
+                                      quadtile::Threshold::max_resolution(MAX_TILE_PIXELS),
+                                      quadtile::Order::any, max_tiles);
+    return list.tiles.size();
+}
+
+struct Options {
+    std::uint32_t frames = 20;
+    vk::Extent2D size{960, 540};
+    std::uint32_t max_tiles = 16384;
+    std::string output = "picture.png";
+    bool validate = false;
+};
+
+constexpr const char* USAGE =
+    "usage: renderer [--frames N] [--size WxH] [--max-tiles N] [--output FILE.png] [--validate]\n";
+
+struct UsageError : std::runtime_error {
+    using runtime_error::runtime_error;
+};
+
+std::uint32_t parse_number(const std::string& option, std::string_view text,
+                           std::uint32_t largest) {
+    std::uint32_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || stop != end || number < 1 || number > largest) {
+        throw UsageError(option + " takes 1 to " + std::to_string(largest) + ", not \"" +
+                         std::string(text) + "\"");
+    }
+    return number;
+}
+
+Options parse(std::span<char* const> arguments) {
+    Options options;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string option = arguments[i];
+        if (option == "--validate") {
+            options.validate = true;
+            continue;
+        }
+        if (++i == arguments.size()) {
+            throw UsageError(option + " is unknown, or its value is missing");
+        }
+        const std::string_view value = arguments[i];
+        if (option == "--frames") {
+            options.frames = parse_number(option, value, 1'000'000);
+        } else if (option == "--size") {
+            const std::size_t x = value.find('x');
+            if (x == std::string_view::npos) {
+                throw UsageError("--size takes a width and a height, as in 960x540");
+            }
+            options.size.width = parse_number(option, value.substr(0, x), MAX_SIDE);
+            options.size.height = parse_number(option, value.substr(x + 1), MAX_SIDE);
+        } else if (option == "--max-tiles") {
+            options.max_tiles = parse_number(option, value, 1U << 22U);
+        } else if (option == "--output") {
+            options.output = value;
+        } else {
+            throw UsageError(option + " is unknown");
+        }
+    }
+    return options;
+}
+
+void run(const Options& options, std::atomic<std::uint32_t>& validation_messages) {
+    Gpu gpu(options.validate ? &validation_messages : nullptr);
+    const quadtile::Device device = quadtile::Device::adopt(gpu.for_quadtile());
+    Renderer renderer(gpu, device, options.size, options.max_tiles);
+
+    const auto [width, height] = options.size;
+    const Scene last = scene_of_frame(options.frames - 1, width, height);
+    auto tile_count = std::async(std::launch::async,
+                                 [&] { return count_tiles(device, last, options.max_tiles); });
+    for (std::uint32_t frame = 0; frame < options.frames; ++frame) {
+        renderer.render(scene_of_frame(frame, width, height));
+    }
+
+    if (stbi_write_png(options.output.c_str(), static_cast<int>(width), static_cast<int>(height), 4,
+                       renderer.picture().data(), static_cast<int>(4 * width)) == 0) {
+        throw std::runtime_error("cannot write " + options.output);
+    }
+    std::printf("%s: frame %u, %zu tiles, on %s\n", options.output.c_str(), options.frames - 1,
+                tile_count.get(), device.info().name.c_str());
+}
+
+}  // namespace
+
+}  // namespace renderer
+
+int main(int argument_count, char** arguments) {
+    try {
+        const auto options =
+            renderer::parse({arguments + 1, static_cast<std::size_t>(argument_count - 1)});
+        std::atomic<std::uint32_t> validation_messages = 0;
+        renderer::run(options, validation_messages);
+        if (validation_messages > 0) {
+            throw std::runtime_error("the validation layer has complained");
+        }
+        return 0;
+    } catch (const renderer::UsageError& error) {
+        std::fprintf(stderr, "renderer: error: %s\n%s", error.what(), renderer::USAGE);
+        return 2;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "renderer: error: %s\n", error.what());
+        return 1;
+    }
+}
