@@ -421,13 +421,23 @@ void open_caches(DeviceContext& context, const std::string& directory) {
     });
 }
 
-Features both(const Features& a, const Features& b) {
-    return {.subgroup_operations = a.subgroup_operations && b.subgroup_operations,
-            .sampler_minmax = a.sampler_minmax && b.sampler_minmax,
-            .storage_image_formats = a.storage_image_formats && b.storage_image_formats,
+// A function of both, for each feature.
+template <typename Combine>
+Features combined(const Features& a, const Features& b, const Combine& combine) {
+    return {.subgroup_operations = combine(a.subgroup_operations, b.subgroup_operations),
+            .sampler_minmax = combine(a.sampler_minmax, b.sampler_minmax),
+            .storage_image_formats = combine(a.storage_image_formats, b.storage_image_formats),
             .storage_image_dynamic_indexing =
-                a.storage_image_dynamic_indexing && b.storage_image_dynamic_indexing,
-            .float16 = a.float16 && b.float16};
+                combine(a.storage_image_dynamic_indexing, b.storage_image_dynamic_indexing),
+            .float16 = combine(a.float16, b.float16)};
+}
+
+Features both(const Features& a, const Features& b) {
+    return combined(a, b, [](bool one, bool other) { return one && other; });
+}
+
+Features without(const Features& all, const Features& some) {
+    return combined(all, some, [](bool one, bool other) { return one && !other; });
 }
 
 }  // namespace
@@ -444,7 +454,7 @@ Device Device::create(const DeviceOptions& options) {
     const Candidate& candidate = choose(candidates, select);
     context->physical_device = candidate.device;
     context->info = candidate.info;
-    context->info.features = both(candidate.info.features, options.allowed);
+    context->info.features = without(candidate.info.features, options.disabled);
     context->queue_family = compute_family(candidate.device, context->dispatch).value();
     context->set_limits(options.limits);
     create_device(*context, candidate);

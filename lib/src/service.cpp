@@ -186,8 +186,8 @@ void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
             lists = run_together(lane, batch);
         } catch (...) {
             // One by one; a lost device says so again.
-            device.context()->say(Severity::warning, "a run of " + std::to_string(batch.size()) +
-                                                         " maps failed: each is tried alone");
+            device.context()->say(Severity::info, "a run of " + std::to_string(batch.size()) +
+                                                      " maps failed: each is tried alone");
             lane.engine->forget_resources();
         }
     }

@@ -30,7 +30,7 @@ std::map<TilerKey, Tiler>& tilers() {
 DeviceOptions options_for(const Variant& variant) {
     DeviceOptions options;
     options.validation = Device::validation_available();
-    options.allowed = variant.allowed;
+    options.disabled = variant.disabled;
     options.limits = variant.limits;
     options.log = [](Severity severity, std::string_view message) {
         if (severity == Severity::info) {
@@ -75,10 +75,10 @@ std::string text_of(const Tile& tile) {
 const std::vector<Variant>& all_variants() {
     static const std::vector<Variant> variants{
         {"as the device is", {}, {}},
-        {"without subgroup operations", {.subgroup_operations = false}, {}},
-        {"without MAX samplers", {.sampler_minmax = false}, {}},
-        {"without storage images of all formats", {.storage_image_formats = false}, {}},
-        {"without dynamic indexing", {.storage_image_dynamic_indexing = false}, {}},
+        {"without subgroup operations", {.subgroup_operations = true}, {}},
+        {"without MAX samplers", {.sampler_minmax = true}, {}},
+        {"without storage images of all formats", {.storage_image_formats = true}, {}},
+        {"without dynamic indexing", {.storage_image_dynamic_indexing = true}, {}},
         {"7 workgroups in a dimension", {}, {.max_workgroup_count = 7}},
         // Tile lists of up to 4 x 4096 tiles, pyramids of up to 4 x 32768 floats, and no more.
         {"short chunks", {}, {.max_storage_buffer_range_bytes = 128 * 1024}},

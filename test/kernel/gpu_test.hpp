@@ -15,7 +15,7 @@ namespace quadtile::test {
 // A way for the kernels to run: everything the device has, or one thing less.
 struct Variant {
     std::string name;
-    Features allowed;
+    Features disabled;
     LimitOverrides limits;
 };
 

@@ -24,18 +24,18 @@ class DeviceContext;
 struct Features {
     /// Shuffle, ballot and arithmetic in compute shaders with full subgroups of a known size, 4 to
     /// 128 (subgroupSizeControl and computeFullSubgroups enabled on the device).
-    bool subgroup_operations = true;
+    bool subgroup_operations = false;
     /// MIN and MAX reduction samplers (samplerFilterMinmax); used for extremes of unorm formats.
-    bool sampler_minmax = true;
+    bool sampler_minmax = false;
     /// Storage images of any format, written without naming it in the shader
     /// (shaderStorageImageWriteWithoutFormat, shaderStorageImageExtendedFormats). Downsampler
     /// stores levels so; without it only blits are left.
-    bool storage_image_formats = true;
+    bool storage_image_formats = false;
     /// Choosing among storage images at run time (shaderStorageImageArrayDynamicIndexing).
-    bool storage_image_dynamic_indexing = true;
+    bool storage_image_dynamic_indexing = false;
     /// Arithmetic in halves (shaderFloat16, and shaderSubgroupExtendedTypes to shuffle them); used
     /// by Downsampler where it is asked for.
-    bool float16 = true;
+    bool float16 = false;
 };
 
 /// What one Vulkan device of this machine can do, and why it cannot be used where it cannot.
@@ -85,8 +85,8 @@ struct DeviceOptions {
     bool validation = false;
     /// Called from any thread that makes Vulkan calls; must be thread-safe. May be empty.
     LogCallback log;
-    /// Features that may be used where the device has them.
-    Features allowed;
+    /// Features that are not used though the device has them.
+    Features disabled;
     LimitOverrides limits;  ///< none by default
     /// A folder, made where it is missing, in which compiled pipelines and GLSL of the user's are
     /// kept from one run of the program to the next; several programs may share it. Nothing in it
@@ -117,13 +117,8 @@ struct AdoptedDevice {
     /// on the thread that owns the queue. Called from the threads that call the library and from
     /// those of Services, at the same time from several; must not throw.
     SubmitFunction submit;
-    /// Optional features that the host enabled when it made the device. Set them one by one
-    /// (`host.enabled.float16 = true`): in Features by itself those that are not named are true.
-    Features enabled{.subgroup_operations = false,
-                     .sampler_minmax = false,
-                     .storage_image_formats = false,
-                     .storage_image_dynamic_indexing = false,
-                     .float16 = false};
+    /// Optional features that the host enabled when it made the device.
+    Features enabled;
     /// Whether the host enabled VK_EXT_debug_utils: then quadtile names its objects, and labels
     /// what it records, for frame debuggers and validation messages.
     bool debug_utils = false;
@@ -159,7 +154,7 @@ class QUADTILE_API Device {
     /// Whether the Khronos validation layer is installed.
     [[nodiscard]] static bool validation_available();
 
-    /// `features` are those in use: supported, and allowed or enabled.
+    /// `features` are those in use: supported, and enabled by the host or not disabled.
     [[nodiscard]] const DeviceInfo& info() const noexcept;
 
     /// The instance; it lives as long as the device.
