@@ -28,8 +28,12 @@ constexpr std::uint32_t NEEDED_STORAGE_BUFFERS = 2 + 2 * BUFFER_CHUNKS;  // subd
 constexpr std::uint32_t NEEDED_PUSH_CONSTANT_BYTES = 128;
 constexpr std::uint32_t NEEDED_WORKGROUP_INVOCATIONS = 256;
 
-// The loader stays open for the life of the process: drivers do not like to be unloaded.
-PFN_vkGetInstanceProcAddr loader_entry() {
+// The caller's, where there is one. Otherwise that of the loader, which stays open for the life of
+// the process: drivers do not like to be unloaded.
+PFN_vkGetInstanceProcAddr loader_entry(PFN_vkGetInstanceProcAddr given) {
+    if (given != nullptr) {
+        return given;
+    }
     static const PFN_vkGetInstanceProcAddr entry = []() -> PFN_vkGetInstanceProcAddr {
         try {
             static const vk::DynamicLoader loader;
@@ -77,9 +81,9 @@ VKAPI_ATTR VkBool32 VKAPI_CALL forward_message(VkDebugUtilsMessageSeverityFlagBi
 }
 
 // Makes the instance of a context, with validation where asked for.
-void create_instance(DeviceContext& context, bool validation) {
+void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceProcAddr entry) {
     context.owned = true;
-    context.dispatch = Dispatch(loader_entry());
+    context.dispatch = Dispatch(loader_entry(entry));
     const vk::ApplicationInfo application("quadtile", 1, "quadtile", 1, API_VERSION);
     vk::InstanceCreateInfo info({}, &application);
 
@@ -447,7 +451,7 @@ Device::Device(std::shared_ptr<detail::DeviceContext> context) : context_(std::m
 Device Device::create(const DeviceOptions& options) {
     auto context = std::make_shared<DeviceContext>();
     context->log = options.log;
-    create_instance(*context, options.validation);
+    create_instance(*context, options.validation, options.get_instance_proc_addr);
 
     const std::string select = from_environment(options.select, "QUADTILE_DEVICE");
     const std::vector<Candidate> candidates = candidates_of(*context);
@@ -515,9 +519,9 @@ Device Device::adopt(const AdoptedDevice& host) {
     return Device(std::move(context));
 }
 
-std::vector<DeviceInfo> Device::enumerate() {
+std::vector<DeviceInfo> Device::enumerate(PFN_vkGetInstanceProcAddr get_instance_proc_addr) {
     DeviceContext context;
-    create_instance(context, false);
+    create_instance(context, false, get_instance_proc_addr);
     std::vector<DeviceInfo> infos;
     for (const Candidate& candidate : candidates_of(context)) {
         infos.push_back(candidate.info);
@@ -525,8 +529,8 @@ std::vector<DeviceInfo> Device::enumerate() {
     return infos;
 }
 
-bool Device::validation_available() {
-    const Dispatch dispatch(loader_entry());
+bool Device::validation_available(PFN_vkGetInstanceProcAddr get_instance_proc_addr) {
+    const Dispatch dispatch(loader_entry(get_instance_proc_addr));
     return layer_installed(dispatch);
 }
 

@@ -64,5 +64,31 @@ TEST_F(DeviceChoice, LimitsAreOnlyEverLowered) {
     EXPECT_EQ(device.info().max_tiles, Device::create().info().max_tiles);
 }
 
+// As a host would that is linked with the loader: its entry, by way of the host.
+PFN_vkGetInstanceProcAddr loader = nullptr;
+int asked = 0;
+PFN_vkVoidFunction VKAPI_CALL hosts_entry(VkInstance instance, const char* name) {
+    ++asked;
+    return loader(instance, name);
+}
+
+TEST_F(DeviceChoice, TheHostsLoader) {
+    loader = device_for().get_instance_proc_addr();
+    const auto asked_by = [&](const auto& call) {
+        asked = 0;
+        call();
+        return asked > 0;
+    };
+    EXPECT_TRUE(asked_by([] {
+        const Device device = Device::create({.get_instance_proc_addr = hosts_entry});
+        EXPECT_EQ(device.get_instance_proc_addr(), hosts_entry);
+        EXPECT_EQ(device.info().name, device_for().info().name);
+    }));
+    EXPECT_TRUE(asked_by([] { EXPECT_FALSE(Device::enumerate(hosts_entry).empty()); }));
+    EXPECT_TRUE(asked_by([] {
+        EXPECT_EQ(Device::validation_available(hosts_entry), Device::validation_available());
+    }));
+}
+
 }  // namespace
 }  // namespace quadtile::test
