@@ -51,9 +51,11 @@ PFN_vkGetInstanceProcAddr loader_entry(PFN_vkGetInstanceProcAddr given) {
 }
 
 bool layer_installed(const Dispatch& dispatch) {
-    return std::ranges::any_of(vk::enumerateInstanceLayerProperties(dispatch), [](const auto& l) {
-        return std::string_view(l.layerName) == VALIDATION_LAYER;
+    const auto layers = vulkan_calls("enumerating the layers of Vulkan", [&] {
+        return vk::enumerateInstanceLayerProperties(dispatch);
     });
+    return std::ranges::any_of(
+        layers, [](const auto& l) { return std::string_view(l.layerName) == VALIDATION_LAYER; });
 }
 
 // The loader has it itself, or else the layer.
