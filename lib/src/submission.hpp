@@ -157,11 +157,12 @@ class Timestamps {
             return {};
         }
         std::vector<std::uint64_t> ticks(count_);
-        vulkan_calls("reading timestamps", [&] {
-            (void)context_->device.getQueryPoolResults(
-                *pool_, 0, count_, ticks.size() * sizeof(ticks[0]), ticks.data(), sizeof(ticks[0]),
-                vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait, context_->dispatch);
-        });
+        const vk::Result result = context_->device.getQueryPoolResults(
+            *pool_, 0, count_, ticks.size() * sizeof(ticks[0]), ticks.data(), sizeof(ticks[0]),
+            vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait, context_->dispatch);
+        if (result != vk::Result::eSuccess) {
+            throw error_from(result, "reading timestamps");
+        }
         std::vector<double> intervals;
         for (std::uint32_t i = 0; i + 1 < count_; ++i) {
             const std::uint64_t elapsed = (ticks[i + 1] - ticks[i]) & valid_mask_;
