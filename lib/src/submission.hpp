@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -35,8 +36,8 @@ class Commands {
  public:
     // A run that is not finished after `timeout` counts as hung.
     explicit Commands(std::shared_ptr<DeviceContext> context,
-                      std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max())
-        : context_(std::move(context)), timeout_(timeout) {
+                      std::chrono::milliseconds timeout = std::chrono::milliseconds::max())
+        : context_(std::move(context)), timeout_(std::min(timeout, LONGEST_TIMEOUT)) {
         vulkan_calls("creating a command buffer", [&] {
             const vk::Device device = context_->device;
             const Dispatch& d = context_->dispatch;
@@ -61,6 +62,9 @@ class Commands {
     void run(const std::string& doing, Record&& record) {
         vulkan_calls(doing, [&] {
             const Dispatch& d = context_->dispatch;
+            // First, for a run that failed may have left them in any state.
+            context_->device.resetFences(*fence_, d);
+            buffer_.reset({}, d);
             buffer_.begin({vk::CommandBufferUsageFlagBits::eOneTimeSubmit}, d);
             {
                 const DebugLabel label(*context_, buffer_, doing);
@@ -70,10 +74,23 @@ class Commands {
             vk::SubmitInfo submit;
             submit.setCommandBuffers(buffer_);
             context_->submit(submit, *fence_);
-            await_soon();
-            const auto result = context_->device.waitForFences(
-                *fence_, VK_TRUE, static_cast<std::uint64_t>(timeout_.count()), d);
-            if (result == vk::Result::eTimeout) {
+        });
+        await(doing);
+    }
+
+ private:
+    using Clock = std::chrono::steady_clock;
+
+    // In nanoseconds it still fits its type.
+    static constexpr std::chrono::milliseconds LONGEST_TIMEOUT = std::chrono::hours(24 * 365);
+
+    // Returns when the device has finished, or is known never to.
+    void await(const std::string& doing) {
+        const Clock::time_point start = Clock::now();
+        vk::Result result = ask_for_a_while();
+        while (says_nothing(result)) {
+            const std::chrono::nanoseconds left = timeout_ - (Clock::now() - start);
+            if (left <= std::chrono::nanoseconds::zero()) {
                 is_hung_ = true;
                 throw Error(ErrorCode::device_lost,
                             "the device has not finished " + doing + " within " +
@@ -82,26 +99,40 @@ class Commands {
                                 "keeps this one busy",
                             static_cast<int>(result));
             }
-            if (result != vk::Result::eSuccess) {
-                throw error_from(result, doing);
+            const VkFence fence = *fence_;
+            result = static_cast<vk::Result>(context_->dispatch.vkWaitForFences(
+                context_->device, 1, &fence, VK_TRUE, static_cast<std::uint64_t>(left.count())));
+            if (result != vk::Result::eTimeout && says_nothing(result)) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));  // for memory
             }
-            context_->device.resetFences(*fence_, d);
-        });
+        }
+        if (result != vk::Result::eSuccess) {
+            is_hung_ = result != vk::Result::eErrorDeviceLost;  // that one works no more
+            throw error_from(result, doing);
+        }
     }
 
- private:
-    // Asks for a while before the thread goes to sleep: to be woken takes longer than most runs.
-    // Not where the thread would take the time from the driver itself.
-    void await_soon() const {
+    // Whether the device may be at work as before: where there is no memory to ask with, it is.
+    [[nodiscard]] static bool says_nothing(vk::Result result) noexcept {
+        return result == vk::Result::eNotReady || result == vk::Result::eTimeout ||
+               result == vk::Result::eErrorOutOfHostMemory ||
+               result == vk::Result::eErrorOutOfDeviceMemory;
+    }
+
+    // Before the thread goes to sleep: to be woken takes longer than most runs. Not where the
+    // thread would take the time from the driver itself.
+    [[nodiscard]] vk::Result ask_for_a_while() const {
         if (context_->info.type == "CPU") {
-            return;
+            return vk::Result::eNotReady;
         }
         constexpr std::chrono::microseconds A_WHILE(500);
-        const auto end = std::chrono::steady_clock::now() + A_WHILE;
-        while (context_->device.getFenceStatus(*fence_, context_->dispatch) ==
-                   vk::Result::eNotReady &&
-               std::chrono::steady_clock::now() < end) {
-        }
+        const Clock::time_point end = Clock::now() + A_WHILE;
+        vk::Result result{};
+        do {
+            result = static_cast<vk::Result>(
+                context_->dispatch.vkGetFenceStatus(context_->device, *fence_));
+        } while (result == vk::Result::eNotReady && Clock::now() < end);
+        return result;
     }
 
     std::shared_ptr<DeviceContext> context_;
