@@ -153,12 +153,13 @@ void TileEngine::prepare_map(const Source& source) {
     if (!source.image && image.view == map_->bound.view) {
         return;
     }
-    map_->bound = image;
+    map_->bound = {};  // where binding fails, nothing is bound
     if (map_->pyramid) {
         map_->pyramid->binding = pyramid_->bind(shape, {.map = image,
                                                         .pyramid = {map_->pyramid->levels.handle()},
                                                         .state = {map_->pyramid->state.handle()}});
     }
+    map_->bound = image;
     if (list_) {
         ListResources kept = std::move(*list_);
         list_.reset();  // where binding it again fails, there is none
