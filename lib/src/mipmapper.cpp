@@ -182,10 +182,12 @@ void Mipmapper::Impl::prepare(const Downsampler::Shape& shape) {
     resources.reset();  // before the new ones, so that both never take memory at once
     const DownsamplerOptions& options = downsampler.options();
     const Downsampler::Requirements needed = downsampler.requirements(shape);
+    using BufferUsage = vk::BufferUsageFlagBits;
     if (!upload_staging.handle()) {
-        using BufferUsage = vk::BufferUsageFlagBits;
         upload_staging = Buffer({context}, "the staging of the source", detail::STAGING_BYTES,
                                 BufferUsage::eTransferSrc, MemoryKind::upload);
+    }
+    if (!readback_staging.handle()) {
         readback_staging = Buffer({context}, "the staging of the levels", detail::STAGING_BYTES,
                                   BufferUsage::eTransferDst, MemoryKind::readback);
     }
