@@ -145,19 +145,21 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-}  // namespace
-
-struct Mipmapper::Impl {
-    Impl(const Device& device, const DownsamplerOptions& options)
+// Keeps pipelines and images between calls.
+struct MipEngine {
+    MipEngine(const Device& device, const DownsamplerOptions& options,
+              std::chrono::milliseconds gpu_timeout)
         : context(device.context()),
           downsampler(device, options),
-          commands(context),
+          commands(context, gpu_timeout),
           timestamps(context) {
         if (!context->can_submit()) {
             throw Error(ErrorCode::invalid_argument,
                         "a Mipmapper needs a queue, the adopted device was given without one");
         }
     }
+
+    [[nodiscard]] bool is_at_work() const noexcept { return commands.is_at_work(); }
 
     void prepare(const Downsampler::Shape& shape);
     void upload(const ImageView& image);
@@ -175,7 +177,8 @@ struct Mipmapper::Impl {
     bool clean = true;  // the last run went through; else the counters may not be back at zero
 };
 
-void Mipmapper::Impl::prepare(const Downsampler::Shape& shape) {
+void MipEngine::prepare(const Downsampler::Shape& shape) {
+    commands.refuse_if_hung();
     if (resources && same_shape(resources->shape, shape) && clean) {
         return;
     }
@@ -228,28 +231,30 @@ void Mipmapper::Impl::prepare(const Downsampler::Shape& shape) {
                                  .destination = written,
                                  .state = {state.handle()}});
 
+    // First kept, then worked with: where that hangs they must stay.
+    resources.emplace(MipResources{shape, std::move(source), std::move(destination),
+                                   std::move(state), std::move(binding), source_layout});
+    clean = false;
     commands.run("preparing the images", [&](vk::CommandBuffer buffer) {
         const Dispatch& d = context->dispatch;
-        buffer.fillBuffer(state.handle(), 0, VK_WHOLE_SIZE, 0, d);
+        buffer.fillBuffer(resources->state.handle(), 0, VK_WHOLE_SIZE, 0, d);
         const vk::ImageMemoryBarrier to_general(
             {}, {}, vk::ImageLayout::eUndefined, vk::ImageLayout::eGeneral, VK_QUEUE_FAMILY_IGNORED,
-            VK_QUEUE_FAMILY_IGNORED, destination.handle(),
+            VK_QUEUE_FAMILY_IGNORED, resources->destination.handle(),
             {vk::ImageAspectFlagBits::eColor, 0, shape.levels, 0, shape.layers});
         buffer.pipelineBarrier(Stage::eTopOfPipe, Stage::eBottomOfPipe, {}, {}, {}, to_general, d);
     });
-    resources.emplace(MipResources{shape, std::move(source), std::move(destination),
-                                   std::move(state), std::move(binding), source_layout});
     clean = true;
 }
 
-void Mipmapper::Impl::upload(const ImageView& image) {
+void MipEngine::upload(const ImageView& image) {
     detail::upload_image("uploading the image", commands, context->dispatch, upload_staging,
                          {resources->source_image(), resources->source_layout, Stage::eAllCommands,
                           Access::eMemoryRead},
                          image.shape, detail::layers_of(image));
 }
 
-void Mipmapper::Impl::record(vk::CommandBuffer buffer) {
+void MipEngine::record(vk::CommandBuffer buffer) {
     const Dispatch& d = context->dispatch;
     const auto barrier = [&] {
         const vk::MemoryBarrier all(Access::eMemoryWrite,
@@ -264,7 +269,7 @@ void Mipmapper::Impl::record(vk::CommandBuffer buffer) {
     barrier();
 }
 
-void Mipmapper::Impl::read_back(std::vector<MipChain::Level>& levels, std::uint32_t first_level) {
+void MipEngine::read_back(std::vector<MipChain::Level>& levels, std::uint32_t first_level) {
     std::vector<ImageShape> shapes;
     for (std::size_t level = first_level; level < levels.size(); ++level) {
         const ImageShape& shape = levels[level].shape;
@@ -308,17 +313,26 @@ void Mipmapper::Impl::read_back(std::vector<MipChain::Level>& levels, std::uint3
     }
 }
 
-Mipmapper::Mipmapper(const Device& device, const DownsamplerOptions& options)
-    : impl_(std::make_unique<Impl>(device, options)) {}
+}  // namespace
+
+struct Mipmapper::Impl {
+    std::unique_ptr<MipEngine, detail::DestroyUnlessAtWork> engine;
+};
+
+Mipmapper::Mipmapper(const Device& device, const DownsamplerOptions& options,
+                     std::chrono::milliseconds gpu_timeout)
+    : impl_(new Impl{std::unique_ptr<MipEngine, detail::DestroyUnlessAtWork>(
+          new MipEngine(device, options, gpu_timeout))}) {}
 Mipmapper::Mipmapper(Mipmapper&&) noexcept = default;
 Mipmapper& Mipmapper::operator=(Mipmapper&&) noexcept = default;
 Mipmapper::~Mipmapper() = default;
 
 const DownsamplerOptions& Mipmapper::options() const noexcept {
-    return impl_->downsampler.options();
+    return impl_->engine->downsampler.options();
 }
 
 MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
+    MipEngine& engine = *impl_->engine;
     const ImageShape& source = image.shape;
     check_image(source);
     if (image.texels == nullptr) {
@@ -334,12 +348,12 @@ MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
     if (levels == 0) {
         levels = full_mip_levels(source.width, source.height, how.edge_rule);
     }
-    impl_->prepare({source.width, source.height, source.layers, levels});
-    impl_->upload(image);
-    impl_->clean = false;
-    impl_->commands.run("making the levels",
-                        [&](vk::CommandBuffer buffer) { impl_->record(buffer); });
-    impl_->clean = true;
+    engine.prepare({source.width, source.height, source.layers, levels});
+    engine.upload(image);
+    engine.clean = false;
+    engine.commands.run("making the levels",
+                        [&](vk::CommandBuffer buffer) { engine.record(buffer); });
+    engine.clean = true;
 
     MipChain chain;
     const auto rule = static_cast<std::uint32_t>(how.edge_rule);
@@ -354,33 +368,35 @@ MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
                                        texel_size_bytes(source.format);
         chain.levels[0] = {source, {texels, texels + size_bytes}};
     }
-    impl_->read_back(chain.levels, how.copy_source ? 0 : 1);
+    engine.read_back(chain.levels, how.copy_source ? 0 : 1);
     return chain;
 }
 
 std::optional<double> Mipmapper::measure_us(std::uint32_t runs) {
+    MipEngine& engine = *impl_->engine;
     if (runs == 0) {
         throw Error(ErrorCode::invalid_argument, "0 runs cannot be measured; ask for 1 or more");
     }
-    if (!impl_->resources || !impl_->clean) {
+    engine.commands.refuse_if_hung();
+    if (!engine.resources || !engine.clean) {
         throw Error(ErrorCode::invalid_argument,
                     "there are no levels to measure; call Mipmapper::make first");
     }
-    if (!impl_->timestamps) {
+    if (!engine.timestamps) {
         return std::nullopt;
     }
     std::vector<double> times_us;
-    impl_->clean = false;
+    engine.clean = false;
     for (std::uint32_t run = 0; run < runs; ++run) {
-        impl_->commands.run("measuring the levels", [&](vk::CommandBuffer buffer) {
+        engine.commands.run("measuring the levels", [&](vk::CommandBuffer buffer) {
             if (run == 0) {
-                impl_->record(buffer);
+                engine.record(buffer);
             }
-            impl_->record(buffer);
+            engine.record(buffer);
         });
-        times_us.push_back(impl_->timestamps.intervals_ms().at(0) * 1000.0);
+        times_us.push_back(engine.timestamps.intervals_ms().at(0) * 1000.0);
     }
-    impl_->clean = true;
+    engine.clean = true;
     return median(std::move(times_us));
 }
 

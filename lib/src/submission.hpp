@@ -35,8 +35,7 @@ inline constexpr vk::DeviceSize STAGING_BYTES = vk::DeviceSize{64} << 20U;
 class Commands {
  public:
     // A run that is not finished after `timeout` counts as hung.
-    explicit Commands(std::shared_ptr<DeviceContext> context,
-                      std::chrono::milliseconds timeout = std::chrono::milliseconds::max())
+    Commands(std::shared_ptr<DeviceContext> context, std::chrono::milliseconds timeout)
         : context_(std::move(context)), timeout_(std::min(timeout, LONGEST_TIMEOUT)) {
         vulkan_calls("creating a command buffer", [&] {
             const vk::Device device = context_->device;
@@ -54,9 +53,21 @@ class Commands {
         });
     }
 
-    // Whether the device may still be at work with what was recorded, so that nothing of it may be
-    // destroyed.
+    // Whether a run has not come back in time. Then there is no other, and nothing that it works
+    // with may be destroyed.
     [[nodiscard]] bool is_hung() const noexcept { return is_hung_; }
+    void refuse_if_hung() const {
+        if (is_hung_) {
+            throw Error(ErrorCode::device_lost,
+                        "the device has not come back from an earlier run; make a new Device");
+        }
+    }
+
+    // Whether it is hung even now.
+    [[nodiscard]] bool is_at_work() const noexcept {
+        return is_hung_ && says_nothing(static_cast<vk::Result>(
+                               context_->dispatch.vkGetFenceStatus(context_->device, *fence_)));
+    }
 
     template <typename Record>
     void run(const std::string& doing, Record&& record) {
@@ -141,6 +152,17 @@ class Commands {
     Unique<vk::CommandPool> pool_;
     vk::CommandBuffer buffer_;
     Unique<vk::Fence> fence_;
+};
+
+// Destroys what works by Commands, unless the device may still be at work with it: then it is left
+// alone, for ever.
+struct DestroyUnlessAtWork {
+    template <typename Worker>
+    void operator()(Worker* worker) const {
+        if (!worker->is_at_work()) {
+            delete worker;
+        }
+    }
 };
 
 // GPU timestamps of one submission, where the queue has them.

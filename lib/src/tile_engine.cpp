@@ -401,10 +401,7 @@ TileList TileEngine::start_result(const MapShape& shape, Order order) const {
 
 std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& request,
                                            TileList& result) {
-    if (is_hung()) {
-        throw Error(ErrorCode::device_lost,
-                    "the device has not come back from an earlier run; make a new Device");
-    }
+    commands_.refuse_if_hung();
     const MapShape& shape = source.shape;
     result.strategy = subdivider_->strategy();
     if (request.max_tiles && result.strategy != Strategy::fused) {

@@ -49,8 +49,10 @@ class TileEngine {
     // Gives back all memory but that of pipelines.
     void forget_resources();
 
-    // Whether a run has not come back: then this must never be destroyed.
+    // Whether a run has not come back in time, and whether it has not even now: then this must not
+    // be destroyed.
     [[nodiscard]] bool is_hung() const noexcept { return commands_.is_hung(); }
+    [[nodiscard]] bool is_at_work() const noexcept { return commands_.is_at_work(); }
 
  private:
     // The layers of one or more maps, one behind the other; or an image.
@@ -140,14 +142,6 @@ class TileEngine {
     bool clean_ = true;  // the last run went through; else the counters may not be back at zero
 };
 
-// Leaves one alone, for ever, that the device may still be at work with.
-struct TileEngineDeleter {
-    void operator()(TileEngine* engine) const {
-        if (!engine->is_hung()) {
-            delete engine;
-        }
-    }
-};
-using TileEnginePointer = std::unique_ptr<TileEngine, TileEngineDeleter>;
+using TileEnginePointer = std::unique_ptr<TileEngine, DestroyUnlessAtWork>;
 
 }  // namespace quadtile::detail
