@@ -87,7 +87,8 @@ struct Service::Impl {
     [[nodiscard]] std::vector<TileList> run_together(Lane& lane,
                                                      const std::vector<WaitingRequest>& batch);
     void run_alone(Lane& lane, WaitingRequest& waiting);
-    void note_failure(const std::exception_ptr& failure);
+    void fail(WaitingRequest& waiting, const std::exception_ptr& failure);
+    [[nodiscard]] bool note_loss(const std::exception_ptr& failure);
     void trace_run(const Lane& lane, Clock::time_point start, std::span<const TileList> lists);
 
     Device device;
@@ -185,7 +186,13 @@ void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
         try {
             lists = run_together(lane, batch);
         } catch (...) {
-            // One by one; a lost device says so again.
+            const std::exception_ptr failure = std::current_exception();
+            if (note_loss(failure)) {
+                for (WaitingRequest& waiting : batch) {
+                    fail(waiting, failure);
+                }
+                return;
+            }
             device.context()->say(Severity::info, "a run of " + std::to_string(batch.size()) +
                                                       " maps failed: each is tried alone");
             lane.engine->forget_resources();
@@ -240,15 +247,11 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
                 lane.engine->forget_resources();
                 continue;
             }
-            note_failure(std::current_exception());
-            let_go(waiting);
-            ++failed;
-            waiting.promise.set_exception(std::current_exception());
+            (void)note_loss(std::current_exception());
+            fail(waiting, std::current_exception());
             return;
         } catch (...) {
-            let_go(waiting);
-            ++failed;
-            waiting.promise.set_exception(std::current_exception());
+            fail(waiting, std::current_exception());
             return;
         }
     }
@@ -285,16 +288,26 @@ void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
     options.trace->add(std::span(first.stages).subspan(1), lane.name);
 }
 
-// After the loss of the device nothing can be answered any more.
-void Service::Impl::note_failure(const std::exception_ptr& failure) {
+void Service::Impl::fail(WaitingRequest& waiting, const std::exception_ptr& failure) {
+    let_go(waiting);
+    ++failed;
+    waiting.promise.set_exception(failure);
+}
+
+// Whether a failure is the loss of the device, after which nothing can be answered any more.
+bool Service::Impl::note_loss(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
-    } catch (const Error& lost) {
-        if (lost.code() == ErrorCode::device_lost) {
-            queue->close(failure);
-            queue->fail_waiting(failure);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::device_lost) {
+            return false;
         }
+    } catch (...) {
+        return false;
     }
+    queue->close(failure);
+    queue->fail_waiting(failure);
+    return true;
 }
 
 bool Ticket::cancel() const {
