@@ -448,6 +448,7 @@ struct Downsampler::Binding::Impl {
         DescriptorSet descriptors;
     };
 
+    std::shared_ptr<DeviceContext> context;  // of the views
     Shape shape;
     std::vector<Unique<vk::ImageView>> views;
     std::vector<Pass> passes;
@@ -637,6 +638,7 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
     impl.check_shape(shape);
     impl.check_images(shape, resources);
     auto bound = std::make_unique<Binding::Impl>();
+    bound->context = impl.context;
     bound->shape = shape;
     bound->source = resources.source;
     bound->destination = resources.destination;
