@@ -34,9 +34,15 @@ inline constexpr vk::DeviceSize STAGING_BYTES = vk::DeviceSize{64} << 20U;
 // One command buffer and its fence: record, submit, wait.
 class Commands {
  public:
-    // A run that is not finished after `timeout` counts as hung.
+    // A run that is not finished after `timeout` counts as hung. Throws Error(invalid_argument)
+    // for none.
     Commands(std::shared_ptr<DeviceContext> context, std::chrono::milliseconds timeout)
         : context_(std::move(context)), timeout_(std::min(timeout, LONGEST_TIMEOUT)) {
+        if (timeout <= std::chrono::milliseconds::zero()) {
+            throw Error(ErrorCode::invalid_argument,
+                        "gpu_timeout is " + std::to_string(timeout.count()) +
+                            " ms, it must be more than 0; milliseconds::max() waits for ever");
+        }
         vulkan_calls("creating a command buffer", [&] {
             const vk::Device device = context_->device;
             const Dispatch& d = context_->dispatch;
@@ -92,7 +98,7 @@ class Commands {
  private:
     using Clock = std::chrono::steady_clock;
 
-    // In nanoseconds it still fits its type.
+    // As good as for ever; in nanoseconds it still fits its type.
     static constexpr std::chrono::milliseconds LONGEST_TIMEOUT = std::chrono::hours(24 * 365);
 
     // Returns when the device has finished, or is known never to.

@@ -382,6 +382,146 @@ TEST_F(ServiceTest, BadRequestsAreRefusedAtOnce) {
     }
 }
 
+// What a request meets, at submission or later.
+Failure failure_of(Service& service, const SubdivisionRequest& request) {
+    try {
+        Ticket ticket = service.submit(request);
+        return failure_of(ticket.result);
+    } catch (const Error& error) {
+        return {error.code(), error.what()};
+    }
+}
+
+TEST_F(ServiceTest, SizesAtAndBeyondEveryLimit) {
+    const DeviceInfo& info = device_for().info();
+    Service service(device_for());
+    const Threshold threshold = Threshold::constant(0.9F);
+    const auto succeeds = [&](const SubdivisionRequest& request) {
+        Ticket ticket = service.submit(request);
+        EXPECT_EQ(check_answer(ticket.result.get(), request), "");
+    };
+    const auto refused = [&](const MapShape& shape, ErrorCode code, const char* text) {
+        static const std::vector<float> texel(1);  // nobody looks at the others
+        const Failure failure =
+            failure_of(service, {.map = {texel.data(), shape}, .threshold = threshold});
+        EXPECT_EQ(failure.code, code) << failure.text;
+        EXPECT_THAT(failure.text, HasSubstr(text));
+    };
+    refused({0, 1}, ErrorCode::invalid_argument, "is empty");
+    refused({1, 0}, ErrorCode::invalid_argument, "is empty");
+    refused({1, 1, 0}, ErrorCode::invalid_argument, "is empty");
+    refused({MAX_MAP_EXTENT + 1, 1}, ErrorCode::invalid_argument, "65536 texels on a side");
+    refused({1, MAX_MAP_EXTENT + 1}, ErrorCode::invalid_argument, "65536 texels on a side");
+    refused({1, 1, MAX_LAYERS + 1}, ErrorCode::invalid_argument, "65536 layers are the most");
+    refused({65536, 65536}, ErrorCode::invalid_argument, "2^32 - 1 is the most");
+    succeeds(request_of({info.max_map_extent, 1}, random_map({info.max_map_extent, 1}), threshold));
+    succeeds(request_of({1, info.max_map_extent}, random_map({1, info.max_map_extent}), threshold));
+    succeeds(request_of({1, 1, info.max_layers}, random_map({1, 1, info.max_layers}), threshold));
+    if (info.max_map_extent < MAX_MAP_EXTENT) {
+        refused({info.max_map_extent + 1, 1}, ErrorCode::unsupported, "texels on a side");
+        refused({1, info.max_map_extent + 1}, ErrorCode::unsupported, "texels on a side");
+    }
+    if (info.max_layers < MAX_LAYERS) {
+        refused({1, 1, info.max_layers + 1}, ErrorCode::unsupported, "layers; cut it");
+    }
+    refused({8, 8, 1, TexelFormat::rgba8_unorm}, ErrorCode::invalid_argument, "one channel");
+
+    // Budgets: none for a layer is too few, one is enough, and there is no most.
+    SubdivisionRequest request = request_of({40, 30, 2}, random_map({40, 30, 2}), threshold);
+    for (const std::uint64_t budget : {0, 1}) {
+        request.max_tiles = budget;
+        const Failure failure = failure_of(service, request);
+        EXPECT_EQ(failure.code, ErrorCode::invalid_argument) << failure.text;
+    }
+    for (const std::uint64_t budget : {std::uint64_t{2}, UINT64_MAX}) {
+        request.max_tiles = budget;
+        succeeds(request);
+    }
+    request.max_tiles.reset();
+    request.deadline = std::chrono::steady_clock::time_point::min();
+    EXPECT_EQ(failure_of(service, request).code, ErrorCode::deadline_exceeded);
+    request.deadline = std::chrono::steady_clock::time_point::max();
+    succeeds(request);
+}
+
+TEST_F(ServiceTest, ListsAndThresholdsAtAndBeyondWhatTheDeviceAddresses) {
+    const Device& device = device_for(variant_named("short chunks"));
+    Service service(device);
+    const auto all_split_request = [](const MapShape& shape) {
+        const MapAndThreshold map = all_split(shape);
+        return request_of(shape, map.texels, map.threshold);
+    };
+    ASSERT_EQ(device.info().max_tiles, 16384U);
+    const SubdivisionRequest longest = all_split_request({128, 128});
+    Ticket ticket = service.submit(longest);
+    EXPECT_EQ(check_answer(ticket.result.get(), longest), "");
+    Failure failure = failure_of(service, all_split_request({129, 128}));
+    EXPECT_EQ(failure.code, ErrorCode::unsupported);
+    EXPECT_THAT(failure.text, HasSubstr("raise the threshold or cut the map into several"));
+
+    failure = failure_of(
+        service, request_of({1024, 1024}, random_map({1024, 1024}), Threshold::constant(0.5F)));
+    EXPECT_EQ(failure.code, ErrorCode::unsupported);
+    EXPECT_THAT(failure.text, HasSubstr("cut the map into several"));
+    const MapShape shape{300, 200};
+    failure = failure_of(
+        service, request_of(shape, random_map(shape), Threshold::map(random_thresholds(shape))));
+    EXPECT_EQ(failure.code, ErrorCode::unsupported);
+    EXPECT_THAT(failure.text, HasSubstr("the thresholds of this map's nodes need a buffer"));
+    EXPECT_THAT(failure.text, HasSubstr("give thresholds by level"));
+}
+
+TEST_F(ServiceTest, MemoryAtAndBeyondTheLimit) {
+    const SubdivisionRequest request =
+        request_of({200, 200}, random_map({200, 200}), Threshold::constant(0.9F));
+    std::uint64_t needed = 0;
+    {
+        Service service(device_for(), {.lanes = 1});
+        (void)service.submit(request).result.get();
+        needed = service.statistics().most_memory_bytes;
+    }
+    {
+        Service service(device_for(), {.lanes = 1, .memory_limit_bytes = needed});
+        EXPECT_EQ(check_answer(service.submit(request).result.get(), request), "");
+    }
+    // Too few bytes for one of two lanes is not "no limit".
+    for (const std::uint64_t limit : {needed - 1, std::uint64_t{1}}) {
+        Service service(device_for(), {.lanes = limit == 1 ? 2U : 1U, .memory_limit_bytes = limit});
+        const Failure failure = failure_of(service, request);
+        EXPECT_EQ(failure.code, ErrorCode::out_of_memory);
+        EXPECT_THAT(failure.text, HasSubstr("raise the memory limit or use a smaller map"));
+        EXPECT_LE(service.statistics().most_memory_bytes, limit);
+    }
+}
+
+TEST_F(ServiceTest, OptionsBeyondTheirLimits) {
+    const auto refused = [](const ServiceOptions& options, const char* text) {
+        try {
+            const Service service(device_for(), options);
+            ADD_FAILURE() << text;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+            EXPECT_THAT(error.what(), HasSubstr(text));
+        }
+    };
+    refused({.lanes = 0}, "must not be 0");
+    refused({.max_batch_layers = 0}, "must not be 0");
+    refused({.queue_capacity = 0}, "must not be 0");
+    refused({.strategy = Strategy::reference}, "reference::subdivide");
+    for (const std::uint32_t levels : {0U, MAX_SUBTREE_LEVELS + 1}) {
+        refused({.strategy = Strategy::subtree, .subtree_levels = levels}, "it must be 1 to 8");
+    }
+    for (const std::chrono::milliseconds timeout : {0ms, -1ms}) {
+        refused({.gpu_timeout = timeout}, "it must be more than 0");
+    }
+    // The longest of all, and more layers than there are.
+    Service service(device_for(), {.max_batch_layers = UINT32_MAX,
+                                   .queue_capacity = SIZE_MAX,
+                                   .gpu_timeout = std::chrono::milliseconds::max()});
+    const SubdivisionRequest request = mixed_request(2);
+    EXPECT_EQ(check_answer(service.submit(request).result.get(), request), "");
+}
+
 TEST_F(ServiceTest, TilersOfSeveralThreadsShareADevice) {
     std::vector<std::thread> threads;
     for (std::uint32_t thread = 0; thread < 4; ++thread) {
