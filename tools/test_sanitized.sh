@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Builds and runs tests under sanitizers: what runs without a driver, for addresses and undefined behaviour, and what
-# has threads of its own for races.
+# Builds and runs tests under sanitizers: what runs without a driver, and all with each call of Vulkan failing in turn,
+# for addresses, leaks and undefined behaviour; what has threads of its own for races.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 "$root/tools/install.sh"
 
 cmake -S "$root" --preset asan-ubsan -DQUADTILE_BUILD_BENCH=OFF
-cmake --build "$root/build/asan-ubsan" --target quadtile_unit_tests quadtile_apps_tests
+cmake --build "$root/build/asan-ubsan" --target quadtile_unit_tests quadtile_apps_tests quadtile_fault_tests
 "$root/build/asan-ubsan/bin/quadtile_unit_tests"
 "$root/build/asan-ubsan/bin/quadtile_apps_tests" --gtest_filter='-*Mipmapper*'
+"$root/build/asan-ubsan/bin/quadtile_fault_tests"
 
 cmake -S "$root" --preset tsan -DQUADTILE_BUILD_BENCH=OFF -DQUADTILE_BUILD_APPS=OFF
 cmake --build "$root/build/tsan" --target quadtile_unit_tests

@@ -1,0 +1,791 @@
+// Every call of Vulkan fails in turn, with memory that is out and with a device that is lost: what
+// was asked for is answered rightly or by the Error that says so, everything is destroyed, and what
+// can go on goes on. Waits that hang end in time.
+
+#include "faulty_vulkan.hpp"
+#include "gpu_test.hpp"
+#include "leaks.hpp"
+#include "support/gpu.hpp"
+#include "support/maps.hpp"
+#include "support/workspace.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace quadtile::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Clock = std::chrono::steady_clock;
+
+// More than anything here takes, less than the test may.
+constexpr auto SOON = 60s;
+
+std::mutex messages_mutex;
+std::vector<std::string> messages;
+
+DeviceOptions options_over_faults() {
+    DeviceOptions options;
+    options.get_instance_proc_addr = faulty_vulkan::entry();
+    options.validation = Device::validation_available();
+    options.log = [](Severity, std::string_view message) {
+        if (message.find("Performance Warning") == std::string_view::npos) {
+            const std::lock_guard lock(messages_mutex);
+            messages.emplace_back(message);
+        }
+    };
+    return options;
+}
+
+// The same device by the real loader: for the test's own work, which never fails.
+Device without_faults(const Device& device) {
+    return Device::adopt({.get_instance_proc_addr = device_for().get_instance_proc_addr(),
+                          .instance = device.instance(),
+                          .physical_device = device.physical_device(),
+                          .device = device.handle(),
+                          .queue = device.queue(),
+                          .queue_family = device.queue_family()});
+}
+
+// What is done under one fault, or under none.
+class Attempt {
+ public:
+    explicit Attempt(VkResult fault) : fault_(fault) {}
+
+    [[nodiscard]] bool is_lost() const noexcept { return fault_ == VK_ERROR_DEVICE_LOST; }
+    [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
+    // In parts of it by several threads.
+    void has_failed_if(bool failed) noexcept { has_failed_ = has_failed_ || failed; }
+
+    // Whether a call goes well. Where it does not, its Error must be the fault's, and say what was
+    // being done and what to do about it.
+    template <typename Call>
+    bool succeeds(Call&& call) {
+        try {
+            std::forward<Call>(call)();
+            return true;
+        } catch (const Error& error) {
+            check(error);
+        } catch (const std::exception& other) {
+            ADD_FAILURE() << "no Error: " << other.what();
+        }
+        has_failed_ = true;
+        return false;
+    }
+
+ private:
+    void check(const Error& error) const {
+        EXPECT_FALSE(faulty_vulkan::failed_function().empty())
+            << "nothing has failed, but: " << error.what();
+        EXPECT_EQ(error.vk_result(), fault_) << error.what();
+        if (is_lost()) {
+            EXPECT_EQ(error.code(), ErrorCode::device_lost) << error.what();
+            EXPECT_THAT(error.what(), AllOf(HasSubstr("the device was lost while "),
+                                            HasSubstr("; make a new Device")));
+        } else {
+            EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+            EXPECT_THAT(error.what(), AllOf(AnyOf(HasSubstr("out of host memory while "),
+                                                  HasSubstr("out of device memory while ")),
+                                            HasSubstr("; free memory")));
+        }
+    }
+
+    VkResult fault_;
+    bool has_failed_ = false;
+};
+
+using Scenario = std::function<void(Attempt&)>;
+
+struct Sweep {
+    std::uint64_t step = 1;  // from one failing call to the next
+    // Whether all may go well although memory was out in a call.
+    std::function<bool(const std::string& function)> may_go_well = {};
+};
+
+class Faults : public testing::Test {
+ protected:
+    static void SetUpTestSuite() {
+        // As on a GPU: runs are awaited awake, and Service puts maps together.
+        faulty_vulkan::pretend_gpu(true);
+        shared_device.emplace(Device::create(options_over_faults()));
+        keep_modules_loaded();
+        shared_plain_device.emplace(without_faults(*shared_device));
+    }
+    static void TearDownTestSuite() {
+        shared_plain_device.reset();
+        shared_device.reset();
+        EXPECT_EQ(faulty_vulkan::alive(), "");
+        expect_no_complaints();
+    }
+    void TearDown() override { expect_no_complaints(); }
+
+    static const Device& device() { return *shared_device; }
+    static const Device& plain() { return *shared_plain_device; }
+
+    static void expect_no_complaints() {
+        EXPECT_THAT(faulty_vulkan::take_mistakes(), IsEmpty());
+        const std::lock_guard lock(messages_mutex);
+        EXPECT_THAT(std::exchange(messages, {}), IsEmpty());
+    }
+
+    // Does it without a fault; then with the first call failing, the second, and so on until it
+    // does not come to that many: with memory that is out, of the host and of the device in turn,
+    // and again with the device lost.
+    static void with_each_call_failing(const char* what, const Scenario& scenario,
+                                       const Sweep& sweep = {}) {
+        const Clock::time_point start = Clock::now();
+        const std::string before = faulty_vulkan::alive();
+        const auto attempt_with = [&](VkResult result, std::uint64_t call) {
+            faulty_vulkan::start(result == VK_SUCCESS
+                                     ? std::nullopt
+                                     : std::optional(faulty_vulkan::Fault{call, result}));
+            const Clock::time_point attempt_start = Clock::now();
+            Attempt attempt(result);
+            scenario(attempt);
+            const std::string failed = faulty_vulkan::failed_function();
+            faulty_vulkan::start();
+            EXPECT_LT(Clock::now() - attempt_start, SOON) << failed;
+            EXPECT_EQ(faulty_vulkan::alive(), before) << failed;
+            expect_no_complaints();
+            // Memory that is out while a run is awaited says nothing of the run.
+            const bool may_be_absorbed =
+                failed.empty() || (!attempt.is_lost() &&
+                                   (failed == "vkGetFenceStatus" || failed == "vkWaitForFences" ||
+                                    (sweep.may_go_well && sweep.may_go_well(failed))));
+            EXPECT_TRUE(attempt.has_failed() || may_be_absorbed)
+                << failed << " has failed, and nothing was said";
+            return !failed.empty();
+        };
+        EXPECT_FALSE(attempt_with(VK_SUCCESS, 0));
+        std::uint64_t attempts = 0;
+        for (const bool is_loss : {false, true}) {
+            for (std::uint64_t call = 1;; call += sweep.step) {
+                const VkResult result = is_loss         ? VK_ERROR_DEVICE_LOST
+                                        : call % 2 == 0 ? VK_ERROR_OUT_OF_HOST_MEMORY
+                                                        : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+                SCOPED_TRACE("call " + std::to_string(call) + " returns " + std::to_string(result));
+                ++attempts;
+                if (!attempt_with(result, call)) {
+                    break;
+                }
+                if (HasFailure()) {
+                    return;  // thousands would follow
+                }
+            }
+        }
+        std::printf("%s: %llu attempts in %.1f s\n", what,
+                    static_cast<unsigned long long>(attempts),
+                    std::chrono::duration<double>(Clock::now() - start).count());
+    }
+
+ private:
+    static inline std::optional<Device> shared_device;
+    static inline std::optional<Device> shared_plain_device;
+};
+
+// ---- One call after the other
+
+// A map, a threshold, and the list that they make.
+struct Question {
+    explicit Question(const MapShape& shape, Threshold with,
+                      std::optional<std::uint64_t> budget = std::nullopt, std::uint32_t seed = 1)
+        : texels(random_map(shape, seed)),
+          map{texels.data(), shape},
+          threshold(std::move(with)),
+          max_tiles(budget),
+          expected(reference::subdivide(map, threshold, {max_tiles})) {}
+    // The view is of its own texels.
+    Question(Question&&) = default;
+    Question(const Question&) = delete;
+
+    void expect(const TileList& list) const { EXPECT_EQ(difference(list, expected), ""); }
+
+    std::vector<float> texels;
+    MapView map;
+    Threshold threshold;
+    std::optional<std::uint64_t> max_tiles;
+    TileList expected;
+};
+
+TEST_F(Faults, MakingDevices) {
+    with_each_call_failing("Device", [](Attempt& attempt) {
+        attempt.succeeds([] {
+            const Device device = Device::create(options_over_faults());
+            EXPECT_EQ(device.info().type, "virtual GPU");
+        });
+        attempt.succeeds([] { EXPECT_FALSE(Device::enumerate(faulty_vulkan::entry()).empty()); });
+        attempt.succeeds([] { (void)Device::validation_available(faulty_vulkan::entry()); });
+    });
+    with_each_call_failing("Device::adopt", [](Attempt& attempt) {
+        // It makes no call that can fail, but with Vulkan 1.2.
+        attempt.succeeds([] {
+            (void)Device::adopt({.get_instance_proc_addr = faulty_vulkan::entry(),
+                                 .instance = device().instance(),
+                                 .physical_device = device().physical_device(),
+                                 .device = device().handle()});
+        });
+    });
+}
+
+// A Tiler that met memory that is out goes on; one whose device is lost says so again.
+TEST_F(Faults, Tiler) {
+    const Question first({64, 64}, Threshold::constant(0.9F));
+    const Question by_node({33, 20, 2}, Threshold::map(random_thresholds({33, 20, 2})));
+    // 4096 tiles, more than come back with their header.
+    const Question longer({64, 64}, Threshold::constant(0.0F));
+    const Question layered({33, 20, 3}, Threshold::constant(0.8F));
+    const std::vector<Threshold> layers(3, layered.threshold);
+    // `automatic` takes fused, and subtree for thresholds that differ from node to node.
+    for (const Strategy strategy : {Strategy::automatic, Strategy::per_level}) {
+        with_each_call_failing(
+            strategy == Strategy::automatic ? "Tiler" : "Tiler, per level", [&](Attempt& attempt) {
+                std::optional<Tiler> tiler;
+                // Room for one tile, so that the list has to grow.
+                const TilerOptions options{.strategy = strategy, .initial_tile_capacity = 1};
+                if (!attempt.succeeds([&] { tiler.emplace(device(), options); })) {
+                    return;
+                }
+                const auto ask = [&](const Question& question) {
+                    return attempt.succeeds([&] {
+                        question.expect(tiler->subdivide(question.map, question.threshold));
+                    });
+                };
+                const auto ask_layers = [&] {
+                    return attempt.succeeds(
+                        [&] { layered.expect(tiler->subdivide(layered.map, layers)); });
+                };
+                const std::vector<std::function<bool()>> calls{
+                    [&] { return ask(first); }, [&] { return ask(longer); }, ask_layers,
+                    [&] { return ask(by_node); }, [&] { return ask(first); }};
+                const auto failed =
+                    std::ranges::find_if(calls, [](const auto& call) { return !call(); });
+                if (failed != calls.end()) {
+                    // Memory is there again; a lost device stays lost.
+                    EXPECT_NE((*failed)(), attempt.is_lost());
+                    EXPECT_NE(ask(first), attempt.is_lost());
+                }
+            });
+    }
+}
+
+// What else may be short, each where the specification has it.
+TEST_F(Faults, OtherShortages) {
+    const Question question({64, 64}, Threshold::constant(0.9F));
+    const auto subdivide = [&] {
+        Tiler tiler(device());
+        question.expect(tiler.subdivide(question.map, question.threshold));
+    };
+    faulty_vulkan::start();
+    subdivide();
+    const std::vector<std::string> calls = faulty_vulkan::calls();
+    const std::string before = faulty_vulkan::alive();
+    for (const auto& [function, result, text] :
+         {std::tuple("vkAllocateMemory", VK_ERROR_TOO_MANY_OBJECTS, "more allocations"),
+          std::tuple("vkMapMemory", VK_ERROR_MEMORY_MAP_FAILED, "out of host memory while binding"),
+          std::tuple("vkAllocateDescriptorSets", VK_ERROR_OUT_OF_POOL_MEMORY, "out of device"),
+          std::tuple("vkAllocateDescriptorSets", VK_ERROR_FRAGMENTED_POOL, "out of device")}) {
+        const auto call = std::ranges::find(calls, function);
+        ASSERT_NE(call, calls.end());
+        faulty_vulkan::start(
+            faulty_vulkan::Fault{static_cast<std::uint64_t>(call - calls.begin()) + 1, result});
+        try {
+            subdivide();
+            ADD_FAILURE() << function;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+            EXPECT_EQ(error.vk_result(), result);
+            EXPECT_THAT(error.what(), HasSubstr(text));
+        }
+        EXPECT_EQ(faulty_vulkan::failed_function(), function);
+        EXPECT_EQ(faulty_vulkan::alive(), before);
+    }
+    faulty_vulkan::start();
+}
+
+TEST_F(Faults, Mipmapper) {
+    const std::vector<float> texels = random_map({20, 9, 4});  // one channel each
+    const ImageView image{texels.data(), {20, 9, 1, TexelFormat::rgba32_float}};
+    std::vector<DownsamplerOptions> variants(3);
+    for (DownsamplerOptions& options : variants) {
+        options.source_format = options.format = TexelFormat::rgba32_float;
+    }
+    variants[0].copy_source = true;  // into another image
+    variants[1].method = MipMethod::per_level;
+    variants[2].method = MipMethod::blit;
+    for (const DownsamplerOptions& options : variants) {
+        std::optional<MipChain> expected;
+        const auto check = [&](const MipChain& chain) {
+            if (!expected) {
+                expected = chain;  // without a fault
+            }
+            ASSERT_EQ(chain.levels.size(), expected->levels.size());
+            for (std::size_t i = 0; i < chain.levels.size(); ++i) {
+                EXPECT_TRUE(chain.levels[i].texels == expected->levels[i].texels) << "level " << i;
+            }
+        };
+        with_each_call_failing("Mipmapper", [&](Attempt& attempt) {
+            std::optional<Mipmapper> mipmapper;
+            if (!attempt.succeeds([&] { mipmapper.emplace(device(), options); })) {
+                return;
+            }
+            const auto make = [&] {
+                return attempt.succeeds([&] { check(mipmapper->make(image)); });
+            };
+            const auto measure = [&] {
+                return attempt.succeeds([&] { (void)mipmapper->measure_us(2); });
+            };
+            if (!make() || !measure() || !make()) {
+                EXPECT_NE(make(), attempt.is_lost());
+                if (!attempt.is_lost()) {
+                    EXPECT_TRUE(measure());
+                }
+            }
+        });
+    }
+}
+
+// ---- What is recorded into the caller's commands
+
+TEST_F(Faults, PyramidAndSubdivider) {
+    Gpu gpu(plain());
+    const Question question({100, 70}, Threshold::constant(0.9F));
+    for (const Strategy strategy : {Strategy::fused, Strategy::subtree, Strategy::per_level}) {
+        with_each_call_failing("Subdivider", [&](Attempt& attempt) {
+            const auto use = [&] {
+                const Pyramid pyramid(device());
+                const Subdivider subdivider(device(), {.strategy = strategy});
+                const PyramidWorkspace map(gpu, pyramid, question.map);
+                const SubdivisionWorkspace list(gpu, subdivider, map,
+                                                question.expected.tiles.size());
+                gpu.run([&](VkCommandBuffer commands) {
+                    pyramid.record(commands, map.binding);
+                    gpu.compute_barrier(commands);
+                    subdivider.record(commands, list.binding, question.threshold);
+                });
+                std::vector<Tile> tiles = list.read_tiles(gpu);
+                sort_canonical(tiles);
+                EXPECT_TRUE(tiles == question.expected.tiles);
+            };
+            if (!attempt.succeeds(use)) {
+                faulty_vulkan::recover();
+                use();
+            }
+        });
+    }
+    // Pipelines of `fused` are made when they are first recorded; the same one goes on.
+    with_each_call_failing("fused", [&](Attempt& attempt) {
+        attempt.succeeds([&] {
+            const Pyramid pyramid(plain());
+            const Subdivider subdivider(device(), {.strategy = Strategy::fused});
+            const PyramidWorkspace map(gpu, pyramid, question.map);
+            const SubdivisionWorkspace list(gpu, subdivider, map, question.expected.tiles.size());
+            const auto record = [&] {
+                gpu.run([&](VkCommandBuffer commands) {
+                    subdivider.record(commands, list.binding, question.threshold, Order::canonical,
+                                      100'000);
+                });
+            };
+            if (!attempt.succeeds(record)) {
+                faulty_vulkan::recover();
+                gpu.fill(list.scratch, 0);
+                record();
+            }
+            EXPECT_TRUE(list.read_tiles(gpu) == question.expected.tiles);
+        });
+    });
+}
+
+TEST_F(Faults, Downsampler) {
+    Gpu gpu(plain());
+    const std::vector<float> texels = random_map({150, 130});
+    const ImageView image{texels.data(), {150, 130, 1, TexelFormat::r32_float}};
+    for (const MipMethod method : {MipMethod::spd, MipMethod::subgroup, MipMethod::per_level}) {
+        with_each_call_failing("Downsampler", [&](Attempt& attempt) {
+            const auto use = [&] {
+                const Downsampler downsampler(device(), {.reduction = Reduction::max,
+                                                         .source_format = TexelFormat::r32_float,
+                                                         .format = TexelFormat::r32_float,
+                                                         .method = method});
+                const MipWorkspace work(gpu, downsampler, image, 8,
+                                        method == MipMethod::spd ? 4 : 0);
+                gpu.run([&](VkCommandBuffer commands) {
+                    downsampler.record(commands, work.binding);
+                    if (method == MipMethod::spd) {
+                        gpu.barrier(commands);
+                        const DirtyRectangle all{.x = 0, .y = 0, .width = 150, .height = 130};
+                        downsampler.record(commands, work.binding, std::span(&all, 1));
+                        gpu.barrier(commands);
+                        downsampler.record_indirect(commands, work.binding);
+                    }
+                });
+                const MipChain chain = work.read(gpu);
+                float most = 0.0F;
+                std::memcpy(&most, chain.levels.back().texels.data(), sizeof(most));
+                EXPECT_EQ(most, *std::ranges::max_element(texels));
+            };
+            if (!attempt.succeeds(use)) {
+                faulty_vulkan::recover();
+                use();
+            }
+        });
+    }
+}
+
+// Bindings keep the device for themselves, whatever goes first.
+TEST_F(Faults, BindingsOutliveWhatMadeThem) {
+    const std::string before = faulty_vulkan::alive();
+    const std::vector<float> texels = random_map({64, 64});
+    std::optional<Downsampler::Binding> levels;
+    std::optional<Pyramid::Binding> pyramid_binding;
+    std::optional<Subdivider::Binding> subdivider_binding;
+    {
+        const Device fresh = Device::create(options_over_faults());
+        Gpu gpu(without_faults(fresh));
+        const Downsampler downsampler(fresh, {.reduction = Reduction::max,
+                                              .source_format = TexelFormat::r32_float,
+                                              .format = TexelFormat::r32_float});
+        const Pyramid pyramid(fresh);
+        const Subdivider subdivider(fresh, {.strategy = Strategy::per_level});
+        MipWorkspace mips(gpu, downsampler, view_of(texels, 64, 64), 7, 4);
+        PyramidWorkspace map(gpu, pyramid, view_of(texels, 64, 64));
+        SubdivisionWorkspace list(gpu, subdivider, map, 64);
+        levels.emplace(std::move(mips.binding));
+        pyramid_binding.emplace(std::move(map.binding));
+        subdivider_binding.emplace(std::move(list.binding));
+    }
+    pyramid_binding.reset();
+    subdivider_binding.reset();
+    levels.reset();
+    EXPECT_EQ(faulty_vulkan::alive(), before);
+}
+
+// ---- The service
+
+// Requests of every kind, with their answers, and what the images among them lie in.
+struct Questions {
+    explicit Questions(Gpu& gpu) {
+        // The first keeps a lane while the others come. Three of one size go together.
+        questions.emplace_back(MapShape{32, 32}, Threshold::constant(0.9F));
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            questions.emplace_back(MapShape{64, 48, 1 + i}, Threshold::constant(0.9F), std::nullopt,
+                                   i);
+        }
+        questions.emplace_back(MapShape{64, 64}, Threshold::constant(0.5F), 2000);
+        questions.emplace_back(MapShape{40, 70}, Threshold::constant(0.8F));
+        image = gpu.upload(questions.back().map);
+    }
+
+    [[nodiscard]] SubdivisionRequest request(std::size_t i) const {
+        const Question& question = questions[i];
+        SubdivisionRequest request{.map = question.map, .threshold = question.threshold};
+        request.max_tiles = question.max_tiles;
+        if (i + 1 == questions.size()) {
+            request.map.texels = nullptr;
+            request.image = image.map_image();
+        }
+        return request;
+    }
+
+    std::vector<Question> questions;
+    Image image;
+};
+
+// Asks all of them at once; everything is answered, soon.
+void ask_all(Attempt& attempt, Service& service, const Questions& questions) {
+    struct Asked {
+        const Question* question;
+        Ticket ticket;
+    };
+    std::vector<Asked> asked;
+    for (std::size_t i = 0; i < questions.questions.size(); ++i) {
+        attempt.succeeds([&] {
+            asked.push_back({&questions.questions[i], service.submit(questions.request(i))});
+        });
+    }
+    faulty_vulkan::release();
+    for (Asked& each : asked) {
+        ASSERT_EQ(each.ticket.result.wait_for(SOON), std::future_status::ready);
+        attempt.succeeds([&] { each.question->expect(each.ticket.result.get()); });
+    }
+}
+
+// When all are answered.
+void expect_all_counted(const Service& service) {
+    const ServiceStatistics counts = service.statistics();
+    EXPECT_EQ(counts.succeeded + counts.failed, counts.submitted);
+}
+
+// After the fault: a service that met memory that is out answers as ever, one whose device is lost
+// takes nothing more.
+void ask_after(const Attempt& attempt, Service& service, const Questions& questions) {
+    if (!attempt.is_lost()) {
+        faulty_vulkan::recover();
+        Attempt again(VK_SUCCESS);
+        ask_all(again, service, questions);
+        return;
+    }
+    try {
+        (void)service.submit(questions.request(0));
+        ADD_FAILURE() << "the device was lost, and the service takes requests";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device_lost) << error.what();
+    }
+}
+
+bool anything(const std::string& /*function*/) {
+    return true;
+}
+
+// One lane, and requests that wait while it is busy, so that some make a batch. Each attempt has a
+// service of its own: it is made anew after whatever befell the one before. What fails in a batch
+// or for want of memory is tried again, so a failure may be absorbed.
+TEST_F(Faults, ServiceOfOneLane) {
+    Gpu gpu(plain());
+    const Questions questions(gpu);
+    std::uint64_t largest_batch = 0;
+    with_each_call_failing(
+        "Service",
+        [&](Attempt& attempt) {
+            std::optional<Service> service;
+            if (!attempt.succeeds([&] { service.emplace(device(), ServiceOptions{.lanes = 1}); })) {
+                return;
+            }
+            faulty_vulkan::hold();
+            ask_all(attempt, *service, questions);
+            largest_batch = std::max(largest_batch, service->statistics().largest_batch);
+            expect_all_counted(*service);
+            if (!faulty_vulkan::failed_function().empty()) {
+                ask_after(attempt, *service, questions);
+            }
+        },
+        {.step = 1, .may_go_well = anything});
+    EXPECT_EQ(largest_batch, 3);
+}
+
+// Two lanes, and threads that ask at the same time: which call fails is another one each time, so
+// every third number will do.
+TEST_F(Faults, ServiceOfTwoLanes) {
+    Gpu gpu(plain());
+    const Questions questions(gpu);
+    with_each_call_failing("Service, two lanes",
+                           [&](Attempt& attempt) {
+                               std::optional<Service> service;
+                               if (!attempt.succeeds([&] { service.emplace(device()); })) {
+                                   return;
+                               }
+                               std::atomic<bool> has_failed = false;
+                               std::vector<std::thread> threads;
+                               for (int thread = 0; thread < 2; ++thread) {
+                                   threads.emplace_back([&] {
+                                       Attempt own = attempt;
+                                       ask_all(own, *service, questions);
+                                       has_failed = has_failed || own.has_failed();
+                                   });
+                               }
+                               for (std::thread& thread : threads) {
+                                   thread.join();
+                               }
+                               attempt.has_failed_if(has_failed);
+                               expect_all_counted(*service);
+                               if (!faulty_vulkan::failed_function().empty()) {
+                                   ask_after(attempt, *service, questions);
+                               }
+                           },
+                           {.step = 3, .may_go_well = anything});
+}
+
+// A lost device is left for a new one, on which a new service works.
+TEST_F(Faults, AfterALossAllIsMadeAnew) {
+    const Question question({64, 64}, Threshold::constant(0.9F));
+    const std::string before = faulty_vulkan::alive();
+    for (int i = 0; i < 2; ++i) {
+        {
+            const Device fresh = Device::create(options_over_faults());
+            Service service(fresh);
+            Ticket ticket = service.submit({.map = question.map, .threshold = question.threshold});
+            question.expect(ticket.result.get());
+            // From the next submission on.
+            faulty_vulkan::start(faulty_vulkan::Fault{1, VK_ERROR_DEVICE_LOST});
+            ticket = service.submit({.map = question.map, .threshold = question.threshold});
+            EXPECT_THROW(ticket.result.get(), Error);
+            EXPECT_THROW(
+                (void)service.submit({.map = question.map, .threshold = question.threshold}),
+                Error);
+        }
+        EXPECT_EQ(faulty_vulkan::alive(), before);
+        faulty_vulkan::recover();
+    }
+}
+
+// ---- Waits that hang
+
+// The text of the Error(device_lost) that a call throws.
+template <typename Call>
+std::string loss_of(Call&& call) {
+    try {
+        std::forward<Call>(call)();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device_lost) << error.what();
+        return error.what();
+    }
+    return "no error at all";
+}
+
+class Hangs : public Faults {
+ protected:
+    static constexpr auto TIMEOUT = 30ms;
+
+    void TearDown() override {
+        faulty_vulkan::release();
+        Faults::TearDown();
+    }
+
+    // The device has done all that it was given.
+    static void come_back() {
+        faulty_vulkan::release();
+        Gpu(plain()).run([](VkCommandBuffer) {});
+    }
+};
+
+TEST_F(Hangs, EveryRequestIsAnsweredInTime) {
+    Gpu gpu(plain());
+    const Questions questions(gpu);
+    const std::string before = faulty_vulkan::alive();
+    {
+        Service service(device(), {.gpu_timeout = TIMEOUT});
+        faulty_vulkan::hold();
+        const Clock::time_point start = Clock::now();
+        std::vector<Ticket> tickets;
+        std::string texts;
+        for (std::size_t i = 0; i < 20; ++i) {
+            texts += loss_of([&] { tickets.push_back(service.submit(questions.request(i % 5))); });
+        }
+        for (Ticket& ticket : tickets) {
+            ASSERT_EQ(ticket.result.wait_for(SOON), std::future_status::ready);
+            texts += loss_of([&] { (void)ticket.result.get(); });
+        }
+        EXPECT_THAT(texts, HasSubstr("the device has not finished subdividing within 30 ms; allow "
+                                     "it more time, or make a new Device"));
+        EXPECT_THAT(loss_of([&] { (void)service.submit(questions.request(0)); }),
+                    HasSubstr("within 30 ms"));
+        service.shutdown();
+        EXPECT_LT(Clock::now() - start, SOON / 2);
+        come_back();  // so that everything can be destroyed
+    }
+    EXPECT_EQ(faulty_vulkan::alive(), before);
+}
+
+TEST_F(Hangs, TilersAndMipmappersSayItAgain) {
+    const std::string before = faulty_vulkan::alive();
+    const Question question({64, 64}, Threshold::constant(0.9F));
+    const ImageView image{question.texels.data(), {64, 64, 1, TexelFormat::rgba8_srgb}};
+    {
+        Tiler tiler(device(), {.gpu_timeout = TIMEOUT});
+        Mipmapper unused(device(), {}, TIMEOUT);
+        Mipmapper used(device(), {}, TIMEOUT);
+        (void)used.make(image);
+        faulty_vulkan::hold();
+        for (const char* text : {"within 30 ms", "has not come back from an earlier run"}) {
+            EXPECT_THAT(loss_of([&] { (void)tiler.subdivide(question.map, question.threshold); }),
+                        HasSubstr(text));
+            EXPECT_THAT(loss_of([&] { (void)unused.make(image); }), HasSubstr(text));
+            EXPECT_THAT(loss_of([&] { (void)used.make(image); }), HasSubstr(text));
+            EXPECT_THAT(loss_of([&] { (void)used.measure_us(1); }), HasSubstr("has not come back"));
+        }
+        come_back();
+    }
+    EXPECT_EQ(faulty_vulkan::alive(), before);
+}
+
+// What the device may still write to is left there.
+TEST_F(Hangs, WhatTheDeviceWorksWithIsNotDestroyed) {
+    const Question question({64, 64}, Threshold::constant(0.9F));
+    const ImageView image{question.texels.data(), {64, 64, 1, TexelFormat::rgba8_srgb}};
+    const std::string before = faulty_vulkan::alive();
+    const std::uint64_t mark = faulty_vulkan::mark();
+    const Clock::time_point start = Clock::now();
+    {
+        const LeakIsMeant leak_is_meant;
+        const Device hung = Device::create(options_over_faults());
+        Service service(hung, {.lanes = 1, .gpu_timeout = TIMEOUT});
+        Tiler tiler(hung, {.gpu_timeout = TIMEOUT});
+        Mipmapper mipmapper(hung, {}, TIMEOUT);
+        Tiler idle(hung);
+        faulty_vulkan::hold();
+        Ticket ticket = service.submit({.map = question.map, .threshold = question.threshold});
+        (void)loss_of([&] { (void)ticket.result.get(); });
+        (void)loss_of([&] { (void)tiler.subdivide(question.map, question.threshold); });
+        (void)loss_of([&] { (void)mipmapper.make(image); });
+    }
+    EXPECT_LT(Clock::now() - start, SOON);
+    EXPECT_THAT(faulty_vulkan::alive(),
+                AllOf(HasSubstr("3 CommandPool"), HasSubstr("2 Device"), HasSubstr("2 Instance")));
+    EXPECT_NE(faulty_vulkan::alive(), before);
+    faulty_vulkan::forget_since(mark);
+}
+
+// Memory that is out for good while a run is awaited: nobody can say that it has ended.
+TEST_F(Hangs, NoMemoryToAskWith) {
+    const std::string before = faulty_vulkan::alive();
+    const Question question({64, 64}, Threshold::constant(0.9F));
+    {
+        Tiler tiler(device(), {.gpu_timeout = TIMEOUT});
+        faulty_vulkan::hold(VK_ERROR_OUT_OF_HOST_MEMORY);
+        EXPECT_THAT(loss_of([&] { (void)tiler.subdivide(question.map, question.threshold); }),
+                    HasSubstr("within 30 ms"));
+        come_back();
+    }
+    EXPECT_EQ(faulty_vulkan::alive(), before);
+}
+
+// GLSL of the caller's that takes seconds: no mock of anything.
+TEST_F(Hangs, ShadersThatLoopForLong) {
+    if (!device().info().features.storage_image_formats) {
+        GTEST_SKIP() << "no storage images";
+    }
+    const std::string before = faulty_vulkan::alive();
+    const Question question({64, 64}, Threshold::constant(0.9F));
+    DownsamplerOptions options{.reduction = Reduction::custom,
+                               .source_format = TexelFormat::r32_float,
+                               .format = TexelFormat::r32_float};
+    options.custom_glsl =
+        "float reduce(float a, float b, float c, float d) {"
+        "    for (int i = 0; i < 20000000; ++i) { a = a * 0.999 + b * sin(a); }"
+        "    return a + c + d;"
+        "}";
+    try {
+        Mipmapper mipmapper(device(), options, TIMEOUT);
+        const Clock::time_point start = Clock::now();
+        EXPECT_THAT(loss_of([&] { (void)mipmapper.make(question.map); }),
+                    HasSubstr("the device has not finished making the levels within 30 ms"));
+        come_back();
+        std::printf("the loop took %.1f s\n",
+                    std::chrono::duration<double>(Clock::now() - start).count());
+        EXPECT_GT(Clock::now() - start, 2 * TIMEOUT) << "it did not take long";
+    } catch (const Error& error) {
+        ASSERT_EQ(error.code(), ErrorCode::unsupported) << error.what();
+        GTEST_SKIP() << error.what();  // a build without the compiler
+    }
+    EXPECT_EQ(faulty_vulkan::alive(), before);
+}
+
+}  // namespace
+}  // namespace quadtile::test

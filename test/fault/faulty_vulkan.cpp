@@ -1,0 +1,585 @@
+#include "faulty_vulkan.hpp"
+
+#include <quadtile/device.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace quadtile::test::faulty_vulkan {
+
+namespace {
+
+// Everything that the library calls, without "vk". Those that return a VkResult can fail.
+#define QUADTILE_FUNCTIONS(X)                 \
+    X(AllocateCommandBuffers)                 \
+    X(AllocateDescriptorSets)                 \
+    X(AllocateMemory)                         \
+    X(BeginCommandBuffer)                     \
+    X(BindBufferMemory)                       \
+    X(BindImageMemory)                        \
+    X(CmdBindDescriptorSets)                  \
+    X(CmdBindPipeline)                        \
+    X(CmdBlitImage)                           \
+    X(CmdCopyBuffer)                          \
+    X(CmdCopyBufferToImage)                   \
+    X(CmdCopyImage)                           \
+    X(CmdCopyImageToBuffer)                   \
+    X(CmdDispatch)                            \
+    X(CmdDispatchIndirect)                    \
+    X(CmdFillBuffer)                          \
+    X(CmdPipelineBarrier)                     \
+    X(CmdPushConstants)                       \
+    X(CmdResetQueryPool)                      \
+    X(CmdUpdateBuffer)                        \
+    X(CmdWriteTimestamp)                      \
+    X(CreateBuffer)                           \
+    X(CreateCommandPool)                      \
+    X(CreateComputePipelines)                 \
+    X(CreateDebugUtilsMessengerEXT)           \
+    X(CreateDescriptorPool)                   \
+    X(CreateDescriptorSetLayout)              \
+    X(CreateDevice)                           \
+    X(CreateFence)                            \
+    X(CreateImage)                            \
+    X(CreateImageView)                        \
+    X(CreateInstance)                         \
+    X(CreatePipelineLayout)                   \
+    X(CreateQueryPool)                        \
+    X(CreateSampler)                          \
+    X(CreateShaderModule)                     \
+    X(DestroyBuffer)                          \
+    X(DestroyCommandPool)                     \
+    X(DestroyDebugUtilsMessengerEXT)          \
+    X(DestroyDescriptorPool)                  \
+    X(DestroyDescriptorSetLayout)             \
+    X(DestroyDevice)                          \
+    X(DestroyFence)                           \
+    X(DestroyImage)                           \
+    X(DestroyImageView)                       \
+    X(DestroyInstance)                        \
+    X(DestroyPipeline)                        \
+    X(DestroyPipelineLayout)                  \
+    X(DestroyQueryPool)                       \
+    X(DestroySampler)                         \
+    X(DestroyShaderModule)                    \
+    X(EndCommandBuffer)                       \
+    X(EnumerateDeviceExtensionProperties)     \
+    X(EnumerateInstanceLayerProperties)       \
+    X(EnumeratePhysicalDevices)               \
+    X(FreeMemory)                             \
+    X(GetBufferMemoryRequirements)            \
+    X(GetDeviceQueue)                         \
+    X(GetFenceStatus)                         \
+    X(GetImageMemoryRequirements)             \
+    X(GetPhysicalDeviceFeatures)              \
+    X(GetPhysicalDeviceFeatures2)             \
+    X(GetPhysicalDeviceFormatProperties)      \
+    X(GetPhysicalDeviceImageFormatProperties) \
+    X(GetPhysicalDeviceMemoryProperties)      \
+    X(GetPhysicalDeviceProperties)            \
+    X(GetPhysicalDeviceProperties2)           \
+    X(GetPhysicalDeviceQueueFamilyProperties) \
+    X(GetQueryPoolResults)                    \
+    X(MapMemory)                              \
+    X(QueueSubmit)                            \
+    X(ResetCommandBuffer)                     \
+    X(ResetFences)                            \
+    X(UpdateDescriptorSets)                   \
+    X(WaitForFences)
+
+#define QUADTILE_NAME(name) name,
+enum class Function : std::size_t { QUADTILE_FUNCTIONS(QUADTILE_NAME) };
+#undef QUADTILE_NAME
+#define QUADTILE_NAME(name) "vk" #name,
+constexpr std::string_view NAMES[] = {QUADTILE_FUNCTIONS(QUADTILE_NAME)};
+#undef QUADTILE_NAME
+
+// What makes an object, what destroys it, and what kind it is. Command buffers and descriptor sets
+// go with their pools.
+struct Kind {
+    Function maker;
+    Function destroyer;
+    std::string_view name;
+};
+constexpr std::array KINDS{
+    Kind{Function::AllocateMemory, Function::FreeMemory, "DeviceMemory"},
+    Kind{Function::CreateBuffer, Function::DestroyBuffer, "Buffer"},
+    Kind{Function::CreateCommandPool, Function::DestroyCommandPool, "CommandPool"},
+    Kind{Function::CreateComputePipelines, Function::DestroyPipeline, "Pipeline"},
+    Kind{Function::CreateDebugUtilsMessengerEXT, Function::DestroyDebugUtilsMessengerEXT,
+         "DebugUtilsMessenger"},
+    Kind{Function::CreateDescriptorPool, Function::DestroyDescriptorPool, "DescriptorPool"},
+    Kind{Function::CreateDescriptorSetLayout, Function::DestroyDescriptorSetLayout,
+         "DescriptorSetLayout"},
+    Kind{Function::CreateDevice, Function::DestroyDevice, "Device"},
+    Kind{Function::CreateFence, Function::DestroyFence, "Fence"},
+    Kind{Function::CreateImage, Function::DestroyImage, "Image"},
+    Kind{Function::CreateImageView, Function::DestroyImageView, "ImageView"},
+    Kind{Function::CreateInstance, Function::DestroyInstance, "Instance"},
+    Kind{Function::CreatePipelineLayout, Function::DestroyPipelineLayout, "PipelineLayout"},
+    Kind{Function::CreateQueryPool, Function::DestroyQueryPool, "QueryPool"},
+    Kind{Function::CreateSampler, Function::DestroySampler, "Sampler"},
+    Kind{Function::CreateShaderModule, Function::DestroyShaderModule, "ShaderModule"},
+};
+
+constexpr std::optional<Kind> kind_made_by(Function function) {
+    for (const Kind& kind : KINDS) {
+        if (kind.maker == function) {
+            return kind;
+        }
+    }
+    return std::nullopt;
+}
+constexpr std::optional<Kind> kind_destroyed_by(Function function) {
+    for (const Kind& kind : KINDS) {
+        if (kind.destroyer == function) {
+            return kind;
+        }
+    }
+    return std::nullopt;
+}
+
+// Those that tell of a lost device by the specification, as far as the library calls them.
+constexpr bool tells_of_loss(Function function) {
+    return function == Function::CreateDevice || function == Function::QueueSubmit ||
+           function == Function::WaitForFences || function == Function::GetFenceStatus ||
+           function == Function::GetQueryPoolResults;
+}
+
+template <typename Handle>
+std::uint64_t number_of(Handle handle) {
+    return reinterpret_cast<std::uint64_t>(handle);  // pointers, on the 64-bit systems of the tests
+}
+
+struct Object {
+    std::uint64_t handle;
+    std::string_view kind;
+
+    auto operator<=>(const Object&) const = default;
+};
+
+struct Origin {
+    std::uint64_t parent;  // the device, the physical device, the instance, or 0
+    std::uint64_t number;  // in the order of their making
+};
+
+struct State {
+    PFN_vkGetInstanceProcAddr real_entry = nullptr;
+    std::array<std::atomic<PFN_vkVoidFunction>, std::size(NAMES)> real{};
+    std::atomic<VkInstance> instance = VK_NULL_HANDLE;  // the last one
+    std::atomic<PFN_vkGetDeviceProcAddr> real_get_device_proc_addr = nullptr;
+    std::atomic<PFN_vkDeviceWaitIdle> real_wait_idle = nullptr;
+    std::mutex queue_mutex;  // of the real queues, while the device is settled
+
+    std::mutex mutex;
+    std::vector<Function> calls;
+    std::optional<Fault> fault;
+    std::string failed_function;
+    bool lost = false;
+    VkResult held = VK_SUCCESS;  // what waits return
+    std::condition_variable released;
+    std::multimap<Object, Origin> objects;
+    std::uint64_t objects_made = 0;
+    std::vector<std::string> mistakes;
+    std::map<VkShaderModule, std::string> modules;        // their code
+    std::map<std::string, VkPipeline> pipelines;          // see make_pipeline
+    std::map<VkDevice, std::vector<VkPipeline>> devices;  // with the pipelines made for them
+    std::atomic<bool> pretend_gpu = false;
+};
+
+State& state() {
+    static auto* const STATE = new State;  // for ever: threads may end after main does
+    return *STATE;
+}
+
+// What a call that can fail returns instead of going on: VK_SUCCESS for nothing.
+VkResult enter(Function function, VkDevice device) {
+    State& s = state();
+    VkResult result = VK_SUCCESS;
+    {
+        const std::lock_guard lock(s.mutex);
+        // A thread that asks again and again counts as one call.
+        thread_local std::optional<Function> last;
+        const bool asks_again = last == function && function == Function::GetFenceStatus;
+        last = function;
+        if (!asks_again) {
+            s.calls.push_back(function);
+        }
+        if (!asks_again && s.fault && s.calls.size() == s.fault->call) {
+            s.failed_function = NAMES[static_cast<std::size_t>(function)];
+            result = s.fault->result;
+            s.lost = result == VK_ERROR_DEVICE_LOST;
+        } else if (s.lost && tells_of_loss(function)) {
+            result = VK_ERROR_DEVICE_LOST;
+        }
+    }
+    // A device that is lost works no more; the real one must not, either.
+    if (result == VK_ERROR_DEVICE_LOST && device != VK_NULL_HANDLE) {
+        const std::lock_guard lock(s.queue_mutex);
+        (void)s.real_wait_idle.load()(device);
+    }
+    return result;
+}
+
+void note_made(const Kind& kind, std::uint64_t handle, std::uint64_t parent) {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    s.objects.emplace(Object{handle, kind.name}, Origin{parent, s.objects_made++});
+}
+
+void note_destroyed(const Kind& kind, std::uint64_t handle) {
+    if (handle == 0) {
+        return;
+    }
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.objects.find({handle, kind.name});
+    if (found == s.objects.end()) {
+        s.mistakes.push_back("a " + std::string(kind.name) +
+                             " was destroyed that is not there (any more)");
+        return;
+    }
+    s.objects.erase(found);
+    for (const auto& [object, origin] : s.objects) {
+        if (origin.parent == handle) {
+            s.mistakes.push_back("a " + std::string(kind.name) + " was destroyed before a " +
+                                 std::string(object.kind) + " that was made from it");
+        }
+    }
+}
+
+template <typename Pointer>
+Pointer real_of(Function function) {
+    return reinterpret_cast<Pointer>(state().real[static_cast<std::size_t>(function)].load());
+}
+
+template <typename T>
+void append(std::string& key, const T* values, std::size_t size_bytes) {
+    key.append(reinterpret_cast<const char*>(values), size_bytes);
+}
+
+// Compiling takes CPU drivers nearly all the time of a run, and hundreds of runs compile the same.
+// So each pipeline is made once for each device and handed out again; DestroyPipeline only counts.
+// A kernel always comes with the same layout, so the pipelines fit the layouts of later runs.
+VkResult make_pipeline(VkDevice device, VkPipelineCache cache, std::uint32_t count,
+                       const VkComputePipelineCreateInfo* info,
+                       const VkAllocationCallbacks* allocator, VkPipeline* pipeline) {
+    State& s = state();
+    const VkPipelineShaderStageCreateInfo& stage = info->stage;
+    const VkSpecializationInfo& constants = *stage.pSpecializationInfo;
+    const std::lock_guard lock(s.mutex);
+    std::string key = s.modules.at(stage.module);
+    key += std::to_string(number_of(device));
+    append(key, &stage.flags, sizeof(stage.flags));
+    append(key, constants.pMapEntries, constants.mapEntryCount * sizeof(*constants.pMapEntries));
+    append(key, static_cast<const char*>(constants.pData), constants.dataSize);
+    const auto known = s.pipelines.find(key);
+    if (known != s.pipelines.end()) {
+        *pipeline = known->second;
+        return VK_SUCCESS;
+    }
+    const VkResult result = real_of<PFN_vkCreateComputePipelines>(Function::CreateComputePipelines)(
+        device, cache, count, info, allocator, pipeline);
+    if (result == VK_SUCCESS) {
+        s.pipelines.emplace(std::move(key), *pipeline);
+        s.devices[device].push_back(*pipeline);
+    }
+    return result;
+}
+
+void destroy_pipelines_of(VkDevice device) {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    for (const VkPipeline pipeline : s.devices[device]) {
+        real_of<PFN_vkDestroyPipeline>(Function::DestroyPipeline)(device, pipeline, nullptr);
+        std::erase_if(s.pipelines, [&](const auto& known) { return known.second == pipeline; });
+    }
+    s.devices.erase(device);
+}
+
+// What a wait of so long returns: VK_SUCCESS where it is not held, or not any more.
+VkResult held_for(std::uint64_t nanoseconds) {
+    State& s = state();
+    std::unique_lock lock(s.mutex);
+    constexpr std::uint64_t LONGEST = 3'600'000'000'000;
+    (void)s.released.wait_for(lock, std::chrono::nanoseconds(std::min(nanoseconds, LONGEST)),
+                              [&] { return s.held != VK_TIMEOUT; });
+    return s.held;
+}
+
+// The function that the library gets, of the type of the real one.
+template <Function FUNCTION, typename Pointer>
+struct Wrapped;
+
+template <Function FUNCTION, typename Result, typename... Arguments>
+struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
+    using Given = std::tuple<Arguments...>;
+    using First = std::tuple_element_t<0, Given>;
+
+    static Result VKAPI_CALL call(Arguments... arguments) {
+        const Given given(arguments...);
+        if constexpr (std::is_void_v<Result>) {
+            before(given);
+            if constexpr (FUNCTION != Function::DestroyPipeline) {
+                real_of<Result(VKAPI_PTR*)(Arguments...)>(FUNCTION)(arguments...);
+            }
+            pretend(given);
+        } else {
+            static_assert(std::is_same_v<Result, VkResult>);
+            VkDevice device = VK_NULL_HANDLE;
+            if constexpr (std::is_same_v<First, VkDevice>) {
+                device = std::get<0>(given);
+            }
+            if (const VkResult fault = enter(FUNCTION, device); fault != VK_SUCCESS) {
+                return fault;
+            }
+            const VkResult result = go_on(arguments...);
+            if (result == VK_SUCCESS) {
+                after(given);
+            }
+            return result;
+        }
+    }
+
+ private:
+    static void before(const Given& given) {
+        if constexpr (constexpr auto KIND = kind_destroyed_by(FUNCTION); KIND.has_value()) {
+            // A device and an instance come first, all others behind what they were made from.
+            constexpr std::size_t WHICH = sizeof...(Arguments) == 2 ? 0 : 1;
+            note_destroyed(*KIND, number_of(std::get<WHICH>(given)));
+        }
+        if constexpr (FUNCTION == Function::DestroyDevice) {
+            destroy_pipelines_of(std::get<0>(given));
+        }
+    }
+
+    static VkResult go_on(Arguments... arguments) {
+        const auto real = real_of<Result(VKAPI_PTR*)(Arguments...)>(FUNCTION);
+        if constexpr (FUNCTION == Function::WaitForFences) {
+            const Given given(arguments...);
+            const VkResult held = held_for(std::get<4>(given));
+            return held != VK_SUCCESS ? held : real(arguments...);
+        } else if constexpr (FUNCTION == Function::GetFenceStatus) {
+            const VkResult held = held_for(0);
+            return held == VK_TIMEOUT   ? VK_NOT_READY
+                   : held != VK_SUCCESS ? held
+                                        : real(arguments...);
+        } else if constexpr (FUNCTION == Function::QueueSubmit) {
+            const std::lock_guard lock(state().queue_mutex);
+            return real(arguments...);
+        } else if constexpr (FUNCTION == Function::CreateComputePipelines) {
+            return make_pipeline(arguments...);
+        } else {
+            return real(arguments...);
+        }
+    }
+
+    static void after(const Given& given) {
+        if constexpr (constexpr auto KIND = kind_made_by(FUNCTION); KIND.has_value()) {
+            const auto* const made = std::get<sizeof...(Arguments) - 1>(given);
+            note_made(*KIND, number_of(*made),
+                      FUNCTION == Function::CreateInstance ? 0 : number_of(std::get<0>(given)));
+        }
+        if constexpr (FUNCTION == Function::CreateShaderModule) {
+            const VkShaderModuleCreateInfo& info = *std::get<1>(given);
+            State& s = state();
+            const std::lock_guard lock(s.mutex);
+            std::string& code = s.modules[*std::get<3>(given)];
+            code.clear();
+            append(code, info.pCode, info.codeSize);
+        }
+    }
+
+    static void pretend(const Given& given) {
+        if (!state().pretend_gpu) {
+            return;
+        }
+        if constexpr (FUNCTION == Function::GetPhysicalDeviceProperties) {
+            std::get<1>(given)->deviceType = VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+        }
+        if constexpr (FUNCTION == Function::GetPhysicalDeviceProperties2) {
+            std::get<1>(given)->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+        }
+    }
+};
+
+// What the library gets for functions that are not in the list: each is another one, so that it
+// knows its name.
+constexpr std::size_t MOST_STRANGERS = 2048;
+std::array<std::string, MOST_STRANGERS> stranger_names;
+
+template <std::size_t NUMBER>
+void VKAPI_CALL stranger() {
+    std::fprintf(stderr, "%s was called, which is not in the list of faulty_vulkan.cpp\n",
+                 stranger_names[NUMBER].c_str());
+    std::abort();
+}
+
+template <std::size_t... NUMBERS>
+constexpr std::array<PFN_vkVoidFunction, sizeof...(NUMBERS)> make_strangers(
+    std::index_sequence<NUMBERS...> /*numbers*/) {
+    return {stranger<NUMBERS>...};
+}
+
+PFN_vkVoidFunction stranger_for(const std::string& name) {
+    static constexpr auto STRANGERS = make_strangers(std::make_index_sequence<MOST_STRANGERS>());
+    static std::map<std::string, std::size_t> numbers;
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    const std::size_t number = numbers.emplace(name, numbers.size()).first->second;
+    if (number >= MOST_STRANGERS) {
+        std::fprintf(stderr, "more than %zu Vulkan functions\n", MOST_STRANGERS);
+        std::abort();
+    }
+    stranger_names[number] = name;
+    return STRANGERS[number];
+}
+
+PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice device, const char* name);
+PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance instance, const char* name);
+
+// What the library gets for a function that the loader or the driver has.
+PFN_vkVoidFunction wrapped(std::string_view name, PFN_vkVoidFunction real) {
+    State& s = state();
+    if (real == nullptr) {
+        return nullptr;
+    }
+    if (name == "vkGetInstanceProcAddr") {
+        return reinterpret_cast<PFN_vkVoidFunction>(get_instance_proc_addr);
+    }
+    if (name == "vkGetDeviceProcAddr") {
+        s.real_get_device_proc_addr = reinterpret_cast<PFN_vkGetDeviceProcAddr>(real);
+        return reinterpret_cast<PFN_vkVoidFunction>(get_device_proc_addr);
+    }
+    if (name == "vkDeviceWaitIdle") {
+        s.real_wait_idle = reinterpret_cast<PFN_vkDeviceWaitIdle>(real);
+    }
+#define QUADTILE_WRAPPER(name) \
+    reinterpret_cast<PFN_vkVoidFunction>(Wrapped<Function::name, PFN_vk##name>::call),
+    static const std::array WRAPPERS{QUADTILE_FUNCTIONS(QUADTILE_WRAPPER)};
+#undef QUADTILE_WRAPPER
+    const auto* const found = std::ranges::find(NAMES, name);
+    if (found == std::end(NAMES)) {
+        return stranger_for(std::string(name));
+    }
+    const auto i = static_cast<std::size_t>(found - std::begin(NAMES));
+    s.real[i] = real;
+    return WRAPPERS[i];
+}
+
+// Always the loader's functions, which serve all instances and devices.
+PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice device, const char* name) {
+    State& s = state();
+    const bool exists = s.real_get_device_proc_addr.load()(device, name) != nullptr;
+    return exists ? wrapped(name, s.real_entry(s.instance, name)) : nullptr;
+}
+
+PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance instance, const char* name) {
+    State& s = state();
+    if (instance != VK_NULL_HANDLE) {
+        s.instance = instance;
+    }
+    return wrapped(name, s.real_entry(instance, name));
+}
+
+}  // namespace
+
+PFN_vkGetInstanceProcAddr entry() {
+    state().real_entry = Device::create().get_instance_proc_addr();
+    return get_instance_proc_addr;
+}
+
+void start(std::optional<Fault> fault) {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    s.calls.clear();
+    s.fault = fault;
+    s.failed_function.clear();
+    s.lost = false;
+}
+
+void recover() {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    s.fault.reset();
+    s.lost = false;
+}
+
+std::string failed_function() {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    return s.failed_function;
+}
+
+std::vector<std::string> calls() {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    std::vector<std::string> names;
+    for (const Function function : s.calls) {
+        names.emplace_back(NAMES[static_cast<std::size_t>(function)]);
+    }
+    return names;
+}
+
+void hold(VkResult waits_return) {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    s.held = waits_return;
+}
+
+void release() {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    s.held = VK_SUCCESS;
+    s.released.notify_all();
+}
+
+void pretend_gpu(bool pretend) {
+    state().pretend_gpu = pretend;
+}
+
+std::string alive() {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    std::map<std::string, std::size_t> counts;
+    for (const auto& [object, origin] : s.objects) {
+        ++counts[std::string(object.kind)];
+    }
+    std::string text;
+    for (const auto& [kind, count] : counts) {
+        text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
+    }
+    return text;
+}
+
+std::uint64_t mark() {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    return s.objects_made;
+}
+
+void forget_since(std::uint64_t mark) {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    std::erase_if(s.objects, [&](const auto& object) { return object.second.number >= mark; });
+}
+
+std::vector<std::string> take_mistakes() {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    return std::exchange(s.mistakes, {});
+}
+
+}  // namespace quadtile::test::faulty_vulkan

@@ -1,0 +1,64 @@
+// A Vulkan loader that stands between the library and the real one. It lets any call fail, lets
+// waits hang, and knows what was made and not destroyed.
+//
+// Every function that the library calls is in a list of this file's source; one that is missing
+// there ends the process with its name when it is called, so that no call can be forgotten.
+//
+// One for the process: function pointers carry no state. Thread-safe.
+
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quadtile::test::faulty_vulkan {
+
+// For DeviceOptions and AdoptedDevice; calls go on to the loader that quadtile opens by itself.
+[[nodiscard]] PFN_vkGetInstanceProcAddr entry();
+
+// One call of those that return a VkResult, by its number since `start`, from 1 on.
+//
+// With VK_ERROR_DEVICE_LOST the device is lost from then on: what waits has come back, and each
+// later call that may say so by the specification (submitting, waiting, asking) says so.
+// Other results come once.
+struct Fault {
+    std::uint64_t call = 0;
+    VkResult result = VK_SUCCESS;
+};
+
+// Counts from here on.
+void start(std::optional<Fault> fault = std::nullopt);
+
+// No fault from here on; a device that was lost works, as a new one would.
+void recover();
+
+// The name of the function that has failed since `start`; empty where the call did not come.
+[[nodiscard]] std::string failed_function();
+
+// The functions that returned a VkResult since `start`, in their order.
+[[nodiscard]] std::vector<std::string> calls();
+
+// From hold() to release() nothing that was submitted seems to end, as with a shader that hangs:
+// waits take the time that they were given. Or they fail at once, all of them.
+void hold(VkResult waits_return = VK_TIMEOUT);
+void release();
+
+// A device says that it is a GPU, so that the library goes about it as it does with one.
+void pretend_gpu(bool pretend);
+
+// What was made and not destroyed, each kind with its number: "2 Buffer, 1 Fence".
+[[nodiscard]] std::string alive();
+
+// What was made since a mark is left alone for ever, as it should be: it counts no more.
+[[nodiscard]] std::uint64_t mark();
+void forget_since(std::uint64_t mark);
+
+// What was done wrong: destroyed twice or never made; a device destroyed before what was made from
+// it. A sentence each; they are forgotten then.
+[[nodiscard]] std::vector<std::string> take_mistakes();
+
+}  // namespace quadtile::test::faulty_vulkan

@@ -1,0 +1,21 @@
+// For runs under the address sanitizer, which looks for leaks when the test has ended. Elsewhere
+// nothing of this does anything.
+
+#pragma once
+
+namespace quadtile::test {
+
+// Drivers are unloaded with their last instance; the sanitizer could not say then whose a leak is.
+// So all that is loaded now stays.
+void keep_modules_loaded();
+
+// What this thread allocates meanwhile is left alone on purpose, with all that hangs on it.
+class LeakIsMeant {
+ public:
+    LeakIsMeant();
+    ~LeakIsMeant();
+    LeakIsMeant(const LeakIsMeant&) = delete;
+    LeakIsMeant& operator=(const LeakIsMeant&) = delete;
+};
+
+}  // namespace quadtile::test
