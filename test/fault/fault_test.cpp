@@ -766,11 +766,16 @@ TEST_F(Hangs, ShadersThatLoopForLong) {
     DownsamplerOptions options{.reduction = Reduction::custom,
                                .source_format = TexelFormat::r32_float,
                                .format = TexelFormat::r32_float};
+    // lavapipe breaks single loops off after 65535 rounds.
     options.custom_glsl =
-        "float reduce(float a, float b, float c, float d) {"
-        "    for (int i = 0; i < 20000000; ++i) { a = a * 0.999 + b * sin(a); }"
-        "    return a + c + d;"
-        "}";
+        "float reduce(float a, float b, float c, float d) {\n"
+        "    for (int i = 0; i < 20000; ++i) {\n"
+        "        for (int j = 0; j < 1000; ++j) {\n"
+        "            a = a * 0.999 + b * sin(a);\n"
+        "        }\n"
+        "    }\n"
+        "    return a + c + d;\n"
+        "}\n";
     try {
         Mipmapper mipmapper(device(), options, TIMEOUT);
         const Clock::time_point start = Clock::now();
