@@ -88,6 +88,10 @@ struct DeviceOptions {
     /// Features that are not used though the device has them.
     Features disabled;
     LimitOverrides limits;  ///< none by default
+    /// The entry of a Vulkan loader that the host has opened or is linked with (volk, a static
+    /// loader). It must stay open as long as anything made from the Device. Null: libvulkan.so.1 is
+    /// opened.
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
     /// A folder, made where it is missing, in which compiled pipelines and GLSL of the user's are
     /// kept from one run of the program to the next; several programs may share it. Nothing in it
     /// is ever deleted, all of it may be at any time. Where it cannot be read or written a warning
@@ -147,12 +151,14 @@ class QUADTILE_API Device {
     /// for a device that lacks what the kernels need.
     [[nodiscard]] static Device adopt(const AdoptedDevice& host);
 
-    /// All Vulkan devices of this machine in the loader's order.
+    /// All Vulkan devices of this machine in the loader's order; the loader as in DeviceOptions.
     /// Throws Error(no_device) where there is no Vulkan loader.
-    [[nodiscard]] static std::vector<DeviceInfo> enumerate();
+    [[nodiscard]] static std::vector<DeviceInfo> enumerate(
+        PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr);
 
-    /// Whether the Khronos validation layer is installed.
-    [[nodiscard]] static bool validation_available();
+    /// Whether the Khronos validation layer is installed. Throws as enumerate().
+    [[nodiscard]] static bool validation_available(
+        PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr);
 
     /// `features` are those in use: supported, and enabled by the host or not disabled.
     [[nodiscard]] const DeviceInfo& info() const noexcept;

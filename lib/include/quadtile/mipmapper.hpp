@@ -8,6 +8,7 @@
 #include <quadtile/downsampler.hpp>
 #include <quadtile/mip_chain.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,9 +21,13 @@ namespace quadtile {
 /// One thread at a time; Mipmappers of several threads may share a device.
 class QUADTILE_API Mipmapper {
  public:
-    /// Compiles the pipelines. Throws Error as Downsampler does; invalid_argument for an adopted
-    /// device that was given without a queue.
-    explicit Mipmapper(const Device& device, const DownsamplerOptions& options = {});
+    /// Compiles the pipelines. A run on the device that takes longer than `gpu_timeout` counts as
+    /// hung, as with GLSL that loops for ever: Error(device_lost), also from all later calls. What
+    /// it works with is never destroyed while it works, the Device neither.
+    /// Throws Error as Downsampler does; invalid_argument for an adopted device that was given
+    /// without a queue.
+    explicit Mipmapper(const Device& device, const DownsamplerOptions& options = {},
+                       std::chrono::milliseconds gpu_timeout = std::chrono::minutes(1));
     Mipmapper(Mipmapper&&) noexcept;  ///< leaves one that can only be destroyed or assigned to
     Mipmapper& operator=(Mipmapper&&) noexcept;  ///< leaves one as the constructor does
     ~Mipmapper();                                ///< frees what it keeps; nothing runs any more

@@ -27,8 +27,9 @@ struct TilerOptions {
     /// Of device memory and of staging memory together, pipelines not counted: rather than take
     /// more, subdivide throws Error(out_of_memory). 0: no limit.
     std::uint64_t memory_limit_bytes = 0;
-    /// A run on the device that takes longer counts as hung: Error(device_lost). What it works with
-    /// is then never destroyed, the Device neither.
+    /// A run on the device that takes longer counts as hung: Error(device_lost), also from all
+    /// later calls. What it works with is never destroyed while it works, the Device neither. More
+    /// than 0.
     std::chrono::milliseconds gpu_timeout{60'000};
 };
 
