@@ -1,4 +1,5 @@
 #include "command_line.hpp"
+#include "error_line.hpp"
 #include "output_file.hpp"
 
 #include <fcntl.h>
@@ -6,6 +7,7 @@
 #include <csignal>
 #include <iostream>
 #include <new>
+#include <string_view>
 
 namespace quadtile::app {
 
@@ -45,12 +47,8 @@ void run(const DemoRequest& request) {
     run_demo(request);
 }
 
-// One line, whatever the message contains.
-int fail(std::string message, int status) {
-    for (char& c : message) {
-        c = c == '\n' || c == '\r' ? ' ' : c;
-    }
-    std::cerr << "quadtile: error: " << message << std::endl;
+int fail(std::string_view message, int status) {
+    std::cerr << error_line(message) << std::endl;
     return status;
 }
 
