@@ -1,5 +1,6 @@
 // OpenEXR: scan lines and tiles, any compression, half, float and uint channels.
 
+#include "check_exr.hpp"
 #include "map_loaders.hpp"
 
 #include <OpenEXR/Iex.h>
@@ -24,12 +25,12 @@ struct Source {
     std::vector<std::string> channels;  // one, or R, G and B, or R, G, B and A
 };
 
-// The parts that hold one value for each pixel and channel.
+// The parts that hold one value for each pixel and channel. OpenEXR gives a type to a part without
+// one.
 std::vector<int> flat_parts(const Imf::MultiPartInputFile& file) {
     std::vector<int> parts;
     for (int part = 0; part < file.parts(); ++part) {
-        const Imf::Header& header = file.header(part);
-        if (!header.hasType() || !Imf::isDeepData(header.type())) {
+        if (Imf::isImage(file.header(part).type())) {
             parts.push_back(part);
         }
     }
@@ -55,7 +56,8 @@ bool has_colour(const Imf::Header& header) {
 Source choose_source(const Imf::MultiPartInputFile& file, const std::string& channel) {
     const std::vector<int> parts = flat_parts(file);
     if (parts.empty()) {
-        throw std::runtime_error("it holds deep data only; flatten it first");
+        throw std::runtime_error(
+            "it has no part with one value for each pixel, but deep data only; flatten it first");
     }
     if (!channel.empty()) {
         std::vector<std::string> available;
@@ -132,7 +134,7 @@ LoadedMap load_luminance(Imf::InputPart& part, const std::vector<std::string>& r
     const Imath::Box2i& window = part.header().dataWindow();
     // In bands, for the sake of memory; no compression method has blocks of more rows.
     constexpr int BAND_ROWS = 256;
-    std::vector<float> pixels(std::size_t{width} * BAND_ROWS * 3);
+    std::vector<float> pixels(std::size_t{width} * std::min<std::size_t>(height, BAND_ROWS) * 3);
     for (std::int64_t first = window.min.y; first <= window.max.y; first += BAND_ROWS) {
         Imath::Box2i band = window;
         band.min.y = static_cast<int>(first);
@@ -184,8 +186,10 @@ auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
     Imf::Header::setMaxTileSize(MAX_MAP_EXTENT, MAX_MAP_EXTENT);
 
     try {
+        check_exr_attributes(path);
         Imf::MultiPartInputFile file(path.c_str());
         const Source source = choose(file);
+        check_exr_pixels(file.header(source.part), std::filesystem::file_size(path));
         if (!file.partComplete(source.part)) {
             throw std::runtime_error(
                 "the file is truncated: pixels are missing; copy or save it again");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <fstream>
+#include <iomanip>
 #include <stdexcept>
 
 namespace quadtile::app {
@@ -28,7 +29,7 @@ PfmHeader read_header(std::istream& file) {
     std::int64_t width = 0;
     std::int64_t height = 0;
     double scale = 0.0;
-    file >> type >> width >> height >> scale;
+    file >> std::setw(3) >> type >> width >> height >> scale;
     // One white space character ends the header; what follows may look like more of it.
     if (!file || (type != "PF" && type != "Pf") || file.get() == std::istream::traits_type::eof()) {
         throw std::runtime_error(

@@ -3,6 +3,26 @@
 
 #include "map_loaders.hpp"
 
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+void* resize_zeroed(void* memory, std::size_t old_bytes, std::size_t bytes) {
+    auto* const resized = static_cast<char*>(std::realloc(memory, bytes));
+    if (resized != nullptr && bytes > old_bytes) {
+        std::memset(resized + old_bytes, 0, bytes - old_bytes);
+    }
+    return resized;
+}
+
+}  // namespace
+
+// Some damage makes stb_image copy what it has not written yet: then texels are zeros, the same in
+// each run, instead of what lies in memory.
+#define STBI_MALLOC(bytes) std::calloc(1, bytes)
+#define STBI_REALLOC_SIZED(memory, old_bytes, bytes) resize_zeroed(memory, old_bytes, bytes)
+#define STBI_FREE(memory) std::free(memory)
 #define STBI_ONLY_PNG
 #define STBI_NO_HDR
 #define STBI_NO_LINEAR
@@ -11,8 +31,6 @@
 #include <stb/stb_image.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <string_view>
@@ -38,9 +56,63 @@ using Pixels = std::unique_ptr<T[], PixelsDeleter<T>>;
     if (reason == std::string_view("outofmem")) {
         throw std::bad_alloc();
     }
+    if (reason == std::string_view("too large")) {
+        throw std::runtime_error(
+            "the PNG image is too large: 2^30 components of texels are the most; save it as "
+            "OpenEXR, or cut it into several");
+    }
     throw std::runtime_error(std::string("damaged or truncated PNG (stb_image: ") +
                              (reason != nullptr ? reason : "no reason given") +
                              "); copy or save it again");
+}
+
+std::uint32_t big_endian(const unsigned char* bytes) {
+    return (std::uint32_t{bytes[0]} << 24U) | (std::uint32_t{bytes[1]} << 16U) |
+           (std::uint32_t{bytes[2]} << 8U) | bytes[3];
+}
+
+// Throws where the file cannot hold what its chunks announce: stb_image would take the memory for
+// it before it reads on. What else may be wrong is found by stb_image.
+void check_chunks(std::FILE* file, std::uint64_t file_bytes) {
+    constexpr std::uint64_t SIGNATURE_BYTES = 8;
+    constexpr std::uint64_t CHECKSUM_BYTES = 4;
+    std::uint64_t pixel_bits = 0;
+    std::uint64_t compressed_bytes = 0;
+    std::uint64_t position = SIGNATURE_BYTES;
+    unsigned char chunk[18];  // length and type, and of a header size, bits and colour type
+    while (std::fseek(file, static_cast<long>(position), SEEK_SET) == 0) {
+        const std::size_t read = std::fread(chunk, 1, sizeof chunk, file);
+        const std::string_view type(reinterpret_cast<const char*>(chunk) + 4, 4);
+        if (read < 8 || type == "IEND") {
+            break;
+        }
+        const std::uint64_t data_bytes = big_endian(chunk);
+        position += 8;
+        if (position + data_bytes + CHECKSUM_BYTES > file_bytes) {
+            throw std::runtime_error("the file is truncated: its chunk " + std::string(type) +
+                                     " announces " + std::to_string(data_bytes) + " bytes, where " +
+                                     std::to_string(file_bytes - position) +
+                                     " are left; copy or save it again");
+        }
+        position += data_bytes + CHECKSUM_BYTES;
+        if (type == "IHDR" && read == sizeof chunk) {
+            constexpr std::uint64_t COMPONENTS[] = {1, 0, 3, 1, 2, 0, 4};  // of each colour type
+            const std::uint64_t components = chunk[17] < 7 ? COMPONENTS[chunk[17]] : 0;
+            const std::uint64_t texels =
+                std::uint64_t{big_endian(chunk + 8)} * big_endian(chunk + 12);
+            pixel_bits = components * chunk[16] * texels;
+        } else if (type == "IDAT") {
+            compressed_bytes += data_bytes;
+        }
+    }
+    constexpr std::uint64_t MOST_BYTES_OF_ONE = 1032;  // by deflate
+    if (pixel_bits / 8 > MOST_BYTES_OF_ONE * compressed_bytes) {
+        throw std::runtime_error("damaged or truncated PNG: its header announces pixels of " +
+                                 std::to_string(pixel_bits / 8) + " bytes, for which its " +
+                                 std::to_string(compressed_bytes) +
+                                 " bytes of data are too few; copy or save it again");
+    }
+    std::rewind(file);
 }
 
 class PngFile {
@@ -49,6 +121,7 @@ class PngFile {
         if (!file_) {
             throw std::runtime_error("it cannot be opened");
         }
+        check_chunks(file_.get(), std::filesystem::file_size(path));
         int width = 0;
         int height = 0;
         int components = 0;

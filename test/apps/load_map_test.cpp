@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <random>
 
 namespace quadtile::app::test {
@@ -278,6 +279,65 @@ TEST_F(LoadMap, WhatIsNoImageIsNamed) {
     EXPECT_THAT(failure("P"), HasSubstr("not an OpenEXR, PFM or PNG image"));
     EXPECT_THROW((void)load_map(directory_.path() / "missing.exr"), std::runtime_error);
     EXPECT_THROW((void)load_map(directory_.path()), std::runtime_error);
+}
+
+// Files of some hundred bytes that announce gigabytes, and what becomes of them.
+TEST_F(LoadMap, WhatNoFileOfItsSizeCanHoldIsRefused) {
+    const std::filesystem::path found = QUADTILE_FUZZ_FOLDER "/found";
+    if (!std::filesystem::is_directory(found)) {
+        GTEST_SKIP() << "the sources, with " << found << ", are not here";
+    }
+    const auto failure_of = [&](const char* name) { return failure(read_file(found / name)); };
+    EXPECT_THAT(
+        failure_of("exr/attribute_announces_2_gigabytes.exr"),
+        AllOf(HasSubstr("its attribute 'c"), HasSubstr("are left); copy or save it again")));
+    EXPECT_THAT(failure_of("exr/attribute_of_other_size_than_its_type.exr"),
+                HasSubstr("'compression' of type compression has 9 bytes instead of 1"));
+    EXPECT_THAT(failure_of("exr/text_of_a_list_announces_2_gigabytes.exr"),
+                HasSubstr("a text of its attribute 'multiView' announces 2147483647 bytes"));
+    EXPECT_THAT(failure_of("exr/tile_of_a_gigabyte.exr"),
+                HasSubstr("announces pixels of 1024 MiB"));
+    EXPECT_THAT(failure_of("exr/tile_larger_than_its_image.exr"),
+                AllOf(HasSubstr("32768 x 16383 texels take 2047 MiB"), HasSubstr("smaller tiles")));
+    EXPECT_THAT(failure_of("exr/rows_of_2_gigabytes.exr"),
+                AllOf(HasSubstr("65536 x 256 texels take 1920 MiB"), HasSubstr("save it")));
+    EXPECT_THAT(failure_of("png/chunk_announces_1_gigabyte.png"),
+                AllOf(HasSubstr("its chunk IDAT announces"), HasSubstr("copy or save it again")));
+    EXPECT_THAT(failure_of("png/header_announces_a_gigabyte.png"),
+                AllOf(HasSubstr("pixels of 1073709056 bytes"), HasSubstr("too few")));
+}
+
+// Where stb_image has no value for a texel, it gets the same one each time.
+TEST_F(LoadMap, DamagedPngGivesTheSameTexelsAgain) {
+    const std::filesystem::path found = QUADTILE_FUZZ_FOLDER "/found/png";
+    if (!std::filesystem::is_directory(found)) {
+        GTEST_SKIP() << "the sources, with " << found << ", are not here";
+    }
+    for (const char* name : {"deflate_distance_0.png", "palette_index_behind_its_end.png"}) {
+        const std::string bytes = read_file(found / name);
+        const std::vector<float> first = values(bytes);
+        const std::vector<char> other(1U << 20U, 'x');  // what lies in memory is another now
+        EXPECT_EQ(values(bytes), first) << name << other.size();
+    }
+}
+
+// Much of one value: no method makes more of a byte than check_exr_pixels says.
+TEST_F(LoadMap, ExrOfOneValueIsNotTakenForDamaged) {
+    constexpr int EXTENT = 1024;
+    const std::vector<float> zeros(std::size_t{EXTENT} * EXTENT);
+    for (const Imf::Compression compression :
+         {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIPS_COMPRESSION, Imf::ZIP_COMPRESSION,
+          Imf::PIZ_COMPRESSION, Imf::PXR24_COMPRESSION, Imf::B44_COMPRESSION, Imf::B44A_COMPRESSION,
+          Imf::DWAA_COMPRESSION, Imf::DWAB_COMPRESSION}) {
+        for (const bool half : {false, true}) {
+            for (const std::optional<int> tile : {std::optional<int>{}, std::optional(EXTENT)}) {
+                const std::string bytes =
+                    encode_exr_channels(EXTENT, EXTENT, {{"Y", zeros, {}, half}},
+                                        {.compression = compression, .tile_extent = tile});
+                EXPECT_EQ(failure(bytes), "no error") << compression << half << tile.has_value();
+            }
+        }
+    }
 }
 
 // Valid files of every kind. All of their pixels are read.
