@@ -47,8 +47,9 @@ std::span<const Tile> TileList::tiles_of_layer(std::uint32_t layer) const {
                                                      ", the map has " +
                                                      std::to_string(shape.layers));
     }
-    const auto part = std::ranges::equal_range(tiles, layer, {}, &Tile::layer);
-    return {part.begin(), part.end()};
+    // Not by equal_range: Clang 14 cannot compile that of GCC's library.
+    return {std::ranges::lower_bound(tiles, layer, {}, &Tile::layer),
+            std::ranges::upper_bound(tiles, layer, {}, &Tile::layer)};
 }
 
 void sort_canonical(std::vector<Tile>& tiles) {

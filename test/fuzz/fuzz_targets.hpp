@@ -1,0 +1,23 @@
+// What is fuzzed: each target does with any bytes what the command line does with them. The errors
+// that users are to see are as good as success. Anything else is a finding: a crash, what a
+// sanitizer finds, and any exception that leaves a target.
+//
+// libFuzzer calls them through driver.cpp, the tests (test/apps/fuzz_corpus_test.cpp) with the
+// seeds and with what was found before.
+
+#pragma once
+
+#include <string_view>
+
+namespace quadtile::app::fuzz {
+
+// The bytes of an image file, which is loaded as a map and as an image.
+void fuzz_exr(std::string_view bytes);
+void fuzz_pfm(std::string_view bytes);
+void fuzz_png(std::string_view bytes);
+
+// The arguments behind the program's name, one a line. NUL, which no argument can have, stands for
+// a line break within one.
+void fuzz_command_line(std::string_view bytes);
+
+}  // namespace quadtile::app::fuzz
