@@ -1,7 +1,7 @@
 // The seeds of the fuzzers, and what they found before, through the same targets.
 
 #include "fuzz/fuzz_targets.hpp"
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,8 @@
 #include <vector>
 
 namespace quadtile::app::test {
+
+using quadtile::test::read_file;
 namespace {
 
 namespace fs = std::filesystem;

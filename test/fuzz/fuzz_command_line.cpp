@@ -41,8 +41,14 @@ void check(const SubdivisionRequest& request) {
 }
 void check(const TilesRequest& request) {
     expect(!request.input.empty(), "without INPUT");
-    expect(request.subdivision.threshold.has_value() != request.memory.has_value(),
+    expect(request.subdivision.threshold.has_value() + request.memory.has_value() +
+                   request.function.has_value() ==
+               1,
            "without exactly one threshold");
+    expect(!request.function ||
+               (!request.function->glsl.empty() &&
+                request.function->parameters.size() <= Threshold::max_function_parameters),
+           "without GLSL, or with too many parameters");
     expect(!request.memory || !request.memory->fragments.empty(), "without fragments");
     check(request.subdivision);
 }
@@ -50,6 +56,12 @@ void check(const MipmapRequest& request) {
     expect(!request.input.empty() && !request.directory.empty(), "without IMAGE or OUTDIR");
     expect((request.reduction == Reduction::custom) == !request.glsl.empty(),
            "with GLSL and a reduction");
+}
+void check(const CompileRequest& request) {
+    expect(!request.input.empty() && !request.output.empty(), "without FILE or --output");
+    expect(!request.channels || *request.channels == 1 || *request.channels == 2 ||
+               *request.channels == 4,
+           "with a number of channels that texels do not have");
 }
 void check(const DevicesRequest& /*request*/) {}
 void check(const DemoRequest& request) {
