@@ -424,6 +424,7 @@ void open_caches(DeviceContext& context, const std::string& directory) {
     vulkan_calls("creating a pipeline cache", [&] {
         context.pipeline_cache.open(context.physical_device, context.device, context.dispatch,
                                     context.cache_directory);
+        context.name(context.pipeline_cache.handle(), "the pipeline cache");
     });
 }
 

@@ -19,6 +19,7 @@
 
 namespace quadtile::app::test {
 
+using quadtile::test::read_file;
 using quadtile::test::TemporaryDirectory;
 namespace {
 

@@ -7,6 +7,7 @@
 #include "leaks.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
+#include "support/temporary_directory.hpp"
 #include "support/workspace.hpp"
 
 #include <gmock/gmock.h>
@@ -46,8 +47,9 @@ DeviceOptions options_over_faults() {
     DeviceOptions options;
     options.get_instance_proc_addr = faulty_vulkan::entry();
     options.validation = Device::validation_available();
-    options.log = [](Severity, std::string_view message) {
-        if (message.find("Performance Warning") == std::string_view::npos) {
+    options.log = [](Severity severity, std::string_view message) {
+        if (severity != Severity::info &&
+            message.find("Performance Warning") == std::string_view::npos) {
             const std::lock_guard lock(messages_mutex);
             messages.emplace_back(message);
         }
@@ -450,6 +452,33 @@ TEST_F(Faults, Downsampler) {
 }
 
 // Bindings keep the device for themselves, whatever goes first.
+TEST_F(Faults, WhatIsMadeHasANameAndWhatIsRecordedALabel) {
+    (void)faulty_vulkan::take_nameless();
+    (void)faulty_vulkan::take_labels();
+    {
+        const TemporaryDirectory directory;
+        DeviceOptions options = options_over_faults();
+        options.cache_directory = directory.path().string();
+        const Device named = Device::create(options);
+        const std::vector<float> texels(100 * 60, 1.0F);
+        const MapView map = view_of(texels, 100, 60);
+        for (const Strategy strategy : {Strategy::fused, Strategy::subtree, Strategy::per_level}) {
+            (void)Tiler(named, {.strategy = strategy}).subdivide(map, Threshold::constant(0.5F));
+        }
+        (void)Mipmapper(named,
+                        {.source_format = TexelFormat::r32_float, .format = TexelFormat::r32_float})
+            .make({texels.data(), {100, 60, 1, TexelFormat::r32_float}}, 4);
+    }
+    EXPECT_THAT(faulty_vulkan::take_nameless(), IsEmpty());
+    const std::vector<std::string> labels = faulty_vulkan::take_labels();
+    for (const char* const label :
+         {"quadtile: subdividing", "quadtile: pyramid", "quadtile: subdivision, fused",
+          "quadtile: subdivision, subtree", "quadtile: subdivision, per level",
+          "quadtile: mip levels"}) {
+        EXPECT_THAT(labels, testing::Contains(label));
+    }
+}
+
 TEST_F(Faults, BindingsOutliveWhatMadeThem) {
     const std::string before = faulty_vulkan::alive();
     const std::vector<float> texels = random_map({64, 64});

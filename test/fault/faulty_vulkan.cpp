@@ -12,6 +12,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -29,6 +30,7 @@ namespace {
     X(BeginCommandBuffer)                     \
     X(BindBufferMemory)                       \
     X(BindImageMemory)                        \
+    X(CmdBeginDebugUtilsLabelEXT)             \
     X(CmdBindDescriptorSets)                  \
     X(CmdBindPipeline)                        \
     X(CmdBlitImage)                           \
@@ -38,6 +40,7 @@ namespace {
     X(CmdCopyImageToBuffer)                   \
     X(CmdDispatch)                            \
     X(CmdDispatchIndirect)                    \
+    X(CmdEndDebugUtilsLabelEXT)               \
     X(CmdFillBuffer)                          \
     X(CmdPipelineBarrier)                     \
     X(CmdPushConstants)                       \
@@ -55,6 +58,7 @@ namespace {
     X(CreateImage)                            \
     X(CreateImageView)                        \
     X(CreateInstance)                         \
+    X(CreatePipelineCache)                    \
     X(CreatePipelineLayout)                   \
     X(CreateQueryPool)                        \
     X(CreateSampler)                          \
@@ -70,12 +74,14 @@ namespace {
     X(DestroyImageView)                       \
     X(DestroyInstance)                        \
     X(DestroyPipeline)                        \
+    X(DestroyPipelineCache)                   \
     X(DestroyPipelineLayout)                  \
     X(DestroyQueryPool)                       \
     X(DestroySampler)                         \
     X(DestroyShaderModule)                    \
     X(EndCommandBuffer)                       \
     X(EnumerateDeviceExtensionProperties)     \
+    X(EnumerateInstanceExtensionProperties)   \
     X(EnumerateInstanceLayerProperties)       \
     X(EnumeratePhysicalDevices)               \
     X(FreeMemory)                             \
@@ -91,11 +97,13 @@ namespace {
     X(GetPhysicalDeviceProperties)            \
     X(GetPhysicalDeviceProperties2)           \
     X(GetPhysicalDeviceQueueFamilyProperties) \
+    X(GetPipelineCacheData)                   \
     X(GetQueryPoolResults)                    \
     X(MapMemory)                              \
     X(QueueSubmit)                            \
     X(ResetCommandBuffer)                     \
     X(ResetFences)                            \
+    X(SetDebugUtilsObjectNameEXT)             \
     X(UpdateDescriptorSets)                   \
     X(WaitForFences)
 
@@ -128,6 +136,7 @@ constexpr std::array KINDS{
     Kind{Function::CreateImage, Function::DestroyImage, "Image"},
     Kind{Function::CreateImageView, Function::DestroyImageView, "ImageView"},
     Kind{Function::CreateInstance, Function::DestroyInstance, "Instance"},
+    Kind{Function::CreatePipelineCache, Function::DestroyPipelineCache, "PipelineCache"},
     Kind{Function::CreatePipelineLayout, Function::DestroyPipelineLayout, "PipelineLayout"},
     Kind{Function::CreateQueryPool, Function::DestroyQueryPool, "QueryPool"},
     Kind{Function::CreateSampler, Function::DestroySampler, "Sampler"},
@@ -173,6 +182,7 @@ struct Object {
 struct Origin {
     std::uint64_t parent;  // the device, the physical device, the instance, or 0
     std::uint64_t number;  // in the order of their making
+    bool is_named = false;
 };
 
 struct State {
@@ -193,6 +203,9 @@ struct State {
     std::multimap<Object, Origin> objects;
     std::uint64_t objects_made = 0;
     std::vector<std::string> mistakes;
+    std::set<std::string> nameless;
+    std::vector<std::string> labels;
+    std::map<VkCommandBuffer, int> open_labels;
     std::map<VkShaderModule, std::string> modules;        // their code
     std::map<std::string, VkPipeline> pipelines;          // see make_pipeline
     std::map<VkDevice, std::vector<VkPipeline>> devices;  // with the pipelines made for them
@@ -251,12 +264,24 @@ void note_destroyed(const Kind& kind, std::uint64_t handle) {
                              " was destroyed that is not there (any more)");
         return;
     }
+    // An instance comes before what could name it.
+    if (!found->second.is_named && kind.name != "Instance" && kind.name != "DebugUtilsMessenger") {
+        s.nameless.emplace(kind.name);
+    }
     s.objects.erase(found);
     for (const auto& [object, origin] : s.objects) {
         if (origin.parent == handle) {
             s.mistakes.push_back("a " + std::string(kind.name) + " was destroyed before a " +
                                  std::string(object.kind) + " that was made from it");
         }
+    }
+}
+
+void note_named(std::uint64_t handle) {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    for (auto& [object, origin] : s.objects) {
+        origin.is_named = origin.is_named || object.handle == handle;
     }
 }
 
@@ -363,6 +388,17 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
         if constexpr (FUNCTION == Function::DestroyDevice) {
             destroy_pipelines_of(std::get<0>(given));
         }
+        if constexpr (FUNCTION == Function::CmdBeginDebugUtilsLabelEXT ||
+                      FUNCTION == Function::CmdEndDebugUtilsLabelEXT) {
+            State& s = state();
+            const std::lock_guard lock(s.mutex);
+            if constexpr (FUNCTION == Function::CmdBeginDebugUtilsLabelEXT) {
+                s.labels.emplace_back(std::get<1>(given)->pLabelName);
+                ++s.open_labels[std::get<0>(given)];
+            } else if (--s.open_labels[std::get<0>(given)] < 0) {
+                s.mistakes.emplace_back("a label was ended that was not begun");
+            }
+        }
     }
 
     static VkResult go_on(Arguments... arguments) {
@@ -391,6 +427,16 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
             const auto* const made = std::get<sizeof...(Arguments) - 1>(given);
             note_made(*KIND, number_of(*made),
                       FUNCTION == Function::CreateInstance ? 0 : number_of(std::get<0>(given)));
+        }
+        if constexpr (FUNCTION == Function::SetDebugUtilsObjectNameEXT) {
+            note_named(std::get<1>(given)->objectHandle);
+        }
+        if constexpr (FUNCTION == Function::EndCommandBuffer) {
+            State& s = state();
+            const std::lock_guard lock(s.mutex);
+            if (s.open_labels[std::get<0>(given)] != 0) {
+                s.mistakes.emplace_back("a command buffer ended within a label");
+            }
         }
         if constexpr (FUNCTION == Function::CreateShaderModule) {
             const VkShaderModuleCreateInfo& info = *std::get<1>(given);
@@ -574,6 +620,18 @@ void forget_since(std::uint64_t mark) {
     State& s = state();
     const std::lock_guard lock(s.mutex);
     std::erase_if(s.objects, [&](const auto& object) { return object.second.number >= mark; });
+}
+
+std::set<std::string> take_nameless() {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    return std::exchange(s.nameless, {});
+}
+
+std::vector<std::string> take_labels() {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    return std::exchange(s.labels, {});
 }
 
 std::vector<std::string> take_mistakes() {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,8 +58,13 @@ void pretend_gpu(bool pretend);
 [[nodiscard]] std::uint64_t mark();
 void forget_since(std::uint64_t mark);
 
+// The kinds of what was destroyed without ever having had a name for debuggers; they are forgotten
+// then. And the labels that were begun in command buffers, in their order.
+[[nodiscard]] std::set<std::string> take_nameless();
+[[nodiscard]] std::vector<std::string> take_labels();
+
 // What was done wrong: destroyed twice or never made; a device destroyed before what was made from
-// it. A sentence each; they are forgotten then.
+// it; labels that do not pair. A sentence each; they are forgotten then.
 [[nodiscard]] std::vector<std::string> take_mistakes();
 
 }  // namespace quadtile::test::faulty_vulkan
