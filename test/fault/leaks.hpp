@@ -5,6 +5,12 @@
 
 namespace quadtile::test {
 
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool IS_SANITIZED = true;
+#else
+inline constexpr bool IS_SANITIZED = false;
+#endif
+
 // Drivers are unloaded with their last instance; the sanitizer could not say then whose a leak is.
 // So all that is loaded now stays.
 void keep_modules_loaded();
