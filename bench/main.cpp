@@ -142,6 +142,7 @@ int run(int argc, char** argv) {
         bench::add_pipeline(session, source);
     }
     bench::add_service(session);
+    bench::add_first_use(session);
     bench::add_downsampler(session, downsampler_sizes(options, device.info()));
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();

@@ -132,6 +132,7 @@ void add_pyramid(Session& session, const MapSource& source);
 void add_subdivision(Session& session, const MapSource& source);
 void add_pipeline(Session& session, const MapSource& source);
 void add_service(Session& session);
+void add_first_use(Session& session);
 
 // What is downsampled.
 struct DownsamplerSizes {
