@@ -7,6 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstring>
 #include <thread>
 
 namespace quadtile::bench {
@@ -22,13 +23,18 @@ double microseconds(Clock::duration time) {
     return std::chrono::duration<double, std::micro>(time).count();
 }
 
-// The time of the stages on the GPU, or of one on the host.
-double stages_us(const TileList& list, std::string_view host_stage = {}) {
+double all_gpu_us(const TileList& list) {
     double sum = 0.0;
     for (const StageTime& stage : list.stages) {
-        if (host_stage.empty() ? stage.on_gpu : stage.stage == host_stage) {
-            sum += stage.milliseconds * 1e3;
-        }
+        sum += stage.on_gpu ? stage.milliseconds * 1e3 : 0.0;
+    }
+    return sum;
+}
+
+double stage_us(const TileList& list, std::string_view name) {
+    double sum = 0.0;
+    for (const StageTime& stage : list.stages) {
+        sum += stage.stage == name ? stage.milliseconds * 1e3 : 0.0;
     }
     return sum;
 }
@@ -69,11 +75,11 @@ void measure_alone(benchmark::State& state, const Device& device,
             Ticket ticket = service.submit(request);
             const TileList list = ticket.result.get();
             total_us.push_back(microseconds(Clock::now() - start));
-            gpu_us.push_back(stages_us(list));
-            copy_us.push_back(stages_us(list, "upload"));
+            gpu_us.push_back(all_gpu_us(list));
+            copy_us.push_back(stage_us(list, "upload"));
             overhead_us.push_back(total_us.back() - gpu_us.back() - copy_us.back());
-            wait_us.push_back(stages_us(list, "wait"));
-            read_us.push_back(stages_us(list, "read back") + stages_us(list, "allocate"));
+            wait_us.push_back(stage_us(list, "wait"));
+            read_us.push_back(stage_us(list, "read back") + stage_us(list, "allocate"));
         }
         state.SetIterationTime(test::median(total_us) * 1e-6);
     }
@@ -85,11 +91,18 @@ void measure_alone(benchmark::State& state, const Device& device,
 }
 
 // Eight threads, each with some requests under way, beside a Tiler with batches of LAYERS maps.
-void measure_threads(benchmark::State& state, const Device& device) {
+// With a buffer, the threads' maps are in that instead of on the host.
+void measure_threads(benchmark::State& state, const Device& device,
+                     const test::Buffer* buffer = nullptr) {
     constexpr std::uint32_t THREADS = 8;
     constexpr std::uint32_t REQUESTS = 128;  // of a thread
-    const SubdivisionRequest request = smooth_request();
-    const auto* const first = static_cast<const float*>(request.map.texels);
+    const SubdivisionRequest texels = smooth_request();
+    SubdivisionRequest request = texels;
+    if (buffer != nullptr) {
+        request.map.texels = nullptr;
+        request.buffer = buffer->range();
+    }
+    const auto* const first = static_cast<const float*>(texels.map.texels);
     const std::vector<float> one(first, first + std::size_t{SHAPE.width} * SHAPE.height);
     std::vector<float> batch;
     for (std::uint32_t layer = 0; layer < LAYERS; ++layer) {
@@ -126,7 +139,7 @@ void measure_threads(benchmark::State& state, const Device& device) {
             thread.join();
         }
     };
-    check(service.submit(request).result.get(), request);
+    check(service.submit(request).result.get(), texels);
     run_threads();  // buffers grow to their sizes
     double service_us = 0.0;
     for (auto _ : state) {
@@ -136,6 +149,7 @@ void measure_threads(benchmark::State& state, const Device& device) {
         state.SetIterationTime(service_us * 1e-6);
     }
     state.counters["tiler_us"] = tiler_us;
+    state.counters["dispatch_us"] = stage_us(run_tiler(), "subdivision") / LAYERS;
     state.counters["largest_batch"] = static_cast<double>(service.statistics().largest_batch);
 }
 
@@ -151,6 +165,21 @@ void add_service(Session& session) {
     });
     session.add_own("service/8_threads/1024x1024", [&session](benchmark::State& state) {
         measure_threads(state, session.gpu().device());
+    });
+    session.add_own("service/8_threads_on_device/1024x1024", [&session](benchmark::State& state) {
+        const std::size_t size_bytes = std::size_t{SHAPE.width} * SHAPE.height * sizeof(float);
+        const test::Buffer buffer = session.gpu().make_buffer(
+            size_bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, test::Memory::host_visible);
+        std::memcpy(buffer.mapped(), smooth_request().map.texels, size_bytes);
+        const test::Buffer on_device =
+            session.gpu().make_buffer(size_bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+        session.gpu().run([&](VkCommandBuffer commands) {
+            const VkBufferCopy all{0, 0, size_bytes};
+            session.gpu().vk().CmdCopyBuffer(commands, buffer.handle(), on_device.handle(), 1,
+                                             &all);
+            session.gpu().barrier(commands);
+        });
+        measure_threads(state, session.gpu().device(), &on_device);
     });
 }
 

@@ -110,10 +110,12 @@ std::vector<WaitingRequest> RequestQueue::take_batch(std::uint32_t max_layers) {
     const Turn first = waiting_.begin()->first;
     const MapShape shape = waiting_.begin()->second.request.map.shape;
     const bool batches = waiting_.begin()->second.batches;
+    const bool in_buffer = waiting_.begin()->second.request.buffer.has_value();
     std::uint64_t layers = 0;
     return remove_if([&](const Turn& turn, const WaitingRequest& request) {
         const MapShape& other = request.request.map.shape;
         const bool fits = turn == first || (batches && request.batches && same_size(other, shape) &&
+                                            request.request.buffer.has_value() == in_buffer &&
                                             layers + other.layers <= max_layers);
         layers += fits ? other.layers : 0;
         return fits;

@@ -122,14 +122,41 @@ void Service::Impl::shutdown(Shutdown how) {
     }
 }
 
+namespace {
+
+// Copies of depth formats begin at multiples of 4 bytes (vkCmdCopyBufferToImage); all others where
+// their texels may.
+void check_alignment(const BufferRange& buffer, const MapShape& shape) {
+    const VkDeviceSize layer_bytes =
+        VkDeviceSize{shape.width} * shape.height * texel_size_bytes(shape.format);
+    const VkDeviceSize alignment =
+        shape.format == TexelFormat::d16_unorm ? 4 : texel_size_bytes(shape.format);
+    if (buffer.offset_bytes % alignment != 0 ||
+        (shape.layers > 1 && layer_bytes % alignment != 0)) {
+        throw Error(ErrorCode::invalid_argument,
+                    "each layer of this map in a buffer must begin at a multiple of " +
+                        std::to_string(alignment) + " bytes, but the first begins at byte " +
+                        std::to_string(buffer.offset_bytes) + " and each takes " +
+                        std::to_string(layer_bytes));
+    }
+}
+
+}  // namespace
+
 // Checks what can be checked without the device.
 WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
     const MapShape& shape = request.map.shape;
     check_shape(shape);
-    if ((request.map.texels == nullptr) != request.image.has_value() ||
-        (request.image && request.image->view == VK_NULL_HANDLE)) {
+    const int sources = (request.map.texels != nullptr ? 1 : 0) + (request.image ? 1 : 0) +
+                        (request.buffer ? 1 : 0);
+    if (sources != 1 || (request.image && request.image->view == VK_NULL_HANDLE) ||
+        (request.buffer && request.buffer->buffer == VK_NULL_HANDLE)) {
         throw Error(ErrorCode::invalid_argument,
-                    "a request needs either texels or the view of an image, and one of them only");
+                    "a request needs texels, the view of an image or a buffer, and one of them "
+                    "only");
+    }
+    if (request.buffer) {
+        check_alignment(*request.buffer, shape);
     }
     request.threshold.check_fits(shape);
     const bool by_level = !request.threshold.is_by_node();
@@ -214,7 +241,8 @@ std::vector<TileList> Service::Impl::run_together(Lane& lane,
     const Clock::time_point start = Clock::now();
     std::vector<BatchedMap> maps;
     for (const WaitingRequest& waiting : batch) {
-        maps.push_back({waiting.request.map, &waiting.request.threshold});
+        maps.push_back({waiting.request.map, waiting.request.buffer.value_or(BufferRange{}),
+                        &waiting.request.threshold});
     }
     std::vector<TileList> lists = lane.engine->subdivide(maps);
     for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -232,6 +260,9 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
             TileList list =
                 request.image
                     ? lane.engine->subdivide(*request.image, request.map.shape, request.threshold,
+                                             request.order, request.max_tiles)
+                : request.buffer
+                    ? lane.engine->subdivide(*request.buffer, request.map.shape, request.threshold,
                                              request.order, request.max_tiles)
                     : lane.engine->subdivide(request.map, request.threshold, request.order,
                                              request.max_tiles);

@@ -48,6 +48,17 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// Where each layer of a map in a buffer begins.
+std::vector<BufferRange> layers_in(const BufferRange& buffer, const MapShape& shape) {
+    const VkDeviceSize layer_bytes =
+        VkDeviceSize{shape.width} * shape.height * texel_size_bytes(shape.format);
+    std::vector<BufferRange> layers;
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        layers.push_back({buffer.buffer, buffer.offset_bytes + layer * layer_bytes});
+    }
+    return layers;
+}
+
 }  // namespace
 
 TileEngine::TileEngine(const Device& device, const TilerOptions& options,
@@ -251,6 +262,28 @@ Subdivider::Binding TileEngine::bind_list(const Buffer& buffer, std::uint64_t ca
                      .tile_capacity = capacity,
                      .node_thresholds = {map_->node_thresholds.handle()},
                      .layer_thresholds = {map_->layer_thresholds.handle()}});
+}
+
+// From buffers to the map's image, which is then ready to be read.
+void TileEngine::record_copy(vk::CommandBuffer buffer, const Source& source) {
+    const Dispatch& d = context_->dispatch;
+    const MapShape& shape = source.shape;
+    const vk::ImageAspectFlags aspect = aspect_of(shape.format);
+    vk::ImageMemoryBarrier barrier({}, Access::eTransferWrite, vk::ImageLayout::eUndefined,
+                                   vk::ImageLayout::eTransferDstOptimal, VK_QUEUE_FAMILY_IGNORED,
+                                   VK_QUEUE_FAMILY_IGNORED, map_->map.handle(),
+                                   {aspect, 0, 1, 0, VK_REMAINING_ARRAY_LAYERS});
+    buffer.pipelineBarrier(Stage::eTopOfPipe, Stage::eTransfer, {}, {}, {}, barrier, d);
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        const vk::BufferImageCopy region(source.buffers[layer].offset_bytes, 0, 0,
+                                         {aspect, 0, layer, 1}, {}, {shape.width, shape.height, 1});
+        buffer.copyBufferToImage(source.buffers[layer].buffer, map_->map.handle(),
+                                 vk::ImageLayout::eTransferDstOptimal, region, d);
+    }
+    barrier.setSrcAccessMask(Access::eTransferWrite).setDstAccessMask(Access::eShaderRead);
+    barrier.setOldLayout(vk::ImageLayout::eTransferDstOptimal)
+        .setNewLayout(vk::ImageLayout::eShaderReadOnlyOptimal);
+    buffer.pipelineBarrier(Stage::eTransfer, Stage::eComputeShader, {}, {}, {}, barrier, d);
 }
 
 void TileEngine::upload_node_thresholds(const Threshold& threshold) {
@@ -458,6 +491,14 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
     };
     if (source.image) {
         run_on_device();
+    } else if (!source.buffers.empty()) {
+        clean_ = false;
+        commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
+            start_clock(buffer);
+            record_copy(buffer, source);
+            record_run(buffer, request, order_on_gpu);
+        });
+        finish_run(result);
     } else {
         prepare_staging(upload_staging_, "the staging of the map",
                         texels * texel_size_bytes(shape.format));
@@ -509,10 +550,16 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
 
 TileEngine::Source TileEngine::source_of(std::span<const BatchedMap> batch) {
     Source source{batch.front().map.shape, {}};
+    source.shape.layers = 0;
     for (const BatchedMap& part : batch) {
-        std::ranges::copy(layers_of(part.map), std::back_inserter(source.layers));
+        source.shape.layers += part.map.shape.layers;
+        if (part.buffer.buffer != VK_NULL_HANDLE) {
+            std::ranges::copy(layers_in(part.buffer, part.map.shape),
+                              std::back_inserter(source.buffers));
+        } else {
+            std::ranges::copy(layers_of(part.map), std::back_inserter(source.layers));
+        }
     }
-    source.shape.layers = static_cast<std::uint32_t>(source.layers.size());
     return source;
 }
 
@@ -533,7 +580,14 @@ TileList TileEngine::subdivide(const MapImage& image, const MapShape& shape,
                                const Threshold& threshold, Order order,
                                std::optional<std::uint64_t> max_tiles) {
     check_shape(shape);
-    return subdivide(Source{shape, {}, image}, threshold, order, max_tiles);
+    return subdivide(Source{shape, {}, {}, image}, threshold, order, max_tiles);
+}
+
+TileList TileEngine::subdivide(const BufferRange& buffer, const MapShape& shape,
+                               const Threshold& threshold, Order order,
+                               std::optional<std::uint64_t> max_tiles) {
+    check_shape(shape);
+    return subdivide(Source{shape, {}, layers_in(buffer, shape)}, threshold, order, max_tiles);
 }
 
 TileList TileEngine::subdivide(const Source& source, const Threshold& threshold, Order order,

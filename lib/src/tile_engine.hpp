@@ -21,6 +21,7 @@ namespace quadtile::detail {
 // (so it is by level, or by node of one layer).
 struct BatchedMap {
     MapView map;
+    BufferRange buffer;  // where the texels are, if not in host memory
     const Threshold* threshold;
 };
 
@@ -42,8 +43,13 @@ class TileEngine {
                                      const Threshold& threshold, Order order,
                                      std::optional<std::uint64_t> max_tiles);
 
-    // Maps of one width, height and format in one run of `fused`; a list for each, in canonical
-    // order. Their thresholds are by level and monotone.
+    // The same for a map in a buffer of the device (SubdivisionRequest::buffer).
+    [[nodiscard]] TileList subdivide(const BufferRange& buffer, const MapShape& shape,
+                                     const Threshold& threshold, Order order,
+                                     std::optional<std::uint64_t> max_tiles);
+
+    // Maps of one width, height and format, all in host memory or all in buffers, in one run of
+    // `fused`; a list for each, in canonical order. Their thresholds are by level and monotone.
     [[nodiscard]] std::vector<TileList> subdivide(std::span<const BatchedMap> batch);
 
     // Gives back all memory but that of pipelines.
@@ -55,10 +61,12 @@ class TileEngine {
     [[nodiscard]] bool is_at_work() const noexcept { return commands_.is_at_work(); }
 
  private:
-    // The layers of one or more maps, one behind the other; or an image.
+    // The layers of one or more maps, one behind the other, in host memory or in buffers; or an
+    // image.
     struct Source {
         MapShape shape;
         std::vector<const std::byte*> layers;
+        std::vector<BufferRange> buffers = {};
         std::optional<MapImage> image = std::nullopt;
     };
 
@@ -113,6 +121,7 @@ class TileEngine {
     void prepare_thresholds(Buffer& thresholds, const char* name, std::uint64_t size_bytes);
     void prepare_list(std::uint64_t capacity);
     [[nodiscard]] Subdivider::Binding bind_list(const Buffer& buffer, std::uint64_t capacity) const;
+    void record_copy(vk::CommandBuffer buffer, const Source& source);
     void upload_node_thresholds(const Threshold& threshold);
     [[nodiscard]] TileList start_result(const MapShape& shape, Order order) const;
     [[nodiscard]] TileList subdivide(const Source& source, const Threshold& threshold, Order order,

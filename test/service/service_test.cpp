@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <string>
@@ -214,6 +215,76 @@ TEST_F(ServiceTest, MapsThatAreOnTheDeviceAlready) {
         both.image->view = VK_NULL_HANDLE;
         EXPECT_THROW((void)service.submit(both), Error);
     }
+}
+
+TEST_F(ServiceTest, MapsInBuffersOfTheDevice) {
+    Gpu gpu(device_for());
+    constexpr VkDeviceSize OFFSET = 12;  // bytes
+    const auto in_buffer = [&](const SubdivisionRequest& request, std::vector<Buffer>& buffers) {
+        const MapShape& shape = request.map.shape;
+        const std::size_t size_bytes =
+            std::size_t{shape.width} * shape.height * shape.layers * texel_size_bytes(shape.format);
+        buffers.push_back(gpu.make_buffer(OFFSET + size_bytes, 0, Memory::host_visible));
+        std::memcpy(buffers.back().mapped() + OFFSET, request.map.texels, size_bytes);
+        SubdivisionRequest same = request;
+        same.map.texels = nullptr;
+        same.texels_owner = nullptr;
+        same.buffer = BufferRange{buffers.back().handle(), OFFSET};
+        return same;
+    };
+    std::vector<Buffer> buffers;
+    for (const Strategy strategy : {Strategy::automatic, Strategy::subtree, Strategy::fused}) {
+        Service service(device_for(), {.strategy = strategy, .lanes = 1});
+        Ticket slow = service.submit(slow_request());
+        std::vector<SubdivisionRequest> requests;
+        std::vector<Ticket> tickets;
+        for (std::uint32_t i = 0; i < 12; ++i) {
+            const MapShape shape{100 + 30 * (i % 2), 71, 1 + i % 3};
+            requests.push_back(request_of(shape, with_special_values(random_map(shape, i), 50, i),
+                                          Threshold::constant(0.9F)));
+            tickets.push_back(
+                service.submit(i % 4 != 3 ? in_buffer(requests.back(), buffers) : requests.back()));
+        }
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            EXPECT_EQ(check_answer(tickets[i].result.get(), requests[i]), "") << i;
+        }
+        (void)slow.result.get();
+        EXPECT_EQ(service.statistics().largest_batch > 1,
+                  strategy == Strategy::fused ||
+                      (strategy == Strategy::automatic && device_for().info().type != "CPU"));
+    }
+
+    // Of one byte a texel, rows of an odd length.
+    const std::vector<std::uint8_t> bytes(33 * 7, 200);
+    SubdivisionRequest narrow{.map = {bytes.data(), {33, 7, 1, TexelFormat::r8_unorm}},
+                              .threshold = Threshold::constant(0.5F)};
+    Service service(device_for());
+    EXPECT_EQ(check_answer(service.submit(in_buffer(narrow, buffers)).result.get(), narrow), "");
+
+    const auto refused = [&](const SubdivisionRequest& request) {
+        try {
+            (void)service.submit(request);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string("nothing was thrown");
+    };
+    SubdivisionRequest both = narrow;
+    both.buffer = BufferRange{buffers.back().handle(), 0};
+    EXPECT_THAT(refused(both), HasSubstr("one of them only"));
+    both.map.texels = nullptr;
+    both.buffer->buffer = VK_NULL_HANDLE;
+    EXPECT_THAT(refused(both), HasSubstr("one of them only"));
+    const std::vector<std::uint16_t> depths(2 * 15 * 7);
+    SubdivisionRequest depth =
+        in_buffer({.map = {depths.data(), {15, 7, 1, TexelFormat::d16_unorm}},
+                   .threshold = Threshold::constant(0.5F)},
+                  buffers);
+    depth.buffer->offset_bytes = 2;
+    EXPECT_THAT(refused(depth), HasSubstr("multiple of 4 bytes, but the first begins at byte 2"));
+    depth.buffer->offset_bytes = 4;
+    depth.map.shape.layers = 2;
+    EXPECT_THAT(refused(depth), HasSubstr("each takes 210"));
 }
 
 TEST_F(ServiceTest, TheOwnerIsLetGoBeforeTheAnswer) {

@@ -58,6 +58,12 @@ struct SubdivisionRequest {
     /// same queue and makes it available and visible to COMPUTE_SHADER / SHADER_READ at its end. It
     /// must stay as it is until the request is answered. Never part of a batch.
     std::optional<MapImage> image = std::nullopt;
+    /// Instead of both a buffer of the service's device (TRANSFER_SRC) that holds the texels as
+    /// host memory would: rows from the top, layer after layer, without padding; depth formats at
+    /// multiples of 4 bytes. What writes it was submitted before to the same queue and makes it
+    /// available and visible to TRANSFER / TRANSFER_READ at its end. It must stay as it is until
+    /// the request is answered.
+    std::optional<BufferRange> buffer = std::nullopt;
     Threshold threshold;             ///< there is no default
     Order order = Order::canonical;  ///< of the list; that of a batch is canonical in any case
     std::optional<std::uint64_t> max_tiles = std::nullopt;  ///< a budget, as Tiler keeps it
