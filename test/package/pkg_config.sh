@@ -19,7 +19,7 @@ libraries=${packages%/pkgconfig}
 read -ra compile_flags <<<"$(pkg-config --cflags "$@" quadtile)"
 read -ra link_flags <<<"$(pkg-config --libs "$@" quadtile)"
 echo "${compile_flags[@]}" "${link_flags[@]}"
-"$compiler" -x c -c -o "$directory/version.o" "$sources/version.c" "${compile_flags[@]}"
+"$compiler" -x c -c -o "$directory/in_c.o" "$sources/in_c.c" "${compile_flags[@]}"
 "$compiler" -std=c++20 -DEXPECTED_VERSION="\"$version\"" -o "$directory/consumer" \
-    "${compile_flags[@]}" "$sources/main.cpp" "$directory/version.o" "${link_flags[@]}"
+    "${compile_flags[@]}" "$sources/main.cpp" "$directory/in_c.o" "${link_flags[@]}"
 LD_LIBRARY_PATH=$libraries "$directory/consumer"

@@ -1,4 +1,5 @@
-// What a user's program does: tiles of a map on the device, checked against the reference.
+// What a user's program does: tiles of a map on the device, alone and by the service, thresholds
+// and reductions in GLSL; checked against the reference.
 
 #include <quadtile/quadtile.hpp>
 
@@ -6,7 +7,10 @@
 #include <cstring>
 #include <vector>
 
-extern "C" const char* const version_in_c;
+extern "C" {
+extern const char* const version_in_c;
+long count_tiles_in_c(const float* texels, unsigned width, unsigned height, float threshold);
+}
 
 namespace {
 
@@ -48,6 +52,29 @@ bool reduces_by_glsl(const quadtile::Device& device) {
     }
 }
 
+// By the service, with a threshold in GLSL where this build has a compiler.
+bool answers_requests(const quadtile::Device& device, const quadtile::MapView& map) {
+    const auto constant = quadtile::Threshold::constant(0.5F);
+    const auto expected = quadtile::reference::subdivide(map, constant).tiles;
+    quadtile::Service service(device);
+    quadtile::Ticket plain = service.submit({.map = map, .threshold = constant});
+    if (plain.result.get().tiles != expected) {
+        return false;
+    }
+    const auto function = quadtile::ThresholdFunction::from_glsl(
+        "float threshold(uint level, uvec2 position, uint layer) {"
+        "    return threshold_parameter(0);"
+        "}");
+    quadtile::Ticket by_glsl =
+        service.submit({.map = map, .threshold = quadtile::Threshold::function(function, {0.5F})});
+    try {
+        return by_glsl.result.get().tiles == expected;
+    } catch (const quadtile::Error& error) {
+        std::printf("%s\n", error.what());
+        return error.code() == quadtile::ErrorCode::unsupported && !quadtile::can_compile_glsl();
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -69,6 +96,14 @@ int main() {
     if (list.tiles.size() < 2 ||
         list.tiles != quadtile::reference::subdivide(map, threshold).tiles) {
         return fail("the device's tiles differ from the reference's");
+    }
+    if (!answers_requests(device, map)) {
+        return fail("the service's tiles differ from the reference's");
+    }
+    if (count_tiles_in_c(importance.data(), 200, 120, 0.5F) !=
+        static_cast<long>(quadtile::reference::subdivide(map, quadtile::Threshold::constant(0.5F))
+                              .tiles.size())) {
+        return fail("the C API's tiles differ from the reference's");
     }
     if (!reduces_by_glsl(device)) {
         return fail("the levels by GLSL are wrong");
