@@ -42,7 +42,6 @@ class Stopwatch {
         const std::chrono::duration<double, std::milli> elapsed = now - start_;
         return {stage, elapsed.count(), false, std::exchange(start_, now)};
     }
-    void restart() { start_ = std::chrono::steady_clock::now(); }
 
  private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -432,8 +431,12 @@ TileList TileEngine::start_result(const MapShape& shape, Order order) const {
     return result;
 }
 
-std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& request,
-                                           TileList& result) {
+// The others' lists are sorted on the host.
+bool TileEngine::sorts_on_host(const Request& request) const {
+    return request.order == Order::canonical && subdivider_->strategy() != Strategy::fused;
+}
+
+TileEngine::Run TileEngine::run(const Source& source, const Request& request, TileList& result) {
     commands_.refuse_if_hung();
     const MapShape& shape = source.shape;
     result.strategy = subdivider_->strategy();
@@ -474,9 +477,7 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
     if (by_node) {
         upload_node_thresholds(*request.threshold);
     }
-    // The others' lists are sorted on the host.
-    const bool sorts = request.order == Order::canonical && result.strategy != Strategy::fused;
-    const Order order_on_gpu = sorts ? Order::any : request.order;
+    const Order order_on_gpu = sorts_on_host(request) ? Order::any : request.order;
     const auto start_clock = [&](vk::CommandBuffer buffer) {
         timestamps_.reset(buffer);
         timestamps_.write(buffer);
@@ -532,20 +533,30 @@ std::vector<std::uint32_t> TileEngine::run(const Source& source, const Request& 
         header = read_header();
     }
     result.threshold_factor = header.threshold_factor;
-    std::vector<std::uint32_t> nan_texels(shape.layers);
-    std::memcpy(nan_texels.data(),
+    Run run{header.written, std::vector<std::uint32_t>(shape.layers)};
+    std::memcpy(run.nan_texels.data(),
                 static_cast<const std::byte*>(readback_staging_.mapped()) + sizeof(header),
-                nan_texels.size() * sizeof(nan_texels[0]));
-    result.nan_texels = std::accumulate(nan_texels.begin(), nan_texels.end(), std::uint64_t{0});
-    clock.restart();
-    read_tiles(header.written, result.tiles);
-    expected_tiles_ = result.tiles.size() + result.tiles.size() / 4;
+                run.nan_texels.size() * sizeof(run.nan_texels[0]));
+    result.nan_texels =
+        std::accumulate(run.nan_texels.begin(), run.nan_texels.end(), std::uint64_t{0});
+    return run;
+}
+
+void TileEngine::read_result(const Run& run, const Request& request, TileList& result) {
+    Stopwatch clock;
+    read_tiles(run.tiles, result.tiles);
+    expected_tiles_ = run.tiles + run.tiles / 4;
     result.stages.push_back(clock.lap("read back"));
-    if (sorts) {
+    if (sorts_on_host(request)) {
         sort_canonical(result.tiles);
         result.stages.push_back(clock.lap("sort"));
     }
-    return nan_texels;
+}
+
+std::span<const Tile> TileEngine::staged_tiles(const Run& run) const {
+    const auto* const first = static_cast<const std::byte*>(readback_staging_.mapped()) +
+                              staged_tiles_offset(map_->used.layers);
+    return {reinterpret_cast<const Tile*>(first), run.tiles};
 }
 
 TileEngine::Source TileEngine::source_of(std::span<const BatchedMap> batch) {
@@ -611,7 +622,8 @@ TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
     }
     prepare_strategy(options);
     subdivider_->check_threshold(shape, threshold);
-    (void)run(source, {&threshold, {}, order, max_tiles}, result);
+    const Request request{&threshold, {}, order, max_tiles};
+    read_result(run(source, request, result), request, result);
     return result;
 }
 
@@ -637,10 +649,9 @@ TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> la
             "thresholds of layers, none of which grows from a node to its parent: only fused takes "
             "them as they are";
     }
-    (void)run(
-        source,
-        {nullptr, Subdivider::layer_thresholds(map.shape, layer_thresholds), order, max_tiles},
-        result);
+    const Request request{nullptr, Subdivider::layer_thresholds(map.shape, layer_thresholds), order,
+                          max_tiles};
+    read_result(run(source, request, result), request, result);
     return result;
 }
 
@@ -654,29 +665,41 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
                           Order::canonical, std::nullopt};
     prepare_strategy({.strategy = Strategy::fused});
     TileList all = start_result(source.shape, Order::canonical);
-    const std::vector<std::uint32_t> nan_texels = run(source, request, all);
+    const Run made = run(source, request, all);
+    // Straight from the staging where they are all there: these are megabytes.
+    if (made.tiles > expected_tiles_) {
+        read_result(made, request, all);
+    }
+    const std::span<const Tile> tiles = all.tiles.empty() ? staged_tiles(made) : all.tiles;
+    Stopwatch clock;
 
     std::vector<TileList> lists;
     std::uint32_t first_layer = 0;
-    auto first = all.tiles.begin();
+    auto first = tiles.begin();
     for (const BatchedMap& part : batch) {
         const std::uint32_t end_layer = first_layer + part.map.shape.layers;
         const auto end = std::partition_point(
-            first, all.tiles.end(), [&](const Tile& tile) { return tile.layer() < end_layer; });
+            first, tiles.end(), [&](const Tile& tile) { return tile.layer() < end_layer; });
         TileList list = start_result(part.map.shape, Order::canonical);
         list.tiles.assign(first, end);
         for (Tile& tile : list.tiles) {
             tile.node -= first_layer << 16U;
         }
-        list.nan_texels = std::accumulate(nan_texels.begin() + first_layer,
-                                          nan_texels.begin() + end_layer, std::uint64_t{0});
+        list.nan_texels = std::accumulate(made.nan_texels.begin() + first_layer,
+                                          made.nan_texels.begin() + end_layer, std::uint64_t{0});
         list.strategy = all.strategy;
         list.strategy_reason = "one of a batch";
         list.buffer_repeats = all.buffer_repeats;
-        list.stages = all.stages;
         lists.push_back(std::move(list));
         first = end;
         first_layer = end_layer;
+    }
+    if (all.tiles.empty()) {
+        expected_tiles_ = made.tiles + made.tiles / 4;
+        all.stages.push_back(clock.lap("read back"));
+    }
+    for (TileList& list : lists) {
+        list.stages = all.stages;
     }
     return lists;
 }

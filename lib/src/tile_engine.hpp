@@ -126,8 +126,18 @@ class TileEngine {
     [[nodiscard]] TileList start_result(const MapShape& shape, Order order) const;
     [[nodiscard]] TileList subdivide(const Source& source, const Threshold& threshold, Order order,
                                      std::optional<std::uint64_t> max_tiles);
-    // Returns the NaN texels of each layer.
-    std::vector<std::uint32_t> run(const Source& source, const Request& request, TileList& result);
+    // What a run leaves in the tile list's buffer, the first of it in the staging, too.
+    struct Run {
+        std::uint64_t tiles;
+        std::vector<std::uint32_t> nan_texels;  // of each layer
+    };
+    // Fills in all of the result but the tiles.
+    [[nodiscard]] Run run(const Source& source, const Request& request, TileList& result);
+    [[nodiscard]] bool sorts_on_host(const Request& request) const;
+    // Reads the tiles of a run into its result.
+    void read_result(const Run& run, const Request& request, TileList& result);
+    // The tiles of a run, where all of them are in the staging.
+    [[nodiscard]] std::span<const Tile> staged_tiles(const Run& run) const;
     void record_run(vk::CommandBuffer buffer, const Request& request, Order order);
     void record_readback(vk::CommandBuffer buffer);
     void finish_run(TileList& result);
