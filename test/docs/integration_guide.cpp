@@ -3,6 +3,7 @@
 
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <quadtile/quadtile.hpp>
 
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -22,14 +24,19 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace quadtile::test {
 namespace {
 
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 void check(VkResult result) {
     if (result != VK_SUCCESS) {
@@ -337,6 +344,194 @@ TEST_F(IntegrationGuide, ThresholdsByNode) {
                                                  .node_thresholds = {thresholds}});
     gpu->run([&](VkCommandBuffer commands) { subdivider.record(commands, binding, threshold); });
     EXPECT_TRUE(read_tiles(tiles) == tiles_of_map);
+}
+
+// The page's thresholds of 64 and 16 pixels in the halves of the map, without its GLSL.
+Threshold halves() {
+    NodeThresholds nodes(width, height);
+    for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
+        for (std::uint32_t y = 0; y < level_extent(height, level); ++y) {
+            for (std::uint32_t x = 0; x < level_extent(width, level); ++x) {
+                const bool right = 2 * (x << level) >= width;
+                nodes.at(level, x, y) = (right ? 16.0F : 64.0F) / static_cast<float>(1U << level);
+            }
+        }
+    }
+    return Threshold::map(std::move(nodes));
+}
+
+// The same as the page's text.
+constexpr const char* HALVES = R"(
+    float threshold(uint level, uvec2 position, uint layer) {
+        const bool right = 2 * (position.x << level) >= map_extent().x;
+        return ldexp(right ? threshold_parameter(1) : threshold_parameter(0), -int(level));
+    })";
+
+class IntegrationGuideGlsl : public IntegrationGuide {
+ protected:
+    void SetUp() override {
+        if (!can_compile_glsl()) {
+            GTEST_SKIP() << "this build has no run-time GLSL compiler";
+        }
+        IntegrationGuide::SetUp();
+    }
+    void TearDown() override {
+        if (gpu != nullptr) {
+            IntegrationGuide::TearDown();
+        }
+    }
+};
+
+TEST_F(IntegrationGuideGlsl, Thresholds) {
+    const MapView map = view_of(importance, width, height);
+    const std::vector<Tile> expected = reference::subdivide(map, halves()).tiles;
+    EXPECT_FALSE(expected == tiles_of_map);
+    Tiler tiler(device());
+    Service service(device());
+#include "snippets/glsl_threshold"
+    EXPECT_TRUE(list.tiles == expected);
+    EXPECT_TRUE(ticket.result.get().tiles == expected);
+
+    // The message that the page prints.
+    const auto typo = ThresholdFunction::from_glsl(
+        "// A text.\nfloat threshold(uint level, uvec2 position, uint layer) {\n"
+        "    return float(leve);\n}\n");
+    try {
+        (void)tiler.subdivide(map, Threshold::function(typo));
+        ADD_FAILURE() << "it compiled";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+        EXPECT_THAT(error.what(), StartsWith("the GLSL of threshold does not compile:\n"
+                                             "threshold:3: error: 'leve' : undeclared identifier"));
+    }
+}
+
+TEST_F(IntegrationGuideGlsl, ThresholdsWithResources) {
+    const Device device = this->device();
+    const MapShape shape{.width = width, .height = height};
+    const std::uint64_t capacity = tiles_of_map.size();
+    const MapImage map = image.map_image();
+    const Pyramid pyramid(device);
+    const auto for_pyramid = pyramid.requirements(shape);
+    const VkBuffer levels = make_buffer(for_pyramid.pyramid_size_bytes, for_pyramid.usage);
+    const VkBuffer state = make_zeros(for_pyramid.state_size_bytes, for_pyramid.usage);
+    const auto pyramid_binding =
+        pyramid.bind(shape, {.map = map, .pyramid = {levels}, .state = {state}});
+    const VkBuffer tiles =
+        make_buffer(sizeof(TileListHeader) + capacity * sizeof(Tile),
+                    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT);
+
+    // Set 1: a buffer with the resolution of each layer.
+    const VkBuffer resolutions = make_buffer(sizeof(float), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+    upload({64.0F}, resolutions);
+    VkDescriptorSetLayoutBinding buffer_binding{};
+    buffer_binding.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    buffer_binding.descriptorCount = 1;
+    buffer_binding.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+    VkDescriptorSetLayoutCreateInfo layout_info{};
+    layout_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+    layout_info.bindingCount = 1;
+    layout_info.pBindings = &buffer_binding;
+    VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
+    check(vkCreateDescriptorSetLayout(vulkan_device, &layout_info, nullptr, &set_layout));
+    const Owned<VkDescriptorSetLayout> owned_layout(vulkan_device, set_layout,
+                                                    vkDestroyDescriptorSetLayout);
+    const VkDescriptorPoolSize pool_size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    VkDescriptorPoolCreateInfo pool_info{};
+    pool_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
+    pool_info.maxSets = 1;
+    pool_info.poolSizeCount = 1;
+    pool_info.pPoolSizes = &pool_size;
+    VkDescriptorPool pool = VK_NULL_HANDLE;
+    check(vkCreateDescriptorPool(vulkan_device, &pool_info, nullptr, &pool));
+    const Owned<VkDescriptorPool> owned_pool(vulkan_device, pool, vkDestroyDescriptorPool);
+    VkDescriptorSetAllocateInfo set_info{};
+    set_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
+    set_info.descriptorPool = pool;
+    set_info.descriptorSetCount = 1;
+    set_info.pSetLayouts = &set_layout;
+    VkDescriptorSet descriptor_set = VK_NULL_HANDLE;
+    check(vkAllocateDescriptorSets(vulkan_device, &set_info, &descriptor_set));
+    const VkDescriptorBufferInfo buffer_info{resolutions, 0, VK_WHOLE_SIZE};
+    VkWriteDescriptorSet write{};
+    write.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+    write.dstSet = descriptor_set;
+    write.descriptorCount = 1;
+    write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    write.pBufferInfo = &buffer_info;
+    vkUpdateDescriptorSets(vulkan_device, 1, &write, 0, nullptr);
+
+    const VkCommandBuffer commands = begin_commands();
+    pyramid.record(commands, pyramid_binding);
+    gpu->compute_barrier(commands);
+#include "snippets/glsl_resources"
+    submit_and_wait(commands);
+    EXPECT_TRUE(read_tiles(tiles) == tiles_of_map);
+}
+
+TEST_F(IntegrationGuideGlsl, ThresholdsCompiledAhead) {
+    const std::string text = HALVES;
+    const MapView map = view_of(importance, width, height);
+    Tiler tiler(device());
+#include "snippets/glsl_compiled"
+    EXPECT_TRUE(list.tiles == reference::subdivide(map, halves()).tiles);
+}
+
+TEST_F(IntegrationGuideGlsl, Reductions) {
+    const Device device = this->device();
+    const ImageView source = view_of(importance, width, height);
+#include "snippets/glsl_reduction"
+    const MipChain expected = reference::downsample(
+        source,
+        {.reduction = Reduction::custom,
+         .format = TexelFormat::r32_float,
+         .custom = [](const reference::Texel& a, const reference::Texel& b,
+                      const reference::Texel& c, const reference::Texel& d) -> reference::Texel {
+             return {std::max(std::min(a[0], b[0]), std::min(c[0], d[0]))};
+         }});
+    ASSERT_EQ(chain.levels.size(), expected.levels.size());
+    for (std::size_t level = 0; level < expected.levels.size(); ++level) {
+        EXPECT_TRUE(chain.levels[level].texels == expected.levels[level].texels) << level;
+    }
+}
+
+TEST_F(IntegrationGuide, FirstUseAndThePipelineCache) {
+    const TemporaryDirectory directory;
+    const std::string folder = (directory.path() / "cache").string();
+    const MapView map = view_of(importance, width, height);
+    {
+#include "snippets/cache"
+        EXPECT_TRUE(tiler.subdivide(map, of_map).tiles == tiles_of_map);
+        device.save_pipeline_cache();
+    }
+    std::vector<std::string> warnings;
+    std::mutex log_mutex;
+    DeviceOptions options;
+    options.cache_directory = folder;
+#include "snippets/log"
+    Tiler tiler(Device::create(options));
+    EXPECT_TRUE(tiler.subdivide(map, of_map).tiles == tiles_of_map);
+    EXPECT_THAT(warnings, IsEmpty());
+    EXPECT_FALSE(std::filesystem::is_empty(folder));
+    options.log(Severity::warning, "a warning");
+    EXPECT_THAT(warnings, testing::ElementsAre("a warning"));
+}
+
+TEST_F(IntegrationGuide, Traces) {
+    const TemporaryDirectory directory;
+    const std::string file_name = (directory.path() / "trace.json").string();
+    const Device device = this->device();
+    const MapView map = view_of(importance, width, height);
+    const Threshold& threshold = of_map;
+#include "snippets/trace"
+    EXPECT_TRUE(list.tiles == tiles_of_map);
+    EXPECT_THAT(
+        read_file(file_name),
+        AllOf(StartsWith("[\n"), EndsWith("\n]\n"), HasSubstr("\"tiler\""), HasSubstr("\"lane "),
+              HasSubstr("\"run of 1 map\""), HasSubstr("\"wait\""), HasSubstr("\"shutdown\"")));
+    if (device.info().timestamps) {
+        EXPECT_THAT(read_file(file_name), HasSubstr("\"tiler, GPU\""));
+    }
 }
 
 TEST_F(IntegrationGuide, Batches) {
