@@ -1,8 +1,8 @@
 #include "maps.hpp"
 
-#include "load_map.hpp"
 #include "support/maps.hpp"
 
+#include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
@@ -92,7 +92,7 @@ std::vector<MapSource> real_maps() {
     std::ranges::sort(files);
     std::vector<MapSource> sources;
     for (const std::filesystem::path& file : files) {
-        const auto loaded = std::make_shared<const app::LoadedMap>(app::load_map(file));
+        const auto loaded = std::make_shared<const LoadedMap>(load_map(file));
         sources.push_back({file.stem().string(), loaded->shape, [loaded] {
                                return Map{{loaded, loaded->texels.get()},
                                           loaded->shape,

@@ -12,11 +12,17 @@ set(library_destinations
     ARCHIVE ${development}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# An export each: who asks for the reference alone needs none of the other's dependencies.
+# An export each: who asks for one of them needs none of the others' dependencies.
 set_target_properties(quadtile_reference PROPERTIES EXPORT_NAME reference)
 install(TARGETS quadtile_reference EXPORT quadtile-reference-targets ${library_destinations})
 install(TARGETS quadtile EXPORT quadtile-targets ${library_destinations})
-foreach(export quadtile-reference-targets quadtile-targets)
+set(exports quadtile-reference-targets quadtile-targets)
+if(TARGET quadtile_images)
+    set_target_properties(quadtile_images PROPERTIES EXPORT_NAME images)
+    install(TARGETS quadtile_images EXPORT quadtile-images-targets ${library_destinations})
+    list(APPEND exports quadtile-images-targets)
+endif()
+foreach(export ${exports})
     install(EXPORT ${export} NAMESPACE quadtile:: DESTINATION ${package_dir} ${development})
 endforeach()
 if(TARGET quadtile_cli)
@@ -25,6 +31,9 @@ endif()
 if(BUILD_SHARED_LIBS)
     # They find each other wherever the installation lies.
     set_target_properties(quadtile PROPERTIES INSTALL_RPATH $ORIGIN)
+    if(TARGET quadtile_images)
+        set_target_properties(quadtile_images PROPERTIES INSTALL_RPATH $ORIGIN)
+    endif()
     if(TARGET quadtile_cli)
         file(RELATIVE_PATH libraries_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
         set_target_properties(quadtile_cli PROPERTIES INSTALL_RPATH $ORIGIN/${libraries_from_program})
@@ -33,9 +42,13 @@ endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} ${runtime})
 
+set(headers_left_out "")
+if(NOT TARGET quadtile_images)
+    set(headers_left_out PATTERN images.hpp EXCLUDE)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/include/ ${PROJECT_BINARY_DIR}/include/
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${development}
-    FILES_MATCHING PATTERN *.hpp PATTERN *.h)
+    FILES_MATCHING ${headers_left_out} PATTERN *.hpp PATTERN *.h)
 # Of the headers in C++ and GLSL those that the public ones include or name.
 foreach(header budget dirty_blocks language limits mip quadtree tile_list)
     install(FILES ${PROJECT_SOURCE_DIR}/kernels/shared/quadtile/${header}.h
@@ -46,6 +59,10 @@ endforeach()
 set(QUADTILE_NEEDS_SHADERC OFF)
 if(QUADTILE_RUNTIME_GLSL AND NOT BUILD_SHARED_LIBS)
     set(QUADTILE_NEEDS_SHADERC ON)
+endif()
+set(QUADTILE_IMAGES_NEED_OPENEXR ON)
+if(BUILD_SHARED_LIBS)
+    set(QUADTILE_IMAGES_NEED_OPENEXR OFF)
 endif()
 
 # find_package(quadtile). Before 1.0.0 minor versions are incompatible.
@@ -77,7 +94,15 @@ if(NOT BUILD_SHARED_LIBS)
     list(APPEND dependencies -l${CMAKE_DL_LIBS})
     list(JOIN dependencies " " dependencies)
 endif()
-foreach(package quadtile quadtile-reference)
+set(images_dependencies "")
+if(QUADTILE_IMAGES_NEED_OPENEXR)
+    set(images_dependencies ", OpenEXR")
+endif()
+set(packages quadtile quadtile-reference)
+if(TARGET quadtile_images)
+    list(APPEND packages quadtile-images)
+endif()
+foreach(package ${packages})
     configure_file(${CMAKE_CURRENT_LIST_DIR}/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${pkgconfig_dir} ${development})
 endforeach()

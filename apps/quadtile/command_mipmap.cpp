@@ -1,12 +1,12 @@
 #include "commands.hpp"
 #include "compare_levels.hpp"
-#include "load_image.hpp"
 #include "make_levels.hpp"
 #include "output_directory.hpp"
 #include "output_file.hpp"
 #include "save_image.hpp"
 
 #include <quadtile/error.hpp>
+#include <quadtile/images.hpp>
 
 #include <iomanip>
 #include <sstream>

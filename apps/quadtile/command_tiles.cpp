@@ -1,9 +1,9 @@
 #include "commands.hpp"
 #include "glsl_file.hpp"
-#include "load_map.hpp"
 #include "subdivide_map.hpp"
 
 #include <quadtile/error.hpp>
+#include <quadtile/images.hpp>
 
 #include <iostream>
 

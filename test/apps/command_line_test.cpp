@@ -1,13 +1,13 @@
 // The program as a black box: exit status, streams and files.
 
 #include "image_files.hpp"
-#include "load_map.hpp"
 #include "program_test.hpp"
 #include "support/maps.hpp"
 #include "write_tiles.hpp"
 
 #include <quadtile/version.h>
 #include <quadtile/glsl.hpp>
+#include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
-#include "load_image.hpp"
-
 #include "image_files.hpp"
 #include "support/temporary_directory.hpp"
 
+#include <quadtile/error.hpp>
+#include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
 #include <gmock/gmock.h>
@@ -29,7 +29,8 @@ class LoadImage : public ::testing::Test {
     std::string failure(const std::string& bytes, const ImageSelection& selection = {}) const {
         try {
             (void)load(bytes, selection);
-        } catch (const std::runtime_error& error) {
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
             return error.what();
         }
         return "no error";

@@ -1,10 +1,10 @@
-#include "load_map.hpp"
-
 #include "image_files.hpp"
 #include "save_map.hpp"
 #include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
 
+#include <quadtile/error.hpp>
+#include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
 #include <gmock/gmock.h>
@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <random>
 
@@ -54,7 +55,8 @@ class LoadMap : public ::testing::Test {
     std::string failure(const std::string& bytes, const std::string& channel = {}) const {
         try {
             (void)load(bytes, channel);
-        } catch (const std::runtime_error& error) {
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
             return error.what();
         }
         return "no error";
@@ -278,8 +280,21 @@ TEST_F(LoadMap, WhatIsNoImageIsNamed) {
                                    HasSubstr("the file is empty")));
     EXPECT_THAT(failure("{\"tiles\": []}"), HasSubstr("not an OpenEXR, PFM or PNG image"));
     EXPECT_THAT(failure("P"), HasSubstr("not an OpenEXR, PFM or PNG image"));
-    EXPECT_THROW((void)load_map(directory_.path() / "missing.exr"), std::runtime_error);
-    EXPECT_THROW((void)load_map(directory_.path()), std::runtime_error);
+    EXPECT_THROW((void)load_map(directory_.path() / "missing.exr"), Error);
+    EXPECT_THROW((void)load_map(directory_.path()), Error);
+}
+
+// As a Service does: it keeps the texels and nothing else.
+TEST_F(LoadMap, TexelsOutliveTheMap) {
+    MapView map;
+    std::shared_ptr<const void> owner;
+    {
+        const LoadedMap loaded = load(encode_pfm(view_of(ramp(), WIDTH, HEIGHT)));
+        map = loaded.view();
+        owner = loaded.texels;
+    }
+    EXPECT_EQ(owner.get(), map.texels);
+    EXPECT_EQ(reference::decode(map), ramp());
 }
 
 // Files of some hundred bytes that announce gigabytes, and what becomes of them.

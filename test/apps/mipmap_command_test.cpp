@@ -1,12 +1,11 @@
 // `quadtile mipmap` as a black box.
 
 #include "image_files.hpp"
-#include "load_image.hpp"
-#include "load_map.hpp"
 #include "program_test.hpp"
 #include "random_images.hpp"
 #include "save_image.hpp"
 
+#include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
 #include <algorithm>

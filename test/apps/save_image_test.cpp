@@ -1,9 +1,9 @@
 #include "save_image.hpp"
 
-#include "load_image.hpp"
-#include "load_map.hpp"
 #include "random_images.hpp"
 #include "support/temporary_directory.hpp"
+
+#include <quadtile/images.hpp>
 
 #include <gtest/gtest.h>
 

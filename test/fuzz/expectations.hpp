@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "load_image.hpp"
+#include <quadtile/images.hpp>
 
 #include <string_view>
 

@@ -1,7 +1,8 @@
 #include "fuzz_image.hpp"
 
 #include "expectations.hpp"
-#include "load_map.hpp"
+
+#include <quadtile/images.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>

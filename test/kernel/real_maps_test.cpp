@@ -4,8 +4,8 @@
 #include "gpu_test.hpp"
 #include "support/maps.hpp"
 
-#ifdef QUADTILE_HAS_IMAGE_IO
-#include "load_map.hpp"
+#ifdef QUADTILE_HAS_IMAGES
+#include <quadtile/images.hpp>
 
 namespace quadtile::test {
 namespace {
@@ -23,7 +23,7 @@ TEST_F(RealMaps, EveryStrategyPartitionsThem) {
             continue;
         }
         ++maps;
-        const app::LoadedMap loaded = app::load_map(entry.path());
+        const LoadedMap loaded = load_map(entry.path());
         const MapView map = loaded.view();
         for (const float pixels : {0.5F, 16.0F, 256.0F}) {
             const Threshold threshold = Threshold::max_resolution(pixels);

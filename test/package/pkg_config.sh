@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Compiles the consumer with what pkg-config says, and runs it:
-# pkg_config.sh COMPILER SOURCES PREFIX VERSION [PKG_CONFIG_OPTION...]
+# Compiles a consumer with what pkg-config says, and runs it:
+# pkg_config.sh COMPILER SOURCES PREFIX VERSION PACKAGES [PKG_CONFIG_OPTION...]
 set -euo pipefail
 
 compiler=$1
 sources=$2
 prefix=$3
 version=$4
-shift 4
+read -ra wanted <<<"$5"
+shift 5
 
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
@@ -15,11 +16,17 @@ packages=$(find "$prefix" -name pkgconfig)
 export PKG_CONFIG_PATH=$packages
 libraries=${packages%/pkgconfig}
 
-[[ $(pkg-config --modversion quadtile) == "$version" ]]
-read -ra compile_flags <<<"$(pkg-config --cflags "$@" quadtile)"
-read -ra link_flags <<<"$(pkg-config --libs "$@" quadtile)"
+for package in "${wanted[@]}"; do
+    [[ $(pkg-config --modversion "$package") == "$version" ]]
+done
+read -ra compile_flags <<<"$(pkg-config --cflags "$@" "${wanted[@]}")"
+read -ra link_flags <<<"$(pkg-config --libs "$@" "${wanted[@]}")"
 echo "${compile_flags[@]}" "${link_flags[@]}"
-"$compiler" -x c -c -o "$directory/in_c.o" "$sources/in_c.c" "${compile_flags[@]}"
+objects=()
+if [[ -e $sources/in_c.c ]]; then
+    "$compiler" -x c -c -o "$directory/in_c.o" "$sources/in_c.c" "${compile_flags[@]}"
+    objects+=("$directory/in_c.o")
+fi
 "$compiler" -std=c++20 -DEXPECTED_VERSION="\"$version\"" -o "$directory/consumer" \
-    "${compile_flags[@]}" "$sources/main.cpp" "$directory/in_c.o" "${link_flags[@]}"
+    "${compile_flags[@]}" "$sources/main.cpp" "${objects[@]}" "${link_flags[@]}"
 LD_LIBRARY_PATH=$libraries "$directory/consumer"

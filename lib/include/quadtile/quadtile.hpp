@@ -1,5 +1,6 @@
 /// \file
-/// quadtile: adaptive tile subdivision on the GPU. Everything public at once.
+/// quadtile: adaptive tile subdivision on the GPU. Everything public at once, but for
+/// quadtile/images.hpp, which belongs to a library of its own.
 
 /// \namespace quadtile
 /// All of the library in C++.

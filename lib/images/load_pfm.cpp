@@ -2,7 +2,7 @@
 // floats from the bottom to the top. A negative scale says that they are little-endian; its
 // magnitude is a unit that readers ignore by custom, as here.
 
-#include "map_loaders.hpp"
+#include "image_loaders.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@
 #include <iomanip>
 #include <stdexcept>
 
-namespace quadtile::app {
+namespace quadtile::detail {
 
 namespace {
 
@@ -90,7 +90,7 @@ LoadedMap load_pfm(const std::filesystem::path& path, const std::string& channel
     check_length(path, file, header);
 
     LoadedMap map = allocate_map(header.width, header.height, TexelFormat::r32_float, choice.name);
-    auto* const texels = reinterpret_cast<float*>(map.texels.get());
+    auto* const texels = reinterpret_cast<float*>(room_of(map));
     read_rows(file, header, [&](std::uint32_t y, const std::vector<float>& row) {
         for (std::uint32_t x = 0; x < header.width; ++x) {
             const float* value = row.data() + x * header.components();
@@ -108,7 +108,7 @@ LoadedImage load_pfm_image(const std::filesystem::path& path) {
     const TexelFormat format = header.colour ? TexelFormat::rgba32_float : TexelFormat::r32_float;
     LoadedImage image = allocate_image(header.width, header.height, format);
     const std::size_t channels = channel_count(format);
-    auto* const texels = reinterpret_cast<float*>(image.texels.get());
+    auto* const texels = reinterpret_cast<float*>(room_of(image));
     read_rows(file, header, [&](std::uint32_t y, const std::vector<float>& row) {
         for (std::uint32_t x = 0; x < header.width; ++x) {
             float* texel = texels + channels * (std::size_t{y} * header.width + x);
@@ -121,4 +121,4 @@ LoadedImage load_pfm_image(const std::filesystem::path& path) {
     return image;
 }
 
-}  // namespace quadtile::app
+}  // namespace quadtile::detail

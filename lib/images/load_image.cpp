@@ -1,8 +1,6 @@
-#include "load_image.hpp"
+#include "image_loaders.hpp"
 
-#include "map_loaders.hpp"
-
-namespace quadtile::app {
+namespace quadtile::detail {
 
 LoadedImage allocate_image(std::uint32_t width, std::uint32_t height, TexelFormat format) {
     LoadedImage image;
@@ -13,21 +11,25 @@ LoadedImage allocate_image(std::uint32_t width, std::uint32_t height, TexelForma
     return image;
 }
 
+}  // namespace quadtile::detail
+
+namespace quadtile {
+
 LoadedImage load_image(const std::filesystem::path& path, const ImageSelection& selection) {
     if (!selection.channel.empty()) {
         return load_map(path, selection.channel);
     }
-    return with_file_name(path, [&] {
-        switch (identify(path)) {
-            case FileType::exr:
-                return load_exr_image(path);
-            case FileType::pfm:
-                return load_pfm_image(path);
-            case FileType::png:
+    return detail::with_file_name(path, [&] {
+        switch (detail::identify(path)) {
+            case detail::FileType::exr:
+                return detail::load_exr_image(path);
+            case detail::FileType::pfm:
+                return detail::load_pfm_image(path);
+            case detail::FileType::png:
                 break;
         }
-        return load_png_image(path, selection.linear);
+        return detail::load_png_image(path, selection.linear);
     });
 }
 
-}  // namespace quadtile::app
+}  // namespace quadtile

@@ -1,10 +1,12 @@
 // The loaders of each file format, and what they share. For load_map and load_image alone.
 //
-// They throw std::runtime_error with what is wrong; with_file_name adds the file's name.
+// They throw std::runtime_error with what is wrong; with_file_name makes Errors with the file's
+// name.
 
 #pragma once
 
-#include "load_map.hpp"
+#include <quadtile/error.hpp>
+#include <quadtile/images.hpp>
 
 #include <exception>
 #include <new>
@@ -12,14 +14,14 @@
 #include <string>
 #include <vector>
 
-namespace quadtile::app {
+namespace quadtile::detail {
 
 enum class FileType { exr, pfm, png };
 
 // From the first bytes of a file.
 [[nodiscard]] FileType identify(const std::filesystem::path& path);
 
-// What `load` returns; its errors get the file's name.
+// What `load` returns; its failures become Errors with the file's name.
 template <typename Load>
 [[nodiscard]] auto with_file_name(const std::filesystem::path& path, Load&& load) {
     try {
@@ -27,7 +29,8 @@ template <typename Load>
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::exception& error) {
-        throw std::runtime_error("cannot read '" + path.string() + "': " + error.what());
+        throw Error(ErrorCode::invalid_argument,
+                    "cannot read '" + path.string() + "': " + error.what());
     }
 }
 
@@ -45,6 +48,11 @@ template <typename Load>
                                          TexelFormat format);
 [[nodiscard]] LoadedMap allocate_map(std::uint32_t width, std::uint32_t height, TexelFormat format,
                                      std::string channel);
+
+// The texels of what these two have allocated, to be filled before anyone else sees it.
+[[nodiscard]] inline std::byte* room_of(const LoadedImage& image) noexcept {
+    return const_cast<std::byte*>(image.texels.get());
+}
 
 // Luminance of linear light, Rec. 709 primaries.
 [[nodiscard]] inline float luminance(float red, float green, float blue) noexcept {
@@ -65,4 +73,4 @@ struct ComponentChoice {
 [[noreturn]] void throw_unknown_channel(const std::string& channel,
                                         const std::vector<std::string>& available);
 
-}  // namespace quadtile::app
+}  // namespace quadtile::detail

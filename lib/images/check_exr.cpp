@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace quadtile::app {
+namespace quadtile::detail {
 
 namespace {
 
@@ -232,4 +232,4 @@ void check_exr_pixels(const Imf::Header& part, std::uint64_t file_bytes) {
     }
 }
 
-}  // namespace quadtile::app
+}  // namespace quadtile::detail

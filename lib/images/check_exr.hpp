@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 
-namespace quadtile::app {
+namespace quadtile::detail {
 
 // Before the file is opened: every attribute of its headers has the size that its type needs, and
 // lies in the file. Throws std::runtime_error that names the attribute.
@@ -17,4 +17,4 @@ void check_exr_attributes(const std::filesystem::path& path);
 // much larger than its image. Throws std::runtime_error with the sizes.
 void check_exr_pixels(const Imf::Header& part, std::uint64_t file_bytes);
 
-}  // namespace quadtile::app
+}  // namespace quadtile::detail

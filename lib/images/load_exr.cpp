@@ -1,7 +1,7 @@
 // OpenEXR: scan lines and tiles, any compression, half, float and uint channels.
 
 #include "check_exr.hpp"
-#include "map_loaders.hpp"
+#include "image_loaders.hpp"
 
 #include <OpenEXR/Iex.h>
 #include <OpenEXR/ImfChannelList.h>
@@ -14,9 +14,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <mutex>
 #include <stdexcept>
 
-namespace quadtile::app {
+namespace quadtile::detail {
 
 namespace {
 
@@ -108,10 +109,10 @@ LoadedMap load_channel(Imf::InputPart& part, const std::string& name, std::uint3
     const Imf::PixelType type = part.header().channels()[name].type;
     LoadedMap map = allocate_map(
         width, height, type == Imf::HALF ? TexelFormat::r16_float : TexelFormat::r32_float, name);
-    read_channel(part, name, type, map.texels.get());
+    read_channel(part, name, type, room_of(map));
     if (type == Imf::UINT) {  // to float in place
         for (std::size_t i = 0; i < std::size_t{width} * height; ++i) {
-            std::byte* texel = map.texels.get() + i * sizeof(float);
+            std::byte* texel = room_of(map) + i * sizeof(float);
             std::uint32_t integer = 0;
             std::memcpy(&integer, texel, sizeof integer);
             const auto value = static_cast<float>(integer);
@@ -130,7 +131,7 @@ LoadedMap load_channel(Imf::InputPart& part, const std::string& name, std::uint3
 LoadedMap load_luminance(Imf::InputPart& part, const std::vector<std::string>& rgb,
                          std::uint32_t width, std::uint32_t height) {
     LoadedMap map = allocate_map(width, height, TexelFormat::r32_float, "luminance");
-    auto* texels = reinterpret_cast<float*>(map.texels.get());
+    auto* texels = reinterpret_cast<float*>(room_of(map));
     const Imath::Box2i& window = part.header().dataWindow();
     // In bands, for the sake of memory; no compression method has blocks of more rows.
     constexpr int BAND_ROWS = 256;
@@ -170,7 +171,7 @@ LoadedImage load_colour(Imf::InputPart& part, const std::vector<std::string>& rg
     Imf::FrameBuffer frame;
     for (std::size_t c = 0; c < rgba.size(); ++c) {
         frame.insert(rgba[c], Imf::Slice::Make(halves ? Imf::HALF : Imf::FLOAT,
-                                               image.texels.get() + c * texel_bytes / 4, window,
+                                               room_of(image) + c * texel_bytes / 4, window,
                                                texel_bytes, texel_bytes * width, 1, 1, 1.0));
     }
     part.setFrameBuffer(frame);
@@ -178,13 +179,20 @@ LoadedImage load_colour(Imf::InputPart& part, const std::vector<std::string>& rg
     return image;
 }
 
+// Damaged headers must not make OpenEXR allocate tables for billions of rows. Its limits are
+// globals without a lock: one thread sets them, once.
+void limit_exr_sizes() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        Imf::Header::setMaxImageSize(MAX_MAP_EXTENT, MAX_MAP_EXTENT);
+        Imf::Header::setMaxTileSize(MAX_MAP_EXTENT, MAX_MAP_EXTENT);
+    });
+}
+
 // Opens a file, has `choose` take channels, checks that they can be read, and has `load` read them.
 template <typename Choose, typename Load>
 auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
-    // Damaged headers must not make the library allocate tables for billions of rows.
-    Imf::Header::setMaxImageSize(MAX_MAP_EXTENT, MAX_MAP_EXTENT);
-    Imf::Header::setMaxTileSize(MAX_MAP_EXTENT, MAX_MAP_EXTENT);
-
+    limit_exr_sizes();
     try {
         check_exr_attributes(path);
         Imf::MultiPartInputFile file(path.c_str());
@@ -237,4 +245,4 @@ LoadedImage load_exr_image(const std::filesystem::path& path) {
                     });
 }
 
-}  // namespace quadtile::app
+}  // namespace quadtile::detail

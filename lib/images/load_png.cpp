@@ -1,7 +1,7 @@
 // PNG through stb_image. As maps, grey images keep their 8 or 16 bits; the luminance of colour is a
 // float.
 
-#include "map_loaders.hpp"
+#include "image_loaders.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -35,7 +35,7 @@ void* resize_zeroed(void* memory, std::size_t old_bytes, std::size_t bytes) {
 #include <stdexcept>
 #include <string_view>
 
-namespace quadtile::app {
+namespace quadtile::detail {
 
 namespace {
 
@@ -181,7 +181,7 @@ LoadedMap map_from(const PngFile& file, const ComponentChoice& choice) {
     if (choice.luminance) {
         LoadedMap map =
             allocate_map(file.width(), file.height(), TexelFormat::r32_float, choice.name);
-        auto* values = reinterpret_cast<float*>(map.texels.get());
+        auto* values = reinterpret_cast<float*>(room_of(map));
         for (std::size_t i = 0; i < texels; ++i) {
             const T* pixel = pixels.get() + i * components;
             values[i] = luminance(static_cast<float>(pixel[0]) / ONE<T>,
@@ -193,7 +193,7 @@ LoadedMap map_from(const PngFile& file, const ComponentChoice& choice) {
     LoadedMap map =
         allocate_map(file.width(), file.height(),
                      sizeof(T) == 1 ? TexelFormat::r8_unorm : TexelFormat::r16_unorm, choice.name);
-    auto* values = reinterpret_cast<T*>(map.texels.get());
+    auto* values = reinterpret_cast<T*>(room_of(map));
     for (std::size_t i = 0; i < texels; ++i) {
         values[i] = pixels[i * components + choice.index];
     }
@@ -205,7 +205,7 @@ template <typename T>
 LoadedImage image_from(const PngFile& file, TexelFormat format) {
     const Pixels<T> pixels = file.decode<T>(channel_count(format));
     LoadedImage image = allocate_image(file.width(), file.height(), format);
-    std::memcpy(image.texels.get(), pixels.get(),
+    std::memcpy(room_of(image), pixels.get(),
                 std::size_t{file.width()} * file.height() * texel_size_bytes(format));
     return image;
 }
@@ -231,11 +231,11 @@ LoadedImage load_png_image(const std::filesystem::path& path, bool linear) {
     }
     const Pixels<std::uint16_t> pixels = file.decode<std::uint16_t>(4);
     LoadedImage image = allocate_image(file.width(), file.height(), TexelFormat::rgba32_float);
-    auto* const values = reinterpret_cast<float*>(image.texels.get());
+    auto* const values = reinterpret_cast<float*>(room_of(image));
     for (std::size_t i = 0; i < std::size_t{file.width()} * file.height() * 4; ++i) {
         values[i] = static_cast<float>(pixels[i]) / ONE<std::uint16_t>;
     }
     return image;
 }
 
-}  // namespace quadtile::app
+}  // namespace quadtile::detail

@@ -1,6 +1,4 @@
-#include "load_map.hpp"
-
-#include "map_loaders.hpp"
+#include "image_loaders.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace quadtile::app {
+namespace quadtile::detail {
 
 namespace {
 
@@ -89,18 +87,22 @@ void throw_unknown_channel(const std::string& channel, const std::vector<std::st
     throw std::runtime_error("it has no channel '" + channel + "'; it has " + list);
 }
 
-LoadedMap load_map(const fs::path& path, const std::string& channel) {
-    return with_file_name(path, [&] {
-        switch (identify(path)) {
-            case FileType::exr:
-                return load_exr(path, channel);
-            case FileType::pfm:
-                return load_pfm(path, channel);
-            case FileType::png:
+}  // namespace quadtile::detail
+
+namespace quadtile {
+
+LoadedMap load_map(const std::filesystem::path& path, const std::string& channel) {
+    return detail::with_file_name(path, [&] {
+        switch (detail::identify(path)) {
+            case detail::FileType::exr:
+                return detail::load_exr(path, channel);
+            case detail::FileType::pfm:
+                return detail::load_pfm(path, channel);
+            case detail::FileType::png:
                 break;
         }
-        return load_png(path, channel);
+        return detail::load_png(path, channel);
     });
 }
 
-}  // namespace quadtile::app
+}  // namespace quadtile
