@@ -208,7 +208,7 @@ auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
             if (stored != nullptr && (stored->xSampling != 1 || stored->ySampling != 1)) {
                 throw std::runtime_error("channel '" + name +
                                          "' is subsampled and does not have a value for each "
-                                         "pixel; choose another with --channel");
+                                         "pixel; choose another channel");
             }
         }
         const Imath::Box2i& window = part.header().dataWindow();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <quadtile/export.h>
+#include <quadtile/error.hpp>
 #include <quadtile/image.hpp>
 #include <quadtile/map.hpp>
 
