@@ -16,10 +16,12 @@ std::string summary(const TileList& list, const DemoRequest& request) {
     for (const std::uint64_t count : list.tiles_per_level()) {
         levels += count > 0 ? 1 : 0;
     }
-    double subdivision = 0.0;
+    double on_host = 0.0;
+    double on_gpu = 0.0;
     for (const StageTime& stage : list.stages) {
-        subdivision += stage.milliseconds;
+        (stage.on_gpu ? on_gpu : on_host) += stage.milliseconds;
     }
+    const double subdivision = on_gpu > 0.0 ? on_gpu : on_host;
     std::ostringstream text;
     text << "Subdivided a map of " << list.shape.width << " x " << list.shape.height
          << " texels into " << list.tiles.size() << " tiles of " << levels << " sizes, "

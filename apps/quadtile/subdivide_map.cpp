@@ -41,9 +41,15 @@ TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
         list.stages.push_back(watch.stage("subdivide"));
         return list;
     }
+    const Stopwatch device_watch;
     const Device device = open_device(request.device, "--strategy reference");
+    const StageTime opening = device_watch.stage("open the device");
+    const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
-    return tiler.subdivide(map, *request.threshold, request.order, request.max_tiles);
+    const StageTime making = tiler_watch.stage("make a tiler");
+    TileList list = tiler.subdivide(map, *request.threshold, request.order, request.max_tiles);
+    list.stages.insert(list.stages.begin(), {opening, making});
+    return list;
 }
 
 void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& tiles) {

@@ -620,7 +620,12 @@ TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
         }
         result.strategy_reason = choice.reason;
     }
+    Stopwatch clock;
+    const std::size_t known = subdividers_.size();
     prepare_strategy(options);
+    if (subdividers_.size() != known) {
+        result.stages.push_back(clock.lap("compile"));
+    }
     subdivider_->check_threshold(shape, threshold);
     const Request request{&threshold, {}, order, max_tiles};
     read_result(run(source, request, result), request, result);

@@ -570,6 +570,22 @@ TEST_F(CommandLine, StagesGoIntoATraceFile) {
                 HasSubstr("the same file"));
 }
 
+TEST_F(CommandLine, ACacheDirectoryIsUsedOrWarnedOf) {
+    SKIP_WITHOUT_DEVICE();
+    const Arguments tiles{"tiles", "map.pfm", "--constant", "1", "-o", "out"};
+    ProgramOptions options;
+    options.environment["QUADTILE_CACHE_DIRECTORY"] = (directory_.path() / "cache").string();
+    const ProgramResult kept = run(tiles, options);
+    EXPECT_EQ(kept.status, 0);
+    EXPECT_THAT(kept.error, IsEmpty());
+    EXPECT_FALSE(std::filesystem::is_empty(directory_.path() / "cache"));
+    options.environment["QUADTILE_CACHE_DIRECTORY"] = (directory_.path() / "map.pfm").string();
+    const ProgramResult warned = run(tiles, options);
+    EXPECT_EQ(warned.status, 0);
+    EXPECT_THAT(warned.error, AllOf(HasSubstr("quadtile: warning: "), HasSubstr("map.pfm")));
+    EXPECT_EQ(std::ranges::count(warned.error, '\n'), 1) << warned.error;
+}
+
 // ---- GLSL of the user's ------------------------------------------------------------------------
 
 class CommandLineGlsl : public CommandLine {
