@@ -5,6 +5,18 @@
 
 namespace quadtile::detail {
 
+namespace {
+
+// Refers to the descriptor.
+vk::WriteDescriptorSet write_of(vk::DescriptorSet set, const BindingType& binding,
+                                const Descriptor& descriptor) {
+    vk::WriteDescriptorSet write(set, binding.binding, 0, binding.count, binding.type);
+    write.setPImageInfo(descriptor.images.data()).setPBufferInfo(&descriptor.buffer);
+    return write;
+}
+
+}  // namespace
+
 Descriptor Descriptor::sampled(vk::Sampler sampler, VkImageView view, VkImageLayout layout) {
     return {vk::DescriptorType::eCombinedImageSampler,
             {{sampler, view, static_cast<vk::ImageLayout>(layout)}},
@@ -128,15 +140,17 @@ DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& de
         context_->name(result.set, name_);
         std::vector<vk::WriteDescriptorSet> writes;
         for (const Descriptor& descriptor : descriptors) {
-            const BindingType& binding = bindings_[writes.size()];
-            vk::WriteDescriptorSet write(result.set, binding.binding, 0, binding.count,
-                                         binding.type);
-            write.setPImageInfo(descriptor.images.data()).setPBufferInfo(&descriptor.buffer);
-            writes.push_back(write);
+            writes.push_back(write_of(result.set, bindings_[writes.size()], descriptor));
         }
         context_->device.updateDescriptorSets(writes, nullptr, dispatch());
         return result;
     });
+}
+
+void ComputeProgram::replace_descriptor(const DescriptorSet& set, std::size_t place,
+                                        const Descriptor& descriptor) const {
+    context_->device.updateDescriptorSets(write_of(set.set, bindings_[place], descriptor), nullptr,
+                                          dispatch());
 }
 
 vk::DeviceSize storage_alignment_bytes(const DeviceContext& context) {

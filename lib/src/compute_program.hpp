@@ -65,6 +65,11 @@ class ComputeProgram {
     // One descriptor for each binding, in their order.
     [[nodiscard]] DescriptorSet make_descriptors(const std::vector<Descriptor>& descriptors) const;
 
+    // Replaces one of them, by its place among the bindings. Nothing that uses the set may be under
+    // way.
+    void replace_descriptor(const DescriptorSet& set, std::size_t place,
+                            const Descriptor& descriptor) const;
+
     [[nodiscard]] DeviceContext& context() const noexcept { return *context_; }
     [[nodiscard]] const Dispatch& dispatch() const noexcept { return context_->dispatch; }
     [[nodiscard]] vk::PipelineLayout layout() const noexcept { return *layout_; }

@@ -430,6 +430,12 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
         impl_->program.make_descriptors(descriptors), resources.threshold_resources));
 }
 
+void Subdivider::rebind_map(Binding& binding, const MapImage& map) const {
+    constexpr std::size_t MAP = 0;  // as bind has it
+    impl_->program.replace_descriptor(binding.impl_->descriptors, MAP,
+                                      Descriptor::sampled(*impl_->sampler, map.view, map.layout));
+}
+
 void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {
     impl_->check_threshold(shape, threshold);
 }

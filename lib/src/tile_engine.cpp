@@ -171,10 +171,7 @@ void TileEngine::prepare_map(const Source& source) {
     }
     map_->bound = image;
     if (list_) {
-        ListResources kept = std::move(*list_);
-        list_.reset();  // where binding it again fails, there is none
-        kept.binding = bind_list(kept.buffer, kept.capacity);
-        list_.emplace(std::move(kept));
+        subdivider_->rebind_map(list_->binding, image);
     }
 }
 
@@ -397,15 +394,13 @@ TileListHeader TileEngine::read_header() const {
 
 // The first of them lie in the staging already.
 void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
-    tiles.resize(count);
     const std::uint64_t there = std::min(count, expected_tiles_);
-    std::memcpy(tiles.data(),
-                static_cast<const std::byte*>(readback_staging_.mapped()) +
-                    staged_tiles_offset(map_->used.layers),
-                there * sizeof(Tile));
+    const std::span<const Tile> staged = staged_tiles(there);
+    tiles.assign(staged.begin(), staged.end());
     if (there == count) {
         return;
     }
+    tiles.resize(count);
     prepare_staging(readback_staging_, "the staging of the tiles", (count - there) * sizeof(Tile));
     const std::uint64_t tiles_at_once = readback_staging_.size_bytes() / sizeof(Tile);
     for (std::uint64_t first = there; first < count; first += tiles_at_once) {
@@ -553,10 +548,10 @@ void TileEngine::read_result(const Run& run, const Request& request, TileList& r
     }
 }
 
-std::span<const Tile> TileEngine::staged_tiles(const Run& run) const {
+std::span<const Tile> TileEngine::staged_tiles(std::uint64_t count) const {
     const auto* const first = static_cast<const std::byte*>(readback_staging_.mapped()) +
                               staged_tiles_offset(map_->used.layers);
-    return {reinterpret_cast<const Tile*>(first), run.tiles};
+    return {reinterpret_cast<const Tile*>(first), count};
 }
 
 TileEngine::Source TileEngine::source_of(std::span<const BatchedMap> batch) {
@@ -675,7 +670,7 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
     if (made.tiles > expected_tiles_) {
         read_result(made, request, all);
     }
-    const std::span<const Tile> tiles = all.tiles.empty() ? staged_tiles(made) : all.tiles;
+    const std::span<const Tile> tiles = all.tiles.empty() ? staged_tiles(made.tiles) : all.tiles;
     Stopwatch clock;
 
     std::vector<TileList> lists;

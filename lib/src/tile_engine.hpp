@@ -136,8 +136,8 @@ class TileEngine {
     [[nodiscard]] bool sorts_on_host(const Request& request) const;
     // Reads the tiles of a run into its result.
     void read_result(const Run& run, const Request& request, TileList& result);
-    // The tiles of a run, where all of them are in the staging.
-    [[nodiscard]] std::span<const Tile> staged_tiles(const Run& run) const;
+    // The first tiles of a run, expected_tiles_ at most: they are in the staging.
+    [[nodiscard]] std::span<const Tile> staged_tiles(std::uint64_t count) const;
     void record_run(vk::CommandBuffer buffer, const Request& request, Order order);
     void record_readback(vk::CommandBuffer buffer);
     void finish_run(TileList& result);

@@ -316,6 +316,30 @@ TEST_F(SubdividerKernels, ThresholdsByNodeNeedABufferAndAStrategy) {
               ErrorCode::unsupported);
 }
 
+TEST_F(SubdividerKernels, ABindingTakesAnotherMap) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    const MapShape shape{90, 50, 2};
+    const Threshold threshold = Threshold::constant(0.9F);
+    const std::vector<float> first = random_map(shape, 1);
+    const std::vector<float> second = random_map(shape, 2);
+    const PyramidWorkspace map(gpu, pyramid, view_of(first, 90, 50, 2));
+    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
+    SubdivisionWorkspace list(gpu, subdivider, map, first.size());
+    const auto expect_tiles_of = [&](const std::vector<float>& texels) {
+        run(gpu, pyramid, map, subdivider, list, threshold);
+        std::vector<Tile> tiles = list.read_tiles(gpu);
+        sort_canonical(tiles);
+        EXPECT_TRUE(tiles == reference::subdivide(view_of(texels, 90, 50, 2), threshold).tiles);
+    };
+    expect_tiles_of(first);
+    const Image other = gpu.upload(view_of(second, 90, 50, 2));
+    subdivider.rebind_map(list.binding, other.map_image());
+    expect_tiles_of(second);
+    subdivider.rebind_map(list.binding, map.map.map_image());
+    expect_tiles_of(first);
+}
+
 TEST_F(SubdividerKernels, BadInputIsRefused) {
     const auto code_of = [](const auto& call) {
         try {

@@ -124,6 +124,10 @@ class QUADTILE_API Subdivider {
     /// buffer of thresholds is longer than the device can address; out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
+    /// Puts another map of the same shape into a binding, at less cost than a new one. Recordings
+    /// of the binding must have executed, and are not to be submitted again.
+    void rebind_map(Binding& binding, const MapImage& map) const;
+
     /// Throws Error where `record` refuses the threshold for maps of this shape: invalid_argument
     /// where it does not fit the shape or, for `fused`, is not monotone, and where it is a function
     /// but not that of the options; unsupported where it is by node and its buffer longer than the
