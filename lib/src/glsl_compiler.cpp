@@ -295,7 +295,8 @@ namespace {
 [[noreturn]] void refuse() {
     throw Error(ErrorCode::unsupported,
                 "this build of quadtile has no run-time GLSL compiler (QUADTILE_RUNTIME_GLSL=OFF); "
-                "build it with QUADTILE_RUNTIME_GLSL=ON");
+                "build it with QUADTILE_RUNTIME_GLSL=ON, or give it what compile_threshold, "
+                "compile_reduction or 'quadtile compile' of such a build has made");
 }
 
 }  // namespace
