@@ -33,6 +33,11 @@ CacheDirectory::CacheDirectory(std::filesystem::path path, LogCallback log)
     }
 }
 
+bool CacheDirectory::has(const std::string& name) const {
+    std::error_code failure;
+    return !path_.empty() && std::filesystem::exists(path_ / name, failure);
+}
+
 std::optional<std::vector<std::byte>> CacheDirectory::read(const std::string& name) const {
     if (path_.empty()) {
         return std::nullopt;

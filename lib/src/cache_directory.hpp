@@ -20,6 +20,7 @@ class CacheDirectory {
     CacheDirectory() = default;  // keeps nothing
     CacheDirectory(std::filesystem::path path, LogCallback log);
 
+    [[nodiscard]] bool has(const std::string& name) const;
     // Nothing where there is no such file.
     [[nodiscard]] std::optional<std::vector<std::byte>> read(const std::string& name) const;
     void write(const std::string& name, std::span<const std::byte> bytes) const;

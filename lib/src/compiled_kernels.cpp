@@ -57,6 +57,12 @@ std::optional<SpirvWords> read(const std::string& name, const CacheDirectory& di
     return find_kernel(file.payload, name);  // nothing where another name has the same checksum
 }
 
+void write(const std::string& name, const SpirvWords& spirv, const CacheDirectory& directory) {
+    std::vector<std::byte> kernel;
+    append_kernel(kernel, name, spirv);
+    directory.write(file_name_of(name), frame(Content::user_kernels, kernel_fingerprint(), kernel));
+}
+
 }  // namespace
 
 void append_kernel(std::vector<std::byte>& kernels, std::string_view name,
@@ -85,15 +91,15 @@ SpirvWords CompiledKernels::get(const std::string& name, const CacheDirectory& d
     // Held while it compiles: who wants the same waits for it.
     const std::lock_guard lock(mutex_);
     if (const auto known = kernels_.find(name); known != kernels_.end()) {
+        if (directory && !directory.has(file_name_of(name))) {  // compiled for another, or for none
+            write(name, known->second, directory);
+        }
         return known->second;
     }
     std::optional<SpirvWords> words = read(name, directory);
     if (!words) {
         words = compile();
-        std::vector<std::byte> kernel;
-        append_kernel(kernel, name, *words);
-        directory.write(file_name_of(name),
-                        frame(Content::user_kernels, kernel_fingerprint(), kernel));
+        write(name, *words, directory);
     }
     constexpr std::size_t MANY = 256;  // who has so many makes them up as he goes along
     if (kernels_.size() >= MANY) {

@@ -73,7 +73,7 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
                     "a Tiler needs a queue, the adopted device was given without one");
     }
     if (options_.strategy != Strategy::automatic) {  // what cannot work fails here
-        prepare_strategy(
+        (void)prepare_strategy(
             {.strategy = options_.strategy, .subtree_levels = options_.subtree_levels});
     }
 }
@@ -88,17 +88,19 @@ void TileEngine::forget_resources() {
     readback_staging_ = {};
 }
 
-// The Subdivider for them, made when it is first needed.
-const Subdivider& TileEngine::subdivider_for(const SubdividerOptions& options) {
+// Null where there is none yet.
+const Subdivider* TileEngine::find_subdivider(const SubdividerOptions& options) const {
     const auto is_it = [&](const KnownSubdivider& known) {
         return known.options.strategy == options.strategy &&
-               known.options.subtree_levels == options.subtree_levels &&
+               (options.strategy != Strategy::subtree ||
+                known.options.subtree_levels == options.subtree_levels) &&
                known.options.threshold_function == options.threshold_function;
     };
     const auto known = std::ranges::find_if(subdividers_, is_it);
-    if (known != subdividers_.end()) {
-        return known->subdivider;
-    }
+    return known != subdividers_.end() ? &known->subdivider : nullptr;
+}
+
+const Subdivider& TileEngine::make_subdivider(const SubdividerOptions& options) {
     Subdivider made(device_, options);
     // Functions may be made up for each request: of those, only some of the last are kept.
     constexpr std::ptrdiff_t MOST_FUNCTIONS = 8;
@@ -118,19 +120,22 @@ const Subdivider& TileEngine::subdivider_for(const SubdividerOptions& options) {
     return subdividers_.emplace_back(KnownSubdivider{options, std::move(made)}).subdivider;
 }
 
-void TileEngine::prepare_strategy(const SubdividerOptions& options) {
-    if (is_hung()) {
-        return;  // what the device is still at work with stays as it is
+bool TileEngine::prepare_strategy(const SubdividerOptions& options) {
+    commands_.refuse_if_hung();  // what the device is still at work with stays as it is
+    const Subdivider* subdivider = find_subdivider(options);
+    const bool is_new = subdivider == nullptr;
+    if (is_new) {
+        subdivider = &make_subdivider(options);
     }
-    const Subdivider& subdivider = subdivider_for(options);
-    if (subdivider_ != &subdivider) {
+    if (subdivider_ != subdivider) {
         list_.reset();
         map_.reset();
-        subdivider_ = &subdivider;
+        subdivider_ = subdivider;
     }
     if (options.strategy != Strategy::fused && !pyramid_) {
         pyramid_.emplace(device_);
     }
+    return is_new;
 }
 
 // At least so long, up to STAGING_BYTES.
@@ -610,15 +615,11 @@ TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
     if (options_.strategy == Strategy::automatic) {
         const StrategyChoice choice = choose_strategy(context_->info, shape, threshold, max_tiles);
         options.strategy = choice.strategy;
-        if (choice.strategy == Strategy::subtree) {
-            options.subtree_levels = choice.subtree_levels;
-        }
+        options.subtree_levels = choice.subtree_levels;
         result.strategy_reason = choice.reason;
     }
     Stopwatch clock;
-    const std::size_t known = subdividers_.size();
-    prepare_strategy(options);
-    if (subdividers_.size() != known) {
+    if (prepare_strategy(options)) {
         result.stages.push_back(clock.lap("compile"));
     }
     subdivider_->check_threshold(shape, threshold);
@@ -644,7 +645,7 @@ TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> la
         return subdivide(map, reference::by_node(map.shape, layer_thresholds), order, max_tiles);
     }
     if (options_.strategy == Strategy::automatic) {
-        prepare_strategy({.strategy = Strategy::fused});
+        (void)prepare_strategy({.strategy = Strategy::fused});
         result.strategy_reason =
             "thresholds of layers, none of which grows from a node to its parent: only fused takes "
             "them as they are";
@@ -663,7 +664,7 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
     }
     const Request request{nullptr, Subdivider::layer_thresholds(source.shape, thresholds),
                           Order::canonical, std::nullopt};
-    prepare_strategy({.strategy = Strategy::fused});
+    (void)prepare_strategy({.strategy = Strategy::fused});
     TileList all = start_result(source.shape, Order::canonical);
     const Run made = run(source, request, all);
     // Straight from the staging where they are all there: these are megabytes.

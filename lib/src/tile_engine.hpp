@@ -113,8 +113,10 @@ class TileEngine {
     [[nodiscard]] static Source source_of(std::span<const BatchedMap> batch);
     [[nodiscard]] static Source source_of(const MapView& map);
 
-    [[nodiscard]] const Subdivider& subdivider_for(const SubdividerOptions& options);
-    void prepare_strategy(const SubdividerOptions& options);
+    [[nodiscard]] const Subdivider* find_subdivider(const SubdividerOptions& options) const;
+    const Subdivider& make_subdivider(const SubdividerOptions& options);
+    // Whether it had to be compiled.
+    [[nodiscard]] bool prepare_strategy(const SubdividerOptions& options);
     void prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes);
     void prepare_map(const Source& source);
     void prepare_resources(const MapShape& shape);

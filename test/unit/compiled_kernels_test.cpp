@@ -78,6 +78,9 @@ TEST(CompiledKernels, AreCompiledOnceForEachDirectory) {
     EXPECT_EQ(compiled, 2);
     CompiledKernels without_directory;
     EXPECT_EQ(get(without_directory, "a", CacheDirectory()), SpirvWords{3});
+    const TemporaryDirectory later;
+    EXPECT_EQ(get(without_directory, "a", CacheDirectory(later.path(), {})), SpirvWords{3});
+    EXPECT_THAT(later.names(), testing::SizeIs(1));
     EXPECT_THAT(warnings, testing::IsEmpty());
 
     ASSERT_THAT(directory.names(), testing::SizeIs(2));

@@ -127,7 +127,7 @@ typedef struct quadtile_service_options {
     uint32_t max_batch_layers;    ///< that go into one run
     size_t queue_capacity;        ///< requests that may wait
     uint64_t memory_limit_bytes;  ///< of device and staging memory; 0: no limit
-    uint64_t gpu_timeout_ms;      ///< a run that takes longer counts as hung: the device is lost
+    uint64_t gpu_timeout_ms;      ///< more than 0; a longer run counts as hung: the device is lost
     /// A folder in which compiled pipelines and GLSL are kept from one run of the program to the
     /// next. NULL or empty: the environment variable QUADTILE_CACHE_DIRECTORY; where that is empty
     /// too, nothing is kept.
