@@ -1,5 +1,5 @@
 #include "command_line.hpp"
-#include "error_line.hpp"
+#include "message_line.hpp"
 #include "output_file.hpp"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ void run(const DemoRequest& request) {
 }
 
 int fail(std::string_view message, int status) {
-    std::cerr << error_line(message) << std::endl;
+    std::cerr << message_line("quadtile: error", message) << std::endl;
     return status;
 }
 

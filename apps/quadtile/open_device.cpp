@@ -1,6 +1,6 @@
 #include "open_device.hpp"
 
-#include "error_line.hpp"
+#include "message_line.hpp"
 
 #include <quadtile/error.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 // What costs time, not results: a cache directory that cannot be used, for one.
 void print_warning(Severity severity, std::string_view message) {
     if (severity != Severity::info) {
-        std::cerr << "quadtile: warning: " + error_line(message) + "\n";
+        std::cerr << message_line("quadtile: warning", message) + "\n";
     }
 }
 

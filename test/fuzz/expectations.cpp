@@ -1,6 +1,6 @@
 #include "expectations.hpp"
 
-#include "error_line.hpp"
+#include "message_line.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@ void check_message(std::string_view message, std::string_view beginning) {
                                std::string(beginning) + "' and more");
     }
     count_as_new(message.substr(beginning.size()));
-    for (const char c : error_line(message)) {
+    for (const char c : message_line("quadtile: error", message)) {
         const auto byte = static_cast<std::uint8_t>(c);
         if (byte < 0x20U || byte == 0x7fU) {
             throw std::logic_error("an error is printed with the control character " +

@@ -1,4 +1,4 @@
-#include "error_line.hpp"
+#include "message_line.hpp"
 
 #include <array>
 #include <cstddef>
@@ -51,9 +51,9 @@ bool is_control(std::string_view character) {
 
 }  // namespace
 
-std::string error_line(std::string_view message) {
+std::string message_line(std::string_view start, std::string_view message) {
     constexpr std::string_view DIGITS = "0123456789abcdef";
-    std::string line = "quadtile: error: ";
+    std::string line = std::string(start) + ": ";
     while (!message.empty()) {
         const std::size_t size = character_size(message);
         const std::string_view character = message.substr(0, size == 0 ? 1 : size);

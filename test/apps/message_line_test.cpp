@@ -1,4 +1,4 @@
-#include "error_line.hpp"
+#include "message_line.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,22 +8,23 @@
 namespace quadtile::app::test {
 namespace {
 
-TEST(ErrorLine, IsOneLine) {
-    EXPECT_EQ(error_line("cannot read 'a\nb\r\tc'"), "quadtile: error: cannot read 'a b  c'");
+TEST(MessageLine, IsOneLine) {
+    EXPECT_EQ(message_line("quadtile: error", "cannot read 'a\nb\r\tc'"),
+              "quadtile: error: cannot read 'a b  c'");
 }
 
-TEST(ErrorLine, KeepsText) {
+TEST(MessageLine, KeepsText) {
     const std::string text = "caf\u00e9 \u20ac \U0001f5fa \u00a0 \uffff \U0010ffff";
-    EXPECT_EQ(error_line(text), "quadtile: error: " + text);
+    EXPECT_EQ(message_line("quadtile: error", text), "quadtile: error: " + text);
 }
 
-TEST(ErrorLine, ShowsWhatATerminalMayObey) {
-    EXPECT_EQ(error_line("\x1b[2J\x7f"), "quadtile: error: \\x1b[2J\\x7f");
-    EXPECT_EQ(error_line("\xc2\x9b"), "quadtile: error: \\xc2\\x9b");
-    EXPECT_EQ(error_line(std::string_view("\0", 1)), "quadtile: error: \\x00");
+TEST(MessageLine, ShowsWhatATerminalMayObey) {
+    EXPECT_EQ(message_line("quadtile: error", "\x1b[2J\x7f"), "quadtile: error: \\x1b[2J\\x7f");
+    EXPECT_EQ(message_line("quadtile: error", "\xc2\x9b"), "quadtile: error: \\xc2\\x9b");
+    EXPECT_EQ(message_line("quadtile: error", std::string_view("\0", 1)), "quadtile: error: \\x00");
 }
 
-TEST(ErrorLine, ShowsBytesThatAreNoText) {
+TEST(MessageLine, ShowsBytesThatAreNoText) {
     for (const auto& [bytes, shown] : {
              std::pair("\xff", "\\xff"),           // in no character
              std::pair("\x80x", "\\x80x"),         // the middle of one
@@ -34,7 +35,7 @@ TEST(ErrorLine, ShowsBytesThatAreNoText) {
              std::pair("\xed\xa0\x80", "\\xed\\xa0\\x80"),           // half of a pair of UTF-16
              std::pair("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"),  // behind the last one
          }) {
-        EXPECT_EQ(error_line(bytes), std::string("quadtile: error: ") + shown);
+        EXPECT_EQ(message_line("quadtile: error", bytes), std::string("quadtile: error: ") + shown);
     }
 }
 
