@@ -38,6 +38,11 @@ template <typename Load>
 [[nodiscard]] LoadedMap load_pfm(const std::filesystem::path& path, const std::string& channel);
 [[nodiscard]] LoadedMap load_png(const std::filesystem::path& path, const std::string& channel);
 
+// The names that load_map takes.
+[[nodiscard]] std::vector<std::string> exr_channels(const std::filesystem::path& path);
+[[nodiscard]] std::vector<std::string> pfm_channels(const std::filesystem::path& path);
+[[nodiscard]] std::vector<std::string> png_channels(const std::filesystem::path& path);
+
 [[nodiscard]] LoadedImage load_exr_image(const std::filesystem::path& path);
 [[nodiscard]] LoadedImage load_pfm_image(const std::filesystem::path& path);
 [[nodiscard]] LoadedImage load_png_image(const std::filesystem::path& path, bool linear);
@@ -66,7 +71,10 @@ struct ComponentChoice {
     std::string name;
 };
 
-// The components of a grey (Y) or colour (R, G, B) image by channel name; empty: the default.
+// The channels of a grey or colour image.
+[[nodiscard]] std::vector<std::string> component_names(bool colour);
+
+// The components of such an image by channel name; empty: the default.
 [[nodiscard]] ComponentChoice choose_component(bool colour, const std::string& channel);
 
 // Always throws, and lists the channels that there are.

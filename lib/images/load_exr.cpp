@@ -15,6 +15,7 @@
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 
 namespace quadtile::detail {
@@ -24,6 +25,7 @@ namespace {
 struct Source {
     int part;
     std::vector<std::string> channels;  // one, or R, G and B, or R, G, B and A
+    std::string name;                   // of all of them
 };
 
 // The parts that hold one value for each pixel and channel. OpenEXR gives a type to a part without
@@ -46,43 +48,106 @@ std::vector<std::string> channel_names(const Imf::Header& header) {
     return names;
 }
 
-bool has_channel(const Imf::Header& header, const char* name) {
-    return header.channels().findChannel(name) != nullptr;
+bool has_channel(const Imf::Header& header, const std::string& name) {
+    const auto found = header.channels().find(name);  // looks at the first 255 characters alone
+    return found != header.channels().end() && name == found.name();
 }
 
-bool has_colour(const Imf::Header& header) {
-    return has_channel(header, "R") && has_channel(header, "G") && has_channel(header, "B");
+// "R", "G" and "B" with the name of their layer, if any, before them.
+std::vector<std::string> colours_of(const std::string& layer) {
+    const std::string prefix = layer.empty() ? "" : layer + ".";
+    return {prefix + "R", prefix + "G", prefix + "B"};
 }
 
-Source choose_source(const Imf::MultiPartInputFile& file, const std::string& channel) {
-    const std::vector<int> parts = flat_parts(file);
+bool has_colour(const Imf::Header& header, const std::string& layer = {}) {
+    return std::ranges::all_of(
+        colours_of(layer), [&](const std::string& colour) { return has_channel(header, colour); });
+}
+
+// Of a channel; empty where it is in none.
+std::string layer_of(const std::string& channel) {
+    const std::size_t dot = channel.rfind('.');
+    return dot == std::string::npos ? "" : channel.substr(0, dot);
+}
+
+bool is_subsampled(const Imf::Header& header, const std::string& name) {
+    const Imf::Channel* stored = header.channels().findChannel(name);
+    return stored != nullptr && (stored->xSampling != 1 || stored->ySampling != 1);
+}
+
+void check_parts(const std::vector<int>& parts) {
     if (parts.empty()) {
         throw std::runtime_error(
             "it has no part with one value for each pixel, but deep data only; flatten it first");
     }
-    if (!channel.empty()) {
-        std::vector<std::string> available;
+}
+
+// What load_map can be asked for, each name once, layers before their channels.
+class Names {
+ public:
+    Names(const Imf::MultiPartInputFile& file, const std::vector<int>& parts) {
         for (const int part : parts) {
             for (const std::string& name : channel_names(file.header(part))) {
-                if (name == channel) {
-                    return {part, {channel}};
+                add_layer(file.header(part), layer_of(name));
+                if (seen_.insert(name).second) {
+                    add(name, is_subsampled(file.header(part), name));
                 }
-                available.push_back(name);
             }
         }
-        throw_unknown_channel(channel, available);
+    }
+
+    [[nodiscard]] const std::vector<std::string>& all() const noexcept { return all_; }
+    // Without those that have no value for each pixel.
+    [[nodiscard]] const std::vector<std::string>& loadable() const noexcept { return loadable_; }
+
+ private:
+    void add_layer(const Imf::Header& header, const std::string& layer) {
+        if (!layer.empty() && has_colour(header, layer) && seen_.insert(layer).second) {
+            add(layer, std::ranges::any_of(colours_of(layer), [&](const std::string& colour) {
+                    return is_subsampled(header, colour);
+                }));
+        }
+    }
+
+    void add(const std::string& name, bool subsampled) {
+        all_.push_back(name);
+        if (!subsampled) {
+            loadable_.push_back(name);
+        }
+    }
+
+    std::set<std::string> seen_;
+    std::vector<std::string> all_;
+    std::vector<std::string> loadable_;
+};
+
+Source choose_source(const Imf::MultiPartInputFile& file, const std::string& channel) {
+    const std::vector<int> parts = flat_parts(file);
+    check_parts(parts);
+    if (!channel.empty()) {
+        for (const int part : parts) {
+            if (has_channel(file.header(part), channel)) {
+                return {part, {channel}, channel};
+            }
+        }
+        for (const int part : parts) {
+            if (has_colour(file.header(part), channel)) {
+                return {part, colours_of(channel), channel};
+            }
+        }
+        throw_unknown_channel(channel, Names(file, parts).all());
     }
     if (has_channel(file.header(parts[0]), "Y")) {
-        return {parts[0], {"Y"}};
+        return {parts[0], {"Y"}, "Y"};
     }
     if (has_colour(file.header(parts[0]))) {
-        return {parts[0], {"R", "G", "B"}};
+        return {parts[0], colours_of({}), "luminance"};
     }
     const std::vector<std::string> names = channel_names(file.header(parts[0]));
     if (names.empty()) {
         throw std::runtime_error("it has no channels");
     }
-    return {parts[0], {names[0]}};
+    return {parts[0], {names[0]}, names[0]};
 }
 
 // R, G, B and A, or one channel.
@@ -91,7 +156,7 @@ Source choose_image(const Imf::MultiPartInputFile& file) {
     if (parts.empty() || !has_colour(file.header(parts[0]))) {
         return choose_source(file, {});
     }
-    return {parts[0], {"R", "G", "B", "A"}};
+    return {parts[0], {"R", "G", "B", "A"}, {}};
 }
 
 // Reads a channel in its own type; `texels` has room for the data window.
@@ -128,9 +193,9 @@ LoadedMap load_channel(Imf::InputPart& part, const std::string& name, std::uint3
     return map;
 }
 
-LoadedMap load_luminance(Imf::InputPart& part, const std::vector<std::string>& rgb,
-                         std::uint32_t width, std::uint32_t height) {
-    LoadedMap map = allocate_map(width, height, TexelFormat::r32_float, "luminance");
+LoadedMap load_luminance(Imf::InputPart& part, const Source& source, std::uint32_t width,
+                         std::uint32_t height) {
+    LoadedMap map = allocate_map(width, height, TexelFormat::r32_float, source.name);
     auto* texels = reinterpret_cast<float*>(room_of(map));
     const Imath::Box2i& window = part.header().dataWindow();
     // In bands, for the sake of memory; no compression method has blocks of more rows.
@@ -142,8 +207,9 @@ LoadedMap load_luminance(Imf::InputPart& part, const std::vector<std::string>& r
         band.max.y = static_cast<int>(std::min<std::int64_t>(first + BAND_ROWS - 1, window.max.y));
         Imf::FrameBuffer frame;
         for (std::size_t c = 0; c < 3; ++c) {
-            frame.insert(rgb[c], Imf::Slice::Make(Imf::FLOAT, pixels.data() + c, band,
-                                                  3 * sizeof(float), 3 * sizeof(float) * width));
+            frame.insert(source.channels[c],
+                         Imf::Slice::Make(Imf::FLOAT, pixels.data() + c, band, 3 * sizeof(float),
+                                          3 * sizeof(float) * width));
         }
         part.setFrameBuffer(frame);
         part.readPixels(band.min.y, band.max.y);
@@ -189,13 +255,24 @@ void limit_exr_sizes() {
     });
 }
 
-// Opens a file, has `choose` take channels, checks that they can be read, and has `load` read them.
-template <typename Choose, typename Load>
-auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
+// Opens a file and has `use` read it.
+template <typename Use>
+auto with_exr(const std::filesystem::path& path, Use&& use) {
     limit_exr_sizes();
     try {
         check_exr_attributes(path);
         Imf::MultiPartInputFile file(path.c_str());
+        return use(file);
+    } catch (const Iex::BaseExc& error) {
+        throw std::runtime_error("damaged or truncated OpenEXR file (" + std::string(error.what()) +
+                                 "); copy or save it again");
+    }
+}
+
+// Has `choose` take channels, checks that they can be read, and has `load` read them.
+template <typename Choose, typename Load>
+auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
+    return with_exr(path, [&](Imf::MultiPartInputFile& file) {
         const Source source = choose(file);
         check_exr_pixels(file.header(source.part), std::filesystem::file_size(path));
         if (!file.partComplete(source.part)) {
@@ -204,8 +281,7 @@ auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
         }
         Imf::InputPart part(file, source.part);
         for (const std::string& name : source.channels) {
-            const Imf::Channel* stored = part.header().channels().findChannel(name);
-            if (stored != nullptr && (stored->xSampling != 1 || stored->ySampling != 1)) {
+            if (is_subsampled(part.header(), name)) {
                 throw std::runtime_error("channel '" + name +
                                          "' is subsampled and does not have a value for each "
                                          "pixel; choose another channel");
@@ -215,12 +291,9 @@ auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
         const auto extent = [](std::int64_t min, std::int64_t max) {
             return static_cast<std::uint32_t>(max - min + 1);
         };
-        return load(part, source.channels, extent(window.min.x, window.max.x),
+        return load(part, source, extent(window.min.x, window.max.x),
                     extent(window.min.y, window.max.y));
-    } catch (const Iex::BaseExc& error) {
-        throw std::runtime_error("damaged or truncated OpenEXR file (" + std::string(error.what()) +
-                                 "); copy or save it again");
-    }
+    });
 }
 
 }  // namespace
@@ -228,21 +301,30 @@ auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
 LoadedMap load_exr(const std::filesystem::path& path, const std::string& channel) {
     return read_exr(
         path, [&](const auto& file) { return choose_source(file, channel); },
-        [](auto& part, const auto& channels, std::uint32_t width, std::uint32_t height) {
-            return channels.size() == 1 ? load_channel(part, channels[0], width, height)
-                                        : load_luminance(part, channels, width, height);
+        [](auto& part, const Source& source, std::uint32_t width, std::uint32_t height) {
+            return source.channels.size() == 1
+                       ? load_channel(part, source.channels[0], width, height)
+                       : load_luminance(part, source, width, height);
         });
 }
 
 LoadedImage load_exr_image(const std::filesystem::path& path) {
     return read_exr(path, choose_image,
-                    [](auto& part, const auto& channels, std::uint32_t width,
+                    [](auto& part, const Source& source, std::uint32_t width,
                        std::uint32_t height) -> LoadedImage {
-                        if (channels.size() == 1) {
-                            return load_channel(part, channels[0], width, height);
+                        if (source.channels.size() == 1) {
+                            return load_channel(part, source.channels[0], width, height);
                         }
-                        return load_colour(part, channels, width, height);
+                        return load_colour(part, source.channels, width, height);
                     });
+}
+
+std::vector<std::string> exr_channels(const std::filesystem::path& path) {
+    return with_exr(path, [](const Imf::MultiPartInputFile& file) {
+        const std::vector<int> parts = flat_parts(file);
+        check_parts(parts);
+        return Names(file, parts).loadable();
+    });
 }
 
 }  // namespace quadtile::detail

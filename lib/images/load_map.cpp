@@ -66,12 +66,15 @@ LoadedMap allocate_map(std::uint32_t width, std::uint32_t height, TexelFormat fo
     return {allocate_image(width, height, format), std::move(channel)};
 }
 
+std::vector<std::string> component_names(bool colour) {
+    return colour ? std::vector<std::string>{"R", "G", "B"} : std::vector<std::string>{"Y"};
+}
+
 ComponentChoice choose_component(bool colour, const std::string& channel) {
     if (channel.empty()) {
         return colour ? ComponentChoice{true, 0, "luminance"} : ComponentChoice{false, 0, "Y"};
     }
-    const std::vector<std::string> available =
-        colour ? std::vector<std::string>{"R", "G", "B"} : std::vector<std::string>{"Y"};
+    const std::vector<std::string> available = component_names(colour);
     const auto found = std::ranges::find(available, channel);
     if (found == available.end()) {
         throw_unknown_channel(channel, available);
@@ -102,6 +105,20 @@ LoadedMap load_map(const std::filesystem::path& path, const std::string& channel
                 break;
         }
         return detail::load_png(path, channel);
+    });
+}
+
+std::vector<std::string> channels_of(const std::filesystem::path& path) {
+    return detail::with_file_name(path, [&] {
+        switch (detail::identify(path)) {
+            case detail::FileType::exr:
+                return detail::exr_channels(path);
+            case detail::FileType::pfm:
+                return detail::pfm_channels(path);
+            case detail::FileType::png:
+                break;
+        }
+        return detail::png_channels(path);
     });
 }
 

@@ -121,4 +121,9 @@ LoadedImage load_pfm_image(const std::filesystem::path& path) {
     return image;
 }
 
+std::vector<std::string> pfm_channels(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return component_names(read_header(file).colour);
+}
+
 }  // namespace quadtile::detail

@@ -138,6 +138,7 @@ class PngFile {
     [[nodiscard]] std::uint32_t height() const noexcept { return height_; }
     // 1: grey, 2: grey and alpha, 3: colour, 4: colour and alpha.
     [[nodiscard]] std::size_t components() const noexcept { return components_; }
+    [[nodiscard]] bool has_colour() const noexcept { return components_ >= 3; }
     [[nodiscard]] bool has_16_bits() const noexcept { return has_16_bits_; }
 
     // T: std::uint8_t or std::uint16_t. Grey becomes colour, and alpha the largest value, where
@@ -214,7 +215,7 @@ LoadedImage image_from(const PngFile& file, TexelFormat format) {
 
 LoadedMap load_png(const std::filesystem::path& path, const std::string& channel) {
     const PngFile file(path);
-    const ComponentChoice choice = choose_component(file.components() >= 3, channel);
+    const ComponentChoice choice = choose_component(file.has_colour(), channel);
     return file.has_16_bits() ? map_from<std::uint16_t>(file, choice)
                               : map_from<std::uint8_t>(file, choice);
 }
@@ -236,6 +237,10 @@ LoadedImage load_png_image(const std::filesystem::path& path, bool linear) {
         values[i] = static_cast<float>(pixels[i]) / ONE<std::uint16_t>;
     }
     return image;
+}
+
+std::vector<std::string> png_channels(const std::filesystem::path& path) {
+    return component_names(PngFile(path).has_colour());
 }
 
 }  // namespace quadtile::detail

@@ -62,6 +62,20 @@ class LoadMap : public ::testing::Test {
         return "no error";
     }
 
+    std::vector<std::string> channels(const std::string& bytes) const {
+        return channels_of(directory_.add("map", bytes));
+    }
+
+    std::string channels_failure(const std::string& bytes) const {
+        try {
+            (void)channels(bytes);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+            return error.what();
+        }
+        return "no error";
+    }
+
     TemporaryDirectory directory_;
 };
 
@@ -170,6 +184,94 @@ TEST_F(LoadMap, ExrPartWithTheChannel) {
     EXPECT_EQ(values(bytes), ramp(1.0F));
     EXPECT_EQ(values(bytes, "count"), ramp(2.0F));
     EXPECT_THAT(failure(bytes, "Y"), HasSubstr("it has Z, count"));
+}
+
+TEST_F(LoadMap, ExrLayerByNameIsItsLuminance) {
+    const std::string bytes = encode_exr_channels(WIDTH, HEIGHT,
+                                                  {{"diffuse.R", ramp(1.0F)},
+                                                   {"diffuse.G", ramp(2.0F)},
+                                                   {"diffuse.B", ramp(3.0F)},
+                                                   {"flat.R", ramp(4.0F)},
+                                                   {"flat.G", ramp(5.0F)}});
+    std::vector<float> expected;
+    for (std::size_t i = 0; i < ramp().size(); ++i) {
+        expected.push_back(0.212639F * ramp(1.0F)[i] + 0.715169F * ramp(2.0F)[i] +
+                           0.072192F * ramp(3.0F)[i]);
+    }
+    EXPECT_EQ(values(bytes, "diffuse"), expected);
+    EXPECT_EQ(load(bytes, "diffuse").channel, "diffuse");
+    EXPECT_EQ(values(bytes, "diffuse.R"), ramp(1.0F));
+    EXPECT_THAT(failure(bytes, "flat"), HasSubstr("it has diffuse, diffuse.B, diffuse.G"));
+    EXPECT_THAT(failure(bytes, "diffuse."), HasSubstr("no channel 'diffuse.'"));
+    EXPECT_EQ(channels(bytes), (std::vector<std::string>{"diffuse", "diffuse.B", "diffuse.G",
+                                                         "diffuse.R", "flat.G", "flat.R"}));
+}
+
+// OpenEXR itself compares as many characters as a name in a file can have.
+TEST_F(LoadMap, ExrChannelWithALongerNameIsAnotherOne) {
+    const std::string name(255, 'n');
+    const std::string bytes = encode_exr_channels(WIDTH, HEIGHT, {{name, ramp()}});
+    EXPECT_EQ(values(bytes, name), ramp());
+    EXPECT_THAT(failure(bytes, name + "n"), HasSubstr("it has no channel"));
+}
+
+TEST_F(LoadMap, ExrLayersInLayers) {
+    const std::string bytes = encode_exr_channels(
+        WIDTH, HEIGHT,
+        {{"a.b.R", ramp(1.0F)}, {"a.b.G", ramp(1.0F)}, {"a.b.B", ramp(1.0F)}, {"a.X", ramp()}});
+    EXPECT_EQ(channels(bytes), (std::vector<std::string>{"a.X", "a.b", "a.b.B", "a.b.G", "a.b.R"}));
+    EXPECT_EQ(load(bytes, "a.b").shape.format, TexelFormat::r32_float);
+    EXPECT_THAT(failure(bytes, "a"), HasSubstr("no channel 'a'"));
+}
+
+TEST_F(LoadMap, ExrChannelGoesBeforeALayerOfItsName) {
+    const std::string bytes = encode_exr_channels(
+        WIDTH, HEIGHT,
+        {{"a", ramp(1.0F)}, {"a.R", ramp(2.0F)}, {"a.G", ramp(3.0F)}, {"a.B", ramp(4.0F)}});
+    EXPECT_EQ(values(bytes, "a"), ramp(1.0F));
+    EXPECT_EQ(channels(bytes), (std::vector<std::string>{"a", "a.B", "a.G", "a.R"}));
+}
+
+TEST_F(LoadMap, ChannelsOfExr) {
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(
+        channels(encode_exr_channels(WIDTH, HEIGHT,
+                                     {{"Y", ramp()},
+                                      {"light.count", ramp(), {}, true},
+                                      {"R", ramp()},
+                                      {"id", {}, std::vector<std::uint32_t>(WIDTH * HEIGHT)}})),
+        (Names{"R", "Y", "id", "light.count"}));
+    EXPECT_EQ(
+        channels(encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}})),
+        (Names{"B", "G", "R"}));  // their luminance has no name
+    EXPECT_EQ(channels(encode_exr_parts(WIDTH, HEIGHT, {"Z", ramp()}, {"count", ramp()})),
+              (Names{"Z", "count"}));
+    EXPECT_EQ(channels(encode_exr_luminance_chroma(8, 6)), Names{"Y"});
+    EXPECT_THAT(channels_failure(encode_exr_deep(4, 3)), HasSubstr("deep data"));
+}
+
+TEST_F(LoadMap, ChannelsOfPfmAndPng) {
+    using Names = std::vector<std::string>;
+    const std::vector<float> pixels(12, 1.0F);
+    EXPECT_EQ(channels(encode_pfm_values(4, 3, false, pixels, true)), Names{"Y"});
+    EXPECT_EQ(channels(encode_pfm_values(2, 2, true, pixels, false)), (Names{"R", "G", "B"}));
+    const std::vector<std::uint16_t> samples(12, 7);
+    EXPECT_EQ(channels(encode_png_samples(4, 3, PngType::grey, 16, samples)), Names{"Y"});
+    EXPECT_EQ(channels(encode_png_samples(3, 2, PngType::grey_alpha, 8, samples)), Names{"Y"});
+    EXPECT_EQ(channels(encode_png_samples(2, 2, PngType::colour, 8, samples)),
+              (Names{"R", "G", "B"}));
+    EXPECT_EQ(channels(encode_png_samples(3, 1, PngType::colour_alpha, 16, samples)),
+              (Names{"R", "G", "B"}));
+}
+
+TEST_F(LoadMap, ChannelsOfWhatIsNoImage) {
+    EXPECT_THAT(channels_failure(""), AllOf(HasSubstr((directory_.path() / "map").string()),
+                                            HasSubstr("the file is empty")));
+    EXPECT_THAT(channels_failure("{}"), HasSubstr("not an OpenEXR, PFM or PNG image"));
+    EXPECT_THAT(channels_failure("Pf\n0 4\n-1\n"), HasSubstr("0 x 4"));
+    EXPECT_THAT(channels_failure(encode_exr_channels(1, 1, {{"Y", {1.0F}}}).substr(0, 100)),
+                HasSubstr("damaged or truncated OpenEXR file"));
+    EXPECT_THROW((void)channels_of(directory_.path() / "missing.exr"), Error);
 }
 
 TEST_F(LoadMap, ExrSubsampledChannelIsAnError) {

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace quadtile {
 
@@ -58,13 +59,16 @@ struct ImageSelection {
 ///     service.submit({.map = loaded.view(), .texels_owner = loaded.texels, .threshold =
 ///     threshold});
 struct LoadedMap : LoadedImage {
-    std::string channel;  ///< where the importance came from: a channel's name, or "luminance"
+    /// Where the importance came from: a channel's name, a layer's, or "luminance".
+    std::string channel;
 };
 
 /// Loads the map in a file; the file's first bytes say which format it has.
 ///
 /// `channel` names the channel to take. Empty: Y, else the luminance of R, G and B, else the first
-/// one. Grey PFM and PNG images have a channel Y, colour images R, G and B; alpha is ignored.
+/// one. Grey PFM and PNG images have a channel Y, colour images R, G and B; alpha is ignored. The
+/// name of an OpenEXR layer gives the luminance of its colours: "diffuse" that of diffuse.R,
+/// diffuse.G and diffuse.B, where no channel has this name.
 /// Importance is data: no transfer function is removed, PNG values are taken as linear. An OpenEXR
 /// data window is moved to (0, 0); of several parts the first one that has the channel is read, of
 /// several resolutions the full one.
@@ -77,5 +81,15 @@ struct LoadedMap : LoadedImage {
 /// std::bad_alloc. Thread-safe.
 [[nodiscard]] QUADTILE_API LoadedMap load_map(const std::filesystem::path& path,
                                               const std::string& channel = {});
+
+/// The names that load_map takes for this file, each once: Y of a grey PFM or PNG image, R, G and B
+/// of one in colour. Of OpenEXR the channels of all parts, in the file's order (diffuse.R, with the
+/// layer's name), without those that are subsampled, for which load_map has no value at each texel;
+/// a layer that load_map takes by its name (diffuse) stands before its channels.
+///
+/// Reads no texels: those that are missing are found by load_map.
+///
+/// Throws as load_map does. Thread-safe.
+[[nodiscard]] QUADTILE_API std::vector<std::string> channels_of(const std::filesystem::path& path);
 
 }  // namespace quadtile
