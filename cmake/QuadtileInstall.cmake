@@ -1,5 +1,5 @@
-# What `cmake --install` and cpack take, in two components: quadtile_runtime (the program, shared
-# libraries) and quadtile_development (headers, static libraries, what find_package and pkg-config read).
+# What `cmake --install` and cpack take, in three components: quadtile_runtime (the program, shared libraries),
+# quadtile_viewer, and quadtile_development (headers, static libraries, what find_package and pkg-config read).
 
 include(CMakePackageConfigHelpers)
 
@@ -28,16 +28,21 @@ endforeach()
 if(TARGET quadtile_cli)
     install(TARGETS quadtile_cli RUNTIME ${runtime})
 endif()
+if(TARGET quadtile_viewer)
+    install(TARGETS quadtile_viewer RUNTIME COMPONENT quadtile_viewer)
+endif()
 if(BUILD_SHARED_LIBS)
     # They find each other wherever the installation lies.
     set_target_properties(quadtile PROPERTIES INSTALL_RPATH $ORIGIN)
     if(TARGET quadtile_images)
         set_target_properties(quadtile_images PROPERTIES INSTALL_RPATH $ORIGIN)
     endif()
-    if(TARGET quadtile_cli)
-        file(RELATIVE_PATH libraries_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-        set_target_properties(quadtile_cli PROPERTIES INSTALL_RPATH $ORIGIN/${libraries_from_program})
-    endif()
+    file(RELATIVE_PATH libraries_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+    foreach(program quadtile_cli quadtile_viewer)
+        if(TARGET ${program})
+            set_target_properties(${program} PROPERTIES INSTALL_RPATH $ORIGIN/${libraries_from_program})
+        endif()
+    endforeach()
 endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} ${runtime})

@@ -1,9 +1,12 @@
-# cpack, in builds of shared libraries: the Debian packages quadtile (program and libraries) and
+# cpack, in builds of shared libraries: the Debian packages quadtile (program and libraries), quadtile-viewer and
 # quadtile-dev, for the distribution that they are built on.
 
 set(CPACK_PACKAGE_CONTACT "the quadtile authors <quadtile@authors.invalid>")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL quadtile_runtime quadtile_development)
+if(TARGET quadtile_viewer)
+    list(APPEND CPACK_COMPONENTS_ALL quadtile_viewer)
+endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -18,4 +21,9 @@ set(CPACK_DEBIAN_QUADTILE_DEVELOPMENT_PACKAGE_NAME quadtile-dev)
 set(CPACK_DEBIAN_QUADTILE_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_QUADTILE_DEVELOPMENT_PACKAGE_DEPENDS
     "quadtile (= ${PROJECT_VERSION}), libvulkan-dev")
+set(CPACK_DEBIAN_QUADTILE_VIEWER_PACKAGE_NAME quadtile-viewer)
+set(CPACK_DEBIAN_QUADTILE_VIEWER_PACKAGE_SECTION graphics)
+set(CPACK_DEBIAN_QUADTILE_VIEWER_PACKAGE_DEPENDS
+    "quadtile (= ${PROJECT_VERSION}), libglfw3, libvulkan1, libstb0")
+set(CPACK_DEBIAN_QUADTILE_VIEWER_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
 include(CPack)

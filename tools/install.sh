@@ -10,6 +10,8 @@ packages=(
     libshaderc-dev glslang-dev
     libopenexr-dev libstb-dev libcli11-dev nlohmann-json3-dev
     libgtest-dev libgmock-dev libbenchmark-dev python3-numpy
+    # The viewer, and the tests of its window.
+    libglfw3-dev libimgui-dev fonts-dejavu-core xvfb xdotool
     # For the tests of packages, and cpack.
     pkgconf dpkg-dev
     # A Vulkan driver for machines without a GPU, and the checks that the tests run with.

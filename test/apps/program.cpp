@@ -20,11 +20,6 @@ namespace {
 
 constexpr unsigned int TIME_LIMIT_SECONDS = 120;
 
-std::string program_path() {
-    const char* const path = std::getenv("QUADTILE_CLI");
-    return path != nullptr ? path : QUADTILE_CLI_PATH;
-}
-
 void redirect(int stream, const char* path) {
     const int file = ::open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     ::dup2(file, stream);
@@ -63,12 +58,11 @@ void limit(int resource, rlim_t value) {
 
 }  // namespace
 
-ProgramResult run_program(const std::vector<std::string>& arguments,
-                          const ProgramOptions& options) {
+ProgramResult run_executable(const std::string& program, const std::vector<std::string>& arguments,
+                             const ProgramOptions& options) {
     const TemporaryDirectory streams;
     const std::string output = (streams.path() / "out").string();
     const std::string error = (streams.path() / "err").string();
-    const std::string program = program_path();
     std::vector<const char*> argv{program.c_str()};
     for (const std::string& argument : arguments) {
         argv.push_back(argument.c_str());

@@ -1,4 +1,4 @@
-// Runs the built `quadtile` program as its users do.
+// Runs programs that were built as their users do.
 
 #pragma once
 
@@ -27,8 +27,12 @@ struct ProgramResult {
     std::string error;
 };
 
-// The program of this build, or the one that the environment variable QUADTILE_CLI names. A run
-// that takes longer than two minutes is ended.
+// A run that takes longer than two minutes is ended.
+[[nodiscard]] ProgramResult run_executable(const std::string& program,
+                                           const std::vector<std::string>& arguments,
+                                           const ProgramOptions& options);
+
+// `quadtile` of this build, or the one that the environment variable QUADTILE_CLI names.
 [[nodiscard]] ProgramResult run_program(const std::vector<std::string>& arguments,
                                         const ProgramOptions& options);
 

@@ -28,3 +28,6 @@ check() {
 }
 check quadtile libc6 'libstdc++6' libvulkan1
 check quadtile-dev quadtile libvulkan-dev
+if compgen -G "$directory/quadtile-viewer_*.deb" >/dev/null; then
+    check quadtile-viewer quadtile libglfw3
+fi

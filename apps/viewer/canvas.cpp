@@ -1,0 +1,217 @@
+#include "canvas.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace quadtile::viewer {
+
+namespace {
+
+constexpr std::uint32_t MAP_VERTEX_SHADER[] =
+#include "map.vert.inc"
+    ;
+constexpr std::uint32_t MAP_FRAGMENT_SHADER[] =
+#include "map.frag.inc"
+    ;
+constexpr std::uint32_t TILES_VERTEX_SHADER[] =
+#include "tiles.vert.inc"
+    ;
+constexpr std::uint32_t TILES_FRAGMENT_SHADER[] =
+#include "tiles.frag.inc"
+    ;
+
+using Stage = vk::ShaderStageFlagBits;
+
+constexpr float LEAST_NORMAL = std::numeric_limits<float>::min();
+
+constexpr auto DRAWING_STAGES = Stage::eVertex | Stage::eFragment;
+
+void write_table(std::byte* colours, std::uint32_t table, const ColourTable& from) {
+    std::array<std::uint32_t, COLOUR_TABLE_SIZE> words;
+    std::ranges::transform(from, words.begin(), [](const app::Rgb& colour) {
+        return colour[0] | std::uint32_t{colour[1]} << 8U | std::uint32_t{colour[2]} << 16U;
+    });
+    std::memcpy(colours + std::size_t{table} * sizeof(words), words.data(), sizeof(words));
+}
+
+}  // namespace
+
+// ---- What is seen
+
+View fit(const MapShape& shape, const vk::Rect2D& area) {
+    const float zoom =
+        std::min(static_cast<float>(area.extent.width) / static_cast<float>(shape.width),
+                 static_cast<float>(area.extent.height) / static_cast<float>(shape.height));
+    return centred(static_cast<float>(shape.width) / 2.0F, static_cast<float>(shape.height) / 2.0F,
+                   zoom, area);
+}
+
+View centred(float texel_x, float texel_y, float zoom, const vk::Rect2D& area) {
+    const auto middle = [](std::int32_t offset, std::uint32_t extent) {
+        return static_cast<float>(offset) + static_cast<float>(extent) / 2.0F;
+    };
+    // Whole pixels: at 1:1 texels are pixels then.
+    return {zoom, std::round(middle(area.offset.x, area.extent.width) - texel_x * zoom),
+            std::round(middle(area.offset.y, area.extent.height) - texel_y * zoom)};
+}
+
+Drawing make_drawing(const MapShape& shape, const DrawingSettings& settings, const Range& range,
+                     const View& view, vk::Extent2D target, float pixel_scale) {
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    // Nodes of this level take between one pixel and two.
+    const auto smallest =
+        static_cast<std::uint32_t>(std::max(0.0F, std::floor(-std::log2(view.zoom))));
+    const std::uint32_t level = std::min(std::max(settings.level, smallest), top);
+    const auto value = [&](float importance) {
+        return settings.logarithmic ? std::log2(importance) : importance;
+    };
+    return {.target_width = static_cast<float>(target.width),
+            .target_height = static_cast<float>(target.height),
+            .origin_x = view.origin_x,
+            .origin_y = view.origin_y,
+            .zoom = view.zoom,
+            .map_width = shape.width,
+            .map_height = shape.height,
+            .top_level = top,
+            .level = level,
+            .is_minified = std::ldexp(view.zoom, static_cast<int>(level)) < 1.0F ? 1U : 0U,
+            .is_logarithmic = settings.logarithmic ? 1U : 0U,
+            .range_low = value(range.low),
+            // Their logarithms may be equal.
+            .range_scale = 1.0F / std::max(value(range.high) - value(range.low), LEAST_NORMAL),
+            .fill = static_cast<std::uint32_t>(settings.fill),
+            .fill_opacity = settings.fill_opacity,
+            .outline_pixels = settings.outlines ? settings.outline_width * pixel_scale : 0.0F,
+            .mark_clamped = settings.mark_clamped ? 1U : 0U};
+}
+
+static_assert(static_cast<std::uint32_t>(Fill::none) == FILL_NONE &&
+              static_cast<std::uint32_t>(Fill::level) == FILL_LEVEL &&
+              static_cast<std::uint32_t>(Fill::ratio) == FILL_RATIO &&
+              static_cast<std::uint32_t>(Fill::order) == FILL_ORDER);
+static_assert(COLOUR_MAP_SIZE == COLOUR_TABLE_SIZE);
+
+// ---- What draws it
+
+Canvas::Canvas(Gpu& gpu, vk::RenderPass render_pass)
+    : gpu_(gpu),
+      colours_(gpu.make_buffer(3 * COLOUR_TABLE_SIZE * sizeof(std::uint32_t),
+                               vk::BufferUsageFlagBits::eStorageBuffer, MemoryUse::upload)) {
+    using Type = vk::DescriptorType;
+    const std::array<vk::DescriptorSetLayoutBinding, 4> bindings{
+        {{0, Type::eSampledImage, 1, DRAWING_STAGES},
+         {1, Type::eStorageBuffer, 1, DRAWING_STAGES},
+         {2, Type::eStorageBuffer, 1, DRAWING_STAGES},
+         {3, Type::eStorageBuffer, 1, DRAWING_STAGES}}};
+    const vk::Device device = gpu.device();
+    descriptor_layout_ = device.createDescriptorSetLayoutUnique(
+        vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
+    const std::array<vk::DescriptorPoolSize, 2> sizes{
+        {{Type::eSampledImage, 1}, {Type::eStorageBuffer, 3}}};
+    descriptor_pool_ = device.createDescriptorPoolUnique(
+        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
+    descriptors_ = device.allocateDescriptorSets(
+        vk::DescriptorSetAllocateInfo{.descriptorPool = *descriptor_pool_}.setSetLayouts(
+            *descriptor_layout_))[0];
+    const vk::PushConstantRange drawing{.stageFlags = DRAWING_STAGES, .size = sizeof(Drawing)};
+    pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
+                                                             .setSetLayouts(*descriptor_layout_)
+                                                             .setPushConstantRanges(drawing));
+    map_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, render_pass, MAP_VERTEX_SHADER,
+                                           MAP_FRAGMENT_SHADER);
+    tiles_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, render_pass, TILES_VERTEX_SHADER,
+                                             TILES_FRAGMENT_SHADER);
+    write_table(colours_.mapped, LEVEL_COLOURS, colour_table(ColourMap::turbo));
+    write_table(colours_.mapped, RATIO_COLOURS, colour_table(ColourMap::viridis));
+}
+
+void Canvas::set_colours(ColourMap map_colours) {
+    if (map_colours_ != map_colours) {
+        gpu_.device().waitIdle();
+        write_table(colours_.mapped, MAP_COLOURS, importance_colours(map_colours));
+        map_colours_ = map_colours;
+    }
+}
+
+void Canvas::bind_map(const MapTiles& map) {
+    if (bound_generation_ == map.generation()) {
+        return;
+    }
+    gpu_.device().waitIdle();  // a frame may still use the descriptors
+    const vk::DescriptorImageInfo image{.imageView = map.map_view(),
+                                        .imageLayout = vk::ImageLayout::eShaderReadOnlyOptimal};
+    const std::array<vk::DescriptorBufferInfo, 3> buffers{{{map.pyramid(), 0, VK_WHOLE_SIZE},
+                                                           {map.tile_list(), 0, VK_WHOLE_SIZE},
+                                                           {*colours_.handle, 0, VK_WHOLE_SIZE}}};
+    gpu_.device().updateDescriptorSets(
+        {vk::WriteDescriptorSet{.dstSet = descriptors_,
+                                .dstBinding = 0,
+                                .descriptorType = vk::DescriptorType::eSampledImage}
+             .setImageInfo(image),
+         vk::WriteDescriptorSet{.dstSet = descriptors_,
+                                .dstBinding = 1,
+                                .descriptorType = vk::DescriptorType::eStorageBuffer}
+             .setBufferInfo(buffers)},
+        {});
+    bound_generation_ = map.generation();
+}
+
+void Canvas::draw(vk::CommandBuffer commands, const MapTiles& map, const Drawing& drawing,
+                  const vk::Rect2D& area) {
+    bind_map(map);
+    // The tiles cover the map; without anything to see of them it is drawn as one rectangle.
+    const bool shows_tiles =
+        map.has_tiles() &&
+        (drawing.outline_pixels > 0.0F || drawing.fill != FILL_NONE || drawing.mark_clamped != 0);
+    using Point = vk::PipelineBindPoint;
+    commands.bindPipeline(Point::eGraphics, shows_tiles ? *tiles_pipeline_ : *map_pipeline_);
+    commands.bindDescriptorSets(Point::eGraphics, *pipeline_layout_, 0, descriptors_, {});
+    commands.pushConstants<Drawing>(*pipeline_layout_, DRAWING_STAGES, 0, drawing);
+    commands.setViewport(
+        0, vk::Viewport{
+               .width = drawing.target_width, .height = drawing.target_height, .maxDepth = 1.0F});
+    commands.setScissor(0, area);
+    if (shows_tiles) {
+        commands.drawIndirect(map.tile_list(), offsetof(TileListHeader, draw_vertex_count), 1, 0);
+    } else {
+        commands.draw(4, 1, 0, 0);
+    }
+}
+
+vk::UniqueRenderPass make_render_pass(vk::Device device, vk::Format format,
+                                      vk::ImageLayout final_layout) {
+    const vk::AttachmentDescription colour{.format = format,
+                                           .loadOp = vk::AttachmentLoadOp::eClear,
+                                           .storeOp = vk::AttachmentStoreOp::eStore,
+                                           .stencilLoadOp = vk::AttachmentLoadOp::eDontCare,
+                                           .stencilStoreOp = vk::AttachmentStoreOp::eDontCare,
+                                           .finalLayout = final_layout};
+    const vk::AttachmentReference reference{.layout = vk::ImageLayout::eColorAttachmentOptimal};
+    const vk::SubpassDescription subpass{.colorAttachmentCount = 1,
+                                         .pColorAttachments = &reference};
+    using Access = vk::AccessFlagBits;
+    using PipelineStage = vk::PipelineStageFlagBits;
+    // Before: the semaphore of a swapchain's image, or the copy of the last picture. After: such a
+    // copy.
+    const std::array<vk::SubpassDependency, 2> dependencies{
+        {{.srcSubpass = VK_SUBPASS_EXTERNAL,
+          .dstSubpass = 0,
+          .srcStageMask = PipelineStage::eColorAttachmentOutput | PipelineStage::eTransfer,
+          .dstStageMask = PipelineStage::eColorAttachmentOutput,
+          .srcAccessMask = Access::eColorAttachmentWrite,
+          .dstAccessMask = Access::eColorAttachmentWrite},
+         {.srcSubpass = 0,
+          .dstSubpass = VK_SUBPASS_EXTERNAL,
+          .srcStageMask = PipelineStage::eColorAttachmentOutput,
+          .dstStageMask = PipelineStage::eTransfer,
+          .srcAccessMask = Access::eColorAttachmentWrite,
+          .dstAccessMask = Access::eTransferRead}}};
+    return device.createRenderPassUnique(
+        vk::RenderPassCreateInfo{}.setAttachments(colour).setSubpasses(subpass).setDependencies(
+            dependencies));
+}
+
+}  // namespace quadtile::viewer

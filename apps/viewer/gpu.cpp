@@ -1,0 +1,373 @@
+#include "gpu.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+VULKAN_HPP_DEFAULT_DISPATCH_LOADER_DYNAMIC_STORAGE
+
+namespace quadtile::viewer {
+
+namespace {
+
+constexpr const char* VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation";
+constexpr std::uint64_t LONGEST_RUN_NANOSECONDS = 10'000'000'000;
+
+VKAPI_ATTR VkBool32 VKAPI_CALL print_message(VkDebugUtilsMessageSeverityFlagBitsEXT /*severity*/,
+                                             VkDebugUtilsMessageTypeFlagsEXT /*types*/,
+                                             const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                             void* count) {
+    std::fprintf(stderr, "%s\n", data->pMessage);
+    ++*static_cast<std::atomic<std::uint32_t>*>(count);
+    return VK_FALSE;
+}
+
+bool has_extension(vk::PhysicalDevice device, std::string_view name) {
+    return std::ranges::any_of(
+        device.enumerateDeviceExtensionProperties(),
+        [&](const vk::ExtensionProperties& one) { return name == one.extensionName.data(); });
+}
+
+// A family whose queues draw, compute, and present where there is a surface.
+std::optional<std::uint32_t> find_queue_family(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
+    constexpr auto NEEDED = vk::QueueFlagBits::eGraphics | vk::QueueFlagBits::eCompute;
+    const auto families = device.getQueueFamilyProperties();
+    for (std::uint32_t i = 0; i < families.size(); ++i) {
+        if ((families[i].queueFlags & NEEDED) == NEEDED &&
+            (!surface || device.getSurfaceSupportKHR(i, surface) == VK_TRUE)) {
+            return i;
+        }
+    }
+    return {};
+}
+
+// Why a device will not do; empty if it does.
+std::string objection_to(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
+    if (device.getProperties().apiVersion < VK_API_VERSION_1_2) {
+        return "it has no Vulkan 1.2";
+    }
+    if (!find_queue_family(device, {})) {
+        return "it has no queue for graphics and compute";
+    }
+    if (surface && (!has_extension(device, VK_KHR_SWAPCHAIN_EXTENSION_NAME) ||
+                    !find_queue_family(device, surface))) {
+        return "it does not present to this window system; --screenshot draws without";
+    }
+    vk::PhysicalDeviceVulkan12Features has;
+    vk::PhysicalDeviceFeatures2 features{.pNext = &has};
+    device.getFeatures2(&features);
+    if (has.vulkanMemoryModel == VK_FALSE || has.vulkanMemoryModelDeviceScope == VK_FALSE) {
+        return "it lacks vulkanMemoryModel or vulkanMemoryModelDeviceScope";
+    }
+    return {};
+}
+
+int rank(vk::PhysicalDevice device) {
+    switch (device.getProperties().deviceType) {
+        case vk::PhysicalDeviceType::eDiscreteGpu:
+            return 3;
+        case vk::PhysicalDeviceType::eIntegratedGpu:
+            return 2;
+        case vk::PhysicalDeviceType::eVirtualGpu:
+            return 1;
+        default:
+            return 0;
+    }
+}
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+bool is_selected(const std::string& select, std::size_t index, const std::string& name) {
+    std::size_t number = 0;
+    const char* const end = select.data() + select.size();
+    const auto [last, error] = std::from_chars(select.data(), end, number);
+    if (error == std::errc() && last == end) {
+        return number == index;
+    }
+    return lower_case(name).find(lower_case(select)) != std::string::npos;
+}
+
+vk::MemoryPropertyFlags required_properties(MemoryUse use) {
+    using Property = vk::MemoryPropertyFlagBits;
+    return use == MemoryUse::device ? Property::eDeviceLocal
+                                    : Property::eHostVisible | Property::eHostCoherent;
+}
+
+vk::MemoryPropertyFlags preferred_properties(MemoryUse use) {
+    const vk::MemoryPropertyFlags required = required_properties(use);
+    return use == MemoryUse::readback ? required | vk::MemoryPropertyFlagBits::eHostCached
+                                      : required;
+}
+
+}  // namespace
+
+// ---- The instance
+
+Instance::Instance(std::span<const char* const> extensions, bool validation) {
+    VULKAN_HPP_DEFAULT_DISPATCHER.init(::vkGetInstanceProcAddr);
+    const vk::ApplicationInfo application{.pApplicationName = "quadtile-viewer",
+                                          .apiVersion = VK_API_VERSION_1_3};
+    std::vector<const char*> names(extensions.begin(), extensions.end());
+    vk::InstanceCreateInfo info{.pApplicationInfo = &application};
+    const auto synchronisation = vk::ValidationFeatureEnableEXT::eSynchronizationValidation;
+    const vk::ValidationFeaturesEXT features{.enabledValidationFeatureCount = 1,
+                                             .pEnabledValidationFeatures = &synchronisation};
+    if (validation) {
+        const auto layers = vk::enumerateInstanceLayerProperties();
+        if (std::ranges::none_of(layers, [](const vk::LayerProperties& layer) {
+                return std::string_view(layer.layerName) == VALIDATION_LAYER;
+            })) {
+            throw std::runtime_error(std::string(VALIDATION_LAYER) +
+                                     " is not installed (Debian: vulkan-validationlayers)");
+        }
+        names.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+        info.setPEnabledLayerNames(VALIDATION_LAYER).setPNext(&features);
+    }
+    info.setPEnabledExtensionNames(names);
+    try {
+        instance_ = vk::createInstanceUnique(info);
+    } catch (const vk::IncompatibleDriverError&) {
+        throw std::runtime_error("no Vulkan driver was found (Debian: mesa-vulkan-drivers)");
+    }
+    VULKAN_HPP_DEFAULT_DISPATCHER.init(*instance_);
+    if (validation) {
+        using Severity = vk::DebugUtilsMessageSeverityFlagBitsEXT;
+        using Type = vk::DebugUtilsMessageTypeFlagBitsEXT;
+        messenger_ = instance_->createDebugUtilsMessengerEXTUnique(
+            {.messageSeverity = Severity::eWarning | Severity::eError,
+             .messageType = Type::eValidation | Type::ePerformance,
+             .pfnUserCallback = print_message,
+             .pUserData = &validation_messages_});
+    }
+}
+
+// ---- The device
+
+Gpu::Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR surface)
+    : instance_(instance.handle()), validates_(instance.validates()) {
+    choose_physical_device(select, surface);
+    make_device(static_cast<bool>(surface));
+    command_pool_ = device_->createCommandPoolUnique(
+        {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
+         .queueFamilyIndex = queue_family_});
+    commands_ = std::move(device_->allocateCommandBuffersUnique(
+        {.commandPool = *command_pool_, .commandBufferCount = 1})[0]);
+    done_ = device_->createFenceUnique({});
+}
+
+Gpu::~Gpu() {
+    // What has not ended must not lose its memory; after a loss nothing is left that could.
+    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(*device_);
+}
+
+void Gpu::choose_physical_device(const std::string& select, vk::SurfaceKHR surface) {
+    const char* const variable = std::getenv("QUADTILE_DEVICE");
+    const std::string wanted =
+        !select.empty() ? select : std::string(variable == nullptr ? "" : variable);
+    const std::vector<vk::PhysicalDevice> all = instance_.enumeratePhysicalDevices();
+    std::string objections;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::string name = all[i].getProperties().deviceName.data();
+        choices_.push_back({name, objection_to(all[i], surface)});
+        if (!choices_.back().objection.empty()) {
+            objections += "; " + name + ": " + choices_.back().objection;
+        } else if (!wanted.empty() && !is_selected(wanted, i, name)) {
+            objections += "; " + name + ": it is not '" + wanted + "'";
+        } else if (!physical_device_ || rank(all[i]) > rank(physical_device_)) {
+            physical_device_ = all[i];
+            chosen_ = i;
+        }
+    }
+    if (!physical_device_) {
+        throw std::runtime_error("no Vulkan device will do" + objections);
+    }
+    queue_family_ = find_queue_family(physical_device_, surface).value();
+    const vk::QueueFamilyProperties family =
+        physical_device_.getQueueFamilyProperties()[queue_family_];
+    if (family.timestampValidBits > 0) {
+        timestamp_milliseconds_ = physical_device_.getProperties().limits.timestampPeriod * 1e-6;
+    }
+}
+
+void Gpu::make_device(bool presents) {
+    const float priority = 1.0F;
+    const vk::DeviceQueueCreateInfo queue{
+        .queueFamilyIndex = queue_family_, .queueCount = 1, .pQueuePriorities = &priority};
+    // quadtile needs the memory model, and makes use of subgroups of a known size.
+    vk::PhysicalDeviceSubgroupSizeControlFeatures subgroups;
+    if (physical_device_.getProperties().apiVersion >= VK_API_VERSION_1_3) {
+        vk::PhysicalDeviceFeatures2 has{.pNext = &subgroups};
+        physical_device_.getFeatures2(&has);
+    }
+    controls_subgroups_ =
+        subgroups.subgroupSizeControl == VK_TRUE && subgroups.computeFullSubgroups == VK_TRUE;
+    vk::PhysicalDeviceVulkan12Features use{
+        .pNext = controls_subgroups_ ? &subgroups : nullptr,
+        .vulkanMemoryModel = VK_TRUE,
+        .vulkanMemoryModelDeviceScope = VK_TRUE,
+    };
+    const char* const swapchain = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
+    device_ = physical_device_.createDeviceUnique({.pNext = &use,
+                                                   .queueCreateInfoCount = 1,
+                                                   .pQueueCreateInfos = &queue,
+                                                   .enabledExtensionCount = presents ? 1U : 0U,
+                                                   .ppEnabledExtensionNames = &swapchain});
+    VULKAN_HPP_DEFAULT_DISPATCHER.init(*device_);
+    queue_ = device_->getQueue(queue_family_, 0);
+}
+
+quadtile::AdoptedDevice Gpu::for_quadtile(const std::string& cache_directory) const {
+    quadtile::AdoptedDevice host{
+        .get_instance_proc_addr = VULKAN_HPP_DEFAULT_DISPATCHER.vkGetInstanceProcAddr,
+        .instance = instance_,
+        .physical_device = physical_device_,
+        .device = *device_,
+        .queue_family = queue_family_,
+        .debug_utils = validates_,
+        .cache_directory = cache_directory};
+    host.enabled.subgroup_operations = controls_subgroups_;
+    return host;
+}
+
+void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
+    commands_->reset();  // the recording before may have been left by an error
+    commands_->begin(
+        vk::CommandBufferBeginInfo{.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
+    record(*commands_);
+    commands_->end();
+    queue_.submit(vk::SubmitInfo{.commandBufferCount = 1, .pCommandBuffers = &*commands_}, *done_);
+    if (device_->waitForFences(*done_, VK_TRUE, LONGEST_RUN_NANOSECONDS) != vk::Result::eSuccess) {
+        throw vk::DeviceLostError("work on the GPU did not end within ten seconds");
+    }
+    device_->resetFences(*done_);
+}
+
+// ---- Memory and pipelines
+
+vk::UniqueDeviceMemory Gpu::allocate(const vk::MemoryRequirements& requirements,
+                                     MemoryUse use) const {
+    const auto memory = physical_device_.getMemoryProperties();
+    for (const vk::MemoryPropertyFlags wanted :
+         {preferred_properties(use), required_properties(use)}) {
+        for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+            if (((requirements.memoryTypeBits >> i) & 1U) != 0 &&
+                (memory.memoryTypes[i].propertyFlags & wanted) == wanted) {
+                return device_->allocateMemoryUnique(
+                    {.allocationSize = requirements.size, .memoryTypeIndex = i});
+            }
+        }
+    }
+    throw std::runtime_error("the device has no memory for " +
+                             vk::to_string(required_properties(use)));
+}
+
+Buffer Gpu::make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
+                        MemoryUse use) const {
+    Buffer buffer{.size_bytes = size_bytes};
+    buffer.handle = device_->createBufferUnique({.size = size_bytes, .usage = usage});
+    buffer.memory = allocate(device_->getBufferMemoryRequirements(*buffer.handle), use);
+    device_->bindBufferMemory(*buffer.handle, *buffer.memory, 0);
+    if (use != MemoryUse::device) {
+        buffer.mapped =
+            static_cast<std::byte*>(device_->mapMemory(*buffer.memory, 0, VK_WHOLE_SIZE));
+    }
+    return buffer;
+}
+
+Image Gpu::make_image(vk::Extent2D extent, vk::Format format, vk::ImageUsageFlags usage,
+                      vk::ImageViewType view_type) const {
+    Image image{.extent = extent};
+    image.handle = device_->createImageUnique({.imageType = vk::ImageType::e2D,
+                                               .format = format,
+                                               .extent = {extent.width, extent.height, 1},
+                                               .mipLevels = 1,
+                                               .arrayLayers = 1,
+                                               .usage = usage});
+    image.memory = allocate(device_->getImageMemoryRequirements(*image.handle), MemoryUse::device);
+    device_->bindImageMemory(*image.handle, *image.memory, 0);
+    image.view = device_->createImageViewUnique({.image = *image.handle,
+                                                 .viewType = view_type,
+                                                 .format = format,
+                                                 .subresourceRange = COLOUR_RANGE});
+    return image;
+}
+
+vk::UniqueShaderModule Gpu::make_shader(SpirV words) const {
+    return device_->createShaderModuleUnique(
+        {.codeSize = words.size_bytes(), .pCode = words.data()});
+}
+
+vk::UniquePipeline Gpu::make_compute_pipeline(vk::PipelineLayout layout, SpirV shader) const {
+    const auto module = make_shader(shader);
+    const vk::ComputePipelineCreateInfo info{
+        .stage = {.stage = vk::ShaderStageFlagBits::eCompute, .module = *module, .pName = "main"},
+        .layout = layout};
+    return device_->createComputePipelineUnique({}, info).value;
+}
+
+vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, vk::RenderPass render_pass,
+                                           SpirV vertex_shader, SpirV fragment_shader) const {
+    const auto vertex = make_shader(vertex_shader);
+    const auto fragment = make_shader(fragment_shader);
+    using ShaderStage = vk::ShaderStageFlagBits;
+    const std::array<vk::PipelineShaderStageCreateInfo, 2> stages{
+        {{.stage = ShaderStage::eVertex, .module = *vertex, .pName = "main"},
+         {.stage = ShaderStage::eFragment, .module = *fragment, .pName = "main"}}};
+    const vk::PipelineVertexInputStateCreateInfo vertex_input{};
+    const vk::PipelineInputAssemblyStateCreateInfo assembly{
+        .topology = vk::PrimitiveTopology::eTriangleStrip};
+    const vk::PipelineViewportStateCreateInfo viewport{.viewportCount = 1, .scissorCount = 1};
+    const vk::PipelineRasterizationStateCreateInfo rasterization{.lineWidth = 1.0F};
+    const vk::PipelineMultisampleStateCreateInfo multisample{};
+    using Component = vk::ColorComponentFlagBits;
+    const vk::PipelineColorBlendAttachmentState blend_attachment{
+        .colorWriteMask = Component::eR | Component::eG | Component::eB | Component::eA};
+    const vk::PipelineColorBlendStateCreateInfo blend{.attachmentCount = 1,
+                                                      .pAttachments = &blend_attachment};
+    const std::array dynamic_states{vk::DynamicState::eViewport, vk::DynamicState::eScissor};
+    const auto dynamic = vk::PipelineDynamicStateCreateInfo{}.setDynamicStates(dynamic_states);
+    const vk::GraphicsPipelineCreateInfo info{.stageCount = stages.size(),
+                                              .pStages = stages.data(),
+                                              .pVertexInputState = &vertex_input,
+                                              .pInputAssemblyState = &assembly,
+                                              .pViewportState = &viewport,
+                                              .pRasterizationState = &rasterization,
+                                              .pMultisampleState = &multisample,
+                                              .pColorBlendState = &blend,
+                                              .pDynamicState = &dynamic,
+                                              .layout = layout,
+                                              .renderPass = render_pass};
+    return device_->createGraphicsPipelineUnique({}, info).value;
+}
+
+// ---- Barriers
+
+void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after) {
+    const vk::MemoryBarrier barrier{.srcAccessMask = before.accesses,
+                                    .dstAccessMask = after.accesses};
+    commands.pipelineBarrier(before.stages, after.stages, {}, barrier, {}, {});
+}
+
+void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout from,
+                   vk::ImageLayout to, const Scope& before, const Scope& after) {
+    const vk::ImageMemoryBarrier barrier{.srcAccessMask = before.accesses,
+                                         .dstAccessMask = after.accesses,
+                                         .oldLayout = from,
+                                         .newLayout = to,
+                                         .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                         .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                         .image = image,
+                                         .subresourceRange = COLOUR_RANGE};
+    commands.pipelineBarrier(before.stages, after.stages, {}, {}, {}, barrier);
+}
+
+}  // namespace quadtile::viewer

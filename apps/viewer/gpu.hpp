@@ -1,0 +1,149 @@
+// The viewer's Vulkan device, and what every Vulkan program has: memory, pipelines, submission.
+
+#pragma once
+
+#include <quadtile/device.hpp>
+
+// Between this Vulkan-Hpp and quadtile's own there are handles of C.
+#define VULKAN_HPP_DISPATCH_LOADER_DYNAMIC 1
+#define VULKAN_HPP_NO_CONSTRUCTORS
+#include <vulkan/vulkan.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quadtile::viewer {
+
+// All that colour images have here.
+constexpr vk::ImageSubresourceRange COLOUR_RANGE{
+    .aspectMask = vk::ImageAspectFlagBits::eColor, .levelCount = 1, .layerCount = 1};
+
+// The instance, and the validation layer where it is asked for. One at a time: Vulkan-Hpp's
+// dispatcher is a global.
+class Instance {
+ public:
+    // `extensions` are those of the window system; none: no window. Throws std::runtime_error where
+    // there is no driver, or no validation layer that was asked for.
+    Instance(std::span<const char* const> extensions, bool validation);
+
+    [[nodiscard]] vk::Instance handle() const { return *instance_; }
+    [[nodiscard]] bool validates() const {
+        return messenger_.get() != vk::DebugUtilsMessengerEXT();
+    }
+    // Messages of the validation layer so far; they were printed.
+    [[nodiscard]] std::uint32_t validation_messages() const { return validation_messages_; }
+
+ private:
+    std::atomic<std::uint32_t> validation_messages_ = 0;
+    vk::UniqueInstance instance_;
+    vk::UniqueDebugUtilsMessengerEXT messenger_;
+};
+
+// A device for the user to choose from.
+struct DeviceChoice {
+    std::string name;
+    std::string objection;  // why it cannot be used; empty: it can
+};
+
+struct Buffer {
+    vk::UniqueDeviceMemory memory;
+    vk::UniqueBuffer handle;
+    std::byte* mapped = nullptr;  // where the host sees it
+    vk::DeviceSize size_bytes = 0;
+};
+
+struct Image {
+    vk::UniqueDeviceMemory memory;
+    vk::UniqueImage handle;
+    vk::UniqueImageView view;
+    vk::Extent2D extent;
+};
+
+enum class MemoryUse {
+    device,    // for the GPU alone
+    upload,    // written by the host
+    readback,  // read by the host
+};
+
+using SpirV = std::span<const std::uint32_t>;
+
+// Not thread-safe: one thread records, submits and waits.
+class Gpu {
+ public:
+    // `select` as in DeviceOptions: empty: QUADTILE_DEVICE, else the best. `surface` is what the
+    // device must present to; null: nothing. Throws std::runtime_error where no device will do,
+    // with the reason for each.
+    Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR surface);
+    ~Gpu();
+    Gpu(const Gpu&) = delete;
+    Gpu& operator=(const Gpu&) = delete;
+
+    // In the loader's order, as `select` counts them.
+    [[nodiscard]] const std::vector<DeviceChoice>& choices() const { return choices_; }
+    [[nodiscard]] std::size_t chosen() const { return chosen_; }
+
+    [[nodiscard]] vk::Instance instance() const { return instance_; }
+    [[nodiscard]] vk::PhysicalDevice physical_device() const { return physical_device_; }
+    [[nodiscard]] vk::Device device() const { return *device_; }
+    [[nodiscard]] std::uint32_t queue_family() const { return queue_family_; }
+    [[nodiscard]] vk::Queue queue() const { return queue_; }
+    // That one tick of a timestamp takes; 0: the queue has no timestamps.
+    [[nodiscard]] double timestamp_milliseconds() const { return timestamp_milliseconds_; }
+
+    // The device for quadtile, which never destroys it. This Gpu must outlive what is made with it.
+    [[nodiscard]] quadtile::AdoptedDevice for_quadtile(const std::string& cache_directory) const;
+
+    // Submits and waits: here the host always knows what it shows. Throws vk::DeviceLostError also
+    // for work that does not end within ten seconds.
+    void run(const std::function<void(vk::CommandBuffer)>& record);
+
+    [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
+                                     MemoryUse use = MemoryUse::device) const;
+    // With a view of type 2D_ARRAY for maps, as quadtile takes them, and 2D for all others.
+    [[nodiscard]] Image make_image(vk::Extent2D extent, vk::Format format,
+                                   vk::ImageUsageFlags usage, vk::ImageViewType view_type) const;
+    [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
+                                                           SpirV shader) const;
+    // Opaque triangle strips without vertex buffers; viewport and scissor are dynamic.
+    [[nodiscard]] vk::UniquePipeline make_draw_pipeline(vk::PipelineLayout layout,
+                                                        vk::RenderPass render_pass,
+                                                        SpirV vertex_shader,
+                                                        SpirV fragment_shader) const;
+
+ private:
+    void choose_physical_device(const std::string& select, vk::SurfaceKHR surface);
+    void make_device(bool presents);
+    [[nodiscard]] vk::UniqueDeviceMemory allocate(const vk::MemoryRequirements& requirements,
+                                                  MemoryUse use) const;
+    [[nodiscard]] vk::UniqueShaderModule make_shader(SpirV words) const;
+
+    vk::Instance instance_;
+    bool validates_;
+    vk::PhysicalDevice physical_device_;
+    std::vector<DeviceChoice> choices_;
+    std::size_t chosen_ = 0;
+    std::uint32_t queue_family_ = 0;
+    double timestamp_milliseconds_ = 0.0;
+    bool controls_subgroups_ = false;
+    vk::UniqueDevice device_;
+    vk::Queue queue_;
+    vk::UniqueCommandPool command_pool_;
+    vk::UniqueCommandBuffer commands_;
+    vk::UniqueFence done_;
+};
+
+// Between work that was recorded before and after, for memory of all kinds.
+struct Scope {
+    vk::PipelineStageFlags stages;
+    vk::AccessFlags accesses;
+};
+void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after);
+void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout from,
+                   vk::ImageLayout to, const Scope& before, const Scope& after);
+
+}  // namespace quadtile::viewer

@@ -1,0 +1,83 @@
+// Maps from files, one after the other, loaded by a thread of its own.
+
+#pragma once
+
+#include "map_statistics.hpp"
+
+#include <quadtile/images.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quadtile::viewer {
+
+// A map and what is known of it.
+struct MapFrame {
+    std::string name;                   // of the file without its folder; "demo map"
+    std::filesystem::path path;         // empty for the demo's map
+    std::vector<std::string> channels;  // of the file; more than one can be a map
+    LoadedMap map;
+    MapStatistics statistics;
+};
+
+// The demo's map, 1024 x 1024 texels.
+[[nodiscard]] std::shared_ptr<const MapFrame> make_demo_frame();
+
+// One map of a file. Throws as load_map.
+[[nodiscard]] std::shared_ptr<const MapFrame> load_frame(const std::filesystem::path& path,
+                                                         const std::string& channel);
+
+// The files, which one is shown, and the thread that loads them. One thread uses it.
+class MapSequence {
+ public:
+    // `arrived` is called when something can be taken, to wake the one that waits for events: by
+    // the loading thread, or within open, go_to and the like for what is there already. The frames
+    // used last are kept, up to `max_cache_bytes`; besides, there is always one loaded ahead.
+    explicit MapSequence(std::function<void()> arrived,
+                         std::size_t max_cache_bytes = std::size_t{512} << 20U);
+    // Waits for the file that is being loaded.
+    ~MapSequence();
+    MapSequence(const MapSequence&) = delete;
+    MapSequence& operator=(const MapSequence&) = delete;
+
+    // Replaces the files and asks for the first one; none: for the demo's map. Reads files again
+    // that were open before.
+    void open(std::vector<std::filesystem::path> files, std::string channel);
+    // Asks for the same file with another channel.
+    void choose_channel(std::string channel);
+    // Asks for another file; beyond the ends it goes on at the other end. The file after it is
+    // loaded ahead, in the same direction.
+    void go_to(std::size_t index);
+    void step(std::ptrdiff_t frames);
+
+    [[nodiscard]] const std::vector<std::filesystem::path>& files() const noexcept;
+    [[nodiscard]] std::size_t index() const noexcept;
+    [[nodiscard]] const std::string& channel() const noexcept;
+    // Whether what was asked for has not been taken yet.
+    [[nodiscard]] bool is_loading() const noexcept;
+
+    // Whether there is something to take.
+    [[nodiscard]] bool has_arrived() const;
+
+    // What loading came to: a frame, or why there is none.
+    struct Arrival {
+        std::shared_ptr<const MapFrame> frame;
+        std::string error;
+    };
+    // What was asked for last, once: nothing while it is being loaded. What was asked for before is
+    // dropped.
+    [[nodiscard]] std::optional<Arrival> take();
+    // The same, waiting for it; something must have been asked for (is_loading).
+    [[nodiscard]] Arrival wait();
+
+ private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace quadtile::viewer

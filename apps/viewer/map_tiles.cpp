@@ -1,0 +1,430 @@
+#include "map_tiles.hpp"
+
+#include <quadtile/reference.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace quadtile::viewer {
+
+namespace {
+
+constexpr std::uint32_t TALLY_SHADER[] =
+#include "tally.comp.inc"
+    ;
+constexpr std::uint32_t PROBE_SHADER[] =
+#include "probe.comp.inc"
+    ;
+
+using Access = vk::AccessFlagBits;
+using Layout = vk::ImageLayout;
+using Stage = vk::PipelineStageFlagBits;
+using Usage = vk::BufferUsageFlagBits;
+
+constexpr std::uint64_t FIRST_TILE_CAPACITY = 65536;
+
+// All that reads or writes what belongs to a map.
+constexpr Scope ALL_WRITES{Stage::eAllCommands, Access::eMemoryWrite};
+constexpr Scope ALL_USES{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
+
+bool can_sample(const Gpu& gpu, TexelFormat format) {
+    const auto features = gpu.physical_device()
+                              .getFormatProperties(static_cast<vk::Format>(vk_format(format)))
+                              .optimalTilingFeatures;
+    constexpr auto NEEDED =
+        vk::FormatFeatureFlagBits::eSampledImage | vk::FormatFeatureFlagBits::eTransferDst;
+    return (features & NEEDED) == NEEDED;
+}
+
+// Where the header follows in the buffer of answers.
+constexpr vk::DeviceSize ANSWER_SIZE_BYTES = std::max(sizeof(Tally), sizeof(ProbeResult));
+
+// Enough to keep a GPU busy; a list of `tiles` needs no more.
+std::uint32_t search_workgroups(std::uint64_t tiles) {
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles / 256, 1, 1024));
+}
+
+}  // namespace
+
+MapTiles::MapTiles(Gpu& gpu, const std::string& cache_directory)
+    : gpu_(gpu),
+      device_(quadtile::Device::adopt(gpu.for_quadtile(cache_directory))),
+      pyramid_builder_(device_),
+      answer_(gpu.make_buffer(ANSWER_SIZE_BYTES + sizeof(TileListHeader),
+                              Usage::eStorageBuffer | Usage::eTransferDst, MemoryUse::readback)) {
+    make_programs();
+    if (gpu.timestamp_milliseconds() > 0.0) {
+        timestamps_ = gpu.device().createQueryPoolUnique(
+            {.queryType = vk::QueryType::eTimestamp, .queryCount = 2});
+    }
+}
+
+MapTiles::~MapTiles() = default;
+
+void MapTiles::make_programs() {
+    using Type = vk::DescriptorType;
+    constexpr auto COMPUTE = vk::ShaderStageFlagBits::eCompute;
+    const std::array<vk::DescriptorSetLayoutBinding, 4> bindings{
+        {{0, Type::eSampledImage, 1, COMPUTE},
+         {1, Type::eStorageBuffer, 1, COMPUTE},
+         {2, Type::eStorageBuffer, 1, COMPUTE},
+         {4, Type::eStorageBuffer, 1, COMPUTE}}};
+    const vk::Device device = gpu_.device();
+    descriptor_layout_ = device.createDescriptorSetLayoutUnique(
+        vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
+    const std::array<vk::DescriptorPoolSize, 2> sizes{
+        {{Type::eSampledImage, 1}, {Type::eStorageBuffer, 3}}};
+    descriptor_pool_ = device.createDescriptorPoolUnique(
+        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
+    descriptors_ = device.allocateDescriptorSets(
+        vk::DescriptorSetAllocateInfo{.descriptorPool = *descriptor_pool_}.setSetLayouts(
+            *descriptor_layout_))[0];
+    const vk::PushConstantRange request{.stageFlags = COMPUTE, .size = sizeof(ProbeRequest)};
+    pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
+                                                             .setSetLayouts(*descriptor_layout_)
+                                                             .setPushConstantRanges(request));
+    tally_ = gpu_.make_compute_pipeline(*pipeline_layout_, TALLY_SHADER);
+    probe_ = gpu_.make_compute_pipeline(*pipeline_layout_, PROBE_SHADER);
+}
+
+// ---- The map
+
+void MapTiles::set_map(const MapView& map) {
+    MapView given = map;
+    given.shape.layers = 1;
+    std::vector<float> decoded;
+    if (!can_sample(gpu_, given.shape.format)) {
+        decoded = reference::decode(given);
+        given = view_of(decoded, map.shape.width, map.shape.height);
+    }
+    const vk::DeviceSize size_bytes = vk::DeviceSize{given.shape.width} * given.shape.height *
+                                      texel_size_bytes(given.shape.format);
+    const Pyramid::Requirements needed = pyramid_builder_.requirements(given.shape);
+    const Buffer staging = gpu_.make_buffer(size_bytes, Usage::eTransferSrc, MemoryUse::upload);
+    std::memcpy(staging.mapped, given.texels, size_bytes);
+
+    const bool is_another_shape = given.shape != shape_;
+    if (is_another_shape) {
+        gpu_.device().waitIdle();  // a frame may still draw the map before
+        shape_ = {};               // none, in case that this fails
+        summary_ = {.problem = "there is no map"};
+        forget_bindings();
+        runs_.clear();  // their scratch buffers are of the old shape
+        pyramid_binding_.reset();
+        map_ =
+            gpu_.make_image({given.shape.width, given.shape.height},
+                            static_cast<vk::Format>(vk_format(given.shape.format)),
+                            vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst,
+                            vk::ImageViewType::e2DArray);
+        const auto usage = vk::BufferUsageFlags(needed.usage);
+        pyramid_ = gpu_.make_buffer(needed.pyramid_size_bytes, usage);
+        pyramid_state_ = gpu_.make_buffer(needed.state_size_bytes, usage | Usage::eTransferDst);
+        node_thresholds_ = {};
+        pyramid_binding_ =
+            pyramid_builder_.bind(given.shape, {.map = {.view = *map_.view},
+                                                .pyramid = {.buffer = *pyramid_.handle},
+                                                .state = {.buffer = *pyramid_state_.handle}});
+        shape_ = given.shape;
+        make_list(std::max(tile_capacity_, FIRST_TILE_CAPACITY));
+    }
+    gpu_.run([&](vk::CommandBuffer commands) {
+        if (is_another_shape) {
+            commands.fillBuffer(*pyramid_state_.handle, 0, VK_WHOLE_SIZE, 0);
+        }
+        change_layout(commands, *map_.handle, Layout::eUndefined, Layout::eTransferDstOptimal,
+                      ALL_WRITES, {Stage::eTransfer, Access::eTransferWrite});
+        const vk::BufferImageCopy whole{
+            .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
+            .imageExtent = {shape_.width, shape_.height, 1}};
+        commands.copyBufferToImage(*staging.handle, *map_.handle, Layout::eTransferDstOptimal,
+                                   whole);
+        change_layout(commands, *map_.handle, Layout::eTransferDstOptimal,
+                      Layout::eShaderReadOnlyOptimal, {Stage::eTransfer, Access::eTransferWrite},
+                      ALL_USES);
+        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        if (timestamps_) {
+            commands.resetQueryPool(*timestamps_, 0, 2);
+            commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
+        }
+        pyramid_builder_.record(commands, *pyramid_binding_);
+        if (timestamps_) {
+            commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
+        }
+        memory_barrier(commands, ALL_WRITES, ALL_USES);
+    });
+    pyramid_milliseconds_ = read_timestamps();
+    summary_ = {.problem = "the map has not been subdivided yet"};
+}
+
+void MapTiles::forget_bindings() {
+    for (auto& [key, run] : runs_) {
+        run.binding.reset();
+    }
+    ++generation_;
+}
+
+void MapTiles::make_list(std::uint64_t capacity) {
+    Buffer list =
+        gpu_.make_buffer(sizeof(TileListHeader) + capacity * sizeof(Tile),
+                         Usage::eStorageBuffer | Usage::eIndirectBuffer | Usage::eTransferSrc);
+    forget_bindings();
+    tile_list_ = std::move(list);
+    tile_capacity_ = capacity;
+    write_descriptors();
+}
+
+void MapTiles::write_descriptors() {
+    const vk::DescriptorImageInfo map{.imageView = *map_.view,
+                                      .imageLayout = Layout::eShaderReadOnlyOptimal};
+    const std::array<vk::DescriptorBufferInfo, 2> read{
+        {{*pyramid_.handle, 0, VK_WHOLE_SIZE}, {*tile_list_.handle, 0, VK_WHOLE_SIZE}}};
+    const vk::DescriptorBufferInfo answer{*answer_.handle, 0, ANSWER_SIZE_BYTES};
+    using Type = vk::DescriptorType;
+    gpu_.device().updateDescriptorSets(
+        {vk::WriteDescriptorSet{
+             .dstSet = descriptors_, .dstBinding = 0, .descriptorType = Type::eSampledImage}
+             .setImageInfo(map),
+         vk::WriteDescriptorSet{
+             .dstSet = descriptors_, .dstBinding = 1, .descriptorType = Type::eStorageBuffer}
+             .setBufferInfo(read),
+         vk::WriteDescriptorSet{
+             .dstSet = descriptors_, .dstBinding = 4, .descriptorType = Type::eStorageBuffer}
+             .setBufferInfo(answer)},
+        {});
+}
+
+// ---- Its tiles
+
+MapTiles::Run& MapTiles::run_of(Strategy strategy, std::uint32_t subtree_levels) {
+    const std::pair key(strategy, strategy == Strategy::subtree ? subtree_levels : 0);
+    const auto found = runs_.find(key);
+    if (found != runs_.end()) {
+        return found->second;
+    }
+    SubdividerOptions options{.strategy = strategy};
+    if (strategy != Strategy::fused) {
+        options.threshold_function = function_;
+    }
+    if (strategy == Strategy::subtree) {
+        options.subtree_levels = subtree_levels;
+    }
+    Run run{Subdivider(device_, options)};
+    const auto needed = run.subdivider.requirements(shape_, tile_capacity_);
+    run.scratch = gpu_.make_buffer(needed.scratch_size_bytes,
+                                   vk::BufferUsageFlags(needed.usage) | Usage::eTransferDst);
+    gpu_.run([&](vk::CommandBuffer commands) {
+        commands.fillBuffer(*run.scratch.handle, 0, VK_WHOLE_SIZE, 0);
+        memory_barrier(commands, ALL_WRITES, ALL_USES);
+    });
+    return runs_.emplace(key, std::move(run)).first->second;
+}
+
+void MapTiles::bind(Run& run, bool by_node) {
+    if (run.binding && run.binds_node_thresholds == by_node) {
+        return;
+    }
+    Subdivider::Resources resources{.map = {.view = *map_.view},
+                                    .scratch = {.buffer = *run.scratch.handle},
+                                    .tile_list = {.buffer = *tile_list_.handle},
+                                    .tile_capacity = tile_capacity_};
+    if (run.subdivider.strategy() != Strategy::fused) {
+        resources.pyramid = {.buffer = *pyramid_.handle};
+    }
+    if (by_node) {
+        resources.node_thresholds = {.buffer = *node_thresholds_.handle};
+    }
+    run.binding = run.subdivider.bind(shape_, resources);
+    run.binds_node_thresholds = by_node;
+}
+
+void MapTiles::fill_node_thresholds(const Threshold& threshold) {
+    const std::vector<float> contents = threshold_map_contents(threshold, shape_);
+    const vk::DeviceSize size_bytes = contents.size() * sizeof(float);
+    const Buffer staging = gpu_.make_buffer(size_bytes, Usage::eTransferSrc, MemoryUse::upload);
+    std::memcpy(staging.mapped, contents.data(), size_bytes);
+    if (!node_thresholds_.handle) {
+        node_thresholds_ = gpu_.make_buffer(
+            size_bytes, Usage::eStorageBuffer | Usage::eIndirectBuffer | Usage::eTransferDst);
+    }
+    gpu_.run([&](vk::CommandBuffer commands) {
+        commands.copyBuffer(*staging.handle, *node_thresholds_.handle,
+                            vk::BufferCopy{.size = size_bytes});
+        memory_barrier(commands, ALL_WRITES, ALL_USES);
+    });
+}
+
+void MapTiles::record_search(vk::CommandBuffer commands, vk::Pipeline pipeline,
+                             const ProbeRequest& request) const {
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *pipeline_layout_, 0, descriptors_,
+                                {});
+    commands.pushConstants<ProbeRequest>(*pipeline_layout_, vk::ShaderStageFlagBits::eCompute, 0,
+                                         request);
+    commands.dispatch(search_workgroups(tile_capacity_), 1, 1);
+}
+
+void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
+                               const Threshold& threshold) {
+    const auto budget =
+        settings.has_budget ? std::optional(settings.max_tiles) : std::optional<std::uint64_t>();
+    order_ = settings.order;
+    gpu_.run([&](vk::CommandBuffer commands) {
+        commands.fillBuffer(*answer_.handle, 0, VK_WHOLE_SIZE, 0);
+        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        if (timestamps_) {
+            commands.resetQueryPool(*timestamps_, 0, 2);
+            commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
+        }
+        run.subdivider.record(commands, *run.binding, threshold, settings.order, budget);
+        if (timestamps_) {
+            commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
+        }
+        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        record_search(commands, *tally_, {.map_width = shape_.width, .map_height = shape_.height});
+        commands.copyBuffer(
+            *tile_list_.handle, *answer_.handle,
+            vk::BufferCopy{.dstOffset = ANSWER_SIZE_BYTES, .size = sizeof(TileListHeader)});
+        memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
+    });
+    std::memcpy(&summary_.tally, answer_.mapped, sizeof(Tally));
+    std::memcpy(&summary_.header, answer_.mapped + ANSWER_SIZE_BYTES, sizeof(TileListHeader));
+    summary_.covered_texels = std::uint64_t{summary_.tally.covered_texels_high} << 32U |
+                              summary_.tally.covered_texels_low;
+    summary_.milliseconds = read_timestamps();
+    summary_.is_first_run = !std::exchange(run.has_run, true);
+}
+
+MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Threshold& threshold) {
+    StrategyChoice choice{settings.strategy, settings.subtree_levels, {}};
+    if (settings.strategy == Strategy::automatic) {
+        const auto budget = settings.has_budget ? std::optional(settings.max_tiles)
+                                                : std::optional<std::uint64_t>();
+        choice = settings.order == Order::canonical
+                     ? StrategyChoice{Strategy::fused, 0, "it alone makes the canonical order"}
+                     : choose_strategy(device_.info(), shape_, threshold, budget);
+    }
+    const ThresholdFunction* const function = threshold.user_function();
+    if (function != nullptr && function_ != *function) {
+        runs_.clear();  // nothing runs: each one is waited for
+        function_ = *function;
+    }
+    summary_ = {.strategy = choice.strategy,
+                .subtree_levels = choice.subtree_levels,
+                .strategy_reason = choice.reason};
+    if (threshold.needs_threshold_map()) {
+        fill_node_thresholds(threshold);
+    }
+    return run_of(choice.strategy, choice.subtree_levels);
+}
+
+void MapTiles::run_until_it_fits(Run& run, const SubdivisionSettings& settings,
+                                 const Threshold& threshold) {
+    while (true) {
+        bind(run, threshold.needs_threshold_map());
+        record_and_wait(run, settings, threshold);
+        if ((summary_.header.flags & TILE_LIST_OVERFLOW) == 0) {
+            return;
+        }
+        ++summary_.repeats;
+        make_list(std::uint64_t{summary_.header.required} + summary_.header.required / 4);
+    }
+}
+
+void MapTiles::subdivide(const SubdivisionSettings& settings, const Threshold& threshold) {
+    try {
+        run_until_it_fits(prepare(settings, threshold), settings, threshold);
+        if ((summary_.header.flags & TILE_LIST_OVER_BUDGET) != 0) {
+            summary_.problem = "even the largest factor leaves " +
+                               std::to_string(summary_.header.required) +
+                               " tiles, more than the budget: raise it";
+        }
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device_lost) {
+            throw;
+        }
+        discard(error.what());
+    } catch (const vk::OutOfDeviceMemoryError&) {
+        discard("a list of " + std::to_string(summary_.header.required) +
+                " tiles does not fit into the device's memory: raise the threshold, or set a "
+                "budget");
+    }
+}
+
+std::uint64_t MapTiles::count(const SubdivisionSettings& settings, const Threshold& threshold) {
+    Run& run = prepare(settings, threshold);
+    bind(run, threshold.needs_threshold_map());
+    record_and_wait(run, settings, threshold);
+    const std::uint64_t tiles = summary_.header.required;
+    discard("the tiles were only counted");
+    return tiles;
+}
+
+std::vector<StrategyTime> MapTiles::compare(const SubdivisionSettings& settings,
+                                            const Threshold& threshold) {
+    std::vector<StrategyTime> times;
+    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree, Strategy::fused}) {
+        SubdivisionSettings one = settings;
+        one.strategy = strategy;
+        one.has_budget = settings.has_budget && strategy == Strategy::fused;
+        if (strategy != Strategy::fused) {
+            one.order = Order::any;
+        }
+        subdivide(one, threshold);
+        subdivide(one, threshold);
+        times.push_back({strategy, summary_.milliseconds, summary_.problem});
+    }
+    subdivide(settings, threshold);
+    return times;
+}
+
+ProbeResult MapTiles::probe(std::uint32_t x, std::uint32_t y) {
+    ProbeResult result{.tile_index = NO_TILE};
+    gpu_.run([&](vk::CommandBuffer commands) {
+        commands.updateBuffer(*answer_.handle, 0, sizeof(result), &result);
+        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        record_search(commands, *probe_,
+                      {x, y, shape_.width, shape_.height, top_level(shape_.width, shape_.height)});
+        memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
+    });
+    std::memcpy(&result, answer_.mapped, sizeof(result));
+    if (!has_tiles()) {
+        result.tile_index = NO_TILE;
+    }
+    return result;
+}
+
+TileList MapTiles::read() {
+    TileList list{.shape = shape_,
+                  .order = order_,
+                  .threshold_factor = summary_.header.threshold_factor,
+                  .strategy = summary_.strategy,
+                  .strategy_reason = summary_.strategy_reason,
+                  .device = device_.info().name};
+    if (!has_tiles()) {
+        return list;
+    }
+    list.tiles.resize(summary_.header.written);
+    const vk::DeviceSize size_bytes = list.tiles.size() * sizeof(Tile);
+    const Buffer staging = gpu_.make_buffer(size_bytes, Usage::eTransferDst, MemoryUse::readback);
+    gpu_.run([&](vk::CommandBuffer commands) {
+        commands.copyBuffer(
+            *tile_list_.handle, *staging.handle,
+            vk::BufferCopy{.srcOffset = sizeof(TileListHeader), .size = size_bytes});
+        memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
+    });
+    std::memcpy(list.tiles.data(), staging.mapped, size_bytes);
+    return list;
+}
+
+std::optional<double> MapTiles::read_timestamps() const {
+    if (!timestamps_) {
+        return {};
+    }
+    const auto [result, ticks] = gpu_.device().getQueryPoolResults<std::uint64_t>(
+        *timestamps_, 0, 2, 2 * sizeof(std::uint64_t), sizeof(std::uint64_t),
+        vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait);
+    vk::resultCheck(result, "vkGetQueryPoolResults");
+    return static_cast<double>(ticks[1] - ticks[0]) * gpu_.timestamp_milliseconds();
+}
+
+}  // namespace quadtile::viewer

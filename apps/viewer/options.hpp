@@ -1,0 +1,63 @@
+// The command line of the viewer: from arguments to what to do.
+
+#pragma once
+
+#include "settings.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace quadtile::viewer {
+
+// The command line itself is wrong: exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+struct TexelPosition {
+    std::uint32_t x;
+    std::uint32_t y;
+};
+
+struct Options {
+    std::vector<std::filesystem::path> files;  // none: the demo's map
+    std::string channel;                       // as in load_map
+    Settings settings;                         // those of the last run, changed by the arguments
+    bool chooses_threshold = false;            // nobody ever gave one: it is to be made for the map
+    std::optional<std::uint64_t> tile_count;   // --find-tiles: make the threshold for so many tiles
+    bool gives_device = false;                 // --device: no other one will do
+    bool keeps_settings = true;                // in settings_path(), which is not empty then
+    std::filesystem::path screenshot;          // empty: a window
+    std::filesystem::path list;  // with screenshot: the list as .json or .csv; empty: none
+    std::uint32_t width = 1600;  // of the screenshot, pixels
+    std::uint32_t height = 1000;
+    std::optional<float> zoom;            // pixels per texel; none: fit
+    std::optional<TexelPosition> centre;  // texel in the middle of the picture; none: the map's
+    std::optional<TexelPosition> pin;     // texel whose tile is pinned
+    bool panel = false;                   // --panel: in the screenshot, too
+    bool validation = false;              // validation layer; its messages fail the run
+    bool log = false;                     // a line on standard error for all that happens
+};
+
+// What --help and --version print.
+struct Text {
+    std::string text;
+};
+
+// Reads the settings of the last run, too, unless --no-settings or --screenshot is given. Settings
+// that cannot be read are reported in `warning` and count as none. Where an argument contradicts
+// the last run (its strategy, order, budget or range), what is left of that gives way. Throws
+// UsageError.
+struct ParsedOptions {
+    std::optional<Text> text;  // then nothing else is to be done
+    Options options;
+    std::string warning;  // about the settings; empty: none
+};
+[[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
+
+}  // namespace quadtile::viewer

@@ -1,0 +1,435 @@
+#include "panels.hpp"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace quadtile::viewer {
+
+namespace {
+
+constexpr float PANEL_WIDTH = 380.0F;
+constexpr float MARGIN = 12.0F;
+constexpr float CLICK_DISTANCE = 4.0F;     // a mouse that moves further drags
+constexpr float HOVER_BOX_WIDTH = 240.0F;  // about
+constexpr float WHEEL_FACTOR = 1.25F;      // a notch
+
+constexpr float NOTICE_SECONDS = 6.0F;
+constexpr float PROBLEM_SECONDS = 15.0F;
+constexpr float FADE_SECONDS = 1.0F;
+
+constexpr ImU32 BOX_COLOUR = IM_COL32(14, 16, 20, 200);
+constexpr ImU32 PINNED_COLOUR = IM_COL32(255, 221, 51, 255);
+
+// From ImGui's coordinates to pixels of the picture and back.
+ImVec2 to_picture(const ImVec2& position) {
+    const ImVec2 factor = ImGui::GetIO().DisplayFramebufferScale;
+    return {position.x * factor.x, position.y * factor.y};
+}
+
+ImVec2 from_picture(float x, float y) {
+    const ImVec2 factor = ImGui::GetIO().DisplayFramebufferScale;
+    return {x / factor.x, y / factor.y};
+}
+
+std::string size_text(const MapShape& shape) {
+    const std::uint64_t texels = std::uint64_t{shape.width} * shape.height;
+    return count_text(shape.width) + " x " + count_text(shape.height) + ", " + count_text(texels) +
+           (texels == 1 ? " texel" : " texels");
+}
+
+}  // namespace
+
+std::size_t index_of(Strategy strategy) {
+    return static_cast<std::size_t>(std::ranges::find(strategies(), strategy) -
+                                    strategies().begin());
+}
+
+Panels::Panels(Viewer& viewer)
+    : viewer_(viewer),
+      actions_(make_actions()),
+      level_colours_(colour_table(ColourMap::turbo)),
+      ratio_colours_(colour_table(ColourMap::viridis)) {}
+
+float Panels::width(float scale) const {
+    return viewer_.settings.panel ? std::round(PANEL_WIDTH * scale) : 0.0F;
+}
+
+bool Panels::is_animated() const {
+    const float opacity = notice_opacity();
+    return form_.has_waiting_tooltip() || (opacity > 0.0F && opacity < 1.0F);
+}
+
+float Panels::map_width() const {
+    const ImGuiIO& io = ImGui::GetIO();
+    return std::max(0.0F, io.DisplaySize.x - from_picture(width(scale_), 0.0F).x);
+}
+
+bool Panels::has_map() const {
+    return viewer_.frame() != nullptr && viewer_.tiles().has_map();
+}
+
+std::uint32_t Panels::map_top_level() const {
+    const MapShape& shape = viewer_.frame()->map.shape;
+    return top_level(shape.width, shape.height);
+}
+
+// ---- The frame
+
+void Panels::draw(float scale) {
+    scale_ = scale;
+    form_.begin_frame(scale);
+    handle_mouse();
+    if (!dialog_.is_open()) {
+        act_on_keys(actions_, pressed_keys_);
+    }
+    pressed_keys_.clear();
+    draw_highlights();
+    draw_overlay();
+    draw_messages();
+    if (viewer_.frame() == nullptr) {
+        draw_invitation();
+    }
+    if (viewer_.settings.panel) {
+        draw_panel();
+    }
+    repair_range();
+    draw_hover_box();
+    draw_help();
+    handle_dialog();
+}
+
+void Panels::draw_panel() {
+    const ImGuiIO& io = ImGui::GetIO();
+    const float left = map_width();
+    ImGui::SetNextWindowPos({left, 0.0F});
+    ImGui::SetNextWindowSize({io.DisplaySize.x - left, io.DisplaySize.y});
+    constexpr auto FLAGS = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                           ImGuiWindowFlags_NoSavedSettings |
+                           ImGuiWindowFlags_NoBringToFrontOnFocus;
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
+    // A scrollbar that comes and goes would move all controls.
+    if (ImGui::Begin(
+            "##panel", nullptr,
+            (FLAGS & ~ImGuiWindowFlags_NoScrollbar) | ImGuiWindowFlags_AlwaysVerticalScrollbar)) {
+        draw_panel_head();
+        draw_map_section();
+        draw_threshold_section();
+        draw_subdivision_section();
+        draw_drawing_section();
+        draw_tiles_section();
+        draw_texel_section();
+        draw_times_section();
+    }
+    ImGui::End();
+    ImGui::PopStyleVar();
+}
+
+void Panels::draw_panel_head() {
+    ImGui::AlignTextToFramePadding();
+    form_.text("quadtile viewer", DIM_COLOUR);
+    const char* const keys = "Keys (F1)";
+    const float button_width =
+        ImGui::CalcTextSize(keys).x + 2.0F * ImGui::GetStyle().FramePadding.x;
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - button_width);
+    if (form_.button(keys, "Lists everything that keys and mouse can do.")) {
+        shows_help_ = !shows_help_;
+    }
+}
+
+// ---- Over the map
+
+float Panels::draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, bool upwards,
+                       float opacity) {
+    const float padding = form_.px(8.0F);
+    const float wrap =
+        std::max(form_.px(120.0F), map_width() - 2.0F * (form_.px(MARGIN) + padding));
+    ImVec2 size{0.0F, 0.0F};
+    std::vector<float> heights;
+    for (const Paragraph& paragraph : paragraphs) {
+        const ImVec2 extent = ImGui::CalcTextSize(paragraph.text.c_str(), nullptr, false, wrap);
+        heights.push_back(extent.y);
+        size = {std::max(size.x, extent.x), size.y + extent.y};
+    }
+    size = {size.x + 2.0F * padding, size.y + 2.0F * padding};
+    if (upwards) {
+        corner.y -= size.y;
+    }
+    ImDrawList& list = *ImGui::GetBackgroundDrawList();
+    list.AddRectFilled(corner, {corner.x + size.x, corner.y + size.y},
+                       with_opacity(BOX_COLOUR, 0.78F * opacity), form_.px(4.0F));
+    ImVec2 at{corner.x + padding, corner.y + padding};
+    for (std::size_t i = 0; i < paragraphs.size(); ++i) {
+        list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), at,
+                     with_opacity(paragraphs[i].colour, opacity), paragraphs[i].text.c_str(),
+                     nullptr, wrap);
+        at.y += heights[i];
+    }
+    return size.y;
+}
+
+void Panels::draw_overlay() {
+    std::vector<Paragraph> paragraphs;
+    MapSequence& sequence = viewer_.sequence();
+    if (const MapFrame* const frame = viewer_.frame()) {
+        std::string name = frame->name;
+        if (frame->channels.size() > 1) {
+            name += "  [" + frame->map.channel + "]";
+        }
+        if (sequence.files().size() > 1) {
+            name += "  " + std::to_string(sequence.index() + 1) + " / " +
+                    std::to_string(sequence.files().size());
+        }
+        paragraphs.push_back({name, TEXT_COLOUR});
+        paragraphs.push_back({size_text(frame->map.shape), DIM_COLOUR});
+    }
+    if (sequence.is_loading()) {
+        const auto& files = sequence.files();
+        const std::string name = sequence.index() < files.size()
+                                     ? files[sequence.index()].filename().string()
+                                     : "the demo map";
+        paragraphs.push_back({"loading " + name + " ...", WARNING_COLOUR});
+    }
+    if (!viewer_.settings.panel) {
+        paragraphs.push_back({"Tab: panel, F1: keys", DIM_COLOUR});
+    }
+    if (!paragraphs.empty()) {
+        draw_box(paragraphs, {form_.px(MARGIN), form_.px(MARGIN)}, false, 1.0F);
+    }
+}
+
+void Panels::draw_invitation() {
+    if (viewer_.sequence().is_loading()) {
+        return;
+    }
+    const char* const text = "Drop OpenEXR, PFM or PNG files here, or press O";
+    const ImVec2 size = ImGui::CalcTextSize(text);
+    const ImVec2 at{(map_width() - size.x) / 2.0F, (ImGui::GetIO().DisplaySize.y - size.y) / 2.0F};
+    ImGui::GetBackgroundDrawList()->AddText(at, TEXT_COLOUR, text);
+}
+
+float Panels::notice_opacity() const {
+    if (!viewer_.notice()) {
+        return 0.0F;
+    }
+    const std::chrono::duration<float> age =
+        std::chrono::steady_clock::now() - viewer_.notice()->time;
+    const float seconds = viewer_.notice()->is_problem ? PROBLEM_SECONDS : NOTICE_SECONDS;
+    return std::clamp((seconds - age.count()) / FADE_SECONDS, 0.0F, 1.0F);
+}
+
+void Panels::draw_messages() {
+    ImVec2 corner{form_.px(MARGIN), ImGui::GetIO().DisplaySize.y - form_.px(MARGIN)};
+    const std::string problem = viewer_.problem();
+    if (!problem.empty()) {
+        corner.y -= draw_box({{problem, BAD_COLOUR}}, corner, true, 1.0F) + form_.px(6.0F);
+    }
+    const float opacity = notice_opacity();
+    if (opacity > 0.0F) {
+        const Notice& notice = *viewer_.notice();
+        draw_box({{notice.text, notice.is_problem ? BAD_COLOUR : TEXT_COLOUR}}, corner, true,
+                 opacity);
+    }
+}
+
+void Panels::draw_highlights() {
+    if (viewer_.frame() == nullptr) {
+        return;
+    }
+    ImDrawList& list = *ImGui::GetBackgroundDrawList();
+    list.PushClipRect({0.0F, 0.0F}, {map_width(), ImGui::GetIO().DisplaySize.y});
+    if (viewer_.hovered() && under_mouse_) {
+        draw_highlight(*viewer_.hovered(), IM_COL32_WHITE, form_.px(1.0F));
+    }
+    if (viewer_.pinned()) {
+        draw_highlight(*viewer_.pinned(), PINNED_COLOUR, form_.px(2.0F));
+    }
+    list.PopClipRect();
+}
+
+// The tile, or the texel where there is none.
+void Panels::draw_highlight(const ProbedTexel& texel, ImU32 colour, float thickness) {
+    const MapShape& shape = viewer_.frame()->map.shape;
+    const TexelRect rect = texel.result.tile_index == NO_TILE
+                               ? TexelRect{texel.x, texel.y, texel.x + 1, texel.y + 1}
+                               : texels_of(texel.result.tile, shape.width, shape.height);
+    const View& view = viewer_.view();
+    const auto corner = [&](std::uint32_t x, std::uint32_t y) {
+        return from_picture(view.origin_x + static_cast<float>(x) * view.zoom,
+                            view.origin_y + static_cast<float>(y) * view.zoom);
+    };
+    ImVec2 first = corner(rect.left, rect.top);
+    ImVec2 end = corner(rect.right, rect.bottom);
+    // Tiles of a pixel are to be found, too.
+    const float missing =
+        std::max(0.0F, form_.px(5.0F) - std::min(end.x - first.x, end.y - first.y));
+    first = {first.x - missing / 2.0F, first.y - missing / 2.0F};
+    end = {end.x + missing / 2.0F, end.y + missing / 2.0F};
+    ImDrawList& list = *ImGui::GetBackgroundDrawList();
+    list.AddRect(first, end, IM_COL32(0, 0, 0, 150), 0.0F, 0, thickness + form_.px(2.0F));
+    list.AddRect(first, end, colour, 0.0F, 0, thickness);
+}
+
+void Panels::draw_hover_box() {
+    const bool is_dragging = std::ranges::any_of(is_map_grabbed_, [](bool is) { return is; });
+    if (!viewer_.hovered() || !under_mouse_ || is_dragging) {
+        return;
+    }
+    const ProbedTexel& texel = *viewer_.hovered();
+    // Beside the panel it would hide what is said there.
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (mouse.x + form_.px(HOVER_BOX_WIDTH) > map_width()) {
+        const float distance = form_.px(MARGIN);
+        ImGui::SetNextWindowPos({mouse.x - distance, mouse.y + distance}, ImGuiCond_Always,
+                                {1.0F, 0.0F});
+    }
+    ImGui::BeginTooltip();
+    form_.text("texel " + std::to_string(texel.x) + ", " + std::to_string(texel.y) + ":  " +
+               number_text(texel.result.texel, 6));
+    if (texel.result.tile_index != NO_TILE) {
+        const Tile& tile = texel.result.tile;
+        form_.swatch(level_colour(tile.level()));
+        form_.text("level " + std::to_string(tile.level()) + ":  " + number_text(tile.importance) +
+                       " / " + number_text(tile.threshold) + (tile.clamped() ? "  clamped" : ""),
+                   DIM_COLOUR);
+    }
+    ImGui::EndTooltip();
+}
+
+// ---- Help
+
+void Panels::draw_help() {
+    if (!shows_help_) {
+        return;
+    }
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos({display.x / 2.0F, display.y / 2.0F}, ImGuiCond_Appearing,
+                            {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({std::min(form_.px(560.0F), 0.95F * display.x),
+                              std::min(form_.px(820.0F), 0.92F * display.y)},
+                             ImGuiCond_Appearing);
+    constexpr auto FLAGS = ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings;
+    if (ImGui::Begin("Keys and mouse", &shows_help_, FLAGS)) {
+        draw_help_of_mouse();
+        std::string group;
+        for (const Action& action : actions_) {
+            if (action.group != group) {
+                group = action.group;
+                ImGui::Spacing();
+                form_.text(group, GOOD_COLOUR);
+                ImGui::Separator();
+            }
+            form_.text(action.keys);
+            ImGui::SameLine(form_.px(170.0F));
+            form_.wrapped_text(action.name, DIM_COLOUR);
+        }
+    }
+    ImGui::End();
+}
+
+void Panels::draw_help_of_mouse() {
+    constexpr std::array<std::array<const char*, 2>, 6> LINES{
+        {{"wheel", "Zoom, towards the mouse"},
+         {"drag", "Move the map, by any button"},
+         {"click", "Pin the tile: its numbers stay in the section 'Texel'"},
+         {"click beside the map", "Unpin"},
+         {"double click", "Show the whole map"},
+         {"drop files", "Open them; several are a sequence to play"}}};
+    form_.text("Mouse over the map", GOOD_COLOUR);
+    ImGui::Separator();
+    for (const auto& [mouse, effect] : LINES) {
+        form_.text(mouse);
+        ImGui::SameLine(form_.px(170.0F));
+        form_.wrapped_text(effect, DIM_COLOUR);
+    }
+}
+
+// ---- Mouse
+
+void Panels::handle_mouse() {
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool is_over_map = !io.WantCaptureMouse && !dialog_.is_open() &&
+                             ImGui::IsMousePosValid() && io.MousePos.x >= 0.0F &&
+                             io.MousePos.y >= 0.0F && io.MousePos.x < map_width() &&
+                             io.MousePos.y < io.DisplaySize.y;
+    const bool has_map = viewer_.frame() != nullptr;
+    const ImVec2 at = to_picture(io.MousePos);
+    under_mouse_ = is_over_map && has_map ? viewer_.texel_at(at.x, at.y) : std::nullopt;
+    viewer_.hover(under_mouse_);
+    if (!has_map) {
+        return;
+    }
+    if (is_over_map && io.MouseWheel != 0.0F) {
+        viewer_.zoom_at(at.x, at.y, std::pow(WHEEL_FACTOR, io.MouseWheel));
+    }
+    for (int button = 0; button < static_cast<int>(is_map_grabbed_.size()); ++button) {
+        handle_button(button, is_over_map);
+    }
+}
+
+void Panels::handle_button(int button, bool is_over_map) {
+    bool& is_grabbed = is_map_grabbed_[static_cast<std::size_t>(button)];
+    const bool is_left = button == ImGuiMouseButton_Left;
+    if (is_left && is_over_map && ImGui::IsMouseDoubleClicked(button)) {
+        viewer_.show_all();
+        viewer_.pin(pinned_before_click_);  // the first click was not meant as one
+        is_grabbed = false;
+        return;
+    }
+    if (ImGui::IsMouseClicked(button)) {
+        is_grabbed = is_over_map;
+    }
+    const float distance = form_.px(CLICK_DISTANCE);
+    if (is_grabbed && ImGui::IsMouseDragging(button, distance)) {
+        const ImVec2 moved = to_picture(ImGui::GetMouseDragDelta(button, distance));
+        viewer_.pan(moved.x, moved.y);
+        ImGui::ResetMouseDragDelta(button);
+    }
+    if (ImGui::IsMouseReleased(button)) {
+        const float moved = ImGui::GetIO().MouseDragMaxDistanceSqr[button];
+        if (is_left && is_grabbed && moved < distance * distance) {
+            pinned_before_click_.reset();
+            if (viewer_.pinned()) {
+                pinned_before_click_ = TexelPosition{viewer_.pinned()->x, viewer_.pinned()->y};
+            }
+            viewer_.pin(under_mouse_);
+        }
+        is_grabbed = false;
+    }
+}
+
+// ---- Files
+
+void Panels::handle_dialog() {
+    const auto chosen = dialog_.draw();
+    // What is typed goes to its text field from the second frame on.
+    dialog_frames_ = dialog_.is_open() ? dialog_frames_ + 1 : 0;
+    if (dialog_frames_ == 3) {
+        viewer_.log("a dialog asks for a file");
+    }
+    if (!chosen || chosen->empty()) {
+        return;
+    }
+    switch (dialog_purpose_) {
+        case DialogPurpose::open:
+            viewer_.open(*chosen);
+            break;
+        case DialogPurpose::glsl:
+            viewer_.settings.subdivision.threshold.glsl_file = chosen->front().string();
+            viewer_.reload_threshold();
+            break;
+        case DialogPurpose::list:
+            viewer_.export_list(chosen->front());
+            break;
+        case DialogPurpose::picture:
+        case DialogPurpose::whole_map:
+            viewer_.export_picture(chosen->front(), dialog_purpose_ == DialogPurpose::whole_map);
+            break;
+        case DialogPurpose::settings:
+            viewer_.export_settings(chosen->front());
+            break;
+    }
+}
+
+}  // namespace quadtile::viewer

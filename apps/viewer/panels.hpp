@@ -1,0 +1,156 @@
+// The panels of the viewer: Dear ImGui over a Viewer.
+
+#pragma once
+
+#include "actions.hpp"
+#include "colour_maps.hpp"
+#include "file_dialog.hpp"
+#include "viewer.hpp"
+#include "widgets.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quadtile::viewer {
+
+class Panels {
+ public:
+    explicit Panels(Viewer& viewer);
+    Panels(const Panels&) = delete;  // its actions point to it
+    Panels& operator=(const Panels&) = delete;
+
+    // Between ImGui::NewFrame and ImGui::Render: draws everything, and lets mouse and keys act on
+    // the viewer. `scale` is what one pixel of a display of 96 dots per inch is. The large number
+    // of tiles is in Dear ImGui's second font where there is one.
+    void draw(float scale);
+
+    // A key was pressed or repeats (GLFW's callback); the next draw() acts on it. Dear ImGui 1.86
+    // would not notice keys that are pressed and let go within one frame.
+    void press(const PressedKey& key) { pressed_keys_.push_back(key); }
+
+    // Pixels at the right side of the picture that the panel takes; the map has the others.
+    [[nodiscard]] float width(float scale) const;
+
+    // Whether the next picture differs even where nothing happens until then: something fades, or a
+    // tooltip is about to appear.
+    [[nodiscard]] bool is_animated() const;
+
+    // Whether the user wants to leave.
+    [[nodiscard]] bool wants_to_quit() const { return quits_; }
+
+ private:
+    // What the file is for that the dialog asks for.
+    enum class DialogPurpose { open, glsl, list, picture, whole_map, settings };
+    // A paragraph of a box over the map.
+    struct Paragraph {
+        std::string text;
+        ImU32 colour;
+    };
+
+    // ---- panels.cpp: the frame, the mouse, what lies over the map
+    void draw_panel();
+    void draw_panel_head();
+    void draw_overlay();
+    void draw_invitation();
+    void draw_messages();
+    void draw_highlights();
+    void draw_highlight(const ProbedTexel& texel, ImU32 colour, float thickness);
+    void draw_hover_box();
+    void draw_help();
+    void draw_help_of_mouse();
+    // Returns the height of the box; from `corner` downwards, or upwards.
+    float draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, bool upwards,
+                   float opacity);
+    void handle_mouse();
+    void handle_button(int button, bool is_over_map);
+    void handle_dialog();
+    [[nodiscard]] float map_width() const;  // in ImGui's coordinates
+    [[nodiscard]] bool has_map() const;     // on the device
+    [[nodiscard]] std::uint32_t map_top_level() const;
+    [[nodiscard]] float notice_opacity() const;
+
+    // ---- panels_actions.cpp
+    [[nodiscard]] std::vector<Action> make_actions();
+    void add_file_actions(std::vector<Action>& actions);
+    void add_view_actions(std::vector<Action>& actions);
+    void add_subdivision_actions(std::vector<Action>& actions);
+    void add_drawing_actions(std::vector<Action>& actions);
+    void add_tile_actions(std::vector<Action>& actions);
+    void add_window_actions(std::vector<Action>& actions);
+    // The same action, for maps alone: nothing happens without one.
+    [[nodiscard]] std::function<void()> on_map(std::function<void()> act) const;
+    void zoom_in_middle(float factor);
+    void toggle_playing();
+    void change_range_mode(bool automatic);
+    void change_pyramid_level(int levels);
+    void cycle_threshold_kind();
+    void choose_threshold_kind(ThresholdKind kind);
+    void cycle_strategy();
+    void leave_step_by_step();
+    void ask_for_files();
+    void ask_for_glsl();
+    void ask_where_to_save(DialogPurpose purpose);
+
+    // ---- panels_map.cpp
+    void draw_map_section();
+    void draw_files();
+    void draw_channel();
+    void draw_values();
+    void draw_threshold_section();
+    void draw_threshold_levels(const ValueRange& range);
+    void draw_memory_threshold(const ValueRange& range);
+    void draw_glsl_threshold();
+    void draw_tile_search();
+    void draw_subdivision_section();
+    void draw_strategy();
+    void draw_budget();
+    void draw_device();
+
+    // ---- panels_drawing.cpp
+    void draw_drawing_section();
+    void draw_colours();
+    void repair_range();
+    void draw_histogram();
+    void draw_fill();
+    void draw_fill_legend();
+    [[nodiscard]] ImU32 level_colour(std::uint32_t level) const;
+
+    // ---- panels_tiles.cpp
+    void draw_tiles_section();
+    void draw_totals();
+    void draw_levels_table();
+    void draw_exports();
+    void draw_texel_section();
+    void draw_texel(const ProbedTexel& texel);
+    void draw_ancestors(const ProbedTexel& texel);
+    void draw_times_section();
+    void draw_time_plot();
+    void draw_strategy_times();
+
+    Viewer& viewer_;
+    Form form_;
+    FileDialog dialog_;
+    DialogPurpose dialog_purpose_ = DialogPurpose::open;
+    std::uint32_t dialog_frames_ = 0;  // that it is open
+    std::vector<Action> actions_;
+    std::vector<PressedKey> pressed_keys_;  // since the last frame
+    ColourTable level_colours_;
+    ColourTable ratio_colours_;
+    bool shows_help_ = false;
+    bool quits_ = false;
+    float scale_ = 1.0F;
+    std::uint64_t tiles_wanted_ = 500;
+
+    std::optional<TexelPosition> under_mouse_;
+    std::optional<TexelPosition> pinned_before_click_;
+    std::array<bool, 3> is_map_grabbed_{};  // by each button of the mouse
+    bool moves_high_end_ = false;           // of the range, on the histogram
+};
+
+// Its place in strategies().
+[[nodiscard]] std::size_t index_of(Strategy strategy);
+
+}  // namespace quadtile::viewer

@@ -1,0 +1,305 @@
+// What keys do: the table of actions of Panels.
+
+#include "panels.hpp"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace quadtile::viewer {
+
+namespace {
+
+constexpr float ZOOM_FACTOR = 1.25F;
+constexpr float PAN_PIXELS = 60.0F;
+const float SMALL_THRESHOLD_STEP = std::exp2(1.0F / 8.0F);
+
+template <typename Enum>
+Enum next(Enum value, std::size_t count) {
+    return static_cast<Enum>((static_cast<std::size_t>(value) + 1) % count);
+}
+
+}  // namespace
+
+std::vector<Action> Panels::make_actions() {
+    std::vector<Action> actions;
+    add_file_actions(actions);
+    add_view_actions(actions);
+    add_subdivision_actions(actions);
+    add_drawing_actions(actions);
+    add_tile_actions(actions);
+    add_window_actions(actions);
+    return actions;
+}
+
+void Panels::add_file_actions(std::vector<Action>& actions) {
+    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
+                         std::function<void()> act, bool repeats = false) {
+        actions.push_back({"Files", std::move(name), std::move(keys), std::move(shortcuts),
+                           std::move(act), repeats});
+    };
+    add("Open files", "O", {{GLFW_KEY_O}}, [this] { ask_for_files(); });
+    add("Show the demo map", "D", {{GLFW_KEY_D}}, [this] { viewer_.open({}); });
+    add(
+        "Previous file", "Left or ,", {{GLFW_KEY_LEFT}, {.character = ','}},
+        [this] { viewer_.sequence().step(-1); }, true);
+    add(
+        "Next file", "Right or .", {{GLFW_KEY_RIGHT}, {.character = '.'}},
+        [this] { viewer_.sequence().step(1); }, true);
+    add("Play the files one after the other, or stop", "Space", {{GLFW_KEY_SPACE}},
+        [this] { toggle_playing(); });
+    add("Save the tile list", "Ctrl+S", {{GLFW_KEY_S, GLFW_MOD_CONTROL}},
+        [this] { ask_where_to_save(DialogPurpose::list); });
+    add("Save the picture as it is seen", "Ctrl+P", {{GLFW_KEY_P, GLFW_MOD_CONTROL}},
+        [this] { ask_where_to_save(DialogPurpose::picture); });
+    add("Save a picture of the whole map, a pixel for each texel", "Ctrl+Shift+P",
+        {{GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}},
+        [this] { ask_where_to_save(DialogPurpose::whole_map); });
+    add("Save the settings", "Ctrl+E", {{GLFW_KEY_E, GLFW_MOD_CONTROL}},
+        [this] { ask_where_to_save(DialogPurpose::settings); });
+}
+
+void Panels::add_view_actions(std::vector<Action>& actions) {
+    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
+                         std::function<void()> act) {
+        actions.push_back({"View", std::move(name), std::move(keys), std::move(shortcuts),
+                           on_map(std::move(act)), true});
+    };
+    const auto add_pan = [&](const char* side, const char* key_name, int key, float x, float y) {
+        add(std::string("Look further ") + side, std::string("Shift+") + key_name,
+            {{key, GLFW_MOD_SHIFT}},
+            [this, x, y] { viewer_.pan(x * form_.px(PAN_PIXELS), y * form_.px(PAN_PIXELS)); });
+    };
+    add("Fit the whole map", "F", {{GLFW_KEY_F}}, [this] { viewer_.show_all(); });
+    add("One texel to a pixel", "1", {{GLFW_KEY_1}, {GLFW_KEY_KP_1}},
+        [this] { viewer_.show_one_to_one(); });
+    // '=' lies below '+' on many keyboards.
+    add("Zoom in", "+", {{.character = '+'}, {.character = '='}},
+        [this] { zoom_in_middle(ZOOM_FACTOR); });
+    add("Zoom out", "-", {{.character = '-'}}, [this] { zoom_in_middle(1.0F / ZOOM_FACTOR); });
+    // The map goes the other way.
+    add_pan("left", "Left", GLFW_KEY_LEFT, 1.0F, 0.0F);
+    add_pan("right", "Right", GLFW_KEY_RIGHT, -1.0F, 0.0F);
+    add_pan("up", "Up", GLFW_KEY_UP, 0.0F, 1.0F);
+    add_pan("down", "Down", GLFW_KEY_DOWN, 0.0F, -1.0F);
+}
+
+void Panels::add_subdivision_actions(std::vector<Action>& actions) {
+    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
+                         std::function<void()> act, bool repeats = false) {
+        actions.push_back({"Threshold and subdivision", std::move(name), std::move(keys),
+                           std::move(shortcuts), std::move(act), repeats});
+    };
+    const auto add_scale = [&](const char* name, const char* keys, unsigned int character,
+                               float factor) {
+        add(
+            name, keys, {{.character = character}},
+            [this, factor] { viewer_.scale_threshold(factor); }, true);
+    };
+    SubdivisionSettings& settings = viewer_.settings.subdivision;
+    add_scale("Lower the threshold by 8%: more tiles", "[", '[', 1.0F / SMALL_THRESHOLD_STEP);
+    add_scale("Raise the threshold by 9%: fewer tiles", "]", ']', SMALL_THRESHOLD_STEP);
+    add_scale("Halve the threshold", "Shift+[", '{', 0.5F);
+    add_scale("Double the threshold", "Shift+]", '}', 2.0F);
+    add("Next kind of threshold", "T", {{GLFW_KEY_T}}, [this] { cycle_threshold_kind(); });
+    add("Next strategy", "S", {{GLFW_KEY_S}}, [this] { cycle_strategy(); });
+    add("Order of the list: any or canonical", "R", {{GLFW_KEY_R}},
+        [&settings] { settings.order = next(settings.order, order_names().size()); });
+    add("Budget of tiles on or off", "B", {{GLFW_KEY_B}},
+        [&settings] { settings.has_budget = !settings.has_budget; });
+}
+
+void Panels::add_drawing_actions(std::vector<Action>& actions) {
+    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
+                         std::function<void()> act, bool repeats = false) {
+        actions.push_back({"Drawing", std::move(name), std::move(keys), std::move(shortcuts),
+                           std::move(act), repeats});
+    };
+    DrawingSettings& settings = viewer_.settings.drawing;
+    add("Next colour map", "C", {{GLFW_KEY_C}}, [&settings] {
+        settings.colour_map = next(settings.colour_map, colour_map_names().size());
+    });
+    add("Logarithmic or linear colours", "L", {{GLFW_KEY_L}},
+        [&settings] { settings.logarithmic = !settings.logarithmic; });
+    add("Automatic range of colours on or off", "A", {{GLFW_KEY_A}},
+        [this] { change_range_mode(!viewer_.settings.drawing.automatic_range); });
+    add(
+        "Show a coarser level of the pyramid", "Page up", {{GLFW_KEY_PAGE_UP}},
+        [this] { change_pyramid_level(1); }, true);
+    add(
+        "Show a finer level of the pyramid", "Page down", {{GLFW_KEY_PAGE_DOWN}},
+        [this] { change_pyramid_level(-1); }, true);
+    add("Outlines of tiles on or off", "E", {{GLFW_KEY_E}},
+        [&settings] { settings.outlines = !settings.outlines; });
+    add("Next fill of tiles", "G", {{GLFW_KEY_G}},
+        [&settings] { settings.fill = next(settings.fill, fill_names().size()); });
+    add("Marks of clamped tiles on or off", "X", {{GLFW_KEY_X}},
+        [&settings] { settings.mark_clamped = !settings.mark_clamped; });
+}
+
+void Panels::add_tile_actions(std::vector<Action>& actions) {
+    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
+                         std::function<void()> act) {
+        actions.push_back({"Texels, tiles and times", std::move(name), std::move(keys),
+                           std::move(shortcuts), std::move(act)});
+    };
+    add("Show the next texel that is NaN, infinite or negative", "N", {{GLFW_KEY_N}},
+        on_map([this] { viewer_.show_next_odd_texel(); }));
+    add("Pin the tile under the mouse", "P", {{GLFW_KEY_P}}, [this] { viewer_.pin(under_mouse_); });
+    add("Check the list against the CPU reference", "K", {{GLFW_KEY_K}},
+        on_map([this] { viewer_.check_list(); }));
+    add("Measure continuously on or off", "M", {{GLFW_KEY_M}},
+        [this] { viewer_.measures_continuously = !viewer_.measures_continuously; });
+    add("Compare the times of all strategies", "V", {{GLFW_KEY_V}},
+        on_map([this] { viewer_.compare_strategies(); }));
+}
+
+void Panels::add_window_actions(std::vector<Action>& actions) {
+    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
+                         std::function<void()> act) {
+        actions.push_back(
+            {"Window", std::move(name), std::move(keys), std::move(shortcuts), std::move(act)});
+    };
+    add("Panel on or off", "Tab", {{GLFW_KEY_TAB}},
+        [this] { viewer_.settings.panel = !viewer_.settings.panel; });
+    add("This help", "F1", {{GLFW_KEY_F1}}, [this] { shows_help_ = !shows_help_; });
+    add("Close the help, else unpin the tile", "Escape", {{GLFW_KEY_ESCAPE}},
+        [this] { leave_step_by_step(); });
+    add("Quit", "Ctrl+Q", {{GLFW_KEY_Q, GLFW_MOD_CONTROL}}, [this] { quits_ = true; });
+}
+
+// ---- What they do, where it takes more than a line
+
+std::function<void()> Panels::on_map(std::function<void()> act) const {
+    return [this, act = std::move(act)] {
+        if (has_map()) {
+            act();
+        }
+    };
+}
+
+void Panels::zoom_in_middle(float factor) {
+    const ImGuiIO& io = ImGui::GetIO();
+    viewer_.zoom_at(map_width() / 2.0F * io.DisplayFramebufferScale.x,
+                    io.DisplaySize.y / 2.0F * io.DisplayFramebufferScale.y, factor);
+}
+
+void Panels::toggle_playing() {
+    viewer_.is_playing = !viewer_.is_playing && viewer_.sequence().files().size() > 1;
+}
+
+// The picture stays as it is until the range is changed by hand.
+void Panels::change_range_mode(bool automatic) {
+    DrawingSettings& settings = viewer_.settings.drawing;
+    if (!automatic) {
+        if (viewer_.frame() == nullptr) {
+            return;
+        }
+        const Range range = viewer_.range();
+        settings.range_low = range.low;
+        settings.range_high = range.high;
+    }
+    settings.automatic_range = automatic;
+}
+
+void Panels::change_pyramid_level(int levels) {
+    if (viewer_.frame() == nullptr) {
+        return;
+    }
+    std::uint32_t& level = viewer_.settings.drawing.level;
+    const int top = static_cast<int>(map_top_level());
+    level = static_cast<std::uint32_t>(std::clamp(static_cast<int>(level) + levels, 0, top));
+}
+
+void Panels::cycle_threshold_kind() {
+    ThresholdKind kind =
+        next(viewer_.settings.subdivision.threshold.kind, threshold_kind_names().size());
+    const MapFrame* const frame = viewer_.frame();
+    // It needs a second channel.
+    if (kind == ThresholdKind::memory && (frame == nullptr || frame->channels.size() < 2)) {
+        kind = next(kind, threshold_kind_names().size());
+    }
+    choose_threshold_kind(kind);
+}
+
+// With values of the kind where it has none yet.
+void Panels::choose_threshold_kind(ThresholdKind kind) {
+    ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
+    settings.kind = kind;
+    const MapFrame* const frame = viewer_.frame();
+    if (frame == nullptr) {
+        return;
+    }
+    if (kind == ThresholdKind::per_level && settings.levels.empty()) {
+        for (std::uint32_t level = 0; level <= map_top_level(); ++level) {
+            settings.levels.push_back(
+                std::ldexp(settings.max_resolution, -static_cast<int>(level)));
+        }
+    }
+    if (kind == ThresholdKind::constant && viewer_.tiles().has_tiles() &&
+        settings.constant == ThresholdSettings{}.constant) {
+        viewer_.find_threshold(viewer_.summary().header.required);
+    }
+    const std::vector<std::string>& channels = frame->channels;
+    if (kind == ThresholdKind::memory &&
+        std::ranges::find(channels, settings.fragments_channel) == channels.end()) {
+        const auto other = std::ranges::find_if(
+            channels, [&](const std::string& name) { return name != frame->map.channel; });
+        const bool has_count = std::ranges::find(channels, "count") != channels.end();
+        settings.fragments_channel = has_count ? "count" : other == channels.end() ? "" : *other;
+    }
+}
+
+void Panels::cycle_strategy() {
+    Strategy& strategy = viewer_.settings.subdivision.strategy;
+    strategy = strategies()[(index_of(strategy) + 1) % strategies().size()];
+}
+
+void Panels::leave_step_by_step() {
+    if (shows_help_) {
+        shows_help_ = false;
+    } else {
+        viewer_.pin(std::nullopt);
+    }
+}
+
+void Panels::ask_for_files() {
+    dialog_purpose_ = DialogPurpose::open;
+    dialog_.open_files("Open maps", {".exr", ".pfm", ".png"});
+}
+
+void Panels::ask_for_glsl() {
+    dialog_purpose_ = DialogPurpose::glsl;
+    dialog_.open_files("Open a threshold in GLSL", {});
+}
+
+void Panels::ask_where_to_save(DialogPurpose purpose) {
+    const MapFrame* const frame = viewer_.frame();
+    if (frame == nullptr) {
+        viewer_.notify("There is no map yet", true);
+        return;
+    }
+    const std::string stem = frame->path.empty() ? "demo" : frame->path.stem().string();
+    dialog_purpose_ = purpose;
+    switch (purpose) {
+        case DialogPurpose::open:
+        case DialogPurpose::glsl:
+            break;
+        case DialogPurpose::list:
+            dialog_.save_file("Save the tile list (.json or .csv)", stem + ".tiles.json");
+            break;
+        case DialogPurpose::picture:
+            dialog_.save_file("Save the picture as it is seen", stem + ".png");
+            break;
+        case DialogPurpose::whole_map:
+            dialog_.save_file("Save a picture of the whole map", stem + ".map.png");
+            break;
+        case DialogPurpose::settings:
+            dialog_.save_file("Save the settings", "viewer.json");
+            break;
+    }
+}
+
+}  // namespace quadtile::viewer

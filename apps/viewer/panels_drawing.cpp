@@ -1,0 +1,287 @@
+// The section of the panel that says how the map and its tiles are drawn.
+
+#include "panels.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+namespace quadtile::viewer {
+
+namespace {
+
+constexpr float HISTOGRAM_HEIGHT = 72.0F;
+
+std::vector<Choice> fills() {
+    const std::vector<std::string>& names = fill_names();
+    return {{names[0], "Only the map is seen."},
+            {names[1], "A colour for each tile size."},
+            {names[2], "Importance divided by threshold: how close a tile is to being split."},
+            {names[3], "The place in the list: the first tile has the first colour."}};
+}
+
+std::vector<Choice> colour_maps() {
+    std::vector<Choice> choices;
+    for (const std::string& name : colour_map_names()) {
+        choices.push_back({name, ""});
+    }
+    return choices;
+}
+
+// A scale of importance, linear or logarithmic, from 0 to 1.
+class Scale {
+ public:
+    Scale(float low, float high, bool is_logarithmic)
+        : is_logarithmic_(is_logarithmic), low_(place(low)), width_(place(high) - low_) {}
+
+    [[nodiscard]] float position(float importance) const {
+        return (place(importance) - low_) / width_;
+    }
+    [[nodiscard]] float importance(float position) const {
+        const float at = low_ + position * width_;
+        return is_logarithmic_ ? std::exp2(at) : at;
+    }
+
+ private:
+    [[nodiscard]] float place(float importance) const {
+        return is_logarithmic_ ? std::log2(std::max(importance, FLT_MIN)) : importance;
+    }
+
+    bool is_logarithmic_;
+    float low_;
+    float width_;
+};
+
+// From the smallest positive value to the largest, and as far as the colours go beyond; low < high.
+ValueRange histogram_range(const MapStatistics& statistics, const Range& colours,
+                           bool is_logarithmic) {
+    const float high = std::max(statistics.max, colours.high);
+    if (!is_logarithmic) {
+        return {high * 1.0e-6F, high};
+    }
+    const float low = std::max(std::min(statistics.percentile(0.0), colours.low), FLT_MIN);
+    return {low, std::max(high, 1.01F * low)};
+}
+
+std::uint64_t positive_values(const MapStatistics& statistics) {
+    const std::uint64_t others =
+        statistics.nan + statistics.infinite + statistics.negative + statistics.zero;
+    return statistics.texels - std::min(others, statistics.texels);
+}
+
+}  // namespace
+
+// However it was changed: low < high, finite, and positive where there is a logarithm.
+void Panels::repair_range() {
+    DrawingSettings& settings = viewer_.settings.drawing;
+    if (settings.automatic_range) {
+        return;
+    }
+    constexpr float SMALLEST = 1024.0F * FLT_MIN;
+    settings.range_high = std::clamp(settings.range_high, SMALLEST, FLT_MAX);
+    if (settings.logarithmic && settings.range_low <= 0.0F) {
+        settings.range_low = settings.range_high / 1024.0F;
+    }
+    if (settings.range_low >= settings.range_high) {
+        settings.range_low = settings.range_high / 2.0F;
+    }
+}
+
+ImU32 Panels::level_colour(std::uint32_t level) const {
+    const std::size_t entry = (2 * level + 1) * COLOUR_MAP_SIZE / (2 * (map_top_level() + 1));
+    return opaque(level_colours_[std::min(entry, COLOUR_MAP_SIZE - 1)]);
+}
+
+void Panels::draw_drawing_section() {
+    if (!form_.section("Drawing", true, "How the map and its tiles are drawn.")) {
+        return;
+    }
+    ImGui::PushID("drawing");
+    DrawingSettings& settings = viewer_.settings.drawing;
+    draw_colours();
+    if (viewer_.frame() != nullptr) {
+        form_.label("Pyramid level",
+                    "0: the map. Higher: the largest importance in squares of 2, 4, 8, ... texels "
+                    "on a side, which decides whether they are split (Page up, Page down).");
+        const std::uint32_t top = map_top_level();
+        constexpr std::uint32_t MAP_LEVEL = 0;
+        settings.level = std::min(settings.level, top);
+        ImGui::SliderScalar("##level", ImGuiDataType_U32, &settings.level, &MAP_LEVEL, &top,
+                            settings.level == 0 ? "%u (the map)" : "%u",
+                            ImGuiSliderFlags_AlwaysClamp);
+        form_.tip("Drag, or Ctrl+click to type.");
+    }
+    draw_fill();
+    ImGui::PopID();
+}
+
+void Panels::draw_colours() {
+    DrawingSettings& settings = viewer_.settings.drawing;
+    auto map = static_cast<std::size_t>(settings.colour_map);
+    if (form_.combo("Colour map", "The colours of the map, from unimportant to important (C).",
+                    colour_maps(), map)) {
+        settings.colour_map = static_cast<ColourMap>(map);
+    }
+    form_.label("Scale", "How importance becomes colour (L).");
+    if (ImGui::RadioButton("logarithmic", settings.logarithmic)) {
+        settings.logarithmic = true;
+    }
+    form_.tip("Equal ratios of importance are equally far apart in colour (L).");
+    ImGui::SameLine();
+    if (ImGui::RadioButton("linear", !settings.logarithmic)) {
+        settings.logarithmic = false;
+    }
+    form_.tip("Equal differences of importance are equally far apart in colour (L).");
+    bool automatic = settings.automatic_range;
+    if (form_.checkbox("Automatic range",
+                       "Spreads the colours over the middle 99% of the map's positive values, so "
+                       "that single bright texels do not darken all others (A).",
+                       automatic)) {
+        change_range_mode(automatic);
+    }
+    if (viewer_.frame() == nullptr) {
+        return;
+    }
+    draw_histogram();
+    // Below it, so that it stays where it is when a drag on it ends the automatic range.
+    if (!settings.automatic_range) {
+        const MapStatistics& statistics = viewer_.frame()->statistics;
+        const ValueRange range = histogram_range(statistics, viewer_.range(), true);
+        form_.logarithmic("Lowest", "Importance with the first colour.", settings.range_low, range);
+        form_.logarithmic("Highest", "Importance with the last colour.", settings.range_high,
+                          range);
+    }
+}
+
+void Panels::draw_histogram() {
+    constexpr const char* TIP =
+        "How many texels have which importance, on a logarithmic scale, in the colours of the map; "
+        "the lines mark the range of colours. Drag them to change it.";
+    DrawingSettings& settings = viewer_.settings.drawing;
+    const MapStatistics& statistics = viewer_.frame()->statistics;
+    if (positive_values(statistics) == 0) {
+        form_.text("The map has no positive values.", DIM_COLOUR);
+        return;
+    }
+    const Range colours = viewer_.range();
+    const ValueRange shown = histogram_range(statistics, colours, settings.logarithmic);
+    const Scale scale(shown.low, shown.high, settings.logarithmic);
+    const Scale colour_scale(colours.low, colours.high, settings.logarithmic);
+
+    const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), form_.px(HISTOGRAM_HEIGHT)};
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const float bottom = corner.y + size.y;
+    const auto x_of = [&](float importance) {
+        return corner.x + std::clamp(scale.position(importance), 0.0F, 1.0F) * size.x;
+    };
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(corner, {corner.x + size.x, bottom}, IM_COL32(10, 11, 14, 255));
+    const auto count = static_cast<std::size_t>(std::max(8.0F, size.x / form_.px(3.0F)));
+    const std::vector<float> bins =
+        statistics.histogram(shown.low, shown.high, settings.logarithmic, count);
+    const ColourTable table = importance_colours(settings.colour_map);
+    const float most = std::log1p(*std::ranges::max_element(bins));
+    const float step = size.x / static_cast<float>(count);
+    for (std::size_t i = 0; i < bins.size(); ++i) {
+        if (bins[i] == 0.0F) {
+            continue;
+        }
+        const float middle = (static_cast<float>(i) + 0.5F) / static_cast<float>(count);
+        const float colour = colour_scale.position(scale.importance(middle));
+        const auto entry = static_cast<std::size_t>(std::clamp(colour, 0.0F, 1.0F) *
+                                                    static_cast<float>(COLOUR_MAP_SIZE - 1));
+        const float height = std::log1p(bins[i]) / most * (size.y - form_.px(4.0F));
+        const float x = corner.x + step * static_cast<float>(i);
+        list.AddRectFilled({x, bottom - height}, {x + step, bottom}, opaque(table[entry]));
+        // Dark colours are to be seen, too.
+        list.AddLine({x, bottom - height}, {x + step, bottom - height},
+                     with_opacity(TEXT_COLOUR, 0.55F));
+    }
+    for (const float end : {colours.low, colours.high}) {
+        list.AddLine({x_of(end), corner.y}, {x_of(end), bottom}, IM_COL32_WHITE, form_.px(1.5F));
+    }
+
+    ImGui::InvisibleButton("##histogram", size);
+    form_.tip(TIP);
+    const float mouse_x = ImGui::GetIO().MousePos.x;
+    if (ImGui::IsItemActivated()) {
+        moves_high_end_ =
+            std::abs(mouse_x - x_of(colours.high)) < std::abs(mouse_x - x_of(colours.low));
+    }
+    if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 1.0F)) {
+        change_range_mode(false);
+        const float position = std::clamp((mouse_x - corner.x) / size.x, 0.0F, 1.0F);
+        (moves_high_end_ ? settings.range_high : settings.range_low) = scale.importance(position);
+    }
+    form_.text(number_text(shown.low, 3), DIM_COLOUR);
+    const std::string middle = number_text(colours.low, 3) + " to " + number_text(colours.high, 3);
+    const std::string high = number_text(shown.high, 3);
+    ImGui::SameLine((ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(middle.c_str()).x) /
+                    2.0F);
+    form_.text(middle);
+    form_.tip("The range that the colours are spread over.");
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(high.c_str()).x);
+    form_.text(high, DIM_COLOUR);
+}
+
+// ---- Tiles
+
+void Panels::draw_fill() {
+    constexpr const char* OUTLINES_TIP = "Draws the border of each tile (E).";
+    DrawingSettings& settings = viewer_.settings.drawing;
+    form_.label("Outlines", OUTLINES_TIP);
+    ImGui::Checkbox("##outlines", &settings.outlines);
+    form_.tip(OUTLINES_TIP);
+    ImGui::SameLine();
+    ImGui::BeginDisabled(!settings.outlines);
+    ImGui::SetNextItemWidth(-FLT_MIN);
+    ImGui::SliderFloat("##width", &settings.outline_width, 0.5F, 5.0F, "%.1f pixels",
+                       ImGuiSliderFlags_AlwaysClamp);
+    ImGui::EndDisabled();
+    form_.tip("How wide the outlines are. Ctrl+click to type.");
+
+    auto fill = static_cast<std::size_t>(settings.fill);
+    if (form_.combo("Fill", "Colours tiles by something that is known of them (G).", fills(),
+                    fill)) {
+        settings.fill = static_cast<Fill>(fill);
+    }
+    if (settings.fill != Fill::none) {
+        form_.slider("Opacity", "How much of the map the fill hides.", settings.fill_opacity,
+                     {0.0F, 1.0F}, "%.2f");
+        draw_fill_legend();
+    }
+    form_.checkbox("Mark clamped",
+                   "Stripes on single texels whose importance is still not below their threshold: "
+                   "they would need to be split further than the map goes (X).",
+                   settings.mark_clamped);
+}
+
+void Panels::draw_fill_legend() {
+    const Fill fill = viewer_.settings.drawing.fill;
+    std::vector<app::Rgb> colours(level_colours_.begin(), level_colours_.end());
+    std::array ends{std::string("first in the list"), std::string("last")};
+    if (fill == Fill::ratio) {
+        ends = {"0", "1: nearly split"};
+        colours.assign(ratio_colours_.begin(), ratio_colours_.end());
+    } else if (fill == Fill::level && viewer_.frame() != nullptr) {
+        ends = {"1 texel", count_text(std::uint64_t{1} << map_top_level()) + " texels"};
+        colours.clear();
+        for (std::uint32_t level = 0; level <= map_top_level(); ++level) {
+            const ImU32 colour = level_colour(level);
+            colours.push_back({static_cast<std::uint8_t>(colour >> IM_COL32_R_SHIFT),
+                               static_cast<std::uint8_t>(colour >> IM_COL32_G_SHIFT),
+                               static_cast<std::uint8_t>(colour >> IM_COL32_B_SHIFT)});
+        }
+    }
+    const auto& [low, high] = ends;
+    form_.label("", "");
+    const float left = ImGui::GetCursorPosX();
+    form_.gradient(colours, ImGui::GetFrameHeight());
+    form_.tip("Which colour of the fill means what.");
+    ImGui::SetCursorPosX(left);
+    form_.text(low, DIM_COLOUR);
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(high.c_str()).x);
+    form_.text(high, DIM_COLOUR);
+}
+
+}  // namespace quadtile::viewer

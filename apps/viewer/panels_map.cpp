@@ -1,0 +1,452 @@
+// The sections of the panel that say what is made of which map: map, threshold, subdivision.
+
+#include "panels.hpp"
+
+#include "colour_scale.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+namespace quadtile::viewer {
+
+namespace {
+
+constexpr const char* MAX_RESOLUTION_TIP =
+    "Pixels that no tile may need on a side: importance is how many pixels a texel needs, so a "
+    "tile of 2^l texels on a side needs importance x 2^l. Smaller: more tiles.";
+
+std::vector<Choice> kind_choices() {
+    const std::vector<std::string>& names = threshold_kind_names();
+    return {{names[0],
+             "No tile needs more pixels on a side than a number, where importance is the "
+             "pixels needed across one texel. The usual one."},
+            {names[1], "Splits every square whose largest importance is not below one number."},
+            {names[2], "A number for each tile size."},
+            {names[3],
+             "As max-resolution, and no tile needs more nodes of per-pixel linked lists "
+             "than a number; a second channel of the file predicts the fragments."},
+            {names[4], "A function of yours, called on the GPU for each square."}};
+}
+
+std::vector<Choice> strategy_choices() {
+    const std::vector<std::string>& names = strategy_names();
+    return {{names[0], "The fastest for this device, map and threshold."},
+            {names[1], "One GPU dispatch for each level of the quadtree, from its root down."},
+            {names[2], "One GPU dispatch for several levels, each workgroup a subtree."},
+            {names[3],
+             "One GPU dispatch from the map to the list. For thresholds that do not grow "
+             "from a tile size to the next larger one."}};
+}
+
+std::vector<Choice> order_choices() {
+    const std::vector<std::string>& names = order_names();
+    return {{names[0], "As fast as possible; differs from run to run."},
+            {names[1],
+             "Along the Z-order (Morton) curve: always the same list. Made by the "
+             "strategy fused alone."}};
+}
+
+std::vector<Choice> choices_of(const std::vector<std::string>& names) {
+    std::vector<Choice> choices;
+    for (const std::string& name : names) {
+        choices.push_back({name, ""});
+    }
+    return choices;
+}
+
+std::size_t position(const std::vector<std::string>& names, const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+}
+
+// What makes a difference on this map, from tiles everywhere to none but the root.
+ValueRange threshold_range(const MapStatistics& statistics, std::uint32_t top_level_of_largest) {
+    const float low = std::max(statistics.percentile(0.001), FLT_MIN);
+    if (!(statistics.max > 0.0F)) {
+        return {0.001F, 1000.0F};
+    }
+    const double high = 1.1 * std::ldexp(double{statistics.max}, int(top_level_of_largest));
+    return {low, static_cast<float>(std::min(high, double{FLT_MAX} / 2.0))};
+}
+
+bool is_enter_pressed() {
+    return ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)) ||
+           ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_KeyPadEnter));
+}
+
+bool grows(const std::vector<float>& levels) {
+    return std::ranges::adjacent_find(levels, std::ranges::less()) != levels.end();
+}
+
+}  // namespace
+
+// ---- Map
+
+void Panels::draw_map_section() {
+    if (!form_.section("Map", true, "The file that is shown, and what its values are like.")) {
+        return;
+    }
+    ImGui::PushID("map");
+    draw_files();
+    if (viewer_.frame() != nullptr) {
+        draw_channel();
+        draw_values();
+    }
+    ImGui::PopID();
+}
+
+void Panels::draw_files() {
+    if (form_.prominent_button("Open...",
+                               "Opens OpenEXR, PFM or PNG files; several are a sequence "
+                               "to play (O). Files can be dropped on the window, too.",
+                               form_.px(100.0F))) {
+        ask_for_files();
+    }
+    ImGui::SameLine();
+    if (form_.button("Demo", "Shows a built-in map of a small town (D).", form_.px(70.0F))) {
+        viewer_.open({});
+    }
+    MapSequence& sequence = viewer_.sequence();
+    const std::size_t files = sequence.files().size();
+    if (files < 2) {
+        return;
+    }
+    form_.label("File", "Of the files that were opened together.");
+    if (form_.button("<", "The file before (left arrow).")) {
+        sequence.step(-1);
+    }
+    ImGui::SameLine();
+    if (form_.button(">", "The next file (right arrow).")) {
+        sequence.step(1);
+    }
+    ImGui::SameLine();
+    form_.text(std::to_string(sequence.index() + 1) + " / " + std::to_string(files));
+
+    form_.label("Play", "Shows the files one after the other (Space).");
+    if (form_.button(viewer_.is_playing ? "Stop" : "Play",
+                     "Shows the files one after the other (Space).", form_.px(56.0F))) {
+        toggle_playing();
+    }
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(-FLT_MIN);
+    ImGui::SliderFloat("##speed", &viewer_.settings.playback_frames_per_second, 0.5F, 60.0F,
+                       "%.3g files per second",
+                       ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp);
+    form_.tip("How fast they follow each other, if loading keeps up. Ctrl+click to type.");
+}
+
+void Panels::draw_channel() {
+    constexpr const char* TIP = "The channel of the file that is taken as importance.";
+    const MapFrame& frame = *viewer_.frame();
+    form_.text_row("Name", frame.path.empty() ? "Made by the viewer." : frame.path.string(),
+                   frame.name);
+    if (frame.channels.size() < 2) {
+        form_.text_row("Channel", TIP, frame.map.channel);
+        return;
+    }
+    std::size_t index = position(frame.channels, frame.map.channel);
+    std::vector<Choice> choices = choices_of(frame.channels);
+    if (index == choices.size()) {
+        // Not a channel of the file: the luminance of several.
+        choices.push_back({frame.map.channel, "Made of several channels."});
+    }
+    if (form_.combo("Channel", TIP, choices, index) && index < frame.channels.size()) {
+        viewer_.sequence().choose_channel(frame.channels[index]);
+    }
+}
+
+void Panels::draw_values() {
+    const MapFrame& frame = *viewer_.frame();
+    const MapShape& shape = frame.map.shape;
+    const MapStatistics& statistics = frame.statistics;
+    form_.text_row("Size",
+                   "Width and height in texels, and the levels of the quadtree: a square of level "
+                   "0 is a texel, one of the next level is twice as wide.",
+                   count_text(shape.width) + " x " + count_text(shape.height) + ", levels 0 to " +
+                       std::to_string(map_top_level()));
+    form_.text_row("Values", "The smallest and the largest finite value.",
+                   number_text(statistics.min) + " to " + number_text(statistics.max));
+
+    struct Oddity {
+        const char* name;
+        std::uint64_t count;
+        app::Rgb colour;
+        const char* tooltip;
+    };
+    using app::ColourScale;
+    const std::array<Oddity, 4> oddities{
+        {{"NaN", statistics.nan, ColourScale::nan,
+          "Texels that are not a number count as infinitely important."},
+         {"infinite", statistics.infinite, ColourScale::infinite,
+          "Texels of plus or minus infinity; plus is drawn white, minus as negative ones."},
+         {"negative", statistics.negative, ColourScale::negative,
+          "Texels below zero are less important than zero."},
+         {"zero", statistics.zero, ColourScale::zero, "Texels that need nothing at all."}}};
+    form_.label("Special values",
+                "Numbers of texels that no scale of colours has a place for, with "
+                "the colours that they are drawn in.");
+    constexpr float SECOND_COLUMN = 116.0F;
+    const float left = ImGui::GetCursorPosX();
+    for (std::size_t i = 0; i < oddities.size(); ++i) {
+        const Oddity& oddity = oddities[i];
+        if (i % 2 == 1) {
+            ImGui::SameLine(left + form_.px(SECOND_COLUMN));
+        } else if (i > 0) {
+            ImGui::SetCursorPosX(left);
+        }
+        ImGui::BeginGroup();
+        if (oddity.count > 0) {
+            form_.swatch(opaque(oddity.colour));
+        }
+        form_.text(oddity.name + (" " + count_text(oddity.count)),
+                   oddity.count > 0 ? TEXT_COLOUR : DIM_COLOUR);
+        ImGui::EndGroup();
+        form_.tip(oddity.tooltip);
+    }
+    if (!statistics.odd_texels.empty()) {
+        ImGui::SetCursorPosX(left);
+        if (form_.button("Show next",
+                         "Goes to the next texel that is NaN, infinite or negative (N).")) {
+            viewer_.show_next_odd_texel();
+        }
+    }
+}
+
+// ---- Threshold
+
+void Panels::draw_threshold_section() {
+    if (!form_.section("Threshold", true,
+                       "When a square of the map is fine enough: a square is split while its "
+                       "largest importance is not below its threshold.")) {
+        return;
+    }
+    ImGui::PushID("threshold");
+    ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
+    auto kind = static_cast<std::size_t>(settings.kind);
+    if (form_.combo("Kind", "How the threshold depends on the size of a tile (T).", kind_choices(),
+                    kind)) {
+        choose_threshold_kind(static_cast<ThresholdKind>(kind));
+    }
+    const bool has_map = viewer_.frame() != nullptr;
+    const MapStatistics none;
+    const MapStatistics& statistics = has_map ? viewer_.frame()->statistics : none;
+    const ValueRange resolutions = threshold_range(statistics, has_map ? map_top_level() : 0);
+    const ValueRange values = threshold_range(statistics, 0);
+    switch (settings.kind) {
+        case ThresholdKind::max_resolution:
+            form_.logarithmic("Resolution", std::string(MAX_RESOLUTION_TIP) + " Keys: [ and ].",
+                              settings.max_resolution, resolutions);
+            break;
+        case ThresholdKind::constant:
+            form_.logarithmic("Importance",
+                              "Squares are split until the largest importance in them is below "
+                              "this. Smaller: more tiles. Keys: [ and ].",
+                              settings.constant, values);
+            break;
+        case ThresholdKind::per_level:
+            draw_threshold_levels(values);
+            break;
+        case ThresholdKind::memory:
+            draw_memory_threshold(resolutions);
+            break;
+        case ThresholdKind::glsl:
+            draw_glsl_threshold();
+            break;
+    }
+    draw_tile_search();
+    ImGui::PopID();
+}
+
+void Panels::draw_threshold_levels(const ValueRange& range) {
+    std::vector<float>& levels = viewer_.settings.subdivision.threshold.levels;
+    for (std::size_t level = 0; level < levels.size(); ++level) {
+        const std::string side =
+            std::to_string(std::uint64_t{1} << std::min<std::size_t>(level, 16));
+        const std::string name = side + (level == 0 ? " texel" : " texels");
+        form_.logarithmic(name.c_str(),
+                          "Squares of " + name + " on a side (level " + std::to_string(level) +
+                              ") are split unless all importance in them is below this.",
+                          levels[level], range);
+    }
+    if (viewer_.frame() != nullptr && levels.size() != map_top_level() + 1) {
+        form_.label("Levels", "The map has squares of other sizes than there are numbers.");
+        if (form_.button("+",
+                         "Makes a number for each size of squares of this map; new ones are "
+                         "as the last one.")) {
+            levels.resize(map_top_level() + 1, levels.empty() ? 1.0F : levels.back());
+        }
+        ImGui::SameLine();
+        form_.text(levels.size() <= map_top_level() ? "the last one stands for the rest"
+                                                    : "more than the map has",
+                   DIM_COLOUR);
+    }
+    if (grows(levels)) {
+        form_.wrapped_text(
+            "Larger squares have larger thresholds than smaller ones: the strategy "
+            "fused and budgets cannot be used.",
+            WARNING_COLOUR);
+    }
+}
+
+void Panels::draw_memory_threshold(const ValueRange& range) {
+    ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
+    form_.logarithmic("Resolution", MAX_RESOLUTION_TIP, settings.max_resolution, range);
+    form_.logarithmic("List nodes",
+                      "Nodes of per-pixel linked lists that no tile may need, as the fragments "
+                      "predict.",
+                      settings.nodes, {1.0F, 1.0e9F});
+    constexpr const char* TIP =
+        "The channel of the same file with the number of fragments in a pixel of each texel.";
+    if (viewer_.frame() == nullptr) {
+        form_.text_row("Fragments", TIP, settings.fragments_channel);
+        return;
+    }
+    const std::vector<std::string>& channels = viewer_.frame()->channels;
+    std::size_t index = position(channels, settings.fragments_channel);
+    if (form_.combo("Fragments", TIP, choices_of(channels), index)) {
+        settings.fragments_channel = channels[index];
+    }
+}
+
+void Panels::draw_glsl_threshold() {
+    ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
+    form_.text_row("File",
+                   "Defines float threshold(uint level, uvec2 position, uint layer), or what "
+                   "'quadtile compile' made of it.",
+                   std::filesystem::path(settings.glsl_file).filename().string());
+    form_.label("", "");
+    if (form_.button("Choose...", "Chooses the file.")) {
+        ask_for_glsl();
+    }
+    ImGui::SameLine();
+    if (form_.button("Reload", "Reads the file again, after you have changed it.")) {
+        viewer_.reload_threshold();
+    }
+    std::vector<float>& parameters = settings.glsl_parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const std::string name = "Parameter " + std::to_string(i);
+        const std::string id = "##parameter" + std::to_string(i);
+        form_.label(name.c_str(), "What threshold_parameter() of this number gives.");
+        ImGui::SetNextItemWidth(-1.0F);
+        const float speed = std::max(std::abs(parameters[i]), 0.01F) / 200.0F;
+        ImGui::DragFloat(id.c_str(), &parameters[i], speed, 0.0F, 0.0F, "%g");
+        form_.tip("Drag, or Ctrl+click to type.");
+    }
+    form_.label("", "");
+    if (parameters.size() < Threshold::max_function_parameters &&
+        form_.button("Add parameter", "One more for threshold_parameter().")) {
+        parameters.push_back(1.0F);
+    }
+    if (!parameters.empty()) {
+        ImGui::SameLine();
+        if (form_.button("Remove", "The last one.")) {
+            parameters.pop_back();
+        }
+    }
+}
+
+void Panels::draw_tile_search() {
+    constexpr const char* TIP =
+        "How many tiles you want: the threshold is set so that there are as many as can be "
+        "without being more.";
+    form_.label("Tiles wanted", TIP);
+    const float spacing = ImGui::GetStyle().ItemInnerSpacing.x;
+    const float button_width = form_.px(124.0F);
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button_width - spacing);
+    form_.count_field("##wanted", tiles_wanted_);
+    const bool is_entered = ImGui::IsItemDeactivated() && is_enter_pressed();
+    form_.tip("Click to type a number; Enter finds the threshold.");
+    ImGui::SameLine(0.0F, spacing);
+    const bool is_pressed = form_.prominent_button("Find threshold", TIP, button_width);
+    if ((is_pressed || is_entered) && has_map()) {
+        viewer_.find_threshold(tiles_wanted_);
+    }
+    ImGui::AlignTextToFramePadding();
+    form_.label("Tiles", "The number of tiles that the threshold leads to.");
+    if (has_map() && viewer_.tiles().has_tiles()) {
+        form_.large_text(count_text(viewer_.summary().header.required));
+    } else {
+        form_.large_text("-", DIM_COLOUR);
+    }
+}
+
+// ---- Subdivision
+
+void Panels::draw_subdivision_section() {
+    if (!form_.section("Subdivision", false,
+                       "How the tiles are found; all ways give the same tiles.")) {
+        return;
+    }
+    ImGui::PushID("subdivision");
+    draw_strategy();
+    draw_budget();
+    draw_device();
+    const std::uint32_t repeats = viewer_.frame() != nullptr ? viewer_.summary().repeats : 0;
+    form_.text_row("Repeats",
+                   "How often the last list was made again because the buffer was too small for "
+                   "it.",
+                   std::to_string(repeats), repeats > 0 ? WARNING_COLOUR : DIM_COLOUR);
+    ImGui::PopID();
+}
+
+void Panels::draw_strategy() {
+    SubdivisionSettings& settings = viewer_.settings.subdivision;
+    std::size_t strategy = index_of(settings.strategy);
+    if (form_.combo("Strategy", "How the GPU goes about it (S). Only the time differs.",
+                    strategy_choices(), strategy)) {
+        settings.strategy = strategies()[strategy];
+    }
+    if (viewer_.frame() != nullptr && !viewer_.summary().strategy_reason.empty()) {
+        const TilesSummary& summary = viewer_.summary();
+        form_.text_row("", "What auto has chosen, and why.",
+                       name_of(summary.strategy) + ": " + summary.strategy_reason, DIM_COLOUR);
+    }
+    if (settings.strategy == Strategy::subtree) {
+        form_.label("Subtree levels", "Levels of the quadtree that one dispatch goes down.");
+        constexpr std::uint32_t LEAST = 1;
+        ImGui::SliderScalar("##levels", ImGuiDataType_U32, &settings.subtree_levels, &LEAST,
+                            &MAX_SUBTREE_LEVELS, "%u", ImGuiSliderFlags_AlwaysClamp);
+        form_.tip("More: fewer dispatches, each with more work. Ctrl+click to type.");
+    }
+    auto order = static_cast<std::size_t>(settings.order);
+    if (form_.combo("Order",
+                    "In what order the tiles are in the list (R). Canonical: along the Z-order "
+                    "(Morton) curve, always the same, made by the strategy fused alone.",
+                    order_choices(), order)) {
+        settings.order = static_cast<Order>(order);
+    }
+}
+
+void Panels::draw_budget() {
+    constexpr const char* TIP =
+        "The most tiles that there may be: the GPU raises the threshold, in steps of 1 to 2%, "
+        "until they are enough (B). Made by the strategy fused alone.";
+    SubdivisionSettings& settings = viewer_.settings.subdivision;
+    form_.label("Budget", TIP);
+    ImGui::Checkbox("##budget", &settings.has_budget);
+    form_.tip(TIP);
+    ImGui::SameLine();
+    ImGui::BeginDisabled(!settings.has_budget);
+    ImGui::SetNextItemWidth(-FLT_MIN);
+    constexpr std::uint64_t LEAST = 1;
+    ImGui::DragScalar("##tiles", ImGuiDataType_U64, &settings.max_tiles, 2.0F, &LEAST,
+                      &MAX_TILES_LIMIT, "%llu tiles",
+                      ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp);
+    ImGui::EndDisabled();
+    form_.tip("Drag to change, with Alt slowly; Ctrl+click to type.");
+}
+
+void Panels::draw_device() {
+    const std::vector<DeviceChoice>& devices = viewer_.gpu().choices();
+    std::vector<Choice> choices;
+    for (const DeviceChoice& device : devices) {
+        choices.push_back({device.name, device.objection, device.objection.empty()});
+    }
+    std::size_t index = viewer_.gpu().chosen();
+    if (form_.combo("Device", "The GPU, or Mesa's driver for the CPU, that does the work.", choices,
+                    index)) {
+        viewer_.settings.device = std::to_string(index);
+    }
+}
+
+}  // namespace quadtile::viewer

@@ -1,0 +1,364 @@
+// The sections of the panel that say what came out: tiles, texel, times.
+
+#include "panels.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <limits>
+
+namespace quadtile::viewer {
+
+namespace {
+
+constexpr auto TABLE_FLAGS = ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH |
+                             ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_PadOuterX;
+constexpr ImU32 BAR_COLOUR = IM_COL32(92, 150, 210, 255);
+
+float median(const std::deque<float>& values) {
+    std::vector<float> sorted(values.begin(), values.end());
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::ranges::nth_element(sorted, middle);
+    return *middle;
+}
+
+void text_right(Form& form, const std::string& text, ImU32 colour = TEXT_COLOUR) {
+    const float left = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, left));
+    form.text(text, colour);
+}
+
+// The heads of a table, each with its tooltip.
+void table_heads(Form& form, std::span<const std::array<const char*, 2>> heads) {
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    for (const auto& [name, tooltip] : heads) {
+        ImGui::TableNextColumn();
+        form.text(name, DIM_COLOUR);
+        form.tip(tooltip);
+    }
+}
+
+// As the quadtree sees it: NaN is infinite, and what is too small for a normal float is 0.
+float importance_at(const ProbedTexel& texel, std::uint32_t level) {
+    if (level > 0) {
+        return texel.result.importance_of_level[level];
+    }
+    const float value = texel.result.texel;
+    if (std::isnan(value)) {
+        return std::numeric_limits<float>::infinity();
+    }
+    return std::abs(value) < FLT_MIN ? 0.0F : value;
+}
+
+std::string times_text(const std::optional<double>& last, const std::deque<float>& history) {
+    if (!last) {
+        return "-";
+    }
+    std::string text = time_text(*last);
+    if (!history.empty()) {
+        text += ", median " + time_text(median(history));
+    }
+    return text;
+}
+
+}  // namespace
+
+// ---- Tiles
+
+void Panels::draw_tiles_section() {
+    if (!form_.section("Tiles", true, "The list that the subdivision has led to.")) {
+        return;
+    }
+    ImGui::PushID("tiles");
+    if (!has_map()) {
+        form_.text("There is no map yet.", DIM_COLOUR);
+    } else if (!viewer_.tiles().has_tiles()) {
+        form_.wrapped_text("There are no tiles: " + viewer_.summary().problem, BAD_COLOUR);
+    } else {
+        draw_totals();
+        draw_levels_table();
+        if (form_.button("Check against CPU reference",
+                         "Reads the list back, checks that its tiles cover each texel once, and "
+                         "compares it with what a simple program on the CPU finds (K).",
+                         -FLT_MIN)) {
+            viewer_.check_list();
+        }
+    }
+    draw_exports();
+    ImGui::PopID();
+}
+
+void Panels::draw_totals() {
+    const TilesSummary& summary = viewer_.summary();
+    const MapShape& shape = viewer_.frame()->map.shape;
+    const TileListHeader& header = summary.header;
+    form_.text_row("Number", "Tiles in the list.", count_text(header.written));
+    if (header.required != header.written) {
+        form_.text_row("Required", "Tiles that there should be; the buffer had no room for all.",
+                       count_text(header.required), BAD_COLOUR);
+    }
+    const std::uint64_t texels = std::uint64_t{shape.width} * shape.height;
+    constexpr const char* COVERED_TIP =
+        "The summed areas of all tiles: as many texels as the map has.";
+    form_.label("Texels covered", COVERED_TIP);
+    form_.tick(summary.covered_texels == texels);
+    form_.text(summary.covered_texels == texels
+                   ? "all " + count_text(texels)
+                   : count_text(summary.covered_texels) + " of " + count_text(texels));
+    form_.tip(COVERED_TIP);
+    form_.text_row("Clamped",
+                   "Single texels whose importance is still not below their threshold: they would "
+                   "need to be split further than the map goes.",
+                   count_text(summary.tally.clamped),
+                   summary.tally.clamped > 0 ? WARNING_COLOUR : TEXT_COLOUR);
+    if (viewer_.settings.subdivision.has_budget) {
+        form_.text_row("Budget factor",
+                       "What the budget has multiplied the threshold by; 1: the tiles were few "
+                       "enough.",
+                       number_text(header.threshold_factor, 6));
+    }
+}
+
+void Panels::draw_levels_table() {
+    constexpr std::array<std::array<const char*, 2>, 4> HEADS{
+        {{"Level",
+          "How often two by two squares were joined: tiles of level l have 2^l texels on "
+          "a side. The colour is that of the fill by level."},
+         {"Side", "Texels on a side; the map's edge cuts some."},
+         {"Tiles", "Number of tiles of this size."},
+         {"", "In relation to the most frequent size."}}};
+    const Tally& tally = viewer_.summary().tally;
+    const std::span counts(tally.tiles_of_level, map_top_level() + 1);
+    const auto most = static_cast<float>(std::max(1U, *std::ranges::max_element(counts)));
+    if (!ImGui::BeginTable("levels", static_cast<int>(HEADS.size()), TABLE_FLAGS)) {
+        return;
+    }
+    ImGui::TableSetupColumn("level", ImGuiTableColumnFlags_WidthFixed, form_.px(52.0F));
+    ImGui::TableSetupColumn("side", ImGuiTableColumnFlags_WidthFixed, form_.px(54.0F));
+    ImGui::TableSetupColumn("tiles", ImGuiTableColumnFlags_WidthFixed, form_.px(82.0F));
+    ImGui::TableSetupColumn("bar", ImGuiTableColumnFlags_WidthStretch);
+    table_heads(form_, HEADS);
+    for (std::uint32_t level = 0; level < counts.size(); ++level) {
+        const std::uint32_t count = counts[level];
+        const ImU32 colour = count > 0 ? TEXT_COLOUR : DIM_COLOUR;
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        form_.swatch(level_colour(level));
+        form_.text(std::to_string(level), colour);
+        ImGui::TableNextColumn();
+        text_right(form_, count_text(std::uint64_t{1} << level), colour);
+        ImGui::TableNextColumn();
+        text_right(form_, count_text(count), colour);
+        ImGui::TableNextColumn();
+        form_.bar(static_cast<float>(count) / most, BAR_COLOUR);
+    }
+    ImGui::EndTable();
+}
+
+void Panels::draw_exports() {
+    struct Export {
+        const char* name;
+        const char* tooltip;
+        DialogPurpose purpose;
+    };
+    constexpr std::array<Export, 4> EXPORTS{
+        {{"Save list...", "The tiles as JSON, or as CSV where the name ends in .csv (Ctrl+S).",
+          DialogPurpose::list},
+         {"Save picture...", "A PNG of the map as it is seen, without the panel (Ctrl+P).",
+          DialogPurpose::picture},
+         {"Save whole map...",
+          "A PNG of all of the map with a pixel for each texel (Ctrl+Shift+P).",
+          DialogPurpose::whole_map},
+         {"Save settings...", "Everything that can be set here, as JSON (Ctrl+E).",
+          DialogPurpose::settings}}};
+    const float spacing = ImGui::GetStyle().ItemSpacing.x;
+    const float button_width = (ImGui::GetContentRegionAvail().x - spacing) / 2.0F;
+    for (std::size_t i = 0; i < EXPORTS.size(); ++i) {
+        if (i % 2 == 1) {
+            ImGui::SameLine(0.0F, spacing);
+        }
+        if (form_.button(EXPORTS[i].name, EXPORTS[i].tooltip, button_width)) {
+            ask_where_to_save(EXPORTS[i].purpose);
+        }
+    }
+}
+
+// ---- Texel
+
+void Panels::draw_texel_section() {
+    if (!form_.section("Texel", true,
+                       "What is known of the texel that is pinned, else of the one under the "
+                       "mouse, and of its tile.")) {
+        return;
+    }
+    ImGui::PushID("texel");
+    const auto& shown = viewer_.pinned() ? viewer_.pinned() : viewer_.hovered();
+    if (shown && viewer_.frame() != nullptr) {
+        draw_texel(*shown);
+    } else {
+        form_.wrapped_text("Move the mouse over the map; a click pins a tile.", DIM_COLOUR);
+    }
+    ImGui::PopID();
+}
+
+void Panels::draw_texel(const ProbedTexel& texel) {
+    const std::string place = std::to_string(texel.x) + ", " + std::to_string(texel.y);
+    form_.text_row("Texel", "Column and row, from 0 at the upper left.",
+                   place + (viewer_.pinned() ? "  (pinned, Escape unpins)" : ""));
+    form_.text_row("Value", "As it is in the file.", number_text(texel.result.texel, 9));
+    if (texel.result.tile_index == NO_TILE) {
+        form_.text_row("Tile", "The tile that covers the texel.", "none", BAD_COLOUR);
+    } else {
+        const Tile& tile = texel.result.tile;
+        const MapShape& shape = viewer_.frame()->map.shape;
+        const TexelRect rect = texels_of(tile, shape.width, shape.height);
+        form_.text_row("Tile",
+                       "The tile that covers the texel: its level (2^level texels on a side), and "
+                       "its number in the list, from 0.",
+                       "level " + std::to_string(tile.level()) + ", number " +
+                           count_text(texel.result.tile_index));
+        form_.text_row("Place",
+                       "Column and row of the tile's first texel, and its width and height, cut "
+                       "at the map's edge.",
+                       std::to_string(rect.left) + ", " + std::to_string(rect.top) + ";  " +
+                           std::to_string(rect.right - rect.left) + " x " +
+                           std::to_string(rect.bottom - rect.top));
+        form_.text_row("Importance", "The largest in the tile.", number_text(tile.importance, 7));
+        form_.text_row("Threshold", "What the tile's importance is below, unless it is clamped.",
+                       number_text(tile.threshold, 7));
+        form_.text_row(
+            "Ratio",
+            "Importance divided by threshold; below 1, unless the tile is clamped: a "
+            "single texel that cannot be split further.",
+            number_text(tile.importance / tile.threshold, 4) + (tile.clamped() ? "  clamped" : ""),
+            tile.clamped() ? WARNING_COLOUR : TEXT_COLOUR);
+    }
+    draw_ancestors(texel);
+}
+
+void Panels::draw_ancestors(const ProbedTexel& texel) {
+    constexpr std::array<std::array<const char*, 2>, 4> HEADS{
+        {{"Level",
+          "Squares of 2^level texels on a side that contain the texel, the smallest "
+          "first."},
+         {"Importance", "The largest in the square."},
+         {"Threshold", "Importance not below it: the square is split."},
+         {"Outcome", "Whether the square was split, is a tile, or lies in one."}}};
+    if (texel.thresholds.empty() ||
+        !ImGui::BeginTable("ancestors", static_cast<int>(HEADS.size()), TABLE_FLAGS)) {
+        return;
+    }
+    table_heads(form_, HEADS);
+    const bool has_tile = texel.result.tile_index != NO_TILE;
+    const std::uint32_t tile_level = has_tile ? texel.result.tile.level() : 0;
+    const std::size_t levels = std::min({texel.thresholds.size(), std::size_t{map_top_level()} + 1,
+                                         std::size(texel.result.importance_of_level)});
+    for (std::uint32_t level = 0; level < levels; ++level) {
+        const bool is_tile = has_tile && level == tile_level;
+        const bool is_inside = has_tile && level < tile_level;
+        const ImU32 colour = is_inside ? DIM_COLOUR : TEXT_COLOUR;
+        ImGui::TableNextRow();
+        if (is_tile) {
+            ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, with_opacity(ACCENT_COLOUR, 0.45F));
+        }
+        ImGui::TableNextColumn();
+        form_.swatch(level_colour(level));
+        form_.text(std::to_string(level), colour);
+        ImGui::TableNextColumn();
+        form_.text(number_text(importance_at(texel, level)), colour);
+        ImGui::TableNextColumn();
+        form_.text(number_text(texel.thresholds[level]), colour);
+        ImGui::TableNextColumn();
+        if (is_tile) {
+            form_.text(texel.result.tile.clamped() ? "tile, clamped" : "tile");
+        } else {
+            form_.text(is_inside ? "in the tile" : "split", colour);
+        }
+    }
+    ImGui::EndTable();
+}
+
+// ---- Times
+
+void Panels::draw_times_section() {
+    if (!form_.section("Times", false, "How long the GPU takes.")) {
+        return;
+    }
+    ImGui::PushID("times");
+    if (!has_map()) {
+        form_.text("There is no map yet.", DIM_COLOUR);
+        ImGui::PopID();
+        return;
+    }
+    const TimeHistory& times = viewer_.times();
+    if (viewer_.gpu().timestamp_milliseconds() > 0.0) {
+        form_.text_row(
+            "Pyramid",
+            "Time on the GPU to find the largest importance in all squares of the map; "
+            "the strategy fused does without.",
+            times_text(viewer_.tiles().pyramid_milliseconds(), times.pyramid_milliseconds));
+        form_.text_row("Subdivision",
+                       "Time on the GPU to make the list: the last one, and the median of the "
+                       "runs in the plot.",
+                       times_text(viewer_.summary().milliseconds, times.subdivision_milliseconds));
+        draw_time_plot();
+    } else {
+        form_.wrapped_text("This device has no timestamps: the GPU's times are not known.",
+                           WARNING_COLOUR);
+    }
+    form_.text_row("On the host",
+                   "Time that the last subdivision took for the program, with waiting for the GPU.",
+                   time_text(viewer_.update_milliseconds()));
+    form_.checkbox("Continuously", "Subdivides again for each picture, for the plot (M).",
+                   viewer_.measures_continuously);
+    if (form_.button("Compare strategies",
+                     "Makes the list once by each strategy and shows their times (V).", -FLT_MIN)) {
+        viewer_.compare_strategies();
+    }
+    draw_strategy_times();
+    ImGui::PopID();
+}
+
+void Panels::draw_time_plot() {
+    const std::deque<float>& history = viewer_.times().subdivision_milliseconds;
+    if (history.size() < 2) {
+        return;
+    }
+    const std::vector<float> values(history.begin(), history.end());
+    const float most = *std::ranges::max_element(values);
+    const std::string text = "up to " + time_text(most);
+    ImGui::PlotLines("##times", values.data(), static_cast<int>(values.size()), 0, text.c_str(),
+                     0.0F, 1.15F * most, {ImGui::GetContentRegionAvail().x, form_.px(60.0F)});
+}
+
+void Panels::draw_strategy_times() {
+    const std::vector<StrategyTime>& times = viewer_.strategy_times();
+    if (times.empty() || !ImGui::BeginTable("strategies", 3, TABLE_FLAGS)) {
+        return;
+    }
+    double most = 0.0;
+    for (const StrategyTime& time : times) {
+        most = std::max(most, time.milliseconds.value_or(0.0));
+    }
+    ImGui::TableSetupColumn("strategy", ImGuiTableColumnFlags_WidthFixed, form_.px(76.0F));
+    ImGui::TableSetupColumn("bar", ImGuiTableColumnFlags_WidthStretch);
+    ImGui::TableSetupColumn("time", ImGuiTableColumnFlags_WidthFixed, form_.px(84.0F));
+    for (const StrategyTime& time : times) {
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        form_.text(name_of(time.strategy));
+        ImGui::TableNextColumn();
+        if (!time.problem.empty()) {
+            form_.wrapped_text(time.problem, WARNING_COLOUR);
+            continue;
+        }
+        if (time.milliseconds && most > 0.0) {
+            form_.bar(static_cast<float>(*time.milliseconds / most), BAR_COLOUR);
+        }
+        ImGui::TableNextColumn();
+        text_right(form_, time.milliseconds ? time_text(*time.milliseconds) : "not known");
+    }
+    ImGui::EndTable();
+}
+
+}  // namespace quadtile::viewer

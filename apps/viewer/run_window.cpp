@@ -1,0 +1,481 @@
+#include "panels.hpp"
+#include "run.hpp"
+#include "swapchain.hpp"
+#include "ui.hpp"
+#include "viewer.hpp"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_vulkan.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+namespace quadtile::viewer {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What GLFW said last: it reports by a callback.
+std::string& glfw_problem() {
+    static std::string problem;
+    return problem;
+}
+
+[[noreturn]] void throw_no_window(const std::string& reason) {
+    throw std::runtime_error("there is no window system to open a window in (" + reason +
+                             "); --screenshot OUT.png draws without one");
+}
+
+// GLFW, from its start to its end.
+class WindowSystem {
+ public:
+    WindowSystem() {
+        glfwSetErrorCallback([](int /*code*/, const char* text) { glfw_problem() = text; });
+        if (glfwInit() == GLFW_FALSE) {
+            throw_no_window(glfw_problem());
+        }
+        if (glfwVulkanSupported() == GLFW_FALSE) {
+            const std::string reason = glfw_problem();
+            glfwTerminate();
+            throw std::runtime_error("Vulkan cannot draw in windows here (" + reason +
+                                     "); --screenshot OUT.png draws without one");
+        }
+    }
+    ~WindowSystem() { glfwTerminate(); }
+    WindowSystem(const WindowSystem&) = delete;
+    WindowSystem& operator=(const WindowSystem&) = delete;
+
+    [[nodiscard]] static std::span<const char* const> instance_extensions() {
+        std::uint32_t count = 0;
+        const char** const names = glfwGetRequiredInstanceExtensions(&count);
+        if (names == nullptr) {
+            throw std::runtime_error(
+                "no Vulkan driver that draws in windows was found (Debian: mesa-vulkan-drivers)");
+        }
+        return {names, count};
+    }
+};
+
+struct WindowDeleter {
+    void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
+};
+using WindowHandle = std::unique_ptr<GLFWwindow, WindowDeleter>;
+
+WindowHandle make_window(const Settings& settings) {
+    glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    WindowHandle window(glfwCreateWindow(static_cast<int>(settings.window_width),
+                                         static_cast<int>(settings.window_height), "quadtile",
+                                         nullptr, nullptr));
+    if (!window) {
+        throw_no_window(glfw_problem());
+    }
+    constexpr int SMALLEST = 320;
+    glfwSetWindowSizeLimits(window.get(), SMALLEST, SMALLEST / 2, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    return window;
+}
+
+vk::Extent2D framebuffer_extent(GLFWwindow* window) {
+    int width = 0;
+    int height = 0;
+    glfwGetFramebufferSize(window, &width, &height);
+    return {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)};
+}
+
+// What Dear ImGui is told of the window, from its start to its end.
+class InputBackend {
+ public:
+    // Calls the callbacks that the window has, too.
+    explicit InputBackend(GLFWwindow* window) { ImGui_ImplGlfw_InitForVulkan(window, true); }
+    ~InputBackend() { ImGui_ImplGlfw_Shutdown(); }
+    InputBackend(const InputBackend&) = delete;
+    InputBackend& operator=(const InputBackend&) = delete;
+};
+
+bool is_lost(const quadtile::Error& error) {
+    return error.code() == ErrorCode::device_lost;
+}
+
+// All that belongs to one device, in the order of its making.
+struct OnDevice {
+    OnDevice(const Instance& instance, const std::string& select, vk::SurfaceKHR surface,
+             vk::Extent2D extent)
+        : gpu(instance, select, surface), swapchain(gpu, surface, extent) {}
+    Gpu gpu;
+    Swapchain swapchain;
+};
+
+class WindowedViewer {
+ public:
+    explicit WindowedViewer(const Options& options);
+    ~WindowedViewer();
+    WindowedViewer(const WindowedViewer&) = delete;
+    WindowedViewer& operator=(const WindowedViewer&) = delete;
+
+    void run();
+    [[nodiscard]] const Settings& settings() const { return viewer_.settings; }
+    [[nodiscard]] std::uint32_t validation_messages() const {
+        return instance_.validation_messages();
+    }
+
+ private:
+    void open_device(const std::string& select);
+    void open_first_device();
+    void close_device();
+    void change_device();
+    void recover_from_loss(const char* reason);
+    [[nodiscard]] bool has_to_draw() const;
+    void wait_for_events();
+    void follow_scale();
+    void follow_size();
+    void frame();
+    void report_latency(Clock::time_point start);
+    [[nodiscard]] float scale() const;
+    [[nodiscard]] vk::Rect2D map_area() const;
+
+    void watch_events();
+    static void note_event(GLFWwindow* window);
+    static void drop(GLFWwindow* window, int count, const char** paths);
+    static void take_key(GLFWwindow* window, int key, int code, int event, int modifiers);
+    void pass_keys_on();
+
+    Options options_;
+    WindowSystem system_;
+    WindowHandle window_;
+    Instance instance_;
+    vk::UniqueSurfaceKHR surface_;
+    Ui ui_;
+    std::optional<InputBackend> input_;
+    Viewer viewer_;
+    Panels panels_;
+    std::unique_ptr<OnDevice> on_device_;
+    std::string device_;  // the setting that on_device_ was made with
+    std::string title_;
+    struct KeyEvent {
+        int key;
+        int code;
+        int event;
+        int modifiers;
+    };
+    std::deque<KeyEvent> keys_;  // that Dear ImGui has not seen
+    // After an event panels settle in the frames that follow.
+    static constexpr int SETTLING_FRAMES = 3;
+    int frames_to_draw_ = SETTLING_FRAMES;
+    std::uint64_t reported_list_ = 0;
+    Clock::time_point events_time_;
+    Clock::time_point last_loss_;
+};
+
+vk::UniqueSurfaceKHR make_surface(const Instance& instance, GLFWwindow* window) {
+    VkSurfaceKHR surface = VK_NULL_HANDLE;
+    const VkResult result = glfwCreateWindowSurface(instance.handle(), window, nullptr, &surface);
+    if (result != VK_SUCCESS) {
+        throw_no_window("no surface: " + vk::to_string(static_cast<vk::Result>(result)));
+    }
+    return vk::UniqueSurfaceKHR(surface, instance.handle());
+}
+
+WindowedViewer::WindowedViewer(const Options& options)
+    : options_(options),
+      window_(make_window(options.settings)),
+      instance_(WindowSystem::instance_extensions(), options.validation),
+      surface_(make_surface(instance_, window_.get())),
+      viewer_(options, [] { glfwPostEmptyEvent(); }),
+      panels_(viewer_) {
+    glfwSetWindowUserPointer(window_.get(), this);
+    watch_events();
+    input_.emplace(window_.get());
+    glfwSetKeyCallback(window_.get(), take_key);  // in place of the backend's
+    ui_.set_scale(scale());
+    viewer_.set_pixel_scale(scale());
+    open_first_device();
+}
+
+WindowedViewer::~WindowedViewer() {
+    close_device();
+}
+
+// ---- The device
+
+void WindowedViewer::open_device(const std::string& select) {
+    device_ = select;
+    try {
+        on_device_ = std::make_unique<OnDevice>(instance_, select, *surface_,
+                                                framebuffer_extent(window_.get()));
+        ui_.attach(on_device_->gpu, on_device_->swapchain.render_pass(),
+                   on_device_->swapchain.image_count());
+        viewer_.attach(on_device_->gpu, on_device_->swapchain.format());
+    } catch (...) {
+        close_device();  // what is there must not outlive the device
+        throw;
+    }
+    frames_to_draw_ = SETTLING_FRAMES;
+}
+
+// That of the last run may be gone; then any other one will do.
+void WindowedViewer::open_first_device() {
+    const std::string wanted = viewer_.settings.device;
+    try {
+        open_device(wanted);
+    } catch (const std::exception& error) {
+        if (options_.gives_device || wanted.empty()) {
+            throw;
+        }
+        const std::string reason = error.what();
+        viewer_.settings.device.clear();
+        open_device({});
+        viewer_.notify("the device of the last run was not opened: " + reason, true);
+    }
+}
+
+void WindowedViewer::close_device() {
+    if (on_device_) {
+        (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(on_device_->gpu.device());
+    }
+    viewer_.detach();
+    ui_.detach();
+    on_device_.reset();
+}
+
+// The user has chosen another one.
+void WindowedViewer::change_device() {
+    const std::string before = device_;
+    close_device();
+    try {
+        open_device(viewer_.settings.device);
+    } catch (const std::exception& error) {
+        const std::string reason = error.what();
+        viewer_.settings.device = before;
+        open_device(before);
+        viewer_.notify(reason, true);
+    }
+}
+
+void WindowedViewer::recover_from_loss(const char* reason) {
+    const Clock::time_point now = Clock::now();
+    if (last_loss_ != Clock::time_point() && now - last_loss_ < std::chrono::minutes(1)) {
+        throw std::runtime_error("the device was lost twice within a minute: " +
+                                 std::string(reason));
+    }
+    last_loss_ = now;
+    close_device();
+    open_device(device_);
+    viewer_.notify("the device was lost, and opened again: " + std::string(reason), true);
+}
+
+// ---- The window
+
+float WindowedViewer::scale() const {
+    if (viewer_.settings.ui_scale > 0.0F) {
+        return viewer_.settings.ui_scale;
+    }
+    float x = 1.0F;
+    float y = 1.0F;
+    glfwGetWindowContentScale(window_.get(), &x, &y);
+    return std::max(x, y);
+}
+
+vk::Rect2D WindowedViewer::map_area() const {
+    const vk::Extent2D extent = on_device_->swapchain.extent();
+    const auto panel = static_cast<std::uint32_t>(panels_.width(scale()));
+    return {.extent = {extent.width - std::min(panel, extent.width - 1), extent.height}};
+}
+
+// GLFW does not tell whether something has happened, or its waiting has just ended.
+void WindowedViewer::watch_events() {
+    GLFWwindow* const window = window_.get();
+    glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { note_event(w); });
+    glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int, int, int) { note_event(w); });
+    glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { note_event(w); });
+    glfwSetCharCallback(window, [](GLFWwindow* w, unsigned int) { note_event(w); });
+    glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { note_event(w); });
+    glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { note_event(w); });
+    glfwSetWindowRefreshCallback(window, note_event);
+    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { note_event(w); });
+    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { note_event(w); });
+    glfwSetDropCallback(window, drop);
+}
+
+void WindowedViewer::note_event(GLFWwindow* window) {
+    auto& self = *static_cast<WindowedViewer*>(glfwGetWindowUserPointer(window));
+    self.frames_to_draw_ = SETTLING_FRAMES;
+}
+
+void WindowedViewer::drop(GLFWwindow* window, int count, const char** paths) {
+    auto& self = *static_cast<WindowedViewer*>(glfwGetWindowUserPointer(window));
+    self.viewer_.open({paths, paths + count});
+    note_event(window);
+}
+
+void WindowedViewer::take_key(GLFWwindow* window, int key, int code, int event, int modifiers) {
+    auto& self = *static_cast<WindowedViewer*>(glfwGetWindowUserPointer(window));
+    if (event != GLFW_RELEASE) {
+        self.panels_.press({key, modifiers, event == GLFW_REPEAT});
+    }
+    self.keys_.push_back({key, code, event, modifiers});
+    note_event(window);
+}
+
+// Dear ImGui looks at which keys are down, once a frame: one that is pressed and let go between two
+// frames would be lost. So in each frame no key changes more than once; the others wait.
+void WindowedViewer::pass_keys_on() {
+    std::vector<int> changed;
+    while (!keys_.empty() && std::ranges::find(changed, keys_.front().key) == changed.end()) {
+        const KeyEvent& event = keys_.front();
+        ImGui_ImplGlfw_KeyCallback(window_.get(), event.key, event.code, event.event,
+                                   event.modifiers);
+        changed.push_back(event.key);
+        keys_.pop_front();
+    }
+}
+
+bool WindowedViewer::has_to_draw() const {
+    return frames_to_draw_ > 0 || !keys_.empty() || viewer_.is_busy() || panels_.is_animated();
+}
+
+void WindowedViewer::wait_for_events() {
+    if (has_to_draw()) {
+        glfwPollEvents();
+    }
+    while (!has_to_draw() && glfwWindowShouldClose(window_.get()) == GLFW_FALSE) {
+        constexpr double LONGEST_WAIT_SECONDS = 0.25;  // for notices, which fade
+        glfwWaitEventsTimeout(LONGEST_WAIT_SECONDS);
+    }
+    frames_to_draw_ = std::max(0, frames_to_draw_ - 1);
+    events_time_ = Clock::now();
+}
+
+void WindowedViewer::follow_scale() {
+    if (scale() != ui_.scale()) {
+        on_device_->gpu.device().waitIdle();
+        ui_.detach();
+        ui_.set_scale(scale());
+        ui_.attach(on_device_->gpu, on_device_->swapchain.render_pass(),
+                   on_device_->swapchain.image_count());
+        viewer_.set_pixel_scale(scale());
+    }
+}
+
+void WindowedViewer::follow_size() {
+    const vk::Extent2D extent = framebuffer_extent(window_.get());
+    if (extent != on_device_->swapchain.extent()) {
+        on_device_->swapchain.resize(extent);
+    }
+    int width = 0;
+    int height = 0;
+    glfwGetWindowSize(window_.get(), &width, &height);
+    if (width <= 0 || height <= 0) {
+        return;
+    }
+    // Where screen coordinates are pixels GLFW enlarges what it is asked for by the display's scale
+    // (GLFW_SCALE_TO_MONITOR): else the window would grow from run to run.
+    float x = 1.0F;
+    float y = 1.0F;
+    if (static_cast<std::uint32_t>(width) == extent.width) {
+        glfwGetWindowContentScale(window_.get(), &x, &y);
+    }
+    const auto asked_for = [](int size, float scale) {
+        const float asked = std::round(static_cast<float>(size) / scale);
+        return static_cast<std::uint32_t>(
+            std::clamp(asked, 1.0F, static_cast<float>(MAX_WINDOW_EXTENT)));
+    };
+    viewer_.settings.window_width = asked_for(width, x);
+    viewer_.settings.window_height = asked_for(height, y);
+}
+
+void WindowedViewer::frame() {
+    follow_scale();
+    follow_size();
+    if (on_device_->swapchain.extent().width == 0 || on_device_->swapchain.extent().height == 0) {
+        return;  // minimised meanwhile
+    }
+    ImGui_ImplVulkan_NewFrame();
+    ImGui_ImplGlfw_NewFrame();
+    pass_keys_on();
+    ImGui::NewFrame();
+    panels_.draw(scale());
+    ImGui::Render();
+    viewer_.update(map_area());
+    if (title_ != viewer_.title()) {
+        title_ = viewer_.title();
+        glfwSetWindowTitle(window_.get(), title_.c_str());
+    }
+    Swapchain& swapchain = on_device_->swapchain;
+    const bool shown = swapchain.show([&](vk::CommandBuffer commands) {
+        viewer_.draw(commands, swapchain.extent());
+        Ui::draw(commands);
+    });
+    if (!shown) {
+        swapchain.resize(framebuffer_extent(window_.get()));
+        frames_to_draw_ = SETTLING_FRAMES;
+    } else if (options_.log) {
+        report_latency(events_time_);
+    }
+}
+
+// From the events that changed a knob until the picture is there.
+void WindowedViewer::report_latency(Clock::time_point start) {
+    if (reported_list_ == viewer_.list_number() || viewer_.measures_continuously) {
+        return;
+    }
+    reported_list_ = viewer_.list_number();
+    on_device_->gpu.device().waitIdle();
+    const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
+    std::fprintf(stderr, "on screen after %.1f ms\n", elapsed.count());
+}
+
+void WindowedViewer::run() {
+    while (glfwWindowShouldClose(window_.get()) == GLFW_FALSE && !panels_.wants_to_quit()) {
+        wait_for_events();
+        try {
+            if (viewer_.settings.device != device_) {
+                change_device();
+            }
+            const vk::Extent2D extent = framebuffer_extent(window_.get());
+            if (extent.width == 0 || extent.height == 0) {  // minimised
+                glfwWaitEvents();
+                frames_to_draw_ = SETTLING_FRAMES;
+                continue;
+            }
+            frame();
+        } catch (const vk::DeviceLostError& error) {
+            recover_from_loss(error.what());
+        } catch (const vk::SurfaceLostKHRError&) {
+            close_device();
+            surface_.reset();
+            surface_ = make_surface(instance_, window_.get());
+            open_device(device_);
+        } catch (const Error& error) {
+            if (!is_lost(error)) {
+                throw;
+            }
+            recover_from_loss(error.what());
+        }
+    }
+    close_device();  // while the messages of the validation layer still count
+}
+
+}  // namespace
+
+std::uint32_t run_window(const Options& options) {
+    WindowedViewer viewer(options);
+    viewer.run();
+    if (options.keeps_settings) {
+        save_settings(viewer.settings(), settings_path());
+    }
+    return viewer.validation_messages();
+}
+
+}  // namespace quadtile::viewer

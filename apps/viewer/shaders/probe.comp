@@ -1,0 +1,36 @@
+// Finds the tile of a texel, and what the pyramid says of the nodes above it.
+//
+// Dispatch: any number of workgroups; together they walk over the list.
+// Bindings: resources.glsl, 4: the result, with tile_index NO_TILE at first.
+// Memory order: one thread finds the tile, since tiles do not overlap, and another one writes all
+// else; the host reads after the submission.
+#version 460
+
+#include "resources.glsl"
+
+layout(local_size_x = 256) in;
+layout(binding = 4, std430) buffer ProbeBuffer { ProbeResult result; };
+layout(push_constant) uniform Parameters { ProbeRequest request; };
+
+void describe_texel() {
+    result.texel = texelFetch(map, ivec3(request.x, request.y, 0), 0).r;
+    for (uint level = 1; level <= request.top_level; ++level) {
+        result.importance_of_level[level] =
+            pyramid[pyramid_index(request.map_width, request.map_height, level, request.x >> level,
+                                  request.y >> level, 0)];
+    }
+}
+
+void main() {
+    if (gl_GlobalInvocationID.x == 0) {
+        describe_texel();
+    }
+    for (uint i = gl_GlobalInvocationID.x; i < header.written; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
+        const Tile tile = tiles[i];
+        const uint level = tile_level(tile);
+        if (request.x >> level == tile_x(tile) && request.y >> level == tile_y(tile)) {
+            result.tile = tile;
+            result.tile_index = i;
+        }
+    }
+}

@@ -1,0 +1,157 @@
+#include "swapchain.hpp"
+
+#include "canvas.hpp"
+#include "offscreen.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace quadtile::viewer {
+
+namespace {
+
+constexpr auto FOREVER = std::numeric_limits<std::uint64_t>::max();
+
+// Colours are encoded already; the picture takes them as they are.
+vk::SurfaceFormatKHR choose_format(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
+    const auto formats = device.getSurfaceFormatsKHR(surface);
+    for (const vk::Format wanted : {vk::Format::eB8G8R8A8Unorm, vk::Format::eR8G8B8A8Unorm}) {
+        const auto found = std::ranges::find(formats, wanted, &vk::SurfaceFormatKHR::format);
+        if (found != formats.end()) {
+            return *found;
+        }
+    }
+    throw std::runtime_error(
+        "the window system takes no pictures of 8 bits a channel from this device; --screenshot "
+        "draws without a window");
+}
+
+std::uint32_t choose_image_count(const vk::SurfaceCapabilitiesKHR& surface) {
+    const std::uint32_t wanted = surface.minImageCount + 1;
+    return surface.maxImageCount == 0 ? wanted : std::min(wanted, surface.maxImageCount);
+}
+
+}  // namespace
+
+Swapchain::Swapchain(Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent)
+    : gpu_(gpu),
+      surface_(surface),
+      format_(choose_format(gpu.physical_device(), surface)),
+      render_pass_(make_render_pass(gpu.device(), format_.format, vk::ImageLayout::ePresentSrcKHR)),
+      command_pool_(gpu.device().createCommandPoolUnique(
+          {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
+           .queueFamilyIndex = gpu.queue_family()})) {
+    for (Frame& frame : frames_) {
+        frame.commands = std::move(gpu.device().allocateCommandBuffersUnique(
+            {.commandPool = *command_pool_, .commandBufferCount = 1})[0]);
+        frame.acquired = gpu.device().createSemaphoreUnique({});
+        frame.done = gpu.device().createFenceUnique({.flags = vk::FenceCreateFlagBits::eSignaled});
+    }
+    resize(extent);
+}
+
+Swapchain::~Swapchain() {
+    // After a loss of the device nothing is left to wait for.
+    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(gpu_.device());
+}
+
+void Swapchain::resize(vk::Extent2D extent) {
+    gpu_.device().waitIdle();
+    const auto surface = gpu_.physical_device().getSurfaceCapabilitiesKHR(surface_);
+    constexpr std::uint32_t AS_THE_SWAPCHAIN = 0xffffffffU;
+    extent_ = surface.currentExtent;
+    if (extent_.width == AS_THE_SWAPCHAIN) {
+        const auto& [least, most] = std::pair(surface.minImageExtent, surface.maxImageExtent);
+        extent_ = vk::Extent2D{std::clamp(extent.width, least.width, most.width),
+                               std::clamp(extent.height, least.height, most.height)};
+    }
+    if (extent_.width == 0 || extent_.height == 0) {
+        return;  // minimised meanwhile: show() is not to be called before the next resize()
+    }
+    images_.clear();
+    swapchain_ = gpu_.device().createSwapchainKHRUnique(
+        {.surface = surface_,
+         .minImageCount = choose_image_count(surface),
+         .imageFormat = format_.format,
+         .imageColorSpace = format_.colorSpace,
+         .imageExtent = extent_,
+         .imageArrayLayers = 1,
+         .imageUsage = vk::ImageUsageFlagBits::eColorAttachment,
+         .imageSharingMode = vk::SharingMode::eExclusive,
+         .preTransform = surface.currentTransform,
+         .compositeAlpha = vk::CompositeAlphaFlagBitsKHR::eOpaque,
+         .presentMode = vk::PresentModeKHR::eFifo,
+         .clipped = VK_TRUE,
+         .oldSwapchain = *swapchain_});
+    make_images();
+}
+
+void Swapchain::make_images() {
+    const vk::Device device = gpu_.device();
+    for (const vk::Image image : device.getSwapchainImagesKHR(*swapchain_)) {
+        PresentedImage presented;
+        presented.view = device.createImageViewUnique({.image = image,
+                                                       .viewType = vk::ImageViewType::e2D,
+                                                       .format = format_.format,
+                                                       .subresourceRange = COLOUR_RANGE});
+        presented.framebuffer =
+            device.createFramebufferUnique(vk::FramebufferCreateInfo{.renderPass = *render_pass_,
+                                                                     .width = extent_.width,
+                                                                     .height = extent_.height,
+                                                                     .layers = 1}
+                                               .setAttachments(*presented.view));
+        presented.drawn = device.createSemaphoreUnique({});
+        images_.push_back(std::move(presented));
+    }
+}
+
+bool Swapchain::show(const std::function<void(vk::CommandBuffer)>& draw) {
+    const Frame& frame = frames_[frame_];
+    (void)gpu_.device().waitForFences(*frame.done, VK_TRUE, FOREVER);
+    std::uint32_t index = 0;
+    // The function of C: a swapchain that fits no more is no exception here.
+    auto result = static_cast<vk::Result>(VULKAN_HPP_DEFAULT_DISPATCHER.vkAcquireNextImageKHR(
+        gpu_.device(), *swapchain_, FOREVER, *frame.acquired, VK_NULL_HANDLE, &index));
+    if (result == vk::Result::eErrorOutOfDateKHR) {
+        return false;
+    }
+    bool fits = result != vk::Result::eSuboptimalKHR;
+    if (fits) {
+        vk::resultCheck(result, "vkAcquireNextImageKHR");
+    }
+    const PresentedImage& image = images_[index];
+    gpu_.device().resetFences(*frame.done);
+    frame.commands->begin(
+        vk::CommandBufferBeginInfo{.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
+    const vk::ClearValue background{.color = {BACKGROUND}};
+    frame.commands->beginRenderPass(vk::RenderPassBeginInfo{.renderPass = *render_pass_,
+                                                            .framebuffer = *image.framebuffer,
+                                                            .renderArea = {.extent = extent_}}
+                                        .setClearValues(background),
+                                    vk::SubpassContents::eInline);
+    draw(*frame.commands);
+    frame.commands->endRenderPass();
+    frame.commands->end();
+
+    const vk::PipelineStageFlags wait_stage = vk::PipelineStageFlagBits::eColorAttachmentOutput;
+    gpu_.queue().submit(vk::SubmitInfo{.pWaitDstStageMask = &wait_stage}
+                            .setWaitSemaphores(*frame.acquired)
+                            .setCommandBuffers(*frame.commands)
+                            .setSignalSemaphores(*image.drawn),
+                        *frame.done);
+    frame_ = (frame_ + 1) % FRAMES_IN_FLIGHT;
+    const auto present = vk::PresentInfoKHR{.pImageIndices = &index}
+                             .setWaitSemaphores(*image.drawn)
+                             .setSwapchains(*swapchain_);
+    const VkPresentInfoKHR& present_of_c = present;
+    result = static_cast<vk::Result>(
+        VULKAN_HPP_DEFAULT_DISPATCHER.vkQueuePresentKHR(gpu_.queue(), &present_of_c));
+    if (result == vk::Result::eErrorOutOfDateKHR || result == vk::Result::eSuboptimalKHR) {
+        return false;
+    }
+    vk::resultCheck(result, "vkQueuePresentKHR");
+    return fits;
+}
+
+}  // namespace quadtile::viewer

@@ -1,0 +1,669 @@
+#include "viewer.hpp"
+
+#include "offscreen.hpp"
+
+#include "demo_map.hpp"
+#include "output_file.hpp"
+#include "write_tiles.hpp"
+
+#include <quadtile/reference.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <sstream>
+
+namespace quadtile::viewer {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr float SMALLEST_ZOOM = 1.0F / 256.0F;
+constexpr float LARGEST_ZOOM = 256.0F;
+
+// $XDG_CACHE_HOME or ~/.cache, then quadtile; empty where neither is set.
+std::string cache_directory() {
+    const auto variable = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return fs::path(value == nullptr ? "" : value);
+    };
+    const fs::path cache = variable("XDG_CACHE_HOME");
+    if (!cache.empty()) {
+        return cache / "quadtile";
+    }
+    const fs::path home = variable("HOME");
+    return home.empty() ? "" : home / ".cache" / "quadtile";
+}
+
+double milliseconds_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+void append(std::deque<float>& history, std::optional<double> milliseconds) {
+    if (!milliseconds) {
+        return;
+    }
+    history.push_back(static_cast<float>(*milliseconds));
+    if (history.size() > TimeHistory::LENGTH) {
+        history.pop_front();
+    }
+}
+
+void write_file(const fs::path& path, std::string_view bytes) {
+    app::OutputFile file(path);
+    file.write(bytes);
+    file.commit();
+}
+
+std::string size_text(const MapShape& shape) {
+    return std::to_string(shape.width) + " x " + std::to_string(shape.height);
+}
+
+// As few digits as give the same float again, in the way of printf's %g.
+std::string number_text(float value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
+}
+
+std::string describe(const ThresholdSettings& threshold) {
+    switch (threshold.kind) {
+        case ThresholdKind::max_resolution:
+        case ThresholdKind::memory:
+            return "resolution " + number_text(threshold.max_resolution);
+        case ThresholdKind::constant:
+            return "threshold " + number_text(threshold.constant);
+        case ThresholdKind::glsl:
+            return "threshold in GLSL";
+        case ThresholdKind::per_level:
+            break;
+    }
+    return "thresholds by level";
+}
+
+// Of the device: nothing can go on with it.
+bool is_loss(const std::exception& error) {
+    const auto* const ours = dynamic_cast<const Error*>(&error);
+    return dynamic_cast<const vk::DeviceLostError*>(&error) != nullptr ||
+           (ours != nullptr && ours->code() == ErrorCode::device_lost);
+}
+
+std::string text_of(const std::exception& error) {
+    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+        return "there is not enough memory for this";
+    }
+    if (dynamic_cast<const vk::OutOfDeviceMemoryError*>(&error) != nullptr) {
+        return "there is not enough memory on the device for this";
+    }
+    return error.what();
+}
+
+}  // namespace
+
+Viewer::Viewer(const Options& options, std::function<void()> wake)
+    : settings(options.settings), options_(options), sequence_(std::move(wake)) {
+    sequence_.open(options.files, options.channel);
+    pinned_position_ = options.pin;
+    tiles_to_find_ = options.tile_count;
+    if (!tiles_to_find_ && options.chooses_threshold) {
+        constexpr std::uint64_t PLEASANT = 1000;
+        tiles_to_find_ = PLEASANT;
+    }
+}
+
+void Viewer::attach(Gpu& gpu, vk::Format format) {
+    gpu_ = &gpu;
+    format_ = format;
+    tiles_ = std::make_unique<MapTiles>(gpu, cache_directory());
+    const auto render_pass =
+        make_render_pass(gpu.device(), format, vk::ImageLayout::eTransferSrcOptimal);
+    canvas_ = std::make_unique<Canvas>(gpu, *render_pass);
+    frame_is_new_ = frame_ != nullptr;
+    log("device " + tiles_->device().info().name);
+}
+
+void Viewer::detach() {
+    canvas_.reset();
+    tiles_.reset();
+    gpu_ = nullptr;
+    loss_ = nullptr;
+    strategy_times_.clear();
+    times_ = {};
+}
+
+// Panels call it within a frame of Dear ImGui, which has to come to its end: a loss of the device
+// waits for update().
+template <typename Action>
+void Viewer::attempt(Action&& action) {
+    try {
+        action();
+    } catch (const std::exception& error) {
+        if (is_loss(error)) {
+            loss_ = std::current_exception();  // for update(): panels are being drawn
+        }
+        notify(text_of(error), true);
+    }
+}
+
+// ---- A frame
+
+void Viewer::update(const vk::Rect2D& area) {
+    area_ = area;
+    advance_playback();
+    take_map();
+    if (frame_is_new_) {
+        try {
+            put_map_on_device();
+        } catch (const std::exception& error) {
+            if (is_loss(error)) {
+                throw;
+            }
+            load_problem_ = text_of(error);
+            log("problem: " + load_problem_);
+        }
+    }
+    if (loss_) {
+        std::rethrow_exception(std::exchange(loss_, nullptr));
+    }
+    if (!tiles_->has_map()) {
+        hovered_.reset();
+        pinned_.reset();
+        return;
+    }
+    if (follows_area_) {
+        view_ = fit(tiles_->shape(), area_);
+    }
+    show_what_options_ask();
+    if (tiles_to_find_) {
+        find_threshold(*std::exchange(tiles_to_find_, {}));
+    }
+    if (measures_continuously || applied_ != settings.subdivision) {
+        subdivide();
+    }
+    probe();
+    canvas_->set_colours(settings.drawing.colour_map);
+}
+
+// Once, on the first map.
+void Viewer::show_what_options_ask() {
+    const auto zoom = std::exchange(options_.zoom, {});
+    const auto centre = std::exchange(options_.centre, {});
+    if (zoom || centre) {
+        const MapShape& shape = tiles_->shape();
+        const TexelPosition middle{shape.width / 2, shape.height / 2};
+        show_texel(centre.value_or(middle).x, centre.value_or(middle).y, zoom.value_or(view_.zoom));
+    }
+}
+
+bool Viewer::is_busy() const {
+    return is_playing || measures_continuously || frame_is_new_ || sequence_.has_arrived();
+}
+
+void Viewer::wait_for_map(const vk::Rect2D& area) {
+    MapSequence::Arrival arrival = sequence_.wait();
+    if (!arrival.frame) {
+        throw std::runtime_error(arrival.error);
+    }
+    frame_ = std::move(arrival.frame);
+    area_ = area;
+    put_map_on_device();
+}
+
+void Viewer::take_map() {
+    std::optional<MapSequence::Arrival> arrival = sequence_.take();
+    if (!arrival) {
+        return;
+    }
+    load_problem_ = arrival->error;
+    if (!arrival->frame) {
+        log("problem: " + load_problem_);
+        return;
+    }
+    frame_ = std::move(arrival->frame);
+    frame_is_new_ = true;
+}
+
+void Viewer::put_map_on_device() {
+    frame_is_new_ = false;
+    const bool had_map = tiles_->has_map();
+    const MapShape before = tiles_->shape();
+    fragments_.reset();
+    odd_texel_ = 0;
+    applied_.reset();
+    strategy_times_.clear();
+    const MapShape& shape = frame_->map.shape;
+    try {
+        tiles_->set_map(frame_->map.view());
+    } catch (const vk::OutOfDeviceMemoryError&) {
+        throw std::runtime_error("a map of " + size_text(shape) +
+                                 " texels does not fit into the device's memory: use a smaller "
+                                 "one, or another device");
+    }
+    append(times_.pyramid_milliseconds, tiles_->pyramid_milliseconds());
+    if (had_map && (before.width != shape.width || before.height != shape.height)) {
+        follows_area_ = true;
+    }
+    log("map " + frame_->name + ", " + size_text(shape));
+}
+
+void Viewer::advance_playback() {
+    if (!is_playing || sequence_.files().size() < 2) {
+        is_playing = false;
+        return;
+    }
+    const Clock::time_point now = Clock::now();
+    if (now >= next_frame_time_ && !sequence_.is_loading()) {
+        sequence_.step(1);
+        const std::chrono::duration<float> interval(1.0F / settings.playback_frames_per_second);
+        next_frame_time_ = now + std::chrono::duration_cast<Clock::duration>(interval);
+    }
+}
+
+const LoadedMap& Viewer::fragments(const std::string& channel) {
+    if (!fragments_ || fragments_channel_ != channel) {
+        if (frame_->path.empty()) {
+            throw std::runtime_error(
+                "the demo map has no channel with its fragments: open an OpenEXR file that has");
+        }
+        if (channel.empty()) {
+            throw std::runtime_error(
+                "a memory threshold needs the channel that holds the number of fragments");
+        }
+        fragments_ = load_map(frame_->path, channel);
+        fragments_channel_ = channel;
+    }
+    return *fragments_;
+}
+
+const app::GlslFile& Viewer::glsl(const std::string& path) {
+    if (path.empty()) {
+        throw std::runtime_error("choose the file with the threshold in GLSL");
+    }
+    if (!glsl_ || glsl_->path != path) {
+        glsl_ = app::read_glsl_file(path, app::GlslKind::threshold);
+    }
+    return *glsl_;
+}
+
+void Viewer::reload_threshold() {
+    glsl_.reset();
+    applied_.reset();
+}
+
+Threshold Viewer::threshold_of(const ThresholdSettings& wanted) {
+    if (wanted.kind == ThresholdKind::glsl) {
+        const app::GlslFile& file = glsl(wanted.glsl_file);
+        const ThresholdFunction function = file.compiled.empty()
+                                               ? ThresholdFunction::from_glsl(file.text)
+                                               : ThresholdFunction::from_compiled(file.compiled);
+        return make_threshold(wanted, tiles_->shape(), nullptr, &function);
+    }
+    if (wanted.kind != ThresholdKind::memory) {
+        return make_threshold(wanted, tiles_->shape(), nullptr);
+    }
+    const MapView view = fragments(wanted.fragments_channel).view();
+    return make_threshold(wanted, tiles_->shape(), &view);
+}
+
+void Viewer::subdivide() {
+    const Clock::time_point start = Clock::now();
+    applied_ = settings.subdivision;
+    ++list_number_;
+    try {
+        threshold_ = threshold_of(settings.subdivision.threshold);
+        tiles_->subdivide(settings.subdivision, *threshold_);
+        if (threshold_->user_function() != nullptr && !summary().problem.empty()) {
+            const Error error(ErrorCode::invalid_argument, summary().problem);
+            tiles_->discard(glsl_->with_name(error).what());
+        }
+    } catch (const std::exception& error) {
+        if (is_loss(error)) {
+            throw;
+        }
+        tiles_->discard(text_of(error));
+    }
+    update_milliseconds_ = milliseconds_since(start);
+    if (!summary().is_first_run) {
+        append(times_.subdivision_milliseconds, summary().milliseconds);
+    }
+    if (options_.log && !measures_continuously) {
+        log(summary().problem.empty()
+                ? std::to_string(summary().header.written) + " tiles, " +
+                      describe(settings.subdivision.threshold) + ", in " +
+                      number_text(static_cast<float>(update_milliseconds_)) + " ms"
+                : "problem: " + summary().problem);
+    }
+}
+
+void Viewer::draw(vk::CommandBuffer commands, vk::Extent2D target) {
+    draw_view(commands, target, area_, view_);
+}
+
+void Viewer::draw_view(vk::CommandBuffer commands, vk::Extent2D target, const vk::Rect2D& area,
+                       const View& view) {
+    if (tiles_->has_map()) {
+        canvas_->draw(
+            commands, *tiles_,
+            make_drawing(tiles_->shape(), settings.drawing, range(), view, target, pixel_scale_),
+            area);
+    }
+}
+
+// ---- What is shown
+
+std::string Viewer::problem() const {
+    if (!load_problem_.empty()) {
+        return load_problem_;
+    }
+    return tiles_ && tiles_->has_map() ? summary().problem : std::string();
+}
+
+Range Viewer::range() const {
+    const DrawingSettings& drawing = settings.drawing;
+    if (drawing.automatic_range || !(drawing.range_low < drawing.range_high) ||
+        (drawing.logarithmic && !(drawing.range_low > 0.0F))) {
+        return automatic_range(frame_->statistics, drawing.logarithmic);
+    }
+    return {drawing.range_low, drawing.range_high};
+}
+
+void Viewer::notify(std::string text, bool is_problem) {
+    log((is_problem ? "problem: " : "") + text);
+    notice_ = {std::move(text), is_problem, Clock::now()};
+}
+
+void Viewer::log(const std::string& line) const {
+    if (options_.log) {
+        std::fprintf(stderr, "%s\n", line.c_str());
+    }
+}
+
+std::string Viewer::title() const {
+    std::string title;
+    if (frame_) {
+        title = frame_->name + " - ";
+        if (tiles_ && tiles_->has_tiles()) {
+            title += std::to_string(summary().header.written) + " tiles - ";
+        }
+    }
+    return title + "quadtile";
+}
+
+// ---- The view
+
+void Viewer::pan(float x, float y) {
+    view_.origin_x += x;
+    view_.origin_y += y;
+    follows_area_ = false;
+}
+
+void Viewer::zoom_at(float x, float y, float factor) {
+    if (!tiles_ || !tiles_->has_map()) {
+        return;
+    }
+    // As a whole, huge maps are smaller, tiny ones larger.
+    const float whole = fit(tiles_->shape(), area_).zoom;
+    const float zoom = std::clamp(view_.zoom * factor, std::min({SMALLEST_ZOOM, whole, view_.zoom}),
+                                  std::max({LARGEST_ZOOM, whole, view_.zoom}));
+    const float change = zoom / view_.zoom;
+    view_ = {zoom, x - (x - view_.origin_x) * change, y - (y - view_.origin_y) * change};
+    follows_area_ = false;
+}
+
+void Viewer::show_all() {
+    follows_area_ = true;
+}
+
+void Viewer::show_one_to_one() {
+    const float x = static_cast<float>(area_.offset.x) + static_cast<float>(area_.extent.width) / 2;
+    const float y =
+        static_cast<float>(area_.offset.y) + static_cast<float>(area_.extent.height) / 2;
+    view_ =
+        centred((x - view_.origin_x) / view_.zoom, (y - view_.origin_y) / view_.zoom, 1.0F, area_);
+    follows_area_ = false;
+}
+
+void Viewer::show_texel(std::uint32_t x, std::uint32_t y, float zoom) {
+    view_ = centred(static_cast<float>(x) + 0.5F, static_cast<float>(y) + 0.5F, zoom, area_);
+    follows_area_ = false;
+}
+
+void Viewer::show_next_odd_texel() {
+    if (!frame_ || frame_->statistics.odd_texels.empty()) {
+        notify("no texel is NaN, infinite or negative");
+        return;
+    }
+    const std::vector<OddTexel>& odd = frame_->statistics.odd_texels;
+    const OddTexel& texel = odd[odd_texel_++ % odd.size()];
+    constexpr float CLOSE = 24.0F;
+    show_texel(texel.x, texel.y, std::max(view_.zoom, CLOSE));
+    pin(TexelPosition{texel.x, texel.y});
+}
+
+// ---- Asking
+
+std::optional<TexelPosition> Viewer::texel_at(float x, float y) const {
+    if (!tiles_ || !tiles_->has_map()) {
+        return {};
+    }
+    const float column = std::floor((x - view_.origin_x) / view_.zoom);
+    const float row = std::floor((y - view_.origin_y) / view_.zoom);
+    const MapShape& shape = tiles_->shape();
+    if (column < 0.0F || row < 0.0F || column >= static_cast<float>(shape.width) ||
+        row >= static_cast<float>(shape.height)) {
+        return {};
+    }
+    return TexelPosition{static_cast<std::uint32_t>(column), static_cast<std::uint32_t>(row)};
+}
+
+ProbedTexel Viewer::probe_texel(const TexelPosition& position) {
+    ProbedTexel probed{position.x, position.y, tiles_->probe(position.x, position.y), {}};
+    const float texel = probed.result.texel;
+    const bool is_zero = std::fpclassify(texel) == FP_SUBNORMAL || texel == 0.0F;
+    probed.result.importance_of_level[0] =
+        std::isnan(texel) ? std::numeric_limits<float>::infinity() : (is_zero ? 0.0F : texel);
+    if (tiles_->has_tiles() &&
+        threshold_->user_function() == nullptr) {  // it runs on the GPU alone
+        const ResolvedThreshold thresholds = threshold_->resolve(tiles_->shape());
+        const std::uint32_t top = top_level(tiles_->shape().width, tiles_->shape().height);
+        for (std::uint32_t level = 0; level <= top; ++level) {
+            probed.thresholds.push_back(
+                thresholds.at(level, position.x >> level, position.y >> level, 0) *
+                summary().header.threshold_factor);
+        }
+    }
+    return probed;
+}
+
+void Viewer::probe() {
+    const bool is_old = probed_list_ != list_number_;
+    const MapShape& shape = tiles_->shape();
+    const auto follow = [&](std::optional<ProbedTexel>& probed,
+                            std::optional<TexelPosition>& position) {
+        if (position && (position->x >= shape.width || position->y >= shape.height)) {
+            position.reset();  // of a map before
+        }
+        if (!position) {
+            probed.reset();
+        } else if (is_old || !probed || probed->x != position->x || probed->y != position->y) {
+            probed = probe_texel(*position);
+        }
+    };
+    follow(hovered_, hovered_position_);
+    follow(pinned_, pinned_position_);
+    probed_list_ = list_number_;
+}
+
+// ---- Doing
+
+void Viewer::open(std::vector<fs::path> files) {
+    is_playing = false;
+    sequence_.open(std::move(files), {});
+}
+
+void Viewer::find_threshold(std::uint64_t tiles) {
+    attempt([&] {
+        if (!tiles_->has_map()) {
+            throw std::runtime_error("there is no map to find a threshold for");
+        }
+        if (!can_scale(settings.subdivision.threshold)) {
+            throw std::runtime_error(
+                "a threshold in GLSL has no scale to look along: change its parameters, or use "
+                "another kind");
+        }
+        SubdivisionSettings wanted = settings.subdivision;
+        wanted.has_budget = false;
+        wanted.order = Order::any;
+        const auto count = [&](float exponent) {
+            SubdivisionSettings tried = wanted;
+            tried.threshold = scaled(wanted.threshold, std::exp2(exponent));
+            return tiles_->count(tried, threshold_of(tried.threshold));
+        };
+        applied_.reset();  // counting leaves no list
+        // The number of tiles falls as the threshold rises: the smallest that leaves few enough
+        // lies above low and not above high, binary logarithms of factors. From the present
+        // threshold away, since thresholds near 0 make lists as long as the map.
+        constexpr float FURTHEST = 64.0F;
+        float low = 0.0F;
+        float high = 0.0F;
+        if (count(0.0F) > tiles) {
+            for (high = 1.0F; high < FURTHEST && count(high) > tiles; high *= 2.0F) {
+                low = high;
+            }
+            if (high == FURTHEST && count(high) > tiles) {
+                throw std::runtime_error("no threshold leaves less than " +
+                                         std::to_string(count(high)) + " tiles");
+            }
+        } else {
+            for (low = -1.0F; low > -FURTHEST && count(low) <= tiles; low *= 2.0F) {
+                high = low;
+            }
+        }
+        // Thresholds by node are made anew for each try, which takes time.
+        const float exactness = wanted.threshold.kind == ThresholdKind::memory ? 1e-3F : 1e-6F;
+        while (high - low > exactness) {
+            const float middle = (low + high) / 2.0F;
+            if (middle == low || middle == high) {
+                break;
+            }
+            (count(middle) > tiles ? low : high) = middle;
+        }
+        settings.subdivision.has_budget = false;
+        settings.subdivision.threshold = scaled(wanted.threshold, std::exp2(high));
+        notify(describe(settings.subdivision.threshold) + " leaves " + std::to_string(count(high)) +
+               " tiles");
+    });
+}
+
+void Viewer::scale_threshold(float factor) {
+    settings.subdivision.threshold = scaled(settings.subdivision.threshold, factor);
+}
+
+void Viewer::check_list() {
+    attempt([&] {
+        if (!tiles_->has_tiles() || !applied_) {
+            notify("there is no list to check", true);
+            return;
+        }
+        TileList list = tiles_->read();
+        const std::string gap = check_partition(list.tiles, list.shape);
+        if (!gap.empty()) {
+            notify("the tiles do not cover the map: " + gap, true);
+            return;
+        }
+        if (threshold_->user_function() != nullptr) {
+            notify(
+                "the tiles cover the map; what they should be only the GPU knows: it runs the "
+                "GLSL");
+            return;
+        }
+        reference::SubdivideOptions options;
+        if (applied_->has_budget) {  // the settings may be others by now
+            options.max_tiles = applied_->max_tiles;
+        }
+        const TileList expected = reference::subdivide(frame_->map.view(), *threshold_, options);
+        if (list.order != Order::canonical) {
+            sort_canonical(list.tiles);
+        }
+        if (list.tiles != expected.tiles) {
+            notify("the list differs from the CPU reference's, which has " +
+                       std::to_string(expected.tiles.size()) + " tiles",
+                   true);
+            return;
+        }
+        notify("all " + std::to_string(list.tiles.size()) +
+               " tiles equal the CPU reference's and cover the map");
+    });
+}
+
+void Viewer::compare_strategies() {
+    attempt([&] {
+        if (!tiles_->has_tiles()) {
+            throw std::runtime_error("there are no tiles to time the strategies for");
+        }
+        applied_.reset();  // if this fails the list may be that of any strategy
+        threshold_ = threshold_of(settings.subdivision.threshold);
+        strategy_times_ = tiles_->compare(settings.subdivision, *threshold_);
+        applied_ = settings.subdivision;
+        ++list_number_;
+        std::string text = "GPU time:";
+        for (const StrategyTime& time : strategy_times_) {
+            text += " " + name_of(time.strategy) + " ";
+            text += time.milliseconds ? number_text(static_cast<float>(*time.milliseconds)) + " ms"
+                                      : std::string("-");
+        }
+        notify(text);
+    });
+}
+
+void Viewer::export_list(const fs::path& path) {
+    attempt([&] {
+        if (!tiles_->has_tiles()) {
+            throw std::runtime_error("there is no list to save");
+        }
+        TileList list = tiles_->read();
+        list.nan_texels = frame_->statistics.nan;
+        const auto format =
+            path.extension() == ".csv" ? app::TileFormat::csv : app::TileFormat::json;
+        app::OutputFile file(path);
+        app::write_tiles(list, format, [&](std::string_view bytes) { file.write(bytes); });
+        file.commit();
+        notify(std::to_string(list.tiles.size()) + " tiles saved to " + path.string());
+    });
+}
+
+void Viewer::export_settings(const fs::path& path) {
+    attempt([&] {
+        write_file(path, to_json(settings));
+        notify("settings saved to " + path.string());
+    });
+}
+
+void Viewer::export_picture(const fs::path& path, bool whole_map) {
+    attempt([&] {
+        if (!tiles_->has_map()) {
+            throw std::runtime_error("there is no map to save a picture of");
+        }
+        vk::Rect2D area{.extent = area_.extent};
+        View view{view_.zoom, view_.origin_x - static_cast<float>(area_.offset.x),
+                  view_.origin_y - static_cast<float>(area_.offset.y)};
+        if (whole_map) {
+            area.extent = vk::Extent2D{tiles_->shape().width, tiles_->shape().height};
+            view = {};
+        }
+        const vk::Extent2D extent = area.extent;
+        const std::string png =
+            app::encode_png(render_picture(*gpu_, format_, extent, [&](vk::CommandBuffer commands) {
+                draw_view(commands, extent, area, view);
+            }));
+        write_file(path, png);
+        notify("picture of " + std::to_string(extent.width) + " x " +
+               std::to_string(extent.height) + " pixels saved to " + path.string());
+    });
+}
+
+}  // namespace quadtile::viewer

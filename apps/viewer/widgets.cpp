@@ -1,0 +1,340 @@
+#include "widgets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cfloat>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace quadtile::viewer {
+
+namespace {
+
+constexpr float LABEL_COLUMN = 124.0F;
+constexpr float FIELD_WIDTH = 84.0F;
+constexpr float TOOLTIP_WIDTH = 320.0F;
+constexpr double TOOLTIP_DELAY = 0.35;  // seconds
+
+// Sliders would leave digits that nobody has chosen. Finite.
+float rounded(float value) {
+    return std::min(std::strtof(number_text(value, 4).c_str(), nullptr), FLT_MAX);
+}
+
+bool is_hovered() {
+    return ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) && !ImGui::IsItemActive();
+}
+
+}  // namespace
+
+ImU32 opaque(const app::Rgb& colour) {
+    return IM_COL32(colour[0], colour[1], colour[2], 255);
+}
+
+ImU32 with_opacity(ImU32 colour, float opacity) {
+    const auto alpha = static_cast<ImU32>(255.0F * std::clamp(opacity, 0.0F, 1.0F));
+    return (colour & ~IM_COL32_A_MASK) | alpha << IM_COL32_A_SHIFT;
+}
+
+std::string count_text(std::uint64_t count) {
+    std::string text = std::to_string(count);
+    for (std::size_t end = text.size(); end > 3; end -= 3) {
+        text.insert(end - 3, ",");
+    }
+    return text;
+}
+
+std::string number_text(double value, int digits) {
+    std::array<char, 64> text;
+    std::snprintf(text.data(), text.size(), "%.*g", digits, value);
+    return text.data();
+}
+
+std::string time_text(double milliseconds) {
+    std::array<char, 64> text;
+    if (milliseconds < 1.0) {
+        std::snprintf(text.data(), text.size(), "%.1f \u00b5s", 1000.0 * milliseconds);
+    } else {
+        std::snprintf(text.data(), text.size(), "%.3f ms", milliseconds);
+    }
+    return text.data();
+}
+
+// ---- The frame
+
+void Form::begin_frame(float scale) {
+    scale_ = scale;
+    if (!is_tooltip_seen_) {
+        waits_for_.clear();
+    }
+    is_tooltip_seen_ = false;
+    tooltip_waits_ = false;
+}
+
+bool Form::section(const char* title, bool is_open_at_first, const char* tooltip) {
+    ImGui::Dummy({0.0F, px(1.0F)});
+    const bool is_open = ImGui::CollapsingHeader(
+        title, is_open_at_first ? ImGuiTreeNodeFlags_DefaultOpen : ImGuiTreeNodeFlags_None);
+    tip(tooltip);
+    return is_open;
+}
+
+void Form::tip(const std::string& text) {
+    if (text.empty() || !is_hovered()) {
+        return;
+    }
+    is_tooltip_seen_ = true;
+    const double now = ImGui::GetTime();
+    if (waits_for_ != text) {
+        waits_for_ = text;
+        waits_since_ = now;
+    }
+    tooltip_waits_ = now - waits_since_ < TOOLTIP_DELAY;
+    if (tooltip_waits_) {
+        return;
+    }
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(px(TOOLTIP_WIDTH));
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+}
+
+// ---- Rows
+
+void Form::label(const char* text, const std::string& tooltip) {
+    ImGui::AlignTextToFramePadding();
+    ImGui::PushStyleColor(ImGuiCol_Text, DIM_COLOUR);
+    ImGui::TextUnformatted(text);
+    ImGui::PopStyleColor();
+    tip(tooltip);
+    ImGui::SameLine(px(LABEL_COLUMN));
+    ImGui::SetNextItemWidth(-FLT_MIN);
+}
+
+void Form::text_row(const char* label_text, const std::string& tooltip, const std::string& value,
+                    ImU32 colour) {
+    label(label_text, tooltip);
+    wrapped_text(value, colour);
+    tip(tooltip);
+}
+
+bool Form::combo(const char* label_text, const std::string& tooltip,
+                 std::span<const Choice> choices, std::size_t& index) {
+    label(label_text, tooltip);
+    ImGui::PushID(label_text);
+    bool changed = false;
+    const char* const preview = index < choices.size() ? choices[index].name.c_str() : "";
+    const bool is_open = ImGui::BeginCombo("##combo", preview, ImGuiComboFlags_HeightLarge);
+    if (is_open) {
+        for (std::size_t i = 0; i < choices.size(); ++i) {
+            ImGui::PushID(static_cast<int>(i));
+            const auto flags =
+                choices[i].is_possible ? ImGuiSelectableFlags_None : ImGuiSelectableFlags_Disabled;
+            if (ImGui::Selectable(choices[i].name.c_str(), i == index, flags) && i != index) {
+                index = i;
+                changed = true;
+            }
+            tip(choices[i].tooltip);
+            ImGui::PopID();
+        }
+        ImGui::EndCombo();
+    } else {
+        tip(tooltip);
+    }
+    ImGui::PopID();
+    return changed;
+}
+
+bool Form::checkbox(const char* label_text, const std::string& tooltip, bool& value) {
+    label(label_text, tooltip);
+    ImGui::PushID(label_text);
+    const bool changed = ImGui::Checkbox("##checkbox", &value);
+    tip(tooltip);
+    ImGui::PopID();
+    return changed;
+}
+
+bool Form::logarithmic(const char* label_text, const std::string& tooltip, float& value,
+                       const ValueRange& range) {
+    const float low = std::log2(range.low);
+    const float high = std::log2(std::max(range.high, 1.01F * range.low));
+    float exponent = value > 0.0F ? std::clamp(std::log2(value), low, high) : low;
+
+    label(label_text, tooltip);
+    ImGui::PushID(label_text);
+    const float spacing = ImGui::GetStyle().ItemInnerSpacing.x;
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - px(FIELD_WIDTH) - spacing);
+    bool changed = ImGui::SliderFloat("##slider", &exponent, low, high, "",
+                                      ImGuiSliderFlags_NoRoundToFormat | ImGuiSliderFlags_NoInput);
+    if (changed) {
+        value = rounded(std::exp2(exponent));
+    }
+    tip(tooltip);
+    ImGui::SameLine(0.0F, spacing);
+    ImGui::SetNextItemWidth(-FLT_MIN);
+    changed |= number_field("##field", value);
+    tip("Click to type a number; Enter takes it.");
+    ImGui::PopID();
+    return changed;
+}
+
+bool Form::slider(const char* label_text, const std::string& tooltip, float& value,
+                  const ValueRange& range, const char* format) {
+    label(label_text, tooltip);
+    ImGui::PushID(label_text);
+    const bool changed = ImGui::SliderFloat("##slider", &value, range.low, range.high, format,
+                                            ImGuiSliderFlags_AlwaysClamp);
+    tip(tooltip + " Ctrl+click to type.");
+    ImGui::PopID();
+    return changed;
+}
+
+// The value changes only once the field is left: on the way from 1 to 16 there may be millions of
+// tiles that nobody wants. One field at a time is typed in.
+bool Form::number_field(const char* id, float& value) {
+    float shown = value;
+    if (ImGui::InputFloat(id, &shown, 0.0F, 0.0F, "%.6g", ImGuiInputTextFlags_CharsScientific)) {
+        typed_number_ = shown;
+    }
+    if (!ImGui::IsItemDeactivatedAfterEdit() || !typed_number_) {
+        return false;
+    }
+    const float typed = *std::exchange(typed_number_, std::nullopt);
+    if (!std::isfinite(typed) || typed < 0.0F || typed == value) {
+        return false;
+    }
+    value = typed;
+    return true;
+}
+
+bool Form::count_field(const char* id, std::uint64_t& value) {
+    std::uint64_t shown = value;
+    if (ImGui::InputScalar(id, ImGuiDataType_U64, &shown)) {
+        typed_count_ = shown;
+    }
+    if (!ImGui::IsItemDeactivatedAfterEdit() || !typed_count_) {
+        return false;
+    }
+    const std::uint64_t typed = *std::exchange(typed_count_, std::nullopt);
+    if (typed == 0 || typed == value) {
+        return false;
+    }
+    value = typed;
+    return true;
+}
+
+bool Form::button(const char* text, const std::string& tooltip, float width) {
+    const bool is_pressed = ImGui::Button(text, {width, 0.0F});
+    tip(tooltip);
+    return is_pressed;
+}
+
+bool Form::prominent_button(const char* text, const std::string& tooltip, float width) {
+    ImGui::PushStyleColor(ImGuiCol_Button, ACCENT_COLOUR);
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, IM_COL32(78, 145, 214, 255));
+    ImGui::PushStyleColor(ImGuiCol_ButtonActive, IM_COL32(46, 103, 163, 255));
+    ImGui::PushStyleColor(ImGuiCol_Text, IM_COL32_WHITE);
+    const bool is_pressed = button(text, tooltip, width);
+    ImGui::PopStyleColor(4);
+    return is_pressed;
+}
+
+// ---- Text and small pictures
+
+void Form::text(const std::string& text, ImU32 colour) {
+    ImGui::PushStyleColor(ImGuiCol_Text, colour);
+    ImGui::TextUnformatted(text.c_str(), text.c_str() + text.size());
+    ImGui::PopStyleColor();
+}
+
+void Form::wrapped_text(const std::string& wrapped, ImU32 colour) {
+    ImGui::PushTextWrapPos(0.0F);
+    text(wrapped, colour);
+    ImGui::PopTextWrapPos();
+}
+
+// In the second font, where there is one; else the first one is enlarged.
+void Form::large_text(const std::string& large, ImU32 colour) {
+    const ImVector<ImFont*>& fonts = ImGui::GetIO().Fonts->Fonts;
+    if (fonts.Size > 1) {
+        ImGui::PushFont(fonts[1]);
+        text(large, colour);
+        ImGui::PopFont();
+        return;
+    }
+    ImGui::SetWindowFontScale(1.7F);
+    text(large, colour);
+    ImGui::SetWindowFontScale(1.0F);
+}
+
+// A space takes the place that a text would have, wherever the line's texts are.
+ImVec2 Form::square_in_text() {
+    const float spacing = px(4.0F);
+    ImGui::TextUnformatted(" ");
+    const ImVec2 corner = ImGui::GetItemRectMin();
+    ImGui::SameLine(0.0F, 0.0F);
+    ImGui::Dummy({ImGui::GetTextLineHeight() - ImGui::GetItemRectSize().x, 0.0F});
+    ImGui::SameLine(0.0F, spacing);
+    return corner;
+}
+
+void Form::swatch(ImU32 colour) {
+    const ImVec2 corner = square_in_text();
+    const float size = ImGui::GetTextLineHeight();
+    const float inset = px(2.0F);
+    const ImVec2 first{corner.x + inset, corner.y + inset};
+    const ImVec2 end{corner.x + size - inset, corner.y + size - inset};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(first, end, colour);
+    list.AddRect(first, end, with_opacity(DIM_COLOUR, 0.6F));
+}
+
+// Drawn, since fonts need not have such a character.
+void Form::tick(bool is_right) {
+    const ImVec2 corner = square_in_text();
+    const float size = ImGui::GetTextLineHeight();
+    const auto at = [&](float x, float y) {
+        return ImVec2{corner.x + x * size, corner.y + y * size};
+    };
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (is_right) {
+        const std::array<ImVec2, 3> points{at(0.15F, 0.55F), at(0.4F, 0.8F), at(0.85F, 0.25F)};
+        list.AddPolyline(points.data(), static_cast<int>(points.size()), GOOD_COLOUR, 0, px(2.0F));
+    } else {
+        list.AddLine(at(0.2F, 0.25F), at(0.8F, 0.85F), BAD_COLOUR, px(2.0F));
+        list.AddLine(at(0.8F, 0.25F), at(0.2F, 0.85F), BAD_COLOUR, px(2.0F));
+    }
+}
+
+void Form::bar(float part, ImU32 colour) {
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, ImGui::GetTextLineHeight()};
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const float inset = px(3.0F);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const auto fill = [&](float width, ImU32 bar_colour) {
+        list.AddRectFilled({corner.x, corner.y + inset},
+                           {corner.x + width, corner.y + size.y - inset}, bar_colour, px(2.0F));
+    };
+    fill(size.x, IM_COL32(255, 255, 255, 16));
+    if (part > 0.0F) {
+        // What is there is seen, however small it is.
+        fill(std::max(px(2.0F), std::min(part, 1.0F) * size.x), colour);
+    }
+    ImGui::Dummy(size);
+}
+
+void Form::gradient(std::span<const app::Rgb> colours, float height) {
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, height};
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const float step = size.x / static_cast<float>(colours.size());
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    for (std::size_t i = 0; i < colours.size(); ++i) {
+        const float x = corner.x + step * static_cast<float>(i);
+        list.AddRectFilled({x, corner.y}, {x + step, corner.y + size.y}, opaque(colours[i]));
+    }
+    ImGui::Dummy(size);
+}
+
+}  // namespace quadtile::viewer

@@ -1,0 +1,105 @@
+// What the panels are made of: rows with a label at the left and a control at the right, each with
+// a tooltip that explains it.
+
+#pragma once
+
+#include "picture.hpp"
+
+#include <imgui.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quadtile::viewer {
+
+constexpr ImU32 TEXT_COLOUR = IM_COL32(230, 233, 238, 255);
+constexpr ImU32 DIM_COLOUR = IM_COL32(150, 157, 168, 255);
+constexpr ImU32 GOOD_COLOUR = IM_COL32(104, 211, 145, 255);
+constexpr ImU32 WARNING_COLOUR = IM_COL32(240, 190, 90, 255);
+constexpr ImU32 BAD_COLOUR = IM_COL32(255, 112, 112, 255);
+constexpr ImU32 ACCENT_COLOUR = IM_COL32(58, 123, 190, 255);
+
+[[nodiscard]] ImU32 opaque(const app::Rgb& colour);
+[[nodiscard]] ImU32 with_opacity(ImU32 colour, float opacity);
+
+// "1,048,576"
+[[nodiscard]] std::string count_text(std::uint64_t count);
+// With `digits` significant ones.
+[[nodiscard]] std::string number_text(double value, int digits = 5);
+// "12.3 µs" or "1.234 ms"
+[[nodiscard]] std::string time_text(double milliseconds);
+
+// A name in a list to choose from.
+struct Choice {
+    std::string name;
+    std::string tooltip;  // empty: none
+    bool is_possible = true;
+};
+
+struct ValueRange {
+    float low;
+    float high;
+};
+
+class Form {
+ public:
+    // First in each frame.
+    void begin_frame(float scale);
+    // Whether a tooltip waits to be shown.
+    [[nodiscard]] bool has_waiting_tooltip() const { return tooltip_waits_; }
+
+    // From pixels of a display of 96 dots per inch.
+    [[nodiscard]] float px(float pixels) const { return pixels * scale_; }
+
+    // The head of a section; whether its rows are to be drawn.
+    [[nodiscard]] bool section(const char* title, bool is_open_at_first, const char* tooltip);
+    // Of the item before, once the mouse rests on it.
+    void tip(const std::string& text);
+    // The label of a row; the next item is its control, as wide as the rest of the row.
+    void label(const char* text, const std::string& tooltip);
+
+    void text_row(const char* label, const std::string& tooltip, const std::string& text,
+                  ImU32 colour = TEXT_COLOUR);
+    // Whether something else was chosen.
+    bool combo(const char* label, const std::string& tooltip, std::span<const Choice> choices,
+               std::size_t& index);
+    bool checkbox(const char* label, const std::string& tooltip, bool& value);
+    // A slider over the logarithm and a field for typing. Not below zero.
+    bool logarithmic(const char* label, const std::string& tooltip, float& value,
+                     const ValueRange& range);
+    bool slider(const char* label, const std::string& tooltip, float& value,
+                const ValueRange& range, const char* format);
+    // A positive whole number; entered when the field is left.
+    bool count_field(const char* id, std::uint64_t& value);
+    // `width` 0: as the text needs.
+    bool button(const char* text, const std::string& tooltip, float width = 0.0F);
+    bool prominent_button(const char* text, const std::string& tooltip, float width = 0.0F);
+
+    void text(const std::string& text, ImU32 colour = TEXT_COLOUR);
+    void wrapped_text(const std::string& text, ImU32 colour = TEXT_COLOUR);
+    void large_text(const std::string& text, ImU32 colour = TEXT_COLOUR);
+    // Squares as high as a line of text; the next item is on the same line.
+    void swatch(ImU32 colour);
+    void tick(bool is_right);
+    // Fills the rest of the row or table cell up to a part.
+    void bar(float part, ImU32 colour);
+    // The rest of the row in colours from left to right.
+    void gradient(std::span<const app::Rgb> colours, float height);
+
+ private:
+    bool number_field(const char* id, float& value);
+    [[nodiscard]] ImVec2 square_in_text();
+
+    float scale_ = 1.0F;
+    std::optional<float> typed_number_;  // in the field that is being edited
+    std::optional<std::uint64_t> typed_count_;
+    std::string waits_for_;  // the tooltip of what the mouse is on
+    double waits_since_ = 0.0;
+    bool tooltip_waits_ = false;
+    bool is_tooltip_seen_ = false;  // in this frame
+};
+
+}  // namespace quadtile::viewer

@@ -1,0 +1,377 @@
+#include "map_sequence.hpp"
+
+#include "support/temporary_directory.hpp"
+
+#include <quadtile/error.hpp>
+#include <quadtile/reference.hpp>
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+namespace quadtile::viewer {
+namespace {
+
+using quadtile::test::TemporaryDirectory;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+std::string bytes_of(const std::vector<float>& values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+std::string byte_order() {
+    return std::endian::native == std::endian::little ? "-1\n" : "1\n";
+}
+
+std::string grey_pfm(float value) {
+    return "Pf\n1 1\n" + byte_order() + bytes_of({value});
+}
+
+std::string colour_pfm(float red, float green, float blue) {
+    return "PF\n1 1\n" + byte_order() + bytes_of({red, green, blue});
+}
+
+float value_of(const MapFrame& frame) {
+    return reference::decode(frame.map.view()).at(0);
+}
+
+// What a loading thread needs for files of a few bytes, many times over.
+void let_it_load(int attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5) * (1 << attempt));
+}
+constexpr int ATTEMPTS = 10;
+
+class MapSequenceTest : public ::testing::Test {
+ protected:
+    // File i is one texel of value i + 1.
+    std::vector<fs::path> files(std::size_t count) const {
+        std::vector<fs::path> paths;
+        for (std::size_t i = 0; i < count; ++i) {
+            paths.push_back(add(i));
+        }
+        return paths;
+    }
+
+    fs::path add(std::size_t i) const {
+        return directory_.add(std::to_string(i) + ".pfm", grey_pfm(static_cast<float>(i) + 1.0F));
+    }
+
+    [[nodiscard]] std::size_t frame_bytes() const {
+        return load_frame(add(0), {})->statistics.positive_by_key.size() * 4 + 4;
+    }
+
+    // Waits for what was asked for: the file that the texel comes from.
+    static std::size_t arrived(MapSequence& sequence) {
+        const MapSequence::Arrival arrival = sequence.wait();
+        if (!arrival.frame) {
+            throw std::runtime_error(arrival.error);
+        }
+        return static_cast<std::size_t>(value_of(*arrival.frame)) - 1;
+    }
+
+    TemporaryDirectory directory_;
+};
+
+TEST_F(MapSequenceTest, FrameHasTheMapAndWhatIsKnownOfIt) {
+    const fs::path path = directory_.add("colour.pfm", colour_pfm(1.0F, 2.0F, 4.0F));
+    const auto frame = load_frame(path, "G");
+    EXPECT_EQ(frame->name, "colour.pfm");
+    EXPECT_EQ(frame->path, path);
+    EXPECT_THAT(frame->channels, ElementsAre("R", "G", "B"));
+    EXPECT_EQ(frame->map.channel, "G");
+    EXPECT_EQ(value_of(*frame), 2.0F);
+    EXPECT_EQ(frame->statistics.texels, 1U);
+    EXPECT_EQ(frame->statistics.max, 2.0F);
+    EXPECT_EQ(load_frame(path, {})->map.channel, "luminance");
+    EXPECT_THROW((void)load_frame(path, "Y"), Error);
+    EXPECT_THROW((void)load_frame(directory_.path() / "missing", {}), Error);
+}
+
+TEST_F(MapSequenceTest, DemoFrame) {
+    const auto frame = make_demo_frame();
+    EXPECT_EQ(frame->name, "demo map");
+    EXPECT_TRUE(frame->path.empty());
+    EXPECT_EQ(frame->map.shape, (MapShape{1024, 1024, 1, TexelFormat::r32_float}));
+    EXPECT_EQ(frame->statistics.texels, 1024U * 1024U);
+    EXPECT_GT(frame->statistics.max, 0.0F);
+    const std::vector<float> texels = reference::decode(frame->map.view());
+    EXPECT_EQ(*std::max_element(texels.begin(), texels.end()), frame->statistics.max);
+}
+
+TEST_F(MapSequenceTest, WithoutFilesItIsTheDemo) {
+    MapSequence sequence(nullptr);
+    sequence.open({}, "Y");
+    const MapSequence::Arrival first = sequence.wait();
+    ASSERT_TRUE(first.frame) << first.error;
+    EXPECT_EQ(first.frame->name, "demo map");
+    sequence.step(-3);
+    EXPECT_EQ(sequence.index(), 0U);
+    EXPECT_EQ(sequence.wait().frame, first.frame);
+    sequence.go_to(5);
+    EXPECT_EQ(sequence.index(), 0U);
+}
+
+TEST_F(MapSequenceTest, GoesThroughTheFilesAndAround) {
+    MapSequence sequence(nullptr);
+    const std::vector<fs::path> paths = files(4);
+    sequence.open(paths, {});
+    EXPECT_EQ(sequence.files(), paths);
+    EXPECT_EQ(arrived(sequence), 0U);
+    const std::vector<std::pair<std::ptrdiff_t, std::size_t>> steps{
+        {1, 1}, {1, 2}, {1, 3}, {1, 0}, {-1, 3}, {-1, 2}, {6, 0}, {-9, 3}, {0, 3}, {8, 3}};
+    for (const auto& [step, expected] : steps) {
+        sequence.step(step);
+        EXPECT_EQ(sequence.index(), expected) << step;
+        EXPECT_EQ(arrived(sequence), expected) << step;
+    }
+    for (const std::size_t target : {2U, 0U, 3U, 3U}) {
+        sequence.go_to(target);
+        EXPECT_EQ(sequence.index(), target);
+        EXPECT_EQ(arrived(sequence), target);
+    }
+    sequence.go_to(5);
+    EXPECT_EQ(sequence.index(), 1U);
+    EXPECT_EQ(arrived(sequence), 1U);
+}
+
+TEST_F(MapSequenceTest, TakesOnlyWhatWasAskedForLastAndOnce) {
+    std::atomic<int> calls = 0;
+    MapSequence sequence([&] { ++calls; });
+    EXPECT_FALSE(sequence.take());
+    EXPECT_FALSE(sequence.is_loading());
+    sequence.open(files(5), {});
+    EXPECT_TRUE(sequence.is_loading());
+    while (calls == 0) {  // the first has arrived; nobody takes it
+        std::this_thread::yield();
+    }
+    EXPECT_TRUE(sequence.is_loading());
+    sequence.step(2);
+    sequence.step(1);
+    sequence.step(1);
+    EXPECT_EQ(arrived(sequence), 4U);
+    EXPECT_FALSE(sequence.is_loading());
+    for (int i = 0; i < 3; ++i) {
+        let_it_load(i);
+        EXPECT_FALSE(sequence.take());
+    }
+    EXPECT_THROW((void)sequence.wait(), std::logic_error);
+}
+
+TEST_F(MapSequenceTest, ManyRequestsEndInTheLast) {
+    MapSequence sequence(nullptr, 0);
+    sequence.open(files(7), {});
+    for (int round = 0; round < 500; ++round) {
+        sequence.step(round % 5 - 1);
+        if (round % 7 == 0) {
+            EXPECT_EQ(arrived(sequence), sequence.index());
+        } else if (const auto arrival = sequence.take()) {
+            ASSERT_TRUE(arrival->frame) << arrival->error;
+            EXPECT_EQ(static_cast<std::size_t>(value_of(*arrival->frame)), sequence.index() + 1);
+        }
+    }
+}
+
+TEST_F(MapSequenceTest, WhatIsLoadedMeanwhileIsDropped) {
+    MapSequence sequence(nullptr);
+    sequence.open({}, {});  // the demo's map takes a while
+    let_it_load(0);
+    sequence.open(files(1), {});
+    EXPECT_EQ(sequence.wait().frame->name, "0.pfm");
+    sequence.open({}, {});
+    EXPECT_EQ(sequence.wait().frame->name, "demo map");
+}
+
+TEST_F(MapSequenceTest, WakesTheOneWhoWaits) {
+    std::atomic<int> calls = 0;
+    MapSequence sequence([&] { ++calls; });
+    sequence.open(files(3), {});
+    const auto woken = [&](int times) {
+        for (int attempt = 0; attempt < ATTEMPTS && calls < times; ++attempt) {
+            let_it_load(attempt);
+        }
+        return calls == times;
+    };
+    EXPECT_TRUE(woken(1));
+    EXPECT_TRUE(sequence.take());
+    sequence.step(1);
+    EXPECT_TRUE(woken(2));
+    EXPECT_TRUE(sequence.take());
+    sequence.step(-1);  // is there already
+    EXPECT_EQ(calls, 3);
+    EXPECT_TRUE(sequence.take());
+}
+
+TEST_F(MapSequenceTest, ErrorsArriveAndGoodFilesAfterThem) {
+    MapSequence sequence(nullptr);
+    std::vector<fs::path> paths = files(2);
+    paths.insert(paths.begin(), directory_.path() / "missing.pfm");
+    sequence.open(paths, {});
+    const MapSequence::Arrival missing = sequence.wait();
+    EXPECT_FALSE(missing.frame);
+    EXPECT_THAT(missing.error, HasSubstr("missing.pfm"));
+    sequence.step(1);
+    EXPECT_EQ(arrived(sequence), 0U);
+    sequence.step(-1);
+    EXPECT_THAT(sequence.wait().error, HasSubstr("there is no such file"));
+    directory_.add("missing.pfm", grey_pfm(9.0F));  // errors are not kept
+    sequence.step(0);
+    EXPECT_EQ(arrived(sequence), 8U);
+}
+
+TEST_F(MapSequenceTest, ChoosesAChannel) {
+    MapSequence sequence(nullptr);
+    sequence.open({directory_.add("a", colour_pfm(1.0F, 2.0F, 3.0F)),
+                   directory_.add("b", colour_pfm(4.0F, 5.0F, 6.0F))},
+                  "R");
+    EXPECT_EQ(arrived(sequence), 0U);
+    sequence.choose_channel("B");
+    EXPECT_EQ(sequence.channel(), "B");
+    EXPECT_EQ(arrived(sequence), 2U);
+    sequence.step(1);
+    EXPECT_EQ(arrived(sequence), 5U);
+    sequence.choose_channel("depth");
+    EXPECT_THAT(sequence.wait().error, HasSubstr("it has R, G, B"));
+    sequence.choose_channel("R");
+    EXPECT_EQ(sequence.wait().frame->map.channel, "R");
+    EXPECT_EQ(sequence.index(), 1U);
+}
+
+// Has `prepare` ask for a file and take it, removes file `next` after a while, and goes there.
+// Whether it arrives, and thus had been loaded ahead.
+template <typename Prepare>
+bool is_loaded_ahead(const fs::path& next, std::ptrdiff_t step, Prepare&& prepare,
+                     std::size_t max_cache_bytes = std::size_t{1} << 24U) {
+    const std::string bytes = quadtile::test::read_file(next);
+    for (int attempt = 0; attempt < ATTEMPTS; ++attempt) {
+        MapSequence sequence(nullptr, max_cache_bytes);
+        prepare(sequence);
+        let_it_load(attempt);
+        fs::remove(next);
+        sequence.step(step);
+        const bool found = sequence.wait().frame != nullptr;
+        std::ofstream(next, std::ios::binary) << bytes;
+        if (found) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST_F(MapSequenceTest, LoadsAheadInTheDirectionOfTheLastStep) {
+    const std::vector<fs::path> paths = files(8);
+    EXPECT_TRUE(is_loaded_ahead(paths[1], 1, [&](MapSequence& sequence) {
+        sequence.open(paths, {});
+        EXPECT_EQ(arrived(sequence), 0U);
+    }));
+    EXPECT_TRUE(is_loaded_ahead(paths[4], -1, [&](MapSequence& sequence) {
+        sequence.open(paths, {});
+        sequence.go_to(6);
+        EXPECT_EQ(arrived(sequence), 6U);
+        sequence.step(-1);
+        EXPECT_EQ(arrived(sequence), 5U);
+    }));
+    EXPECT_TRUE(is_loaded_ahead(paths[3], -1, [&](MapSequence& sequence) {
+        sequence.open(paths, {});
+        sequence.go_to(6);
+        sequence.go_to(4);
+        EXPECT_EQ(arrived(sequence), 4U);
+    }));
+    EXPECT_TRUE(is_loaded_ahead(paths[7], -1, [&](MapSequence& sequence) {  // at the other end
+        sequence.open(paths, {});
+        sequence.go_to(1);
+        sequence.step(-1);
+        EXPECT_EQ(arrived(sequence), 0U);
+    }));
+}
+
+TEST_F(MapSequenceTest, LoadsAheadWhatIsLargerThanAllThatIsKept) {
+    const std::vector<fs::path> paths = files(2);
+    const auto take_first = [&](MapSequence& sequence) {
+        sequence.open(paths, {});
+        EXPECT_EQ(arrived(sequence), 0U);
+    };
+    EXPECT_TRUE(is_loaded_ahead(paths[1], 1, take_first, 0));
+}
+
+TEST_F(MapSequenceTest, KeepsTheLastFrames) {
+    MapSequence sequence(nullptr);
+    const std::vector<fs::path> paths = files(4);
+    sequence.open(paths, {});
+    const auto first = sequence.wait().frame;
+    for (std::size_t i = 1; i < 4; ++i) {
+        sequence.step(1);
+        EXPECT_EQ(arrived(sequence), i);
+    }
+    for (const fs::path& path : paths) {
+        fs::remove(path);
+    }
+    for (const std::size_t expected : {2U, 1U}) {
+        sequence.step(-1);
+        const auto there = sequence.take();  // at once
+        ASSERT_TRUE(there && there->frame);
+        EXPECT_EQ(value_of(*there->frame), static_cast<float>(expected) + 1.0F);
+    }
+    sequence.step(-1);
+    EXPECT_EQ(sequence.wait().frame, first);
+}
+
+TEST_F(MapSequenceTest, KeepsNoMoreFramesThanHavePlace) {
+    // Two have place: file 0 goes for file 2.
+    MapSequence sequence(nullptr, 2 * frame_bytes());
+    const std::vector<fs::path> paths = files(8);
+    sequence.open(paths, {});
+    EXPECT_EQ(arrived(sequence), 0U);
+    sequence.step(1);
+    EXPECT_EQ(arrived(sequence), 1U);
+    sequence.step(1);
+    EXPECT_EQ(arrived(sequence), 2U);
+    fs::remove(paths[0]);
+    sequence.go_to(0);
+    EXPECT_THAT(sequence.wait().error, HasSubstr("there is no such file"));
+}
+
+TEST_F(MapSequenceTest, KeepsWhatWasShownLast) {
+    MapSequence sequence(nullptr, 3 * frame_bytes());
+    const std::vector<fs::path> paths = files(8);
+    sequence.open(paths, {});
+    EXPECT_EQ(arrived(sequence), 0U);
+    sequence.step(1);
+    EXPECT_EQ(arrived(sequence), 1U);
+    let_it_load(4);  // 2 comes, too
+    sequence.go_to(0);
+    EXPECT_EQ(arrived(sequence), 0U);
+    let_it_load(4);  // 7 comes in the place of 1
+    fs::remove(paths[0]);
+    sequence.step(0);
+    EXPECT_EQ(arrived(sequence), 0U);
+}
+
+TEST_F(MapSequenceTest, ReadsAFileThatIsOpenedAgain) {
+    MapSequence sequence(nullptr);
+    const fs::path path = directory_.add("map", grey_pfm(1.0F));
+    sequence.open({path}, {});
+    EXPECT_EQ(arrived(sequence), 0U);
+    directory_.add("map", grey_pfm(6.0F));
+    sequence.open({path}, {});
+    EXPECT_EQ(arrived(sequence), 5U);
+}
+
+TEST_F(MapSequenceTest, EndsWhileItLoads) {
+    const std::vector<fs::path> paths = files(3);
+    for (int round = 0; round < 50; ++round) {
+        MapSequence sequence([] {});
+        sequence.open(paths, {});
+        sequence.step(round % 3);
+    }
+}
+
+}  // namespace
+}  // namespace quadtile::viewer

@@ -1,0 +1,250 @@
+#include "map_statistics.hpp"
+
+#include <quadtile/error.hpp>
+#include <quadtile/reference.hpp>
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace quadtile::viewer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+
+constexpr float INFINITE = std::numeric_limits<float>::infinity();
+constexpr float NOT_A_NUMBER = std::numeric_limits<float>::quiet_NaN();
+constexpr float LEAST = std::numeric_limits<float>::min();
+constexpr float GREATEST = std::numeric_limits<float>::max();
+constexpr double KEY_RATIO = 1.0 + 1.0 / 128.0;  // the largest of two values of one bin
+
+MapStatistics measure_row(const std::vector<float>& values) {
+    return measure(view_of(values, static_cast<std::uint32_t>(values.size()), 1));
+}
+
+// Over many octaves, with some of everything.
+std::vector<float> random_values(std::size_t count, bool with_oddities) {
+    std::mt19937 random(7);
+    std::normal_distribution<float> octaves(0.0F, 6.0F);
+    std::vector<float> values(count);
+    for (float& value : values) {
+        value = std::exp2(octaves(random));
+        if (with_oddities) {
+            const float odd[] = {NOT_A_NUMBER, INFINITE, -INFINITE, -value,
+                                 0.0F,         -0.0F,    LEAST / 4, -LEAST / 4};
+            const std::size_t choice = random() % 16;
+            value = choice < 8 ? odd[choice] : value;
+        }
+    }
+    return values;
+}
+
+std::vector<float> sorted_positive(const std::vector<float>& values) {
+    std::vector<float> sorted;
+    std::ranges::copy_if(values, std::back_inserter(sorted),
+                         [](float value) { return value >= LEAST && value <= GREATEST; });
+    std::ranges::sort(sorted);
+    return sorted;
+}
+
+// Compares with one texel after the other, by the functions of <cmath>.
+void expect_statistics_of(const std::vector<float>& values, const MapView& map) {
+    MapStatistics expected;
+    float min = INFINITE;
+    float max = -INFINITE;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> odd;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const float value = std::fpclassify(values[i]) == FP_SUBNORMAL ? 0.0F : values[i];
+        expected.nan += std::isnan(value) ? 1 : 0;
+        expected.infinite += std::isinf(value) ? 1 : 0;
+        expected.negative += std::isfinite(value) && value < 0.0F ? 1 : 0;
+        expected.zero += value == 0.0F ? 1 : 0;
+        if (std::isfinite(value)) {
+            min = std::min(min, value);
+            max = std::max(max, value);
+        }
+        if ((!std::isfinite(value) || value < 0.0F) && odd.size() < MapStatistics::MAX_ODD_TEXELS) {
+            odd.emplace_back(i % map.shape.width, i / map.shape.width);
+        }
+    }
+    const MapStatistics measured = measure(map);
+    EXPECT_EQ(measured.texels, values.size());
+    EXPECT_EQ(measured.nan, expected.nan);
+    EXPECT_EQ(measured.infinite, expected.infinite);
+    EXPECT_EQ(measured.negative, expected.negative);
+    EXPECT_EQ(measured.zero, expected.zero);
+    EXPECT_EQ(measured.min, min);
+    EXPECT_EQ(measured.max, max);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> measured_odd;
+    for (const OddTexel& texel : measured.odd_texels) {
+        measured_odd.emplace_back(texel.x, texel.y);
+    }
+    EXPECT_EQ(measured_odd, odd);
+    EXPECT_EQ(std::accumulate(measured.positive_by_key.begin(), measured.positive_by_key.end(),
+                              std::size_t{0}),
+              sorted_positive(values).size());
+}
+
+TEST(MapStatistics, OfFloatsOfEveryKind) {
+    for (const auto& [width, height] : {std::pair(97U, 53U), {1U, 300U}, {256U, 256U}}) {
+        const std::vector<float> values = random_values(std::size_t{width} * height, true);
+        expect_statistics_of(values, view_of(values, width, height));
+    }
+    const std::vector<float> ends{LEAST, GREATEST, -GREATEST, -LEAST};
+    expect_statistics_of(ends, view_of(ends, 2, 2));
+}
+
+TEST(MapStatistics, OfEveryFormat) {
+    std::mt19937 random(3);
+    std::vector<std::uint16_t> words(67 * 41);
+    std::ranges::generate(words, [&] { return static_cast<std::uint16_t>(random()); });
+    for (const TexelFormat format : {TexelFormat::r16_float, TexelFormat::r16_unorm,
+                                     TexelFormat::d16_unorm, TexelFormat::r8_unorm}) {
+        const MapView map{words.data(), {67, 41, 1, format}};
+        expect_statistics_of(reference::decode(map), map);
+    }
+    const std::vector<float> depths{0.0F, 0.25F, 1.0F, 0.5F};
+    expect_statistics_of(depths, {depths.data(), {2, 2, 1, TexelFormat::d32_float}});
+    EXPECT_THROW((void)measure({words.data(), {5, 5, 1, TexelFormat::rgba8_unorm}}), Error);
+}
+
+TEST(MapStatistics, OfLayer0Alone) {
+    const std::vector<float> values{1.0F, 2.0F, NOT_A_NUMBER, 9.0F};
+    const MapStatistics measured = measure(view_of(values, 2, 1, 2));
+    EXPECT_EQ(measured.texels, 2U);
+    EXPECT_EQ(measured.nan, 0U);
+    EXPECT_EQ(measured.max, 2.0F);
+}
+
+TEST(MapStatistics, OfMapsWithoutFiniteOrPositiveValues) {
+    const MapStatistics odd = measure_row({NOT_A_NUMBER, INFINITE});
+    EXPECT_EQ(odd.min, 0.0F);
+    EXPECT_EQ(odd.max, 0.0F);
+    const MapStatistics negative = measure_row({-3.0F, -2.0F});
+    EXPECT_EQ(negative.min, -3.0F);
+    EXPECT_EQ(negative.max, -2.0F);
+    EXPECT_EQ(measure_row({-3.0F, 0.0F}).max, 0.0F);
+    EXPECT_EQ(odd.percentile(0.5), 0.0F);
+    EXPECT_EQ(negative.percentile(1.0), 0.0F);
+    EXPECT_THAT(negative.histogram(1.0F, 2.0F, true, 2), ElementsAre(0.0F, 0.0F));
+}
+
+TEST(MapStatistics, OddTexelsAreTheFirstThousand) {
+    std::vector<float> values(5000, -1.0F);
+    values[0] = 1.0F;
+    const MapStatistics measured = measure(view_of(values, 50, 100));
+    ASSERT_EQ(measured.odd_texels.size(), 1000U);
+    EXPECT_EQ(measured.odd_texels[0].x, 1U);
+    EXPECT_EQ(measured.odd_texels[999].x, 0U);
+    EXPECT_EQ(measured.odd_texels[999].y, 20U);
+    EXPECT_EQ(measured.negative, 4999U);
+}
+
+TEST(MapStatistics, PercentilesAreThoseOfTheSortedValues) {
+    for (const bool with_oddities : {false, true}) {
+        const std::vector<float> values = random_values(20000, with_oddities);
+        const std::vector<float> sorted = sorted_positive(values);
+        const MapStatistics measured = measure_row(values);
+        for (const double fraction : {0.0, 0.005, 0.1, 0.25, 0.5, 0.9, 0.995, 1.0}) {
+            const double number = std::ceil(fraction * static_cast<double>(sorted.size()));
+            const double expected = sorted[static_cast<std::size_t>(std::max(number, 1.0)) - 1];
+            EXPECT_LE(measured.percentile(fraction), expected * KEY_RATIO) << fraction;
+            EXPECT_GE(measured.percentile(fraction), expected / KEY_RATIO) << fraction;
+        }
+    }
+    EXPECT_EQ(measure_row({GREATEST, GREATEST}).percentile(1.0), GREATEST);
+    EXPECT_EQ(measure_row({3.0F}).percentile(0.5), 3.0F);  // a bin begins there
+    EXPECT_EQ(measure_row({1.0F, 3.0F}).percentile(7.0), 3.0F);
+    EXPECT_EQ(measure_row({1.0F, 3.0F}).percentile(-7.0), 1.0F);
+}
+
+TEST(MapStatistics, HistogramCountsAsSortingDoes) {
+    const std::vector<float> values = random_values(20000, true);
+    const std::vector<float> sorted = sorted_positive(values);
+    const MapStatistics measured = measure_row(values);
+    const auto number_below = [&](double value) {
+        return static_cast<double>(std::ranges::lower_bound(sorted, static_cast<float>(value)) -
+                                   sorted.begin());
+    };
+    for (const bool logarithmic : {false, true}) {
+        for (const std::size_t count : {1U, 7U, 64U}) {
+            constexpr double LOW = 0.3;
+            constexpr double HIGH = 40.0;
+            const std::vector<float> bins = measured.histogram(0.3F, 40.0F, logarithmic, count);
+            ASSERT_EQ(bins.size(), count);
+            double sum = 0.0;
+            for (std::size_t i = 0; i + 1 < count; ++i) {
+                sum += bins[i];
+                const double part = static_cast<double>(i + 1) / static_cast<double>(count);
+                const double edge =
+                    logarithmic ? LOW * std::pow(HIGH / LOW, part) : LOW + (HIGH - LOW) * part;
+                EXPECT_GE(sum, number_below(edge / KEY_RATIO) - 0.1) << i << " of " << count;
+                EXPECT_LE(sum, number_below(edge * KEY_RATIO) + 0.1) << i << " of " << count;
+            }
+            EXPECT_NEAR(sum + bins.back(), static_cast<double>(sorted.size()), 0.1);
+        }
+    }
+}
+
+TEST(MapStatistics, HistogramOfFewValues) {
+    const MapStatistics measured =
+        measure_row({0.001F, 1.0F, 1.0F, 2.0F, 5.0F, 8.0F, 500.0F, GREATEST, -1.0F, 0.0F});
+    EXPECT_THAT(measured.histogram(1.0F, 16.0F, true, 4), ElementsAre(3.0F, 1.0F, 1.0F, 3.0F));
+    EXPECT_THAT(measured.histogram(0.0F, 10.0F, false, 5),
+                ElementsAre(3.0F, 1.0F, 1.0F, 0.0F, 3.0F));
+    // The bin of keys reaches from 1 to 1 + 1/128.
+    EXPECT_THAT(measure_row({1.0F}).histogram(1.0F, 1.0F + 1.0F / 256.0F, false, 2),
+                ElementsAre(FloatNear(0.25F, 1e-6F), FloatNear(0.75F, 1e-6F)));
+    EXPECT_THAT(measure_row({1.0F}).histogram(1.0F + 1.0F / 256.0F, 1.0F + 1.0F / 128.0F, false, 2),
+                ElementsAre(FloatNear(0.75F, 1e-6F), FloatNear(0.25F, 1e-6F)));
+}
+
+TEST(MapStatistics, AutomaticRangeIsBetweenPercentiles) {
+    const MapStatistics measured = measure_row(random_values(20000, true));
+    const Range logarithmic = automatic_range(measured, true);
+    EXPECT_EQ(logarithmic.low, measured.percentile(0.005));
+    EXPECT_EQ(logarithmic.high, measured.percentile(0.995));
+    const Range linear = automatic_range(measured, false);
+    EXPECT_EQ(linear.low, 0.0F);
+    EXPECT_EQ(linear.high, measured.percentile(0.995));
+}
+
+TEST(MapStatistics, AutomaticRangeOfOneValueHasItInTheMiddle) {
+    const Range range = automatic_range(measure_row({8.0F, 8.0F, 8.0F}), true);
+    EXPECT_FLOAT_EQ(range.low, 4.0F);
+    EXPECT_FLOAT_EQ(range.high, 16.0F);
+    EXPECT_EQ(automatic_range(measure_row({8.0F}), false).high, 8.0F);
+}
+
+TEST(MapStatistics, AutomaticRangeIsOneForEveryMap) {
+    for (const std::vector<float>& values : std::vector<std::vector<float>>{{0.0F},
+                                                                            {-1.0F},
+                                                                            {NOT_A_NUMBER},
+                                                                            {INFINITE},
+                                                                            {-INFINITE, 0.0F},
+                                                                            {LEAST},
+                                                                            {LEAST / 8},
+                                                                            {GREATEST},
+                                                                            {LEAST, GREATEST},
+                                                                            {LEAST * 1.5F},
+                                                                            {GREATEST / 1.5F},
+                                                                            {1.0F, 1.003F}}) {
+        const MapStatistics measured = measure_row(values);
+        const Range logarithmic = automatic_range(measured, true);
+        EXPECT_GE(logarithmic.low, LEAST) << values[0];
+        EXPECT_GE(logarithmic.high / logarithmic.low, 3.999F) << values[0];
+        EXPECT_TRUE(std::isfinite(logarithmic.high)) << values[0];
+        const Range linear = automatic_range(measured, false);
+        EXPECT_EQ(linear.low, 0.0F);
+        EXPECT_GT(linear.high, 0.0F) << values[0];
+        EXPECT_TRUE(std::isfinite(linear.high)) << values[0];
+    }
+}
+
+}  // namespace
+}  // namespace quadtile::viewer

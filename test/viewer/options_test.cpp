@@ -1,0 +1,455 @@
+#include "options.hpp"
+
+#include "demo_map.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <quadtile/version.h>
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <sstream>
+
+namespace quadtile::viewer::test {
+namespace {
+
+using quadtile::test::TemporaryDirectory;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+using Words = std::vector<std::string>;
+
+// Settings are in a directory of the test's own.
+class ViewerOptions : public ::testing::Test {
+ protected:
+    ViewerOptions() { ::setenv("XDG_CONFIG_HOME", directory_.path().c_str(), 1); }
+
+    static ParsedOptions parse(const Words& arguments) {
+        std::vector<const char*> argv{"quadtile-viewer"};
+        for (const std::string& argument : arguments) {
+            argv.push_back(argument.c_str());
+        }
+        return parse_options(static_cast<int>(argv.size()), argv.data());
+    }
+
+    static Options options(const Words& arguments) {
+        const ParsedOptions parsed = parse(arguments);
+        EXPECT_FALSE(parsed.text);
+        EXPECT_THAT(parsed.warning, IsEmpty());
+        return parsed.options;
+    }
+
+    static ThresholdSettings threshold(const Words& arguments) {
+        return options(arguments).settings.subdivision.threshold;
+    }
+
+    static std::string error_of(const Words& arguments) {
+        try {
+            (void)parse(arguments);
+        } catch (const UsageError& error) {
+            return error.what();
+        }
+        return "none";
+    }
+
+    TemporaryDirectory directory_;
+};
+
+TEST_F(ViewerOptions, NothingIsTheDemo) {
+    const Options none = options({});
+    EXPECT_THAT(none.files, IsEmpty());
+    EXPECT_EQ(none.settings, Settings{});
+    EXPECT_EQ(none.settings.subdivision.threshold.max_resolution, app::DEMO_MAX_RESOLUTION);
+    EXPECT_FALSE(none.chooses_threshold);
+    EXPECT_FALSE(none.tile_count);
+    EXPECT_TRUE(none.keeps_settings);
+    EXPECT_EQ(none.screenshot, "");
+    EXPECT_EQ(none.list, "");
+    EXPECT_EQ(none.width, 1600U);
+    EXPECT_EQ(none.height, 1000U);
+    EXPECT_FALSE(none.zoom || none.centre || none.pin);
+    EXPECT_FALSE(none.panel || none.validation || none.log);
+}
+
+TEST_F(ViewerOptions, FilesKeepTheirOrder) {
+    EXPECT_THAT(options({"b.exr", "--constant", "1", "a.pfm", "b.exr"}).files,
+                ElementsAre("b.exr", "a.pfm", "b.exr"));
+    EXPECT_THAT(options({"--", "-a.exr", "--constant"}).files, ElementsAre("-a.exr", "--constant"));
+    EXPECT_EQ(options({"a.exr", "--channel", "Z"}).channel, "Z");
+}
+
+TEST_F(ViewerOptions, EachThreshold) {
+    ThresholdSettings expected;
+    expected.max_resolution = 256.5F;
+    EXPECT_EQ(threshold({"--max-resolution", "256.5"}), expected);
+    expected = {};
+    expected.kind = ThresholdKind::constant;
+    expected.constant = 0.0F;
+    EXPECT_EQ(threshold({"--constant=0"}), expected);
+    expected = {};
+    expected.kind = ThresholdKind::per_level;
+    expected.levels = {4.0F, 2.5F, 1e-3F};
+    EXPECT_EQ(threshold({"--level-thresholds", "4,2.5,1e-3"}), expected);
+    expected = {};
+    expected.kind = ThresholdKind::memory;
+    expected.max_resolution = 100.0F;
+    expected.nodes = 5000.0F;
+    expected.fragments_channel = "count";
+    EXPECT_EQ(threshold({"--memory", "100,5000"}), expected);
+    expected.fragments_channel = "n";
+    EXPECT_EQ(threshold({"--fragments-channel", "n", "--memory", "100,5000"}), expected);
+
+    expected = {};
+    expected.kind = ThresholdKind::glsl;
+    expected.glsl_file = std::filesystem::absolute("t.glsl").string();
+    expected.glsl_parameters = {2.0F, -0.5F};
+    EXPECT_EQ(threshold({"--glsl", "t.glsl", "--glsl-parameters", "2,-0.5"}), expected);
+    const Options found = options({"--find-tiles", "4294967295"});
+    EXPECT_EQ(found.tile_count, 4294967295U);
+    EXPECT_EQ(found.settings, Settings{});
+}
+
+TEST_F(ViewerOptions, Subdivision) {
+    const SubdivisionSettings fused =
+        options({"--strategy", "fused", "--order", "canonical", "--max-tiles", "4294967295"})
+            .settings.subdivision;
+    EXPECT_EQ(fused.strategy, Strategy::fused);
+    EXPECT_EQ(fused.order, Order::canonical);
+    EXPECT_TRUE(fused.has_budget);
+    EXPECT_EQ(fused.max_tiles, 4294967295U);
+    const SubdivisionSettings subtree =
+        options({"--strategy", "subtree", "--subtree-levels", "8", "--order", "any"})
+            .settings.subdivision;
+    EXPECT_EQ(subtree.strategy, Strategy::subtree);
+    EXPECT_EQ(subtree.subtree_levels, 8U);
+    EXPECT_FALSE(subtree.has_budget);
+    EXPECT_EQ(options({"--strategy", "per-level"}).settings.subdivision.strategy,
+              Strategy::per_level);
+    EXPECT_EQ(options({"--strategy", "auto", "--order", "canonical"}).settings.subdivision.order,
+              Order::canonical);
+    EXPECT_EQ(options({"--device", "llvm"}).settings.device, "llvm");
+}
+
+TEST_F(ViewerOptions, Drawing) {
+    DrawingSettings expected{ColourMap::cividis, false, false, -1.5F, 2.0F, 16, false, 2.5F,
+                             Fill::ratio,        0.25F, false};
+    EXPECT_EQ(options({"--colour-map", "cividis", "--linear", "--range", "-1.5,2", "--level", "16",
+                       "--no-outlines", "--outline-width", "2.5", "--fill", "ratio",
+                       "--fill-opacity", "0.25", "--no-clamped-marks"})
+                  .settings.drawing,
+              expected);
+    expected = {};
+    expected.automatic_range = false;
+    expected.range_low = 0.5F;
+    expected.range_high = 4.0F;
+    EXPECT_EQ(options({"--range", "0.5,4", "--logarithmic"}).settings.drawing, expected);
+}
+
+TEST_F(ViewerOptions, View) {
+    const Options view = options({"--zoom", "2.5", "--centre", "10,20", "--pin", "0,65535",
+                                  "--panel", "--ui-scale", "1.5", "--validation", "--log"});
+    EXPECT_EQ(view.zoom, 2.5F);
+    EXPECT_EQ(view.centre.value().x, 10U);
+    EXPECT_EQ(view.centre.value().y, 20U);
+    EXPECT_EQ(view.pin.value().x, 0U);
+    EXPECT_EQ(view.pin.value().y, 65535U);
+    EXPECT_TRUE(view.panel);
+    EXPECT_EQ(view.settings.ui_scale, 1.5F);
+    EXPECT_TRUE(view.validation);
+    EXPECT_TRUE(view.log);
+    EXPECT_TRUE(options({"--log"}).log);
+    EXPECT_FALSE(options({"--log"}).validation);
+    EXPECT_EQ(options({"--ui-scale", "0"}).settings.ui_scale, 0.0F);
+}
+
+TEST_F(ViewerOptions, Screenshot) {
+    const Options shot = options(
+        {"map.exr", "--screenshot", "out.png", "--size", "640x16384", "--list", "tiles.csv"});
+    EXPECT_EQ(shot.screenshot, "out.png");
+    EXPECT_EQ(shot.width, 640U);
+    EXPECT_EQ(shot.height, 16384U);
+    EXPECT_EQ(shot.list, "tiles.csv");
+    EXPECT_FALSE(shot.panel);
+    EXPECT_FALSE(shot.keeps_settings);
+    EXPECT_EQ(options({"--screenshot", "a.png", "--list", "b.json"}).list, "b.json");
+}
+
+TEST_F(ViewerOptions, HelpAndVersionAreTexts) {
+    for (const char* option : {"--help", "-h"}) {
+        const std::string help = parse({option}).text.value().text;
+        EXPECT_THAT(help,
+                    AllOf(StartsWith("Shows importance maps"), HasSubstr("Usage: quadtile-viewer"),
+                          HasSubstr("FILE ..."), HasSubstr("Examples: quadtile-viewer")));
+        for (const char* known : {"--channel",
+                                  "--max-resolution",
+                                  "--constant",
+                                  "--level-thresholds",
+                                  "--memory",
+                                  "--fragments-channel",
+                                  "--find-tiles",
+                                  "--strategy",
+                                  "--subtree-levels",
+                                  "--order",
+                                  "--max-tiles",
+                                  "--device",
+                                  "--fill ",
+                                  "--fill-opacity",
+                                  "--no-outlines",
+                                  "--outline-width",
+                                  "--no-clamped-marks",
+                                  "--colour-map",
+                                  "--linear",
+                                  "--logarithmic",
+                                  "--range",
+                                  "--level ",
+                                  "--zoom",
+                                  "--centre",
+                                  "--pin",
+                                  "--panel",
+                                  "--ui-scale",
+                                  "--screenshot",
+                                  "--size",
+                                  "--list",
+                                  "--no-settings",
+                                  "--validation",
+                                  "--log ",
+                                  "--help",
+                                  "--version"}) {
+            EXPECT_THAT(help,
+                        HasSubstr("\n  " + std::string(known[2] == 'h' ? "-h," : "") + known));
+        }
+        std::istringstream lines(help);
+        for (std::string line; std::getline(lines, line);) {
+            EXPECT_LE(line.size(), 90U) << line;
+        }
+    }
+    EXPECT_EQ(parse({"--version"}).text.value().text,
+              "quadtile-viewer " QUADTILE_VERSION_STRING "\n");
+}
+
+TEST_F(ViewerOptions, WrongArgumentsAreUsageErrors) {
+    for (const auto& [arguments, text] : std::vector<std::pair<Words, std::string>>{
+             {{"--unknown"}, "--unknown"},
+             {{""}, "FILE needs a file name"},
+             {{"a.exr", ""}, "FILE needs a file name"},
+             {{"--constant"}, "--constant"},
+             {{"--constant", "1", "--constant", "2"}, "--constant"},
+             {{"--constant", ""}, "--constant '' is not a number"},
+             {{"--constant", "1x"}, "'1x' is not a number"},
+             {{"--constant", " 1"}, "' 1' is not a number"},
+             {{"--constant", "0x10"}, "'0x10' is not a number"},
+             {{"--constant", "1e99"}, "outside the range"},
+             {{"--constant", "nan"}, "not a finite number"},
+             {{"--constant", "inf"}, "not a finite number"},
+             {{"--constant", "-1"}, "negative"},
+             {{"--max-resolution", "-1"}, "negative"},
+             {{"--max-resolution", "many"}, "--max-resolution 'many' is not a number"},
+             {{"--level-thresholds", "1,,2"}, "--level-thresholds '' is not a number"},
+             {{"--level-thresholds", "1,-2"}, "negative"},
+             {{"--level-thresholds", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"}, "at most 17"},
+             {{"--memory", "16"}, "'16' must be two numbers, M,NODES"},
+             {{"--memory", "16,9,9"}, "must be two numbers"},
+             {{"--memory", "16,"}, "'' is not a number"},
+             {{"--memory", "16,-9"}, "negative"},
+             {{"--memory=-16,9"}, "negative"},
+             {{"--memory", "16,9", "--fragments-channel", ""}, "--fragments-channel needs"},
+             {{"--fragments-channel", "count"}, "--memory; give that, too"},
+             {{"--glsl", ""}, "--glsl needs a file"},
+             {{"--glsl", "t", "--glsl-parameters", "1,x"}, "'x' is not a number"},
+             {{"--glsl", "t", "--glsl-parameters", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"},
+              "at most 16"},
+             {{"--glsl-parameters", "1"}, "--glsl; give that, too"},
+             {{"--glsl", "t", "--constant", "1"}, "exclude each other"},
+             {{"--fragments-channel", "count", "--constant", "1"}, "--memory; give that, too"},
+             {{"--find-tiles", "0"}, "--find-tiles '0' is not a whole number from 1 to 4294967295"},
+             {{"--find-tiles", "4294967296"}, "--find-tiles"},
+             {{"--find-tiles", "-1"}, "--find-tiles"},
+             {{"--find-tiles", "1e3"}, "--find-tiles"},
+             {{"--find-tiles", "+3"}, "--find-tiles"},
+             {{"--strategy", "reference"}, "--strategy"},
+             {{"--strategy", "Fused"}, "--strategy"},
+             {{"--subtree-levels", "0"}, "--subtree-levels"},
+             {{"--subtree-levels", "9"}, "--subtree-levels"},
+             {{"--order", "random"}, "--order"},
+             {{"--max-tiles", "0"}, "--max-tiles"},
+             {{"--max-tiles", "4294967296"}, "--max-tiles"},
+             {{"--max-tiles", "some"}, "--max-tiles 'some' is not a whole number"},
+             {{"--fill", "red"}, "--fill"},
+             {{"--fill-opacity", "1.1"}, "--fill-opacity '1.1' is not between 0 and 1"},
+             {{"--fill-opacity", "-0.1"}, "--fill-opacity"},
+             {{"--outline-width", "-1"}, "--outline-width"},
+             {{"--outline-width", "101"}, "--outline-width"},
+             {{"--colour-map", "gray"}, "--colour-map"},
+             {{"--range", "1"}, "'1' must be two numbers, LOW,HIGH"},
+             {{"--range", "1,2,3"}, "must be two numbers"},
+             {{"--range", "2,2"}, "LOW below HIGH"},
+             {{"--range", "0,2"}, "give --linear"},
+             {{"--range", "-1,2", "--logarithmic"}, "LOW above 0"},
+             {{"--range", "1,inf"}, "not a finite number"},
+             {{"--level", "17"}, "--level '17' is not a whole number from 0 to 16"},
+             {{"--zoom", "0"}, "--zoom"},
+             {{"--zoom", "-1"}, "--zoom"},
+             {{"--zoom", "1e9"}, "--zoom"},
+             {{"--centre", "1"}, "--centre '1' must be two numbers, X,Y"},
+             {{"--centre", "1,65536"}, "--centre '65536' is not a whole number"},
+             {{"--pin", "1.5,2"}, "--pin '1.5' is not a whole number"},
+             {{"--pin", "-1,2"}, "--pin"},
+             {{"--ui-scale", "9"}, "--ui-scale"},
+             {{"--ui-scale", "0.1"}, "--ui-scale '0.1' is too small"},
+             {{"--screenshot", ""}, "--screenshot needs a file name"},
+             {{"--screenshot", "a.png", "--size", "1600"}, "--size '1600' must be two numbers"},
+             {{"--screenshot", "a.png", "--size", "0x1"}, "--size '0' is not a whole number"},
+             {{"--screenshot", "a.png", "--size", "1x16385"}, "from 1 to 16384"},
+             {{"--screenshot", "a.png", "--size", "1x2x3"}, "must be two numbers"},
+             {{"--screenshot", "a.png", "--list", ""}, "--list needs a file name"},
+             {{"--screenshot", "a.png", "--list", "tiles.txt"}, ".json or .csv"},
+             {{"--screenshot", "a.png", "--list", "tiles"}, ".json or .csv"},
+             {{"a.png", "--screenshot", "./a.png"}, "name the same file"},
+             {{"a", "b.json", "--screenshot", "a.png", "--list", "b.json"}, "name the same file"},
+             {{"--screenshot", "a.json", "--list", "a.json"}, "name the same file"}}) {
+        EXPECT_THAT(error_of(arguments),
+                    AllOf(HasSubstr(text), HasSubstr("see 'quadtile-viewer --help'")))
+            << ::testing::PrintToString(arguments);
+    }
+}
+
+TEST_F(ViewerOptions, ContradictionsAreUsageErrors) {
+    const std::vector<Words> thresholds{{"--max-resolution", "1"},
+                                        {"--constant", "1"},
+                                        {"--level-thresholds", "1"},
+                                        {"--memory", "1,1"},
+                                        {"--find-tiles", "1"}};
+    for (const Words& one : thresholds) {
+        for (const Words& other : thresholds) {
+            if (one != other) {
+                EXPECT_THAT(error_of({one[0], one[1], other[0], other[1]}),
+                            AllOf(HasSubstr("exclude each other; give one of them"),
+                                  HasSubstr(one[0]), HasSubstr(other[0])));
+            }
+        }
+    }
+    for (const char* strategy : {"subtree", "per-level"}) {
+        EXPECT_THAT(error_of({"--order", "canonical", "--strategy", strategy}),
+                    HasSubstr("--order canonical needs the strategy auto or fused, not " +
+                              std::string(strategy)));
+        EXPECT_THAT(error_of({"--max-tiles", "9", "--strategy", strategy}),
+                    HasSubstr("--max-tiles needs the strategy auto or fused, not " +
+                              std::string(strategy)));
+    }
+    EXPECT_THAT(error_of({"--list", "a.json"}), HasSubstr("--list is for screenshots; give"));
+    EXPECT_THAT(error_of({"--size", "1x1"}), HasSubstr("--size is for screenshots; give"));
+    EXPECT_THAT(error_of({"--linear", "--logarithmic"}), HasSubstr("give one of them"));
+}
+
+// With settings that a run has left.
+class ViewerOptionsAfterARun : public ViewerOptions {
+ protected:
+    ViewerOptionsAfterARun() {
+        last_.subdivision.threshold.kind = ThresholdKind::constant;
+        last_.subdivision.threshold.constant = 0.125F;
+        last_.drawing.fill = Fill::order;
+        last_.drawing.outlines = false;
+        last_.device = "some";
+        last_.panel = false;
+        save_settings(last_, settings_path());
+    }
+
+    Settings last_;
+};
+
+TEST_F(ViewerOptionsAfterARun, ArgumentsChangeItsSettings) {
+    EXPECT_EQ(options({}).settings, last_);
+    EXPECT_TRUE(options({}).keeps_settings);
+    Settings expected = last_;
+    expected.drawing.colour_map = ColourMap::grey;
+    expected.subdivision.threshold.kind = ThresholdKind::max_resolution;
+    expected.subdivision.threshold.max_resolution = 9.0F;
+    expected.panel = true;
+    EXPECT_EQ(options({"--colour-map", "grey", "--max-resolution", "9", "--panel"}).settings,
+              expected);
+}
+
+TEST_F(ViewerOptionsAfterARun, NeitherScreenshotsNorNoSettingsTakeThem) {
+    for (const Words& arguments : {Words{"--no-settings"}, Words{"--screenshot", "a.png"}}) {
+        EXPECT_EQ(options(arguments).settings, Settings{});
+        EXPECT_FALSE(options(arguments).keeps_settings);
+    }
+}
+
+TEST_F(ViewerOptionsAfterARun, ThresholdIsChosenWhereNobodyGaveOne) {
+    const auto chooses = [](const Words& arguments) {
+        return options(arguments).chooses_threshold;
+    };
+    EXPECT_FALSE(chooses({"a.exr"}));
+    EXPECT_TRUE(chooses({"a.exr", "--no-settings"}));
+    EXPECT_TRUE(chooses({"a.exr", "--screenshot", "a.png"}));
+    EXPECT_FALSE(chooses({"--no-settings"}));
+    std::filesystem::remove(settings_path());
+    EXPECT_TRUE(chooses({"a.exr", "--fill", "level"}));
+    EXPECT_FALSE(chooses({}));
+    for (const Words& given : std::vector<Words>{{"a.exr", "--max-resolution", "1"},
+                                                 {"a.exr", "--constant", "1"},
+                                                 {"a.exr", "--level-thresholds", "1"},
+                                                 {"a.exr", "--memory", "1,1"},
+                                                 {"a.exr", "--find-tiles", "1"}}) {
+        EXPECT_FALSE(chooses(given)) << given[1];
+    }
+}
+
+TEST_F(ViewerOptionsAfterARun, SettingsThatCannotBeReadCountAsNone) {
+    directory_.add("quadtile/viewer.json", "{\"drawing\": {\"fill\": \"foo\"}}");
+    const ParsedOptions parsed = parse({"a.exr", "--colour-map", "grey"});
+    EXPECT_THAT(parsed.warning, AllOf(HasSubstr("viewer.json"), HasSubstr("drawing.fill: 'foo'")));
+    Settings expected;
+    expected.drawing.colour_map = ColourMap::grey;
+    EXPECT_EQ(parsed.options.settings, expected);
+    EXPECT_TRUE(parsed.options.chooses_threshold);
+    EXPECT_TRUE(parsed.options.keeps_settings);
+    EXPECT_THAT(parse({"--no-settings"}).warning, IsEmpty());
+    EXPECT_THAT(parse({"--screenshot", "a.png"}).warning, IsEmpty());
+}
+
+TEST_F(ViewerOptionsAfterARun, WithoutAPlaceNoneAreKept) {
+    ::unsetenv("XDG_CONFIG_HOME");
+    ::unsetenv("HOME");
+    EXPECT_FALSE(options({}).keeps_settings);
+    EXPECT_EQ(options({}).settings, Settings{});
+}
+
+TEST_F(ViewerOptionsAfterARun, ItsStrategyGivesWayToWhatOnlyFusedDoes) {
+    last_.subdivision.strategy = Strategy::subtree;
+    save_settings(last_, settings_path());
+    EXPECT_EQ(options({}).settings.subdivision.strategy, Strategy::subtree);
+    for (const Words& arguments : {Words{"--order", "canonical"}, Words{"--max-tiles", "5"}}) {
+        EXPECT_EQ(options(arguments).settings.subdivision.strategy, Strategy::automatic);
+    }
+}
+
+TEST_F(ViewerOptionsAfterARun, ItsOrderAndBudgetGiveWayToAStrategy) {
+    last_.subdivision.order = Order::canonical;
+    last_.subdivision.has_budget = true;
+    save_settings(last_, settings_path());
+    const SubdivisionSettings subtree = options({"--strategy", "subtree"}).settings.subdivision;
+    EXPECT_EQ(subtree.order, Order::any);
+    EXPECT_FALSE(subtree.has_budget);
+    const SubdivisionSettings fused = options({"--strategy", "fused"}).settings.subdivision;
+    EXPECT_EQ(fused.order, Order::canonical);
+    EXPECT_TRUE(fused.has_budget);
+}
+
+TEST_F(ViewerOptionsAfterARun, ItsLinearRangeGivesWayToALogarithmicScale) {
+    last_.drawing.logarithmic = false;
+    last_.drawing.automatic_range = false;
+    last_.drawing.range_low = 0.0F;
+    save_settings(last_, settings_path());
+    EXPECT_FALSE(options({}).settings.drawing.automatic_range);
+    EXPECT_TRUE(options({"--logarithmic"}).settings.drawing.automatic_range);
+    EXPECT_FALSE(options({"--range", "0,9"}).settings.drawing.automatic_range);
+    EXPECT_THAT(error_of({"--logarithmic", "--range", "0,9"}), HasSubstr("give --linear"));
+}
+
+}  // namespace
+}  // namespace quadtile::viewer::test

@@ -1,0 +1,398 @@
+// What the viewer draws, against pictures that are made from the reference's tiles, pixel by pixel.
+
+#include "canvas.hpp"
+#include "colour_maps.hpp"
+#include "offscreen.hpp"
+#include "viewer.hpp"
+
+#include "support/temporary_directory.hpp"
+
+#include <quadtile/reference.hpp>
+
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace quadtile::viewer {
+namespace {
+
+namespace fs = std::filesystem;
+using quadtile::test::TemporaryDirectory;
+
+constexpr vk::Format FORMAT = vk::Format::eR8G8B8A8Unorm;
+constexpr float NOT_A_NUMBER = std::numeric_limits<float>::quiet_NaN();
+constexpr float INFINITE = std::numeric_limits<float>::infinity();
+
+// ---- A picture as it should be
+
+struct Colour {
+    double red = 0;
+    double green = 0;
+    double blue = 0;
+};
+
+Colour colour_of(const app::Rgb& rgb) {
+    return {static_cast<double>(rgb[0]), static_cast<double>(rgb[1]), static_cast<double>(rgb[2])};
+}
+
+Colour mix(const Colour& a, const Colour& b, double weight) {
+    return {a.red + (b.red - a.red) * weight, a.green + (b.green - a.green) * weight,
+            a.blue + (b.blue - a.blue) * weight};
+}
+
+const ColourTable& table(bool of_importance, ColourMap map) {
+    static std::map<std::pair<bool, ColourMap>, ColourTable> tables;
+    const auto [place, is_new] = tables.try_emplace({of_importance, map});
+    if (is_new) {
+        place->second = of_importance ? importance_colours(map) : colour_table(map);
+    }
+    return place->second;
+}
+
+// Of a position between 0 and 1; logarithms differ by a rounding, so a neighbour is as good.
+Colour entry(const ColourTable& colours, double position, int neighbour) {
+    const int at = static_cast<int>(std::floor(std::clamp(position, 0.0, 1.0) * 256.0)) + neighbour;
+    return colour_of(colours[static_cast<std::size_t>(std::clamp(at, 0, 255))]);
+}
+
+struct Scene {
+    std::vector<float> texels;
+    std::uint32_t width = 0;
+    std::uint32_t height = 0;
+    TileList tiles;
+    reference::Pyramid pyramid;
+    DrawingSettings drawing;
+    Range range{};
+    View view;
+    float shift = 0;  // of the view, pixels: no edge of a pixel is one of a node then
+};
+
+float importance_at(const Scene& scene, std::uint32_t level, std::uint32_t x, std::uint32_t y) {
+    if (level == 0) {
+        return scene.texels[std::size_t{y} * scene.width + x];
+    }
+    return scene.pyramid.levels[level].at(x, y);
+}
+
+// The largest of the nodes that a pixel touches, or that of its centre.
+float importance_of_pixel(const Scene& scene, std::uint32_t column, std::uint32_t row) {
+    const double zoom = scene.view.zoom;
+    const double x = (column - double{scene.view.origin_x}) / zoom;
+    const double y = (row - double{scene.view.origin_y}) / zoom;
+    std::uint32_t level = scene.drawing.level;
+    while (std::ldexp(zoom, static_cast<int>(level)) <= 0.5) {
+        ++level;
+    }
+    if (std::ldexp(zoom, static_cast<int>(level)) >= 1.0) {
+        return importance_at(scene, level, static_cast<std::uint32_t>(x + 0.5 / zoom) >> level,
+                             static_cast<std::uint32_t>(y + 0.5 / zoom) >> level);
+    }
+    float largest = -INFINITE;
+    for (std::uint32_t j = 0; j < scene.pyramid.levels[level].height; ++j) {
+        for (std::uint32_t i = 0; i < scene.pyramid.levels[level].width; ++i) {
+            const double side = std::ldexp(1.0, static_cast<int>(level));
+            const bool touches = i * side < x + 1 / zoom && (i + 1) * side > x &&
+                                 j * side < y + 1 / zoom && (j + 1) * side > y;
+            const float importance = importance_at(scene, level, i, j);
+            if (touches && !std::isnan(largest) &&
+                (std::isnan(importance) || importance > largest)) {
+                largest = importance;
+            }
+        }
+    }
+    return largest;
+}
+
+Colour map_colour(const Scene& scene, float importance, int neighbour) {
+    if (std::isnan(importance)) {
+        return {0, 220, 70};
+    }
+    if (importance < 0) {
+        return {74, 88, 120};
+    }
+    if (std::isinf(importance)) {
+        return {255, 255, 255};
+    }
+    if (importance == 0) {
+        return {0, 0, 0};
+    }
+    const auto value = [&](double v) { return scene.drawing.logarithmic ? std::log2(v) : v; };
+    const double low = value(scene.range.low);
+    const double position = (value(importance) - low) / (value(scene.range.high) - low);
+    return entry(table(true, scene.drawing.colour_map), position, neighbour);
+}
+
+Colour fill_colour(const Scene& scene, const Tile& tile, std::size_t index, int neighbour) {
+    switch (scene.drawing.fill) {
+        case Fill::level:
+            return entry(table(false, ColourMap::turbo),
+                         (tile.level() + 0.5) / scene.tiles.levels(), neighbour);
+        case Fill::ratio:
+            return entry(table(false, ColourMap::viridis),
+                         tile.clamped() ? 1.0 : tile.importance / tile.threshold, neighbour);
+        case Fill::order:
+            return entry(
+                table(false, ColourMap::turbo),
+                (static_cast<double>(index) + 0.5) / static_cast<double>(scene.tiles.tiles.size()),
+                neighbour);
+        case Fill::none:
+            break;
+    }
+    return {};
+}
+
+// Where a pixel's centre lies; null: outside the map.
+const Tile* tile_of_pixel(const Scene& scene, std::uint32_t column, std::uint32_t row) {
+    const double x = (column + 0.5 - double{scene.view.origin_x}) / scene.view.zoom;
+    const double y = (row + 0.5 - double{scene.view.origin_y}) / scene.view.zoom;
+    for (const Tile& tile : scene.tiles.tiles) {
+        const TexelRect rect = texels_of(tile, scene.width, scene.height);
+        if (x >= rect.left && x < rect.right && y >= rect.top && y < rect.bottom) {
+            return &tile;
+        }
+    }
+    return nullptr;
+}
+
+struct Expected {
+    std::vector<Colour> any_of;  // by the neighbours in the tables
+    bool is_outline = false;
+    bool is_striped = false;
+};
+
+Expected expected_pixel(const Scene& scene, std::uint32_t column, std::uint32_t row) {
+    const Tile* const tile = tile_of_pixel(scene, column, row);
+    if (tile == nullptr) {
+        return {{{BACKGROUND[0] * 255.0, BACKGROUND[1] * 255.0, BACKGROUND[2] * 255.0}}};
+    }
+    const auto index = static_cast<std::size_t>(tile - scene.tiles.tiles.data());
+    const double side = std::ldexp(scene.view.zoom, static_cast<int>(tile->level()));
+    const TexelRect rect = texels_of(*tile, scene.width, scene.height);
+    const double from_left =
+        column + 0.5 - (scene.view.origin_x + double{scene.view.zoom} * rect.left);
+    const double from_top = row + 0.5 - (scene.view.origin_y + double{scene.view.zoom} * rect.top);
+    const double width = scene.drawing.outlines ? scene.drawing.outline_width : 0.0;
+
+    Expected expected;
+    expected.is_outline = from_left < width || from_top < width;
+    expected.is_striped =
+        scene.drawing.mark_clamped && tile->clamped() && (side < 8 || (column + row) % 8 < 3);
+    const float importance = importance_of_pixel(scene, column, row);
+    for (const int map_neighbour : {0, -1, 1}) {
+        for (const int fill_neighbour : {0, -1, 1}) {
+            Colour colour = map_colour(scene, importance, map_neighbour);
+            if (scene.drawing.fill != Fill::none) {
+                colour = mix(colour, fill_colour(scene, *tile, index, fill_neighbour),
+                             scene.drawing.fill_opacity);
+            }
+            if (expected.is_striped) {
+                colour = {255, 0, 80};
+            }
+            if (expected.is_outline) {
+                const double brightness =
+                    0.25 * colour.red + 0.625 * colour.green + 0.125 * colour.blue;
+                const double opacity = std::clamp((side / width - 1) / 11, 0.0, 0.75);
+                colour = mix(colour,
+                             brightness < 0.588 * 255 ? Colour{120, 235, 255} : Colour{20, 40, 90},
+                             opacity);
+            }
+            expected.any_of.push_back(colour);
+        }
+    }
+    return expected;
+}
+
+bool is_close(const app::Rgb& pixel, const Colour& colour) {
+    constexpr double ROUNDING = 1.01;
+    return std::abs(pixel[0] - colour.red) <= ROUNDING &&
+           std::abs(pixel[1] - colour.green) <= ROUNDING &&
+           std::abs(pixel[2] - colour.blue) <= ROUNDING;
+}
+
+// ---- The viewer
+
+class ViewerPicture : public ::testing::Test {
+ protected:
+    static void SetUpTestSuite() {
+        instance_ = new Instance({}, quadtile::Device::validation_available());
+    }
+    static void TearDownTestSuite() {
+        EXPECT_EQ(instance_->validation_messages(), 0U);
+        delete instance_;
+    }
+
+    // Values between 2^-6 and 2^6, some zeros, and what has no place on a scale.
+    static std::vector<float> make_texels(std::uint32_t width, std::uint32_t height) {
+        std::mt19937 random(7);
+        std::uniform_real_distribution<float> exponent(-6.0F, 2.0F);
+        std::vector<float> texels(std::size_t{width} * height);
+        for (float& texel : texels) {
+            texel = random() % 5 == 0 ? 0.0F : std::exp2(exponent(random));
+        }
+        texels[3] = 64.0F;
+        texels[texels.size() / 2] = NOT_A_NUMBER;
+        texels[texels.size() / 3] = INFINITE;
+        texels[texels.size() - 1] = -1.0F;
+        return texels;
+    }
+
+    fs::path write_pfm(const Scene& scene) const {
+        std::string bytes =
+            "Pf\n" + std::to_string(scene.width) + " " + std::to_string(scene.height) + "\n-1\n";
+        for (std::uint32_t y = scene.height; y-- > 0;) {  // rows from the bottom
+            bytes.append(reinterpret_cast<const char*>(&scene.texels[std::size_t{y} * scene.width]),
+                         std::size_t{4} * scene.width);
+        }
+        return directory_.add("map.pfm", bytes);
+    }
+
+    // Renders the scene, whose map and drawing are given, and compares. Returns how many pixels are
+    // outlines, for the caller to see that there are some.
+    std::size_t compare(Scene& scene, const SubdivisionSettings& subdivision, vk::Extent2D extent) {
+        Options options;
+        options.files = {write_pfm(scene)};
+        options.settings.subdivision = subdivision;
+        options.settings.drawing = scene.drawing;
+        Gpu gpu(*instance_, {}, {});
+        Viewer viewer(options, [] {});
+        viewer.attach(gpu, FORMAT);
+        const vk::Rect2D area{.extent = extent};
+        viewer.wait_for_map(area);
+        viewer.update(area);
+        viewer.show_texel(scene.width / 2, scene.height / 2, scene.view.zoom);
+        viewer.pan(scene.shift, scene.shift);
+        viewer.update(area);
+        EXPECT_EQ(viewer.problem(), "");
+        scene.view = viewer.view();
+        scene.range = viewer.range();
+        const MapView map = view_of(scene.texels, scene.width, scene.height);
+        scene.tiles =
+            reference::subdivide(map, make_threshold(subdivision.threshold, map.shape, nullptr));
+        scene.pyramid = reference::build_pyramid(map);
+
+        const app::Picture picture =
+            render_picture(gpu, FORMAT, extent,
+                           [&](vk::CommandBuffer commands) { viewer.draw(commands, extent); });
+        std::size_t outlines = 0;
+        std::size_t differences = 0;
+        for (std::uint32_t row = 0; row < extent.height; ++row) {
+            for (std::uint32_t column = 0; column < extent.width; ++column) {
+                const Expected expected = expected_pixel(scene, column, row);
+                outlines += expected.is_outline ? 1 : 0;
+                const app::Rgb& pixel = picture.pixels[std::size_t{row} * extent.width + column];
+                const bool equal = std::ranges::any_of(
+                    expected.any_of, [&](const Colour& one) { return is_close(pixel, one); });
+                if (!equal && ++differences <= 3) {
+                    const Colour& one = expected.any_of.front();
+                    ADD_FAILURE() << "pixel (" << column << ", " << row << ") is "
+                                  << ::testing::PrintToString(pixel) << " instead of " << one.red
+                                  << " " << one.green << " " << one.blue;
+                }
+            }
+        }
+        EXPECT_EQ(differences, 0U);
+        return outlines;
+    }
+
+    static Scene make_scene(std::uint32_t width, std::uint32_t height, float zoom) {
+        Scene scene{.texels = make_texels(width, height), .width = width, .height = height};
+        scene.view.zoom = zoom;
+        return scene;
+    }
+
+    static SubdivisionSettings constant(float threshold) {
+        SubdivisionSettings subdivision;
+        subdivision.threshold.kind = ThresholdKind::constant;
+        subdivision.threshold.constant = threshold;
+        return subdivision;
+    }
+
+    static Instance* instance_;
+    TemporaryDirectory directory_;
+};
+
+Instance* ViewerPicture::instance_ = nullptr;
+
+TEST_F(ViewerPicture, HasOutlinesWhereTilesBegin) {
+    Scene scene = make_scene(37, 53, 3.0F);
+    scene.drawing.mark_clamped = false;
+    EXPECT_GT(compare(scene, constant(3.5F), {200, 180}), 500U);
+}
+
+TEST_F(ViewerPicture, HasWideOutlines) {
+    Scene scene = make_scene(37, 53, 7.0F);
+    scene.drawing.outline_width = 2.5F;
+    EXPECT_GT(compare(scene, constant(3.5F), {300, 380}), 5000U);
+}
+
+TEST_F(ViewerPicture, MarksClampedTiles) {
+    for (const float zoom : {3.0F, 16.0F}) {
+        Scene scene = make_scene(20, 20, zoom);
+        scene.drawing.outlines = false;
+        compare(scene, constant(3.5F), {330, 330});
+    }
+}
+
+TEST_F(ViewerPicture, FillsTiles) {
+    for (const Fill fill : {Fill::level, Fill::ratio}) {
+        Scene scene = make_scene(64, 40, 4.0F);
+        scene.drawing.fill = fill;
+        scene.drawing.colour_map = ColourMap::viridis;
+        compare(scene, constant(3.5F), {256, 170});
+    }
+}
+
+TEST_F(ViewerPicture, FillsTilesByCanonicalOrder) {
+    Scene scene = make_scene(64, 40, 4.0F);
+    scene.drawing.fill = Fill::order;
+    scene.drawing.fill_opacity = 1.0F;
+    SubdivisionSettings subdivision = constant(3.5F);
+    subdivision.order = Order::canonical;
+    compare(scene, subdivision, {256, 170});
+}
+
+TEST_F(ViewerPicture, LosesNothingWhereItIsSmall) {
+    for (const float zoom : {0.7F, 0.5F, 0.3F, 0.125F}) {
+        Scene scene = make_scene(300, 201, zoom);
+        scene.shift = zoom == 0.7F || zoom == 0.3F ? 0.37F : 0.0F;
+        scene.drawing.outlines = false;
+        scene.drawing.mark_clamped = false;
+        compare(scene, constant(3.5F), {160, 110});
+    }
+}
+
+TEST_F(ViewerPicture, ShowsLevelsOfThePyramid) {
+    for (const std::uint32_t level : {1U, 3U, 6U}) {
+        Scene scene = make_scene(37, 53, 2.0F);
+        scene.drawing.level = level;
+        scene.drawing.logarithmic = false;
+        scene.drawing.colour_map = ColourMap::grey;
+        compare(scene, constant(3.5F), {100, 120});
+    }
+}
+
+TEST_F(ViewerPicture, ShowsTheMapAloneWithoutTiles) {
+    Scene scene = make_scene(37, 53, 2.0F);
+    scene.drawing.outlines = false;
+    scene.drawing.mark_clamped = false;
+    scene.drawing.automatic_range = false;
+    scene.drawing.range_low = 0.5F;
+    scene.drawing.range_high = 2.0F;
+    compare(scene, constant(3.5F), {100, 120});
+}
+
+TEST_F(ViewerPicture, IsTheSameByAllStrategies) {
+    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree, Strategy::fused}) {
+        Scene scene = make_scene(130, 70, 2.0F);
+        scene.drawing.fill = Fill::level;
+        SubdivisionSettings subdivision = constant(3.5F);
+        subdivision.strategy = strategy;
+        compare(scene, subdivision, {270, 150});
+    }
+}
+
+}  // namespace
+}  // namespace quadtile::viewer

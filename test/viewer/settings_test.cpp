@@ -1,0 +1,403 @@
+#include "settings.hpp"
+
+#include "support/temporary_directory.hpp"
+
+#include <quadtile/error.hpp>
+
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+
+namespace quadtile::viewer::test {
+namespace {
+
+using quadtile::test::read_file;
+using quadtile::test::TemporaryDirectory;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr float LARGEST = std::numeric_limits<float>::max();
+
+// No member has its default, no float is a decimal fraction.
+Settings other_settings() {
+    Settings settings;
+    settings.subdivision.threshold = {
+        ThresholdKind::per_level,   1.0F / 3.0F, 0.1F,     {4.7F, 0.0F, 1e-30F},
+        std::nextafter(7.0F, 8.0F), "Z.depth",   "t.glsl", {-1.5F, 0.1F}};
+    settings.subdivision.strategy = Strategy::subtree;
+    settings.subdivision.subtree_levels = 8;
+    settings.subdivision.order = Order::canonical;
+    settings.subdivision.has_budget = true;
+    settings.subdivision.max_tiles = 4294967295;
+    settings.drawing = {ColourMap::grey, false, false,       -1.0F / 7.0F, 3.0F / 7.0F, 16,
+                        false,           1.1F,  Fill::order, 0.3F,         false};
+    settings.device = "a \"device\"\n\xc3\xa9";
+    settings.panel = false;
+    settings.ui_scale = 1.7F;
+    settings.playback_frames_per_second = 29.97F;
+    settings.window_width = 1;
+    settings.window_height = 65536;
+    return settings;
+}
+
+std::string error_of(const std::string& json) {
+    try {
+        (void)settings_from_json(json);
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+// {"a": {"b": value}} for "a.b".
+std::string with_member(std::string path, const std::string& value) {
+    std::string json = value;
+    while (!path.empty()) {
+        const std::size_t dot = path.rfind('.');
+        const std::size_t name = dot == std::string::npos ? 0 : dot + 1;
+        json = "{\"" + path.substr(name) + "\": " + json + "}";
+        path.resize(name == 0 ? 0 : dot);
+    }
+    return json;
+}
+
+TEST(Settings, JsonGivesThemBack) {
+    EXPECT_EQ(settings_from_json(to_json({})), Settings{});
+    const Settings other = other_settings();
+    const Settings read = settings_from_json(to_json(other));
+    EXPECT_EQ(read.subdivision.threshold, other.subdivision.threshold);
+    EXPECT_EQ(read.subdivision, other.subdivision);
+    EXPECT_EQ(read.drawing, other.drawing);
+    EXPECT_EQ(read, other);
+}
+
+TEST(Settings, JsonGivesEveryEnumeratorBack) {
+    const auto check = [](const Settings& settings) {
+        EXPECT_EQ(settings_from_json(to_json(settings)), settings) << to_json(settings);
+    };
+    Settings settings;
+    for (std::size_t i = 0; i < threshold_kind_names().size(); ++i) {
+        settings.subdivision.threshold.kind = static_cast<ThresholdKind>(i);
+        check(settings);
+    }
+    for (const Strategy strategy : strategies()) {
+        settings.subdivision.strategy = strategy;
+        check(settings);
+    }
+    for (std::size_t i = 0; i < colour_map_names().size(); ++i) {
+        settings.drawing.colour_map = static_cast<ColourMap>(i);
+        check(settings);
+    }
+    for (std::size_t i = 0; i < fill_names().size(); ++i) {
+        settings.drawing.fill = static_cast<Fill>(i);
+        check(settings);
+    }
+}
+
+TEST(Settings, JsonGivesFloatsBackToTheBit) {
+    std::vector<float> values{0.0F, -0.0F, LARGEST, std::numeric_limits<float>::min(),
+                              std::numeric_limits<float>::denorm_min(),
+                              // its shortest digits give another float by way of a double
+                              0x1.5c87fap-84F};
+    std::mt19937 random(1);
+    while (values.size() < 1000) {
+        const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(random()) >> 1);
+        if (std::isfinite(value)) {
+            values.push_back(value);
+        }
+    }
+    for (const float value : values) {
+        Settings settings;
+        settings.subdivision.threshold.constant = value;
+        settings.subdivision.threshold.levels = {value};
+        const ThresholdSettings read = settings_from_json(to_json(settings)).subdivision.threshold;
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(read.constant), std::bit_cast<std::uint32_t>(value))
+            << value;
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(read.levels.at(0)),
+                  std::bit_cast<std::uint32_t>(value))
+            << value;
+    }
+}
+
+TEST(Settings, JsonIsForPeople) {
+    EXPECT_THAT(to_json({}),
+                AllOf(HasSubstr("\"fill_opacity\": 0.6,"), HasSubstr("\"strategy\": \"auto\""),
+                      HasSubstr("\"kind\": \"max-resolution\""), HasSubstr("\"order\": \"any\""),
+                      HasSubstr("\"colour_map\": \"inferno\"")));
+    Settings settings;
+    settings.subdivision.strategy = Strategy::per_level;
+    settings.drawing.colour_map = ColourMap::turbo;
+    EXPECT_THAT(to_json(settings),
+                AllOf(HasSubstr("\"per-level\""), HasSubstr("\"colour_map\": \"turbo\"")));
+}
+
+TEST(Settings, NamesThatAreNotUtf8DoNotKeepTheRestFromBeingWritten) {
+    Settings settings;
+    settings.device = "a\xff";
+    settings.drawing.level = 3;
+    const Settings read = settings_from_json(to_json(settings));
+    EXPECT_EQ(read.drawing, settings.drawing);
+    EXPECT_EQ(read.device, "a\xef\xbf\xbd");
+}
+
+TEST(Settings, MissingMembersKeepTheirDefaultsAndUnknownOnesAreIgnored) {
+    EXPECT_EQ(settings_from_json("{}"), Settings{});
+    EXPECT_EQ(settings_from_json(R"({"future": [1], "drawing": {"future": null}})"), Settings{});
+    Settings expected;
+    expected.drawing.fill = Fill::ratio;
+    EXPECT_EQ(settings_from_json(R"({"drawing": {"fill": "ratio"}})"), expected);
+    // Whole numbers are numbers.
+    expected = {};
+    expected.subdivision.threshold.max_resolution = 256.0F;
+    EXPECT_EQ(settings_from_json(with_member("subdivision.threshold.max_resolution", "256")),
+              expected);
+}
+
+TEST(Settings, WrongMembersAreNamed) {
+    EXPECT_EQ(error_of(with_member("drawing.fill", "\"foo\"")),
+              "drawing.fill: 'foo' is none of none, level, ratio, order");
+    struct Case {
+        std::string member;
+        std::vector<std::string> values;
+    };
+    const std::vector<std::string> not_thresholds{"-1",   "\"1\"",        "null",  "[1]",
+                                                  "1e39", "3.4028236e38", "1e999", "true"};
+    for (const Case& c : std::vector<Case>{
+             {"subdivision", {"1", "null", "[]", "\"a\""}},
+             {"drawing", {"1", "null", "[]"}},
+             {"subdivision.threshold", {"16"}},
+             {"subdivision.threshold.kind", {"\"Constant\"", "0", "null"}},
+             {"subdivision.threshold.max_resolution", not_thresholds},
+             {"subdivision.threshold.constant", not_thresholds},
+             {"subdivision.threshold.nodes", not_thresholds},
+             {"subdivision.threshold.levels",
+              {"1", "{}", "[-1]", "[1, null]", "[1e39]", "[1e999]",
+               "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]"}},
+             {"subdivision.threshold.fragments_channel", {"1", "null"}},
+             {"subdivision.threshold.glsl_file", {"1", "null"}},
+             {"subdivision.threshold.glsl_parameters", {"1", "[null]"}},
+             {"subdivision.strategy", {"\"reference\"", "\"automatic\"", "1"}},
+             {"subdivision.subtree_levels", {"0", "9", "-1", "6.0", "\"6\"", "4294967302"}},
+             {"subdivision.order", {"\"random\"", "1"}},
+             {"subdivision.has_budget", {"1", "\"true\""}},
+             {"subdivision.max_tiles", {"0", "4294967296", "-1", "1e3", "18446744073709551617"}},
+             {"drawing.colour_map", {"\"gray\"", "1"}},
+             {"drawing.logarithmic", {"1"}},
+             {"drawing.automatic_range", {"null"}},
+             {"drawing.range_low", {"-1e39", "\"0\""}},
+             {"drawing.range_high", {"1e39", "[]"}},
+             {"drawing.level", {"17", "-1", "0.5"}},
+             {"drawing.outlines", {"0"}},
+             {"drawing.outline_width", {"-0.1", "100.1"}},
+             {"drawing.fill_opacity", {"-0.1", "1.00000001"}},
+             {"drawing.mark_clamped", {"0"}},
+             {"device", {"1", "null"}},
+             {"panel", {"0"}},
+             {"ui_scale", {"-1", "8.1", "0.1"}},
+             {"playback_frames_per_second", {"0", "1001", "0.09"}},
+             {"window_width", {"0", "65537"}},
+             {"window_height", {"0", "65537"}}}) {
+        for (const std::string& value : c.values) {
+            const std::string name = value == "1e999" || value == "[1e999]"
+                                         ? c.member.substr(c.member.rfind('.') + 1)
+                                         : c.member;
+            const std::string error = error_of(with_member(c.member, value));
+            EXPECT_EQ(error.substr(0, name.size() + 2), name + ": ") << value << ": " << error;
+        }
+    }
+}
+
+TEST(Settings, RangesGoUpFromAboveZeroWhereTheyAreLogarithmic) {
+    const auto error = [](const std::string& members) {
+        return error_of(R"({"drawing": {"automatic_range": false, )" + members + "}}");
+    };
+    EXPECT_EQ(error(R"("range_low": 0.5, "range_high": 0.6)"), "none");
+    EXPECT_EQ(error(R"("range_low": -0.5, "range_high": 0.6, "logarithmic": false)"), "none");
+    EXPECT_THAT(error(R"("range_low": 0.6, "range_high": 0.6)"), HasSubstr("drawing.range_high"));
+    EXPECT_THAT(error(R"("range_low": 0, "range_high": 0.6)"), HasSubstr("drawing.range_low"));
+    // Where it is automatic they wait for their turn.
+    EXPECT_EQ(error_of(R"({"drawing": {"range_low": 2, "range_high": 1}})"), "none");
+}
+
+TEST(Settings, WhatIsNoJsonOrNoObjectIsRefused) {
+    for (const char* json : {"", "{", "{\"drawing\": }", "{} {}", "hello", "{\"a\": nan}"}) {
+        EXPECT_THAT(error_of(json), HasSubstr("not JSON")) << json;
+    }
+    for (const char* json : {"[]", "1", "null", "\"settings\""}) {
+        EXPECT_THAT(error_of(json), HasSubstr("no object")) << json;
+    }
+}
+
+TEST(SettingsFile, GivesThemBack) {
+    const TemporaryDirectory directory;
+    const std::filesystem::path file = directory.path() / "a" / "b" / "viewer.json";
+    save_settings(other_settings(), file);
+    EXPECT_EQ(load_settings(file), other_settings());
+    save_settings({}, file);
+    EXPECT_EQ(load_settings(file), Settings{});
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file.parent_path()), {}), 1);
+}
+
+TEST(SettingsFile, MissingGivesDefaults) {
+    const TemporaryDirectory directory;
+    const std::filesystem::path file = directory.add("file", "{}");
+    EXPECT_EQ(load_settings(directory.path() / "viewer.json"), Settings{});
+    EXPECT_EQ(load_settings(file / "viewer.json"), Settings{});
+    EXPECT_EQ(load_settings({}), Settings{});
+}
+
+TEST(SettingsFile, ErrorsNameTheFileAndTheReason) {
+    const TemporaryDirectory directory;
+    const auto message_of = [](const auto& function) -> std::string {
+        try {
+            function();
+        } catch (const std::runtime_error& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    const std::filesystem::path bad = directory.add("bad.json", "{\"panel\": 1}");
+    EXPECT_THAT(message_of([&] { (void)load_settings(bad); }),
+                AllOf(HasSubstr("cannot read"), HasSubstr("bad.json"), HasSubstr("panel: ")));
+    EXPECT_THAT(message_of([&] { (void)load_settings(directory.path()); }),
+                AllOf(HasSubstr(directory.path().string()), HasSubstr("not a regular file")));
+    EXPECT_THAT(message_of([&] { save_settings({}, bad / "viewer.json"); }),
+                AllOf(HasSubstr("cannot write"), HasSubstr("bad.json/viewer.json")));
+    EXPECT_THAT(message_of([&] { save_settings({}, directory.path()); }),
+                AllOf(HasSubstr("cannot write"), HasSubstr("directory")));
+    EXPECT_EQ(read_file(bad), "{\"panel\": 1}");
+}
+
+TEST(SettingsFile, IsWhereTheDesktopKeepsSettings) {
+    ::setenv("HOME", "/home/someone", 1);
+    ::setenv("XDG_CONFIG_HOME", "/somewhere", 1);
+    EXPECT_EQ(settings_path(), "/somewhere/quadtile/viewer.json");
+    for (const char* ignored : {"", "relative"}) {
+        ::setenv("XDG_CONFIG_HOME", ignored, 1);
+        EXPECT_EQ(settings_path(), "/home/someone/.config/quadtile/viewer.json");
+    }
+    ::unsetenv("XDG_CONFIG_HOME");
+    EXPECT_EQ(settings_path(), "/home/someone/.config/quadtile/viewer.json");
+    ::setenv("HOME", "", 1);
+    EXPECT_EQ(settings_path(), "");
+    ::unsetenv("HOME");
+    EXPECT_EQ(settings_path(), "");
+}
+
+constexpr MapShape SHAPE{5, 3, 1, TexelFormat::r32_float};  // levels 0 to 3
+
+std::vector<float> levels_of(const ThresholdSettings& settings) {
+    return make_threshold(settings, SHAPE, nullptr).levels(3);
+}
+
+TEST(MakeThreshold, TakesTheValueOfItsKind) {
+    ThresholdSettings settings{ThresholdKind::max_resolution, 16.0F, 3.0F,
+                               {5.0F, 4.0F, 2.0F, 1.0F},      7.0F,  ""};
+    EXPECT_THAT(levels_of(settings), ElementsAre(16.0F, 8.0F, 4.0F, 2.0F));
+    settings.kind = ThresholdKind::constant;
+    EXPECT_THAT(levels_of(settings), Each(3.0F));
+    settings.kind = ThresholdKind::per_level;
+    EXPECT_THAT(levels_of(settings), ElementsAre(5.0F, 4.0F, 2.0F, 1.0F));
+}
+
+TEST(MakeThreshold, FitsLevelsToTheMap) {
+    ThresholdSettings settings;
+    settings.kind = ThresholdKind::per_level;
+    settings.levels = {5.0F, 4.0F};
+    EXPECT_THAT(levels_of(settings), ElementsAre(5.0F, 4.0F, 4.0F, 4.0F));
+    settings.levels = {6.0F, 5.0F, 4.0F, 3.0F, 2.0F, 1.0F};
+    EXPECT_THAT(levels_of(settings), ElementsAre(6.0F, 5.0F, 4.0F, 3.0F));
+    settings.levels = {};
+    EXPECT_THROW(levels_of(settings), Error);
+}
+
+TEST(MakeThreshold, OfMemoryReadsTheFragments) {
+    ThresholdSettings settings;
+    settings.kind = ThresholdKind::memory;
+    settings.max_resolution = 16.0F;
+    settings.nodes = 100.0F;
+    std::vector<float> fragments(15, 0.0F);
+    fragments[6] = 4.0F;
+    const MapView view = view_of(fragments, 5, 3);
+    const ResolvedThreshold resolved = make_threshold(settings, SHAPE, &view).resolve(SHAPE);
+    EXPECT_EQ(resolved.at(0, 1, 1, 0), 5.0F);
+    EXPECT_EQ(resolved.at(0, 0, 0, 0), 16.0F);
+    EXPECT_EQ(resolved.at(1, 0, 0, 0), 5.0F);
+
+    EXPECT_THROW((void)make_threshold(settings, SHAPE, nullptr), Error);
+    const MapView other = view_of(fragments, 3, 5);
+    EXPECT_THROW((void)make_threshold(settings, SHAPE, &other), Error);
+}
+
+TEST(MakeThreshold, RefusesWhatNoThresholdIs) {
+    ThresholdSettings settings;
+    settings.max_resolution = -1.0F;
+    EXPECT_THROW(levels_of(settings), Error);
+    settings.kind = ThresholdKind::constant;
+    settings.constant = std::nanf("");
+    EXPECT_THROW(levels_of(settings), Error);
+}
+
+TEST(ScaledThreshold, ChangesTheValuesOfItsKindAlone) {
+    ThresholdSettings settings{ThresholdKind::max_resolution, 16.0F, 3.0F, {5.0F, 4.0F}, 7.0F, ""};
+    ThresholdSettings expected = settings;
+    expected.max_resolution = 24.0F;
+    EXPECT_EQ(scaled(settings, 1.5F), expected);
+
+    settings.kind = ThresholdKind::constant;
+    expected = settings;
+    expected.constant = 4.5F;
+    EXPECT_EQ(scaled(settings, 1.5F), expected);
+
+    settings.kind = ThresholdKind::per_level;
+    expected = settings;
+    expected.levels = {7.5F, 6.0F};
+    EXPECT_EQ(scaled(settings, 1.5F), expected);
+
+    settings.kind = ThresholdKind::memory;
+    expected = settings;
+    expected.max_resolution = 24.0F;
+    expected.nodes = 15.75F;
+    EXPECT_EQ(scaled(settings, 1.5F), expected);
+}
+
+TEST(ScaledThreshold, OfMemoryScalesTheThresholdOfEachNode) {
+    ThresholdSettings settings;
+    settings.kind = ThresholdKind::memory;
+    settings.nodes = 100.0F;
+    std::vector<float> fragments(15, 0.0F);
+    fragments[6] = 4.0F;
+    const MapView view = view_of(fragments, 5, 3);
+    const auto at = [&](const ThresholdSettings& of, std::uint32_t x, std::uint32_t y) {
+        return make_threshold(of, SHAPE, &view).resolve(SHAPE).at(0, x, y, 0);
+    };
+    EXPECT_EQ(at(scaled(settings, 2.0F), 1, 1), 2.0F * at(settings, 1, 1));
+    EXPECT_EQ(at(scaled(settings, 2.0F), 0, 0), 2.0F * at(settings, 0, 0));
+}
+
+TEST(ScaledThreshold, StaysFinite) {
+    ThresholdSettings settings;
+    settings.kind = ThresholdKind::memory;
+    settings.max_resolution = LARGEST;
+    EXPECT_EQ(scaled(settings, 2.0F).max_resolution, LARGEST);
+    EXPECT_EQ(scaled(settings, LARGEST).nodes, LARGEST);
+}
+
+TEST(ScaledThreshold, StaysPositive) {
+    ThresholdSettings settings;
+    settings.max_resolution = 1.0e-30F;
+    const ThresholdSettings smallest = scaled(settings, 1.0e-20F);
+    EXPECT_EQ(smallest.max_resolution, std::numeric_limits<float>::min());
+    EXPECT_GT(scaled(smallest, 2.0F).max_resolution, smallest.max_resolution);
+    settings.max_resolution = 0.0F;
+    EXPECT_EQ(scaled(settings, 2.0F).max_resolution, 0.0F);
+}
+
+}  // namespace
+}  // namespace quadtile::viewer::test

@@ -1,0 +1,187 @@
+#include "window.hpp"
+
+#include "support/temporary_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+namespace quadtile::viewer::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+using quadtile::test::read_file;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds PATIENCE(60);  // on a busy machine
+
+bool is_command(const std::string& name) {
+    return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+void pause_briefly() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+std::string output_of(const std::string& command) {
+    std::FILE* const pipe = ::popen(command.c_str(), "r");
+    if (pipe == nullptr) {
+        throw std::runtime_error("cannot run " + command);
+    }
+    std::string output;
+    std::array<char, 256> bytes{};
+    while (std::fgets(bytes.data(), bytes.size(), pipe) != nullptr) {
+        output += bytes.data();
+    }
+    ::pclose(pipe);
+    while (!output.empty() && output.back() == '\n') {
+        output.pop_back();
+    }
+    return output;
+}
+
+}  // namespace
+
+// ---- The X server
+
+bool XServer::is_installed() {
+    return is_command("Xvfb") && is_command("xdotool");
+}
+
+XServer::XServer() {
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0) {
+        throw std::runtime_error("pipe failed");
+    }
+    process_ = ::fork();
+    if (process_ == 0) {
+        ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
+        ::close(ends[0]);
+        const std::string number = std::to_string(ends[1]);
+        ::execlp("Xvfb", "Xvfb", "-displayfd", number.c_str(), "-screen", "0", "1600x1000x24",
+                 "-nolisten", "tcp", nullptr);
+        ::_exit(127);
+    }
+    ::close(ends[1]);
+    std::string number;
+    for (char digit = 0; ::read(ends[0], &digit, 1) == 1 && digit != '\n';) {
+        number += digit;
+    }
+    ::close(ends[0]);
+    if (number.empty()) {
+        throw std::runtime_error("Xvfb does not start");
+    }
+    display_ = ":" + number;
+}
+
+XServer::~XServer() {
+    ::kill(process_, SIGTERM);
+    ::waitpid(process_, nullptr, 0);
+}
+
+// ---- The window
+
+ViewerWindow::ViewerWindow(const XServer& server, const fs::path& directory,
+                           const std::vector<std::string>& arguments,
+                           const std::map<std::string, std::string>& environment)
+    : display_(server.display()), log_file_(directory / "viewer.log") {
+    const char* const given = std::getenv("QUADTILE_VIEWER");
+    const std::string program = given != nullptr ? given : QUADTILE_VIEWER_PATH;
+    std::vector<const char*> argv{program.c_str(), "--log", "--validation"};
+    for (const std::string& argument : arguments) {
+        argv.push_back(argument.c_str());
+    }
+    argv.push_back(nullptr);
+    fs::remove(log_file_);  // of a run before
+    process_ = ::fork();
+    if (process_ == 0) {
+        const int log = ::open(log_file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        ::dup2(log, STDERR_FILENO);
+        ::setenv("DISPLAY", display_.c_str(), 1);
+        ::setenv("XDG_CONFIG_HOME", directory.c_str(), 1);
+        ::setenv("XDG_CACHE_HOME", directory.c_str(), 1);
+        ::setenv("HOME", directory.c_str(), 1);
+        for (const auto& [name, value] : environment) {
+            ::setenv(name.c_str(), value.c_str(), 1);
+        }
+        ::alarm(300);
+        if (::chdir(directory.c_str()) == 0) {
+            ::execv(program.c_str(), const_cast<char* const*>(argv.data()));
+        }
+        ::_exit(127);
+    }
+    wait_for("on screen");
+    while (window_.empty()) {  // GLFW has shown it; the server may not have
+        pause_briefly();
+        window_ = xdotool("search --onlyvisible --name quadtile");
+    }
+    act("windowfocus --sync %w");
+}
+
+ViewerWindow::~ViewerWindow() {
+    if (process_ > 0) {
+        ::kill(process_, SIGKILL);
+        ::waitpid(process_, nullptr, 0);
+    }
+}
+
+std::string ViewerWindow::xdotool(const std::string& commands) const {
+    return output_of("DISPLAY=" + display_ + " xdotool " + commands + " 2>&1");
+}
+
+void ViewerWindow::act(const std::string& commands) const {
+    std::string with_window = commands;
+    for (std::size_t at = 0; (at = with_window.find("%w", at)) != std::string::npos;) {
+        with_window.replace(at, 2, window_);
+    }
+    const std::string output = xdotool(with_window);
+    if (!output.empty()) {
+        throw std::runtime_error("xdotool " + with_window + ": " + output);
+    }
+}
+
+std::string ViewerWindow::wait_for(const std::string& text) {
+    const Clock::time_point end = Clock::now() + PATIENCE;
+    while (Clock::now() < end) {
+        const std::string all = log();
+        const std::size_t found = all.find(text, read_to_);
+        const std::size_t line_end = found == std::string::npos ? found : all.find('\n', found);
+        if (line_end != std::string::npos) {
+            read_to_ = line_end + 1;
+            const std::size_t begin = all.rfind('\n', found);
+            const std::size_t first = begin == std::string::npos ? 0 : begin + 1;
+            return all.substr(first, line_end - first);
+        }
+        if (process_ > 0 && ::waitpid(process_, nullptr, WNOHANG) == process_) {
+            process_ = -1;
+            break;
+        }
+        pause_briefly();
+    }
+    throw std::runtime_error("waited in vain for '" + text + "'; the viewer logged:\n" + log());
+}
+
+std::string ViewerWindow::title() const {
+    return xdotool("getwindowname " + window_);
+}
+
+std::string ViewerWindow::log() const {
+    return read_file(log_file_);
+}
+
+int ViewerWindow::exit_status() {
+    int status = 0;
+    ::waitpid(process_, &status, 0);
+    process_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace quadtile::viewer::test

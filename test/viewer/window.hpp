@@ -1,0 +1,64 @@
+// A real window on an X server of its own, driven by synthetic mouse and keys.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quadtile::viewer::test {
+
+// Xvfb, until it is destroyed.
+class XServer {
+ public:
+    XServer();
+    ~XServer();
+    XServer(const XServer&) = delete;
+    XServer& operator=(const XServer&) = delete;
+
+    [[nodiscard]] const std::string& display() const { return display_; }
+    // Whether Xvfb and xdotool are installed.
+    [[nodiscard]] static bool is_installed();
+
+ private:
+    pid_t process_ = -1;
+    std::string display_;
+};
+
+// The viewer in a window, and the lines that it logs. What it waits for in vain throws
+// std::runtime_error with all that was logged.
+class ViewerWindow {
+ public:
+    // Runs in `directory`, where its settings and caches go, too. Waits for its window.
+    ViewerWindow(const XServer& server, const std::filesystem::path& directory,
+                 const std::vector<std::string>& arguments,
+                 const std::map<std::string, std::string>& environment = {});
+    ~ViewerWindow();
+    ViewerWindow(const ViewerWindow&) = delete;
+    ViewerWindow& operator=(const ViewerWindow&) = delete;
+
+    // As xdotool knows them: "key ctrl+s", "mousemove 10 10 click 1"; %w is the window.
+    void act(const std::string& commands) const;
+    // The first line that contains the text, after those that were waited for before.
+    std::string wait_for(const std::string& text);
+    [[nodiscard]] std::string title() const;
+    [[nodiscard]] std::string log() const;
+    // Waits for its end.
+    [[nodiscard]] int exit_status();
+
+ private:
+    [[nodiscard]] std::string xdotool(const std::string& commands) const;
+
+    std::string display_;
+    std::filesystem::path log_file_;
+    pid_t process_ = -1;
+    std::string window_;
+    std::size_t read_to_ = 0;  // in the log
+};
+
+}  // namespace quadtile::viewer::test

@@ -1,0 +1,301 @@
+// The viewer in a real window: what its user does with mouse and keys.
+
+#include "window.hpp"
+
+#include "apps/program.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <quadtile/images.hpp>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+namespace quadtile::viewer::test {
+namespace {
+
+namespace fs = std::filesystem;
+using quadtile::test::read_file;
+using quadtile::test::TemporaryDirectory;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The number that a line begins with.
+std::uint64_t number_of(const std::string& line) {
+    std::uint64_t number = 0;
+    std::from_chars(line.data(), line.data() + line.size(), number);
+    return number;
+}
+
+class ViewerWindowTest : public ::testing::Test {
+ protected:
+    void SetUp() override {
+        if (!XServer::is_installed()) {
+            GTEST_SKIP() << "Xvfb or xdotool is not installed";
+        }
+        server_ = std::make_unique<XServer>();
+    }
+
+    std::unique_ptr<ViewerWindow> open(const std::vector<std::string>& arguments = {}) {
+        return std::make_unique<ViewerWindow>(*server_, directory_.path(), arguments);
+    }
+
+    // Everything was well until the end: the validation layer has said nothing.
+    static void expect_good_end(ViewerWindow& window) {
+        window.act("key ctrl+q");
+        EXPECT_EQ(window.exit_status(), 0) << window.log();
+        EXPECT_THAT(window.log(), Not(HasSubstr("problem")));
+    }
+
+    fs::path add_map(const std::string& name, std::uint32_t side, float value) const {
+        std::string bytes = "Pf\n" + std::to_string(side) + " " + std::to_string(side) + "\n-1\n";
+        const std::vector<float> texels(std::size_t{side} * side, value);
+        bytes.append(reinterpret_cast<const char*>(texels.data()), 4 * texels.size());
+        return directory_.add(name, bytes);
+    }
+
+    TemporaryDirectory directory_;
+    std::unique_ptr<XServer> server_;
+};
+
+TEST_F(ViewerWindowTest, ShowsTheDemoAndTurnsItsThreshold) {
+    const auto window = open();
+    const std::uint64_t first =
+        number_of(window->title().substr(std::string("demo map - ").size()));
+    EXPECT_GT(first, 1000U);
+    window->act("key bracketright");
+    const std::uint64_t fewer = number_of(window->wait_for(" tiles, resolution"));
+    EXPECT_LT(fewer, first);
+    window->wait_for("on screen after");
+    EXPECT_THAT(window->title(), HasSubstr(" " + std::to_string(fewer) + " tiles"));
+    window->act("key --repeat 2 bracketleft");
+    EXPECT_EQ(number_of(window->wait_for(" tiles, resolution 16")), first);
+    expect_good_end(*window);
+}
+
+TEST_F(ViewerWindowTest, FollowsTheDraggedThreshold) {
+    const auto window = open();
+    // The slider of the resolution, in the window's first size.
+    window->act("mousemove --window %w 1416 300 mousedown 1");
+    std::uint64_t tiles = number_of(window->title().substr(std::string("demo map - ").size()));
+    for (const char* const step : {"4", "8", "16", "32"}) {
+        window->act(std::string("mousemove_relative ") + step + " 0");
+        const std::uint64_t fewer = number_of(window->wait_for(" tiles, resolution"));
+        EXPECT_LT(fewer, tiles);
+        tiles = fewer;
+        window->wait_for("on screen after");
+    }
+    window->act("mouseup 1");
+    expect_good_end(*window);
+}
+
+TEST_F(ViewerWindowTest, ShowsMapsOfDifferentSizes) {
+    std::vector<std::string> files;
+    for (const std::uint32_t side : {300U, 17U, 1000U, 1U}) {
+        files.push_back(add_map(std::to_string(side) + ".pfm", side, 2.0F));
+    }
+    const auto window = open(files);
+    for (const char* const size : {"17 x 17", "1000 x 1000", "1 x 1", "300 x 300"}) {
+        window->act("key Right");
+        EXPECT_THAT(window->wait_for("map "), HasSubstr(size));
+        window->wait_for("on screen after");
+    }
+    expect_good_end(*window);
+}
+
+TEST_F(ViewerWindowTest, ExportsWhatItShows) {
+    const auto window = open();
+    window->act("mousemove --window %w 500 400 click --repeat 3 4");  // zooms in
+    window->act("mousedown 1 mousemove_relative 120 60 mouseup 1");
+    window->act("key ctrl+s");
+    window->wait_for("a dialog asks");
+    window->act("key ctrl+a sleep 0.5 type --delay 50 " +
+                (directory_.path() / "list.json").string());
+    window->act("key Return");
+    const std::uint64_t tiles = number_of(window->wait_for("tiles saved to"));
+    const auto json = nlohmann::json::parse(read_file(directory_.path() / "list.json"));
+    EXPECT_EQ(json.at("tiles").size(), tiles);
+    window->act("key ctrl+p");
+    window->wait_for("a dialog asks");
+    window->act("key ctrl+a sleep 0.5 type --delay 50 " +
+                (directory_.path() / "view.png").string());
+    window->act("key Return");
+    EXPECT_THAT(window->wait_for("saved to"), HasSubstr("view.png"));
+    EXPECT_GT(load_image(directory_.path() / "view.png").shape.width, 100U);
+    expect_good_end(*window);
+}
+
+TEST_F(ViewerWindowTest, ComesBackWithTheSettingsOfTheLastRun) {
+    auto window = open();
+    window->act("key bracketright");
+    const std::string line = window->wait_for(" tiles, resolution");
+    window->wait_for("on screen after");
+    expect_good_end(*window);
+    window = open();
+    EXPECT_THAT(window->log(), HasSubstr(line.substr(0, line.find(", in "))));
+    expect_good_end(*window);
+}
+
+TEST_F(ViewerWindowTest, FollowsItsSize) {
+    const auto window = open();
+    for (const char* const size : {"900 700", "330 200", "1500 950", "640 480"}) {
+        window->act(std::string("windowsize --sync %w ") + size);
+        window->act("key bracketright");
+        window->wait_for("on screen after");
+    }
+    window->act("windowunmap --sync %w");
+    window->act("windowmap --sync %w");
+    window->act("windowfocus --sync %w");
+    window->act("key bracketright");
+    window->wait_for("on screen after");
+    // Faster than it can draw.
+    std::string storm;
+    for (int i = 0; i < 40; ++i) {
+        storm += "windowsize %w " + std::to_string(400 + 13 * i) + " " +
+                 std::to_string(900 - 11 * i) + " ";
+    }
+    window->act(storm);
+    window->act("key bracketright");
+    window->wait_for("on screen after");
+    expect_good_end(*window);
+}
+
+// The driver twice makes two devices.
+TEST_F(ViewerWindowTest, ChangesTheDevice) {
+    const fs::path drivers = "/usr/share/vulkan/icd.d";
+    fs::path driver;
+    for (const auto& entry : fs::directory_iterator(drivers)) {
+        if (entry.path().filename().string().starts_with("lvp_icd")) {
+            driver = entry.path();
+        }
+    }
+    if (driver.empty()) {
+        GTEST_SKIP() << "Mesa's CPU driver is not in " << drivers;
+    }
+    const fs::path copy = directory_.add("copy.json", read_file(driver));
+    ViewerWindow window(*server_, directory_.path(), {},
+                        {{"VK_ICD_FILENAMES", driver.string() + ":" + copy.string()}});
+    // The section of the subdivision, the list of devices, the second of them, in the window's
+    // first size.
+    window.act("mousemove --window %w 1250 385 click 1 sleep 0.5");
+    window.act("mousemove --window %w 1440 527 click 1 sleep 0.5");
+    window.act("mousemove --window %w 1440 572 sleep 0.5 click 1");
+    window.wait_for("device llvmpipe");
+    window.wait_for("5758 tiles, resolution 16");
+    window.wait_for("on screen after");
+    expect_good_end(window);
+}
+
+TEST_F(ViewerWindowTest, EndsInTheMidstOfWork) {
+    std::vector<std::string> files;
+    for (int i = 0; i < 8; ++i) {
+        files.push_back(
+            add_map(std::to_string(i) + ".pfm", 1500, 0.3F + 0.01F * static_cast<float>(i)));
+    }
+    const auto window = open(files);
+    window->act("key space");  // plays
+    window->wait_for("map 3.pfm");
+    window->act("key bracketleft");
+    expect_good_end(*window);
+}
+
+TEST_F(ViewerWindowTest, PlaysMapsOfDifferentSizes) {
+    std::vector<std::string> files;
+    for (const std::uint32_t side : {700U, 1U, 900U, 64U}) {
+        files.push_back(add_map(std::to_string(side) + ".pfm", side, 0.3F));
+    }
+    const auto window = open(files);
+    window->act("key space");
+    for (int round = 0; round < 2; ++round) {
+        window->wait_for("map 64.pfm");
+    }
+    expect_good_end(*window);
+}
+
+TEST_F(ViewerWindowTest, TakesAnotherDeviceWhereThatOfTheLastRunIsGone) {
+    fs::create_directories(directory_.path() / "quadtile");
+    directory_.add("quadtile/viewer.json", R"({"device": "no such device"})");
+    const auto window = open();
+    EXPECT_THAT(window->log(), HasSubstr("problem: the device of the last run was not opened"));
+    window->act("key ctrl+q");
+    EXPECT_EQ(window->exit_status(), 0) << window->log();
+}
+
+TEST_F(ViewerWindowTest, TellsWhatItCannotOpen) {
+    const fs::path damaged = directory_.add("damaged.pfm", "Pf\n10 10\n-1\n123");
+    const auto window = open();
+    window->act("key o");
+    window->wait_for("a dialog asks");
+    window->act("type --delay 50 " + damaged.string());
+    window->act("key Return");
+    EXPECT_THAT(window->wait_for("problem"), HasSubstr("damaged.pfm"));
+    window->act("key ctrl+q");
+    EXPECT_EQ(window->exit_status(), 0) << window->log();
+}
+
+// ---- Without a window
+
+class ViewerProgram : public ::testing::Test {
+ protected:
+    app::test::ProgramResult run(std::vector<std::string> arguments) const {
+        const char* const given = std::getenv("QUADTILE_VIEWER");
+        app::test::ProgramOptions options{.directory = directory_.path()};
+        options.environment = {{"DISPLAY", ""},
+                               {"WAYLAND_DISPLAY", ""},
+                               {"XDG_CONFIG_HOME", directory_.path()},
+                               {"XDG_CACHE_HOME", directory_.path()}};
+        return app::test::run_executable(given != nullptr ? given : QUADTILE_VIEWER_PATH, arguments,
+                                         options);
+    }
+
+    TemporaryDirectory directory_;
+};
+
+TEST_F(ViewerProgram, NamesTheScreenshotWhereThereIsNoWindowSystem) {
+    const auto result = run({});
+    EXPECT_EQ(result.status, 1);
+    EXPECT_THAT(result.error, HasSubstr("there is no window system"));
+    EXPECT_THAT(result.error, HasSubstr("--screenshot OUT.png"));
+}
+
+TEST_F(ViewerProgram, DrawsIntoAFile) {
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, {"--panel", "--pin", "100,200"}, {"--fill", "order"}}) {
+        std::vector<std::string> arguments{"--screenshot", "out.png", "--size",      "640x480",
+                                           "--list",       "l.csv",   "--validation"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const auto result = run(arguments);
+        EXPECT_EQ(result.status, 0) << result.error;
+        const LoadedImage image = load_image(directory_.path() / "out.png");
+        EXPECT_EQ(std::pair(image.shape.width, image.shape.height), std::pair(640U, 480U));
+        EXPECT_FALSE(read_file(directory_.path() / "l.csv").empty());
+    }
+}
+
+TEST_F(ViewerProgram, TellsWhatIsWrong) {
+    directory_.add("damaged.exr", "\x76\x2f\x31\x01 and nothing");
+    const auto expect = [&](const std::vector<std::string>& arguments, int status,
+                            const std::string& part) {
+        const auto result = run(arguments);
+        EXPECT_EQ(result.status, status);
+        EXPECT_THAT(result.error, HasSubstr("quadtile-viewer: error: "));
+        EXPECT_THAT(result.error, HasSubstr(part));
+        EXPECT_FALSE(fs::exists(directory_.path() / "o.png"));
+    };
+    expect({"damaged.exr", "--screenshot", "o.png"}, 1, "damaged.exr");
+    expect({"missing.exr", "--screenshot", "o.png"}, 1, "missing.exr");
+    expect({"--screenshot", "o.png", "--device", "no such"}, 1, "no such");
+    expect({"--screenshot", "no/folder/o.png"}, 1, "no/folder");
+    expect({"--screenshot", "o.png", "--pin", "5000,1"}, 1, "--pin");
+    expect({"--nonsense"}, 2, "--nonsense");
+    expect({"--screenshot", "o.png", "--strategy", "fused", "--level-thresholds",
+            "0,1,0,0,0,0,0,0,0,0,0"},
+           1, "do not grow with the level");
+}
+
+}  // namespace
+}  // namespace quadtile::viewer::test
