@@ -325,8 +325,22 @@ void MapTiles::run_until_it_fits(Run& run, const SubdivisionSettings& settings,
         if ((summary_.header.flags & TILE_LIST_OVERFLOW) == 0) {
             return;
         }
+        // The viewer's shaders see the list in one piece, the library's need not. A list that is
+        // too long must not stay: all that are made later would be refused, too.
+        const std::uint64_t most =
+            (gpu_.physical_device().getProperties().limits.maxStorageBufferRange -
+             sizeof(TileListHeader)) /
+            sizeof(Tile);
+        const std::uint64_t required = summary_.header.required;
+        if (required > most) {
+            throw Error(ErrorCode::unsupported,
+                        "a list of " + std::to_string(required) + " tiles is longer than the " +
+                            std::to_string(most) +
+                            " that can be shown on this device: raise the threshold, or set a "
+                            "budget");
+        }
         ++summary_.repeats;
-        make_list(std::uint64_t{summary_.header.required} + summary_.header.required / 4);
+        make_list(std::min(required + required / 4, most));
     }
 }
 

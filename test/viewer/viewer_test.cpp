@@ -153,6 +153,31 @@ TEST_F(ViewerTest, GrowsTheListUntilItHasRoom) {
     EXPECT_EQ(viewer->tiles().summary().tally.tiles_of_level[0], 512U * 512U);
 }
 
+PFN_vkGetPhysicalDeviceProperties real_properties = nullptr;
+
+void VKAPI_PTR properties_with_small_buffers(VkPhysicalDevice device,
+                                             VkPhysicalDeviceProperties* properties) {
+    real_properties(device, properties);
+    properties->limits.maxStorageBufferRange = 2U << 20U;
+}
+
+TEST_F(ViewerTest, RefusesListsThatAreTooLongAndMakesOthersThen) {
+    const auto viewer = show(hill(512, 512), 512);
+    auto& properties = VULKAN_HPP_DEFAULT_DISPATCHER.vkGetPhysicalDeviceProperties;
+    real_properties = std::exchange(properties, properties_with_small_buffers);
+    viewer->settings.subdivision.threshold.kind = ThresholdKind::constant;
+    viewer->settings.subdivision.threshold.constant = 0.0F;
+    viewer->update(AREA);
+    properties = real_properties;
+    EXPECT_THAT(viewer->problem(), HasSubstr("a list of 262144 tiles is longer than the 131"));
+    EXPECT_FALSE(viewer->tiles().has_tiles());
+    viewer->settings.subdivision.threshold.constant = 1.0F;
+    viewer->update(AREA);
+    EXPECT_EQ(viewer->problem(), "");
+    viewer->check_list();
+    EXPECT_THAT(notice(*viewer), HasSubstr("equal the CPU reference's"));
+}
+
 TEST_F(ViewerTest, FindsTheThresholdForANumberOfTiles) {
     const std::vector<float> texels = hill(100, 70);
     const auto viewer = show(texels, 100);
