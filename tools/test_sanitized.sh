@@ -7,11 +7,14 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 "$root/tools/install.sh"
 
 cmake -S "$root" --preset asan-ubsan -DQUADTILE_BUILD_BENCH=OFF
-cmake --build "$root/build/asan-ubsan" --target quadtile_unit_tests quadtile_apps_tests quadtile_fault_tests
+cmake --build "$root/build/asan-ubsan" --target quadtile_unit_tests quadtile_apps_tests quadtile_viewer_tests \
+    quadtile_fault_tests
 "$root/build/asan-ubsan/bin/quadtile_unit_tests"
 "$root/build/asan-ubsan/bin/quadtile_apps_tests" --gtest_filter='-*Mipmapper*'
+"$root/build/asan-ubsan/bin/quadtile_viewer_tests"
 "$root/build/asan-ubsan/bin/quadtile_fault_tests"
 
-cmake -S "$root" --preset tsan -DQUADTILE_BUILD_BENCH=OFF -DQUADTILE_BUILD_APPS=OFF
-cmake --build "$root/build/tsan" --target quadtile_unit_tests
+cmake -S "$root" --preset tsan -DQUADTILE_BUILD_BENCH=OFF
+cmake --build "$root/build/tsan" --target quadtile_unit_tests quadtile_viewer_tests
 "$root/build/tsan/bin/quadtile_unit_tests"
+"$root/build/tsan/bin/quadtile_viewer_tests"
