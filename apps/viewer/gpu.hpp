@@ -99,7 +99,7 @@ class Gpu {
     [[nodiscard]] quadtile::AdoptedDevice for_quadtile(const std::string& cache_directory) const;
 
     // Submits and waits: here the host always knows what it shows. Throws vk::DeviceLostError also
-    // for work that does not end within ten seconds.
+    // for work that does not end within a minute.
     void run(const std::function<void(vk::CommandBuffer)>& record);
 
     [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,

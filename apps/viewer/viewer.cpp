@@ -518,6 +518,10 @@ void Viewer::find_threshold(std::uint64_t tiles) {
         SubdivisionSettings wanted = settings.subdivision;
         wanted.has_budget = false;
         wanted.order = Order::any;
+        for (float* const value : {&wanted.threshold.max_resolution, &wanted.threshold.constant,
+                                   &wanted.threshold.nodes}) {
+            *value = *value > 0.0F ? *value : 1.0F;  // no factor leads away from 0
+        }
         const auto count = [&](float exponent) {
             SubdivisionSettings tried = wanted;
             tried.threshold = scaled(wanted.threshold, std::exp2(exponent));

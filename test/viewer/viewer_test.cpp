@@ -183,6 +183,7 @@ TEST_F(ViewerTest, FindsTheThresholdForANumberOfTiles) {
     const auto viewer = show(texels, 100);
     for (const ThresholdKind kind : {ThresholdKind::max_resolution, ThresholdKind::constant}) {
         viewer->settings.subdivision.threshold.kind = kind;
+        viewer->settings.subdivision.threshold.constant = 0.0F;  // typed by the user
         for (const std::uint64_t wanted : {1U, 50U, 500U, 7000U}) {
             viewer->find_threshold(wanted);
             viewer->update(AREA);
