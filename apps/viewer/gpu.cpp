@@ -1,5 +1,7 @@
 #include "gpu.hpp"
 
+#include <quadtile/error.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -347,6 +349,12 @@ vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, vk::Render
                                               .layout = layout,
                                               .renderPass = render_pass};
     return device_->createGraphicsPipelineUnique({}, info).value;
+}
+
+bool is_device_loss(const std::exception& error) {
+    const auto* const ours = dynamic_cast<const Error*>(&error);
+    return dynamic_cast<const vk::DeviceLostError*>(&error) != nullptr ||
+           (ours != nullptr && ours->code() == ErrorCode::device_lost);
 }
 
 // ---- Barriers

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <span>
 #include <string>
@@ -136,6 +137,9 @@ class Gpu {
     vk::UniqueCommandBuffer commands_;
     vk::UniqueFence done_;
 };
+
+// Of the device, by Vulkan-Hpp or quadtile: nothing can go on with it.
+[[nodiscard]] bool is_device_loss(const std::exception& error);
 
 // Between work that was recorded before and after, for memory of all kinds.
 struct Scope {

@@ -124,8 +124,8 @@ void MapTiles::set_map(const MapView& map) {
             pyramid_builder_.bind(given.shape, {.map = {.view = *map_.view},
                                                 .pyramid = {.buffer = *pyramid_.handle},
                                                 .state = {.buffer = *pyramid_state_.handle}});
-        shape_ = given.shape;
         make_list(std::max(tile_capacity_, FIRST_TILE_CAPACITY));
+        shape_ = given.shape;
     }
     gpu_.run([&](vk::CommandBuffer commands) {
         if (is_another_shape) {

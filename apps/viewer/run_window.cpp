@@ -104,10 +104,6 @@ class InputBackend {
     InputBackend& operator=(const InputBackend&) = delete;
 };
 
-bool is_lost(const quadtile::Error& error) {
-    return error.code() == ErrorCode::device_lost;
-}
-
 // All that belongs to one device, in the order of its making.
 struct OnDevice {
     OnDevice(const Instance& instance, const std::string& select, vk::SurfaceKHR surface,
@@ -450,15 +446,13 @@ void WindowedViewer::run() {
                 continue;
             }
             frame();
-        } catch (const vk::DeviceLostError& error) {
-            recover_from_loss(error.what());
         } catch (const vk::SurfaceLostKHRError&) {
             close_device();
             surface_.reset();
             surface_ = make_surface(instance_, window_.get());
             open_device(device_);
-        } catch (const Error& error) {
-            if (!is_lost(error)) {
+        } catch (const std::exception& error) {
+            if (!is_device_loss(error)) {
                 throw;
             }
             recover_from_loss(error.what());

@@ -85,13 +85,6 @@ std::string describe(const ThresholdSettings& threshold) {
     return "thresholds by level";
 }
 
-// Of the device: nothing can go on with it.
-bool is_loss(const std::exception& error) {
-    const auto* const ours = dynamic_cast<const Error*>(&error);
-    return dynamic_cast<const vk::DeviceLostError*>(&error) != nullptr ||
-           (ours != nullptr && ours->code() == ErrorCode::device_lost);
-}
-
 std::string text_of(const std::exception& error) {
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
         return "there is not enough memory for this";
@@ -122,7 +115,9 @@ void Viewer::attach(Gpu& gpu, vk::Format format) {
     const auto render_pass =
         make_render_pass(gpu.device(), format, vk::ImageLayout::eTransferSrcOptimal);
     canvas_ = std::make_unique<Canvas>(gpu, *render_pass);
-    frame_is_new_ = frame_ != nullptr;
+    if (coming_ == nullptr) {
+        coming_ = frame_;
+    }
     log("device " + tiles_->device().info().name);
 }
 
@@ -142,7 +137,7 @@ void Viewer::attempt(Action&& action) {
     try {
         action();
     } catch (const std::exception& error) {
-        if (is_loss(error)) {
+        if (is_device_loss(error)) {
             loss_ = std::current_exception();  // for update(): panels are being drawn
         }
         notify(text_of(error), true);
@@ -155,11 +150,11 @@ void Viewer::update(const vk::Rect2D& area) {
     area_ = area;
     advance_playback();
     take_map();
-    if (frame_is_new_) {
+    if (coming_) {
         try {
             put_map_on_device();
         } catch (const std::exception& error) {
-            if (is_loss(error)) {
+            if (is_device_loss(error)) {
                 throw;
             }
             load_problem_ = text_of(error);
@@ -200,7 +195,7 @@ void Viewer::show_what_options_ask() {
 }
 
 bool Viewer::is_busy() const {
-    return is_playing || measures_continuously || frame_is_new_ || sequence_.has_arrived();
+    return is_playing || measures_continuously || coming_ || sequence_.has_arrived();
 }
 
 void Viewer::wait_for_map(const vk::Rect2D& area) {
@@ -208,7 +203,7 @@ void Viewer::wait_for_map(const vk::Rect2D& area) {
     if (!arrival.frame) {
         throw std::runtime_error(arrival.error);
     }
-    frame_ = std::move(arrival.frame);
+    coming_ = std::move(arrival.frame);
     area_ = area;
     put_map_on_device();
 }
@@ -223,31 +218,37 @@ void Viewer::take_map() {
         log("problem: " + load_problem_);
         return;
     }
-    frame_ = std::move(arrival->frame);
-    frame_is_new_ = true;
+    coming_ = std::move(arrival->frame);
 }
 
 void Viewer::put_map_on_device() {
-    frame_is_new_ = false;
+    const std::shared_ptr<const MapFrame> frame = std::exchange(coming_, nullptr);
     const bool had_map = tiles_->has_map();
     const MapShape before = tiles_->shape();
     fragments_.reset();
     odd_texel_ = 0;
     applied_.reset();
     strategy_times_.clear();
-    const MapShape& shape = frame_->map.shape;
+    const MapShape& shape = frame->map.shape;
     try {
-        tiles_->set_map(frame_->map.view());
-    } catch (const vk::OutOfDeviceMemoryError&) {
+        tiles_->set_map(frame->map.view());
+    } catch (const std::exception& error) {
+        if (!tiles_->has_map()) {  // the one before has gone already
+            frame_.reset();
+        }
+        if (dynamic_cast<const vk::OutOfDeviceMemoryError*>(&error) == nullptr) {
+            throw;
+        }
         throw std::runtime_error("a map of " + size_text(shape) +
                                  " texels does not fit into the device's memory: use a smaller "
                                  "one, or another device");
     }
+    frame_ = frame;
     append(times_.pyramid_milliseconds, tiles_->pyramid_milliseconds());
     if (had_map && (before.width != shape.width || before.height != shape.height)) {
         follows_area_ = true;
     }
-    log("map " + frame_->name + ", " + size_text(shape));
+    log("map " + frame->name + ", " + size_text(shape));
 }
 
 void Viewer::advance_playback() {
@@ -321,7 +322,7 @@ void Viewer::subdivide() {
             tiles_->discard(glsl_->with_name(error).what());
         }
     } catch (const std::exception& error) {
-        if (is_loss(error)) {
+        if (is_device_loss(error)) {
             throw;
         }
         tiles_->discard(text_of(error));

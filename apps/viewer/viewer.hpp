@@ -169,8 +169,8 @@ class Viewer {
     std::unique_ptr<Canvas> canvas_;
     float pixel_scale_ = 1.0F;
 
-    std::shared_ptr<const MapFrame> frame_;
-    bool frame_is_new_ = false;  // not on the device yet
+    std::shared_ptr<const MapFrame> frame_;   // the one on the device
+    std::shared_ptr<const MapFrame> coming_;  // to go there; null: none
     std::string load_problem_;
     std::optional<LoadedMap> fragments_;  // of the frame, of a channel
     std::string fragments_channel_;

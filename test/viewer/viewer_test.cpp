@@ -391,6 +391,13 @@ TEST_F(ViewerTest, KeepsTheMapWhereTheNextFileCannotBeRead) {
     update_until_loaded(*viewer);
     EXPECT_THAT(viewer->problem(), HasSubstr("damaged.pfm"));
     EXPECT_EQ(viewer->frame()->name, "map.pfm");
+    // Too large for any device.
+    viewer->open({directory_.add("wide.pfm", pfm(std::vector<float>(65535, 1.0F), 65535))});
+    update_until_loaded(*viewer);
+    EXPECT_THAT(viewer->problem(), HasSubstr("too large"));
+    EXPECT_EQ(viewer->frame()->name, "map.pfm");
+    viewer->check_list();
+    EXPECT_THAT(notice(*viewer), HasSubstr("equal the CPU reference's"));
     viewer->open({directory_.add("small.pfm", pfm(hill(5, 3), 5))});
     update_until_loaded(*viewer);
     EXPECT_EQ(viewer->problem(), "");
