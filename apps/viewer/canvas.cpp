@@ -136,7 +136,7 @@ void Canvas::set_colours(ColourMap map_colours) {
     }
 }
 
-void Canvas::bind_map(const MapTiles& map) {
+void Canvas::set_map(const MapTiles& map) {
     if (bound_generation_ == map.generation()) {
         return;
     }
@@ -161,7 +161,6 @@ void Canvas::bind_map(const MapTiles& map) {
 
 void Canvas::draw(vk::CommandBuffer commands, const MapTiles& map, const Drawing& drawing,
                   const vk::Rect2D& area) {
-    bind_map(map);
     // The tiles cover the map; without anything to see of them it is drawn as one rectangle.
     const bool shows_tiles =
         map.has_tiles() &&

@@ -39,15 +39,17 @@ class Canvas {
     // all frames that use them.
     void set_colours(ColourMap map_colours);
 
-    // Within a render pass: the map, with the tiles where it has them. Uses the list's header for
-    // an indirect draw. `pixel_scale` is what one pixel of a display of 96 dots per inch has
-    // become.
+    // The map that is drawn: again after each change of it or its list. Waits for all frames that
+    // use another one.
+    void set_map(const MapTiles& map);
+
+    // Within a render pass: the map that was set, with the tiles where it has them. Uses the list's
+    // header for an indirect draw. `pixel_scale` is what one pixel of a display of 96 dots per inch
+    // has become.
     void draw(vk::CommandBuffer commands, const MapTiles& map, const Drawing& drawing,
               const vk::Rect2D& area);
 
  private:
-    void bind_map(const MapTiles& map);
-
     Gpu& gpu_;
     vk::UniqueDescriptorSetLayout descriptor_layout_;
     vk::UniqueDescriptorPool descriptor_pool_;

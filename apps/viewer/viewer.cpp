@@ -181,6 +181,7 @@ void Viewer::update(const vk::Rect2D& area) {
     }
     probe();
     canvas_->set_colours(settings.drawing.colour_map);
+    canvas_->set_map(*tiles_);
 }
 
 // Once, on the first map.
@@ -661,6 +662,7 @@ void Viewer::export_picture(const fs::path& path, bool whole_map) {
             view = {};
         }
         const vk::Extent2D extent = area.extent;
+        canvas_->set_map(*tiles_);
         const std::string png =
             app::encode_png(render_picture(*gpu_, format_, extent, [&](vk::CommandBuffer commands) {
                 draw_view(commands, extent, area, view);
