@@ -107,18 +107,10 @@ Canvas::Canvas(Gpu& gpu, vk::RenderPass render_pass)
          {2, Type::eStorageBuffer, 1, DRAWING_STAGES},
          {3, Type::eStorageBuffer, 1, DRAWING_STAGES}}};
     const vk::Device device = gpu.device();
-    descriptor_layout_ = device.createDescriptorSetLayoutUnique(
-        vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
-    const std::array<vk::DescriptorPoolSize, 2> sizes{
-        {{Type::eSampledImage, 1}, {Type::eStorageBuffer, 3}}};
-    descriptor_pool_ = device.createDescriptorPoolUnique(
-        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
-    descriptors_ = device.allocateDescriptorSets(
-        vk::DescriptorSetAllocateInfo{.descriptorPool = *descriptor_pool_}.setSetLayouts(
-            *descriptor_layout_))[0];
+    descriptors_ = gpu_.make_descriptors(bindings);
     const vk::PushConstantRange drawing{.stageFlags = DRAWING_STAGES, .size = sizeof(Drawing)};
     pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
-                                                             .setSetLayouts(*descriptor_layout_)
+                                                             .setSetLayouts(*descriptors_.layout)
                                                              .setPushConstantRanges(drawing));
     map_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, render_pass, MAP_VERTEX_SHADER,
                                            MAP_FRAGMENT_SHADER);
@@ -147,11 +139,11 @@ void Canvas::set_map(const MapTiles& map) {
                                                            {map.tile_list(), 0, VK_WHOLE_SIZE},
                                                            {*colours_.handle, 0, VK_WHOLE_SIZE}}};
     gpu_.device().updateDescriptorSets(
-        {vk::WriteDescriptorSet{.dstSet = descriptors_,
+        {vk::WriteDescriptorSet{.dstSet = descriptors_.set,
                                 .dstBinding = 0,
                                 .descriptorType = vk::DescriptorType::eSampledImage}
              .setImageInfo(image),
-         vk::WriteDescriptorSet{.dstSet = descriptors_,
+         vk::WriteDescriptorSet{.dstSet = descriptors_.set,
                                 .dstBinding = 1,
                                 .descriptorType = vk::DescriptorType::eStorageBuffer}
              .setBufferInfo(buffers)},
@@ -167,7 +159,7 @@ void Canvas::draw(vk::CommandBuffer commands, const MapTiles& map, const Drawing
         (drawing.outline_pixels > 0.0F || drawing.fill != FILL_NONE || drawing.mark_clamped != 0);
     using Point = vk::PipelineBindPoint;
     commands.bindPipeline(Point::eGraphics, shows_tiles ? *tiles_pipeline_ : *map_pipeline_);
-    commands.bindDescriptorSets(Point::eGraphics, *pipeline_layout_, 0, descriptors_, {});
+    commands.bindDescriptorSets(Point::eGraphics, *pipeline_layout_, 0, descriptors_.set, {});
     commands.pushConstants<Drawing>(*pipeline_layout_, DRAWING_STAGES, 0, drawing);
     commands.setViewport(
         0, vk::Viewport{

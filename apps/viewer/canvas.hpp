@@ -51,9 +51,7 @@ class Canvas {
 
  private:
     Gpu& gpu_;
-    vk::UniqueDescriptorSetLayout descriptor_layout_;
-    vk::UniqueDescriptorPool descriptor_pool_;
-    vk::DescriptorSet descriptors_;
+    Descriptors descriptors_;
     vk::UniquePipelineLayout pipeline_layout_;
     vk::UniquePipeline map_pipeline_;
     vk::UniquePipeline tiles_pipeline_;

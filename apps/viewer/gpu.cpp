@@ -303,6 +303,23 @@ Image Gpu::make_image(vk::Extent2D extent, vk::Format format, vk::ImageUsageFlag
     return image;
 }
 
+Descriptors Gpu::make_descriptors(std::span<const vk::DescriptorSetLayoutBinding> bindings) const {
+    Descriptors descriptors;
+    std::vector<vk::DescriptorPoolSize> sizes;
+    for (const vk::DescriptorSetLayoutBinding& binding : bindings) {
+        sizes.push_back({binding.descriptorType, binding.descriptorCount});
+    }
+    descriptors.layout = device_->createDescriptorSetLayoutUnique(
+        {.bindingCount = static_cast<std::uint32_t>(bindings.size()),
+         .pBindings = bindings.data()});
+    descriptors.pool = device_->createDescriptorPoolUnique(
+        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
+    descriptors.set = device_->allocateDescriptorSets(
+        vk::DescriptorSetAllocateInfo{.descriptorPool = *descriptors.pool}.setSetLayouts(
+            *descriptors.layout))[0];
+    return descriptors;
+}
+
 vk::UniqueShaderModule Gpu::make_shader(SpirV words) const {
     return device_->createShaderModuleUnique(
         {.codeSize = words.size_bytes(), .pCode = words.data()});

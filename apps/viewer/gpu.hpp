@@ -65,6 +65,13 @@ struct Image {
     vk::Extent2D extent;
 };
 
+// One set of descriptors, which the caller writes.
+struct Descriptors {
+    vk::UniqueDescriptorSetLayout layout;
+    vk::UniqueDescriptorPool pool;
+    vk::DescriptorSet set;
+};
+
 enum class MemoryUse {
     device,    // for the GPU alone
     upload,    // written by the host
@@ -108,6 +115,8 @@ class Gpu {
     // With a view of type 2D_ARRAY for maps, as quadtile takes them, and 2D for all others.
     [[nodiscard]] Image make_image(vk::Extent2D extent, vk::Format format,
                                    vk::ImageUsageFlags usage, vk::ImageViewType view_type) const;
+    [[nodiscard]] Descriptors make_descriptors(
+        std::span<const vk::DescriptorSetLayoutBinding> bindings) const;
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
                                                            SpirV shader) const;
     // Opaque triangle strips without vertex buffers; viewport and scissor are dynamic.

@@ -70,18 +70,10 @@ void MapTiles::make_programs() {
          {2, Type::eStorageBuffer, 1, COMPUTE},
          {4, Type::eStorageBuffer, 1, COMPUTE}}};
     const vk::Device device = gpu_.device();
-    descriptor_layout_ = device.createDescriptorSetLayoutUnique(
-        vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
-    const std::array<vk::DescriptorPoolSize, 2> sizes{
-        {{Type::eSampledImage, 1}, {Type::eStorageBuffer, 3}}};
-    descriptor_pool_ = device.createDescriptorPoolUnique(
-        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
-    descriptors_ = device.allocateDescriptorSets(
-        vk::DescriptorSetAllocateInfo{.descriptorPool = *descriptor_pool_}.setSetLayouts(
-            *descriptor_layout_))[0];
+    descriptors_ = gpu_.make_descriptors(bindings);
     const vk::PushConstantRange request{.stageFlags = COMPUTE, .size = sizeof(ProbeRequest)};
     pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
-                                                             .setSetLayouts(*descriptor_layout_)
+                                                             .setSetLayouts(*descriptors_.layout)
                                                              .setPushConstantRanges(request));
     tally_ = gpu_.make_compute_pipeline(*pipeline_layout_, TALLY_SHADER);
     probe_ = gpu_.make_compute_pipeline(*pipeline_layout_, PROBE_SHADER);
@@ -182,13 +174,13 @@ void MapTiles::write_descriptors() {
     using Type = vk::DescriptorType;
     gpu_.device().updateDescriptorSets(
         {vk::WriteDescriptorSet{
-             .dstSet = descriptors_, .dstBinding = 0, .descriptorType = Type::eSampledImage}
+             .dstSet = descriptors_.set, .dstBinding = 0, .descriptorType = Type::eSampledImage}
              .setImageInfo(map),
          vk::WriteDescriptorSet{
-             .dstSet = descriptors_, .dstBinding = 1, .descriptorType = Type::eStorageBuffer}
+             .dstSet = descriptors_.set, .dstBinding = 1, .descriptorType = Type::eStorageBuffer}
              .setBufferInfo(read),
          vk::WriteDescriptorSet{
-             .dstSet = descriptors_, .dstBinding = 4, .descriptorType = Type::eStorageBuffer}
+             .dstSet = descriptors_.set, .dstBinding = 4, .descriptorType = Type::eStorageBuffer}
              .setBufferInfo(answer)},
         {});
 }
@@ -256,8 +248,8 @@ void MapTiles::fill_node_thresholds(const Threshold& threshold) {
 void MapTiles::record_search(vk::CommandBuffer commands, vk::Pipeline pipeline,
                              const ProbeRequest& request) const {
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *pipeline_layout_, 0, descriptors_,
-                                {});
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *pipeline_layout_, 0,
+                                descriptors_.set, {});
     commands.pushConstants<ProbeRequest>(*pipeline_layout_, vk::ShaderStageFlagBits::eCompute, 0,
                                          request);
     commands.dispatch(search_workgroups(tile_capacity_), 1, 1);

@@ -140,9 +140,7 @@ class MapTiles {
 
     // For tally and probe.
     Buffer answer_;  // a Tally or a ProbeResult, and the header
-    vk::UniqueDescriptorSetLayout descriptor_layout_;
-    vk::UniqueDescriptorPool descriptor_pool_;
-    vk::DescriptorSet descriptors_;
+    Descriptors descriptors_;
     vk::UniquePipelineLayout pipeline_layout_;
     vk::UniquePipeline tally_;
     vk::UniquePipeline probe_;

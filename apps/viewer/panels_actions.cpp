@@ -104,6 +104,8 @@ void Panels::add_subdivision_actions(std::vector<Action>& actions) {
     add_scale("Halve the threshold", "Shift+[", '{', 0.5F);
     add_scale("Double the threshold", "Shift+]", '}', 2.0F);
     add("Next kind of threshold", "T", {{GLFW_KEY_T}}, [this] { cycle_threshold_kind(); });
+    add("Read a threshold in GLSL again", "F5", {{GLFW_KEY_F5}},
+        [this] { viewer_.reload_threshold(); });
     add("Next strategy", "S", {{GLFW_KEY_S}}, [this] { cycle_strategy(); });
     add("Order of the list: any or canonical", "R", {{GLFW_KEY_R}},
         [&settings] { settings.order = next(settings.order, order_names().size()); });

@@ -319,7 +319,7 @@ void Panels::draw_glsl_threshold() {
         ask_for_glsl();
     }
     ImGui::SameLine();
-    if (form_.button("Reload", "Reads the file again, after you have changed it.")) {
+    if (form_.button("Reload", "Reads the file again, after you have changed it (F5).")) {
         viewer_.reload_threshold();
     }
     std::vector<float>& parameters = settings.glsl_parameters;
