@@ -11,18 +11,25 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <future>
+#include <mutex>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace quadtile::test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class ServiceTest : public GpuTest {};
 class ServiceSoak : public GpuTest {};
@@ -33,11 +40,85 @@ SubdivisionRequest request_of(const MapShape& shape, std::vector<float> texels,
     return {.map = {owner->data(), shape}, .texels_owner = owner, .threshold = threshold};
 }
 
-// Takes a lane for a good while.
-SubdivisionRequest slow_request() {
-    const MapShape shape{1024, 1024};
-    return request_of(shape, random_map(shape), Threshold::constant(0.5F));
+// For what comes in any case, on a busy machine, too.
+constexpr auto PATIENCE = 4min;
+
+// The host's device, with work that goes through a function.
+Device adopt(const Device& host, SubmitFunction submit) {
+    return Device::adopt({.get_instance_proc_addr = host.get_instance_proc_addr(),
+                          .instance = host.instance(),
+                          .physical_device = host.physical_device(),
+                          .device = host.handle(),
+                          .queue_family = host.queue_family(),
+                          .submit = std::move(submit),
+                          .enabled = host.info().features});
 }
+
+// Submits to the host's queue.
+VkResult submit_to(const Device& host, const VkSubmitInfo& work, VkFence fence) {
+    const auto vkQueueSubmit = reinterpret_cast<PFN_vkQueueSubmit>(
+        host.get_instance_proc_addr()(host.instance(), "vkQueueSubmit"));
+    return vkQueueSubmit(host.queue(), 1, &work, fence);
+}
+
+// A service with a gate before its queue. Lanes stop there with what they submit until the test
+// opens it, for good: how long a lane is busy is not left to the speed of the machine. One that is
+// never opened lets them go after a while, so that a test that is stuck fails.
+class GatedService {
+ public:
+    // What comes through the gate goes to `submit`, by one thread at a time.
+    GatedService(const ServiceOptions& options, const Device& host, SubmitFunction submit)
+        : submit_(std::move(submit)),
+          service(adopt(host, [this](const VkSubmitInfo& work,
+                                     VkFence fence) { return pass(work, fence); }),
+                  options) {}
+    explicit GatedService(const ServiceOptions& options)
+        : GatedService(options, device_for(), [](const VkSubmitInfo& work, VkFence fence) {
+              return submit_to(device_for(), work, fence);
+          }) {}
+    // However a test ends: the service then waits for its lanes.
+    ~GatedService() { open(); }
+    GatedService(const GatedService&) = delete;
+    GatedService& operator=(const GatedService&) = delete;
+
+    // Has one more lane at the gate, with a request of its own.
+    [[nodiscard]] Ticket hold_lane() {
+        const MapShape shape{8, 8};
+        Ticket ticket =
+            service.submit(request_of(shape, random_map(shape), Threshold::constant(0.5F)));
+        std::unique_lock lock(mutex_);
+        ++held_;
+        if (!changed_.wait_for(lock, PATIENCE, [&] { return arrived_ >= held_; })) {
+            throw std::runtime_error("no lane has come to the gate");
+        }
+        return ticket;
+    }
+
+    void open() {
+        const std::lock_guard lock(mutex_);
+        is_open_ = true;
+        changed_.notify_all();
+    }
+
+ private:
+    VkResult pass(const VkSubmitInfo& work, VkFence fence) {
+        std::unique_lock lock(mutex_);
+        ++arrived_;
+        changed_.notify_all();
+        (void)changed_.wait_for(lock, PATIENCE, [&] { return is_open_; });
+        return submit_(work, fence);
+    }
+
+    SubmitFunction submit_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int held_ = 0;
+    int arrived_ = 0;
+    bool is_open_ = false;
+
+ public:
+    Service service;  // the last member: its lanes use the others
+};
 
 // The code and the text of what a result throws.
 struct Failure {
@@ -108,14 +189,15 @@ TEST_F(ServiceTest, RunsAreTraced) {
     const std::string path = (directory.path() / "trace.json").string();
     {
         const auto trace = std::make_shared<TraceFile>(path);
-        Service service(device_for(), {.strategy = Strategy::fused, .lanes = 1, .trace = trace});
+        GatedService gated({.strategy = Strategy::fused, .lanes = 1, .trace = trace});
         std::vector<Ticket> tickets;
-        tickets.push_back(service.submit(slow_request()));
+        tickets.push_back(gated.hold_lane());
         const MapShape shape{64, 64};
         for (std::uint32_t i = 0; i < 3; ++i) {
-            tickets.push_back(
-                service.submit(request_of(shape, random_map(shape, i), Threshold::constant(0.5F))));
+            tickets.push_back(gated.service.submit(
+                request_of(shape, random_map(shape, i), Threshold::constant(0.5F))));
         }
+        gated.open();
         for (Ticket& ticket : tickets) {
             (void)ticket.result.get();
         }
@@ -157,9 +239,9 @@ TEST_F(ServiceTest, EveryThreadGetsItsLists) {
 }
 
 TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
-    Service service(device_for(),
-                    {.strategy = Strategy::fused, .lanes = 1, .max_batch_layers = 12});
-    Ticket slow = service.submit(slow_request());
+    GatedService gated({.strategy = Strategy::fused, .lanes = 1, .max_batch_layers = 12});
+    Service& service = gated.service;
+    Ticket first = gated.hold_lane();
     std::vector<SubdivisionRequest> requests;
     std::vector<Ticket> tickets;
     for (std::uint32_t i = 0; i < 20; ++i) {
@@ -169,17 +251,19 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
                                       Threshold::constant(0.99F - 0.01F * static_cast<float>(i))));
         tickets.push_back(service.submit(requests.back()));
     }
+    gated.open();
     for (std::size_t i = 0; i < tickets.size(); ++i) {
         TileList list = tickets[i].result.get();
         EXPECT_EQ(list.shape, requests[i].map.shape);
         EXPECT_EQ(list.stages.front().stage, "wait");
         EXPECT_EQ(check_answer(std::move(list), requests[i]), "") << i;
     }
-    (void)slow.result.get();
+    (void)first.result.get();
+    // The 18 of one size make three batches of 12 layers, six requests each; the two others make
+    // one.
     const ServiceStatistics statistics = service.statistics();
-    EXPECT_GE(statistics.largest_batch, 5U);
-    EXPECT_LE(statistics.largest_batch, 12U);
-    EXPECT_LT(statistics.runs, 12U);
+    EXPECT_EQ(statistics.largest_batch, 6U);
+    EXPECT_EQ(statistics.runs, 1U + 4U);
 }
 
 // Of the service's device, mixed with maps from the host; by every strategy.
@@ -234,8 +318,9 @@ TEST_F(ServiceTest, MapsInBuffersOfTheDevice) {
     };
     std::vector<Buffer> buffers;
     for (const Strategy strategy : {Strategy::automatic, Strategy::subtree, Strategy::fused}) {
-        Service service(device_for(), {.strategy = strategy, .lanes = 1});
-        Ticket slow = service.submit(slow_request());
+        GatedService gated({.strategy = strategy, .lanes = 1});
+        Service& service = gated.service;
+        Ticket first = gated.hold_lane();
         std::vector<SubdivisionRequest> requests;
         std::vector<Ticket> tickets;
         for (std::uint32_t i = 0; i < 12; ++i) {
@@ -245,10 +330,11 @@ TEST_F(ServiceTest, MapsInBuffersOfTheDevice) {
             tickets.push_back(
                 service.submit(i % 4 != 3 ? in_buffer(requests.back(), buffers) : requests.back()));
         }
+        gated.open();
         for (std::size_t i = 0; i < requests.size(); ++i) {
             EXPECT_EQ(check_answer(tickets[i].result.get(), requests[i]), "") << i;
         }
-        (void)slow.result.get();
+        (void)first.result.get();
         EXPECT_EQ(service.statistics().largest_batch > 1,
                   strategy == Strategy::fused ||
                       (strategy == Strategy::automatic && device_for().info().type != "CPU"));
@@ -298,97 +384,139 @@ TEST_F(ServiceTest, TheOwnerIsLetGoBeforeTheAnswer) {
 }
 
 TEST_F(ServiceTest, WaitingRequestsCanBeCancelled) {
-    Service service(device_for(), {.lanes = 1});
-    Ticket slow = service.submit(slow_request());
+    GatedService gated({.lanes = 1});
+    Service& service = gated.service;
+    Ticket runs = gated.hold_lane();
     Ticket cancelled = service.submit(mixed_request(1));
     Ticket kept = service.submit(mixed_request(2));
     EXPECT_TRUE(cancelled.cancel());
     EXPECT_FALSE(cancelled.cancel());
     EXPECT_EQ(failure_of(cancelled.result).code, ErrorCode::cancelled);
+    EXPECT_FALSE(runs.cancel());
+    gated.open();
     EXPECT_EQ(check_answer(kept.result.get(), mixed_request(2)), "");
     EXPECT_FALSE(kept.cancel());
-    (void)slow.result.get();
+    (void)runs.result.get();
     EXPECT_EQ(service.statistics().cancelled, 1U);
 }
 
 TEST_F(ServiceTest, DeadlinesPassWhileLanesAreBusy) {
-    Service service(device_for(), {.lanes = 1});
-    std::vector<Ticket> slow;
-    for (int i = 0; i < 4; ++i) {
-        slow.push_back(service.submit(slow_request()));
-    }
+    GatedService gated({.lanes = 1});
+    Service& service = gated.service;
+    Ticket runs = gated.hold_lane();
     SubdivisionRequest late = mixed_request(1);
     late.deadline = std::chrono::steady_clock::now() + 1ms;
     Ticket ticket = service.submit(late);
     SubdivisionRequest in_time = mixed_request(2);
     in_time.deadline = std::chrono::steady_clock::now() + 10min;
     Ticket other = service.submit(in_time);
-    // Before the lane has come to it.
-    EXPECT_EQ(ticket.result.wait_for(50s), std::future_status::ready);
-    EXPECT_NE(slow.back().result.wait_for(0s), std::future_status::ready);
+    // The lane cannot come to it.
+    ASSERT_EQ(ticket.result.wait_for(PATIENCE), std::future_status::ready);
     const Failure failure = failure_of(ticket.result);
     EXPECT_EQ(failure.code, ErrorCode::deadline_exceeded);
     EXPECT_THAT(failure.text, HasSubstr("deadline"));
+    gated.open();
     EXPECT_EQ(check_answer(other.result.get(), in_time), "");
+    (void)runs.result.get();
     EXPECT_EQ(service.statistics().expired, 1U);
 }
 
 TEST_F(ServiceTest, HigherPrioritiesComeFirst) {
-    Service service(device_for(), {.strategy = Strategy::per_level, .lanes = 1});
-    Ticket slow = service.submit(slow_request());
-    std::vector<Ticket> low;
-    for (int i = 0; i < 5; ++i) {
-        SubdivisionRequest request = slow_request();
-        request.priority = -1;
-        low.push_back(service.submit(request));
+    std::mutex mutex;
+    std::vector<std::string> order;
+    // Texels are let go before the answer: their owner tells when it was this one's turn.
+    const auto named = [&](const std::string& name, int priority) {
+        const MapShape shape{30, 20};
+        SubdivisionRequest request =
+            request_of(shape, random_map(shape), Threshold::constant(0.5F));
+        request.priority = priority;
+        request.texels_owner = std::shared_ptr<const void>(
+            request.map.texels, [&order, &mutex, name, texels = request.texels_owner](const void*) {
+                const std::lock_guard lock(mutex);
+                order.push_back(name);
+            });
+        return request;
+    };
+    GatedService gated({.strategy = Strategy::per_level, .lanes = 1});
+    Ticket runs = gated.hold_lane();
+    std::vector<Ticket> tickets;
+    for (std::uint32_t i = 0; i < 5; ++i) {
+        tickets.push_back(gated.service.submit(named("low " + std::to_string(i), -1)));
     }
-    SubdivisionRequest urgent = mixed_request(3);
-    urgent.priority = 5;
-    Ticket ticket = service.submit(urgent);
-    ticket.result.wait();
-    EXPECT_NE(low[1].result.wait_for(0s), std::future_status::ready);
-    service.shutdown(Shutdown::cancel);
-    EXPECT_EQ(failure_of(low.back().result).code, ErrorCode::cancelled);
+    tickets.push_back(gated.service.submit(named("urgent", 5)));
+    tickets.push_back(gated.service.submit(named("usual", 0)));
+    EXPECT_THAT(order, IsEmpty());
+    gated.open();
+    for (Ticket& ticket : tickets) {
+        (void)ticket.result.get();
+    }
+    (void)runs.result.get();
+    EXPECT_THAT(order, ElementsAre("urgent", "usual", "low 0", "low 1", "low 2", "low 3", "low 4"));
 }
 
 TEST_F(ServiceTest, AFullQueueRefusesOrWaits) {
-    Service service(device_for(), {.lanes = 1, .queue_capacity = 2});
+    GatedService gated({.lanes = 1, .queue_capacity = 2});
+    Service& service = gated.service;
     std::vector<Ticket> tickets;
     // One runs, two wait.
-    bool was_full = false;
-    for (int i = 0; i < 10 && !was_full; ++i) {
-        std::optional<Ticket> ticket = service.try_submit(slow_request());
-        was_full = !ticket;
-        if (ticket) {
-            tickets.push_back(std::move(*ticket));
-        }
+    tickets.push_back(gated.hold_lane());
+    for (std::uint32_t i = 1; i <= 2; ++i) {
+        std::optional<Ticket> ticket = service.try_submit(mixed_request(i));
+        ASSERT_TRUE(ticket);
+        tickets.push_back(std::move(*ticket));
     }
-    EXPECT_TRUE(was_full);
-    tickets.push_back(service.submit(mixed_request(4)));  // waits
+    EXPECT_FALSE(service.try_submit(mixed_request(3)));
+    std::future<Ticket> waits =
+        std::async(std::launch::async, [&] { return service.submit(mixed_request(4)); });
+    EXPECT_EQ(waits.wait_for(20ms), std::future_status::timeout);
+    gated.open();
+    tickets.push_back(waits.get());
     for (Ticket& ticket : tickets) {
         EXPECT_FALSE(ticket.result.get().tiles.empty());
     }
+    EXPECT_EQ(service.statistics().submitted, 4U);
 }
 
 TEST_F(ServiceTest, ShutdownAnswersEverything) {
+    constexpr std::uint32_t WAITING = 5;
     for (const Shutdown how : {Shutdown::finish, Shutdown::cancel}) {
-        Service service(device_for(), {.lanes = 1});
+        GatedService gated({.lanes = 1, .queue_capacity = WAITING});
+        Service& service = gated.service;
+        Ticket runs = gated.hold_lane();
         std::vector<Ticket> tickets;
-        for (std::uint32_t i = 0; i < 6; ++i) {
-            tickets.push_back(service.submit(i == 0 ? slow_request() : mixed_request(i)));
+        for (std::uint32_t i = 0; i < WAITING; ++i) {
+            tickets.push_back(service.submit(mixed_request(i)));
         }
-        service.shutdown(how);
-        std::uint32_t cancelled = 0;
-        for (Ticket& ticket : tickets) {
-            ASSERT_EQ(ticket.result.wait_for(0s), std::future_status::ready);
+        // Keeps the lane until the service is being shut down; what is cancelled is answered
+        // without the lane.
+        std::thread opener([&] {
             try {
-                (void)ticket.result.get();
+                while (!service.try_submit(mixed_request(1))) {  // it is full until then
+                    std::this_thread::yield();
+                }
+                ADD_FAILURE() << "there was room";
             } catch (const Error& error) {
                 EXPECT_EQ(error.code(), ErrorCode::cancelled);
-                ++cancelled;
+            }
+            for (const Ticket& ticket : tickets) {
+                EXPECT_EQ(ticket.result.wait_for(how == Shutdown::cancel ? PATIENCE : 0s),
+                          how == Shutdown::cancel ? std::future_status::ready
+                                                  : std::future_status::timeout);
+            }
+            gated.open();
+        });
+        service.shutdown(how);
+        opener.join();
+        ASSERT_EQ(runs.result.wait_for(0s), std::future_status::ready);
+        EXPECT_FALSE(runs.result.get().tiles.empty());
+        for (std::uint32_t i = 0; i < WAITING; ++i) {
+            ASSERT_EQ(tickets[i].result.wait_for(0s), std::future_status::ready);
+            if (how == Shutdown::cancel) {
+                EXPECT_EQ(failure_of(tickets[i].result).code, ErrorCode::cancelled);
+            } else {
+                EXPECT_EQ(check_answer(tickets[i].result.get(), mixed_request(i)), "");
             }
         }
-        EXPECT_EQ(cancelled > 0, how == Shutdown::cancel);
         try {
             (void)service.submit(mixed_request(1));
             ADD_FAILURE() << "it was shut down";
@@ -403,9 +531,12 @@ TEST_F(ServiceTest, ShutdownAnswersEverything) {
 TEST_F(ServiceTest, TheMemoryLimitIsKept) {
     // Room for one small map at a time, not for the large one, nor for a batch.
     constexpr std::uint64_t LIMIT = 2U << 20U;
-    Service service(device_for(),
-                    {.strategy = Strategy::fused, .lanes = 1, .memory_limit_bytes = LIMIT});
-    Ticket large = service.submit(slow_request());
+    GatedService gated({.strategy = Strategy::fused, .lanes = 1, .memory_limit_bytes = LIMIT});
+    Service& service = gated.service;
+    Ticket first = gated.hold_lane();
+    const MapShape too_large{1024, 1024};
+    Ticket large =
+        service.submit(request_of(too_large, random_map(too_large), Threshold::constant(0.5F)));
     std::vector<SubdivisionRequest> requests;
     std::vector<Ticket> tickets;
     for (std::uint32_t i = 0; i < 12; ++i) {
@@ -413,6 +544,8 @@ TEST_F(ServiceTest, TheMemoryLimitIsKept) {
         requests.push_back(request_of(shape, random_map(shape, i), Threshold::constant(0.999F)));
         tickets.push_back(service.submit(requests.back()));
     }
+    gated.open();
+    EXPECT_FALSE(first.result.get().tiles.empty());
     const Failure failure = failure_of(large.result);
     EXPECT_EQ(failure.code, ErrorCode::out_of_memory);
     EXPECT_THAT(failure.text, HasSubstr("memory limit"));
@@ -423,6 +556,7 @@ TEST_F(ServiceTest, TheMemoryLimitIsKept) {
     EXPECT_LE(statistics.most_memory_bytes, LIMIT);
     EXPECT_GT(statistics.memory_bytes, 0U);
     EXPECT_EQ(statistics.failed, 1U);
+    EXPECT_EQ(statistics.largest_batch, 12U);  // then each alone
 }
 
 TEST_F(ServiceTest, BadRequestsAreRefusedAtOnce) {
@@ -613,22 +747,13 @@ TEST_F(ServiceTest, TilersOfSeveralThreadsShareADevice) {
 }
 
 TEST_F(ServiceTest, TheHostsFunctionSubmits) {
-    const Device& host = device_for();
-    const auto vkQueueSubmit = reinterpret_cast<PFN_vkQueueSubmit>(
-        host.get_instance_proc_addr()(host.instance(), "vkQueueSubmit"));
     std::mutex mutex;
     std::atomic<int> submissions = 0;
-    const Device adopted = Device::adopt({.get_instance_proc_addr = host.get_instance_proc_addr(),
-                                          .instance = host.instance(),
-                                          .physical_device = host.physical_device(),
-                                          .device = host.handle(),
-                                          .queue_family = host.queue_family(),
-                                          .submit = [&](const VkSubmitInfo& work, VkFence fence) {
-                                              const std::lock_guard lock(mutex);
-                                              ++submissions;
-                                              return vkQueueSubmit(host.queue(), 1, &work, fence);
-                                          }});
-    Service service(adopted);
+    Service service(adopt(device_for(), [&](const VkSubmitInfo& work, VkFence fence) {
+        const std::lock_guard lock(mutex);
+        ++submissions;
+        return submit_to(device_for(), work, fence);
+    }));
     std::vector<Ticket> tickets;
     for (std::uint32_t i = 0; i < 10; ++i) {
         tickets.push_back(service.submit(mixed_request(i)));
@@ -641,21 +766,16 @@ TEST_F(ServiceTest, TheHostsFunctionSubmits) {
 
 // A device that is lost, as the host's submit function sees it.
 TEST_F(ServiceTest, ALostDeviceReachesEveryWaiter) {
-    const Device& host = device_for();
-    const Device adopted = Device::adopt({.get_instance_proc_addr = host.get_instance_proc_addr(),
-                                          .instance = host.instance(),
-                                          .physical_device = host.physical_device(),
-                                          .device = host.handle(),
-                                          .queue_family = host.queue_family(),
-                                          .submit = [](const VkSubmitInfo&, VkFence) {
-                                              std::this_thread::sleep_for(50ms);
-                                              return VK_ERROR_DEVICE_LOST;
-                                          }});
-    Service service(adopted, {.lanes = 2});
+    GatedService gated({.lanes = 2}, device_for(),
+                       [](const VkSubmitInfo&, VkFence) { return VK_ERROR_DEVICE_LOST; });
+    Service& service = gated.service;
     std::vector<Ticket> tickets;
-    for (std::uint32_t i = 0; i < 10; ++i) {
+    tickets.push_back(gated.hold_lane());
+    tickets.push_back(gated.hold_lane());
+    for (std::uint32_t i = 0; i < 8; ++i) {
         tickets.push_back(service.submit(mixed_request(i)));
     }
+    gated.open();
     for (Ticket& ticket : tickets) {
         const Failure failure = failure_of(ticket.result);
         EXPECT_EQ(failure.code, ErrorCode::device_lost);
@@ -674,22 +794,18 @@ TEST_F(ServiceTest, ALostDeviceReachesEveryWaiter) {
 TEST_F(ServiceTest, AHungRunIsAnErrorAndNotAHang) {
     // Kept for ever, as what hangs is.
     static const Device* const host = new Device(Device::create({.validation = false}));
-    const Device adopted =
-        Device::adopt({.get_instance_proc_addr = host->get_instance_proc_addr(),
-                       .instance = host->instance(),
-                       .physical_device = host->physical_device(),
-                       .device = host->handle(),
-                       .queue_family = host->queue_family(),
-                       .submit = [](const VkSubmitInfo&, VkFence) { return VK_SUCCESS; }});
+    const auto submit_nothing = [](const VkSubmitInfo&, VkFence) { return VK_SUCCESS; };
     {
-        Service service(adopted, {.lanes = 1, .gpu_timeout = 20ms});
-        Ticket first = service.submit(mixed_request(1));
-        Ticket second = service.submit(mixed_request(2));
+        GatedService gated({.lanes = 1, .gpu_timeout = 20ms}, *host, submit_nothing);
+        Ticket first = gated.hold_lane();
+        Ticket second = gated.service.submit(mixed_request(2));
+        gated.open();
         const Failure failure = failure_of(first.result);
         EXPECT_EQ(failure.code, ErrorCode::device_lost);
         EXPECT_THAT(failure.text, HasSubstr("within 20 ms"));
         EXPECT_EQ(failure_of(second.result).code, ErrorCode::device_lost);
     }
+    const Device adopted = adopt(*host, submit_nothing);
     Tiler tiler(adopted, {.gpu_timeout = 20ms});
     const SubdivisionRequest request = mixed_request(1);
     for (int i = 0; i < 2; ++i) {
