@@ -3,6 +3,7 @@
 /* mmap, nanosleep, setenv */
 #define _DEFAULT_SOURCE
 
+#include "lane_gate.h"
 #include "reference_tiles.h"
 
 #include <pthread.h>
@@ -124,9 +125,13 @@ static quadtile_request small_request(void) {
     return request_of(floats, 60, 40);
 }
 
-/* Takes a lane for a good while. */
-static quadtile_request slow_request(void) {
-    return request_of(floats, 1024, 1024);
+/* One that keeps its lane at a gate. */
+static quadtile_request gated_request(const lane_gate* gate) {
+    return request_of(lane_gate_texels(gate), 50, 70);
+}
+
+static lane_gate* make_gate(void) {
+    return lane_gate_make(floats, sizeof(float) * 50 * 70);
 }
 
 static quadtile_ticket* submit(quadtile_service* service, quadtile_request request) {
@@ -134,6 +139,35 @@ static quadtile_ticket* submit(quadtile_service* service, quadtile_request reque
     CHECK(quadtile_service_submit(service, &request, &ticket) == QUADTILE_SUCCESS);
     CHECK(ticket != NULL);
     return ticket;
+}
+
+/* Submits a request that keeps a lane, and waits until the lane is at the gate. */
+static quadtile_ticket* hold_lane(quadtile_service* service, lane_gate* gate) {
+    quadtile_ticket* ticket = submit(service, gated_request(gate));
+    CHECK(lane_gate_wait(gate));
+    return ticket;
+}
+
+/* Opens a gate a moment later: while the others wait for what it keeps. */
+struct opener {
+    lane_gate* gate;
+    pthread_t thread;
+    volatile int has_opened;
+};
+
+static void* open_gate(void* given) {
+    struct opener* opener = given;
+    const struct timespec moment = {0, 20000000};
+    nanosleep(&moment, NULL);
+    opener->has_opened = 1;
+    lane_gate_open(opener->gate);
+    return NULL;
+}
+
+static void open_soon(struct opener* opener, lane_gate* gate) {
+    opener->gate = gate;
+    opener->has_opened = 0;
+    CHECK(pthread_create(&opener->thread, NULL, open_gate, opener) == 0);
 }
 
 /* Takes the list of a request that succeeds, compares it, and frees the ticket. */
@@ -327,7 +361,8 @@ static void messages_reach_the_log(void) {
 
 static void texels_are_copied_on_request(void) {
     quadtile_service* service = one_lane();
-    quadtile_ticket* slow = submit(service, slow_request());
+    lane_gate* gate = make_gate();
+    quadtile_ticket* runs = hold_lane(service, gate);
     float texels[60 * 40];
     memcpy(texels, floats, sizeof texels);
     quadtile_request request = request_of(texels, 60, 40);
@@ -335,40 +370,60 @@ static void texels_are_copied_on_request(void) {
     quadtile_ticket* ticket = submit(service, request);
     CHECK(quadtile_ticket_wait(ticket, 0) == QUADTILE_NOT_READY);
     memset(texels, 0, sizeof texels);
+    lane_gate_open(gate);
     request.texels = floats;
     quadtile_tile_list_free(take_checked(ticket, &request, __LINE__));
-    quadtile_ticket_free(slow);
+    quadtile_ticket_free(runs);
     quadtile_service_destroy(service);
+    lane_gate_free(gate);
 }
 
 /* Whoever reads the texels after that crashes. */
-static void a_freed_ticket_lets_go_of_the_texels(void) {
+static void a_freed_ticket_that_waits_lets_go_of_the_texels(void) {
     const size_t size = sizeof(float) * 4096 * 4096;
     void* texels = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     quadtile_service* service = one_lane();
-    for (int waits = 0; waits < 2; ++waits) {
-        CHECK(mprotect(texels, size, PROT_READ) == 0);
-        quadtile_ticket* slow = waits ? submit(service, slow_request()) : NULL;
-        quadtile_ticket* ticket = submit(service, request_of(texels, 4096, 4096));
-        /* Until the lane has taken the first of them. */
-        const struct timespec delay = {0, 5000000};
-        nanosleep(&delay, NULL);
-        quadtile_ticket_free(ticket);
-        CHECK(mprotect(texels, size, PROT_NONE) == 0);
-        CHECK_ANSWER(service, small_request());
-        quadtile_ticket_free(slow);
-    }
+    lane_gate* gate = make_gate();
+    quadtile_ticket* runs = hold_lane(service, gate);
+    quadtile_ticket_free(submit(service, request_of(texels, 4096, 4096)));
+    CHECK(mprotect(texels, size, PROT_NONE) == 0);
+    CHECK(quadtile_ticket_wait(runs, 0) == QUADTILE_NOT_READY);
+    lane_gate_open(gate);
+    CHECK_ANSWER(service, small_request());
+    quadtile_ticket_free(runs);
     quadtile_service_destroy(service);
+    lane_gate_free(gate);
     munmap(texels, size);
+}
+
+static void a_freed_ticket_that_runs_lets_go_of_the_texels(void) {
+    const size_t size = sizeof(float) * 1024 * 1024;
+    quadtile_service* service = one_lane();
+    lane_gate* gate = lane_gate_make(floats, size);
+    quadtile_ticket* runs = submit(service, request_of(lane_gate_texels(gate), 1024, 1024));
+    CHECK(lane_gate_wait(gate));
+    struct opener opener;
+    open_soon(&opener, gate);
+    quadtile_ticket_free(runs);
+    CHECK(opener.has_opened); /* it has waited for the lane */
+    CHECK(pthread_join(opener.thread, NULL) == 0);
+    CHECK(mprotect(lane_gate_texels(gate), size, PROT_NONE) == 0);
+    CHECK_ANSWER(service, small_request());
+    quadtile_service_destroy(service);
+    lane_gate_free(gate);
 }
 
 static void tickets_are_waited_for(void) {
     quadtile_service* service = one_lane();
-    const quadtile_request request = slow_request();
-    quadtile_ticket* ticket = submit(service, request);
+    lane_gate* gate = make_gate();
+    quadtile_ticket* ticket = hold_lane(service, gate);
     CHECK(quadtile_ticket_wait(ticket, 0) == QUADTILE_NOT_READY);
     CHECK(quadtile_ticket_wait(ticket, 1) == QUADTILE_NOT_READY);
+    struct opener opener;
+    open_soon(&opener, gate);
     CHECK(quadtile_ticket_wait(ticket, QUADTILE_NO_TIMEOUT) == QUADTILE_SUCCESS);
+    CHECK(opener.has_opened);
+    CHECK(pthread_join(opener.thread, NULL) == 0);
     CHECK(quadtile_ticket_wait(ticket, 0) == QUADTILE_SUCCESS);
     const quadtile_tile_list* list = NULL;
     const quadtile_tile_list* again = NULL;
@@ -379,63 +434,77 @@ static void tickets_are_waited_for(void) {
     quadtile_tile_list_free(list);
     quadtile_ticket_free(ticket);
     quadtile_service_destroy(service);
+    lane_gate_free(gate);
 }
 
+/* The first of the low ones has a gate, too: what comes before it has been answered then. */
 static void higher_priorities_come_first(void) {
     quadtile_service* service = one_lane();
-    quadtile_ticket* slow = submit(service, slow_request());
+    lane_gate* gate = make_gate();
+    lane_gate* low_gate = make_gate();
+    quadtile_ticket* runs = hold_lane(service, gate);
     quadtile_ticket* low[3];
     for (int i = 0; i < 3; ++i) {
-        low[i] = submit(service, slow_request());
+        low[i] = submit(service, i == 0 ? gated_request(low_gate) : request_of(floats, 50, 70));
     }
     quadtile_request request = small_request();
     request.priority = 1;
     quadtile_ticket* urgent = submit(service, request);
-    CHECK(quadtile_ticket_wait(urgent, QUADTILE_NO_TIMEOUT) == QUADTILE_SUCCESS);
-    CHECK(quadtile_ticket_wait(low[2], 0) == QUADTILE_NOT_READY);
+    lane_gate_open(gate);
+    CHECK(lane_gate_wait(low_gate));
+    CHECK(quadtile_ticket_wait(urgent, 0) == QUADTILE_SUCCESS);
+    for (int i = 0; i < 3; ++i) {
+        CHECK(quadtile_ticket_wait(low[i], 0) == QUADTILE_NOT_READY);
+    }
+    lane_gate_open(low_gate);
     for (int i = 2; i >= 0; --i) {
         quadtile_ticket_free(low[i]);
     }
     quadtile_ticket_free(urgent);
-    quadtile_ticket_free(slow);
+    quadtile_ticket_free(runs);
     quadtile_service_destroy(service);
+    lane_gate_free(low_gate);
+    lane_gate_free(gate);
 }
 
 /* ---- What does not */
 
 static void waiting_requests_can_be_cancelled(void) {
     quadtile_service* service = one_lane();
-    quadtile_ticket* slow = submit(service, slow_request());
+    lane_gate* gate = make_gate();
+    quadtile_ticket* runs = hold_lane(service, gate);
     quadtile_ticket* waiting = submit(service, small_request());
     CHECK(quadtile_ticket_cancel(waiting) == QUADTILE_SUCCESS);
     CHECK(quadtile_ticket_cancel(waiting) == QUADTILE_TOO_LATE);
     CHECK(quadtile_ticket_wait(waiting, 0) == QUADTILE_SUCCESS);
     CHECK_ERROR(waiting, QUADTILE_ERROR_CANCELLED, "cancelled");
-    quadtile_ticket_free(submit(service, slow_request())); /* this cancels, too */
-    CHECK(quadtile_ticket_wait(slow, 0) == QUADTILE_NOT_READY);
-    CHECK(quadtile_ticket_wait(slow, QUADTILE_NO_TIMEOUT) == QUADTILE_SUCCESS);
-    CHECK(quadtile_ticket_cancel(slow) == QUADTILE_TOO_LATE);
-    quadtile_ticket_free(slow);
+    quadtile_ticket_free(submit(service, small_request())); /* this cancels, too */
+    CHECK(quadtile_ticket_cancel(runs) == QUADTILE_TOO_LATE);
+    CHECK(quadtile_ticket_wait(runs, 0) == QUADTILE_NOT_READY);
+    lane_gate_open(gate);
+    CHECK(quadtile_ticket_wait(runs, QUADTILE_NO_TIMEOUT) == QUADTILE_SUCCESS);
+    CHECK(quadtile_ticket_cancel(runs) == QUADTILE_TOO_LATE);
+    quadtile_ticket_free(runs);
     quadtile_service_destroy(service);
+    lane_gate_free(gate);
 }
 
 static void deadlines_pass(void) {
     quadtile_service* service = one_lane();
-    quadtile_ticket* slow[2];
-    for (int i = 0; i < 2; ++i) {
-        slow[i] = submit(service, slow_request());
-    }
+    lane_gate* gate = make_gate();
+    quadtile_ticket* runs = hold_lane(service, gate);
     quadtile_request request = small_request();
     request.deadline_ms = 1;
     quadtile_ticket* late = submit(service, request);
     request.deadline_ms = UINT64_MAX;
     quadtile_ticket* in_time = submit(service, request);
     CHECK_ERROR(late, QUADTILE_ERROR_DEADLINE_EXCEEDED, "deadline");
+    CHECK(quadtile_ticket_wait(in_time, 0) == QUADTILE_NOT_READY);
+    lane_gate_open(gate);
     quadtile_tile_list_free(take_checked(in_time, &request, __LINE__));
-    for (int i = 0; i < 2; ++i) {
-        quadtile_ticket_free(slow[i]);
-    }
+    quadtile_ticket_free(runs);
     quadtile_service_destroy(service);
+    lane_gate_free(gate);
 }
 
 static void a_full_queue_refuses(void) {
@@ -443,29 +512,36 @@ static void a_full_queue_refuses(void) {
     options.lanes = 1;
     options.queue_capacity = 2;
     quadtile_service* service = make_service(options);
-    const quadtile_request request = slow_request();
-    quadtile_ticket* tickets[10] = {NULL};
-    quadtile_status status = QUADTILE_SUCCESS;
-    int count = 0;
-    while (count < 9 && status == QUADTILE_SUCCESS) {
-        quadtile_ticket* ticket = (quadtile_ticket*)&failures;
-        status = quadtile_service_try_submit(service, &request, &ticket);
-        CHECK((ticket == NULL) == (status != QUADTILE_SUCCESS));
-        tickets[count++] = ticket;
+    lane_gate* gate = make_gate();
+    quadtile_ticket* runs = hold_lane(service, gate);
+    const quadtile_request request = small_request();
+    quadtile_ticket* tickets[3] = {NULL};
+    for (int i = 0; i < 3; ++i) {
+        tickets[i] = (quadtile_ticket*)&failures;
+        CHECK(quadtile_service_try_submit(service, &request, &tickets[i]) ==
+              (i < 2 ? QUADTILE_SUCCESS : QUADTILE_QUEUE_FULL));
+        CHECK((tickets[i] != NULL) == (i < 2));
     }
-    CHECK(status == QUADTILE_QUEUE_FULL && count > 2);
-    CHECK_ANSWER(service, small_request()); /* waits */
-    for (int i = 9; i >= 0; --i) {
+    struct opener opener;
+    open_soon(&opener, gate);
+    quadtile_ticket* later = submit(service, request);
+    CHECK(opener.has_opened); /* it has waited for room */
+    CHECK(pthread_join(opener.thread, NULL) == 0);
+    quadtile_tile_list_free(take_checked(later, &request, __LINE__));
+    for (int i = 2; i >= 0; --i) {
         quadtile_ticket_free(tickets[i]);
     }
+    quadtile_ticket_free(runs);
     quadtile_service_destroy(service);
+    lane_gate_free(gate);
 }
 
 static void the_memory_limit_is_kept(void) {
     quadtile_service_options options = default_options();
     options.memory_limit_bytes = 4u << 20;
     quadtile_service* service = make_service(options);
-    CHECK_ERROR(submit(service, slow_request()), QUADTILE_ERROR_OUT_OF_MEMORY, "memory limit");
+    CHECK_ERROR(submit(service, request_of(floats, 1024, 1024)), QUADTILE_ERROR_OUT_OF_MEMORY,
+                "memory limit");
     CHECK_ANSWER(service, small_request());
     quadtile_service_destroy(service);
 }
@@ -669,7 +745,8 @@ int main(void) {
     devices_are_described();
     messages_reach_the_log();
     texels_are_copied_on_request();
-    a_freed_ticket_lets_go_of_the_texels();
+    a_freed_ticket_that_waits_lets_go_of_the_texels();
+    a_freed_ticket_that_runs_lets_go_of_the_texels();
     tickets_are_waited_for();
     higher_priorities_come_first();
     waiting_requests_can_be_cancelled();

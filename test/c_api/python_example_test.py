@@ -1,8 +1,10 @@
 """The Python example against the command line's reference strategy, and what it says of failures.
 
-Arguments: the folder of the example, the shared library, the command line.
+Arguments: the folder of the example, the shared library, the command line, the library of
+lane_gate.h.
 """
 
+import ctypes
 import json
 import math
 import os
@@ -18,7 +20,7 @@ except ImportError:
     print("SKIPPED: NumPy is not installed for", sys.executable)
     sys.exit(0)
 
-EXAMPLE, LIBRARY, COMMAND_LINE = sys.argv[1:4]
+EXAMPLE, LIBRARY, COMMAND_LINE, LANE_GATE = sys.argv[1:5]
 os.environ["QUADTILE_LIBRARY"] = LIBRARY
 sys.path.insert(0, EXAMPLE)
 import quadtile  # noqa: E402
@@ -49,6 +51,38 @@ def comparable(text):
         for name in ("importance", "threshold"):
             tile[name] = float_bits(tile[name])
     return contents
+
+
+class LaneGate:
+    """A map behind a gate (lane_gate.h), which opens at the end of a `with` at the latest."""
+
+    _library = ctypes.CDLL(LANE_GATE)
+    _library.lane_gate_make.argtypes = ctypes.c_void_p, ctypes.c_size_t
+    _library.lane_gate_make.restype = ctypes.c_void_p
+    _library.lane_gate_texels.argtypes = (ctypes.c_void_p,)
+    _library.lane_gate_texels.restype = ctypes.c_void_p
+    _library.lane_gate_wait.argtypes = (ctypes.c_void_p,)
+    _library.lane_gate_open.argtypes = (ctypes.c_void_p,)
+
+    def __init__(self, texels):
+        # Never freed: the test ends soon.
+        self._handle = self._library.lane_gate_make(texels.ctypes.data, texels.nbytes)
+        address = self._library.lane_gate_texels(self._handle)
+        self.texels = numpy.frombuffer(
+            (ctypes.c_uint8 * texels.nbytes).from_address(address), texels.dtype
+        ).reshape(texels.shape)
+
+    def wait(self):
+        return self._library.lane_gate_wait(self._handle) == 1
+
+    def open(self):
+        self._library.lane_gate_open(self._handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.open()
 
 
 class Example(unittest.TestCase):
@@ -144,12 +178,14 @@ class Module(unittest.TestCase):
         self.assertEqual(records["importance"][5], lists[0].tiles[5].importance)
 
     def test_cancelled_and_late_requests(self):
-        slow_map = random_map(1024, 1024)
-        with quadtile.Service(lanes=1) as service:
-            slow = service.submit(slow_map, constant=0.5)
+        # The gate opens before the service waits for its lane.
+        with quadtile.Service(lanes=1) as service, LaneGate(random_map(80, 90)) as gate:
+            runs = service.submit(gate.texels, constant=0.5)
+            self.assertTrue(gate.wait())
             late = service.submit(random_map(), constant=0.5, deadline_ms=1)
             waiting = service.submit(random_map(), constant=0.5)
-            self.assertFalse(slow.wait(0))
+            self.assertFalse(runs.wait(0))
+            self.assertFalse(runs.cancel())
             self.assertTrue(waiting.cancel())
             self.assertFalse(waiting.cancel())
             with self.assertRaises(quadtile.Error) as raised:
@@ -158,8 +194,10 @@ class Module(unittest.TestCase):
             with self.assertRaises(quadtile.Error) as raised:
                 late.take()
             self.assertEqual(raised.exception.status, -7)
-            self.assertTrue(slow.wait())
-            self.assertGreater(len(slow.take()), 0)
+            self.assertFalse(runs.wait(0))
+            gate.open()
+            self.assertTrue(runs.wait())
+            self.assertGreater(len(runs.take()), 0)
 
     def test_bad_maps_and_options(self):
         with quadtile.Service() as service:
