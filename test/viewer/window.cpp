@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using quadtile::test::read_file;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds PATIENCE(60);  // on a busy machine
+constexpr std::chrono::seconds PATIENCE(150);  // on a busy machine
 
 bool is_command(const std::string& name) {
     return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
@@ -145,6 +145,14 @@ void ViewerWindow::act(const std::string& commands) const {
     const std::string output = xdotool(with_window);
     if (!output.empty()) {
         throw std::runtime_error("xdotool " + with_window + ": " + output);
+    }
+}
+
+void ViewerWindow::settle() {
+    for (const char* const key : {"bracketright", "bracketleft", "bracketright", "bracketleft"}) {
+        act(std::string("key ") + key);
+        wait_for(" tiles, resolution");
+        wait_for("on screen after");
     }
 }
 

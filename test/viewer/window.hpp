@@ -44,6 +44,9 @@ class ViewerWindow {
 
     // As xdotool knows them: "key ctrl+s", "mousemove 10 10 click 1"; %w is the window.
     void act(const std::string& commands) const;
+    // Waits until what was done before has been seen, and panels have settled in the frames that
+    // follow it: turns the threshold up and down again, each in a frame of its own.
+    void settle();
     // The first line that contains the text, after those that were waited for before.
     std::string wait_for(const std::string& text);
     [[nodiscard]] std::string title() const;

@@ -81,7 +81,8 @@ TEST_F(ViewerWindowTest, FollowsTheDraggedThreshold) {
     const auto window = open();
     // The slider of the resolution, in the window's first size.
     window->act("mousemove --window %w 1416 300 mousedown 1");
-    std::uint64_t tiles = number_of(window->title().substr(std::string("demo map - ").size()));
+    std::uint64_t tiles = number_of(window->wait_for(" tiles, resolution"));  // it goes there
+    window->wait_for("on screen after");
     for (const char* const step : {"4", "8", "16", "32"}) {
         window->act(std::string("mousemove_relative ") + step + " 0");
         const std::uint64_t fewer = number_of(window->wait_for(" tiles, resolution"));
@@ -111,18 +112,17 @@ TEST_F(ViewerWindowTest, ExportsWhatItShows) {
     const auto window = open();
     window->act("mousemove --window %w 500 400 click --repeat 3 4");  // zooms in
     window->act("mousedown 1 mousemove_relative 120 60 mouseup 1");
+    window->settle();
     window->act("key ctrl+s");
-    window->wait_for("a dialog asks");
-    window->act("key ctrl+a sleep 0.5 type --delay 50 " +
-                (directory_.path() / "list.json").string());
+    window->wait_for("a dialog asks");  // what it suggests is selected
+    window->act("type --delay 50 " + (directory_.path() / "list.json").string());
     window->act("key Return");
     const std::uint64_t tiles = number_of(window->wait_for("tiles saved to"));
     const auto json = nlohmann::json::parse(read_file(directory_.path() / "list.json"));
     EXPECT_EQ(json.at("tiles").size(), tiles);
     window->act("key ctrl+p");
     window->wait_for("a dialog asks");
-    window->act("key ctrl+a sleep 0.5 type --delay 50 " +
-                (directory_.path() / "view.png").string());
+    window->act("type --delay 50 " + (directory_.path() / "view.png").string());
     window->act("key Return");
     EXPECT_THAT(window->wait_for("saved to"), HasSubstr("view.png"));
     EXPECT_GT(load_image(directory_.path() / "view.png").shape.width, 100U);
@@ -181,9 +181,13 @@ TEST_F(ViewerWindowTest, ChangesTheDevice) {
                         {{"VK_ICD_FILENAMES", driver.string() + ":" + copy.string()}});
     // The section of the subdivision, the list of devices, the second of them, in the window's
     // first size.
-    window.act("mousemove --window %w 1250 385 click 1 sleep 0.5");
-    window.act("mousemove --window %w 1440 527 click 1 sleep 0.5");
-    window.act("mousemove --window %w 1440 572 sleep 0.5 click 1");
+    window.act("mousemove --window %w 1250 385 click 1");
+    window.settle();
+    window.act("mousemove --window %w 1440 527 click 1");
+    window.settle();
+    window.act("mousemove --window %w 1440 572");
+    window.settle();
+    window.act("click 1");
     window.wait_for("device llvmpipe");
     window.wait_for("5758 tiles, resolution 16");
     window.wait_for("on screen after");
