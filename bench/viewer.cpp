@@ -30,7 +30,7 @@ std::string pfm(const std::vector<float>& texels, std::uint32_t side) {
 // A picture that is drawn again and again.
 class Target {
  public:
-    explicit Target(Gpu& gpu)
+    explicit Target(app::Gpu& gpu)
         : gpu_(gpu),
           render_pass_(
               make_render_pass(gpu.device(), FORMAT, vk::ImageLayout::eTransferSrcOptimal)),
@@ -57,14 +57,14 @@ class Target {
     }
 
  private:
-    Gpu& gpu_;
+    app::Gpu& gpu_;
     vk::UniqueRenderPass render_pass_;
-    Image image_;
+    app::Image image_;
     vk::UniqueFramebuffer framebuffer_;
 };
 
 // `tiles` as near as a threshold comes.
-void measure_knob(benchmark::State& state, Gpu& gpu, std::uint32_t side, std::uint64_t tiles) {
+void measure_knob(benchmark::State& state, app::Gpu& gpu, std::uint32_t side, std::uint64_t tiles) {
     const quadtile::test::TemporaryDirectory directory;
     const MapShape shape{.width = side, .height = side};
     Options options;
@@ -95,7 +95,7 @@ void measure_knob(benchmark::State& state, Gpu& gpu, std::uint32_t side, std::ui
 }
 
 // All on one device: some drivers refuse a process that makes dozens of instances.
-void add_benchmarks(Gpu& gpu) {
+void add_benchmarks(app::Gpu& gpu) {
     for (const std::uint32_t side : {1024U, 2048U, 4096U}) {
         for (const std::uint64_t tiles : {1000U, 100'000U, 1'000'000U}) {
             const std::string name =
@@ -112,8 +112,8 @@ void add_benchmarks(Gpu& gpu) {
 
 int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
-    const quadtile::viewer::Instance instance({}, false);
-    quadtile::viewer::Gpu gpu(instance, {}, {});
+    const quadtile::app::Instance instance("quadtile_viewer_bench", {}, false);
+    quadtile::app::Gpu gpu(instance, {}, {});
     quadtile::viewer::add_benchmarks(gpu);
     benchmark::RunSpecifiedBenchmarks();
 }

@@ -96,10 +96,10 @@ static_assert(COLOUR_MAP_SIZE == COLOUR_TABLE_SIZE);
 
 // ---- What draws it
 
-Canvas::Canvas(Gpu& gpu, vk::RenderPass render_pass)
+Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
     : gpu_(gpu),
       colours_(gpu.make_buffer(3 * COLOUR_TABLE_SIZE * sizeof(std::uint32_t),
-                               vk::BufferUsageFlagBits::eStorageBuffer, MemoryUse::upload)) {
+                               vk::BufferUsageFlagBits::eStorageBuffer, app::MemoryUse::upload)) {
     using Type = vk::DescriptorType;
     const std::array<vk::DescriptorSetLayoutBinding, 4> bindings{
         {{0, Type::eSampledImage, 1, DRAWING_STAGES},

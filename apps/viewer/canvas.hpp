@@ -33,7 +33,7 @@ struct View {
 class Canvas {
  public:
     // Draws within render passes that are compatible with this one.
-    Canvas(Gpu& gpu, vk::RenderPass render_pass);
+    Canvas(app::Gpu& gpu, vk::RenderPass render_pass);
 
     // The colours of its tables: writes them where they are others than the last time. Waits for
     // all frames that use them.
@@ -50,12 +50,12 @@ class Canvas {
               const vk::Rect2D& area);
 
  private:
-    Gpu& gpu_;
-    Descriptors descriptors_;
+    app::Gpu& gpu_;
+    app::Descriptors descriptors_;
     vk::UniquePipelineLayout pipeline_layout_;
     vk::UniquePipeline map_pipeline_;
     vk::UniquePipeline tiles_pipeline_;
-    Buffer colours_;
+    app::Buffer colours_;
     std::optional<ColourMap> map_colours_;
     std::uint64_t bound_generation_ = 0;
 };

@@ -24,10 +24,10 @@ using Usage = vk::BufferUsageFlagBits;
 constexpr std::uint64_t FIRST_TILE_CAPACITY = 65536;
 
 // All that reads or writes what belongs to a map.
-constexpr Scope ALL_WRITES{Stage::eAllCommands, Access::eMemoryWrite};
-constexpr Scope ALL_USES{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
+constexpr app::Scope ALL_WRITES{Stage::eAllCommands, Access::eMemoryWrite};
+constexpr app::Scope ALL_USES{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
 
-bool can_sample(const Gpu& gpu, TexelFormat format) {
+bool can_sample(const app::Gpu& gpu, TexelFormat format) {
     const auto features = gpu.physical_device()
                               .getFormatProperties(static_cast<vk::Format>(vk_format(format)))
                               .optimalTilingFeatures;
@@ -46,12 +46,13 @@ std::uint32_t search_workgroups(std::uint64_t tiles) {
 
 }  // namespace
 
-MapTiles::MapTiles(Gpu& gpu, const std::string& cache_directory)
+MapTiles::MapTiles(app::Gpu& gpu, const std::string& cache_directory)
     : gpu_(gpu),
       device_(quadtile::Device::adopt(gpu.for_quadtile(cache_directory))),
       pyramid_builder_(device_),
       answer_(gpu.make_buffer(ANSWER_SIZE_BYTES + sizeof(TileListHeader),
-                              Usage::eStorageBuffer | Usage::eTransferDst, MemoryUse::readback)) {
+                              Usage::eStorageBuffer | Usage::eTransferDst,
+                              app::MemoryUse::readback)) {
     make_programs();
     if (gpu.timestamp_milliseconds() > 0.0) {
         timestamps_ = gpu.device().createQueryPoolUnique(
@@ -92,7 +93,8 @@ void MapTiles::set_map(const MapView& map) {
     const vk::DeviceSize size_bytes = vk::DeviceSize{given.shape.width} * given.shape.height *
                                       texel_size_bytes(given.shape.format);
     const Pyramid::Requirements needed = pyramid_builder_.requirements(given.shape);
-    const Buffer staging = gpu_.make_buffer(size_bytes, Usage::eTransferSrc, MemoryUse::upload);
+    const app::Buffer staging =
+        gpu_.make_buffer(size_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
     std::memcpy(staging.mapped, given.texels, size_bytes);
 
     const bool is_another_shape = given.shape != shape_;
@@ -123,17 +125,17 @@ void MapTiles::set_map(const MapView& map) {
         if (is_another_shape) {
             commands.fillBuffer(*pyramid_state_.handle, 0, VK_WHOLE_SIZE, 0);
         }
-        change_layout(commands, *map_.handle, Layout::eUndefined, Layout::eTransferDstOptimal,
-                      ALL_WRITES, {Stage::eTransfer, Access::eTransferWrite});
+        app::change_layout(commands, *map_.handle, Layout::eUndefined, Layout::eTransferDstOptimal,
+                           ALL_WRITES, {Stage::eTransfer, Access::eTransferWrite});
         const vk::BufferImageCopy whole{
             .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
             .imageExtent = {shape_.width, shape_.height, 1}};
         commands.copyBufferToImage(*staging.handle, *map_.handle, Layout::eTransferDstOptimal,
                                    whole);
-        change_layout(commands, *map_.handle, Layout::eTransferDstOptimal,
-                      Layout::eShaderReadOnlyOptimal, {Stage::eTransfer, Access::eTransferWrite},
-                      ALL_USES);
-        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::change_layout(commands, *map_.handle, Layout::eTransferDstOptimal,
+                           Layout::eShaderReadOnlyOptimal,
+                           {Stage::eTransfer, Access::eTransferWrite}, ALL_USES);
+        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
         if (timestamps_) {
             commands.resetQueryPool(*timestamps_, 0, 2);
             commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
@@ -142,7 +144,7 @@ void MapTiles::set_map(const MapView& map) {
         if (timestamps_) {
             commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
         }
-        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
     });
     pyramid_milliseconds_ = read_timestamps();
     summary_ = {.problem = "the map has not been subdivided yet"};
@@ -156,7 +158,7 @@ void MapTiles::forget_bindings() {
 }
 
 void MapTiles::make_list(std::uint64_t capacity) {
-    Buffer list =
+    app::Buffer list =
         gpu_.make_buffer(sizeof(TileListHeader) + capacity * sizeof(Tile),
                          Usage::eStorageBuffer | Usage::eIndirectBuffer | Usage::eTransferSrc);
     forget_bindings();
@@ -206,7 +208,7 @@ MapTiles::Run& MapTiles::run_of(Strategy strategy, std::uint32_t subtree_levels)
                                    vk::BufferUsageFlags(needed.usage) | Usage::eTransferDst);
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.fillBuffer(*run.scratch.handle, 0, VK_WHOLE_SIZE, 0);
-        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
     });
     return runs_.emplace(key, std::move(run)).first->second;
 }
@@ -232,7 +234,8 @@ void MapTiles::bind(Run& run, bool by_node) {
 void MapTiles::fill_node_thresholds(const Threshold& threshold) {
     const std::vector<float> contents = threshold_map_contents(threshold, shape_);
     const vk::DeviceSize size_bytes = contents.size() * sizeof(float);
-    const Buffer staging = gpu_.make_buffer(size_bytes, Usage::eTransferSrc, MemoryUse::upload);
+    const app::Buffer staging =
+        gpu_.make_buffer(size_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
     std::memcpy(staging.mapped, contents.data(), size_bytes);
     if (!node_thresholds_.handle) {
         node_thresholds_ = gpu_.make_buffer(
@@ -241,7 +244,7 @@ void MapTiles::fill_node_thresholds(const Threshold& threshold) {
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.copyBuffer(*staging.handle, *node_thresholds_.handle,
                             vk::BufferCopy{.size = size_bytes});
-        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
     });
 }
 
@@ -262,7 +265,7 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
     order_ = settings.order;
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.fillBuffer(*answer_.handle, 0, VK_WHOLE_SIZE, 0);
-        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
         if (timestamps_) {
             commands.resetQueryPool(*timestamps_, 0, 2);
             commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
@@ -271,12 +274,12 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
         if (timestamps_) {
             commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
         }
-        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
         record_search(commands, *tally_, {.map_width = shape_.width, .map_height = shape_.height});
         commands.copyBuffer(
             *tile_list_.handle, *answer_.handle,
             vk::BufferCopy{.dstOffset = ANSWER_SIZE_BYTES, .size = sizeof(TileListHeader)});
-        memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
+        app::memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
     });
     std::memcpy(&summary_.tally, answer_.mapped, sizeof(Tally));
     std::memcpy(&summary_.header, answer_.mapped + ANSWER_SIZE_BYTES, sizeof(TileListHeader));
@@ -387,10 +390,10 @@ ProbeResult MapTiles::probe(std::uint32_t x, std::uint32_t y) {
     ProbeResult result{.tile_index = NO_TILE};
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.updateBuffer(*answer_.handle, 0, sizeof(result), &result);
-        memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
         record_search(commands, *probe_,
                       {x, y, shape_.width, shape_.height, top_level(shape_.width, shape_.height)});
-        memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
+        app::memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
     });
     std::memcpy(&result, answer_.mapped, sizeof(result));
     if (!has_tiles()) {
@@ -411,12 +414,13 @@ TileList MapTiles::read() {
     }
     list.tiles.resize(summary_.header.written);
     const vk::DeviceSize size_bytes = list.tiles.size() * sizeof(Tile);
-    const Buffer staging = gpu_.make_buffer(size_bytes, Usage::eTransferDst, MemoryUse::readback);
+    const app::Buffer staging =
+        gpu_.make_buffer(size_bytes, Usage::eTransferDst, app::MemoryUse::readback);
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.copyBuffer(
             *tile_list_.handle, *staging.handle,
             vk::BufferCopy{.srcOffset = sizeof(TileListHeader), .size = size_bytes});
-        memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
+        app::memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
     });
     std::memcpy(list.tiles.data(), staging.mapped, size_bytes);
     return list;

@@ -45,7 +45,7 @@ struct StrategyTime {
 // another call may succeed.
 class MapTiles {
  public:
-    explicit MapTiles(Gpu& gpu, const std::string& cache_directory);
+    explicit MapTiles(app::Gpu& gpu, const std::string& cache_directory);
     ~MapTiles();
     MapTiles(const MapTiles&) = delete;
     MapTiles& operator=(const MapTiles&) = delete;
@@ -98,7 +98,7 @@ class MapTiles {
     struct Run {
         explicit Run(Subdivider subdivider_) : subdivider(std::move(subdivider_)) {}
         Subdivider subdivider;
-        Buffer scratch;
+        app::Buffer scratch;
         std::optional<Subdivider::Binding> binding;  // none: resources have changed
         bool binds_node_thresholds = false;
         bool has_run = false;
@@ -122,25 +122,25 @@ class MapTiles {
                        const ProbeRequest& request) const;
     [[nodiscard]] std::optional<double> read_timestamps() const;
 
-    Gpu& gpu_;
+    app::Gpu& gpu_;
     quadtile::Device device_;
     Pyramid pyramid_builder_;
     std::map<std::pair<Strategy, std::uint32_t>, Run> runs_;
     std::optional<ThresholdFunction> function_;  // that runs_ were made with
 
     MapShape shape_{};
-    Image map_;
-    Buffer pyramid_;
-    Buffer pyramid_state_;
+    app::Image map_;
+    app::Buffer pyramid_;
+    app::Buffer pyramid_state_;
     std::optional<Pyramid::Binding> pyramid_binding_;
-    Buffer tile_list_;
+    app::Buffer tile_list_;
     std::uint64_t tile_capacity_ = 0;
-    Buffer node_thresholds_;
+    app::Buffer node_thresholds_;
     std::uint64_t generation_ = 0;
 
     // For tally and probe.
-    Buffer answer_;  // a Tally or a ProbeResult, and the header
-    Descriptors descriptors_;
+    app::Buffer answer_;  // a Tally or a ProbeResult, and the header
+    app::Descriptors descriptors_;
     vk::UniquePipelineLayout pipeline_layout_;
     vk::UniquePipeline tally_;
     vk::UniquePipeline probe_;

@@ -22,7 +22,7 @@ app::Picture to_picture(const std::byte* texels, vk::Format format, vk::Extent2D
 
 }  // namespace
 
-app::Picture render_picture(Gpu& gpu, vk::Format format, vk::Extent2D extent,
+app::Picture render_picture(app::Gpu& gpu, vk::Format format, vk::Extent2D extent,
                             const std::function<void(vk::CommandBuffer)>& draw) {
     const std::uint32_t largest = gpu.physical_device().getProperties().limits.maxFramebufferWidth;
     if (extent.width > largest || extent.height > largest) {
@@ -33,16 +33,16 @@ app::Picture render_picture(Gpu& gpu, vk::Format format, vk::Extent2D extent,
     }
     using Layout = vk::ImageLayout;
     const auto render_pass = make_render_pass(gpu.device(), format, Layout::eTransferSrcOptimal);
-    const Image image = gpu.make_image(
+    const app::Image image = gpu.make_image(
         extent, format,
         vk::ImageUsageFlagBits::eColorAttachment | vk::ImageUsageFlagBits::eTransferSrc,
         vk::ImageViewType::e2D);
     const auto framebuffer = gpu.device().createFramebufferUnique(vk::FramebufferCreateInfo{
         .renderPass = *render_pass, .width = extent.width, .height = extent.height, .layers = 1}
                                                                       .setAttachments(*image.view));
-    const Buffer buffer =
+    const app::Buffer buffer =
         gpu.make_buffer(vk::DeviceSize{4} * extent.width * extent.height,
-                        vk::BufferUsageFlagBits::eTransferDst, MemoryUse::readback);
+                        vk::BufferUsageFlagBits::eTransferDst, app::MemoryUse::readback);
     gpu.run([&](vk::CommandBuffer commands) {
         const vk::ClearValue background{.color = {BACKGROUND}};
         commands.beginRenderPass(vk::RenderPassBeginInfo{.renderPass = *render_pass,
@@ -57,9 +57,9 @@ app::Picture render_picture(Gpu& gpu, vk::Format format, vk::Extent2D extent,
             .imageExtent = {extent.width, extent.height, 1}};
         commands.copyImageToBuffer(*image.handle, Layout::eTransferSrcOptimal, *buffer.handle,
                                    whole);
-        memory_barrier(commands,
-                       {vk::PipelineStageFlagBits::eTransfer, vk::AccessFlagBits::eTransferWrite},
-                       {vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead});
+        app::memory_barrier(
+            commands, {vk::PipelineStageFlagBits::eTransfer, vk::AccessFlagBits::eTransferWrite},
+            {vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead});
     });
     return to_picture(buffer.mapped, format, extent);
 }

@@ -437,9 +437,9 @@ void Panels::draw_budget() {
 }
 
 void Panels::draw_device() {
-    const std::vector<DeviceChoice>& devices = viewer_.gpu().choices();
+    const std::vector<app::DeviceChoice>& devices = viewer_.gpu().choices();
     std::vector<Choice> choices;
-    for (const DeviceChoice& device : devices) {
+    for (const app::DeviceChoice& device : devices) {
         choices.push_back({device.name, device.objection, device.objection.empty()});
     }
     std::size_t index = viewer_.gpu().chosen();

@@ -37,8 +37,8 @@ void check_inside(const Viewer& viewer, const std::optional<TexelPosition>& texe
 }  // namespace
 
 std::uint32_t run_screenshot(const Options& options) {
-    const Instance instance({}, options.validation);
-    Gpu gpu(instance, options.settings.device, {});
+    const app::Instance instance("quadtile-viewer", {}, options.validation);
+    app::Gpu gpu(instance, options.settings.device, {});
     Ui ui;
     Viewer viewer(options, [] {});
     const float scale = options.settings.ui_scale > 0.0F ? options.settings.ui_scale : 1.0F;

@@ -106,10 +106,10 @@ class InputBackend {
 
 // All that belongs to one device, in the order of its making.
 struct OnDevice {
-    OnDevice(const Instance& instance, const std::string& select, vk::SurfaceKHR surface,
+    OnDevice(const app::Instance& instance, const std::string& select, vk::SurfaceKHR surface,
              vk::Extent2D extent)
         : gpu(instance, select, surface), swapchain(gpu, surface, extent) {}
-    Gpu gpu;
+    app::Gpu gpu;
     Swapchain swapchain;
 };
 
@@ -150,7 +150,7 @@ class WindowedViewer {
     Options options_;
     WindowSystem system_;
     WindowHandle window_;
-    Instance instance_;
+    app::Instance instance_;
     vk::UniqueSurfaceKHR surface_;
     Ui ui_;
     std::optional<InputBackend> input_;
@@ -174,7 +174,7 @@ class WindowedViewer {
     Clock::time_point last_loss_;
 };
 
-vk::UniqueSurfaceKHR make_surface(const Instance& instance, GLFWwindow* window) {
+vk::UniqueSurfaceKHR make_surface(const app::Instance& instance, GLFWwindow* window) {
     VkSurfaceKHR surface = VK_NULL_HANDLE;
     const VkResult result = glfwCreateWindowSurface(instance.handle(), window, nullptr, &surface);
     if (result != VK_SUCCESS) {
@@ -186,7 +186,7 @@ vk::UniqueSurfaceKHR make_surface(const Instance& instance, GLFWwindow* window) 
 WindowedViewer::WindowedViewer(const Options& options)
     : options_(options),
       window_(make_window(options.settings)),
-      instance_(WindowSystem::instance_extensions(), options.validation),
+      instance_("quadtile-viewer", WindowSystem::instance_extensions(), options.validation),
       surface_(make_surface(instance_, window_.get())),
       viewer_(options, [] { glfwPostEmptyEvent(); }),
       panels_(viewer_) {
@@ -452,7 +452,7 @@ void WindowedViewer::run() {
             surface_ = make_surface(instance_, window_.get());
             open_device(device_);
         } catch (const std::exception& error) {
-            if (!is_device_loss(error)) {
+            if (!app::is_device_loss(error)) {
                 throw;
             }
             recover_from_loss(error.what());

@@ -34,7 +34,7 @@ std::uint32_t choose_image_count(const vk::SurfaceCapabilitiesKHR& surface) {
 
 }  // namespace
 
-Swapchain::Swapchain(Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent)
+Swapchain::Swapchain(app::Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent)
     : gpu_(gpu),
       surface_(surface),
       format_(choose_format(gpu.physical_device(), surface)),
@@ -94,7 +94,7 @@ void Swapchain::make_images() {
         presented.view = device.createImageViewUnique({.image = image,
                                                        .viewType = vk::ImageViewType::e2D,
                                                        .format = format_.format,
-                                                       .subresourceRange = COLOUR_RANGE});
+                                                       .subresourceRange = app::COLOUR_RANGE});
         presented.framebuffer =
             device.createFramebufferUnique(vk::FramebufferCreateInfo{.renderPass = *render_pass_,
                                                                      .width = extent_.width,

@@ -14,7 +14,7 @@ class Swapchain {
  public:
     // `extent` is that of the window, where the surface leaves it open. The surface stays the
     // caller's.
-    Swapchain(Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent);
+    Swapchain(app::Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent);
     ~Swapchain();
     Swapchain(const Swapchain&) = delete;
     Swapchain& operator=(const Swapchain&) = delete;
@@ -51,7 +51,7 @@ class Swapchain {
 
     void make_images();
 
-    Gpu& gpu_;
+    app::Gpu& gpu_;
     vk::SurfaceKHR surface_;
     vk::SurfaceFormatKHR format_;
     vk::UniqueRenderPass render_pass_;

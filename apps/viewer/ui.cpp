@@ -91,7 +91,7 @@ void Ui::set_scale(float scale) {
     }
 }
 
-void Ui::attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count) {
+void Ui::attach(app::Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count) {
     const vk::DescriptorPoolSize size{vk::DescriptorType::eCombinedImageSampler, 1};
     descriptor_pool_ = gpu.device().createDescriptorPoolUnique(vk::DescriptorPoolCreateInfo{
         .flags = vk::DescriptorPoolCreateFlagBits::eFreeDescriptorSet, .maxSets = 1}

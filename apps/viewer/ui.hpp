@@ -20,7 +20,7 @@ class Ui {
     [[nodiscard]] float scale() const { return scale_; }
 
     // Starts to draw within render passes that are compatible with this one.
-    void attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count);
+    void attach(app::Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count);
     // Before the device goes; what it draws must have been drawn.
     void detach();
 

@@ -108,7 +108,7 @@ Viewer::Viewer(const Options& options, std::function<void()> wake)
     }
 }
 
-void Viewer::attach(Gpu& gpu, vk::Format format) {
+void Viewer::attach(app::Gpu& gpu, vk::Format format) {
     gpu_ = &gpu;
     format_ = format;
     tiles_ = std::make_unique<MapTiles>(gpu, cache_directory());
@@ -137,7 +137,7 @@ void Viewer::attempt(Action&& action) {
     try {
         action();
     } catch (const std::exception& error) {
-        if (is_device_loss(error)) {
+        if (app::is_device_loss(error)) {
             loss_ = std::current_exception();  // for update(): panels are being drawn
         }
         notify(text_of(error), true);
@@ -154,7 +154,7 @@ void Viewer::update(const vk::Rect2D& area) {
         try {
             put_map_on_device();
         } catch (const std::exception& error) {
-            if (is_device_loss(error)) {
+            if (app::is_device_loss(error)) {
                 throw;
             }
             load_problem_ = text_of(error);
@@ -323,7 +323,7 @@ void Viewer::subdivide() {
             tiles_->discard(glsl_->with_name(error).what());
         }
     } catch (const std::exception& error) {
-        if (is_device_loss(error)) {
+        if (app::is_device_loss(error)) {
             throw;
         }
         tiles_->discard(text_of(error));

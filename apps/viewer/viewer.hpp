@@ -58,10 +58,10 @@ class Viewer {
 
     // Starts to use a device, to draw into pictures of this format; the map goes there with the
     // next update().
-    void attach(Gpu& gpu, vk::Format format);
+    void attach(app::Gpu& gpu, vk::Format format);
     // Before the device goes.
     void detach();
-    [[nodiscard]] const Gpu& gpu() const { return *gpu_; }
+    [[nodiscard]] const app::Gpu& gpu() const { return *gpu_; }
 
     // ---- A frame
 
@@ -164,7 +164,7 @@ class Viewer {
 
     Options options_;
     MapSequence sequence_;
-    Gpu* gpu_ = nullptr;
+    app::Gpu* gpu_ = nullptr;
     vk::Format format_ = vk::Format::eUndefined;
     std::unique_ptr<MapTiles> tiles_;
     std::unique_ptr<Canvas> canvas_;

@@ -217,7 +217,8 @@ bool is_close(const app::Rgb& pixel, const Colour& colour) {
 class ViewerPicture : public ::testing::Test {
  protected:
     static void SetUpTestSuite() {
-        instance_ = new Instance({}, quadtile::Device::validation_available());
+        instance_ =
+            new app::Instance("quadtile_tests", {}, quadtile::Device::validation_available());
     }
     static void TearDownTestSuite() {
         EXPECT_EQ(instance_->validation_messages(), 0U);
@@ -256,7 +257,7 @@ class ViewerPicture : public ::testing::Test {
         options.files = {write_pfm(scene)};
         options.settings.subdivision = subdivision;
         options.settings.drawing = scene.drawing;
-        Gpu gpu(*instance_, {}, {});
+        app::Gpu gpu(*instance_, {}, {});
         Viewer viewer(options, [] {});
         viewer.attach(gpu, FORMAT);
         const vk::Rect2D area{.extent = extent};
@@ -310,11 +311,11 @@ class ViewerPicture : public ::testing::Test {
         return subdivision;
     }
 
-    static Instance* instance_;
+    static app::Instance* instance_;
     TemporaryDirectory directory_;
 };
 
-Instance* ViewerPicture::instance_ = nullptr;
+app::Instance* ViewerPicture::instance_ = nullptr;
 
 TEST_F(ViewerPicture, HasOutlinesWhereTilesBegin) {
     Scene scene = make_scene(37, 53, 3.0F);

@@ -53,8 +53,9 @@ std::vector<float> hill(std::uint32_t width, std::uint32_t height) {
 class ViewerTest : public ::testing::Test {
  protected:
     static void SetUpTestSuite() {
-        instance_ = new Instance({}, quadtile::Device::validation_available());
-        gpu_ = new Gpu(*instance_, {}, {});
+        instance_ =
+            new app::Instance("quadtile_tests", {}, quadtile::Device::validation_available());
+        gpu_ = new app::Gpu(*instance_, {}, {});
     }
     static void TearDownTestSuite() {
         delete gpu_;
@@ -89,13 +90,13 @@ class ViewerTest : public ::testing::Test {
         return viewer.notice() ? viewer.notice()->text : "";
     }
 
-    static Instance* instance_;
-    static Gpu* gpu_;
+    static app::Instance* instance_;
+    static app::Gpu* gpu_;
     TemporaryDirectory directory_;
 };
 
-Instance* ViewerTest::instance_ = nullptr;
-Gpu* ViewerTest::gpu_ = nullptr;
+app::Instance* ViewerTest::instance_ = nullptr;
+app::Gpu* ViewerTest::gpu_ = nullptr;
 
 TEST_F(ViewerTest, SubdividesWhenASettingChanges) {
     const auto viewer = show(hill(100, 70), 100);

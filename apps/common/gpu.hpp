@@ -1,4 +1,4 @@
-// The viewer's Vulkan device, and what every Vulkan program has: memory, pipelines, submission.
+// The Vulkan device of an app, and what every Vulkan program has: memory, pipelines, submission.
 
 #pragma once
 
@@ -18,11 +18,12 @@
 #include <string>
 #include <vector>
 
-namespace quadtile::viewer {
+namespace quadtile::app {
 
-// All that colour images have here.
-constexpr vk::ImageSubresourceRange COLOUR_RANGE{
-    .aspectMask = vk::ImageAspectFlagBits::eColor, .levelCount = 1, .layerCount = 1};
+// All that colour images have.
+constexpr vk::ImageSubresourceRange COLOUR_RANGE{.aspectMask = vk::ImageAspectFlagBits::eColor,
+                                                 .levelCount = VK_REMAINING_MIP_LEVELS,
+                                                 .layerCount = VK_REMAINING_ARRAY_LAYERS};
 
 // The instance, and the validation layer where it is asked for. One at a time: Vulkan-Hpp's
 // dispatcher is a global.
@@ -30,7 +31,7 @@ class Instance {
  public:
     // `extensions` are those of the window system; none: no window. Throws std::runtime_error where
     // there is no driver, or no validation layer that was asked for.
-    Instance(std::span<const char* const> extensions, bool validation);
+    Instance(const char* application, std::span<const char* const> extensions, bool validation);
 
     [[nodiscard]] vk::Instance handle() const { return *instance_; }
     [[nodiscard]] bool validates() const {
@@ -62,6 +63,7 @@ struct Image {
     vk::UniqueDeviceMemory memory;
     vk::UniqueImage handle;
     vk::UniqueImageView view;
+    vk::ImageCreateInfo created;  // without pNext
     vk::Extent2D extent;
 };
 
@@ -112,9 +114,11 @@ class Gpu {
 
     [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
                                      MemoryUse use = MemoryUse::device) const;
-    // With a view of type 2D_ARRAY for maps, as quadtile takes them, and 2D for all others.
+    // With a view of type 2D_ARRAY for maps, as quadtile takes them, and 2D for all others; of all
+    // layers and levels.
     [[nodiscard]] Image make_image(vk::Extent2D extent, vk::Format format,
-                                   vk::ImageUsageFlags usage, vk::ImageViewType view_type) const;
+                                   vk::ImageUsageFlags usage, vk::ImageViewType view_type,
+                                   std::uint32_t layers = 1, std::uint32_t levels = 1) const;
     [[nodiscard]] Descriptors make_descriptors(
         std::span<const vk::DescriptorSetLayoutBinding> bindings) const;
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
@@ -139,7 +143,7 @@ class Gpu {
     std::size_t chosen_ = 0;
     std::uint32_t queue_family_ = 0;
     double timestamp_milliseconds_ = 0.0;
-    bool controls_subgroups_ = false;
+    quadtile::Features enabled_;
     vk::UniqueDevice device_;
     vk::Queue queue_;
     vk::UniqueCommandPool command_pool_;
@@ -159,4 +163,4 @@ void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope
 void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout from,
                    vk::ImageLayout to, const Scope& before, const Scope& after);
 
-}  // namespace quadtile::viewer
+}  // namespace quadtile::app

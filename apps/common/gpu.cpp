@@ -14,7 +14,7 @@
 
 VULKAN_HPP_DEFAULT_DISPATCH_LOADER_DYNAMIC_STORAGE
 
-namespace quadtile::viewer {
+namespace quadtile::app {
 
 namespace {
 
@@ -114,12 +114,13 @@ vk::MemoryPropertyFlags preferred_properties(MemoryUse use) {
 
 // ---- The instance
 
-Instance::Instance(std::span<const char* const> extensions, bool validation) {
+Instance::Instance(const char* application, std::span<const char* const> extensions,
+                   bool validation) {
     VULKAN_HPP_DEFAULT_DISPATCHER.init(::vkGetInstanceProcAddr);
-    const vk::ApplicationInfo application{.pApplicationName = "quadtile-viewer",
-                                          .apiVersion = VK_API_VERSION_1_3};
+    const vk::ApplicationInfo about{.pApplicationName = application,
+                                    .apiVersion = VK_API_VERSION_1_3};
     std::vector<const char*> names(extensions.begin(), extensions.end());
-    vk::InstanceCreateInfo info{.pApplicationInfo = &application};
+    vk::InstanceCreateInfo info{.pApplicationInfo = &about};
     const auto synchronisation = vk::ValidationFeatureEnableEXT::eSynchronizationValidation;
     const vk::ValidationFeaturesEXT features{.enabledValidationFeatureCount = 1,
                                              .pEnabledValidationFeatures = &synchronisation};
@@ -204,16 +205,24 @@ void Gpu::make_device(bool presents) {
     const float priority = 1.0F;
     const vk::DeviceQueueCreateInfo queue{
         .queueFamilyIndex = queue_family_, .queueCount = 1, .pQueuePriorities = &priority};
-    // quadtile needs the memory model, and makes use of subgroups of a known size.
+    // quadtile needs the memory model, and makes use of subgroups of a known size and of storage
+    // images of all formats.
     vk::PhysicalDeviceSubgroupSizeControlFeatures subgroups;
     if (physical_device_.getProperties().apiVersion >= VK_API_VERSION_1_3) {
         vk::PhysicalDeviceFeatures2 has{.pNext = &subgroups};
         physical_device_.getFeatures2(&has);
     }
-    controls_subgroups_ =
+    enabled_.subgroup_operations =
         subgroups.subgroupSizeControl == VK_TRUE && subgroups.computeFullSubgroups == VK_TRUE;
+    const vk::PhysicalDeviceFeatures has = physical_device_.getFeatures();
+    enabled_.storage_image_formats = has.shaderStorageImageWriteWithoutFormat == VK_TRUE &&
+                                     has.shaderStorageImageExtendedFormats == VK_TRUE;
+    const vk::PhysicalDeviceFeatures core{
+        .shaderStorageImageExtendedFormats = enabled_.storage_image_formats ? VK_TRUE : VK_FALSE,
+        .shaderStorageImageWriteWithoutFormat =
+            enabled_.storage_image_formats ? VK_TRUE : VK_FALSE};
     vk::PhysicalDeviceVulkan12Features use{
-        .pNext = controls_subgroups_ ? &subgroups : nullptr,
+        .pNext = enabled_.subgroup_operations ? &subgroups : nullptr,
         .vulkanMemoryModel = VK_TRUE,
         .vulkanMemoryModelDeviceScope = VK_TRUE,
     };
@@ -222,7 +231,8 @@ void Gpu::make_device(bool presents) {
                                                    .queueCreateInfoCount = 1,
                                                    .pQueueCreateInfos = &queue,
                                                    .enabledExtensionCount = presents ? 1U : 0U,
-                                                   .ppEnabledExtensionNames = &swapchain});
+                                                   .ppEnabledExtensionNames = &swapchain,
+                                                   .pEnabledFeatures = &core});
     VULKAN_HPP_DEFAULT_DISPATCHER.init(*device_);
     queue_ = device_->getQueue(queue_family_, 0);
 }
@@ -236,7 +246,7 @@ quadtile::AdoptedDevice Gpu::for_quadtile(const std::string& cache_directory) co
         .queue_family = queue_family_,
         .debug_utils = validates_,
         .cache_directory = cache_directory};
-    host.enabled.subgroup_operations = controls_subgroups_;
+    host.enabled = enabled_;
     return host;
 }
 
@@ -286,14 +296,16 @@ Buffer Gpu::make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
 }
 
 Image Gpu::make_image(vk::Extent2D extent, vk::Format format, vk::ImageUsageFlags usage,
-                      vk::ImageViewType view_type) const {
-    Image image{.extent = extent};
-    image.handle = device_->createImageUnique({.imageType = vk::ImageType::e2D,
-                                               .format = format,
-                                               .extent = {extent.width, extent.height, 1},
-                                               .mipLevels = 1,
-                                               .arrayLayers = 1,
-                                               .usage = usage});
+                      vk::ImageViewType view_type, std::uint32_t layers,
+                      std::uint32_t levels) const {
+    Image image{.created = {.imageType = vk::ImageType::e2D,
+                            .format = format,
+                            .extent = {extent.width, extent.height, 1},
+                            .mipLevels = levels,
+                            .arrayLayers = layers,
+                            .usage = usage},
+                .extent = extent};
+    image.handle = device_->createImageUnique(image.created);
     image.memory = allocate(device_->getImageMemoryRequirements(*image.handle), MemoryUse::device);
     device_->bindImageMemory(*image.handle, *image.memory, 0);
     image.view = device_->createImageViewUnique({.image = *image.handle,
@@ -395,4 +407,4 @@ void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout 
     commands.pipelineBarrier(before.stages, after.stages, {}, {}, {}, barrier);
 }
 
-}  // namespace quadtile::viewer
+}  // namespace quadtile::app
