@@ -1,5 +1,6 @@
-# What `cmake --install` and cpack take, in three components: quadtile_runtime (the program, shared libraries),
-# quadtile_viewer, and quadtile_development (headers, static libraries, what find_package and pkg-config read).
+# What `cmake --install` and cpack take, in four components: quadtile_runtime (the program, shared libraries),
+# quadtile_viewer, quadtile_baker, and quadtile_development (headers, static libraries, what find_package and
+# pkg-config read).
 
 include(CMakePackageConfigHelpers)
 
@@ -31,6 +32,9 @@ endif()
 if(TARGET quadtile_viewer)
     install(TARGETS quadtile_viewer RUNTIME COMPONENT quadtile_viewer)
 endif()
+if(TARGET quadtile_bake)
+    install(TARGETS quadtile_bake RUNTIME COMPONENT quadtile_baker)
+endif()
 if(BUILD_SHARED_LIBS)
     # They find each other wherever the installation lies.
     set_target_properties(quadtile PROPERTIES INSTALL_RPATH $ORIGIN)
@@ -38,7 +42,7 @@ if(BUILD_SHARED_LIBS)
         set_target_properties(quadtile_images PROPERTIES INSTALL_RPATH $ORIGIN)
     endif()
     file(RELATIVE_PATH libraries_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-    foreach(program quadtile_cli quadtile_viewer)
+    foreach(program quadtile_cli quadtile_viewer quadtile_bake)
         if(TARGET ${program})
             set_target_properties(${program} PROPERTIES INSTALL_RPATH $ORIGIN/${libraries_from_program})
         endif()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the command line and subdivides its built-in importance map: writes tiles.json and tiles.png
-# in the current folder. `tools/demo.sh view` builds the viewer and opens it; arguments that follow go there.
+# in the current folder. `tools/demo.sh view` builds the viewer and opens it, `tools/demo.sh bake` the light map baker,
+# which bakes a built-in room: lightmap.exr, scene.png. Arguments that follow go there.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -8,8 +9,9 @@ demo=${1:-tiles}
 case $demo in
     tiles) target=quadtile_cli ;;
     view) target=quadtile_viewer ;;
+    bake) target=quadtile_bake ;;
     *)
-        echo "tools/demo.sh: error: there is no demo '$demo': give none, or view" >&2
+        echo "tools/demo.sh: error: there is no demo '$demo': give none, view, or bake" >&2
         exit 2
         ;;
 esac
@@ -18,5 +20,9 @@ cmake -S "$root" --preset release
 cmake --build "$root/build/release" --target "$target"
 if [[ $demo == view ]]; then
     exec "$root/build/release/bin/quadtile-viewer" "${@:2}"
+fi
+if [[ $demo == bake ]]; then
+    # Few directions, as there may be no GPU; arguments that follow may ask for more.
+    exec "$root/build/release/bin/quadtile-bake" --demo -o lightmap.exr --preview scene.png --quality draft "${@:2}"
 fi
 "$root/build/release/bin/quadtile" demo

@@ -29,5 +29,8 @@ check() {
 check quadtile libc6 'libstdc++6' libvulkan1
 check quadtile-dev quadtile libvulkan-dev
 if compgen -G "$directory/quadtile-viewer_*.deb" >/dev/null; then
-    check quadtile-viewer quadtile libglfw3
+    check quadtile-viewer quadtile libglfw3 libvulkan1
+fi
+if compgen -G "$directory/quadtile-baker_*.deb" >/dev/null; then
+    check quadtile-baker quadtile libtinygltf2d libvulkan1
 fi

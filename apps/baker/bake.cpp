@@ -1,0 +1,616 @@
+#include "bake.hpp"
+
+#include "checkpoint.hpp"
+#include "fingerprint.hpp"
+#include "parallel.hpp"
+
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+#include <utility>
+
+namespace quadtile::baker {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Longer groups of directions make the GPU busier, shorter ones make Ctrl-C quicker.
+constexpr double LONGEST_GROUP_SECONDS = 0.5;
+
+// The weight of a fragment of which the light map has one for each texel.
+constexpr double MEAN_WEIGHT = 16384.0;
+// The greatest radiance with the mean weight: a half of the lower word of a sum.
+constexpr double LARGEST_UNITS = 2147483648.0;
+constexpr double LARGEST_WEIGHT = 2147483648.0;
+// A texel whose weight saw the backs of surfaces to this part is inside of something.
+constexpr double INSIDE = 0.5;
+
+// Coverage of texels that see too few rays, and of those that see enough.
+constexpr float SLIVER_COVERAGE = 0.2F;
+constexpr float WELL_COVERED = 0.5F;
+constexpr float SAME_PLANE_COSINE = 0.9F;
+
+// One walk over all directions of a set.
+struct Pass {
+    enum class Kind {
+        sun,     // straight from a sun
+        direct,  // straight from emitters and sky
+        bounce,  // from surfaces, by what they have received so far
+        // What x, y or z of their direction has to do with the light: of the last one of these.
+        direct_moment,
+        bounce_moment,
+    } kind;
+    std::uint32_t number;  // of the sun, the bounce, the axis
+    std::string name;
+};
+
+bool is_moment(const Pass& pass) {
+    return pass.kind == Pass::Kind::direct_moment || pass.kind == Pass::Kind::bounce_moment;
+}
+
+bool is_direct(const Pass& pass) {
+    return pass.kind == Pass::Kind::direct || pass.kind == Pass::Kind::direct_moment;
+}
+
+// A direction set and the tiles of each direction, as far as they are known.
+struct DirectionSet {
+    std::vector<BundleDirection> directions;
+    std::vector<std::vector<MapTile>> tiles;  // empty: not requested yet
+};
+
+double joined(const std::uint32_t* low_and_high) {
+    return static_cast<double>(std::uint64_t{low_and_high[1]} << 32U | low_and_high[0]);
+}
+
+// Calls work(i) for all texels from many threads.
+void for_texels(std::size_t texels, const auto& work) {
+    constexpr std::size_t BLOCK = 65536;
+    parallel_for((texels + BLOCK - 1) / BLOCK, 0, [&](std::size_t block) {
+        const std::size_t end = std::min(texels, (block + 1) * BLOCK);
+        for (std::size_t i = block * BLOCK; i < end; ++i) {
+            work(i);
+        }
+    });
+}
+
+float greatest_of(const glm::vec3& colour) {
+    return std::max({colour.r, colour.g, colour.b});
+}
+
+class Bake {
+ public:
+    Bake(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
+         const Sky& sky, const TileOptions& tile_options, const BakeOptions& options,
+         Tracer& tracer, const BakeWatcher& watcher)
+        : scene_(scene),
+          surface_(surface),
+          suns_(suns),
+          tile_options_(tile_options),
+          options_(options),
+          tracer_(tracer),
+          watcher_(watcher),
+          direct_{make_directions(options.direct_directions > 0 ? options.direct_directions
+                                                                : options.directions,
+                                  options.seed, sky),
+                  {}},
+          bounces_{options.directions == direct_.directions.size()
+                       ? std::vector<BundleDirection>()
+                       : make_directions(options.directions, options.seed, {}),
+                   {}} {
+        plan_passes();
+    }
+
+    BakeResult run() {
+        state_.fingerprint = fingerprint();
+        const std::size_t texels = scene_.light_map.texels();
+        state_.direct.assign(texels, glm::vec3(0.0F));
+        state_.sent.assign(texels, glm::vec3(0.0F));
+        state_.indirect.assign(texels, glm::vec3(0.0F));
+        state_.known.assign(texels, 0);
+        if (options_.directional) {
+            state_.moments.fill(std::vector<glm::vec3>(texels, glm::vec3(0.0F)));
+        }
+        if (options_.resume) {
+            resume();
+        }
+        for (; state_.pass < passes_.size(); ++state_.pass, state_.directions_done = 0) {
+            if (!run_pass(passes_[state_.pass])) {
+                result_.interrupted = true;
+                break;
+            }
+        }
+        make_map();
+        return std::move(result_);
+    }
+
+ private:
+    void plan_passes() {
+        for (std::uint32_t i = 0; i < suns_.size(); ++i) {
+            passes_.push_back({Pass::Kind::sun, i, "sun"});
+        }
+        const auto shines = [](const glm::vec3& colour) { return greatest_of(colour) > 0.0F; };
+        const bool has_direct =
+            std::ranges::any_of(surface_.emission, shines) ||
+            std::ranges::any_of(direct_.directions, [&](const BundleDirection& direction) {
+                return shines(direction.sky_ahead) || shines(direction.sky_behind);
+            });
+        // Without any light it is only found out which texels are known.
+        if (has_direct || suns_.empty()) {
+            passes_.push_back({Pass::Kind::direct, 0, "direct light"});
+            plan_moments(Pass::Kind::direct_moment);
+        }
+        for (std::uint32_t i = 1; i <= options_.bounces; ++i) {
+            passes_.push_back({Pass::Kind::bounce, i, "bounce " + std::to_string(i)});
+        }
+        if (options_.bounces > 0) {
+            plan_moments(Pass::Kind::bounce_moment);
+        }
+        for (const Pass& pass : passes_) {
+            all_directions_ += directions_of(pass);
+        }
+    }
+
+    void plan_moments(Pass::Kind kind) {
+        for (std::uint32_t axis = 0; options_.directional && axis < 3; ++axis) {
+            passes_.push_back({kind, axis, std::string("moment ") + "xyz"[axis]});
+        }
+    }
+
+    [[nodiscard]] std::uint64_t directions_of(const Pass& pass) {
+        return pass.kind == Pass::Kind::sun ? options_.sun_directions
+                                            : set_of(pass).directions.size();
+    }
+
+    // Where there are as many, they are the same ones.
+    [[nodiscard]] DirectionSet& set_of(const Pass& pass) {
+        return is_direct(pass) || bounces_.directions.empty() ? direct_ : bounces_;
+    }
+
+    // ---- Checkpoints
+
+    [[nodiscard]] std::uint64_t fingerprint() const {
+        Fingerprint all;
+        all.add_all(scene_.triangles);
+        all.add(scene_.centre);
+        all.add(scene_.light_map);
+        all.add_all(surface_.coverage);
+        all.add_all(surface_.albedo);
+        all.add_all(surface_.emission);
+        all.add_all(surface_.normal);
+        all.add_all(surface_.double_sided);
+        for (const Sun& sun : suns_) {
+            all.add(sun.direction);
+            all.add(sun.irradiance);
+            all.add(sun.angular_diameter_degrees);
+        }
+        for (const DirectionSet* const set : {&direct_, &bounces_}) {
+            for (const BundleDirection& direction : set->directions) {
+                all.add(direction.direction);
+                all.add(direction.sky_ahead);
+                all.add(direction.sky_behind);
+            }
+        }
+        all.add(options_.bounces);
+        all.add(options_.sun_directions);
+        all.add(options_.seed);
+        all.add(std::uint32_t{options_.directional});
+        all.add(tile_options_.map_extent);
+        all.add(tile_options_.max_resolution);
+        all.add(tile_options_.max_nodes);
+        all.add(std::uint32_t{tile_options_.uniform});
+        return all.value();
+    }
+
+    void resume() {
+        std::optional<Checkpoint> checkpoint = read_checkpoint(options_.checkpoint);
+        if (!checkpoint) {
+            return;
+        }
+        if (checkpoint->fingerprint != state_.fingerprint ||
+            checkpoint->sums.size() != scene_.light_map.texels()) {
+            throw std::runtime_error(
+                "checkpoint '" + options_.checkpoint.string() +
+                "' is of another bake: the scene, the light or an option has changed; bake without "
+                "--resume, or with what it was begun with");
+        }
+        state_ = std::move(*checkpoint);
+        for (std::uint32_t i = 0; i < state_.pass; ++i) {
+            resumed_directions_ += directions_of(passes_[i]);
+        }
+        resumed_directions_ += state_.directions_done;
+    }
+
+    void write_state() {
+        if (!options_.checkpoint.empty()) {
+            state_.sums = tracer_.sums();
+            write_checkpoint(options_.checkpoint, state_);
+            state_.sums = {};
+        }
+        last_checkpoint_ = Clock::now();
+    }
+
+    // ---- A pass
+
+    bool run_pass(const Pass& pass) {
+        const auto start = Clock::now();
+        DirectionSet sun;
+        if (pass.kind == Pass::Kind::sun) {
+            sun.directions = make_sun_directions(suns_[pass.number], options_.sun_directions,
+                                                 options_.seed + 1 + pass.number);
+        }
+        DirectionSet& set = pass.kind == Pass::Kind::sun ? sun : set_of(pass);
+        const std::vector<BundleDirection>& directions = set.directions;
+        if (pass.kind == Pass::Kind::bounce) {
+            state_.sent = state_.indirect;
+        }
+        const std::vector<glm::vec4> outgoing = outgoing_radiance(pass);
+        choose_scale(outgoing, directions);
+        tracer_.begin_pass(outgoing);
+        if (!state_.sums.empty()) {
+            tracer_.set_sums(state_.sums);
+            state_.sums = {};
+        }
+        const std::uint32_t done_before = state_.directions_done;
+        std::uint32_t group = 1;
+        while (state_.directions_done < directions.size()) {
+            report(pass);
+            if (watcher_.interrupted && watcher_.interrupted()) {
+                write_state();
+                // The first light is better than none; a part of a bounce is noise beside all of
+                // the one before.
+                if (pass.kind == Pass::Kind::sun || pass.kind == Pass::Kind::direct) {
+                    finish_pass(pass);
+                }
+                return false;
+            }
+            if (Clock::now() - last_checkpoint_ > options_.checkpoint_interval) {
+                write_state();
+            }
+            const auto group_start = Clock::now();
+            const auto count = static_cast<std::uint32_t>(
+                std::min<std::size_t>(group, directions.size() - state_.directions_done));
+            trace(pass, set, state_.directions_done, count);
+            state_.directions_done += count;
+            const double seconds = seconds_since(group_start);
+            if (seconds < 0.5 * LONGEST_GROUP_SECONDS) {
+                group = std::min(2 * group, tracer_.frames_at_once());
+            } else if (seconds > LONGEST_GROUP_SECONDS) {
+                group = std::max(group / 2, 1U);
+            }
+        }
+        finish_pass(pass);
+        result_.passes.back().seconds = seconds_since(start);
+        result_.passes.back().directions =
+            static_cast<std::uint32_t>(directions.size()) - done_before;
+        return true;
+    }
+
+    // In w: 1 where both sides shine.
+    [[nodiscard]] std::vector<glm::vec4> outgoing_radiance(const Pass& pass) const {
+        std::vector<glm::vec4> outgoing(scene_.light_map.texels(), glm::vec4(0.0F));
+        if (pass.kind == Pass::Kind::sun) {
+            return outgoing;
+        }
+        for_texels(outgoing.size(), [&](std::size_t i) {
+            const glm::vec3 radiance = is_direct(pass) ? surface_.emission[i]
+                                                       : surface_.albedo[i] *
+                                                             (state_.direct[i] + state_.sent[i]) *
+                                                             std::numbers::inv_pi_v<float>;
+            outgoing[i] = glm::vec4(radiance, surface_.double_sided[i] != 0 ? 1.0F : 0.0F);
+        });
+        return outgoing;
+    }
+
+    // A power of two that no sum of a pass can overflow: of each direction a texel receives the
+    // greatest radiance at most, with the weight of its whole surface, and of some pixels at its
+    // edges.
+    void choose_scale(const std::vector<glm::vec4>& outgoing,
+                      const std::vector<BundleDirection>& directions) {
+        // Not less, so that the scale of all weights is finite where there is no light.
+        float greatest = 1e-20F;
+        for (const glm::vec4& radiance : outgoing) {
+            greatest = std::max(greatest, greatest_of(glm::vec3(radiance)));
+        }
+        for (const BundleDirection& direction : directions) {
+            greatest = std::max(
+                {greatest, greatest_of(direction.sky_ahead), greatest_of(direction.sky_behind)});
+        }
+        const double weights = 4.0 * MEAN_WEIGHT * (scene_.largest_texel + 16.0) *
+                               static_cast<double>(directions.size());
+        const double units = std::min(LARGEST_UNITS / MEAN_WEIGHT, 0x1p62 / weights);
+        scale_ = std::exp2(std::floor(std::log2(units / double{greatest})));
+    }
+
+    [[nodiscard]] ProjectionFrame frame_of(const Pass& pass,
+                                           const BundleDirection& direction) const {
+        ProjectionFrame frame = make_frame(direction, scene_, tile_options_.map_extent);
+        frame.share_ahead = 1.0F;
+        frame.share_behind = 1.0F;
+        if (pass.kind != Pass::Kind::sun && !is_direct(pass)) {
+            std::ranges::fill(frame.sky_ahead, 0.0F);
+            std::ranges::fill(frame.sky_behind, 0.0F);
+        }
+        if (is_moment(pass)) {
+            const auto cosine =
+                static_cast<float>(direction.direction[static_cast<int>(pass.number)]);
+            frame.share_ahead = 0.5F + 0.5F * cosine;
+            frame.share_behind = 0.5F - 0.5F * cosine;
+        }
+        return frame;
+    }
+
+    // Tiles are the same in every pass over the set. As many are requested as go together, also
+    // where fewer are traced at a time: `count` is never more.
+    void request_missing_tiles(const Pass& pass, DirectionSet& set, std::size_t first,
+                               std::size_t count) {
+        std::size_t missing = first;
+        while (missing < first + count && !set.tiles[missing].empty()) {
+            ++missing;
+        }
+        if (missing == first + count) {
+            return;
+        }
+        const std::size_t end =
+            std::min<std::size_t>(missing + tracer_.frames_at_once(), set.tiles.size());
+        std::vector<ProjectionFrame> frames;
+        for (std::size_t i = missing; i < end; ++i) {
+            frames.push_back(frame_of(pass, set.directions[i]));
+        }
+        std::ranges::move(tracer_.request_tiles(frames),
+                          set.tiles.begin() + static_cast<std::ptrdiff_t>(missing));
+    }
+
+    void trace(const Pass& pass, DirectionSet& set, std::uint32_t first, std::uint32_t count) {
+        std::vector<ProjectionFrame> frames;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            frames.push_back(frame_of(pass, set.directions[first + i]));
+        }
+        set.tiles.resize(set.directions.size());
+        const auto group = std::span(set.tiles).subspan(first, count);
+        request_missing_tiles(pass, set, first, count);
+        std::vector<TracedTile> traced;
+        std::vector<double> predicted;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            for (const MapTile& tile : group[i]) {
+                traced.push_back(traced_tile(tile, i, frames[i]));
+                predicted.push_back(tile.predicted_nodes);
+            }
+        }
+        tracer_.trace(frames, traced, predicted);
+    }
+
+    [[nodiscard]] TracedTile traced_tile(const MapTile& tile, std::uint32_t frame_index,
+                                         const ProjectionFrame& frame) const {
+        const double map_texels = std::exp2(tile.level);
+        const double scale = tile.resolution / map_texels;
+        const double pixel = frame.units_per_texel / scale;
+        const double weight = std::clamp(
+            std::round(MEAN_WEIGHT * pixel * pixel / scene_.texel_area()), 1.0, LARGEST_WEIGHT);
+        return {.frame = frame_index,
+                .map_x = static_cast<float>(std::uint32_t{tile.x} << tile.level),
+                .map_y = static_cast<float>(std::uint32_t{tile.y} << tile.level),
+                .scale = static_cast<float>(scale),
+                .width = tile.resolution,
+                .height = tile.resolution,
+                .weight = static_cast<std::uint32_t>(weight),
+                .radiance_scale = static_cast<float>(weight * scale_)};
+    }
+
+    // ---- What a pass has found
+
+    // Irradiance is pi times the mean of the radiance over the fragments, which lie denser the more
+    // the surface faces the rays: that is the cosine.
+    [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const {
+        const double weight = joined(sums.weight);
+        if (!(weight > 0.0)) {
+            return glm::vec3(0.0F);
+        }
+        glm::dvec3 mean(0.0);
+        for (int colour = 0; colour < 3; ++colour) {
+            mean[colour] = joined(sums.radiance + 2 * colour) / (weight * scale_);
+        }
+        return mean;
+    }
+
+    void finish_pass(const Pass& pass) {
+        PassReport& report = result_.passes.emplace_back(PassReport{.name = pass.name});
+        if (state_.directions_done == 0) {
+            return;
+        }
+        const std::vector<Accumulator> sums = tracer_.sums();
+        switch (pass.kind) {
+            case Pass::Kind::sun:
+                finish_sun(suns_[pass.number], sums);
+                break;
+            case Pass::Kind::direct:
+                find_known(sums);
+                add_irradiance(sums, state_.direct);
+                begin_moments(sums);
+                break;
+            case Pass::Kind::bounce:
+                find_known(sums);
+                state_.indirect.assign(sums.size(), glm::vec3(0.0F));
+                add_irradiance(sums, state_.indirect);
+                if (pass.number == options_.bounces) {
+                    begin_moments(sums);
+                }
+                break;
+            case Pass::Kind::direct_moment:
+            case Pass::Kind::bounce_moment:
+                finish_moment(pass, sums);
+                break;
+        }
+        report.mean_irradiance = mean_irradiance();
+        report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
+    }
+
+    // Suns are seen by few directions: only what a gathering finds of texels counts, if there is
+    // one.
+    void find_known(const std::vector<Accumulator>& sums) {
+        std::atomic<std::uint64_t> inside_texels = 0;
+        for_texels(sums.size(), [&](std::size_t i) {
+            const double weight = joined(sums[i].weight);
+            const bool is_inside = joined(sums[i].back) > INSIDE * weight;
+            inside_texels += weight > 0.0 && is_inside ? 1 : 0;
+            state_.known[i] = weight > 0.0 && !is_inside ? 1 : 0;
+        });
+        state_.inside_texels = inside_texels;
+    }
+
+    void add_irradiance(const std::vector<Accumulator>& sums,
+                        std::vector<glm::vec3>& irradiance) const {
+        for_texels(sums.size(), [&](std::size_t i) {
+            irradiance[i] += std::numbers::pi_v<float> * mean_of(sums[i]);
+        });
+    }
+
+    void finish_sun(const Sun& sun, const std::vector<Accumulator>& sums) {
+        const glm::vec3 to_sun = -glm::normalize(sun.direction);
+        for_texels(sums.size(), [&](std::size_t i) {
+            const float cosine = std::max(glm::dot(surface_.normal[i], to_sun), 0.0F);
+            const glm::vec3 irradiance = mean_of(sums[i]) * cosine * sun.irradiance;
+            state_.direct[i] += irradiance;
+            // What does not face the sun may see no ray at all.
+            const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
+            state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
+            for (int axis = 0; options_.directional && axis < 3; ++axis) {
+                state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_sun[axis];
+            }
+        });
+    }
+
+    // Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that,
+    // less the radiance itself, is radiance * cosine.
+    void begin_moments(const std::vector<Accumulator>& sums) {
+        for_texels(options_.directional ? sums.size() : 0, [&](std::size_t i) {
+            for (std::vector<glm::vec3>& moment : state_.moments) {
+                moment[i] -= std::numbers::pi_v<float> * mean_of(sums[i]);
+            }
+        });
+    }
+    void finish_moment(const Pass& pass, const std::vector<Accumulator>& sums) {
+        for_texels(sums.size(), [&](std::size_t i) {
+            state_.moments[pass.number][i] += std::numbers::pi_v<float> * 2.0F * mean_of(sums[i]);
+        });
+    }
+
+    [[nodiscard]] double mean_irradiance() const {
+        double total = 0.0;
+        std::uint64_t known = 0;
+        for (std::size_t i = 0; i < state_.known.size(); ++i) {
+            if (state_.known[i] != 0) {
+                const glm::vec3 irradiance = state_.direct[i] + state_.indirect[i];
+                total += (irradiance.r + irradiance.g + irradiance.b) / 3.0;
+                ++known;
+            }
+        }
+        return known > 0 ? total / static_cast<double>(known) : 0.0;
+    }
+
+    // Few rays meet a texel of which charts cover little, and what these found is noise. A
+    // neighbour in the same plane knows better; it fills the texel when the map is dilated.
+    void forget_slivers() {
+        const auto [width, height] = scene_.light_map;
+        const std::vector<std::uint8_t> all_known = state_.known;
+        const auto knows_better = [&](std::size_t texel, std::size_t neighbour) {
+            return all_known[neighbour] != 0 && surface_.coverage[neighbour] >= WELL_COVERED &&
+                   glm::dot(surface_.normal[texel], surface_.normal[neighbour]) > SAME_PLANE_COSINE;
+        };
+        for_texels(state_.known.size(), [&](std::size_t i) {
+            if (surface_.coverage[i] >= SLIVER_COVERAGE) {
+                return;
+            }
+            const auto x = static_cast<std::int64_t>(i % width);
+            const auto y = static_cast<std::int64_t>(i / width);
+            for (std::int64_t v = std::max<std::int64_t>(y - 1, 0);
+                 v <= std::min<std::int64_t>(y + 1, height - 1); ++v) {
+                for (std::int64_t u = std::max<std::int64_t>(x - 1, 0);
+                     u <= std::min<std::int64_t>(x + 1, width - 1); ++u) {
+                    if (knows_better(i, static_cast<std::size_t>(v * width + u))) {
+                        state_.known[i] = 0;
+                    }
+                }
+            }
+        });
+    }
+
+    void make_map() {
+        forget_slivers();
+        LightMap& map = result_.map;
+        map.extent = scene_.light_map;
+        result_.inside_texels = state_.inside_texels;
+        map.irradiance = std::move(state_.direct);
+        for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+            map.irradiance[i] += state_.indirect[i];
+        }
+        map.known = std::move(state_.known);
+        if (options_.directional && !result_.interrupted) {
+            // Y00 and Y1m (real spherical harmonics) of light that comes from (x, y, z).
+            constexpr float Y0 = 0.282094792F;
+            constexpr float Y1 = 0.488602512F;
+            map.radiance_sh[0] = map.irradiance;
+            map.radiance_sh[1] = std::move(state_.moments[1]);
+            map.radiance_sh[2] = std::move(state_.moments[2]);
+            map.radiance_sh[3] = std::move(state_.moments[0]);
+            for (std::size_t band = 0; band < 4; ++band) {
+                for (glm::vec3& coefficient : map.radiance_sh[band]) {
+                    coefficient *= band == 0 ? Y0 : Y1;
+                }
+            }
+        }
+    }
+
+    void report(const Pass& pass) {
+        if (watcher_.progress) {
+            std::uint64_t done = state_.directions_done;
+            for (std::uint32_t i = 0; i < state_.pass; ++i) {
+                done += directions_of(passes_[i]);
+            }
+            watcher_.progress({.pass = pass.name,
+                               .directions_done = done,
+                               .directions = all_directions_,
+                               .resumed_directions = resumed_directions_,
+                               .seconds = seconds_since(start_)});
+        }
+    }
+
+    const TracedScene& scene_;
+    const SurfaceMap& surface_;
+    const std::vector<Sun>& suns_;
+    const TileOptions& tile_options_;
+    const BakeOptions& options_;
+    Tracer& tracer_;
+    const BakeWatcher& watcher_;
+
+    DirectionSet direct_;
+    DirectionSet bounces_;
+    std::vector<Pass> passes_;
+    std::uint64_t all_directions_ = 0;
+    double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
+
+    Checkpoint state_;
+    std::uint64_t resumed_directions_ = 0;
+    double last_mean_ = 0.0;
+    Clock::time_point start_ = Clock::now();
+    Clock::time_point last_checkpoint_ = Clock::now();
+    BakeResult result_;
+};
+
+}  // namespace
+
+BakeResult bake(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
+                const Sky& sky, const TileOptions& tile_options, const BakeOptions& options,
+                Tracer& tracer, const BakeWatcher& watcher) {
+    return Bake(scene, surface, suns, sky, tile_options, options, tracer, watcher).run();
+}
+
+}  // namespace quadtile::baker

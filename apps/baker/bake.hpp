@@ -1,0 +1,71 @@
+// The bake: passes over all directions, from light that comes straight from its source to the last
+// bounce. Light straight from small emitters needs many directions, what surfaces send on fewer.
+
+#pragma once
+
+#include "directions.hpp"
+#include "light_map.hpp"
+#include "surface_map.hpp"
+#include "tracer.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace quadtile::baker {
+
+struct BakeOptions {
+    std::uint32_t directions = 512;       // of each bounce
+    std::uint32_t direct_directions = 0;  // of light straight from emitters and sky; 0: as many
+    std::uint32_t bounces = 3;  // 0: light that comes straight from emitters, sky and suns
+    std::uint32_t sun_directions = 64;
+    std::uint64_t seed = 1;
+    bool directional = false;  // LightMap::radiance_sh
+
+    std::filesystem::path checkpoint;  // empty: none is written
+    std::chrono::seconds checkpoint_interval{30};
+    bool resume = false;  // from the checkpoint, where there is one
+};
+
+// Where a bake is.
+struct BakeProgress {
+    std::string pass;                   // what it does, for people
+    std::uint64_t directions_done = 0;  // of all passes
+    std::uint64_t directions = 0;
+    std::uint64_t resumed_directions = 0;  // of those done, by an earlier run
+    double seconds = 0.0;                  // of this run
+};
+
+struct PassReport {
+    std::string name;
+    std::uint32_t directions = 0;
+    double seconds = 0.0;
+    // Mean over the known texels, red, green and blue, of all light so far; and how much of it was
+    // not there before.
+    double mean_irradiance = 0.0;
+    double change = 0.0;
+};
+
+struct BakeResult {
+    LightMap map;  // neither dilated nor blended
+    std::vector<PassReport> passes;
+    bool interrupted = false;  // a checkpoint was written, and the map is that of what was done
+    std::uint64_t inside_texels = 0;  // that saw mostly backs of surfaces: not known
+};
+
+struct BakeWatcher {
+    std::function<void(const BakeProgress&)> progress;
+    std::function<bool()> interrupted;
+};
+
+// The same scene, surface, sky, tile options and options give the same bits, from every tracer,
+// interrupted or not. Throws std::runtime_error for a checkpoint that is damaged or of another
+// bake, and what the tracer throws.
+[[nodiscard]] BakeResult bake(const TracedScene& scene, const SurfaceMap& surface,
+                              const std::vector<Sun>& suns, const Sky& sky,
+                              const TileOptions& tile_options, const BakeOptions& options,
+                              Tracer& tracer, const BakeWatcher& watcher = {});
+
+}  // namespace quadtile::baker

@@ -1,0 +1,33 @@
+// What bilinear filtering of a light map reads.
+
+#pragma once
+
+#include "scene.hpp"
+
+#include <algorithm>
+
+namespace quadtile::baker {
+
+// The weights' sum is 1; texels may be the same.
+struct BilinearFetch {
+    std::array<std::uint32_t, 4> texels;
+    std::array<float, 4> weights;
+};
+
+// At light map coordinates; beyond the map's border, the border's texels are read.
+inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coordinates) {
+    const double x = std::clamp(coordinates.x * extent.width - 0.5, 0.0, extent.width - 1.0);
+    const double y = std::clamp(coordinates.y * extent.height - 0.5, 0.0, extent.height - 1.0);
+    const auto left = static_cast<std::uint32_t>(x);
+    const auto top = static_cast<std::uint32_t>(y);
+    const std::uint32_t right = std::min(left + 1, extent.width - 1);
+    const std::uint32_t bottom = std::min(top + 1, extent.height - 1);
+    const auto across = static_cast<float>(x - left);
+    const auto down = static_cast<float>(y - top);
+    return {{top * extent.width + left, top * extent.width + right, bottom * extent.width + left,
+             bottom * extent.width + right},
+            {(1.0F - across) * (1.0F - down), across * (1.0F - down), (1.0F - across) * down,
+             across * down}};
+}
+
+}  // namespace quadtile::baker

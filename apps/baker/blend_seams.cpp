@@ -1,0 +1,359 @@
+#include "bilinear.hpp"
+#include "light_map.hpp"
+#include "parallel.hpp"
+
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quadtile::baker {
+
+namespace {
+
+// Positions are the same if they differ by no more, in diagonals of the scene: transforms round.
+constexpr double POSITION_TOLERANCE = 1e-6;
+// Light map coordinates are the same if they differ by no more, in texels.
+constexpr double COORDINATE_TOLERANCE = 1e-2;
+const double MIN_COSINE = std::cos(30.0 * 3.14159265358979323846 / 180.0);
+
+constexpr double SAMPLES_PER_TEXEL = 2.0;  // along the longer side of a seam
+// What a texel's change costs, where a difference along one texel's length of a seam costs 1.
+// Gutters are there to be changed.
+constexpr double KNOWN_WEIGHT = 0.02;
+constexpr double UNKNOWN_WEIGHT = 0.002;
+constexpr int MAX_ITERATIONS = 1000;
+constexpr double TOLERANCE = 1e-4;  // of the first residual
+
+// Gives vertices at the same position the same number.
+std::vector<std::uint32_t> weld(const std::vector<glm::vec3>& positions) {
+    glm::dvec3 low(std::numeric_limits<double>::infinity());
+    glm::dvec3 high = -low;
+    for (const glm::vec3& position : positions) {
+        low = glm::min(low, glm::dvec3(position));
+        high = glm::max(high, glm::dvec3(position));
+    }
+    const double tolerance = POSITION_TOLERANCE * glm::distance(low, high);
+    // Cells are wide, so that most positions are far from their borders and look into one cell.
+    const double cell_size = std::max(16.0 * tolerance, std::numeric_limits<double>::min());
+
+    constexpr std::uint32_t NONE = 0xFFFFFFFF;
+    std::size_t buckets = 1;
+    while (buckets < positions.size()) {
+        buckets *= 2;
+    }
+    std::vector<std::uint32_t> heads(buckets, NONE);
+    std::vector<std::uint32_t> next(positions.size(), NONE);
+    std::vector<std::uint32_t> numbers(positions.size());
+    const auto head_of = [&](std::int64_t x, std::int64_t y, std::int64_t z) -> std::uint32_t& {
+        std::uint64_t hash = static_cast<std::uint64_t>(x) * 0x9E3779B97F4A7C15U;
+        hash = (hash ^ (hash >> 32U) ^ static_cast<std::uint64_t>(y)) * 0xC2B2AE3D27D4EB4FU;
+        hash = (hash ^ (hash >> 32U) ^ static_cast<std::uint64_t>(z)) * 0x165667B19E3779F9U;
+        return heads[(hash ^ (hash >> 32U)) & (buckets - 1)];
+    };
+    for (std::uint32_t i = 0; i < positions.size(); ++i) {
+        const glm::dvec3 position = positions[i];
+        const auto cell = [&](double offset, int axis) {
+            return static_cast<std::int64_t>(
+                std::floor((position[axis] - low[axis] + offset) / cell_size));
+        };
+        std::uint32_t found = i;
+        for (std::int64_t z = cell(-tolerance, 2); z <= cell(tolerance, 2); ++z) {
+            for (std::int64_t y = cell(-tolerance, 1); y <= cell(tolerance, 1); ++y) {
+                for (std::int64_t x = cell(-tolerance, 0); x <= cell(tolerance, 0); ++x) {
+                    for (std::uint32_t other = head_of(x, y, z); other != NONE;
+                         other = next[other]) {
+                        if (glm::distance(glm::dvec3(positions[other]), position) <= tolerance) {
+                            found = std::min(found, other);
+                        }
+                    }
+                }
+            }
+        }
+        numbers[i] = found;
+        if (found == i) {
+            std::uint32_t& head = head_of(cell(0.0, 0), cell(0.0, 1), cell(0.0, 2));
+            next[i] = head;
+            head = i;
+        }
+    }
+    return numbers;
+}
+
+// An edge of a triangle, from the vertex with the lower number.
+struct Edge {
+    std::uint64_t key;  // both numbers
+    std::uint32_t triangle;
+    std::array<std::uint32_t, 2> vertices;
+};
+
+std::vector<Edge> edges_in_order(const Scene& scene) {
+    const std::vector<std::uint32_t> numbers = weld(scene.positions);
+    std::vector<Edge> edges;
+    edges.reserve(scene.triangles.size() * 3);
+    for (std::uint32_t triangle = 0; triangle < scene.triangles.size(); ++triangle) {
+        const auto& vertices = scene.triangles[triangle].vertices;
+        for (std::size_t i = 0; i < 3; ++i) {
+            std::uint32_t start = vertices[i];
+            std::uint32_t end = vertices[(i + 1) % 3];
+            if (numbers[start] == numbers[end]) {
+                continue;
+            }
+            if (numbers[start] > numbers[end]) {
+                std::swap(start, end);
+            }
+            const std::uint64_t key = std::uint64_t{numbers[start]} << 32U | numbers[end];
+            edges.push_back({key, triangle, {start, end}});
+        }
+    }
+    std::ranges::sort(edges, [](const Edge& a, const Edge& b) {
+        return a.key != b.key ? a.key < b.key : a.triangle < b.triangle;
+    });
+    return edges;
+}
+
+// The side of a seam that a triangle is on, in texels.
+struct Side {
+    std::array<glm::dvec2, 2> ends;
+
+    [[nodiscard]] double length() const { return glm::distance(ends[0], ends[1]); }
+};
+
+class SeamFinder {
+ public:
+    SeamFinder(const Scene& scene, const Extent& extent) : scene_(scene), extent_(extent) {}
+
+    struct Seam {
+        Side a;
+        Side b;
+    };
+    [[nodiscard]] std::vector<Seam> find() const {
+        std::vector<Seam> seams;
+        const std::vector<Edge> edges = edges_in_order(scene_);
+        for (std::size_t i = 0; i < edges.size(); ++i) {
+            // More than two triangles at an edge: each meets the next one that continues it.
+            constexpr std::size_t MOST_TRIED = 8;
+            const std::size_t end = std::min(edges.size(), i + 1 + MOST_TRIED);
+            for (std::size_t j = i + 1; j < end && edges[j].key == edges[i].key; ++j) {
+                const Seam seam{side(edges[i]), side(edges[j])};
+                if (!same(seam.a, seam.b) && smooth(edges[i], edges[j])) {
+                    seams.push_back(seam);
+                    break;
+                }
+            }
+        }
+        return seams;
+    }
+
+ private:
+    [[nodiscard]] Side side(const Edge& edge) const {
+        const auto end = [&](std::uint32_t vertex) {
+            return glm::dvec2(scene_.light_map_coordinates[vertex]) *
+                   glm::dvec2(extent_.width, extent_.height);
+        };
+        return {{end(edge.vertices[0]), end(edge.vertices[1])}};
+    }
+
+    [[nodiscard]] static bool same(const Side& a, const Side& b) {
+        return glm::distance(a.ends[0], b.ends[0]) <= COORDINATE_TOLERANCE &&
+               glm::distance(a.ends[1], b.ends[1]) <= COORDINATE_TOLERANCE;
+    }
+
+    // Of the surface at one end of the edge; 0 where there is none.
+    [[nodiscard]] glm::dvec3 normal(const Edge& edge, std::size_t end) const {
+        glm::dvec3 normal(0.0);
+        if (!scene_.normals.empty()) {
+            normal = scene_.normals[edge.vertices[end]];
+        }
+        if (!(glm::length(normal) > 0.0)) {
+            const auto& vertices = scene_.triangles[edge.triangle].vertices;
+            const glm::dvec3 origin = scene_.positions[vertices[0]];
+            normal = glm::cross(glm::dvec3(scene_.positions[vertices[1]]) - origin,
+                                glm::dvec3(scene_.positions[vertices[2]]) - origin);
+        }
+        const double length = glm::length(normal);
+        return length > 0.0 ? normal / length : glm::dvec3(0.0);
+    }
+
+    [[nodiscard]] bool smooth(const Edge& a, const Edge& b) const {
+        return glm::dot(normal(a, 0), normal(b, 0)) >= MIN_COSINE &&
+               glm::dot(normal(a, 1), normal(b, 1)) >= MIN_COSINE;
+    }
+
+    const Scene& scene_;
+    const Extent& extent_;
+};
+
+// A point of a seam: what is read on side a minus what is read on side b should be 0.
+struct Difference {
+    std::array<std::uint32_t, 8> unknowns;
+    std::array<float, 8> factors;
+    float weight;
+};
+
+std::vector<Difference> differences_along(const std::vector<SeamFinder::Seam>& seams,
+                                          const Extent& extent) {
+    std::vector<Difference> differences;
+    const glm::dvec2 size(extent.width, extent.height);
+    for (const SeamFinder::Seam& seam : seams) {
+        const double length = std::max(seam.a.length(), seam.b.length());
+        const int count = std::max(1, static_cast<int>(std::ceil(SAMPLES_PER_TEXEL * length)));
+        for (int i = 0; i < count; ++i) {
+            const double along = (i + 0.5) / count;
+            const auto fetch = [&](const Side& side) {
+                return bilinear_fetch(extent, glm::mix(side.ends[0], side.ends[1], along) / size);
+            };
+            const BilinearFetch a = fetch(seam.a);
+            const BilinearFetch b = fetch(seam.b);
+            Difference difference{};
+            for (std::size_t k = 0; k < 4; ++k) {
+                difference.unknowns[k] = a.texels[k];
+                difference.factors[k] = a.weights[k];
+                difference.unknowns[4 + k] = b.texels[k];
+                difference.factors[4 + k] = -b.weights[k];
+            }
+            difference.weight = static_cast<float>(length / count);
+            differences.push_back(difference);
+        }
+    }
+    return differences;
+}
+
+// The texels that the differences read; these then count from 0 in this order.
+std::vector<std::uint32_t> number_unknowns(std::vector<Difference>& differences,
+                                           const Extent& extent) {
+    std::vector<std::uint32_t> numbers(extent.texels());  // first: whether it is read
+    for (const Difference& difference : differences) {
+        for (const std::uint32_t texel : difference.unknowns) {
+            numbers[texel] = 1;
+        }
+    }
+    std::vector<std::uint32_t> texels;
+    for (std::uint32_t texel = 0; texel < numbers.size(); ++texel) {
+        if (numbers[texel] != 0) {
+            numbers[texel] = static_cast<std::uint32_t>(texels.size());
+            texels.push_back(texel);
+        }
+    }
+    for (Difference& difference : differences) {
+        for (std::uint32_t& texel : difference.unknowns) {
+            texel = numbers[texel];
+        }
+    }
+    return texels;
+}
+
+// Minimises the sum of weight * difference^2 + the sum of texel_weight * change^2 over the changes
+// of the texels: by conjugate gradients, with the matrix's diagonal as preconditioner.
+class SeamSolver {
+ public:
+    SeamSolver(const std::vector<Difference>& differences, const std::vector<double>& texel_weights)
+        : differences_(differences), texel_weights_(texel_weights), diagonal_(texel_weights) {
+        for (const Difference& difference : differences_) {
+            for (std::size_t k = 0; k < difference.factors.size(); ++k) {
+                const double factor = difference.factors[k];
+                diagonal_[difference.unknowns[k]] += difference.weight * factor * factor;
+            }
+        }
+    }
+
+    // The best changes of texels with these values.
+    [[nodiscard]] std::vector<double> solve(const std::vector<double>& values) const {
+        const std::size_t size = values.size();
+        std::vector<double> change(size, 0.0);
+        std::vector<double> residual(size, 0.0);
+        add_normal_product(values, -1.0, residual);
+        std::vector<double> direction(size);
+        std::vector<double> product(size);
+        double last_energy = 0.0;
+        double first_energy = 0.0;
+        for (int i = 0; i < MAX_ITERATIONS; ++i) {
+            double energy = 0.0;
+            for (std::size_t k = 0; k < size; ++k) {
+                energy += residual[k] * residual[k] / diagonal_[k];
+            }
+            first_energy = i == 0 ? energy : first_energy;
+            if (!(energy > TOLERANCE * TOLERANCE * first_energy)) {
+                break;  // also where a value is not a number
+            }
+            const double kept = i == 0 ? 0.0 : energy / last_energy;
+            for (std::size_t k = 0; k < size; ++k) {
+                direction[k] = residual[k] / diagonal_[k] + kept * direction[k];
+                product[k] = texel_weights_[k] * direction[k];
+            }
+            add_normal_product(direction, 1.0, product);
+            double curvature = 0.0;
+            for (std::size_t k = 0; k < size; ++k) {
+                curvature += direction[k] * product[k];
+            }
+            const double step = energy / curvature;
+            for (std::size_t k = 0; k < size; ++k) {
+                change[k] += step * direction[k];
+                residual[k] -= step * product[k];
+            }
+            last_energy = energy;
+        }
+        return change;
+    }
+
+ private:
+    // result += sign * D^T W D * values
+    void add_normal_product(const std::vector<double>& values, double sign,
+                            std::vector<double>& result) const {
+        for (const Difference& difference : differences_) {
+            double sum = 0.0;
+            for (std::size_t k = 0; k < difference.factors.size(); ++k) {
+                sum += difference.factors[k] * values[difference.unknowns[k]];
+            }
+            sum *= sign * difference.weight;
+            for (std::size_t k = 0; k < difference.factors.size(); ++k) {
+                result[difference.unknowns[k]] += difference.factors[k] * sum;
+            }
+        }
+    }
+
+    const std::vector<Difference>& differences_;
+    const std::vector<double>& texel_weights_;
+    std::vector<double> diagonal_;
+};
+
+}  // namespace
+
+std::size_t blend_seams(LightMap& map, const Scene& scene) {
+    if (scene.light_map_coordinates.empty()) {
+        return 0;
+    }
+    const std::vector<SeamFinder::Seam> seams = SeamFinder(scene, map.extent).find();
+    std::vector<Difference> differences = differences_along(seams, map.extent);
+    const std::vector<std::uint32_t> texels = number_unknowns(differences, map.extent);
+    std::vector<double> texel_weights(texels.size());
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        texel_weights[i] = map.known[texels[i]] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
+    }
+    const SeamSolver solver(differences, texel_weights);
+
+    std::vector<std::vector<glm::vec3>*> planes = {&map.irradiance};
+    for (auto& band : map.radiance_sh) {
+        if (!band.empty()) {
+            planes.push_back(&band);
+        }
+    }
+    parallel_for(planes.size() * 3, 0, [&](std::size_t i) {
+        std::vector<glm::vec3>& plane = *planes[i / 3];
+        const auto channel = static_cast<int>(i % 3);
+        std::vector<double> values(texels.size());
+        for (std::size_t k = 0; k < texels.size(); ++k) {
+            values[k] = plane[texels[k]][channel];
+        }
+        const std::vector<double> change = solver.solve(values);
+        for (std::size_t k = 0; k < texels.size(); ++k) {
+            const auto value = static_cast<float>(values[k] + change[k]);
+            // Irradiance is not negative; a band of spherical harmonics may be.
+            plane[texels[k]][channel] = &plane == &map.irradiance ? std::max(value, 0.0F) : value;
+        }
+    });
+    return seams.size();
+}
+
+}  // namespace quadtile::baker

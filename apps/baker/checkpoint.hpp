@@ -1,0 +1,40 @@
+// A bake that was interrupted: all that is needed to go on.
+
+#pragma once
+
+#include "shaders/bake.h"
+
+#include <glm/vec3.hpp>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace quadtile::baker {
+
+struct Checkpoint {
+    // Of everything that the light map depends on: scene, light and options.
+    std::uint64_t fingerprint = 0;
+    std::uint32_t pass = 0;             // that runs
+    std::uint32_t directions_done = 0;  // of it
+    // By texel; empty: none yet, or not wanted.
+    std::vector<glm::vec3> direct;    // irradiance straight from suns, emitters and sky
+    std::vector<glm::vec3> sent;      // of other surfaces, as the pass that runs takes it
+    std::vector<glm::vec3> indirect;  // of other surfaces, as the last bounce has found it
+    std::vector<std::uint8_t> known;  // as LightMap::known
+    std::uint64_t inside_texels = 0;  // as BakeResult has them
+    std::array<std::vector<glm::vec3>, 3> moments;
+    std::vector<Accumulator> sums;  // of the pass that runs
+};
+
+// The file appears whole or not at all, also where the program is killed meanwhile. Throws
+// std::runtime_error with the file and the reason.
+void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+
+// None where there is no such file. Throws std::runtime_error with the file and the reason where it
+// is damaged.
+[[nodiscard]] std::optional<Checkpoint> read_checkpoint(const std::filesystem::path& path);
+
+}  // namespace quadtile::baker

@@ -1,0 +1,241 @@
+#include "directions.hpp"
+
+#include <glm/geometric.hpp>
+#include <glm/mat3x3.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <random>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr double PI = std::numbers::pi;
+// Along half of the scene. Depths are 32-bit floats: those of surfaces that lie on each other come
+// out some thousandths to hundredths of a step apart, seldom in different steps.
+constexpr double DEPTH_STEPS = 131072.0;
+
+// The same numbers on every machine, other than those of std::uniform_real_distribution.
+double random_unit(std::mt19937_64& random) {
+    return static_cast<double>(random() >> 11U) * 0x1p-53;
+}
+
+// Any turn is as likely as any other (Shoemake 1992).
+glm::dmat3 random_rotation(std::mt19937_64& random) {
+    const double a = random_unit(random);
+    const double b = 2.0 * PI * random_unit(random);
+    const double c = 2.0 * PI * random_unit(random);
+    const double x = std::sqrt(1.0 - a) * std::sin(b);
+    const double y = std::sqrt(1.0 - a) * std::cos(b);
+    const double z = std::sqrt(a) * std::sin(c);
+    const double w = std::sqrt(a) * std::cos(c);
+    return {1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * w),       2.0 * (x * z - y * w),
+            2.0 * (x * y - z * w),       1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + x * w),
+            2.0 * (x * z + y * w),       2.0 * (y * z - x * w),       1.0 - 2.0 * (x * x + y * y)};
+}
+
+// Two axes that make a right-handed frame with `direction`: x, y, direction.
+std::array<glm::dvec3, 2> axes_across(const glm::dvec3& direction, double turn) {
+    const glm::dvec3 other =
+        std::abs(direction.y) < 0.9 ? glm::dvec3(0.0, 1.0, 0.0) : glm::dvec3(1.0, 0.0, 0.0);
+    const glm::dvec3 x = glm::normalize(glm::cross(other, direction));
+    const glm::dvec3 y = glm::cross(direction, x);
+    const double c = std::cos(2.0 * PI * turn);
+    const double s = std::sin(2.0 * PI * turn);
+    return {c * x + s * y, c * y - s * x};
+}
+
+void shift_at_random(BundleDirection& direction, std::mt19937_64& random) {
+    direction.turn = random_unit(random);
+    direction.shift_x = random_unit(random);
+    direction.shift_y = random_unit(random);
+}
+
+// A step that goes through all of `count` and far each time: about count / golden ratio.
+std::uint32_t spreading_step(std::uint32_t count) {
+    auto step = static_cast<std::uint32_t>(count / std::numbers::phi);
+    while (step > 1 && std::gcd(step, count) != 1) {
+        --step;
+    }
+    return std::max(step, 1U);
+}
+
+// Where the lattice without its turn has its points: to find the nearest to any direction by
+// looking at few of them.
+class Lattice {
+ public:
+    Lattice(std::uint32_t count, const glm::dmat3& turn) : count_(count), turn_(turn) {}
+
+    [[nodiscard]] glm::dvec3 point(std::uint32_t index) const {
+        const double z = height(index);
+        const double radius = std::sqrt(1.0 - z * z);
+        const double angle = 2.0 * PI * std::fmod(index * (std::numbers::phi - 1.0), 1.0);
+        return turn_ * glm::dvec3(radius * std::cos(angle), radius * std::sin(angle), z);
+    }
+
+    // Of the points and their opposites: the index, and whether it is the opposite.
+    struct Nearest {
+        std::uint32_t index;
+        bool is_opposite;
+    };
+    [[nodiscard]] Nearest nearest(const glm::dvec3& direction) const {
+        const double z = glm::dot(turn_[2], direction);
+        Nearest best{};
+        double most = -2.0;
+        // Points lie in rings by height, about one in a band of 2 / count; a few times the distance
+        // between neighbours, sqrt(2 pi / count), reaches the nearest.
+        for (const bool is_opposite : {false, true}) {
+            const double height_here = is_opposite ? -z : z;
+            const double reach = 3.0 * std::sqrt(2.0 * PI / count_);
+            const double angle = std::acos(std::clamp(height_here, -1.0, 1.0));
+            const double highest = std::cos(std::max(angle - reach, 0.0));
+            const double lowest = std::cos(std::min(angle + reach, PI));
+            const auto first = static_cast<std::int64_t>(std::floor((1.0 - highest) * count_)) - 1;
+            const auto last = static_cast<std::int64_t>(std::ceil((1.0 - lowest) * count_)) + 1;
+            for (std::int64_t i = std::max<std::int64_t>(first, 0);
+                 i < std::min<std::int64_t>(last, count_); ++i) {
+                const auto index = static_cast<std::uint32_t>(i);
+                const double cosine =
+                    glm::dot(points_.empty() ? point(index) : points_[index], direction);
+                if ((is_opposite ? -cosine : cosine) > most) {
+                    most = is_opposite ? -cosine : cosine;
+                    best = {index, is_opposite};
+                }
+            }
+        }
+        return best;
+    }
+
+    void remember_points() {
+        for (std::uint32_t i = 0; i < count_; ++i) {
+            points_.push_back(point(i));
+        }
+    }
+
+ private:
+    [[nodiscard]] double height(std::uint32_t index) const { return 1.0 - (index + 0.5) / count_; }
+
+    std::uint32_t count_;
+    glm::dmat3 turn_;
+    std::vector<glm::dvec3> points_;
+};
+
+// Means of a picture over what is nearest to each direction, ahead and behind.
+struct SkyMeans {
+    std::vector<glm::dvec3> sums;
+    std::vector<double> solid_angles;
+};
+
+SkyMeans sky_means(const Sky& sky, std::uint32_t count, Lattice lattice) {
+    lattice.remember_points();
+    SkyMeans means{std::vector<glm::dvec3>(2 * std::size_t{count}, glm::dvec3(0.0)),
+                   std::vector<double>(2 * std::size_t{count}, 0.0)};
+    // Texels that are larger than a direction's part of the sphere are looked at in pieces.
+    const double texel = PI / sky.extent.height;
+    const double part = std::sqrt(2.0 * PI / count);
+    const auto pieces = static_cast<std::uint32_t>(std::clamp(4.0 * texel / part, 1.0, 16.0));
+    for (std::uint32_t y = 0; y < sky.extent.height * pieces; ++y) {
+        const double from = std::cos(PI * y / (sky.extent.height * pieces));
+        const double to = std::cos(PI * (y + 1.0) / (sky.extent.height * pieces));
+        const double solid_angle = 2.0 * PI * (from - to) / (sky.extent.width * pieces);
+        const double height = std::cos(PI * (y + 0.5) / (sky.extent.height * pieces));
+        const double radius = std::sqrt(1.0 - height * height);
+        for (std::uint32_t x = 0; x < sky.extent.width * pieces; ++x) {
+            const double longitude = 2.0 * PI * ((x + 0.5) / (sky.extent.width * pieces) - 0.5);
+            const glm::dvec3 direction(radius * std::sin(longitude), height,
+                                       -radius * std::cos(longitude));
+            const Lattice::Nearest nearest = lattice.nearest(direction);
+            const std::size_t place =
+                2 * std::size_t{nearest.index} + (nearest.is_opposite ? 1 : 0);
+            const glm::vec3 radiance =
+                sky.texels[std::size_t{y / pieces} * sky.extent.width + x / pieces];
+            means.sums[place] += glm::dvec3(radiance) * solid_angle;
+            means.solid_angles[place] += solid_angle;
+        }
+    }
+    return means;
+}
+
+}  // namespace
+
+std::vector<BundleDirection> make_directions(std::uint32_t count, std::uint64_t seed,
+                                             const Sky& sky) {
+    std::mt19937_64 random(seed);
+    const Lattice lattice(count, random_rotation(random));
+    SkyMeans means;
+    if (!sky.texels.empty()) {
+        means = sky_means(sky, count, lattice);
+    }
+    const auto radiance_of = [&](std::uint32_t index, std::size_t side) {
+        if (means.sums.empty()) {
+            return sky.radiance;
+        }
+        const std::size_t place = 2 * std::size_t{index} + side;
+        const double solid_angle = means.solid_angles[place];
+        return solid_angle > 0.0 ? sky.radiance * glm::vec3(means.sums[place] / solid_angle)
+                                 : glm::vec3(0.0F);
+    };
+    std::vector<BundleDirection> directions;
+    directions.reserve(count);
+    const std::uint32_t step = spreading_step(count);
+    std::uint64_t index = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto place = static_cast<std::uint32_t>(index % count);
+        index += step;
+        BundleDirection& direction = directions.emplace_back(
+            BundleDirection{.direction = glm::normalize(lattice.point(place)),
+                            .sky_ahead = radiance_of(place, 0),
+                            .sky_behind = radiance_of(place, 1)});
+        shift_at_random(direction, random);
+    }
+    return directions;
+}
+
+std::vector<BundleDirection> make_sun_directions(const Sun& sun, std::uint32_t count,
+                                                 std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const glm::dvec3 axis = glm::normalize(glm::dvec3(sun.direction));
+    const auto [x, y] = axes_across(axis, random_unit(random));
+    const double disc = std::tan(0.5 * sun.angular_diameter_degrees * PI / 180.0);
+    std::vector<BundleDirection> directions;
+    directions.reserve(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const double radius = disc * std::sqrt((i + 0.5) / count);
+        const double angle = 2.0 * PI * std::fmod(i * (std::numbers::phi - 1.0), 1.0);
+        BundleDirection& direction = directions.emplace_back(BundleDirection{
+            .direction =
+                glm::normalize(axis + radius * (std::cos(angle) * x + std::sin(angle) * y)),
+            .sky_behind = glm::vec3(1.0F)});
+        shift_at_random(direction, random);
+    }
+    return directions;
+}
+
+ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& scene,
+                           std::uint32_t map_extent) {
+    const auto [x, y] = axes_across(direction.direction, direction.turn);
+    // The box around the scene, seen along the direction, and a texel free on each side for the
+    // shift and for rounding.
+    const auto reach = [&](const glm::dvec3& axis) {
+        return glm::dot(glm::abs(axis), scene.half_extent);
+    };
+    const double half_side = std::max({reach(x), reach(y), 1e-30});
+    const double scale = (map_extent - 3.0) / (2.0 * half_side);
+    const double middle = 0.5 * map_extent - 0.5;
+    const glm::vec3 axis_x(x * scale);
+    const glm::vec3 axis_y(y * scale);
+    const glm::vec3 axis_z(direction.direction * (DEPTH_STEPS / glm::length(scene.half_extent)));
+    return {.axis_x = {axis_x.x, axis_x.y, axis_x.z},
+            .offset_x = static_cast<float>(middle + direction.shift_x),
+            .axis_y = {axis_y.x, axis_y.y, axis_y.z},
+            .offset_y = static_cast<float>(middle + direction.shift_y),
+            .axis_z = {axis_z.x, axis_z.y, axis_z.z},
+            .units_per_texel = static_cast<float>(1.0 / scale),
+            .sky_ahead = {direction.sky_ahead.x, direction.sky_ahead.y, direction.sky_ahead.z},
+            .sky_behind = {direction.sky_behind.x, direction.sky_behind.y, direction.sky_behind.z}};
+}
+
+}  // namespace quadtile::baker

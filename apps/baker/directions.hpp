@@ -1,0 +1,52 @@
+// The directions that light is gathered along, and the scene's projection along each.
+
+#pragma once
+
+#include "scene.hpp"
+#include "traced_scene.hpp"
+
+#include <glm/vec3.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace quadtile::baker {
+
+// Radiance that comes from infinitely far.
+struct Sky {
+    glm::vec3 radiance{0.0F};  // from everywhere; times those of the picture, where there is one
+    // A picture in latitude and longitude: its rows go from +Y down to -Y, its middle column is -Z,
+    // +X lies to the right of it. Empty: none.
+    Extent extent;
+    std::vector<glm::vec3> texels;
+};
+
+// A bundle of parallel rays, of use in both senses.
+struct BundleDirection {
+    glm::dvec3 direction{0.0};  // of length 1
+    glm::vec3 sky_ahead{0.0F};  // radiance from where it leads
+    glm::vec3 sky_behind{0.0F};
+    // Of the grid of rays about the direction and across it, 0..1: so that grids do not coincide.
+    double turn = 0.0;
+    double shift_x = 0.0;
+    double shift_y = 0.0;
+};
+
+// `count` directions over the hemisphere, with their opposites over the sphere: the spherical
+// Fibonacci lattice (Swinbank and Purser 2006), turned at random by `seed`, in an order in which
+// any first part is spread evenly, too. Each stands for 2 pi / count steradians. A picture's
+// radiance is its mean over the part of the sphere that is nearest to the direction.
+[[nodiscard]] std::vector<BundleDirection> make_directions(std::uint32_t count, std::uint64_t seed,
+                                                           const Sky& sky);
+
+// Against a sun's light: spread over its disc. Only sky_behind shines, with radiance 1.
+[[nodiscard]] std::vector<BundleDirection> make_sun_directions(const Sun& sun, std::uint32_t count,
+                                                               std::uint64_t seed);
+
+// The scene along a direction on a square map with so many texels on a side. Its edge is free.
+[[nodiscard]] ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& scene,
+                                         std::uint32_t map_extent);
+
+}  // namespace quadtile::baker

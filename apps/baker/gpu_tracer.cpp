@@ -1,0 +1,481 @@
+#include "gpu_tracer.hpp"
+
+#include "map_requests.hpp"
+#include "parallel.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <stdexcept>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr std::uint32_t CULL_SHADER[] =
+#include "cull.comp.inc"
+    ;
+constexpr std::uint32_t RASTERISE_SHADER[] =
+#include "rasterise.comp.inc"
+    ;
+constexpr std::uint32_t WALK_SHADER[] =
+#include "walk.comp.inc"
+    ;
+
+using Access = vk::AccessFlagBits;
+using Clock = std::chrono::steady_clock;
+using Stage = vk::PipelineStageFlagBits;
+using Usage = vk::BufferUsageFlagBits;
+
+constexpr app::Scope ALL_WRITES{Stage::eAllCommands, Access::eMemoryWrite};
+constexpr app::Scope ALL_USES{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
+constexpr app::Scope HOST_READS{Stage::eHost, Access::eHostRead};
+
+// Of the pool: heads take 4 bytes a pixel, nodes 16 for each fragment.
+constexpr std::uint64_t HEAD_SHARE = 8;            // one of so many parts
+constexpr std::uint32_t LARGEST_DISPATCH = 65535;  // every device has so much, in x and y
+constexpr std::uint32_t MOST_TILES = 16384;        // of a submission
+
+constexpr double FIRST_NODES = 1e6;  // of a submission, until its speed is known
+// What is predicted comes from an importance map's few texels: a little is left free.
+constexpr double FILLING = 0.9;
+constexpr std::uint64_t STAGING_BYTES = 64U << 20U;
+constexpr std::uint64_t MAPS_BYTES = 192U << 20U;  // about, of all importance maps at a time
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::uint32_t blocks_of(const TracedTile& tile) {
+    return (tile.width * tile.height + BLOCK_PIXELS - 1) / BLOCK_PIXELS;
+}
+
+// Importance maps, pyramids, sums and thresholds take about 40 bytes a texel.
+std::uint32_t layers_for(std::uint32_t map_extent) {
+    const std::uint64_t layer_bytes = std::uint64_t{40} * map_extent * map_extent;
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(MAPS_BYTES / layer_bytes, 1, 32));
+}
+
+class GpuTracer : public Tracer {
+ public:
+    GpuTracer(app::Gpu& gpu, const TracedScene& scene, const TileOptions& tile_options,
+              const GpuTracerOptions& options)
+        : gpu_(gpu), scene_(scene), options_(options) {
+        const std::uint64_t pool_blocks =
+            options.pool_bytes / HEAD_SHARE / (BLOCK_PIXELS * sizeof(std::uint32_t));
+        head_blocks_ = static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(pool_blocks, std::uint64_t{LARGEST_DISPATCH} * 256));
+        parameters_ = {.clusters = static_cast<QUADTILE_UINT>(scene.clusters.size()),
+                       .triangles = static_cast<QUADTILE_UINT>(scene.triangles.size()),
+                       .tile_cluster_capacity = static_cast<QUADTILE_UINT>(
+                           std::max<std::uint64_t>(scene.clusters.size(), options.tile_clusters)),
+                       .node_capacity = static_cast<QUADTILE_UINT>(std::min<std::uint64_t>(
+                           node_capacity(options.pool_bytes),
+                           gpu.physical_device().getProperties().limits.maxStorageBufferRange /
+                               sizeof(ListNode))),
+                       .light_map_width = scene.light_map.width,
+                       .light_map_height = scene.light_map.height};
+        check_sizes();
+        make_programs();
+        make_buffers();
+        requests_.emplace(gpu, scene, *triangles_.handle, tile_options,
+                          layers_for(tile_options.map_extent));
+        layers_ = layers_for(tile_options.map_extent);
+    }
+
+    [[nodiscard]] std::uint32_t frames_at_once() const override { return layers_; }
+
+    [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
+        std::span<const ProjectionFrame> frames) override {
+        const auto start = Clock::now();
+        std::vector<std::vector<MapTile>> tiles = requests_->request(frames);
+        statistics_.tile_request_seconds += seconds_since(start);
+        statistics_.map_seconds = requests_->map_seconds();
+        statistics_.subdivision_seconds = requests_->subdivision_seconds();
+        return tiles;
+    }
+
+    void begin_pass(std::span<const glm::vec4> outgoing) override {
+        upload(outgoing_, std::as_bytes(outgoing));
+        gpu_.run([&](vk::CommandBuffer commands) {
+            commands.fillBuffer(*accumulators_.handle, 0, VK_WHOLE_SIZE, 0);
+            app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        });
+    }
+
+    void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+               std::span<const double> predicted_nodes) override;
+
+    [[nodiscard]] std::vector<Accumulator> sums() override {
+        std::vector<Accumulator> all(scene_.light_map.texels());
+        download(accumulators_, std::as_writable_bytes(std::span(all)));
+        return all;
+    }
+    void set_sums(std::span<const Accumulator> sums) override {
+        upload(accumulators_, std::as_bytes(sums));
+    }
+
+    [[nodiscard]] const TracerStatistics& statistics() const override { return statistics_; }
+    [[nodiscard]] std::string device_name() const override {
+        return gpu_.physical_device().getProperties().deviceName.data();
+    }
+
+ private:
+    // A tile, or a part of one, that waits.
+    struct Waiting {
+        TracedTile tile;
+        double nodes;  // predicted, or known since it did not find room
+    };
+
+    void check_sizes() const;
+    void make_programs();
+    void make_buffers();
+    void upload(const app::Buffer& target, std::span<const std::byte> bytes);
+    void download(const app::Buffer& source, std::span<std::byte> bytes);
+
+    [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting) const;
+    void run_batch(std::vector<Waiting>& batch);
+    void repeat(const Waiting& failed, const TileResult& result, std::deque<Waiting>& waiting);
+    void split(const Waiting& whole, std::deque<Waiting>& waiting);
+
+    [[nodiscard]] double most_nodes() const {
+        return std::min(FILLING * parameters_.node_capacity,
+                        std::max(1.0, nodes_per_second_ * options_.submission_seconds));
+    }
+
+    app::Gpu& gpu_;
+    const TracedScene& scene_;
+    GpuTracerOptions options_;
+    TraceParameters parameters_{};
+    std::uint32_t head_blocks_ = 0;
+    std::uint32_t layers_ = 0;
+    std::optional<MapRequests> requests_;
+
+    app::Buffer staging_;
+    app::Buffer readback_;
+    app::Buffer triangles_;
+    app::Buffer clusters_;
+    app::Buffer frames_;        // written by the host
+    app::Buffer tiles_;         // written by the host
+    app::Buffer blocks_;        // written by the host
+    app::Buffer state_;         // TraceState
+    app::Buffer results_;       // TileResult of each tile
+    app::Buffer results_back_;  // for the host
+    app::Buffer tile_clusters_;
+    app::Buffer heads_;
+    app::Buffer nodes_;
+    app::Buffer outgoing_;
+    app::Buffer accumulators_;
+
+    app::Descriptors descriptors_;
+    vk::UniquePipelineLayout layout_;
+    vk::UniquePipeline cull_;
+    vk::UniquePipeline rasterise_;
+    vk::UniquePipeline walk_;
+
+    double nodes_per_second_ = FIRST_NODES / 0.1;
+    TracerStatistics statistics_;
+};
+
+void GpuTracer::check_sizes() const {
+    const std::uint64_t most = gpu_.physical_device().getProperties().limits.maxStorageBufferRange;
+    const std::uint64_t light_map_bytes = scene_.light_map.texels() * sizeof(Accumulator);
+    if (light_map_bytes > most) {
+        throw std::runtime_error(
+            "a light map of " + std::to_string(scene_.light_map.width) + " x " +
+            std::to_string(scene_.light_map.height) +
+            " texels is too large for this device, which "
+            "addresses " +
+            std::to_string(most / sizeof(Accumulator)) +
+            " texels; make it smaller with --size or --texels-per-unit, or use --reference");
+    }
+    if (scene_.triangles.size() * sizeof(TracedTriangle) > most) {
+        throw std::runtime_error("a scene of " + std::to_string(scene_.triangles.size()) +
+                                 " triangles is too large for this device, which addresses " +
+                                 std::to_string(most / sizeof(TracedTriangle)) +
+                                 "; bake parts of it, or use --reference");
+    }
+}
+
+void GpuTracer::make_programs() {
+    using Type = vk::DescriptorType;
+    constexpr auto COMPUTE = vk::ShaderStageFlagBits::eCompute;
+    std::vector<vk::DescriptorSetLayoutBinding> bindings;
+    for (std::uint32_t i = 0; i < 12; ++i) {
+        bindings.push_back({i, Type::eStorageBuffer, 1, COMPUTE});
+    }
+    descriptors_ = gpu_.make_descriptors(bindings);
+    const vk::PushConstantRange parameters{.stageFlags = COMPUTE, .size = sizeof(TraceParameters)};
+    layout_ = gpu_.device().createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
+                                                           .setSetLayouts(*descriptors_.layout)
+                                                           .setPushConstantRanges(parameters));
+    cull_ = gpu_.make_compute_pipeline(*layout_, CULL_SHADER);
+    rasterise_ = gpu_.make_compute_pipeline(*layout_, RASTERISE_SHADER);
+    walk_ = gpu_.make_compute_pipeline(*layout_, WALK_SHADER);
+}
+
+void GpuTracer::make_buffers() {
+    const vk::BufferUsageFlags storage =
+        Usage::eStorageBuffer | Usage::eTransferDst | Usage::eTransferSrc;
+    const std::size_t texels = scene_.light_map.texels();
+    const std::uint64_t largest =
+        std::max({scene_.triangles.size() * sizeof(TracedTriangle), texels * sizeof(Accumulator)});
+    const std::uint64_t staging_bytes = std::min<std::uint64_t>(largest, STAGING_BYTES);
+    staging_ = gpu_.make_buffer(staging_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
+    readback_ = gpu_.make_buffer(staging_bytes, Usage::eTransferDst, app::MemoryUse::readback);
+
+    const std::span<const TracedTriangle> triangles(scene_.triangles);
+    const std::span<const TriangleCluster> clusters(scene_.clusters);
+    triangles_ = gpu_.make_buffer(triangles.size_bytes(), storage);
+    clusters_ = gpu_.make_buffer(clusters.size_bytes(), storage);
+    frames_ = gpu_.make_buffer(std::uint64_t{256} * sizeof(ProjectionFrame), Usage::eStorageBuffer,
+                               app::MemoryUse::upload);
+    tiles_ = gpu_.make_buffer(MOST_TILES * sizeof(TracedTile), Usage::eStorageBuffer,
+                              app::MemoryUse::upload);
+    blocks_ = gpu_.make_buffer(std::uint64_t{head_blocks_} * sizeof(std::uint32_t),
+                               Usage::eStorageBuffer, app::MemoryUse::upload);
+    state_ = gpu_.make_buffer(sizeof(TraceState), storage | Usage::eIndirectBuffer);
+    results_ = gpu_.make_buffer(MOST_TILES * sizeof(TileResult), storage);
+    results_back_ = gpu_.make_buffer(sizeof(TraceState) + MOST_TILES * sizeof(TileResult),
+                                     Usage::eTransferDst, app::MemoryUse::readback);
+    tile_clusters_ = gpu_.make_buffer(
+        std::uint64_t{parameters_.tile_cluster_capacity} * sizeof(TileCluster), storage);
+    heads_ = gpu_.make_buffer(std::uint64_t{head_blocks_} * BLOCK_PIXELS * sizeof(std::uint32_t),
+                              storage);
+    nodes_ = gpu_.make_buffer(std::uint64_t{parameters_.node_capacity} * sizeof(ListNode), storage);
+    outgoing_ = gpu_.make_buffer(texels * sizeof(glm::vec4), storage);
+    accumulators_ = gpu_.make_buffer(texels * sizeof(Accumulator), storage);
+    upload(triangles_, std::as_bytes(triangles));
+    upload(clusters_, std::as_bytes(clusters));
+
+    std::vector<vk::DescriptorBufferInfo> infos;
+    for (const app::Buffer* const buffer :
+         {&triangles_, &clusters_, &frames_, &tiles_, &blocks_, &state_, &results_, &tile_clusters_,
+          &heads_, &nodes_, &outgoing_, &accumulators_}) {
+        infos.push_back({*buffer->handle, 0, VK_WHOLE_SIZE});
+    }
+    gpu_.device().updateDescriptorSets(
+        vk::WriteDescriptorSet{.dstSet = descriptors_.set,
+                               .descriptorType = vk::DescriptorType::eStorageBuffer}
+            .setBufferInfo(infos),
+        {});
+}
+
+void GpuTracer::upload(const app::Buffer& target, std::span<const std::byte> bytes) {
+    for (std::size_t offset = 0; offset < bytes.size(); offset += staging_.size_bytes) {
+        const std::size_t size = std::min<std::size_t>(staging_.size_bytes, bytes.size() - offset);
+        std::memcpy(staging_.mapped, bytes.data() + offset, size);
+        gpu_.run([&](vk::CommandBuffer commands) {
+            commands.copyBuffer(*staging_.handle, *target.handle,
+                                vk::BufferCopy{.dstOffset = offset, .size = size});
+            app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        });
+    }
+}
+
+void GpuTracer::download(const app::Buffer& source, std::span<std::byte> bytes) {
+    for (std::size_t offset = 0; offset < bytes.size(); offset += readback_.size_bytes) {
+        const std::size_t size = std::min<std::size_t>(readback_.size_bytes, bytes.size() - offset);
+        gpu_.run([&](vk::CommandBuffer commands) {
+            app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+            commands.copyBuffer(*source.handle, *readback_.handle,
+                                vk::BufferCopy{.srcOffset = offset, .size = size});
+            app::memory_barrier(commands, ALL_WRITES, HOST_READS);
+        });
+        constexpr std::size_t PART = 4U << 20U;
+        parallel_for((size + PART - 1) / PART, 0, [&](std::size_t part) {
+            const std::size_t begin = part * PART;
+            std::memcpy(bytes.data() + offset + begin, readback_.mapped + begin,
+                        std::min(PART, size - begin));
+        });
+    }
+}
+
+// ---- Batches of tiles
+
+void GpuTracer::trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+                      std::span<const double> predicted_nodes) {
+    const auto start = Clock::now();
+    std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
+    std::deque<Waiting> waiting;
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+        waiting.push_back({tiles[i], predicted_nodes[i]});
+        statistics_.predicted_nodes += predicted_nodes[i];
+    }
+    statistics_.tiles += tiles.size();
+    while (!waiting.empty()) {
+        std::vector<Waiting> batch = take_batch(waiting);
+        if (batch.empty()) {
+            const Waiting whole = waiting.front();
+            waiting.pop_front();
+            split(whole, waiting);
+            continue;
+        }
+        run_batch(batch);
+        const auto* const results =
+            reinterpret_cast<const TileResult*>(results_back_.mapped + sizeof(TraceState));
+        for (std::size_t i = batch.size(); i-- > 0;) {
+            if (results[i].overflow != 0) {
+                repeat(batch[i], results[i], waiting);
+            } else {
+                statistics_.nodes += results[i].nodes;
+                statistics_.pixels += std::uint64_t{batch[i].tile.width} * batch[i].tile.height;
+            }
+        }
+    }
+    statistics_.tracing_seconds += seconds_since(start);
+}
+
+// From the front, as many as find room; none where the first does not.
+std::vector<GpuTracer::Waiting> GpuTracer::take_batch(std::deque<Waiting>& waiting) const {
+    std::vector<Waiting> batch;
+    double nodes = 0.0;
+    std::uint64_t blocks = 0;
+    while (!waiting.empty() && batch.size() < MOST_TILES) {
+        const Waiting& next = waiting.front();
+        const bool fits_alone =
+            blocks_of(next.tile) <= head_blocks_ && next.nodes <= parameters_.node_capacity;
+        const bool fits =
+            blocks + blocks_of(next.tile) <= head_blocks_ && nodes + next.nodes <= most_nodes();
+        if (!(batch.empty() ? fits_alone : fits)) {
+            break;
+        }
+        batch.push_back(next);
+        nodes += next.nodes;
+        blocks += blocks_of(next.tile);
+        waiting.pop_front();
+    }
+    return batch;
+}
+
+void GpuTracer::run_batch(std::vector<Waiting>& batch) {
+    auto* const tiles = reinterpret_cast<TracedTile*>(tiles_.mapped);
+    auto* const block_tiles = reinterpret_cast<std::uint32_t*>(blocks_.mapped);
+    std::uint32_t blocks = 0;
+    for (std::uint32_t i = 0; i < batch.size(); ++i) {
+        TracedTile& tile = batch[i].tile;
+        tile.first_head = blocks * BLOCK_PIXELS;
+        tiles[i] = tile;
+        std::fill_n(block_tiles + blocks, blocks_of(tile), i);
+        blocks += blocks_of(tile);
+    }
+    parameters_.blocks = blocks;
+    const TraceState zeros{.dispatch_z = 1};
+    const vk::DeviceSize results_bytes = batch.size() * sizeof(TileResult);
+    const auto begin = [&](vk::CommandBuffer commands, vk::Pipeline pipeline) {
+        commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
+    };
+    const auto start = Clock::now();
+    gpu_.run([&](vk::CommandBuffer commands) {
+        commands.updateBuffer(*state_.handle, 0, sizeof(zeros), &zeros);
+        commands.fillBuffer(*results_.handle, 0, results_bytes, 0);
+        commands.fillBuffer(*heads_.handle, 0,
+                            vk::DeviceSize{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t), NO_NODE);
+        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *layout_, 0, descriptors_.set,
+                                    {});
+        commands.pushConstants<TraceParameters>(*layout_, vk::ShaderStageFlagBits::eCompute, 0,
+                                                parameters_);
+        begin(commands, *cull_);
+        commands.dispatch((parameters_.clusters + 63) / 64,
+                          static_cast<std::uint32_t>(batch.size()), 1);
+        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        begin(commands, *rasterise_);
+        commands.dispatchIndirect(*state_.handle, 0);
+        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        begin(commands, *walk_);
+        const std::uint32_t blocks_x = std::min(blocks, LARGEST_DISPATCH);
+        commands.dispatch(blocks_x, (blocks + blocks_x - 1) / blocks_x, 1);
+        commands.copyBuffer(*state_.handle, *results_back_.handle,
+                            vk::BufferCopy{.size = sizeof(TraceState)});
+        commands.copyBuffer(*results_.handle, *results_back_.handle,
+                            vk::BufferCopy{.dstOffset = sizeof(TraceState), .size = results_bytes});
+        app::memory_barrier(commands, ALL_WRITES, HOST_READS);
+    });
+    const double seconds = seconds_since(start);
+    TraceState state;
+    std::memcpy(&state, results_back_.mapped, sizeof(state));
+    const std::uint64_t nodes = std::min(state.nodes, parameters_.node_capacity);
+    ++statistics_.submissions;
+    statistics_.longest_submission_seconds =
+        std::max(statistics_.longest_submission_seconds, seconds);
+    statistics_.most_pool_bytes = std::max(
+        statistics_.most_pool_bytes,
+        std::uint64_t{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t) + nodes * sizeof(ListNode));
+    // Small submissions tell little of the speed, but always a lower bound.
+    const double speed = static_cast<double>(std::max<std::uint64_t>(nodes, 1)) / seconds;
+    nodes_per_second_ = speed > nodes_per_second_ ? std::min(speed, 2.0 * nodes_per_second_)
+                        : seconds > options_.submission_seconds ? 0.5 * (nodes_per_second_ + speed)
+                                                                : nodes_per_second_;
+}
+
+void GpuTracer::repeat(const Waiting& failed, const TileResult& result,
+                       std::deque<Waiting>& waiting) {
+    ++statistics_.repeated_tiles;
+    // Its own count is complete, unless clusters did not find room either.
+    waiting.push_front({failed.tile, std::max<double>(result.nodes, 1.5 * failed.nodes)});
+    if (waiting.front().nodes > parameters_.node_capacity) {
+        const Waiting whole = waiting.front();
+        waiting.pop_front();
+        split(whole, waiting);
+    }
+}
+
+// Into halves of the same pixels, so that the light does not change by it.
+void GpuTracer::split(const Waiting& whole, std::deque<Waiting>& waiting) {
+    ++statistics_.split_tiles;
+    Waiting first = whole;
+    Waiting second = whole;
+    if (whole.tile.width == 1 && whole.tile.height == 1) {
+        throw std::runtime_error("one ray meets more triangles than the pool has list nodes, " +
+                                 std::to_string(parameters_.node_capacity) +
+                                 "; allow more memory with --memory");
+    }
+    if (whole.tile.width >= whole.tile.height) {
+        first.tile.width /= 2;
+        second.tile.width -= first.tile.width;
+        second.tile.first_x += first.tile.width;
+    } else {
+        first.tile.height /= 2;
+        second.tile.height -= first.tile.height;
+        second.tile.first_y += first.tile.height;
+    }
+    first.nodes = second.nodes = 0.5 * whole.nodes;
+    waiting.push_front(second);
+    waiting.push_front(first);
+}
+
+}  // namespace
+
+std::uint64_t node_capacity(std::uint64_t pool_bytes) {
+    return std::min<std::uint64_t>((pool_bytes - pool_bytes / HEAD_SHARE) / sizeof(ListNode),
+                                   0xfffffff0U);
+}
+
+TileOptions suited_tiles(const TileOptions& options, const Extent& light_map,
+                         float pixels_per_texel, std::uint64_t pool_bytes) {
+    TileOptions tiles = options;
+    if (tiles.map_extent == 0) {
+        // A map texel has some eight pixels along each side: tiles fit well, at little cost.
+        const double side =
+            0.125 * pixels_per_texel * std::sqrt(static_cast<double>(light_map.texels()));
+        tiles.map_extent =
+            std::bit_ceil(static_cast<std::uint32_t>(std::clamp(side, 32.0, 2048.0)));
+    }
+    // Many tiles find room at a time, so that one that was taken for smaller than it is finds it,
+    // too.
+    tiles.max_nodes = static_cast<float>(node_capacity(pool_bytes) / 16);
+    return tiles;
+}
+
+std::unique_ptr<Tracer> make_gpu_tracer(app::Gpu& gpu, const TracedScene& scene,
+                                        const TileOptions& tile_options,
+                                        const GpuTracerOptions& options) {
+    return std::make_unique<GpuTracer>(gpu, scene, tile_options, options);
+}
+
+}  // namespace quadtile::baker

@@ -1,0 +1,65 @@
+// A finished light map, and what makes it fit for bilinear filtering.
+
+#pragma once
+
+#include "scene.hpp"
+#include "surface_map.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace quadtile::baker {
+
+struct LightMap {
+    Extent extent;
+    std::vector<glm::vec3> irradiance;  // by texel
+    // 0: nothing is known of this texel (no chart, or it was not reached by any ray, or it lies
+    // inside of something); 1: baked.
+    std::vector<std::uint8_t> known;
+    // Spherical harmonics of the incoming radiance times its cosine to the surface, where they were
+    // asked for: the bands 0 and 1 (Y00, Y1-1, Y10, Y11: of 1, y, z and x), each by texel; else
+    // empty. So the first is Y00 times the irradiance.
+    std::array<std::vector<glm::vec3>, 4> radiance_sh;
+};
+
+// Gives unknown texels the mean of their known neighbours (of 8), ring after ring, `rings` times;
+// `known` stays as it is.
+void dilate(LightMap& map, std::uint32_t rings);
+
+// Makes both sides of each seam agree: the edges that two triangles share in the scene (by
+// position, with normals within 30 degrees of each other) but not in the light map. Least squares
+// over the texels that bilinear filtering reads along the seams: the difference across the seam
+// against the change of the texels. Call it after dilate. Deterministic. Returns the number of
+// seams.
+std::size_t blend_seams(LightMap& map, const Scene& scene);
+
+enum class Quantity { irradiance, radiosity };
+
+// OpenEXR, 32-bit floats: R, G, B, and A: 1 where the texel is known. With spherical harmonics also
+// the layers sh0 to sh3 (sh0.R ...). Radiosity: albedo * irradiance + pi * emission. Attributes
+// name the quantity and the program. Gutters of radiosity are filled again, from the texels that
+// have coverage. Throws std::runtime_error with the file and the reason.
+void write_light_map(const std::filesystem::path& path, const LightMap& map,
+                     const SurfaceMap& surface, Quantity quantity);
+
+// The light map as a picture, tone mapped as white surfaces would look; unknown texels dark grey.
+// Throws as write_light_map does.
+void write_atlas_preview(const std::filesystem::path& path, const LightMap& map);
+
+struct PreviewOptions {
+    std::uint32_t width = 1280;
+    std::uint32_t height = 720;
+    std::optional<Camera> camera;   // none: the scene's, else one that sees all of it
+    std::optional<float> exposure;  // radiance that is shown almost white; none: automatic
+    glm::vec3 sky{0.0F};            // radiance
+    std::uint32_t threads = 0;      // 0: as many as there are processors
+};
+
+// The lit scene as a picture: albedo * irradiance / pi + emission with bilinear filtering of the
+// light map, tone mapped, the sky behind. Front faces only, so that one looks into rooms from
+// outside; 2 x 2 samples a pixel. Throws as write_light_map does.
+void write_scene_preview(const std::filesystem::path& path, const Scene& scene, const LightMap& map,
+                         const PreviewOptions& options);
+
+}  // namespace quadtile::baker

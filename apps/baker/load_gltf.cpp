@@ -1,0 +1,729 @@
+#include "load_file.hpp"
+
+// The implementation, with that of stb_image, is in tinygltf's library.
+#include <tiny_gltf.h>
+
+#include <glm/geometric.hpp>
+#include <glm/gtc/matrix_transform.hpp>
+#include <glm/gtc/quaternion.hpp>
+#include <glm/mat3x3.hpp>
+#include <glm/mat4x4.hpp>
+#include <glm/trigonometric.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <ranges>
+#include <set>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr std::array SUPPORTED_EXTENSIONS{"KHR_lights_punctual", "KHR_materials_emissive_strength",
+                                          "KHR_mesh_quantization"};
+constexpr std::size_t MAX_NESTING = 256;  // tinygltf reads JSON recursively
+constexpr std::size_t MAX_LIGHT_MAP_SIDE = 65536;
+
+// "mesh 3 'Walls'"
+std::string numbered(const std::string& thing, std::size_t index, const std::string& name) {
+    return thing + " " + std::to_string(index) + (name.empty() ? "" : " '" + name + "'");
+}
+
+// How deep the arrays and objects of a JSON text are nested.
+std::size_t nesting(std::string_view json) {
+    std::size_t depth = 0;
+    std::size_t deepest = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const char c = json[i];
+        if (in_string) {
+            i += c == '\\' ? 1 : 0;
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            deepest = std::max(deepest, ++depth);
+        } else if (c == ']' || c == '}') {
+            depth -= depth > 0 ? 1 : 0;
+        }
+    }
+    return deepest;
+}
+
+// tinygltf passes pictures in buffers without looking whether the buffer is so long, so these are
+// decoded later; of the others the bytes are kept.
+bool keep_picture(tinygltf::Image* image, int /*index*/, std::string* /*error*/,
+                  std::string* /*warning*/, int /*width*/, int /*height*/,
+                  const unsigned char* bytes, int size, void* /*user*/) {
+    if (image->bufferView < 0 && size > 0) {
+        image->image.assign(bytes, bytes + size);
+    }
+    return true;
+}
+
+std::string trimmed(std::string text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
+        text.pop_back();
+    }
+    return text;
+}
+
+tinygltf::Model parse(const std::filesystem::path& path, std::string bytes,
+                      std::vector<std::string>& warnings) {
+    constexpr std::size_t HEADER = 20;  // up to the JSON of a .glb file
+    const bool binary = bytes.starts_with("glTF");
+    if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - HEADER) {
+        refuse(path, "it is larger than 4 GiB");
+    }
+    std::string_view json = bytes;
+    if (binary && bytes.size() > HEADER) {
+        std::uint32_t length = 0;
+        std::memcpy(&length, &bytes[12], sizeof length);
+        json = json.substr(HEADER, length);
+    }
+    if (nesting(json) > MAX_NESTING) {
+        refuse(path, "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
+    }
+
+    const auto size = static_cast<unsigned int>(bytes.size());
+    bytes.append(HEADER, '\0');  // tinygltf 2.7 reads 8 bytes too far where a chunk is too long
+    tinygltf::TinyGLTF reader;
+    reader.SetImageLoader(keep_picture, nullptr);
+    const std::string folder = path.parent_path().string();
+    tinygltf::Model model;
+    std::string error;
+    std::string warning;
+    bool good = false;
+    try {
+        good =
+            binary
+                ? reader.LoadBinaryFromMemory(&model, &error, &warning,
+                                              reinterpret_cast<const unsigned char*>(bytes.data()),
+                                              size, folder)
+                : reader.LoadASCIIFromString(&model, &error, &warning, bytes.data(), size, folder);
+    } catch (const std::exception& exception) {
+        error = exception.what();
+    }
+    error = trimmed(error);
+    if (!good) {
+        refuse(path, error.empty() ? "it is not glTF 2.0" : error);
+    }
+    if (!error.empty()) {
+        warnings.push_back("the file is not quite glTF 2.0: " + error);
+    }
+    if (!trimmed(warning).empty()) {
+        warnings.push_back(trimmed(warning));
+    }
+    return model;
+}
+
+class GltfReader {
+ public:
+    GltfReader(const std::filesystem::path& path, const tinygltf::Model& model,
+               std::vector<std::string> warnings)
+        : path_(path), model_(model) {
+        file_.warnings = std::move(warnings);
+    }
+
+    FileScene read(LightMapCoordinates coordinates) {
+        coordinates_ = coordinates;
+        check_extensions();
+        read_light_map_size();
+        read_materials();
+        read_nodes();
+        warn_of_what_is_ignored();
+        return std::move(file_);
+    }
+
+ private:
+    // Where an accessor's elements are; in range.
+    struct Elements {
+        const unsigned char* data = nullptr;
+        std::size_t stride = 0;
+        std::size_t count = 0;
+        int component_type = 0;
+        bool normalized = false;
+    };
+
+    [[noreturn]] void fail(const std::string& why) const { refuse(path_, why); }
+
+    void check_extensions() const {
+        for (const std::string& name : model_.extensionsRequired) {
+            if (std::ranges::find(SUPPORTED_EXTENSIONS, name) == SUPPORTED_EXTENSIONS.end()) {
+                fail("it requires the extension '" + name +
+                     "', which is not supported; export the scene without it");
+            }
+        }
+    }
+
+    void read_light_map_size() {
+        const tinygltf::Value& extras = model_.asset.extras;
+        if (!extras.Has("lightmap_size")) {
+            return;
+        }
+        const tinygltf::Value& size = extras.Get("lightmap_size");
+        if (size.ArrayLen() == 2 && size.Get(0).IsInt() && size.Get(1).IsInt()) {
+            const auto width = static_cast<std::uint32_t>(size.Get(0).GetNumberAsInt());
+            const auto height = static_cast<std::uint32_t>(size.Get(1).GetNumberAsInt());
+            if (width - 1 < MAX_LIGHT_MAP_SIDE && height - 1 < MAX_LIGHT_MAP_SIDE) {  // wraps at 0
+                file_.scene.light_map_extent = Extent{width, height};
+                return;
+            }
+        }
+        file_.warnings.emplace_back(
+            "asset.extras.lightmap_size is not [width, height] in texels: ignored");
+    }
+
+    // Accessors.
+
+    [[nodiscard]] Elements elements(int index, int type, const std::string& place) const {
+        if (index < 0 || static_cast<std::size_t>(index) >= model_.accessors.size()) {
+            fail(place + " is accessor " + std::to_string(index) + ", which there is not");
+        }
+        const tinygltf::Accessor& accessor = model_.accessors[static_cast<std::size_t>(index)];
+        const std::string name = place + " (accessor " + std::to_string(index) + ")";
+        if (accessor.sparse.isSparse) {
+            fail(name +
+                 " is sparse, which is not supported; export the scene without sparse "
+                 "accessors");
+        }
+        const int component_size =
+            tinygltf::GetComponentSizeInBytes(static_cast<std::uint32_t>(accessor.componentType));
+        if (accessor.type != type || component_size <= 0) {
+            fail(name + " has a type that it cannot have");
+        }
+        const std::size_t size = static_cast<std::size_t>(component_size) *
+                                 static_cast<std::size_t>(tinygltf::GetNumComponentsInType(
+                                     static_cast<std::uint32_t>(type)));
+        const std::span<const unsigned char> bytes = buffer_view(accessor.bufferView, name);
+        const std::size_t view_stride =
+            model_.bufferViews[static_cast<std::size_t>(accessor.bufferView)].byteStride;
+        const std::size_t stride = view_stride == 0 ? size : view_stride;
+        if (accessor.byteOffset > bytes.size() || bytes.size() - accessor.byteOffset < size ||
+            stride < size || accessor.count == 0 ||
+            accessor.count - 1 > (bytes.size() - accessor.byteOffset - size) / stride) {
+            fail(name + " reaches beyond its buffer view, or is empty");
+        }
+        return {bytes.data() + accessor.byteOffset, stride, accessor.count, accessor.componentType,
+                accessor.normalized};
+    }
+
+    [[nodiscard]] std::span<const unsigned char> buffer_view(int index,
+                                                             const std::string& place) const {
+        if (index < 0 || static_cast<std::size_t>(index) >= model_.bufferViews.size()) {
+            fail(place + " has no buffer view: " + std::to_string(index));
+        }
+        const tinygltf::BufferView& view = model_.bufferViews[static_cast<std::size_t>(index)];
+        if (view.buffer < 0 || static_cast<std::size_t>(view.buffer) >= model_.buffers.size()) {
+            fail("buffer view " + std::to_string(index) + " has no buffer");
+        }
+        const std::vector<unsigned char>& bytes =
+            model_.buffers[static_cast<std::size_t>(view.buffer)].data;
+        if (view.byteOffset > bytes.size() || view.byteLength > bytes.size() - view.byteOffset) {
+            fail("buffer view " + std::to_string(index) + " reaches beyond its buffer");
+        }
+        return std::span(bytes).subspan(view.byteOffset, view.byteLength);
+    }
+
+    template <typename T>
+    static double component_as(const unsigned char* at, bool normalized) {
+        T value{};
+        std::memcpy(&value, at, sizeof value);
+        const auto number = static_cast<double>(value);
+        if constexpr (std::is_integral_v<T>) {
+            if (normalized) {
+                return std::max(number / static_cast<double>(std::numeric_limits<T>::max()), -1.0);
+            }
+        }
+        return number;
+    }
+
+    static double component(const Elements& from, std::size_t element, std::size_t index) {
+        const unsigned char* at = from.data + element * from.stride;
+        switch (from.component_type) {
+            case TINYGLTF_COMPONENT_TYPE_BYTE:
+                return component_as<std::int8_t>(at + index, from.normalized);
+            case TINYGLTF_COMPONENT_TYPE_UNSIGNED_BYTE:
+                return component_as<std::uint8_t>(at + index, from.normalized);
+            case TINYGLTF_COMPONENT_TYPE_SHORT:
+                return component_as<std::int16_t>(at + 2 * index, from.normalized);
+            case TINYGLTF_COMPONENT_TYPE_UNSIGNED_SHORT:
+                return component_as<std::uint16_t>(at + 2 * index, from.normalized);
+            case TINYGLTF_COMPONENT_TYPE_INT:
+                return component_as<std::int32_t>(at + 4 * index, from.normalized);
+            case TINYGLTF_COMPONENT_TYPE_UNSIGNED_INT:
+                return component_as<std::uint32_t>(at + 4 * index, from.normalized);
+            case TINYGLTF_COMPONENT_TYPE_FLOAT:
+                return component_as<float>(at + 4 * index, false);
+            default:
+                return component_as<double>(at + 8 * index, false);
+        }
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> read_indices(const tinygltf::Primitive& primitive,
+                                                          std::size_t vertices,
+                                                          const std::string& place) const {
+        std::vector<std::uint32_t> indices;
+        if (primitive.indices < 0) {
+            indices.resize(vertices);
+            for (std::size_t i = 0; i < vertices; ++i) {
+                indices[i] = static_cast<std::uint32_t>(i);
+            }
+            return indices;
+        }
+        const Elements from =
+            elements(primitive.indices, TINYGLTF_TYPE_SCALAR, place + ": its indices");
+        const bool whole = from.component_type == TINYGLTF_COMPONENT_TYPE_UNSIGNED_BYTE ||
+                           from.component_type == TINYGLTF_COMPONENT_TYPE_UNSIGNED_SHORT ||
+                           from.component_type == TINYGLTF_COMPONENT_TYPE_UNSIGNED_INT;
+        if (!whole || from.normalized) {
+            fail(place + ": its indices are not unsigned integers");
+        }
+        indices.reserve(from.count);
+        for (std::size_t i = 0; i < from.count; ++i) {
+            const double index = component(from, i, 0);
+            if (index >= static_cast<double>(vertices)) {
+                fail(place + ": index " + std::to_string(i) + " is of vertex " +
+                     std::to_string(static_cast<std::uint32_t>(index)) + ", but there are " +
+                     std::to_string(vertices));
+            }
+            indices.push_back(static_cast<std::uint32_t>(index));
+        }
+        return indices;
+    }
+
+    // Materials.
+
+    void read_materials() {
+        for (const tinygltf::Material& from : model_.materials) {
+            Material material;
+            material.name = from.name;
+            material.albedo = colour(from.pbrMetallicRoughness.baseColorFactor, glm::vec3(1.0F));
+            material.emission = colour(from.emissiveFactor, glm::vec3(0.0F));
+            const auto strength = from.extensions.find("KHR_materials_emissive_strength");
+            if (strength != from.extensions.end() && strength->second.Has("emissiveStrength")) {
+                material.emission *= static_cast<float>(
+                    strength->second.Get("emissiveStrength").GetNumberAsDouble());
+            }
+            material.double_sided = from.doubleSided;
+            material.albedo_texture = texture(from.pbrMetallicRoughness.baseColorTexture);
+            material.emission_texture = texture(from.emissiveTexture);
+            transparent_ += from.alphaMode != "OPAQUE" && !from.alphaMode.empty() ? 1 : 0;
+            file_.scene.materials.push_back(std::move(material));
+        }
+    }
+
+    static glm::vec3 colour(const std::vector<double>& from, const glm::vec3& otherwise) {
+        return from.size() < 3 ? otherwise : glm::vec3(from[0], from[1], from[2]);
+    }
+
+    // Each picture once; nothing, where it cannot be had.
+    std::optional<std::uint32_t> texture(const tinygltf::TextureInfo& info) {
+        if (info.index < 0) {
+            return std::nullopt;
+        }
+        transformed_textures_ += info.extensions.contains("KHR_texture_transform") ? 1 : 0;
+        const auto index = static_cast<std::size_t>(info.index);
+        const int source = index < model_.textures.size() ? model_.textures[index].source : -1;
+        if (source < 0 || static_cast<std::size_t>(source) >= model_.images.size()) {
+            file_.warnings.push_back("texture " + std::to_string(index) +
+                                     " has no picture that can be read: ignored");
+            return std::nullopt;
+        }
+        const auto known = pictures_.find(source);
+        if (known != pictures_.end()) {
+            return known->second;
+        }
+        std::optional<std::uint32_t>& picture = pictures_[source];
+        const tinygltf::Image& image = model_.images[static_cast<std::size_t>(source)];
+        const std::string name = numbered("picture", static_cast<std::size_t>(source),
+                                          image.name.empty() ? image.uri : image.name);
+        const std::span<const unsigned char> bytes =
+            image.bufferView < 0 ? std::span(image.image) : buffer_view(image.bufferView, name);
+        if (std::optional<Texture> decoded = decode_picture(bytes)) {
+            picture = static_cast<std::uint32_t>(file_.scene.textures.size());
+            file_.scene.textures.push_back(std::move(*decoded));
+        } else {
+            file_.warnings.push_back(name + " cannot be read: its materials are without it");
+        }
+        return picture;
+    }
+
+    // Nodes.
+
+    void read_nodes() {
+        struct Item {
+            int node;
+            glm::dmat4 parent;
+        };
+        std::vector<Item> items;  // the next one last
+        const auto push = [&](const std::vector<int>& nodes, const glm::dmat4& parent) {
+            for (const int node : std::views::reverse(nodes)) {
+                items.push_back({node, parent});
+            }
+        };
+        push(roots(), glm::dmat4(1.0));
+        std::vector<bool> seen(model_.nodes.size(), false);
+        while (!items.empty()) {
+            const Item item = items.back();
+            items.pop_back();
+            const auto index = static_cast<std::size_t>(item.node);
+            if (item.node < 0 || index >= model_.nodes.size()) {
+                fail("node " + std::to_string(item.node) + " is used, but there is none");
+            }
+            const tinygltf::Node& node = model_.nodes[index];
+            const std::string name = numbered("node", index, node.name);
+            if (seen[index]) {
+                fail(name + " is used twice; nodes must form a tree");
+            }
+            seen[index] = true;
+            const glm::dmat4 transform = item.parent * local_transform(node, name);
+            read_node(node, name, transform);
+            push(node.children, transform);
+        }
+    }
+
+    [[nodiscard]] std::vector<int> roots() const {
+        if (!model_.scenes.empty()) {
+            const auto scene = static_cast<std::size_t>(std::max(model_.defaultScene, 0));
+            if (scene >= model_.scenes.size()) {
+                fail("its default scene is " + std::to_string(scene) + ", which there is not");
+            }
+            return model_.scenes[scene].nodes;
+        }
+        std::set<int> children;
+        for (const tinygltf::Node& node : model_.nodes) {
+            children.insert(node.children.begin(), node.children.end());
+        }
+        std::vector<int> nodes;
+        for (int i = 0; i < static_cast<int>(model_.nodes.size()); ++i) {
+            if (!children.contains(i)) {
+                nodes.push_back(i);
+            }
+        }
+        return nodes;
+    }
+
+    [[nodiscard]] glm::dmat4 local_transform(const tinygltf::Node& node,
+                                             const std::string& name) const {
+        const auto has = [&](const std::vector<double>& numbers, std::size_t count) {
+            if (!numbers.empty() && numbers.size() != count) {
+                fail(name + ": its transform has " + counted(numbers.size(), "number") +
+                     " instead of " + std::to_string(count));
+            }
+            return !numbers.empty();
+        };
+        glm::dmat4 transform(1.0);
+        if (has(node.matrix, 16)) {
+            for (int i = 0; i < 16; ++i) {
+                transform[i / 4][i % 4] = node.matrix[static_cast<std::size_t>(i)];
+            }
+            return transform;
+        }
+        if (has(node.translation, 3)) {
+            const auto& t = node.translation;
+            transform = glm::translate(transform, glm::dvec3(t[0], t[1], t[2]));
+        }
+        if (has(node.rotation, 4)) {
+            const auto& r = node.rotation;
+            transform *= glm::mat4_cast(glm::normalize(glm::dquat(r[3], r[0], r[1], r[2])));
+        }
+        if (has(node.scale, 3)) {
+            const auto& s = node.scale;
+            transform = glm::scale(transform, glm::dvec3(s[0], s[1], s[2]));
+        }
+        return transform;
+    }
+
+    void read_node(const tinygltf::Node& node, const std::string& name,
+                   const glm::dmat4& transform) {
+        if (node.mesh >= 0) {
+            if (static_cast<std::size_t>(node.mesh) >= model_.meshes.size()) {
+                fail(name + " has mesh " + std::to_string(node.mesh) + ", which there is not");
+            }
+            skinned_ += node.skin >= 0 ? 1 : 0;
+            const auto mesh = static_cast<std::size_t>(node.mesh);
+            for (std::size_t i = 0; i < model_.meshes[mesh].primitives.size(); ++i) {
+                read_primitive(mesh, i, transform);
+            }
+        }
+        if (node.camera >= 0 && !file_.scene.camera) {
+            read_camera(node.camera, transform);
+        }
+        const auto light = node.extensions.find("KHR_lights_punctual");
+        if (light != node.extensions.end() && light->second.Has("light")) {
+            read_light(light->second.Get("light").GetNumberAsInt(), name, transform);
+        }
+    }
+
+    void read_camera(int index, const glm::dmat4& transform) {
+        if (static_cast<std::size_t>(index) >= model_.cameras.size()) {
+            fail("camera " + std::to_string(index) + " is used, but there is none");
+        }
+        const tinygltf::Camera& from = model_.cameras[static_cast<std::size_t>(index)];
+        const double field = glm::degrees(from.perspective.yfov);
+        if (from.type != "perspective" || !(field > 0.0 && field < 180.0)) {
+            return;
+        }
+        Camera camera;
+        camera.position = glm::vec3(transform[3]);
+        camera.target = glm::vec3(transform[3] - transform[2]);  // it looks along -Z
+        camera.vertical_field_degrees = static_cast<float>(field);
+        file_.scene.camera = camera;
+    }
+
+    void read_light(int index, const std::string& place, const glm::dmat4& transform) {
+        if (index < 0 || static_cast<std::size_t>(index) >= model_.lights.size()) {
+            fail(place + " has light " + std::to_string(index) + ", which there is not");
+        }
+        const tinygltf::Light& light = model_.lights[static_cast<std::size_t>(index)];
+        const glm::dvec3 direction = -glm::dvec3(transform[2]);
+        if (light.type != "directional" || !(glm::length(direction) > 0.0)) {
+            ++ignored_lights_;
+            return;
+        }
+        Sun sun;
+        sun.direction = glm::vec3(glm::normalize(direction));
+        sun.irradiance = colour(light.color, glm::vec3(1.0F)) * static_cast<float>(light.intensity);
+        file_.scene.suns.push_back(sun);
+    }
+
+    // Meshes.
+
+    void read_primitive(std::size_t mesh_index, std::size_t index, const glm::dmat4& transform) {
+        const tinygltf::Mesh& mesh = model_.meshes[mesh_index];
+        const tinygltf::Primitive& primitive = mesh.primitives[index];
+        const std::string place =
+            numbered("mesh", mesh_index, mesh.name) + ", primitive " + std::to_string(index);
+        const bool triangles = primitive.mode == TINYGLTF_MODE_TRIANGLES ||
+                               primitive.mode == TINYGLTF_MODE_TRIANGLE_STRIP ||
+                               primitive.mode == TINYGLTF_MODE_TRIANGLE_FAN;
+        if (!triangles) {
+            ++ignored_primitives_;
+            return;
+        }
+        morphed_ += primitive.targets.empty() ? 0 : 1;
+        const auto position = primitive.attributes.find("POSITION");
+        if (position == primitive.attributes.end()) {
+            fail(place + " has no positions");
+        }
+        const Elements positions =
+            elements(position->second, TINYGLTF_TYPE_VEC3, place + ": its POSITION");
+        const std::size_t first = file_.scene.positions.size();
+        if (positions.count > std::numeric_limits<std::uint32_t>::max() - first) {
+            fail("it has more than 4294967295 vertices");
+        }
+        file_.parts.push_back({file_.scene.triangles.size(), place});
+        read_vertices(primitive, positions, place, transform);
+
+        const bool mirrored = glm::determinant(glm::dmat3(transform)) < 0.0;
+        add_triangles(primitive, read_indices(primitive, positions.count, place),
+                      static_cast<std::uint32_t>(first), mirrored, place);
+    }
+
+    [[nodiscard]] std::uint32_t material_of(const tinygltf::Primitive& primitive,
+                                            const std::string& place) {
+        if (primitive.material < 0) {
+            if (!default_material_) {
+                default_material_ = static_cast<std::uint32_t>(file_.scene.materials.size());
+                file_.scene.materials.emplace_back();
+            }
+            return *default_material_;
+        }
+        if (static_cast<std::size_t>(primitive.material) >= model_.materials.size()) {
+            fail(place + " has material " + std::to_string(primitive.material) +
+                 ", which there is not");
+        }
+        return static_cast<std::uint32_t>(primitive.material);
+    }
+
+    [[nodiscard]] std::optional<Elements> attribute(const tinygltf::Primitive& primitive,
+                                                    const std::string& attribute_name, int type,
+                                                    std::size_t count,
+                                                    const std::string& place) const {
+        const auto found = primitive.attributes.find(attribute_name);
+        if (found == primitive.attributes.end()) {
+            return std::nullopt;
+        }
+        const Elements from = elements(found->second, type, place + ": its " + attribute_name);
+        if (from.count != count) {
+            fail(place + ": its " + attribute_name + " is of " + counted(from.count, "vertex") +
+                 ", its POSITION of " + std::to_string(count));
+        }
+        return from;
+    }
+
+    void read_vertices(const tinygltf::Primitive& primitive, const Elements& positions,
+                       const std::string& place, const glm::dmat4& transform) {
+        Scene& scene = file_.scene;
+        const std::size_t count = positions.count;
+        const auto normals = attribute(primitive, "NORMAL", TINYGLTF_TYPE_VEC3, count, place);
+        const auto textures =
+            attribute(primitive, "TEXCOORD_" + std::to_string(texture_set(primitive)),
+                      TINYGLTF_TYPE_VEC2, count, place);
+        std::optional<Elements> light_map;
+        if (coordinates_ == LightMapCoordinates::read) {
+            light_map = attribute(primitive, "TEXCOORD_1", TINYGLTF_TYPE_VEC2, count, place);
+            if (light_map.has_value() == scene.light_map_coordinates.empty() &&
+                !scene.positions.empty()) {
+                fail((light_map ? file_.parts.front().name : place) +
+                     " has no light map coordinates (TEXCOORD_1), but other meshes have; unwrap "
+                     "all of it anew, with --unwrap");
+            }
+        }
+
+        // The inverse transpose times the determinant: it also does for transforms that flatten.
+        const glm::dmat3 linear(transform);
+        const glm::dmat3 cofactors(glm::cross(linear[1], linear[2]),
+                                   glm::cross(linear[2], linear[0]),
+                                   glm::cross(linear[0], linear[1]));
+        const double sign = glm::determinant(linear) < 0.0 ? -1.0 : 1.0;
+        for (std::size_t i = 0; i < count; ++i) {
+            scene.positions.emplace_back(transform * glm::dvec4(vector(positions, i), 1.0));
+            glm::dvec3 normal(0.0);
+            if (normals) {
+                normal = sign * (cofactors * vector(*normals, i));
+                const double length = glm::length(normal);
+                normal = length > 0.0 ? normal / length : glm::dvec3(0.0);
+            }
+            scene.normals.emplace_back(normal);
+            scene.texture_coordinates.push_back(textures ? coordinates(*textures, i)
+                                                         : glm::vec2(0.0F));
+            if (light_map) {
+                scene.light_map_coordinates.push_back(coordinates(*light_map, i));
+            }
+        }
+    }
+
+    static glm::dvec3 vector(const Elements& from, std::size_t i) {
+        return {component(from, i, 0), component(from, i, 1), component(from, i, 2)};
+    }
+
+    static glm::vec2 coordinates(const Elements& from, std::size_t i) {
+        return {component(from, i, 0), component(from, i, 1)};
+    }
+
+    // Which of its texture coordinates a primitive's textures use. A scene has one set of them.
+    int texture_set(const tinygltf::Primitive& primitive) {
+        const auto index = static_cast<std::size_t>(primitive.material);
+        if (primitive.material < 0 || index >= model_.materials.size()) {
+            return 0;
+        }
+        const tinygltf::Material& material = model_.materials[index];
+        const tinygltf::TextureInfo& albedo = material.pbrMetallicRoughness.baseColorTexture;
+        const tinygltf::TextureInfo& emission = material.emissiveTexture;
+        if (albedo.index < 0) {
+            return emission.index < 0 ? 0 : emission.texCoord;
+        }
+        two_sets_ += emission.index >= 0 && emission.texCoord != albedo.texCoord ? 1 : 0;
+        return albedo.texCoord;
+    }
+
+    void add_triangles(const tinygltf::Primitive& primitive,
+                       const std::vector<std::uint32_t>& indices, std::uint32_t first,
+                       bool mirrored, const std::string& place) {
+        const std::uint32_t material = material_of(primitive, place);
+        const auto add = [&](std::size_t a, std::size_t b, std::size_t c) {
+            if (mirrored) {
+                std::swap(b, c);
+            }
+            file_.scene.triangles.push_back(
+                {{first + indices[a], first + indices[b], first + indices[c]}, material});
+        };
+        if (primitive.mode == TINYGLTF_MODE_TRIANGLES) {
+            if (indices.size() % 3 != 0) {
+                fail(place + " has " + std::to_string(indices.size()) +
+                     " indices, which is not a multiple of 3");
+            }
+            for (std::size_t i = 0; i < indices.size(); i += 3) {
+                add(i, i + 1, i + 2);
+            }
+            return;
+        }
+        for (std::size_t i = 2; i < indices.size(); ++i) {
+            if (primitive.mode == TINYGLTF_MODE_TRIANGLE_FAN) {
+                add(0, i - 1, i);
+            } else {
+                add(i - 2, i % 2 == 0 ? i - 1 : i, i % 2 == 0 ? i : i - 1);
+            }
+        }
+    }
+
+    void warn_of_what_is_ignored() {
+        warn(ignored_lights_, "light", " ignored: only directional ones are supported");
+        warn(ignored_primitives_, "primitive", " of points or lines ignored");
+        warn(skinned_, "mesh with a skin", " baked without it", "meshes with a skin");
+        warn(morphed_, "primitive", " with morph targets baked without them");
+        warn(transparent_, "material", " with transparency baked as opaque");
+        warn(transformed_textures_, "texture",
+             " with KHR_texture_transform: the transform is ignored");
+        warn(two_sets_, "primitive",
+             " whose textures use different coordinates: those of the base colour are used");
+    }
+
+    void warn(std::size_t count, const std::string& thing, const std::string& rest,
+              const std::string& things = {}) {
+        if (count > 0) {
+            file_.warnings.push_back((count > 1 && !things.empty()
+                                          ? std::to_string(count) + " " + things
+                                          : counted(count, thing)) +
+                                     rest);
+        }
+    }
+
+    const std::filesystem::path& path_;
+    const tinygltf::Model& model_;
+    FileScene file_;
+    LightMapCoordinates coordinates_ = LightMapCoordinates::read;
+    std::map<int, std::optional<std::uint32_t>> pictures_;  // the textures that they became
+    std::optional<std::uint32_t> default_material_;
+
+    std::size_t ignored_lights_ = 0;
+    std::size_t ignored_primitives_ = 0;
+    std::size_t skinned_ = 0;
+    std::size_t morphed_ = 0;
+    std::size_t transparent_ = 0;
+    std::size_t transformed_textures_ = 0;
+    std::size_t two_sets_ = 0;
+};
+
+}  // namespace
+
+std::optional<Texture> decode_picture(std::span<const unsigned char> bytes) {
+    if (bytes.empty() || bytes.size() > std::numeric_limits<int>::max()) {
+        return std::nullopt;
+    }
+    tinygltf::Image image;
+    std::string error;
+    std::string warning;
+    if (!tinygltf::LoadImageData(&image, 0, &error, &warning, 0, 0, bytes.data(),
+                                 static_cast<int>(bytes.size()), nullptr) ||
+        image.width <= 0 || image.height <= 0 || image.component != 4) {
+        return std::nullopt;
+    }
+    Texture texture;
+    texture.extent = {static_cast<std::uint32_t>(image.width),
+                      static_cast<std::uint32_t>(image.height)};
+    const std::size_t channel_bytes = image.bits == 16 ? 2 : 1;
+    if (image.image.size() != texture.extent.texels() * 4 * channel_bytes) {
+        return std::nullopt;
+    }
+    texture.texels.resize(texture.extent.texels());
+    for (std::size_t i = 0; i < texture.texels.size() * 4; ++i) {
+        // Of 16 bits the upper 8, which come last.
+        texture.texels[i / 4][i % 4] = image.image[i * channel_bytes + channel_bytes - 1];
+    }
+    return texture;
+}
+
+FileScene read_gltf(const std::filesystem::path& path, std::string bytes,
+                    LightMapCoordinates coordinates) {
+    std::vector<std::string> warnings;
+    const tinygltf::Model model = parse(path, std::move(bytes), warnings);
+    return GltfReader(path, model, std::move(warnings)).read(coordinates);
+}
+
+}  // namespace quadtile::baker

@@ -1,0 +1,285 @@
+#include "load_file.hpp"
+
+#include <tiny_obj_loader.h>
+
+#include <glm/geometric.hpp>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <unordered_map>
+
+namespace quadtile::baker {
+
+namespace {
+
+// Twice the signed area.
+double side(const glm::dvec2& a, const glm::dvec2& b, const glm::dvec2& c) {
+    return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+}
+
+// A polygon, which may be concave, cut into triangles; by its corners. Ears are cut off one after
+// the other (Meisters 1975).
+std::vector<std::array<std::uint32_t, 3>> triangulate(const std::vector<glm::dvec3>& corners) {
+    const auto count = static_cast<std::uint32_t>(corners.size());
+    glm::dvec3 normal(0.0);  // Newell's
+    for (std::uint32_t i = 0; i < count; ++i) {
+        normal += glm::cross(corners[i], corners[(i + 1) % count]);
+    }
+    // Seen along the axis that is closest to the normal, so that it is counter-clockwise.
+    const glm::dvec3 size = glm::abs(normal);
+    const int axis = size.x > size.y ? (size.x > size.z ? 0 : 2) : (size.y > size.z ? 1 : 2);
+    const int u = (axis + 1) % 3;
+    const int v = (axis + 2) % 3;
+    std::vector<glm::dvec2> flat;
+    flat.reserve(count);
+    for (const glm::dvec3& corner : corners) {
+        flat.push_back(normal[axis] < 0.0 ? glm::dvec2(corner[v], corner[u])
+                                          : glm::dvec2(corner[u], corner[v]));
+    }
+
+    std::vector<std::uint32_t> left(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        left[i] = i;
+    }
+    const auto is_ear = [&](std::size_t at) {
+        const glm::dvec2 a = flat[left[(at + left.size() - 1) % left.size()]];
+        const glm::dvec2 b = flat[left[at]];
+        const glm::dvec2 c = flat[left[(at + 1) % left.size()]];
+        if (!(side(a, b, c) > 0.0)) {
+            return false;
+        }
+        for (const std::uint32_t i : left) {
+            const glm::dvec2 p = flat[i];
+            if (p != a && p != b && p != c && side(a, b, p) >= 0.0 && side(b, c, p) >= 0.0 &&
+                side(c, a, p) >= 0.0) {
+                return false;
+            }
+        }
+        return true;
+    };
+    std::vector<std::array<std::uint32_t, 3>> triangles;
+    while (left.size() > 3) {
+        std::size_t ear = 1;  // where there is none, the polygon is damaged: any will do
+        for (std::size_t i = 1; i <= left.size(); ++i) {
+            if (is_ear(i % left.size())) {
+                ear = i % left.size();
+                break;
+            }
+        }
+        triangles.push_back({left[(ear + left.size() - 1) % left.size()], left[ear],
+                             left[(ear + 1) % left.size()]});
+        left.erase(left.begin() + static_cast<std::ptrdiff_t>(ear));
+    }
+    triangles.push_back({left[0], left[1], left[2]});
+    return triangles;
+}
+
+struct IndexHash {
+    std::size_t operator()(const std::array<int, 3>& indices) const {
+        std::uint64_t hash = 0;
+        for (const int index : indices) {
+            hash = (hash ^ static_cast<std::uint32_t>(index)) * 0x9e3779b97f4a7c15U;
+            hash ^= hash >> 29U;
+        }
+        return hash;
+    }
+};
+
+class ObjReader {
+ public:
+    explicit ObjReader(const std::filesystem::path& path) : path_(path) {}
+
+    FileScene read(const std::string& bytes, LightMapCoordinates coordinates) {
+        parse(bytes);
+        read_materials();
+        bool some_without = false;
+        bool some_with = false;
+        std::string without;
+        for (std::size_t i = 0; i < shapes_.size(); ++i) {
+            const tinyobj::shape_t& shape = shapes_[i];
+            const std::string name =
+                "object " + std::to_string(i) + (shape.name.empty() ? "" : " '" + shape.name + "'");
+            file_.parts.push_back({file_.scene.triangles.size(), name});
+            read_shape(shape, name);
+            for (const tinyobj::index_t& index : shape.mesh.indices) {
+                (index.texcoord_index < 0 ? some_without : some_with) = true;
+                if (index.texcoord_index < 0 && without.empty()) {
+                    without = name;
+                }
+            }
+        }
+        if (coordinates == LightMapCoordinates::read && some_with) {
+            if (some_without) {
+                refuse(path_, without +
+                                  " has faces without light map coordinates (vt), but other "
+                                  "faces have them; unwrap all of it anew, with --unwrap");
+            }
+            file_.scene.light_map_coordinates = file_.scene.texture_coordinates;
+        }
+        return std::move(file_);
+    }
+
+ private:
+    void parse(const std::string& bytes) {
+        std::istringstream stream(bytes);
+        const std::string folder = path_.parent_path().string();
+        tinyobj::MaterialFileReader material_reader(folder.empty() ? "." : folder);
+        std::string error;
+        std::string warning;
+        bool good = false;
+        try {
+            // Not triangulated: the library has room for 255 corners of a face, and takes concave
+            // ones for convex.
+            good = tinyobj::LoadObj(&attributes_, &shapes_, &materials_, &warning, &error, &stream,
+                                    &material_reader, false, false);
+        } catch (const std::exception& exception) {
+            error = exception.what();
+        }
+        if (!good) {
+            refuse(path_, error.empty() ? "it is not an OBJ file" : first_line(error));
+        }
+        if (!warning.empty()) {
+            file_.warnings.push_back(first_line(warning));
+        }
+    }
+
+    static std::string first_line(const std::string& text) {
+        return text.substr(0, text.find('\n'));
+    }
+
+    void read_materials() {
+        for (const tinyobj::material_t& from : materials_) {
+            Material material;
+            material.name = from.name;
+            material.albedo = {from.diffuse[0], from.diffuse[1], from.diffuse[2]};
+            material.emission = {from.emission[0], from.emission[1], from.emission[2]};
+            material.albedo_texture = texture(from.diffuse_texname);
+            material.emission_texture = texture(from.emissive_texname);
+            file_.scene.materials.push_back(std::move(material));
+        }
+    }
+
+    std::optional<std::uint32_t> texture(const std::string& name) {
+        if (name.empty()) {
+            return std::nullopt;
+        }
+        const auto known = textures_.find(name);
+        if (known != textures_.end()) {
+            return known->second;
+        }
+        std::optional<std::uint32_t>& index = textures_[name];
+        std::optional<Texture> decoded;
+        if (const std::optional<std::string> bytes = read_bytes(path_.parent_path() / name)) {
+            decoded = decode_picture(
+                {reinterpret_cast<const unsigned char*>(bytes->data()), bytes->size()});
+        }
+        if (decoded) {
+            index = static_cast<std::uint32_t>(file_.scene.textures.size());
+            file_.scene.textures.push_back(std::move(*decoded));
+        } else {
+            file_.warnings.push_back("the picture '" + name +
+                                     "' cannot be read: its materials are without it");
+        }
+        return index;
+    }
+
+    void read_shape(const tinyobj::shape_t& shape, const std::string& name) {
+        const tinyobj::mesh_t& mesh = shape.mesh;
+        std::size_t corners = 0;
+        for (const unsigned char count : mesh.num_face_vertices) {
+            corners += count;
+        }
+        if (corners != mesh.indices.size() ||
+            mesh.material_ids.size() != mesh.num_face_vertices.size()) {
+            refuse(path_, name + " has a face of more than 255 corners; export it as triangles");
+        }
+        std::size_t first = 0;
+        std::vector<std::uint32_t> vertices;
+        std::vector<glm::dvec3> positions;
+        for (std::size_t face = 0; face < mesh.num_face_vertices.size(); ++face) {
+            vertices.clear();
+            positions.clear();
+            for (std::size_t i = 0; i < mesh.num_face_vertices[face]; ++i) {
+                vertices.push_back(vertex(mesh.indices[first + i], name));
+                positions.emplace_back(file_.scene.positions[vertices.back()]);
+            }
+            first += vertices.size();
+            if (vertices.size() < 3) {
+                continue;
+            }
+            const std::uint32_t material = material_of(mesh.material_ids[face]);
+            for (const std::array<std::uint32_t, 3>& triangle : triangulate(positions)) {
+                file_.scene.triangles.push_back(
+                    {{vertices[triangle[0]], vertices[triangle[1]], vertices[triangle[2]]},
+                     material});
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint32_t material_of(int id) {
+        if (id >= 0 && static_cast<std::size_t>(id) < materials_.size()) {
+            return static_cast<std::uint32_t>(id);
+        }
+        if (!default_material_) {
+            default_material_ = static_cast<std::uint32_t>(file_.scene.materials.size());
+            file_.scene.materials.emplace_back();
+        }
+        return *default_material_;
+    }
+
+    std::uint32_t vertex(const tinyobj::index_t& index, const std::string& name) {
+        const std::array<int, 3> key{index.vertex_index, index.normal_index, index.texcoord_index};
+        const auto [found, is_new] =
+            vertices_.try_emplace(key, static_cast<std::uint32_t>(file_.scene.positions.size()));
+        if (!is_new) {
+            return found->second;
+        }
+        if (index.vertex_index < 0) {
+            refuse(path_, name + " has a face without a vertex");
+        }
+        Scene& scene = file_.scene;
+        scene.positions.push_back(vector(attributes_.vertices, index.vertex_index, name));
+        scene.normals.push_back(index.normal_index < 0
+                                    ? glm::vec3(0.0F)
+                                    : vector(attributes_.normals, index.normal_index, name));
+        glm::vec2 coordinates(0.0F);
+        if (index.texcoord_index >= 0) {
+            const std::size_t at = 2 * static_cast<std::size_t>(index.texcoord_index);
+            if (at + 1 >= attributes_.texcoords.size()) {
+                refuse(path_, name + " uses a vt that there is not");
+            }
+            coordinates = {attributes_.texcoords[at], 1.0F - attributes_.texcoords[at + 1]};
+        }
+        scene.texture_coordinates.push_back(coordinates);
+        return found->second;
+    }
+
+    [[nodiscard]] glm::vec3 vector(const std::vector<tinyobj::real_t>& numbers, int index,
+                                   const std::string& name) const {
+        const std::size_t at = 3 * static_cast<std::size_t>(index);
+        if (at + 2 >= numbers.size()) {
+            refuse(path_, name + " uses a v or vn that there is not");
+        }
+        return {numbers[at], numbers[at + 1], numbers[at + 2]};
+    }
+
+    const std::filesystem::path& path_;
+    tinyobj::attrib_t attributes_;
+    std::vector<tinyobj::shape_t> shapes_;
+    std::vector<tinyobj::material_t> materials_;
+    FileScene file_;
+    std::map<std::string, std::optional<std::uint32_t>> textures_;
+    std::unordered_map<std::array<int, 3>, std::uint32_t, IndexHash> vertices_;
+    std::optional<std::uint32_t> default_material_;
+};
+
+}  // namespace
+
+FileScene read_obj(const std::filesystem::path& path, const std::string& bytes,
+                   LightMapCoordinates coordinates) {
+    return ObjReader(path).read(bytes, coordinates);
+}
+
+}  // namespace quadtile::baker

@@ -1,0 +1,256 @@
+#include "load_file.hpp"
+
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <stdexcept>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr std::uint32_t UNUSED = std::numeric_limits<std::uint32_t>::max();
+
+// Coordinates that rounding has moved out of the light map are moved back.
+constexpr float COORDINATE_TOLERANCE = 1e-4F;
+
+bool finite(const glm::vec3& v) {
+    return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+}
+
+bool finite(const glm::vec2& v) {
+    return std::isfinite(v.x) && std::isfinite(v.y);
+}
+
+bool usable_normal(const glm::vec3& normal) {
+    return finite(normal) && std::isnormal(glm::dot(normal, normal));
+}
+
+// Twice the triangle's area, along its normal.
+glm::dvec3 area_vector(const Scene& scene, const Triangle& triangle) {
+    const glm::dvec3 a(scene.positions[triangle.vertices[0]]);
+    const glm::dvec3 b(scene.positions[triangle.vertices[1]]);
+    const glm::dvec3 c(scene.positions[triangle.vertices[2]]);
+    return glm::cross(b - a, c - a);
+}
+
+enum class Verdict { good, not_finite, without_area, coordinates_not_finite };
+
+Verdict judge(const Scene& scene, const Triangle& triangle) {
+    for (const std::uint32_t vertex : triangle.vertices) {
+        if (!finite(scene.positions[vertex])) {
+            return Verdict::not_finite;
+        }
+    }
+    // As what comes later computes it, in 32-bit floats: neither zero nor beyond all numbers.
+    const glm::vec3 area(area_vector(scene, triangle));
+    const float length_squared = glm::dot(area, area);
+    if (!std::isfinite(length_squared)) {
+        return Verdict::not_finite;
+    }
+    if (!std::isnormal(length_squared)) {
+        return Verdict::without_area;
+    }
+    if (!scene.light_map_coordinates.empty()) {
+        for (const std::uint32_t vertex : triangle.vertices) {
+            if (!finite(scene.light_map_coordinates[vertex])) {
+                return Verdict::coordinates_not_finite;
+            }
+        }
+    }
+    return Verdict::good;
+}
+
+// Checks what a file has, and makes of it what load_scene promises.
+class Finisher {
+ public:
+    Finisher(const std::filesystem::path& path, FileScene file)
+        : path_(path), file_(std::move(file)), copies_(file_.scene.positions.size(), UNUSED) {}
+
+    LoadedScene finish() {
+        take_triangles();
+        Scene& scene = result_.scene;
+        scene.materials = std::move(file_.scene.materials);
+        scene.textures = std::move(file_.scene.textures);
+        scene.suns = std::move(file_.scene.suns);
+        scene.light_map_extent = file_.scene.light_map_extent;
+        scene.camera = file_.scene.camera;
+        if (scene.textures.empty()) {
+            scene.texture_coordinates = {};
+        }
+        check_materials();
+        std::ranges::move(warnings_, std::back_inserter(file_.warnings));
+        result_.warnings = std::move(file_.warnings);
+        return std::move(result_);
+    }
+
+ private:
+    void take_triangles() {
+        std::array<std::size_t, 4> counts{};  // by Verdict
+        const Scene& from = file_.scene;
+        for (std::size_t i = 0; i < from.triangles.size(); ++i) {
+            const Triangle& triangle = from.triangles[i];
+            const Verdict verdict = judge(from, triangle);
+            ++counts[static_cast<std::size_t>(verdict)];
+            if (verdict != Verdict::good) {
+                continue;
+            }
+            if (!from.light_map_coordinates.empty()) {
+                check_coordinates(i);
+            }
+            const glm::vec3 plane_normal(glm::normalize(area_vector(from, triangle)));
+            Triangle taken = triangle;
+            for (std::uint32_t& vertex : taken.vertices) {
+                vertex = take_vertex(vertex, plane_normal);
+            }
+            result_.scene.triangles.push_back(taken);
+        }
+        warn(counts[1], "triangle", " with vertices that are not finite left out");
+        warn(counts[2], "triangle", " without area left out");
+        warn(counts[3], "triangle", " with light map coordinates that are not finite left out");
+        warn(flat_corners_, "corner",
+             " of triangles without a normal: the normal of the triangle's plane is used");
+        if (result_.scene.triangles.empty()) {
+            refuse(path_, from.triangles.empty()
+                              ? "it has no triangles"
+                              : "none of its " + counted(from.triangles.size(), "triangle") +
+                                    " is finite and has an area");
+        }
+    }
+
+    // Each vertex of the file once, but corners that need the normal of their own triangle.
+    std::uint32_t take_vertex(std::uint32_t vertex, const glm::vec3& plane_normal) {
+        const Scene& from = file_.scene;
+        Scene& to = result_.scene;
+        const bool flat = !usable_normal(from.normals[vertex]);
+        if (!flat && copies_[vertex] != UNUSED) {
+            return copies_[vertex];
+        }
+        const auto copy = static_cast<std::uint32_t>(to.positions.size());
+        if (copy == UNUSED) {
+            refuse(path_, "it has more than 4294967295 vertices");
+        }
+        copies_[vertex] = copy;
+        flat_corners_ += flat ? 1 : 0;
+        to.positions.push_back(from.positions[vertex]);
+        to.normals.push_back(flat ? plane_normal : glm::normalize(from.normals[vertex]));
+        const glm::vec2 texture_coordinates = from.texture_coordinates[vertex];
+        to.texture_coordinates.push_back(finite(texture_coordinates) ? texture_coordinates
+                                                                     : glm::vec2(0.0F));
+        if (!from.light_map_coordinates.empty()) {
+            const glm::vec2 coordinates = from.light_map_coordinates[vertex];
+            to.light_map_coordinates.emplace_back(std::clamp(coordinates.x, 0.0F, 1.0F),
+                                                  std::clamp(coordinates.y, 0.0F, 1.0F));
+        }
+        return copy;
+    }
+
+    void check_coordinates(std::size_t index) const {
+        const Triangle& triangle = file_.scene.triangles[index];
+        for (const std::uint32_t vertex : triangle.vertices) {
+            const glm::vec2 at = file_.scene.light_map_coordinates[vertex];
+            const float low = std::min(at.x, at.y);
+            const float high = std::max(at.x, at.y);
+            if (low < -COORDINATE_TOLERANCE || high > 1.0F + COORDINATE_TOLERANCE) {
+                refuse(path_, place(index) + " has light map coordinates outside 0..1: (" +
+                                  std::to_string(at.x) + ", " + std::to_string(at.y) +
+                                  "); unwrap the scene anew, with --unwrap");
+            }
+        }
+    }
+
+    // "triangle 3 of mesh 0 'Walls', primitive 1", counted from 0
+    [[nodiscard]] std::string place(std::size_t triangle) const {
+        const auto next =
+            std::ranges::upper_bound(file_.parts, triangle, {}, &FileScene::Part::first_triangle);
+        if (next == file_.parts.begin()) {
+            return "triangle " + std::to_string(triangle);
+        }
+        const FileScene::Part& part = *std::prev(next);
+        return "triangle " + std::to_string(triangle - part.first_triangle) + " of " + part.name;
+    }
+
+    void check_materials() {
+        std::size_t clamped = 0;
+        std::size_t dark = 0;
+        for (Material& material : result_.scene.materials) {
+            const glm::vec3 albedo = material.albedo;
+            const glm::vec3 emission = material.emission;
+            for (int i = 0; i < 3; ++i) {
+                // std::clamp would leave NaN.
+                material.albedo[i] = albedo[i] > 0.0F ? std::min(albedo[i], 1.0F) : 0.0F;
+                const bool emits = std::isfinite(emission[i]) && emission[i] > 0.0F;
+                material.emission[i] = emits ? emission[i] : 0.0F;
+            }
+            clamped += material.albedo != albedo ? 1 : 0;
+            dark += material.emission != emission ? 1 : 0;
+        }
+        warn(clamped, "material", " with albedo outside 0..1: clamped");
+        warn(dark, "material", " with emission that is negative or not finite: taken as 0");
+    }
+
+    void warn(std::size_t count, const std::string& thing, const std::string& rest) {
+        if (count > 0) {
+            warnings_.push_back(counted(count, thing) + rest);
+        }
+    }
+
+    const std::filesystem::path& path_;
+    FileScene file_;
+    LoadedScene result_;
+    std::vector<std::string> warnings_;
+    std::vector<std::uint32_t> copies_;  // by vertex of the file
+    std::size_t flat_corners_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::string> read_bytes(const std::filesystem::path& path) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        return std::nullopt;  // which opens, and then has no end
+    }
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) {
+        return std::nullopt;
+    }
+    std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    if (stream.bad()) {
+        return std::nullopt;
+    }
+    return bytes;
+}
+
+void refuse(const std::filesystem::path& path, const std::string& why) {
+    throw std::runtime_error("cannot load the scene '" + path.string() + "': " + why);
+}
+
+std::string counted(std::size_t count, const std::string& thing) {
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+LoadedScene load_scene(const std::filesystem::path& path, LightMapCoordinates coordinates) {
+    std::string extension = path.extension().string();
+    std::ranges::transform(extension, extension.begin(), [](char c) {
+        return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    });
+    const bool gltf = extension == ".glb" || extension == ".gltf";
+    if (!gltf && extension != ".obj") {
+        refuse(path, "its name ends in none of .glb, .gltf, .obj");
+    }
+    std::optional<std::string> bytes = read_bytes(path);
+    if (!bytes) {
+        refuse(path, "it cannot be read");
+    }
+    FileScene file = gltf ? read_gltf(path, std::move(*bytes), coordinates)
+                          : read_obj(path, *bytes, coordinates);
+    bytes.reset();
+    return Finisher(path, std::move(file)).finish();
+}
+
+}  // namespace quadtile::baker

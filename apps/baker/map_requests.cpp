@@ -1,0 +1,369 @@
+#include "map_requests.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr std::uint32_t DENSITY_SHADER[] =
+#include "density.comp.inc"
+    ;
+constexpr std::uint32_t FINISH_SHADER[] =
+#include "finish_maps.comp.inc"
+    ;
+constexpr std::uint32_t NODE_THRESHOLDS_SHADER[] =
+#include "node_thresholds.comp.inc"
+    ;
+constexpr std::uint32_t TILE_CONTENTS_SHADER[] =
+#include "tile_contents.comp.inc"
+    ;
+
+using Access = vk::AccessFlagBits;
+using Layout = vk::ImageLayout;
+using Stage = vk::PipelineStageFlagBits;
+using Usage = vk::BufferUsageFlagBits;
+
+constexpr app::Scope ALL_WRITES{Stage::eAllCommands, Access::eMemoryWrite};
+constexpr app::Scope ALL_USES{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
+constexpr app::Scope HOST_READS{Stage::eHost, Access::eHostRead};
+
+constexpr std::uint64_t FIRST_CAPACITY = 16384;
+constexpr std::uint32_t CONTENTS_WORKGROUPS = 256;
+constexpr std::uint32_t LARGEST_DISPATCH_X = 65535;  // every device has so much
+constexpr std::uint32_t QUERIES = 3;
+
+std::uint32_t divided_up(std::uint32_t value, std::uint32_t by) {
+    return (value + by - 1) / by;
+}
+
+void everything_before(vk::CommandBuffer commands) {
+    app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+}
+
+vk::BufferUsageFlags usage_of(VkBufferUsageFlags usage) {
+    return vk::BufferUsageFlags(usage) | Usage::eStorageBuffer | Usage::eTransferDst |
+           Usage::eTransferSrc;
+}
+
+}  // namespace
+
+MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangles,
+                         const TileOptions& options, std::uint32_t layers)
+    : gpu_(gpu),
+      scene_(scene),
+      triangles_(triangles),
+      options_(options),
+      shape_{options.map_extent, options.map_extent, layers},
+      device_(quadtile::Device::adopt(gpu.for_quadtile({}))),
+      pyramid_builder_(device_),
+      summer_(device_, {.reduction = Reduction::sum,
+                        .source_format = TexelFormat::r32_float,
+                        .format = TexelFormat::r32_float}),
+      subdivider_(device_) {
+    parameters_ = {.clusters = static_cast<QUADTILE_UINT>(scene.clusters.size()),
+                   .triangles = static_cast<QUADTILE_UINT>(scene.triangles.size()),
+                   .extent = options.map_extent,
+                   .layers = layers,
+                   .levels = top_level(options.map_extent, options.map_extent) + 1,
+                   .max_resolution = options.max_resolution,
+                   .max_nodes = options.max_nodes,
+                   .is_conservative = 1};
+    make_programs();
+    make_maps();
+    make_list(FIRST_CAPACITY);
+    if (gpu.timestamp_milliseconds() > 0.0) {
+        timestamps_ = gpu.device().createQueryPoolUnique(
+            {.queryType = vk::QueryType::eTimestamp, .queryCount = QUERIES});
+    }
+}
+
+void MapRequests::make_programs() {
+    using Type = vk::DescriptorType;
+    constexpr auto COMPUTE = vk::ShaderStageFlagBits::eCompute;
+    const std::array<vk::DescriptorSetLayoutBinding, 12> bindings{
+        {{0, Type::eStorageBuffer, 1, COMPUTE},
+         {1, Type::eStorageBuffer, 1, COMPUTE},
+         {2, Type::eStorageBuffer, 1, COMPUTE},
+         {3, Type::eStorageBuffer, 1, COMPUTE},
+         {4, Type::eStorageImage, 1, COMPUTE},
+         {5, Type::eStorageImage, 1, COMPUTE},
+         {6, Type::eSampledImage, 1, COMPUTE},
+         {7, Type::eStorageBuffer, 1, COMPUTE},
+         {8, Type::eSampledImage, 1, COMPUTE},
+         {9, Type::eStorageBuffer, 1, COMPUTE},
+         {10, Type::eStorageBuffer, 1, COMPUTE},
+         {11, Type::eStorageBuffer, 1, COMPUTE}}};
+    descriptors_ = gpu_.make_descriptors(bindings);
+    const vk::PushConstantRange parameters{.stageFlags = COMPUTE, .size = sizeof(MapParameters)};
+    layout_ = gpu_.device().createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
+                                                           .setSetLayouts(*descriptors_.layout)
+                                                           .setPushConstantRanges(parameters));
+    density_ = gpu_.make_compute_pipeline(*layout_, DENSITY_SHADER);
+    finish_ = gpu_.make_compute_pipeline(*layout_, FINISH_SHADER);
+    node_thresholds_ = gpu_.make_compute_pipeline(*layout_, NODE_THRESHOLDS_SHADER);
+    tile_contents_ = gpu_.make_compute_pipeline(*layout_, TILE_CONTENTS_SHADER);
+}
+
+void MapRequests::make_maps() {
+    const vk::Extent2D extent{shape_.width, shape_.height};
+    const std::uint32_t levels = parameters_.levels;
+    const Downsampler::Shape chain{shape_.width, shape_.height, shape_.layers, levels};
+    const Downsampler::Requirements sums = summer_.requirements(chain);
+    const Pyramid::Requirements pyramid = pyramid_builder_.requirements(shape_);
+    const vk::DeviceSize words =
+        vk::DeviceSize{shape_.width} * shape_.height * shape_.layers * sizeof(std::uint32_t);
+
+    frames_ = gpu_.make_buffer(shape_.layers * sizeof(ProjectionFrame), Usage::eStorageBuffer,
+                               app::MemoryUse::upload);
+    density_words_ = gpu_.make_buffer(words, Usage::eStorageBuffer | Usage::eTransferDst);
+    fragment_words_ = gpu_.make_buffer(words, Usage::eStorageBuffer | Usage::eTransferDst);
+    constexpr auto IMAGE_USES = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled;
+    importance_ = gpu_.make_image(extent, vk::Format::eR32Sfloat, IMAGE_USES,
+                                  vk::ImageViewType::e2DArray, shape_.layers);
+    fragments_ = gpu_.make_image(
+        extent, vk::Format::eR32Sfloat,
+        IMAGE_USES | vk::ImageUsageFlags(sums.source_usage | sums.destination_usage),
+        vk::ImageViewType::e2DArray, shape_.layers, levels);
+    pyramid_ = gpu_.make_buffer(pyramid.pyramid_size_bytes, usage_of(pyramid.usage));
+    pyramid_state_ = gpu_.make_buffer(pyramid.state_size_bytes, usage_of(pyramid.usage));
+    sum_state_ = gpu_.make_buffer(sums.state_size_bytes, usage_of(sums.state_usage));
+
+    pyramid_binding_ = pyramid_builder_.bind(
+        shape_, {.map = {.view = *importance_.view, .layout = VK_IMAGE_LAYOUT_GENERAL},
+                 .pyramid = {.buffer = *pyramid_.handle},
+                 .state = {.buffer = *pyramid_state_.handle}});
+    const ImageResource counted{.image = *fragments_.handle, .created = fragments_.created};
+    sum_binding_ = summer_.bind(
+        chain,
+        {.source = counted, .destination = counted, .state = {.buffer = *sum_state_.handle}});
+    gpu_.run([&](vk::CommandBuffer commands) {
+        for (const app::Buffer* const zeros :
+             {&density_words_, &fragment_words_, &pyramid_state_, &sum_state_}) {
+            commands.fillBuffer(*zeros->handle, 0, VK_WHOLE_SIZE, 0);
+        }
+        for (const app::Image* const image : {&importance_, &fragments_}) {
+            app::change_layout(commands, *image->handle, Layout::eUndefined, Layout::eGeneral,
+                               ALL_WRITES, ALL_USES);
+        }
+        everything_before(commands);
+    });
+}
+
+void MapRequests::make_list(std::uint64_t capacity) {
+    list_binding_.reset();
+    const Subdivider::Requirements needed = subdivider_.requirements(shape_, capacity);
+    scratch_ = gpu_.make_buffer(needed.scratch_size_bytes, usage_of(needed.usage));
+    list_ = gpu_.make_buffer(needed.tile_list_size_bytes, usage_of(needed.usage));
+    if (!thresholds_.handle) {
+        thresholds_ = gpu_.make_buffer(threshold_map_size_bytes(shape_), usage_of(needed.usage));
+    }
+    contents_ = gpu_.make_buffer(capacity * sizeof(TileContents),
+                                 Usage::eStorageBuffer | Usage::eTransferSrc);
+    answer_ =
+        gpu_.make_buffer(sizeof(TileListHeader) + capacity * (sizeof(Tile) + sizeof(TileContents)),
+                         Usage::eTransferDst, app::MemoryUse::readback);
+    capacity_ = capacity;
+    list_binding_ = subdivider_.bind(
+        shape_, {.map = {.view = *importance_.view, .layout = VK_IMAGE_LAYOUT_GENERAL},
+                 .pyramid = {.buffer = *pyramid_.handle},
+                 .scratch = {.buffer = *scratch_.handle},
+                 .tile_list = {.buffer = *list_.handle},
+                 .tile_capacity = capacity,
+                 .node_thresholds = {.buffer = *thresholds_.handle}});
+    write_descriptors();
+    gpu_.run([&](vk::CommandBuffer commands) {
+        commands.fillBuffer(*scratch_.handle, 0, VK_WHOLE_SIZE, 0);
+        everything_before(commands);
+    });
+}
+
+void MapRequests::write_descriptors() {
+    using Type = vk::DescriptorType;
+    const auto whole = [](vk::Buffer buffer) {
+        return vk::DescriptorBufferInfo{buffer, 0, VK_WHOLE_SIZE};
+    };
+    const std::array inputs{whole(triangles_), whole(*frames_.handle),
+                            whole(*density_words_.handle), whole(*fragment_words_.handle)};
+    const std::array lists{whole(*pyramid_.handle), whole(*list_.handle), whole(*contents_.handle)};
+    const vk::DescriptorBufferInfo thresholds = whole(*thresholds_.handle);
+    const vk::DescriptorImageInfo importance{.imageView = *importance_.view,
+                                             .imageLayout = Layout::eGeneral};
+    const vk::DescriptorImageInfo fragments{.imageView = *fragments_.view,
+                                            .imageLayout = Layout::eGeneral};
+    const auto write = [&](std::uint32_t binding, Type type) {
+        return vk::WriteDescriptorSet{
+            .dstSet = descriptors_.set, .dstBinding = binding, .descriptorType = type};
+    };
+    gpu_.device().updateDescriptorSets({write(0, Type::eStorageBuffer).setBufferInfo(inputs),
+                                        write(4, Type::eStorageImage).setImageInfo(importance),
+                                        write(5, Type::eStorageImage).setImageInfo(fragments),
+                                        write(6, Type::eSampledImage).setImageInfo(fragments),
+                                        write(7, Type::eStorageBuffer).setBufferInfo(thresholds),
+                                        write(8, Type::eSampledImage).setImageInfo(importance),
+                                        write(9, Type::eStorageBuffer).setBufferInfo(lists)},
+                                       {});
+}
+
+void MapRequests::bind(vk::CommandBuffer commands, vk::Pipeline pipeline) const {
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *layout_, 0, descriptors_.set, {});
+    commands.pushConstants<MapParameters>(*layout_, vk::ShaderStageFlagBits::eCompute, 0,
+                                          parameters_);
+}
+
+void MapRequests::record_maps(vk::CommandBuffer commands) {
+    if (timestamps_) {
+        commands.resetQueryPool(*timestamps_, 0, QUERIES);
+        commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
+    }
+    bind(commands, *density_);
+    const std::uint32_t clusters_x = std::min(parameters_.clusters, LARGEST_DISPATCH_X);
+    commands.dispatch(clusters_x, divided_up(parameters_.clusters, clusters_x), shape_.layers);
+    everything_before(commands);
+    bind(commands, *finish_);
+    const std::uint32_t blocks = divided_up(shape_.width, 8);
+    commands.dispatch(blocks, blocks, shape_.layers);
+    everything_before(commands);
+    if (timestamps_) {
+        commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
+    }
+    // Both only read level 0 of their images.
+    pyramid_builder_.record(commands, *pyramid_binding_);
+    summer_.record(commands, *sum_binding_);
+    everything_before(commands);
+}
+
+std::vector<std::vector<MapTile>> MapRequests::request(std::span<const ProjectionFrame> frames) {
+    // Layers beyond the frames repeat the last one; nobody looks at their tiles.
+    for (std::uint32_t layer = 0; layer < shape_.layers; ++layer) {
+        const ProjectionFrame& frame = frames[std::min<std::size_t>(layer, frames.size() - 1)];
+        std::memcpy(frames_.mapped + layer * sizeof(frame), &frame, sizeof(frame));
+    }
+    const std::vector<Tile> tiles = options_.uniform ? uniform_tiles() : adaptive_tiles();
+    const auto* const contents = reinterpret_cast<const TileContents*>(
+        answer_.mapped + sizeof(TileListHeader) + capacity_ * sizeof(Tile));
+    std::vector<float> greatest(frames.size(), 0.0F);
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+        if (tiles[i].layer() < frames.size()) {
+            greatest[tiles[i].layer()] =
+                std::max(greatest[tiles[i].layer()], contents[i].importance);
+        }
+    }
+    std::vector<std::vector<MapTile>> result(frames.size());
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+        const Tile& tile = tiles[i];
+        const float importance = contents[i].importance;
+        if (tile.layer() >= frames.size() || !(importance > 0.0F)) {
+            continue;
+        }
+        const std::uint32_t resolution =
+            tile_resolution(tile.level(), options_.uniform ? greatest[tile.layer()] : importance);
+        result[tile.layer()].push_back(
+            {tile.level(), tile.x(), tile.y(), resolution,
+             predicted_nodes(tile.level(), resolution, contents[i].fragments)});
+    }
+    return result;
+}
+
+std::vector<Tile> MapRequests::adaptive_tiles() {
+    while (true) {
+        gpu_.run([&](vk::CommandBuffer commands) {
+            record_maps(commands);
+            bind(commands, *node_thresholds_);
+            commands.dispatch(divided_up(shape_.width * shape_.height, 64), shape_.layers, 1);
+            everything_before(commands);
+            subdivider_.record(commands, *list_binding_, Threshold::bound_map());
+            everything_before(commands);
+            if (timestamps_) {
+                commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 2);
+            }
+            bind(commands, *tile_contents_);
+            commands.dispatch(CONTENTS_WORKGROUPS, 1, 1);
+            everything_before(commands);
+            const vk::DeviceSize list_bytes = sizeof(TileListHeader) + capacity_ * sizeof(Tile);
+            commands.copyBuffer(*list_.handle, *answer_.handle, vk::BufferCopy{.size = list_bytes});
+            commands.copyBuffer(
+                *contents_.handle, *answer_.handle,
+                vk::BufferCopy{.dstOffset = list_bytes, .size = capacity_ * sizeof(TileContents)});
+            app::memory_barrier(commands, ALL_WRITES, HOST_READS);
+        });
+        read_timestamps();
+        TileListHeader header;
+        std::memcpy(&header, answer_.mapped, sizeof(header));
+        if ((header.flags & TILE_LIST_OVERFLOW) == 0) {
+            std::vector<Tile> tiles(header.written);
+            std::memcpy(tiles.data(), answer_.mapped + sizeof(header), tiles.size() * sizeof(Tile));
+            return tiles;
+        }
+        make_list(header.required + header.required / 4);
+    }
+}
+
+// What lies in tiles that are given comes to answer_.
+void MapRequests::look_into(const std::vector<Tile>& tiles, bool makes_maps) {
+    if (tiles.size() > capacity_) {
+        make_list(tiles.size());
+    }
+    const TileListHeader header{.written = static_cast<QUADTILE_UINT>(tiles.size())};
+    const vk::DeviceSize size_bytes = sizeof(header) + tiles.size() * sizeof(Tile);
+    const app::Buffer staging =
+        gpu_.make_buffer(size_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
+    std::memcpy(staging.mapped, &header, sizeof(header));
+    std::memcpy(staging.mapped + sizeof(header), tiles.data(), tiles.size() * sizeof(Tile));
+    gpu_.run([&](vk::CommandBuffer commands) {
+        if (makes_maps) {
+            record_maps(commands);
+        }
+        commands.copyBuffer(*staging.handle, *list_.handle, vk::BufferCopy{.size = size_bytes});
+        everything_before(commands);
+        bind(commands, *tile_contents_);
+        commands.dispatch(CONTENTS_WORKGROUPS, 1, 1);
+        everything_before(commands);
+        commands.copyBuffer(
+            *contents_.handle, *answer_.handle,
+            vk::BufferCopy{.dstOffset = sizeof(TileListHeader) + capacity_ * sizeof(Tile),
+                           .size = tiles.size() * sizeof(TileContents)});
+        app::memory_barrier(commands, ALL_WRITES, HOST_READS);
+    });
+}
+
+std::vector<Tile> MapRequests::uniform_tiles() {
+    std::vector<Tile> roots;
+    for (std::uint32_t layer = 0; layer < shape_.layers; ++layer) {
+        roots.push_back({tile_position(0, 0), tile_node(parameters_.levels - 1, 0, layer), 0, 0});
+    }
+    look_into(roots, true);
+    std::vector<TileContents> whole(roots.size());
+    std::memcpy(whole.data(), answer_.mapped + sizeof(TileListHeader) + capacity_ * sizeof(Tile),
+                whole.size() * sizeof(TileContents));
+    std::vector<Tile> tiles;
+    for (std::uint32_t layer = 0; layer < shape_.layers; ++layer) {
+        const std::uint32_t level = uniform_level(whole[layer].importance, options_);
+        const std::uint32_t nodes = shape_.width >> level;
+        for (std::uint32_t i = 0; i < nodes * nodes; ++i) {
+            tiles.push_back(
+                {tile_position(i % nodes, i / nodes), tile_node(level, 0, layer), 0, 0});
+        }
+    }
+    look_into(tiles, false);
+    return tiles;
+}
+
+void MapRequests::read_timestamps() {
+    if (!timestamps_) {
+        return;
+    }
+    const auto [result, ticks] = gpu_.device().getQueryPoolResults<std::uint64_t>(
+        *timestamps_, 0, QUERIES, QUERIES * sizeof(std::uint64_t), sizeof(std::uint64_t),
+        vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait);
+    vk::resultCheck(result, "vkGetQueryPoolResults");
+    const double tick_seconds = 1e-3 * gpu_.timestamp_milliseconds();
+    map_seconds_ += tick_seconds * static_cast<double>(ticks[1] - ticks[0]);
+    subdivision_seconds_ += tick_seconds * static_cast<double>(ticks[2] - ticks[1]);
+}
+
+}  // namespace quadtile::baker

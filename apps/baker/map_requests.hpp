@@ -1,0 +1,85 @@
+// Tile requests on a Vulkan device: importance maps of several directions, their tiles by quadtile,
+// and what lies in them.
+
+#pragma once
+
+#include "gpu.hpp"
+#include "tracer.hpp"
+
+#include <quadtile/quadtile.hpp>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace quadtile::baker {
+
+// All waits for the GPU.
+class MapRequests {
+ public:
+    // `triangles` holds the scene's, for storage; it must outlive this.
+    MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangles,
+                const TileOptions& options, std::uint32_t layers);
+
+    // No more frames than layers. Tiles with importance, in any order, by frame.
+    [[nodiscard]] std::vector<std::vector<MapTile>> request(
+        std::span<const ProjectionFrame> frames);
+
+    // On the GPU, of the requests so far: importance maps, and what quadtile makes of them
+    // (pyramids, sums, subdivision). 0 where it has no timestamps, and for uniform tiles.
+    [[nodiscard]] double map_seconds() const { return map_seconds_; }
+    [[nodiscard]] double subdivision_seconds() const { return subdivision_seconds_; }
+
+ private:
+    void make_programs();
+    void make_maps();
+    void make_list(std::uint64_t capacity);
+    void write_descriptors();
+    void record_maps(vk::CommandBuffer commands);
+    void look_into(const std::vector<Tile>& tiles, bool makes_maps);
+    [[nodiscard]] std::vector<Tile> adaptive_tiles();
+    [[nodiscard]] std::vector<Tile> uniform_tiles();
+    void bind(vk::CommandBuffer commands, vk::Pipeline pipeline) const;
+    void read_timestamps();
+
+    app::Gpu& gpu_;
+    const TracedScene& scene_;
+    vk::Buffer triangles_;
+    TileOptions options_;
+    MapShape shape_;
+    quadtile::Device device_;
+    Pyramid pyramid_builder_;
+    Downsampler summer_;
+    Subdivider subdivider_;
+
+    app::Buffer frames_;
+    app::Buffer density_words_;
+    app::Buffer fragment_words_;
+    app::Image importance_;
+    app::Image fragments_;  // level l: their sums over nodes of level l
+    app::Buffer pyramid_;
+    app::Buffer pyramid_state_;
+    app::Buffer sum_state_;
+    app::Buffer thresholds_;
+    app::Buffer scratch_;
+    app::Buffer list_;
+    app::Buffer contents_;
+    app::Buffer answer_;          // the header, the tiles, their contents: for the host
+    std::uint64_t capacity_ = 0;  // tiles
+    std::optional<Pyramid::Binding> pyramid_binding_;
+    std::optional<Downsampler::Binding> sum_binding_;
+    std::optional<Subdivider::Binding> list_binding_;
+
+    app::Descriptors descriptors_;
+    vk::UniquePipelineLayout layout_;
+    vk::UniquePipeline density_;
+    vk::UniquePipeline finish_;
+    vk::UniquePipeline node_thresholds_;
+    vk::UniquePipeline tile_contents_;
+    vk::UniqueQueryPool timestamps_;
+    MapParameters parameters_{};
+    double map_seconds_ = 0.0;
+    double subdivision_seconds_ = 0.0;
+};
+
+}  // namespace quadtile::baker

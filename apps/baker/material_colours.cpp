@@ -1,0 +1,75 @@
+#include "material_colours.hpp"
+
+#include <cmath>
+
+namespace quadtile::baker {
+
+namespace {
+
+std::array<float, 256> make_linear_values() {
+    std::array<float, 256> values{};
+    for (std::size_t code = 0; code < values.size(); ++code) {
+        const double value = static_cast<double>(code) / 255.0;
+        values[code] = static_cast<float>(
+            value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+    }
+    return values;
+}
+
+glm::vec3 linear(const std::array<std::uint8_t, 4>& texel) {
+    static const std::array<float, 256> VALUES = make_linear_values();
+    return {VALUES[texel[0]], VALUES[texel[1]], VALUES[texel[2]]};
+}
+
+// Two neighbours of `size` texels, and the second one's weight.
+struct Neighbours {
+    std::size_t first;
+    std::size_t second;
+    float weight;
+};
+
+Neighbours repeated_neighbours(double coordinate, std::uint32_t size) {
+    // The fraction first: coordinates may be larger than any integer.
+    const double position = (coordinate - std::floor(coordinate)) * size + (size - 0.5);
+    const double lower = std::floor(position);
+    const std::size_t first = static_cast<std::size_t>(lower) % size;
+    return {first, (first + 1) % size, static_cast<float>(position - lower)};
+}
+
+glm::vec3 textured(const Scene& scene, const glm::vec3& factor,
+                   const std::optional<std::uint32_t>& texture, const glm::dvec2& coordinates) {
+    if (!texture || scene.texture_coordinates.empty()) {
+        return factor;
+    }
+    return factor * sample_texture(scene.textures[*texture], coordinates);
+}
+
+}  // namespace
+
+glm::vec3 sample_texture(const Texture& texture, const glm::dvec2& coordinates) {
+    if (texture.texels.empty() || !std::isfinite(coordinates.x) || !std::isfinite(coordinates.y)) {
+        return glm::vec3(0.0F);
+    }
+    const Neighbours x = repeated_neighbours(coordinates.x, texture.extent.width);
+    const Neighbours y = repeated_neighbours(coordinates.y, texture.extent.height);
+    const auto row = [&](std::size_t index) {
+        const auto* texels = texture.texels.data() + index * texture.extent.width;
+        return linear(texels[x.first]) * (1.0F - x.weight) + linear(texels[x.second]) * x.weight;
+    };
+    return row(y.first) * (1.0F - y.weight) + row(y.second) * y.weight;
+}
+
+glm::vec3 albedo_at(const Scene& scene, const Material& material, const glm::dvec2& coordinates) {
+    return textured(scene, material.albedo, material.albedo_texture, coordinates);
+}
+
+glm::vec3 emission_at(const Scene& scene, const Material& material, const glm::dvec2& coordinates) {
+    return textured(scene, material.emission, material.emission_texture, coordinates);
+}
+
+bool has_textures(const Scene& scene, const Material& material) {
+    return (material.albedo_texture || material.emission_texture) &&
+           !scene.texture_coordinates.empty();
+}
+
+}  // namespace quadtile::baker

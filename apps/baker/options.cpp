@@ -1,0 +1,421 @@
+#include "options.hpp"
+
+#include <quadtile/version.h>
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr std::uint64_t MIB = std::uint64_t{1} << 20U;
+constexpr std::uint64_t LEAST_POOL_MIB = 16;
+constexpr std::uint32_t LARGEST_EXTENT = 32768;
+
+struct Preset {
+    std::uint32_t directions;
+    std::uint32_t direct_directions;
+    std::uint32_t bounces;
+    std::uint32_t sun_directions;
+    float pixels_per_texel;
+};
+const std::map<std::string, Preset> PRESETS{{"draft", {64, 128, 1, 16, 1.0F}},
+                                            {"medium", {512, 2048, 3, 64, 1.0F}},
+                                            {"high", {2048, 8192, 4, 128, 1.0F}},
+                                            {"best", {8192, 32768, 6, 256, 1.0F}}};
+
+// The options that are no plain numbers, as text.
+struct Arguments {
+    std::string quality = "medium";
+    std::string size;
+    std::string preview_size;
+    std::string quantity = "irradiance";
+    std::vector<float> sky;
+    std::vector<float> sun_direction;
+    std::vector<float> sun_irradiance;
+    float sun_diameter = 0.53F;
+    std::vector<float> camera;
+    float field = 60.0F;
+    std::uint64_t memory_mib = 256;
+    std::uint32_t checkpoint_seconds = 30;
+    std::string checkpoint;
+    bool no_checkpoint = false;
+    bool no_seams = false;
+    bool demo = false;
+    // Given, or the preset's.
+    std::optional<std::uint32_t> directions;
+    std::optional<std::uint32_t> direct_directions;
+    std::optional<std::uint32_t> bounces;
+    std::optional<std::uint32_t> sun_directions;
+    std::optional<float> pixels_per_texel;
+};
+
+Extent parse_extent(const std::string& option, const std::string& text) {
+    Extent extent;
+    const char* const end = text.data() + text.size();
+    auto [next, error] = std::from_chars(text.data(), end, extent.width);
+    extent.height = extent.width;
+    if (error == std::errc() && next != end && *next == 'x') {
+        const auto second = std::from_chars(next + 1, end, extent.height);
+        next = second.ptr;
+        error = second.ec;
+    }
+    if (error != std::errc() || next != end || extent.width == 0 || extent.height == 0 ||
+        extent.width > LARGEST_EXTENT || extent.height > LARGEST_EXTENT) {
+        throw UsageError(option + " takes a size in texels like 1024 or 1024x512, up to " +
+                         std::to_string(LARGEST_EXTENT) + " on a side, not '" + text + "'");
+    }
+    return extent;
+}
+
+// One number stands for all three.
+glm::vec3 parse_colour(const std::string& option, const std::vector<float>& values) {
+    if (values.size() != 1 && values.size() != 3) {
+        throw UsageError(option + " takes one number or three, r,g,b");
+    }
+    const glm::vec3 colour =
+        values.size() == 1 ? glm::vec3(values[0]) : glm::vec3(values[0], values[1], values[2]);
+    for (int i = 0; i < 3; ++i) {
+        if (!std::isfinite(colour[i]) || colour[i] < 0.0F) {
+            throw UsageError(option + " takes numbers from 0 up");
+        }
+    }
+    return colour;
+}
+
+glm::vec3 parse_vector(const std::string& option, const std::vector<float>& values,
+                       std::size_t first = 0) {
+    const glm::vec3 vector(values.at(first), values.at(first + 1), values.at(first + 2));
+    if (!std::isfinite(vector.x) || !std::isfinite(vector.y) || !std::isfinite(vector.z)) {
+        throw UsageError(option + " takes finite numbers");
+    }
+    return vector;
+}
+
+CLI::Option* add_numbers(CLI::App& app, const std::string& group, const std::string& option,
+                         std::vector<float>& values, const std::string& type,
+                         const std::string& description) {
+    return app.add_option(option, values, description)
+        ->delimiter(',')
+        ->type_name(type)
+        ->group(group);
+}
+
+void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
+    app.add_option("SCENE", options.scene, "glTF 2.0 (.glb, .gltf) or OBJ (.obj)")->type_name("");
+    app.add_flag("--demo", arguments.demo, "Instead of SCENE: a room that is built in")
+        ->group("Scene");
+    app.add_option("--city", options.city_triangles,
+                   "Instead of SCENE: a city of about N triangles")
+        ->type_name("N")
+        ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{100'000'000}).description(""))
+        ->group("Scene");
+    const std::string group = "Light map";
+    app.add_option("-o,--output", options.output,
+                   "OpenEXR file for the light map: R, G, B, and in A 1\n"
+                   "where a texel was baked")
+        ->type_name("FILE")
+        ->group(group);
+    app.add_option("--size", arguments.size,
+                   "Texels: W or WxH; without it what SCENE asks for\n"
+                   "(asset.extras.lightmap_size), else 1024")
+        ->type_name("WxH")
+        ->group(group);
+    app.add_option("--texels-per-unit", options.texels_per_unit,
+                   "Size by the mean number of texels along a world unit")
+        ->type_name("D")
+        ->check(CLI::PositiveNumber.description(""))
+        ->group(group);
+    app.add_flag("--unwrap", options.unwrap, "Make new light map coordinates: plane charts")
+        ->group(group);
+    app.add_option("--gutter", options.gutter_texels,
+                   "Texels between charts of --unwrap; without it 2")
+        ->type_name("N")
+        ->check(CLI::Range(0, 64).description(""))
+        ->group(group);
+    app.add_option("--quantity", arguments.quantity,
+                   "irradiance (without it), or radiosity: albedo *\n"
+                   "irradiance + pi * emission")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"irradiance", "radiosity"}).description(""))
+        ->group(group);
+    app.add_flag("--directional", options.bake.directional,
+                 "Spherical harmonics L1, too: layers sh0 to sh3")
+        ->group(group);
+    app.add_option("--dilate", options.dilation_rings,
+                   "Texels that charts grow into what is empty; without\n"
+                   "it 8")
+        ->type_name("N")
+        ->check(CLI::Range(0, 1024).description(""))
+        ->group(group);
+    app.add_flag("--no-seams", arguments.no_seams, "Leave the seams between charts as they are")
+        ->group(group);
+}
+
+void define_light(CLI::App& app, Options& options, Arguments& arguments) {
+    const std::string group = "Light";
+    add_numbers(app, group, "--sky", arguments.sky, "R,G,B",
+                "Radiance of the sky; with --sky-image what its pixels\n"
+                "are multiplied by");
+    app.add_option("--sky-image", options.sky_picture,
+                   "OpenEXR in latitude and longitude, up at the top")
+        ->type_name("FILE")
+        ->group(group);
+    add_numbers(app, group, "--sun-direction", arguments.sun_direction, "X,Y,Z",
+                "A sun instead of those of SCENE: where its light goes")
+        ->expected(3);
+    add_numbers(app, group, "--sun", arguments.sun_irradiance, "R,G,B",
+                "Irradiance of what faces the sun of --sun-direction;\n"
+                "without it 3");
+    app.add_option("--sun-diameter", arguments.sun_diameter,
+                   "Of its disc in degrees; without it 0.53")
+        ->type_name("D")
+        ->check(CLI::Range(0.0F, 90.0F).description(""))
+        ->group(group);
+}
+
+void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
+    const std::string group = "Bake";
+    std::vector<std::string> names;
+    for (const auto& [name, preset] : PRESETS) {
+        names.push_back(name);
+    }
+    app.add_option("--quality", arguments.quality,
+                   "draft (64 directions, 1 bounce), medium (512, 3;\n"
+                   "without it), high (2048, 4), best (8192, 6); direct\n"
+                   "light has 2 to 4 times as many directions")
+        ->type_name("NAME")
+        ->check(CLI::IsMember(names).description(""))
+        ->group(group);
+    app.add_option("--directions", arguments.directions,
+                   "Directions over the hemisphere, each with its\n"
+                   "opposite; of direct light, too, unless that is given")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1 << 20).description(""))
+        ->group(group);
+    app.add_option("--direct-directions", arguments.direct_directions,
+                   "For light straight from emitters and sky: small\n"
+                   "emitters need many")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1 << 20).description(""))
+        ->group(group);
+    app.add_option("--bounces", arguments.bounces, "0: direct light alone")
+        ->type_name("N")
+        ->check(CLI::Range(0, 100).description(""))
+        ->group(group);
+    app.add_option("--sun-directions", arguments.sun_directions, "Over the disc of each sun")
+        ->type_name("N")
+        ->check(CLI::Range(1, 65536).description(""))
+        ->group(group);
+    app.add_option("--pixels-per-texel", arguments.pixels_per_texel,
+                   "Rays along a light map texel, each way")
+        ->type_name("D")
+        ->check(CLI::Range(0.01F, 16.0F).description(""))
+        ->group(group);
+    app.add_option("--density-share", options.density_share,
+                   "The densest rest of the light map gets no more rays\n"
+                   "than this part of it; without it 0.95")
+        ->type_name("X")
+        ->check(CLI::Range(0.01F, 1.0F).description(""))
+        ->group(group);
+    app.add_option("--seed", options.bake.seed, "Turns the directions; without it 1")
+        ->type_name("N")
+        ->group(group);
+    app.add_option("--memory", arguments.memory_mib,
+                   "MiB for the lists of fragments; without it 256. Less\n"
+                   "costs time, never light")
+        ->type_name("MIB")
+        ->check(CLI::Range(LEAST_POOL_MIB, std::uint64_t{65536}).description(""))
+        ->group(group);
+    app.add_option("--max-tile-resolution", options.tiles.max_resolution,
+                   "Pixels of a tile on a side; without it 64")
+        ->type_name("N")
+        ->check(CLI::Range(16.0F, 8192.0F).description(""))
+        ->group(group);
+    app.add_option("--map-size", options.tiles.map_extent,
+                   "Texels of the importance maps on a side, a power of\n"
+                   "two; without it by the size of the light map")
+        ->type_name("N")
+        ->check(CLI::Range(16, 4096).description(""))
+        ->group(group);
+    app.add_flag("--uniform", options.tiles.uniform,
+                 "Tiles of one size and resolution, for comparison")
+        ->group(group);
+    app.add_flag("--reference", options.reference, "On the CPU: slow, the same bits")->group(group);
+    app.add_option("--device", options.device,
+                   "Number of the Vulkan device or part of its name; see\n"
+                   "'quadtile devices'")
+        ->type_name("N|NAME")
+        ->group(group);
+    app.add_option("--threads", options.threads, "Of the CPU; without it all")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024).description(""))
+        ->group(group);
+}
+
+void define_run(CLI::App& app, Options& options, Arguments& arguments) {
+    const std::string group = "Run";
+    app.add_flag("--resume", options.bake.resume, "Go on from the checkpoint, where there is one")
+        ->group(group);
+    app.add_option("--checkpoint", arguments.checkpoint,
+                   "File for it; without it that of --output with\n"
+                   ".checkpoint behind. Removed when all is done")
+        ->type_name("FILE")
+        ->group(group);
+    app.add_option("--checkpoint-interval", arguments.checkpoint_seconds,
+                   "Seconds between checkpoints; without it 30")
+        ->type_name("S")
+        ->check(CLI::Range(0, 86400).description(""))
+        ->group(group);
+    app.add_flag("--no-checkpoint", arguments.no_checkpoint, "None is written")->group(group);
+    app.add_option("--report", options.report, "JSON: times, tiles, memory")
+        ->type_name("FILE")
+        ->group(group);
+    app.add_flag("--validation", options.validation,
+                 "With Vulkan's validation layer; its messages fail the run")
+        ->group(group);
+    app.add_flag("-q,--quiet", options.quiet, "No progress, no summary")->group(group);
+}
+
+void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
+    const std::string group = "Pictures";
+    app.add_option("--preview", options.preview, "PNG of the lit scene")
+        ->type_name("FILE")
+        ->group(group);
+    app.add_option("--atlas", options.atlas, "PNG of the light map")
+        ->type_name("FILE")
+        ->group(group);
+    app.add_option("--preview-size", arguments.preview_size, "Pixels; without it 1280x720")
+        ->type_name("WxH")
+        ->group(group);
+    add_numbers(app, group, "--camera", arguments.camera, "X,Y,Z,X,Y,Z",
+                "Where it is, and what it looks at; without it that of\n"
+                "SCENE, else one that sees everything")
+        ->expected(6);
+    app.add_option("--field-of-view", arguments.field, "Of --camera, vertical, in degrees; 60")
+        ->type_name("D")
+        ->check(CLI::Range(1.0F, 170.0F).description(""))
+        ->group(group);
+    app.add_option("--exposure", options.exposure,
+                   "Radiance that becomes white; without it by the picture")
+        ->type_name("L")
+        ->check(CLI::PositiveNumber.description(""))
+        ->group(group);
+}
+
+void check_scene(const Options& options, const Arguments& arguments) {
+    const int given = (options.scene.empty() ? 0 : 1) + (arguments.demo ? 1 : 0) +
+                      (options.city_triangles > 0 ? 1 : 0);
+    if (given != 1) {
+        throw UsageError(given == 0 ? "give a SCENE, or --demo"
+                                    : "give one of SCENE, --demo and --city");
+    }
+    if (options.output.empty()) {
+        throw UsageError("where to? give --output FILE.exr");
+    }
+    if (options.extent && options.texels_per_unit) {
+        throw UsageError("--size and --texels-per-unit contradict each other");
+    }
+}
+
+void apply_light(const CLI::App& app, const Arguments& arguments, Options& options) {
+    if (!arguments.sky.empty()) {
+        options.sky = parse_colour("--sky", arguments.sky);
+    }
+    if (arguments.sun_direction.empty()) {
+        for (const char* const option : {"--sun", "--sun-diameter"}) {
+            if (app.count(option) > 0) {
+                throw UsageError(std::string(option) + " needs --sun-direction");
+            }
+        }
+        return;
+    }
+    const glm::vec3 direction = parse_vector("--sun-direction", arguments.sun_direction);
+    const float length = std::hypot(direction.x, direction.y, direction.z);
+    if (!(length > 0.0F)) {
+        throw UsageError("--sun-direction takes a direction, not 0,0,0");
+    }
+    options.sun = Sun{.direction = direction / length,
+                      .irradiance = arguments.sun_irradiance.empty()
+                                        ? glm::vec3(3.0F)
+                                        : parse_colour("--sun", arguments.sun_irradiance),
+                      .angular_diameter_degrees = arguments.sun_diameter};
+}
+
+Options options_of(const CLI::App& app, const Arguments& arguments, Options options) {
+    if (!arguments.size.empty()) {
+        options.extent = parse_extent("--size", arguments.size);
+    }
+    if (!arguments.preview_size.empty()) {
+        options.preview_extent = parse_extent("--preview-size", arguments.preview_size);
+    }
+    check_scene(options, arguments);
+    apply_light(app, arguments, options);
+    options.quantity =
+        arguments.quantity == "radiosity" ? Quantity::radiosity : Quantity::irradiance;
+    options.blends_seams = !arguments.no_seams;
+
+    const Preset& preset = PRESETS.at(arguments.quality);
+    options.bake.directions = arguments.directions.value_or(preset.directions);
+    options.bake.direct_directions = arguments.direct_directions.value_or(
+        arguments.directions.value_or(preset.direct_directions));
+    options.bake.bounces = arguments.bounces.value_or(preset.bounces);
+    options.bake.sun_directions = arguments.sun_directions.value_or(preset.sun_directions);
+    options.pixels_per_texel = arguments.pixels_per_texel.value_or(preset.pixels_per_texel);
+    options.pool_bytes = arguments.memory_mib * MIB;
+    const std::uint32_t map_extent = options.tiles.map_extent;
+    if ((map_extent & (map_extent - 1)) != 0) {
+        throw UsageError("--map-size takes a power of two, not " + std::to_string(map_extent));
+    }
+
+    if (arguments.no_checkpoint && options.bake.resume) {
+        throw UsageError("--resume and --no-checkpoint contradict each other");
+    }
+    if (!arguments.no_checkpoint) {
+        options.bake.checkpoint = arguments.checkpoint.empty()
+                                      ? options.output.string() + ".checkpoint"
+                                      : arguments.checkpoint;
+    }
+    options.bake.checkpoint_interval = std::chrono::seconds(arguments.checkpoint_seconds);
+
+    if (!arguments.camera.empty()) {
+        options.camera = Camera{.position = parse_vector("--camera", arguments.camera),
+                                .target = parse_vector("--camera", arguments.camera, 3),
+                                .vertical_field_degrees = arguments.field};
+    }
+    return options;
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, const char* const* argv) {
+    CLI::App app(
+        "Bakes the light of a scene into its light map, by adaptive ray-bundle tracing on a GPU",
+        "quadtile-bake");
+    Options options;
+    Arguments arguments;
+    app.set_version_flag("--version", "quadtile-bake " QUADTILE_VERSION_STRING,
+                         "Print the version");
+    define_scene(app, options, arguments);
+    define_light(app, options, arguments);
+    define_bake(app, options, arguments);
+    define_run(app, options, arguments);
+    define_pictures(app, options, arguments);
+    try {
+        app.parse(argc, argv);
+        return {{}, options_of(app, arguments, options)};
+    } catch (const CLI::CallForVersion& version) {
+        return {Text{std::string(version.what()) + "\n"}, {}};
+    } catch (const CLI::CallForHelp&) {
+        return {Text{app.help()}, {}};
+    } catch (const std::runtime_error& error) {  // CLI::ParseError or UsageError
+        throw UsageError(std::string(error.what()) + "; see 'quadtile-bake --help'");
+    }
+}
+
+}  // namespace quadtile::baker

@@ -1,0 +1,75 @@
+// The command line of the baker: from arguments to what to do.
+
+#pragma once
+
+#include "bake.hpp"
+#include "scene.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace quadtile::baker {
+
+// The command line itself is wrong: exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+struct Options {
+    std::filesystem::path scene;       // empty: one that is built in
+    std::uint64_t city_triangles = 0;  // then a city of so many; 0: the demo's room
+    std::filesystem::path output;
+    std::filesystem::path preview;  // of the lit scene; empty: none
+    std::filesystem::path atlas;    // of the light map; empty: none
+    std::filesystem::path report;   // JSON; empty: none
+
+    // The light map.
+    std::optional<Extent> extent;
+    std::optional<float> texels_per_unit;
+    bool unwrap = false;
+    std::uint32_t gutter_texels = 2;
+    Quantity quantity = Quantity::irradiance;
+    std::uint32_t dilation_rings = 8;
+    bool blends_seams = true;
+
+    // The light.
+    std::optional<glm::vec3> sky;
+    std::filesystem::path sky_picture;  // empty: none
+    std::optional<Sun> sun;             // instead of the scene's
+
+    // The bake. TileOptions::max_nodes and map_extent 0: to be found.
+    BakeOptions bake;
+    TileOptions tiles{.map_extent = 0};
+    float pixels_per_texel = 1.0F;
+    float density_share = DENSITY_SHARE;
+    std::uint64_t pool_bytes = std::uint64_t{256} << 20U;
+    std::string device;  // as DeviceOptions::select
+    bool reference = false;
+    std::uint32_t threads = 0;  // of the reference and of what the CPU does; 0: all
+    bool validation = false;
+    bool quiet = false;
+
+    std::optional<Camera> camera;
+    std::optional<float> exposure;
+    Extent preview_extent{1280, 720};
+};
+
+// What --help and --version print.
+struct Text {
+    std::string text;
+};
+
+struct ParsedOptions {
+    std::optional<Text> text;  // then nothing else is to be done
+    Options options;
+};
+
+// Throws UsageError.
+[[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
+
+}  // namespace quadtile::baker

@@ -1,0 +1,212 @@
+#include "pack_charts.hpp"
+
+#define STB_RECT_PACK_IMPLEMENTATION
+#define STBRP_STATIC
+#include <stb/stb_rect_pack.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr std::size_t MAX_SKYLINE_CHARTS = 20000;  // more of them are packed in rows
+constexpr double ROUNDING = 1e-4;                  // texels that a chart may stick out of its own
+constexpr std::uint32_t SIDE_STEP = 4;
+
+// Finds places for rectangles of whole texels, with gutters between them.
+class Packer {
+ public:
+    Packer(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter)
+        : sizes_(sizes), gutter_(gutter) {}
+
+    // That charts take up: the texels that they touch.
+    [[nodiscard]] static std::uint32_t texels(double size) {
+        return static_cast<std::uint32_t>(std::clamp(std::ceil(size - ROUNDING), 1.0, 1e9));
+    }
+
+    // False: they do not find room. Else places() are theirs.
+    bool pack(const Extent& extent, double texels_per_unit) {
+        rectangles_.clear();
+        std::uint64_t area = 0;
+        const std::uint64_t width = std::uint64_t{extent.width} + gutter_;  // none at the border
+        const std::uint64_t height = std::uint64_t{extent.height} + gutter_;
+        for (std::size_t i = 0; i < sizes_.size(); ++i) {
+            const std::uint64_t w = std::uint64_t{texels(sizes_[i].x * texels_per_unit)} + gutter_;
+            const std::uint64_t h = std::uint64_t{texels(sizes_[i].y * texels_per_unit)} + gutter_;
+            area += w * h;
+            if (w > width || h > height || area > width * height) {
+                return false;
+            }
+            rectangles_.push_back(
+                {static_cast<int>(i), static_cast<int>(w), static_cast<int>(h), 0, 0, 0});
+        }
+        return sizes_.size() > MAX_SKYLINE_CHARTS ? pack_rows(width, height)
+                                                  : pack_skyline(width, height);
+    }
+
+    // By chart, as the last pack() found them.
+    [[nodiscard]] std::vector<ChartPlace> places() const {
+        std::vector<ChartPlace> places(sizes_.size());
+        for (const stbrp_rect& rectangle : rectangles_) {
+            places[static_cast<std::size_t>(rectangle.id)] = {
+                static_cast<std::uint32_t>(rectangle.x), static_cast<std::uint32_t>(rectangle.y)};
+        }
+        return places;
+    }
+
+    // That the last pack() used.
+    [[nodiscard]] Extent used() const {
+        Extent used{1, 1};
+        for (const stbrp_rect& r : rectangles_) {
+            used.width = std::max(used.width, static_cast<std::uint32_t>(r.x + r.w) - gutter_);
+            used.height = std::max(used.height, static_cast<std::uint32_t>(r.y + r.h) - gutter_);
+        }
+        return used;
+    }
+
+ private:
+    bool pack_skyline(std::uint64_t width, std::uint64_t height) {
+        stbrp_context context{};
+        nodes_.resize(width);
+        stbrp_init_target(&context, static_cast<int>(width), static_cast<int>(height),
+                          nodes_.data(), static_cast<int>(nodes_.size()));
+        return stbrp_pack_rects(&context, rectangles_.data(),
+                                static_cast<int>(rectangles_.size())) == 1;
+    }
+
+    bool pack_rows(std::uint64_t width, std::uint64_t height) {
+        std::ranges::sort(rectangles_, [](const stbrp_rect& a, const stbrp_rect& b) {
+            return std::array{-a.h, -a.w, a.id} < std::array{-b.h, -b.w, b.id};
+        });
+        std::uint64_t x = 0;
+        std::uint64_t y = 0;
+        std::uint64_t row = 0;
+        for (stbrp_rect& rectangle : rectangles_) {
+            const auto w = static_cast<std::uint64_t>(rectangle.w);
+            if (x + w > width) {
+                y += row;
+                x = 0;
+            }
+            if (x == 0) {
+                row = static_cast<std::uint64_t>(rectangle.h);
+            }
+            if (y + row > height) {
+                return false;
+            }
+            rectangle.x = static_cast<int>(x);
+            rectangle.y = static_cast<int>(y);
+            x += w;
+        }
+        return true;
+    }
+
+    const std::vector<glm::dvec2>& sizes_;
+    std::uint32_t gutter_;
+    std::vector<stbrp_rect> rectangles_;
+    std::vector<stbrp_node> nodes_;
+};
+
+std::uint32_t round_up(std::uint32_t side) {
+    return (side + SIDE_STEP - 1) / SIDE_STEP * SIDE_STEP;
+}
+
+}  // namespace
+
+std::optional<Layout> pack(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,
+                           double texels_per_unit, const Extent& extent) {
+    Packer packer(sizes, gutter);
+    if (!packer.pack(extent, texels_per_unit)) {
+        return std::nullopt;
+    }
+    return Layout{extent, texels_per_unit, packer.places()};
+}
+
+std::optional<Layout> pack_into(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,
+                                const Extent& extent) {
+    constexpr int HALVINGS = 60;
+    constexpr int BISECTIONS = 12;
+    double area = 0.0;
+    double longest = 0.0;
+    for (const glm::dvec2& size : sizes) {
+        area += size.x * size.y;
+        longest = std::max(longest, size.x);
+    }
+    double high = std::numeric_limits<double>::max();
+    if (longest > 0.0) {
+        high = std::min(high, (extent.width + 1.0) / longest);
+    }
+    if (area > 0.0) {
+        high = std::min(high, std::sqrt(static_cast<double>(extent.texels()) / area));
+    }
+    Packer packer(sizes, gutter);
+    const auto layout = [&](double density) { return Layout{extent, density, packer.places()}; };
+    if (packer.pack(extent, high)) {
+        return layout(high);
+    }
+    double low = high;
+    for (int i = 0; i < HALVINGS && low == high; ++i) {
+        const double half = low / 2.0;
+        if (packer.pack(extent, half)) {
+            high = low;
+            low = half;
+            break;
+        }
+        low = high = half;
+    }
+    if (low == high) {
+        return std::nullopt;
+    }
+    Layout best = layout(low);
+    for (int i = 0; i < BISECTIONS; ++i) {
+        const double middle = (low + high) / 2.0;
+        if (packer.pack(extent, middle)) {
+            low = middle;
+            best = layout(middle);
+        } else {
+            high = middle;
+        }
+    }
+    return best;
+}
+
+std::optional<Layout> pack_at_density(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,
+                                      double texels_per_unit) {
+    Packer packer(sizes, gutter);
+    double area = 0.0;
+    double longest = 1.0;
+    for (const glm::dvec2& size : sizes) {
+        const double w = Packer::texels(size.x * texels_per_unit);
+        const double h = Packer::texels(size.y * texels_per_unit);
+        area += (w + gutter) * (h + gutter);
+        longest = std::max(longest, w);
+    }
+    const double least = std::max(longest, std::sqrt(area) - gutter);
+    if (least > MAX_LIGHT_MAP_SIDE) {
+        return std::nullopt;
+    }
+    std::uint32_t low = round_up(static_cast<std::uint32_t>(std::ceil(least)));
+    std::uint32_t high = low;
+    while (!packer.pack({high, high}, texels_per_unit)) {
+        if (high >= MAX_LIGHT_MAP_SIDE) {
+            return std::nullopt;
+        }
+        low = high;
+        high = std::min(MAX_LIGHT_MAP_SIDE, round_up(high + high / 16 + 1));
+    }
+    while (high - low > SIDE_STEP) {
+        const std::uint32_t middle = round_up((low + high) / 2);
+        if (middle >= high) {
+            break;
+        }
+        (packer.pack({middle, middle}, texels_per_unit) ? high : low) = middle;
+    }
+    (void)packer.pack({high, high}, texels_per_unit);
+    const Extent used = packer.used();
+    return Layout{{round_up(used.width), round_up(used.height)}, texels_per_unit, packer.places()};
+}
+
+}  // namespace quadtile::baker

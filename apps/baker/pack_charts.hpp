@@ -1,0 +1,39 @@
+// Where rectangular charts go in a light map.
+
+#pragma once
+
+#include "scene.hpp"
+
+#include <optional>
+
+namespace quadtile::baker {
+
+inline constexpr std::uint32_t MAX_LIGHT_MAP_SIDE = 32768;
+
+struct ChartPlace {  // the upper left texel
+    std::uint32_t x = 0;
+    std::uint32_t y = 0;
+};
+
+struct Layout {
+    Extent extent;
+    double texels_per_unit = 0.0;
+    std::vector<ChartPlace> places;  // by chart
+};
+
+// Charts of these sizes, in units; a chart has all texels that it touches for itself, one at least,
+// with gutters between charts, but none at the light map's border. Deterministic. All return
+// nothing where there is no room.
+
+[[nodiscard]] std::optional<Layout> pack(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,
+                                         double texels_per_unit, const Extent& extent);
+
+// As many texels per unit as there is room for.
+[[nodiscard]] std::optional<Layout> pack_into(const std::vector<glm::dvec2>& sizes,
+                                              std::uint32_t gutter, const Extent& extent);
+
+// The smallest extent, about square, of sides up to MAX_LIGHT_MAP_SIDE that are multiples of 4.
+[[nodiscard]] std::optional<Layout> pack_at_density(const std::vector<glm::dvec2>& sizes,
+                                                    std::uint32_t gutter, double texels_per_unit);
+
+}  // namespace quadtile::baker

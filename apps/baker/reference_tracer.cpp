@@ -1,0 +1,344 @@
+#include "reference_tracer.hpp"
+
+#include "traced_triangle.hpp"
+
+#include <quadtile/reference.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+namespace quadtile::baker {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The sums of fragments: level l in element l, rows from the top.
+std::vector<std::vector<float>> sums_of(const std::vector<float>& fragments, std::uint32_t extent) {
+    const MipChain chain =
+        reference::downsample({fragments.data(), {extent, extent, 1, TexelFormat::r32_float}},
+                              {.reduction = Reduction::sum, .format = TexelFormat::r32_float});
+    std::vector<std::vector<float>> levels{fragments};
+    for (std::uint32_t level = 1; level < chain.levels.size(); ++level) {
+        const auto* const first = reinterpret_cast<const float*>(chain.levels[level].texels.data());
+        levels.emplace_back(first, first + chain.levels[level].texels.size() / sizeof(float));
+    }
+    return levels;
+}
+
+// As node_thresholds.comp.
+NodeThresholds node_thresholds(const std::vector<std::vector<float>>& sums, std::uint32_t extent,
+                               const TileOptions& options) {
+    NodeThresholds thresholds(extent, extent);
+    for (std::uint32_t level = 0; level < sums.size(); ++level) {
+        const std::uint32_t nodes = extent >> level;
+        for (std::uint32_t i = 0; i < nodes * nodes; ++i) {
+            float resolution = options.max_resolution;
+            if (sums[level][i] > 0.0F) {
+                const float mean = std::ldexp(sums[level][i], -2 * static_cast<int>(level));
+                resolution = std::min(resolution, std::sqrt(options.max_nodes / mean));
+            }
+            thresholds.at(level, i % nodes, i / nodes) =
+                std::ldexp(resolution, -static_cast<int>(level));
+        }
+    }
+    return thresholds;
+}
+
+// As walk.comp sorts.
+bool is_before(const ListNode& a, const ListNode& b) {
+    return a.depth != b.depth ? a.depth < b.depth : a.order < b.order;
+}
+
+glm::vec3 vector_of(const float (&values)[3]) {
+    return {values[0], values[1], values[2]};
+}
+
+// Sums of 64 bits, for any number of threads.
+struct AtomicSums {
+    std::array<std::atomic<std::uint64_t>, 3> radiance;
+    std::atomic<std::uint64_t> weight;
+    std::atomic<std::uint64_t> back;
+};
+
+class ReferenceTracer : public Tracer {
+ public:
+    ReferenceTracer(const TracedScene& scene, const TileOptions& options, std::uint32_t threads)
+        : scene_(scene),
+          options_(options),
+          threads_(threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency())),
+          sums_(scene.light_map.texels()) {}
+
+    [[nodiscard]] std::uint32_t frames_at_once() const override { return threads_; }
+
+    [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
+        std::span<const ProjectionFrame> frames) override {
+        const auto start = Clock::now();
+        std::vector<std::vector<MapTile>> tiles(frames.size());
+        for_each(frames.size(), [&](std::size_t i) { tiles[i] = tiles_of(frames[i]); });
+        statistics_.tile_request_seconds += seconds_since(start);
+        return tiles;
+    }
+
+    void begin_pass(std::span<const glm::vec4> outgoing) override {
+        outgoing_.assign(outgoing.begin(), outgoing.end());
+        set_sums(std::vector<Accumulator>(sums_.size()));
+    }
+
+    void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+               std::span<const double> predicted_nodes) override {
+        const auto start = Clock::now();
+        for_each(tiles.size(),
+                 [&](std::size_t i) { trace_tile(frames[tiles[i].frame], tiles[i]); });
+        statistics_.tiles += tiles.size();
+        for (const double nodes : predicted_nodes) {
+            statistics_.predicted_nodes += nodes;
+        }
+        for (const TracedTile& tile : tiles) {
+            statistics_.pixels += std::uint64_t{tile.width} * tile.height;
+        }
+        statistics_.nodes = nodes_;
+        statistics_.tracing_seconds += seconds_since(start);
+    }
+
+    [[nodiscard]] std::vector<Accumulator> sums() override {
+        std::vector<Accumulator> words(sums_.size());
+        const auto split = [](std::uint64_t value, std::uint32_t* low_and_high) {
+            low_and_high[0] = static_cast<std::uint32_t>(value);
+            low_and_high[1] = static_cast<std::uint32_t>(value >> 32U);
+        };
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            for (std::size_t colour = 0; colour < 3; ++colour) {
+                split(sums_[i].radiance[colour], words[i].radiance + 2 * colour);
+            }
+            split(sums_[i].weight, words[i].weight);
+            split(sums_[i].back, words[i].back);
+        }
+        return words;
+    }
+
+    void set_sums(std::span<const Accumulator> words) override {
+        const auto joined = [](const std::uint32_t* low_and_high) {
+            return std::uint64_t{low_and_high[1]} << 32U | low_and_high[0];
+        };
+        for (std::size_t i = 0; i < sums_.size(); ++i) {
+            for (std::size_t colour = 0; colour < 3; ++colour) {
+                sums_[i].radiance[colour] = joined(words[i].radiance + 2 * colour);
+            }
+            sums_[i].weight = joined(words[i].weight);
+            sums_[i].back = joined(words[i].back);
+        }
+    }
+
+    [[nodiscard]] const TracerStatistics& statistics() const override { return statistics_; }
+    [[nodiscard]] std::string device_name() const override { return "CPU reference"; }
+
+ private:
+    template <typename Work>
+    void for_each(std::size_t count, const Work& work) const {
+        std::atomic<std::size_t> next = 0;
+        const auto run = [&] {
+            for (std::size_t i = next++; i < count; i = next++) {
+                work(i);
+            }
+        };
+        std::vector<std::jthread> others;
+        for (std::uint32_t i = 1; i < std::min<std::size_t>(threads_, count); ++i) {
+            others.emplace_back(run);
+        }
+        run();
+    }
+
+    [[nodiscard]] std::vector<MapTile> tiles_of(const ProjectionFrame& frame) const {
+        const std::uint32_t extent = options_.map_extent;
+        const ReferenceMaps maps = reference_maps(scene_, frame, extent);
+        const std::vector<std::vector<float>> sums = sums_of(maps.fragments, extent);
+        const MapView map{maps.importance.data(), {extent, extent}};
+        const reference::Pyramid pyramid = reference::build_pyramid(map);
+        std::vector<MapTile> tiles;
+        const auto add = [&](std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                             float importance) {
+            if (!(importance > 0.0F)) {
+                return;
+            }
+            const auto highest = static_cast<std::uint32_t>(pyramid.levels.size() - 1);
+            const std::uint32_t resolution = tile_resolution(
+                level, options_.uniform ? pyramid.levels[highest].at(0, 0) : importance);
+            tiles.push_back(
+                {level, x, y, resolution,
+                 predicted_nodes(level, resolution, sums[level][y * (extent >> level) + x])});
+        };
+        if (options_.uniform) {
+            const std::uint32_t level = uniform_level(pyramid.levels.back().at(0, 0), options_);
+            const reference::Level& nodes = pyramid.levels[level];
+            for (std::uint32_t i = 0; i < nodes.width * nodes.height; ++i) {
+                const std::uint32_t x = gather_bits(i);
+                const std::uint32_t y = gather_bits(i >> 1U);
+                add(level, x, y, nodes.at(x, y));
+            }
+            return tiles;
+        }
+        const TileList list =
+            reference::subdivide(map, Threshold::map(node_thresholds(sums, extent, options_)));
+        for (const Tile& tile : list.tiles) {
+            add(tile.level(), tile.x(), tile.y(), tile.importance);
+        }
+        return tiles;
+    }
+
+    // As cull.comp, rasterise.comp and walk.comp together.
+    void trace_tile(const ProjectionFrame& frame, const TracedTile& tile) {
+        std::vector<std::vector<ListNode>> lists(std::size_t{tile.width} * tile.height);
+        const PixelRectangle limits{static_cast<std::int32_t>(tile.first_x),
+                                    static_cast<std::int32_t>(tile.first_y),
+                                    static_cast<std::int32_t>(tile.first_x + tile.width) - 1,
+                                    static_cast<std::int32_t>(tile.first_y + tile.height) - 1};
+        std::uint64_t nodes = 0;
+        for (std::uint32_t i = 0; i < scene_.triangles.size(); ++i) {
+            const PixelTriangle triangle(scene_.triangles[i], frame, {tile.map_x, tile.map_y},
+                                         tile.scale, false, limits);
+            if (triangle.is_empty()) {
+                continue;
+            }
+            const PixelRectangle& rectangle = triangle.rectangle();
+            for (std::int32_t y = rectangle.first_y; y <= rectangle.last_y; ++y) {
+                for (std::int32_t x = rectangle.first_x; x <= rectangle.last_x; ++x) {
+                    if (!triangle.covers(x, y)) {
+                        continue;
+                    }
+                    const PixelTriangle::Fragment fragment = triangle.fragment(x, y);
+                    const std::size_t pixel =
+                        static_cast<std::size_t>(y - limits.first_y) * tile.width +
+                        static_cast<std::size_t>(x - limits.first_x);
+                    lists[pixel].push_back({std::floor(fragment.depth + 0.5F),
+                                            (triangle.faces_forward() ? FACES_FORWARD : 0) | i,
+                                            texel_at(fragment.light_map_x, fragment.light_map_y),
+                                            NO_NODE});
+                    ++nodes;
+                }
+            }
+        }
+        nodes_ += nodes;
+        for (std::vector<ListNode>& list : lists) {
+            if (!list.empty()) {
+                std::ranges::sort(list, is_before);
+                walk(list, frame, tile);
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint32_t texel_at(float x, float y) const {
+        const auto along = [](float place, std::uint32_t extent) {
+            return static_cast<std::uint32_t>(
+                std::clamp(std::floor(place), 0.0F, static_cast<float>(extent - 1)));
+        };
+        return along(y, scene_.light_map.height) * scene_.light_map.width +
+               along(x, scene_.light_map.width);
+    }
+
+    void walk(const std::vector<ListNode>& list, const ProjectionFrame& frame,
+              const TracedTile& tile) {
+        const auto looks_ahead = [](const ListNode& node) {
+            return (node.order & FACES_FORWARD) != 0;
+        };
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const ListNode& node = list[i];
+            if (looks_ahead(node)) {
+                std::size_t after = i + 1;
+                while (after < list.size() && list[after].depth == node.depth) {
+                    ++after;
+                }
+                if (after == list.size()) {
+                    receive(node.texel, vector_of(frame.sky_ahead) * frame.share_ahead, false,
+                            tile);
+                } else {
+                    receive_from(node.texel, list[after].texel, !looks_ahead(list[after]),
+                                 frame.share_ahead, tile);
+                }
+            } else {
+                std::size_t first = i;
+                while (first > 0 && list[first - 1].depth == node.depth) {
+                    --first;
+                }
+                if (first == 0) {
+                    receive(node.texel, vector_of(frame.sky_behind) * frame.share_behind, false,
+                            tile);
+                } else {
+                    receive_from(node.texel, list[first - 1].texel, looks_ahead(list[first - 1]),
+                                 frame.share_behind, tile);
+                }
+            }
+        }
+    }
+
+    void receive_from(std::uint32_t receiver, std::uint32_t sender, bool sees_front, float share,
+                      const TracedTile& tile) {
+        const glm::vec4& radiance = outgoing_[sender];
+        const bool shines = sees_front || radiance.w > 0.0F;
+        receive(receiver, shines ? glm::vec3(radiance) * share : glm::vec3(0.0F), !shines, tile);
+    }
+
+    void receive(std::uint32_t texel, const glm::vec3& radiance, bool sees_back,
+                 const TracedTile& tile) {
+        AtomicSums& sums = sums_[texel];
+        for (std::size_t colour = 0; colour < 3; ++colour) {
+            const float scaled = radiance[static_cast<int>(colour)] * tile.radiance_scale;
+            sums.radiance[colour] += static_cast<std::uint64_t>(std::floor(scaled + 0.5F));
+        }
+        sums.weight += tile.weight;
+        if (sees_back) {
+            sums.back += tile.weight;
+        }
+    }
+
+    const TracedScene& scene_;
+    TileOptions options_;
+    std::uint32_t threads_;
+    std::vector<AtomicSums> sums_;
+    std::vector<glm::vec4> outgoing_;
+    std::atomic<std::uint64_t> nodes_ = 0;
+    TracerStatistics statistics_;
+};
+
+}  // namespace
+
+ReferenceMaps reference_maps(const TracedScene& scene, const ProjectionFrame& frame,
+                             std::uint32_t map_extent, bool conservative) {
+    const std::size_t texels = std::size_t{map_extent} * map_extent;
+    ReferenceMaps maps{std::vector<float>(texels), std::vector<float>(texels)};
+    const auto last = static_cast<std::int32_t>(map_extent) - 1;
+    for (const TracedTriangle& traced : scene.triangles) {
+        const PixelTriangle triangle(traced, frame, {0.0F, 0.0F}, 1.0F, true, {0, 0, last, last});
+        if (triangle.is_empty()) {
+            continue;
+        }
+        const float density = traced.density * frame.units_per_texel;
+        const PixelRectangle& rectangle = triangle.rectangle();
+        for (std::int32_t y = rectangle.first_y; y <= rectangle.last_y; ++y) {
+            for (std::int32_t x = rectangle.first_x; x <= rectangle.last_x; ++x) {
+                const std::size_t texel =
+                    static_cast<std::size_t>(y) * map_extent + static_cast<std::size_t>(x);
+                const bool is_fragment = triangle.covers(x, y);
+                maps.fragments[texel] += is_fragment ? 1.0F : 0.0F;
+                if (is_fragment || (conservative && triangle.touches(x, y))) {
+                    maps.importance[texel] = std::max(maps.importance[texel], density);
+                }
+            }
+        }
+    }
+    return maps;
+}
+
+std::unique_ptr<Tracer> make_reference_tracer(const TracedScene& scene, const TileOptions& options,
+                                              std::uint32_t threads) {
+    return std::make_unique<ReferenceTracer>(scene, options, threads);
+}
+
+}  // namespace quadtile::baker

@@ -1,0 +1,79 @@
+// What is baked: triangles with light map coordinates, their materials, and the light.
+
+#pragma once
+
+#include <glm/vec2.hpp>
+#include <glm/vec3.hpp>
+#include <glm/vec4.hpp>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quadtile::baker {
+
+// Of a light map. Texel (x, y) has its centre at ((x + 0.5) / width, (y + 0.5) / height) of its
+// coordinates, (0, 0) being the upper left corner; its index is y * width + x.
+struct Extent {
+    std::uint32_t width = 0;
+    std::uint32_t height = 0;
+
+    [[nodiscard]] std::size_t texels() const { return std::size_t{width} * height; }
+    bool operator==(const Extent&) const = default;
+};
+
+// Of 8 bits, as in files: colours with the sRGB curve. Repeats in both directions.
+struct Texture {
+    Extent extent;
+    std::vector<std::array<std::uint8_t, 4>> texels;
+};
+
+// Lambertian. The radiosity of a surface under irradiance E is albedo * E + pi * emission.
+struct Material {
+    std::string name;
+    glm::vec3 albedo{0.7F};
+    glm::vec3 emission{0.0F};                       // radiance
+    bool double_sided = false;                      // radiates the same to both sides
+    std::optional<std::uint32_t> albedo_texture;    // times albedo; by texture_coordinates
+    std::optional<std::uint32_t> emission_texture;  // times emission
+};
+
+// Parallel light.
+struct Sun {
+    glm::vec3 direction{0.0F, -1.0F, 0.0F};  // that the light goes, of length 1
+    glm::vec3 irradiance{0.0F};              // of a surface that faces it
+    float angular_diameter_degrees = 0.53F;
+};
+
+struct Camera {
+    glm::vec3 position{0.0F};
+    glm::vec3 target{0.0F, 0.0F, -1.0F};
+    float vertical_field_degrees = 60.0F;
+};
+
+struct Triangle {
+    std::array<std::uint32_t, 3> vertices{};  // counter-clockwise, seen from its front
+    std::uint32_t material = 0;
+};
+
+// Right-handed; in glTF's units and axes (Y up).
+struct Scene {
+    // By vertex; all of one length, but normals and texture_coordinates may be empty.
+    std::vector<glm::vec3> positions;
+    std::vector<glm::vec3> normals;
+    std::vector<glm::vec2> light_map_coordinates;  // 0..1; empty: there are none yet
+    std::vector<glm::vec2> texture_coordinates;
+
+    std::vector<Triangle> triangles;
+    std::vector<Material> materials;  // one at least, where there are triangles
+    std::vector<Texture> textures;
+    std::vector<Sun> suns;
+    glm::vec3 sky{0.0F};                     // radiance from all around
+    std::optional<Extent> light_map_extent;  // that the file asks for
+    std::optional<Camera> camera;
+};
+
+}  // namespace quadtile::baker

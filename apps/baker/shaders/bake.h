@@ -1,0 +1,137 @@
+// What the baker's kernels are given and what they give back, in C++ and in GLSL (std430: all
+// members are words, so that nothing is padded).
+
+#ifndef QUADTILE_BAKE_H
+#define QUADTILE_BAKE_H
+
+#include <quadtile/language.h>
+
+QUADTILE_NAMESPACE_BEGIN
+
+// Triangles are traced in clusters, one workgroup each.
+const QUADTILE_UINT CLUSTER_TRIANGLES = 64;
+// Pixels of one workgroup that walks lists. A tile's pixels begin at a multiple of it.
+const QUADTILE_UINT BLOCK_PIXELS = 64;
+// Pixel coordinates are rounded to multiples of 1 / SUBPIXELS.
+const QUADTILE_UINT SUBPIXELS = 256;
+
+const QUADTILE_UINT NO_NODE = 0xffffffffU;
+const QUADTILE_UINT NO_TEXEL = 0xffffffffU;
+// ListNode::order: the front of the surface faces the way that the ray goes.
+const QUADTILE_UINT FACES_FORWARD = 0x80000000U;
+
+// A triangle of the scene, counter-clockwise seen from its front.
+struct TracedTriangle {
+    float positions[9];  // world units
+    float light_map[6];  // texels
+    float density;       // pixels per world unit that it asks for; 0: of no account
+};
+
+// CLUSTER_TRIANGLES triangles in a row, and the box around them.
+struct TriangleCluster {
+    float centre[3];  // world units
+    float half_extent[3];
+};
+
+// The parallel projection of the scene along a direction onto its square importance map: world p is
+// at (dot(axis_x, p) + offset_x, dot(axis_y, p) + offset_y) map texels and dot(axis_z, p) steps deep.
+struct ProjectionFrame {
+    float axis_x[3];  // map texels per world unit
+    float offset_x;   // map texels
+    float axis_y[3];
+    float offset_y;
+    float axis_z[3];  // depth steps per world unit: what is a step apart lies on each other
+    float units_per_texel;  // of the map
+    float sky_ahead[3];     // radiance that comes from where the direction leads
+    float sky_behind[3];    // and from where it comes from
+    // What is added of radiance from ahead and from behind, the sky's too: 1, or for the moments of
+    // the light's direction other numbers from 0 to 1.
+    float share_ahead;
+    float share_behind;
+};
+
+// A rectangle of the pixels of a tile. Pixel (i, j) of the tile has its centre (i + 0.5, j + 0.5) /
+// scale map texels from (map_x, map_y).
+struct TracedTile {
+    QUADTILE_UINT frame;
+    float map_x;  // map texels
+    float map_y;
+    float scale;  // pixels per map texel
+    QUADTILE_UINT first_x;  // of the rectangle
+    QUADTILE_UINT first_y;
+    QUADTILE_UINT width;
+    QUADTILE_UINT height;
+    QUADTILE_UINT first_head;  // of its list heads, row by row
+    QUADTILE_UINT weight;      // that each of its fragments has: proportional to a pixel's area
+    float radiance_scale;      // from radiance to the units of the accumulators, times the weight
+};
+
+// A fragment in a pixel's list.
+struct ListNode {
+    float depth;          // whole steps along the direction
+    QUADTILE_UINT order;  // FACES_FORWARD or 0, and the triangle
+    QUADTILE_UINT texel;  // of the light map, or NO_TEXEL
+    QUADTILE_UINT next;   // in the list, or NO_NODE
+};
+
+// What a light map texel has received: numbers of 64 bits, the lower word first. Sums of whole
+// numbers do not depend on their order.
+struct Accumulator {
+    QUADTILE_UINT radiance[6];  // red, green, blue
+    QUADTILE_UINT weight[2];
+    QUADTILE_UINT back[2];  // the part of the weight that saw the back of a surface
+};
+
+// A cluster that may touch a tile: work for one workgroup.
+struct TileCluster {
+    QUADTILE_UINT tile;
+    QUADTILE_UINT cluster;
+};
+
+// Words that a submission begins with as 0, and how it ended.
+struct TraceState {
+    QUADTILE_UINT dispatch_x;  // VkDispatchIndirectCommand: one workgroup for each TileCluster
+    QUADTILE_UINT dispatch_y;
+    QUADTILE_UINT dispatch_z;
+    QUADTILE_UINT tile_clusters;  // needed, whether they found room or not
+    QUADTILE_UINT nodes;          // needed, as far as it was looked; those written came first
+};
+
+// Push constants of cull, rasterise and walk.
+struct TraceParameters {
+    QUADTILE_UINT clusters;
+    QUADTILE_UINT triangles;
+    QUADTILE_UINT tile_cluster_capacity;
+    QUADTILE_UINT node_capacity;
+    QUADTILE_UINT light_map_width;
+    QUADTILE_UINT light_map_height;
+    QUADTILE_UINT blocks;  // of list heads
+};
+
+// How a tile's work ended.
+struct TileResult {
+    QUADTILE_UINT nodes;     // that its lists have, or would have
+    QUADTILE_UINT overflow;  // 1: not all of them found room, and none was used
+};
+
+// Push constants of the kernels that make importance maps.
+struct MapParameters {
+    QUADTILE_UINT clusters;
+    QUADTILE_UINT triangles;
+    QUADTILE_UINT extent;  // texels of the map on a side
+    QUADTILE_UINT layers;
+    QUADTILE_UINT levels;
+    float max_resolution;  // pixels of a tile on a side
+    float max_nodes;       // of a tile
+    QUADTILE_UINT is_conservative;  // 0: only texels whose centre is covered have a density
+};
+
+// What lies in a tile of the maps.
+struct TileContents {
+    float importance;  // pixels per map texel, linear: the greatest that is asked for
+    float fragments;   // their sum over the tile's texels
+};
+
+QUADTILE_NAMESPACE_END
+
+#endif

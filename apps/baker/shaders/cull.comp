@@ -1,0 +1,74 @@
+// The clusters of triangles that may touch each tile.
+//
+// Dispatch: (clusters / 64, tiles) workgroups of 64 threads.
+// Bindings: trace_bindings.glsl; reads clusters, frames, tiles; writes tile_clusters, the arguments
+// for the dispatch of rasterise in the state, and the overflow of tiles in the results.
+// Memory: places are taken by atomics, each written by one thread; the order is any. A barrier of the
+// host's is behind.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "trace_bindings.glsl"
+
+layout(local_size_x = 64) in;
+
+const uint LARGEST_DISPATCH_X = 65535;  // every device has so much
+
+shared uint found;
+shared uint first_place;
+
+// Reach of a box along an axis of the frame, and the place of its centre; map texels.
+float reach_along(float x, float y, float z, TriangleCluster cluster) {
+    return abs(x) * cluster.half_extent[0] + abs(y) * cluster.half_extent[1] +
+           abs(z) * cluster.half_extent[2];
+}
+float centre_along(float x, float y, float z, TriangleCluster cluster) {
+    return x * cluster.centre[0] + y * cluster.centre[1] + z * cluster.centre[2];
+}
+
+bool may_touch(TriangleCluster cluster, ProjectionFrame frame, TracedTile tile) {
+    const vec2 centre = vec2(centre_along(frame.axis_x[0], frame.axis_x[1], frame.axis_x[2],
+                                          cluster) + frame.offset_x,
+                             centre_along(frame.axis_y[0], frame.axis_y[1], frame.axis_y[2],
+                                          cluster) + frame.offset_y);
+    const vec2 reach =
+        vec2(reach_along(frame.axis_x[0], frame.axis_x[1], frame.axis_x[2], cluster),
+             reach_along(frame.axis_y[0], frame.axis_y[1], frame.axis_y[2], cluster));
+    // A pixel more, as vertices are rounded.
+    const vec2 middle = (centre - vec2(tile.map_x, tile.map_y)) * tile.scale;
+    const vec2 outer = reach * tile.scale + 1.0;
+    const vec2 lower = vec2(tile.first_x, tile.first_y);
+    const vec2 upper = lower + vec2(tile.width, tile.height);
+    return all(greaterThan(middle + outer, lower)) && all(lessThan(middle - outer, upper));
+}
+
+void main() {
+    const uint cluster = gl_GlobalInvocationID.x;
+    const uint tile = gl_WorkGroupID.y;
+    if (gl_LocalInvocationIndex == 0) {
+        found = 0;
+    }
+    barrier();
+    bool touches_tile = false;
+    uint place = 0;
+    if (cluster < parameters.clusters) {
+        touches_tile = may_touch(clusters[cluster], frames[tiles[tile].frame], tiles[tile]);
+        if (touches_tile) {
+            place = atomicAdd(found, 1);
+        }
+    }
+    barrier();
+    if (gl_LocalInvocationIndex == 0 && found > 0) {
+        first_place = atomicAdd(state.tile_clusters, found);
+        const uint end = min(first_place + found, parameters.tile_cluster_capacity);
+        atomicMax(state.dispatch_x, min(end, LARGEST_DISPATCH_X));
+        atomicMax(state.dispatch_y, (end + LARGEST_DISPATCH_X - 1) / LARGEST_DISPATCH_X);
+        if (first_place + found > parameters.tile_cluster_capacity) {
+            results[tile].overflow = 1;
+        }
+    }
+    barrier();
+    if (touches_tile && first_place + place < parameters.tile_cluster_capacity) {
+        tile_clusters[first_place + place] = TileCluster(tile, cluster);
+    }
+}

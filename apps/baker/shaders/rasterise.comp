@@ -1,0 +1,107 @@
+// Puts the fragments of a cluster of triangles into the lists of a tile's pixels.
+//
+// Dispatch: one workgroup of CLUSTER_TRIANGLES threads for each TileCluster, indirect (cull.comp).
+// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters; writes heads, nodes,
+// results, the state's count of nodes.
+// Memory: a workgroup counts its fragments and takes places for all of them with one atomic; each is
+// written by one thread. Heads are exchanged by atomics, so that each node is linked once, in any
+// order: walk.comp sorts. A barrier of the host's is behind. Where the nodes do not find room none of
+// the workgroup's is written, the tile is marked, and nobody reads its lists.
+// Source: Yang et al., "Real-Time Concurrent Linked List Construction on the GPU" (2010).
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "cluster_rows.glsl"
+#include "trace_bindings.glsl"
+
+layout(local_size_x = CLUSTER_TRIANGLES) in;
+
+shared uint fragments;  // of the workgroup
+shared uint first_node;
+
+uint light_map_texel(PixelTriangle triangle, float weight_b, float weight_c) {
+    const vec2 last = vec2(parameters.light_map_width - 1, parameters.light_map_height - 1);
+    const vec2 place = vec2(interpolated(triangle.light_map_x, weight_b, weight_c),
+                            interpolated(triangle.light_map_y, weight_b, weight_c));
+    const uvec2 texel = uvec2(clamp(floor(place), vec2(0.0), last));
+    return texel.y * parameters.light_map_width + texel.x;
+}
+
+void main() {
+    const uint item = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    const bool is_work = item < min(state.tile_clusters, parameters.tile_cluster_capacity);
+    TracedTile tile;
+    TileCluster work;
+    PixelTriangle mine;
+    mine.first = ivec2(0);
+    mine.last = ivec2(-1);
+    if (is_work) {
+        work = tile_clusters[item];
+        tile = tiles[work.tile];
+        const uint index = work.cluster * CLUSTER_TRIANGLES + gl_LocalInvocationIndex;
+        if (index < parameters.triangles) {
+            const ivec2 lower = ivec2(tile.first_x, tile.first_y);
+            mine = pixel_triangle(triangles[index], frames[tile.frame],
+                                  vec2(tile.map_x, tile.map_y), tile.scale, 0.0, lower,
+                                  lower + ivec2(tile.width, tile.height) - 1);
+        }
+    }
+    if (gl_LocalInvocationIndex == 0) {
+        fragments = 0;
+    }
+    const uint rows = share_rows(mine);
+
+    uint count = 0;
+    for (uint row = gl_LocalInvocationIndex; row < rows; row += CLUSTER_TRIANGLES) {
+        ivec2 pixel;
+        const uint i = find_row(row, pixel.y);
+        for (pixel.x = cluster_triangles[i].first.x; pixel.x <= cluster_triangles[i].last.x;
+             ++pixel.x) {
+            count += covers(cluster_triangles[i], pixel) ? 1 : 0;
+        }
+    }
+    uint place = 0;
+    if (count > 0) {
+        place = atomicAdd(fragments, count);
+    }
+    barrier();
+    if (gl_LocalInvocationIndex == 0 && fragments > 0) {
+        first_node = atomicAdd(state.nodes, fragments);
+        atomicAdd(results[work.tile].nodes, fragments);
+        // Of the count itself, too: where it has come round, so has everything after it.
+        if (first_node > parameters.node_capacity ||
+            fragments > parameters.node_capacity - first_node) {
+            results[work.tile].overflow = 1;
+            fragments = 0;
+        }
+    }
+    barrier();
+    if (count > 0 && fragments > 0) {
+        uint node = first_node + place;
+        for (uint row = gl_LocalInvocationIndex; row < rows; row += CLUSTER_TRIANGLES) {
+            ivec2 pixel;
+            const uint i = find_row(row, pixel.y);
+            const PixelTriangle triangle = cluster_triangles[i];
+            const uint order = (triangle.faces_forward ? FACES_FORWARD : 0) |
+                               (work.cluster * CLUSTER_TRIANGLES + i);
+            for (pixel.x = triangle.first.x; pixel.x <= triangle.last.x; ++pixel.x) {
+                if (covers(triangle, pixel)) {
+                    const vec2 centre = vec2(pixel) + 0.5;
+                    precise const float weight_b =
+                        side_of(triangle.edges[1], centre) * triangle.inverse_area;
+                    precise const float weight_c =
+                        side_of(triangle.edges[2], centre) * triangle.inverse_area;
+                    const uint head = tile.first_head +
+                                      (uint(pixel.y) - tile.first_y) * tile.width +
+                                      (uint(pixel.x) - tile.first_x);
+                    const float depth =
+                        floor(interpolated(triangle.depth, weight_b, weight_c) + 0.5);
+                    nodes[node] = ListNode(depth, order,
+                                           light_map_texel(triangle, weight_b, weight_c),
+                                           atomicExchange(heads[head], node));
+                    ++node;
+                }
+            }
+        }
+    }
+}

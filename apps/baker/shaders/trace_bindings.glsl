@@ -1,0 +1,50 @@
+// What cull, rasterise and walk share: one set of descriptors.
+
+#ifndef QUADTILE_BAKER_TRACE_BINDINGS_GLSL
+#define QUADTILE_BAKER_TRACE_BINDINGS_GLSL
+
+#include "bake.h"
+
+layout(push_constant, std430) uniform PushConstants {
+    TraceParameters parameters;
+};
+layout(set = 0, binding = 0, std430) readonly buffer Triangles {
+    TracedTriangle triangles[];
+};
+layout(set = 0, binding = 1, std430) readonly buffer Clusters {
+    TriangleCluster clusters[];
+};
+layout(set = 0, binding = 2, std430) readonly buffer Frames {
+    ProjectionFrame frames[];
+};
+layout(set = 0, binding = 3, std430) readonly buffer Tiles {
+    TracedTile tiles[];
+};
+// Of each BLOCK_PIXELS list heads: the tile.
+layout(set = 0, binding = 4, std430) readonly buffer Blocks {
+    uint block_tiles[];
+};
+layout(set = 0, binding = 5, std430) buffer State {
+    TraceState state;
+};
+layout(set = 0, binding = 6, std430) buffer Results {
+    TileResult results[];
+};
+layout(set = 0, binding = 7, std430) buffer TileClusters {
+    TileCluster tile_clusters[];
+};
+layout(set = 0, binding = 8, std430) buffer Heads {
+    uint heads[];
+};
+layout(set = 0, binding = 9, std430) buffer Nodes {
+    ListNode nodes[];
+};
+// Radiance that leaves each texel of the light map; w: 1 where its back does, too.
+layout(set = 0, binding = 10, std430) readonly buffer Radiance {
+    vec4 outgoing[];
+};
+layout(set = 0, binding = 11, std430) buffer Accumulators {
+    Accumulator accumulators[];
+};
+
+#endif

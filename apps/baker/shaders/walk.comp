@@ -1,0 +1,222 @@
+// Sorts each pixel's list along the ray, and lets neighbours that face each other exchange light; the
+// ends see the sky. Surfaces at one depth lie on each other: of these, those that face ahead see what
+// comes after all of them, those that face back what comes before.
+//
+// Dispatch: (blocks of BLOCK_PIXELS list heads, folded into x and y) workgroups of as many threads.
+// Bindings: trace_bindings.glsl; reads frames, tiles, block_tiles, results, heads, nodes, outgoing;
+// adds to accumulators; links nodes anew where lists are long.
+// Memory: a list belongs to one thread. Sums are of whole numbers by atomics, so they do not depend
+// on the order; the carry goes up with the thread that causes it. Barriers of the host's are around.
+// Source: Hermes et al., "Light Transport Simulation using Ray Bundles" (2010); Tokuyoshi et al.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "trace_bindings.glsl"
+
+layout(local_size_x = BLOCK_PIXELS) in;
+
+// Lists up to here are sorted in registers, longer ones in place.
+const uint SHORT_LIST = 24;
+
+// Along the ray. At one place those that face back come first, as of a sheet that has two sides; then
+// by triangle.
+bool is_before(ListNode a, ListNode b) {
+    if (a.depth != b.depth) {
+        return a.depth < b.depth;
+    }
+    return a.order < b.order;
+}
+
+// Merges runs of 1, 2, 4 ... nodes until one is left: any length, no memory. Returns the new head.
+uint sort_in_place(uint head) {
+    for (uint run = 1; run != 0; run <<= 1) {
+        uint rest = head;
+        uint tail = NO_NODE;
+        head = NO_NODE;
+        uint merges = 0;
+        while (rest != NO_NODE) {
+            ++merges;
+            uint a = rest;
+            uint a_left = 0;
+            uint b = rest;
+            while (a_left < run && b != NO_NODE) {
+                ++a_left;
+                b = nodes[b].next;
+            }
+            uint b_left = run;
+            while (a_left > 0 || (b_left > 0 && b != NO_NODE)) {
+                const bool has_b = b_left > 0 && b != NO_NODE;
+                const bool takes_a = a_left > 0 && (!has_b || !is_before(nodes[b], nodes[a]));
+                const uint taken = takes_a ? a : b;
+                const uint next = nodes[taken].next;
+                if (takes_a) {
+                    a = next;
+                    --a_left;
+                } else {
+                    b = next;
+                    --b_left;
+                }
+                if (tail == NO_NODE) {
+                    head = taken;
+                } else {
+                    nodes[tail].next = taken;
+                }
+                tail = taken;
+            }
+            rest = b;
+        }
+        nodes[tail].next = NO_NODE;
+        if (merges <= 1) {
+            break;
+        }
+    }
+    return head;
+}
+
+// value >= 0, below 2^63.
+void add(uint texel, uint colour, float value) {
+    const float high = floor(value * (1.0 / 4294967296.0));
+    const uint low_word = uint(value - high * 4294967296.0);
+    uint high_word = uint(high);
+    const uint before = atomicAdd(accumulators[texel].radiance[2 * colour], low_word);
+    high_word += before + low_word < before ? 1 : 0;
+    if (high_word > 0) {
+        atomicAdd(accumulators[texel].radiance[2 * colour + 1], high_word);
+    }
+}
+
+void receive(uint texel, vec3 radiance, bool sees_back, TracedTile tile) {
+    precise const vec3 scaled = radiance * tile.radiance_scale;
+    precise const vec3 whole = floor(scaled + 0.5);
+    for (uint colour = 0; colour < 3; ++colour) {
+        if (whole[colour] > 0.0) {
+            add(texel, colour, whole[colour]);
+        }
+    }
+    const uint before = atomicAdd(accumulators[texel].weight[0], tile.weight);
+    if (before + tile.weight < before) {
+        atomicAdd(accumulators[texel].weight[1], 1);
+    }
+    if (sees_back) {
+        const uint back_before = atomicAdd(accumulators[texel].back[0], tile.weight);
+        if (back_before + tile.weight < back_before) {
+            atomicAdd(accumulators[texel].back[1], 1);
+        }
+    }
+}
+
+// What a surface shows to one that it faces, or turns its back to.
+void receive_from(uint receiver, uint sender, bool sees_front, float share, TracedTile tile) {
+    const vec4 radiance = outgoing[sender];
+    const bool shines = sees_front || radiance.w > 0.0;
+    precise const vec3 received = shines ? radiance.rgb * share : vec3(0.0);
+    receive(receiver, received, !shines, tile);
+}
+
+bool looks_ahead(ListNode node) {
+    return (node.order & FACES_FORWARD) != 0;
+}
+
+// What lies at one depth is one sheet, and sees what comes after or before it.
+void look_ahead(ListNode node, bool sees_sky, ListNode seen, ProjectionFrame frame,
+                TracedTile tile) {
+    if (sees_sky) {
+        precise const vec3 sky =
+            vec3(frame.sky_ahead[0], frame.sky_ahead[1], frame.sky_ahead[2]) * frame.share_ahead;
+        receive(node.texel, sky, false, tile);
+    } else {
+        receive_from(node.texel, seen.texel, !looks_ahead(seen), frame.share_ahead, tile);
+    }
+}
+
+void look_behind(ListNode node, bool sees_sky, ListNode seen, ProjectionFrame frame,
+                 TracedTile tile) {
+    if (sees_sky) {
+        precise const vec3 sky =
+            vec3(frame.sky_behind[0], frame.sky_behind[1], frame.sky_behind[2]) *
+            frame.share_behind;
+        receive(node.texel, sky, false, tile);
+    } else {
+        receive_from(node.texel, seen.texel, looks_ahead(seen), frame.share_behind, tile);
+    }
+}
+
+void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, TracedTile tile) {
+    for (uint i = 0; i < length; ++i) {
+        const ListNode node = list[i];
+        if (looks_ahead(node)) {
+            uint after = i + 1;
+            while (after < length && list[after].depth == node.depth) {
+                ++after;
+            }
+            look_ahead(node, after == length, list[min(after, length - 1)], frame, tile);
+        } else {
+            uint first = i;
+            while (first > 0 && list[first - 1].depth == node.depth) {
+                --first;
+            }
+            look_behind(node, first == 0, list[max(first, 1) - 1], frame, tile);
+        }
+    }
+}
+
+void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
+    uint before = NO_NODE;  // the last one at a smaller depth
+    uint previous = NO_NODE;
+    for (uint index = head; index != NO_NODE; index = nodes[index].next) {
+        const ListNode node = nodes[index];
+        if (previous != NO_NODE && nodes[previous].depth != node.depth) {
+            before = previous;
+        }
+        if (looks_ahead(node)) {
+            uint after = node.next;
+            while (after != NO_NODE && nodes[after].depth == node.depth) {
+                after = nodes[after].next;
+            }
+            look_ahead(node, after == NO_NODE, nodes[after == NO_NODE ? index : after], frame,
+                       tile);
+        } else {
+            look_behind(node, before == NO_NODE, nodes[before == NO_NODE ? index : before], frame,
+                        tile);
+        }
+        previous = index;
+    }
+}
+
+void walk(uint head, TracedTile tile, ProjectionFrame frame) {
+    ListNode list[SHORT_LIST];
+    uint length = 0;
+    uint index = head;
+    while (index != NO_NODE && length < SHORT_LIST) {
+        const ListNode node = nodes[index];
+        uint place = length;
+        while (place > 0 && is_before(node, list[place - 1])) {
+            list[place] = list[place - 1];
+            --place;
+        }
+        list[place] = node;
+        ++length;
+        index = node.next;
+    }
+    if (index == NO_NODE) {
+        walk_short(list, length, frame, tile);
+    } else {
+        walk_long(sort_in_place(head), frame, tile);
+    }
+}
+
+void main() {
+    const uint block = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    if (block >= parameters.blocks) {
+        return;
+    }
+    const uint tile_index = block_tiles[block];
+    const TracedTile tile = tiles[tile_index];
+    const uint pixel = block * BLOCK_PIXELS + gl_LocalInvocationIndex - tile.first_head;
+    if (results[tile_index].overflow == 0 && pixel < tile.width * tile.height) {
+        const uint head = heads[tile.first_head + pixel];
+        if (head != NO_NODE) {
+            walk(head, tile, frames[tile.frame]);
+        }
+    }
+}

@@ -1,0 +1,531 @@
+#include "surface_map.hpp"
+
+#include "material_colours.hpp"
+#include "parallel.hpp"
+
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace quadtile::baker {
+
+namespace {
+
+// Samples are decided in integers, so that none is lost or counted twice where triangles meet:
+// light map space has so many steps a texel. Maps of 2^16 texels make edge functions of 62 bits.
+constexpr std::int64_t TEXEL = 1 << 14;
+constexpr std::uint32_t MAX_EDGE = 1 << 16;
+constexpr std::int64_t SAMPLES = 8;  // a texel and axis
+constexpr std::int64_t STEP = TEXEL / SAMPLES;
+constexpr float SAMPLES_A_TEXEL = SAMPLES * SAMPLES;
+
+// So far inside of two triangles a sample must be to count as overlap, in steps: coordinates that
+// were rounded are no overlap.
+constexpr double OVERLAP_MARGIN = static_cast<double>(TEXEL) / 64;
+
+// Threads take the map in tiles of this edge: their sums stay in a processor's cache.
+constexpr std::uint32_t TILE = 128;
+
+constexpr float MIN_COVERAGE = 1e-6F;
+
+// Of texels, the last one excluded.
+struct TexelRange {
+    std::uint32_t left = 0;
+    std::uint32_t top = 0;
+    std::uint32_t right = 0;
+    std::uint32_t bottom = 0;
+};
+
+using Corners = std::array<glm::dvec2, 3>;
+
+double doubled_area(const Corners& corners) {
+    const glm::dvec2 a = corners[1] - corners[0];
+    const glm::dvec2 b = corners[2] - corners[0];
+    return a.x * b.y - a.y * b.x;
+}
+
+// In texels. None for what has no area, or is not in the map.
+std::optional<Corners> corners_of(const Scene& scene, const Triangle& triangle,
+                                  const Extent& extent) {
+    Corners corners;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const glm::dvec2 coordinates = scene.light_map_coordinates[triangle.vertices[i]];
+        if (!(coordinates.x >= 0.0 && coordinates.x <= 1.0 && coordinates.y >= 0.0 &&
+              coordinates.y <= 1.0)) {
+            return std::nullopt;
+        }
+        corners[i] = coordinates * glm::dvec2(extent.width, extent.height);
+    }
+    if (doubled_area(corners) == 0.0) {
+        return std::nullopt;
+    }
+    return corners;
+}
+
+TexelRange bounds_of(const Corners& corners) {
+    const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x});
+    const auto [top, bottom] = std::minmax({corners[0].y, corners[1].y, corners[2].y});
+    return {static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(top),
+            static_cast<std::uint32_t>(std::ceil(right)),
+            static_cast<std::uint32_t>(std::ceil(bottom))};
+}
+
+TexelRange intersection(const TexelRange& a, const TexelRange& b) {
+    return {std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right),
+            std::min(a.bottom, b.bottom)};
+}
+
+// a * x + b * y + c: not negative inside.
+struct EdgeFunction {
+    std::int64_t a = 0;
+    std::int64_t b = 0;
+    std::int64_t c = 0;
+};
+
+// The samples of the texel that are inside: bit 8 * row + column.
+std::uint64_t inside_samples(const std::array<EdgeFunction, 3>& edges, std::uint32_t x,
+                             std::uint32_t y) {
+    std::uint64_t inside = ~std::uint64_t{0};
+    for (const EdgeFunction& edge : edges) {
+        const std::int64_t first =
+            edge.a * (x * TEXEL + STEP / 2) + edge.b * (y * TEXEL + STEP / 2) + edge.c;
+        const std::int64_t across = edge.a * STEP;
+        const std::int64_t down = edge.b * STEP;
+        constexpr std::int64_t LAST = SAMPLES - 1;
+        const std::int64_t zero = 0;
+        if (first + std::max(zero, LAST * across) + std::max(zero, LAST * down) < 0) {
+            return 0;
+        }
+        if (first + std::min(zero, LAST * across) + std::min(zero, LAST * down) >= 0) {
+            continue;
+        }
+        std::uint64_t mask = 0;
+        for (std::int64_t row = 0; row < SAMPLES; ++row) {
+            for (std::int64_t column = 0; column < SAMPLES; ++column) {
+                const bool is_inside = first + column * across + row * down >= 0;
+                mask |= std::uint64_t{is_inside ? 1U : 0U} << (row * SAMPLES + column);
+            }
+        }
+        inside &= mask;
+    }
+    return inside;
+}
+
+// A triangle, ready to be sampled.
+class SampledTriangle {
+ public:
+    SampledTriangle(const Scene& scene, std::uint32_t index, const Corners& corners)
+        : scene_(scene),
+          material_(scene.materials[scene.triangles[index].material]),
+          index_(index),
+          corners_(corners),
+          has_textures_(has_textures(scene, material_)) {
+        set_normal();
+        if (doubled_area(corners_) < 0.0) {
+            std::swap(corners_[1], corners_[2]);
+        }
+        set_edges();
+        if (has_textures_) {
+            set_texture_coordinates(corners);
+        } else {
+            albedo_ = albedo_at(scene_, material_, {});
+            emission_ = emission_at(scene_, material_, {});
+        }
+    }
+
+    // No plane: nothing is said of its texels.
+    [[nodiscard]] bool degenerate() const { return normal_ == glm::vec3(0.0F); }
+    [[nodiscard]] std::uint32_t index() const { return index_; }
+    [[nodiscard]] const glm::vec3& normal() const { return normal_; }
+    [[nodiscard]] bool double_sided() const { return material_.double_sided; }
+    [[nodiscard]] bool textured() const { return has_textures_; }
+
+    [[nodiscard]] std::uint64_t samples(std::uint32_t x, std::uint32_t y) const {
+        return has_samples_ ? inside_samples(edges_, x, y) : 0;
+    }
+    [[nodiscard]] std::uint64_t samples_within_margin(std::uint32_t x, std::uint32_t y) const {
+        return has_samples_ ? inside_samples(inner_edges_, x, y) : 0;
+    }
+
+    // At a point of the light map, in texels.
+    [[nodiscard]] glm::vec3 albedo(const glm::dvec2& point) const {
+        return has_textures_ ? albedo_at(scene_, material_, texture_coordinates(point)) : albedo_;
+    }
+    [[nodiscard]] glm::vec3 emission(const glm::dvec2& point) const {
+        return has_textures_ ? emission_at(scene_, material_, texture_coordinates(point))
+                             : emission_;
+    }
+
+    // Whether the texel is not wholly beyond one of the edges.
+    [[nodiscard]] bool may_touch(std::uint32_t x, std::uint32_t y) const {
+        for (std::size_t i = 0; i < 3; ++i) {
+            const glm::dvec2 start = corners_[i];
+            const glm::dvec2 along = corners_[(i + 1) % 3] - start;
+            const double inmost_x = along.y > 0.0 ? x : x + 1.0;
+            const double inmost_y = along.x > 0.0 ? y + 1.0 : y;
+            if (along.x * (inmost_y - start.y) - along.y * (inmost_x - start.x) <= 0.0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // The part within a texel.
+    struct Part {
+        double area = 0.0;
+        glm::dvec2 centre{0.0};
+    };
+    [[nodiscard]] Part part_within(std::uint32_t x, std::uint32_t y) const;
+
+ private:
+    void set_normal() {
+        const auto& vertices = scene_.triangles[index_].vertices;
+        const glm::dvec3 origin = scene_.positions[vertices[0]];
+        const glm::dvec3 normal = glm::cross(glm::dvec3(scene_.positions[vertices[1]]) - origin,
+                                             glm::dvec3(scene_.positions[vertices[2]]) - origin);
+        const double length = glm::length(normal);
+        if (length > 0.0 && std::isfinite(length)) {
+            normal_ = normal / length;
+        }
+    }
+
+    void set_edges() {
+        std::array<std::array<std::int64_t, 2>, 3> points{};
+        for (std::size_t i = 0; i < 3; ++i) {
+            points[i] = {std::llround(corners_[i].x * TEXEL), std::llround(corners_[i].y * TEXEL)};
+        }
+        const std::int64_t area = (points[1][0] - points[0][0]) * (points[2][1] - points[0][1]) -
+                                  (points[1][1] - points[0][1]) * (points[2][0] - points[0][0]);
+        has_samples_ = area != 0;
+        if (area < 0) {  // almost degenerate, turned by rounding
+            std::swap(points[1], points[2]);
+        }
+        for (std::size_t i = 0; i < 3; ++i) {
+            const auto& start = points[i];
+            const auto& end = points[(i + 1) % 3];
+            EdgeFunction& edge = edges_[i];
+            edge.a = start[1] - end[1];
+            edge.b = end[0] - start[0];
+            edge.c = -(edge.a * start[0] + edge.b * start[1]);
+            inner_edges_[i] = edge;
+            inner_edges_[i].c -= static_cast<std::int64_t>(
+                std::ceil(OVERLAP_MARGIN *
+                          std::hypot(static_cast<double>(edge.a), static_cast<double>(edge.b))));
+            // A sample on an edge belongs to the triangle on one side of it, always the same.
+            const bool owns_edge = edge.a > 0 || (edge.a == 0 && edge.b > 0);
+            edge.c -= owns_edge ? 0 : 1;
+        }
+    }
+
+    // Linear in light map space.
+    void set_texture_coordinates(const Corners& corners) {
+        const auto& vertices = scene_.triangles[index_].vertices;
+        const auto coordinates = [&](std::size_t i) {
+            return glm::dvec2(scene_.texture_coordinates[vertices[i]]);
+        };
+        const glm::dvec2 a = corners[1] - corners[0];
+        const glm::dvec2 b = corners[2] - corners[0];
+        const glm::dvec2 along_a = coordinates(1) - coordinates(0);
+        const glm::dvec2 along_b = coordinates(2) - coordinates(0);
+        const double area = doubled_area(corners);
+        by_x_ = (along_a * b.y - along_b * a.y) / area;
+        by_y_ = (along_b * a.x - along_a * b.x) / area;
+        at_origin_ = coordinates(0) - corners[0].x * by_x_ - corners[0].y * by_y_;
+    }
+    [[nodiscard]] glm::dvec2 texture_coordinates(const glm::dvec2& point) const {
+        return at_origin_ + point.x * by_x_ + point.y * by_y_;
+    }
+
+    const Scene& scene_;
+    const Material& material_;
+    std::uint32_t index_;
+    Corners corners_;  // in the order of growing angles
+    bool has_textures_;
+    bool has_samples_ = false;
+    std::array<EdgeFunction, 3> edges_{};
+    std::array<EdgeFunction, 3> inner_edges_{};
+    glm::vec3 normal_{0.0F};
+    glm::vec3 albedo_{0.0F};
+    glm::vec3 emission_{0.0F};
+    glm::dvec2 at_origin_{0.0};
+    glm::dvec2 by_x_{0.0};
+    glm::dvec2 by_y_{0.0};
+};
+
+SampledTriangle::Part SampledTriangle::part_within(std::uint32_t x, std::uint32_t y) const {
+    // Seen from the texel's corner; each of its edges cuts off what is beyond.
+    std::array<glm::dvec2, 8> polygon;
+    std::size_t count = 3;
+    for (std::size_t i = 0; i < 3; ++i) {
+        polygon[i] = corners_[i] - glm::dvec2(x, y);
+    }
+    for (int cut = 0; cut < 4; ++cut) {
+        const int axis = cut / 2;
+        const double border = cut % 2;
+        const double sign = cut % 2 == 0 ? 1.0 : -1.0;
+        std::array<glm::dvec2, 8> kept;
+        std::size_t kept_count = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const glm::dvec2& start = polygon[i];
+            const glm::dvec2& end = polygon[(i + 1) % count];
+            const double at_start = sign * (start[axis] - border);
+            const double at_end = sign * (end[axis] - border);
+            if (at_start >= 0.0) {
+                kept[kept_count++] = start;
+            }
+            if ((at_start < 0.0 && at_end > 0.0) || (at_start > 0.0 && at_end < 0.0)) {
+                kept[kept_count] = start + (end - start) * (at_start / (at_start - at_end));
+                kept[kept_count++][axis] = border;
+            }
+        }
+        polygon = kept;
+        count = kept_count;
+    }
+    Part part;
+    for (std::size_t i = 2; i < count; ++i) {
+        const Corners piece = {polygon[0], polygon[i - 1], polygon[i]};
+        const double area = doubled_area(piece) / 2.0;
+        part.area += area;
+        part.centre += (piece[0] + piece[1] + piece[2]) * (area / 3.0);
+    }
+    // An edge that runs through a texel's corner leaves what rounding made of nothing.
+    if (part.area <= std::min(1e-10, 1e-6 * doubled_area(corners_))) {
+        return {};
+    }
+    part.centre = part.centre / part.area + glm::dvec2(x, y);
+    return part;
+}
+
+// What is summed up for a texel.
+struct TexelSums {
+    std::uint64_t taken = 0;   // samples that triangles cover
+    std::uint64_t inside = 0;  // of these, the ones that are not near an edge
+    glm::vec3 albedo{0.0F};
+    glm::vec3 emission{0.0F};
+    glm::vec3 normal{0.0F};
+    float weight = 0.0F;
+    float double_sided = 0.0F;
+    std::uint32_t first_triangle = 0;
+    bool overlaps = false;
+
+    void add(const SampledTriangle& triangle, float area) {
+        if (weight == 0.0F) {
+            first_triangle = triangle.index();
+        }
+        weight += area;
+        normal += area * triangle.normal();
+        double_sided += triangle.double_sided() ? area : 0.0F;
+    }
+};
+
+void add_samples(TexelSums& sums, const SampledTriangle& triangle, std::uint64_t samples,
+                 std::uint32_t x, std::uint32_t y) {
+    if (samples == 0) {
+        return;
+    }
+    const auto count = static_cast<float>(std::popcount(samples));
+    sums.add(triangle, count);
+    if (!triangle.textured()) {
+        sums.albedo += count * triangle.albedo({});
+        sums.emission += count * triangle.emission({});
+        return;
+    }
+    for (; samples != 0; samples &= samples - 1) {
+        const int sample = std::countr_zero(samples);
+        const auto column = sample % static_cast<int>(SAMPLES);
+        const auto row = sample / static_cast<int>(SAMPLES);
+        const glm::dvec2 point(x + (column + 0.5) / SAMPLES, y + (row + 0.5) / SAMPLES);
+        sums.albedo += triangle.albedo(point);
+        sums.emission += triangle.emission(point);
+    }
+}
+
+// Which triangles each tile has, in their order.
+class TileTriangles {
+ public:
+    TileTriangles(const Scene& scene, const Extent& extent, std::uint32_t threads)
+        : columns_((extent.width + TILE - 1) / TILE), rows_((extent.height + TILE - 1) / TILE) {
+        struct Tiles {
+            std::uint16_t left = 0;
+            std::uint16_t top = 0;
+            std::uint16_t right = 0;
+            std::uint16_t bottom = 0;
+        };
+        std::vector<Tiles> tiles_of(scene.triangles.size());
+        constexpr std::size_t CHUNK = 1 << 14;
+        parallel_for((tiles_of.size() + CHUNK - 1) / CHUNK, threads, [&](std::size_t chunk) {
+            const std::size_t end = std::min(tiles_of.size(), (chunk + 1) * CHUNK);
+            for (std::size_t i = chunk * CHUNK; i < end; ++i) {
+                if (const auto corners = corners_of(scene, scene.triangles[i], extent)) {
+                    const TexelRange bounds = bounds_of(*corners);
+                    tiles_of[i] = {static_cast<std::uint16_t>(bounds.left / TILE),
+                                   static_cast<std::uint16_t>(bounds.top / TILE),
+                                   static_cast<std::uint16_t>((bounds.right + TILE - 1) / TILE),
+                                   static_cast<std::uint16_t>((bounds.bottom + TILE - 1) / TILE)};
+                }
+            }
+        });
+        const auto visit = [&](const auto& entry) {
+            for (std::size_t i = 0; i < tiles_of.size(); ++i) {
+                for (std::size_t y = tiles_of[i].top; y < tiles_of[i].bottom; ++y) {
+                    for (std::size_t x = tiles_of[i].left; x < tiles_of[i].right; ++x) {
+                        entry(y * columns_ + x, static_cast<std::uint32_t>(i));
+                    }
+                }
+            }
+        };
+        ends_.resize(count());
+        std::size_t total = 0;
+        visit([&](std::size_t tile, std::uint32_t) {
+            ++ends_[tile];
+            ++total;
+        });
+        triangles_.resize(total);
+        std::exclusive_scan(ends_.begin(), ends_.end(), ends_.begin(), std::size_t{0});
+        // Where each tile starts becomes where it ends.
+        visit([&](std::size_t tile, std::uint32_t triangle) {
+            triangles_[ends_[tile]++] = triangle;
+        });
+    }
+
+    [[nodiscard]] std::size_t count() const { return columns_ * rows_; }
+    [[nodiscard]] TexelRange texels(std::size_t tile, const Extent& extent) const {
+        const auto left = static_cast<std::uint32_t>(tile % columns_) * TILE;
+        const auto top = static_cast<std::uint32_t>(tile / columns_) * TILE;
+        return {left, top, std::min(left + TILE, extent.width),
+                std::min(top + TILE, extent.height)};
+    }
+    [[nodiscard]] std::span<const std::uint32_t> triangles(std::size_t tile) const {
+        const std::size_t begin = tile == 0 ? 0 : ends_[tile - 1];
+        return std::span(triangles_).subspan(begin, ends_[tile] - begin);
+    }
+
+ private:
+    std::size_t columns_;
+    std::size_t rows_;
+    std::vector<std::size_t> ends_;  // by tile, in triangles_
+    std::vector<std::uint32_t> triangles_;
+};
+
+// The sums of a tile's texels, row by row.
+std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const TexelRange& tile,
+                                std::span<const std::uint32_t> triangles) {
+    std::vector<TexelSums> sums(std::size_t{tile.right - tile.left} * (tile.bottom - tile.top));
+    const auto visit = [&](std::uint32_t index, const auto& texel) {
+        const std::optional<Corners> corners = corners_of(scene, scene.triangles[index], extent);
+        const SampledTriangle triangle(scene, index, *corners);
+        if (triangle.degenerate()) {
+            return;
+        }
+        const TexelRange range = intersection(bounds_of(*corners), tile);
+        for (std::uint32_t y = range.top; y < range.bottom; ++y) {
+            for (std::uint32_t x = range.left; x < range.right; ++x) {
+                const std::size_t place =
+                    std::size_t{y - tile.top} * (tile.right - tile.left) + (x - tile.left);
+                texel(triangle, sums[place], x, y);
+            }
+        }
+    };
+
+    std::vector<std::uint32_t> between_samples;  // triangles
+    for (const std::uint32_t index : triangles) {
+        bool is_between = false;
+        visit(index, [&](const SampledTriangle& triangle, TexelSums& texel, std::uint32_t x,
+                         std::uint32_t y) {
+            const std::uint64_t samples = triangle.samples(x, y);
+            if (samples == 0) {
+                is_between = is_between || triangle.may_touch(x, y);
+                return;
+            }
+            const std::uint64_t inside = triangle.samples_within_margin(x, y);
+            texel.overlaps = texel.overlaps || (inside & texel.inside) != 0;
+            texel.inside |= inside;
+            add_samples(texel, triangle, samples & ~texel.taken, x, y);
+            texel.taken |= samples;
+        });
+        if (is_between) {
+            between_samples.push_back(index);
+        }
+    }
+    for (const std::uint32_t index : between_samples) {
+        visit(index, [&](const SampledTriangle& triangle, TexelSums& texel, std::uint32_t x,
+                         std::uint32_t y) {
+            if (texel.taken != 0 || !triangle.may_touch(x, y)) {
+                return;
+            }
+            const SampledTriangle::Part part = triangle.part_within(x, y);
+            if (part.area > 0.0) {
+                const float area = std::max(static_cast<float>(part.area), 1e-20F);
+                texel.add(triangle, area);
+                texel.albedo += area * triangle.albedo(part.centre);
+                texel.emission += area * triangle.emission(part.centre);
+            }
+        });
+    }
+    return sums;
+}
+
+glm::vec3 plane_normal(const Scene& scene, std::uint32_t index, const Extent& extent) {
+    return SampledTriangle(scene, index, *corners_of(scene, scene.triangles[index], extent))
+        .normal();
+}
+
+}  // namespace
+
+SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint32_t threads) {
+    if (extent.width > MAX_EDGE || extent.height > MAX_EDGE) {
+        throw std::invalid_argument("a light map of " + std::to_string(extent.width) + " x " +
+                                    std::to_string(extent.height) + " texels: " +
+                                    std::to_string(MAX_EDGE) + " are the most along an edge");
+    }
+    if (scene.light_map_coordinates.size() != scene.positions.size()) {
+        throw std::invalid_argument("the scene has no light map coordinates");
+    }
+    SurfaceMap map;
+    map.extent = extent;
+    map.coverage.resize(extent.texels());
+    map.albedo.resize(extent.texels(), glm::vec3(0.0F));
+    map.emission.resize(extent.texels(), glm::vec3(0.0F));
+    map.normal.resize(extent.texels(), glm::vec3(0.0F));
+    map.double_sided.resize(extent.texels());
+
+    const TileTriangles tiles(scene, extent, threads);
+    std::atomic<std::size_t> overlapping = 0;
+    parallel_for(tiles.count(), threads, [&](std::size_t tile) {
+        const TexelRange range = tiles.texels(tile, extent);
+        const std::vector<TexelSums> sums = sum_tile(scene, extent, range, tiles.triangles(tile));
+        auto texel = sums.begin();
+        for (std::size_t y = range.top; y < range.bottom; ++y) {
+            for (std::size_t x = range.left; x < range.right; ++x, ++texel) {
+                if (texel->weight == 0.0F) {
+                    continue;
+                }
+                const std::size_t i = y * extent.width + x;
+                map.coverage[i] =
+                    texel->taken != 0
+                        ? static_cast<float>(std::popcount(texel->taken)) / SAMPLES_A_TEXEL
+                        : std::clamp(texel->weight, MIN_COVERAGE, 1.0F / SAMPLES_A_TEXEL);
+                map.albedo[i] = texel->albedo / texel->weight;
+                map.emission[i] = texel->emission / texel->weight;
+                const glm::vec3 normal = texel->normal / texel->weight;
+                const float length = glm::length(normal);
+                map.normal[i] = length > 1e-3F ? normal / length
+                                               : plane_normal(scene, texel->first_triangle, extent);
+                map.double_sided[i] = texel->double_sided * 2.0F > texel->weight ? 1 : 0;
+                overlapping += texel->overlaps ? 1 : 0;
+            }
+        }
+    });
+    map.overlapping_texels = overlapping;
+    return map;
+}
+
+}  // namespace quadtile::baker

@@ -1,0 +1,190 @@
+#include "traced_scene.hpp"
+
+#include <glm/common.hpp>
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace quadtile::baker {
+
+namespace {
+
+struct Areas {
+    double surface;    // square world units
+    double light_map;  // texels
+};
+
+Areas areas_of(const Scene& scene, const Triangle& triangle, const Extent& light_map) {
+    const auto corner = [&](std::size_t i) {
+        return glm::dvec3(scene.positions[triangle.vertices[i]]);
+    };
+    const auto texel = [&](std::size_t i) {
+        return glm::dvec2(scene.light_map_coordinates[triangle.vertices[i]]) *
+               glm::dvec2(light_map.width, light_map.height);
+    };
+    const glm::dvec2 u = texel(1) - texel(0);
+    const glm::dvec2 v = texel(2) - texel(0);
+    return {0.5 * glm::length(glm::cross(corner(1) - corner(0), corner(2) - corner(0))),
+            0.5 * std::abs(u.x * v.y - u.y * v.x)};
+}
+
+// Each bit is followed by two zeros.
+std::uint64_t spread_by_three(std::uint64_t bits) {
+    bits &= 0x1fffffU;
+    bits = (bits | bits << 32U) & 0x1f00000000ffffU;
+    bits = (bits | bits << 16U) & 0x1f0000ff0000ffU;
+    bits = (bits | bits << 8U) & 0x100f00f00f00f00fU;
+    bits = (bits | bits << 4U) & 0x10c30c30c30c30c3U;
+    bits = (bits | bits << 2U) & 0x1249249249249249U;
+    return bits;
+}
+
+// Indices of the triangles along the Z-order curve of their middles.
+std::vector<std::uint32_t> order_in_space(const Scene& scene, const glm::dvec3& lower,
+                                          const glm::dvec3& extent) {
+    constexpr double CELLS = 2097151.0;  // 21 bits
+    std::vector<std::uint64_t> codes;
+    codes.reserve(scene.triangles.size());
+    for (const Triangle& triangle : scene.triangles) {
+        glm::dvec3 middle(0.0);
+        for (const std::uint32_t vertex : triangle.vertices) {
+            middle += glm::dvec3(scene.positions[vertex]) / 3.0;
+        }
+        const glm::dvec3 cell =
+            glm::clamp((middle - lower) / glm::max(extent, glm::dvec3(1e-300)), 0.0, 1.0) * CELLS;
+        codes.push_back(spread_by_three(static_cast<std::uint64_t>(cell.x)) |
+                        spread_by_three(static_cast<std::uint64_t>(cell.y)) << 1U |
+                        spread_by_three(static_cast<std::uint64_t>(cell.z)) << 2U);
+    }
+    std::vector<std::uint32_t> order(scene.triangles.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+        return codes[a] != codes[b] ? codes[a] < codes[b] : a < b;
+    });
+    return order;
+}
+
+TriangleCluster cluster_around(const TracedTriangle* first, const TracedTriangle* end) {
+    glm::vec3 lower(std::numeric_limits<float>::max());
+    glm::vec3 upper(std::numeric_limits<float>::lowest());
+    for (const TracedTriangle* triangle = first; triangle != end; ++triangle) {
+        for (std::size_t i = 0; i < 9; i += 3) {
+            const glm::vec3 corner(triangle->positions[i], triangle->positions[i + 1],
+                                   triangle->positions[i + 2]);
+            lower = glm::min(lower, corner);
+            upper = glm::max(upper, corner);
+        }
+    }
+    const glm::vec3 centre = 0.5F * (lower + upper);
+    const glm::vec3 half_extent = glm::max(upper - centre, centre - lower);
+    return {{centre.x, centre.y, centre.z}, {half_extent.x, half_extent.y, half_extent.z}};
+}
+
+// The density that this share of the light map does not exceed.
+double density_of_share(std::vector<Areas> areas, double share) {
+    std::erase_if(
+        areas, [](const Areas& area) { return !(area.light_map > 0.0) || !(area.surface > 0.0); });
+    const auto density = [](const Areas& area) { return area.light_map / area.surface; };
+    std::ranges::sort(areas, {}, density);
+    double all = 0.0;
+    for (const Areas& area : areas) {
+        all += area.light_map;
+    }
+    double below = 0.0;
+    for (const Areas& area : areas) {
+        below += area.light_map;
+        if (below >= share * all) {
+            return std::sqrt(density(area));
+        }
+    }
+    return areas.empty() ? 0.0 : std::sqrt(density(areas.back()));
+}
+
+// What texels can have of the surface at most: that of the least dense triangle, and all triangles
+// that are smaller than a texel.
+double largest_texel_of(const Scene& scene, const std::vector<Areas>& areas,
+                        const Extent& light_map) {
+    double sparsest = 0.0;
+    std::vector<float> small_ones(light_map.texels());
+    for (std::size_t i = 0; i < areas.size(); ++i) {
+        const glm::vec2 place = scene.light_map_coordinates[scene.triangles[i].vertices[0]] *
+                                glm::vec2(light_map.width, light_map.height);
+        const auto x =
+            std::min(static_cast<std::uint32_t>(std::max(place.x, 0.0F)), light_map.width - 1);
+        const auto y =
+            std::min(static_cast<std::uint32_t>(std::max(place.y, 0.0F)), light_map.height - 1);
+        if (areas[i].light_map < 1.0) {
+            small_ones[std::size_t{y} * light_map.width + x] +=
+                static_cast<float>(areas[i].surface);
+        } else {
+            sparsest = std::max(sparsest, areas[i].surface / areas[i].light_map);
+        }
+    }
+    // A small one may lie in four texels, as may those of its neighbours.
+    return sparsest + 9.0 * std::ranges::max(small_ones);
+}
+
+}  // namespace
+
+TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float pixels_per_texel,
+                              float density_share) {
+    TracedScene traced{.light_map = light_map};
+    glm::dvec3 lower(std::numeric_limits<double>::max());
+    glm::dvec3 upper(std::numeric_limits<double>::lowest());
+    std::vector<Areas> areas;
+    areas.reserve(scene.triangles.size());
+    for (const Triangle& triangle : scene.triangles) {
+        for (const std::uint32_t vertex : triangle.vertices) {
+            lower = glm::min(lower, glm::dvec3(scene.positions[vertex]));
+            upper = glm::max(upper, glm::dvec3(scene.positions[vertex]));
+        }
+        areas.push_back(areas_of(scene, triangle, light_map));
+        if (areas.back().light_map > 0.0) {
+            traced.surface_area += areas.back().surface;
+            traced.light_map_area += areas.back().light_map;
+        }
+    }
+    if (!(traced.surface_area > 0.0)) {
+        throw std::runtime_error(
+            "no triangle has both a surface and a part of the light map: the light map coordinates "
+            "are void; make others with --unwrap");
+    }
+    traced.centre = 0.5 * (lower + upper);
+    traced.half_extent = 0.5 * (upper - lower);
+    traced.largest_texel = largest_texel_of(scene, areas, light_map) / traced.texel_area();
+
+    const double densest = density_of_share(areas, density_share);
+    traced.triangles.reserve(scene.triangles.size());
+    for (const std::uint32_t index : order_in_space(scene, lower, upper - lower)) {
+        const Triangle& triangle = scene.triangles[index];
+        TracedTriangle& result = traced.triangles.emplace_back();
+        for (std::size_t i = 0; i < 3; ++i) {
+            const std::uint32_t vertex = triangle.vertices[i];
+            const glm::vec3 position(glm::dvec3(scene.positions[vertex]) - traced.centre);
+            result.positions[3 * i] = position.x;
+            result.positions[3 * i + 1] = position.y;
+            result.positions[3 * i + 2] = position.z;
+            const glm::vec2 texel =
+                scene.light_map_coordinates[vertex] * glm::vec2(light_map.width, light_map.height);
+            result.light_map[2 * i] = texel.x;
+            result.light_map[2 * i + 1] = texel.y;
+        }
+        if (areas[index].light_map > 0.0 && areas[index].surface > 0.0) {
+            const double density = std::sqrt(areas[index].light_map / areas[index].surface);
+            result.density = pixels_per_texel * static_cast<float>(std::min(density, densest));
+        }
+    }
+    for (std::size_t first = 0; first < traced.triangles.size(); first += CLUSTER_TRIANGLES) {
+        const std::size_t end =
+            std::min<std::size_t>(first + CLUSTER_TRIANGLES, traced.triangles.size());
+        traced.clusters.push_back(
+            cluster_around(traced.triangles.data() + first, traced.triangles.data() + end));
+    }
+    return traced;
+}
+
+}  // namespace quadtile::baker

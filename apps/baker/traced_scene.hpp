@@ -1,0 +1,44 @@
+// A scene as rays meet it: its triangles in clusters, in coordinates about its middle.
+
+#pragma once
+
+#include "scene.hpp"
+
+#include "shaders/bake.h"
+
+#include <glm/vec3.hpp>
+
+#include <vector>
+
+namespace quadtile::baker {
+
+// This part of the light map gets all the pixels that its density asks for; the densest rest asks
+// for no more than the densest of it. A tile has the resolution of its densest place, and a few
+// small charts to which an unwrapper gave many texels would make all tiles expensive.
+constexpr float DENSITY_SHARE = 0.95F;
+
+struct TracedScene {
+    std::vector<TracedTriangle> triangles;  // neighbours in space are neighbours here
+    std::vector<TriangleCluster> clusters;  // of CLUSTER_TRIANGLES each, the last one of fewer
+    glm::dvec3 centre{0.0};       // of the box around the scene: subtracted from positions
+    glm::dvec3 half_extent{0.0};  // of that box
+    Extent light_map;
+    // More of the scene's surface than any one texel can have, in mean texels.
+    double largest_texel = 0.0;
+    double surface_area = 0.0;    // square world units, of triangles with a density
+    double light_map_area = 0.0;  // texels that they have
+
+    // Of a texel on average, in square world units.
+    [[nodiscard]] double texel_area() const { return surface_area / light_map_area; }
+};
+
+// A triangle asks for `pixels_per_texel` pixels for each of its texels, by the square root of its
+// texels over its surface: that does not grow where one looks along the surface. Triangles without
+// area in the light map have no density: they block and shine, but ask for no resolution.
+//
+// Throws std::runtime_error where no triangle has a density: the light map coordinates are void.
+[[nodiscard]] TracedScene make_traced_scene(const Scene& scene, const Extent& light_map,
+                                            float pixels_per_texel,
+                                            float density_share = DENSITY_SHARE);
+
+}  // namespace quadtile::baker

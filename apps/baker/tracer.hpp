@@ -1,0 +1,98 @@
+// What a bake asks of a device, or of the CPU reference.
+
+#pragma once
+
+#include "scene.hpp"
+#include "traced_scene.hpp"
+
+#include "shaders/bake.h"
+
+#include <glm/vec4.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quadtile::baker {
+
+// How directions are cut into tiles.
+struct TileOptions {
+    std::uint32_t map_extent = 256;  // of importance maps, texels on a side: a power of two
+    float max_resolution = 64.0F;    // pixels of a tile on a side
+    float max_nodes = 0.0F;          // list nodes of a tile, as predicted
+    // The resolution that the most important texel needs, everywhere, in tiles of one size: what
+    // there was before adaptive tiles.
+    bool uniform = false;
+};
+
+// A node of the quadtree over a direction's importance map, and how it is to be rendered.
+struct MapTile {
+    std::uint32_t level = 0;
+    std::uint32_t x = 0;  // in units of 2^level map texels
+    std::uint32_t y = 0;
+    std::uint32_t resolution = 0;  // pixels on a side
+    double predicted_nodes = 0.0;
+
+    bool operator==(const MapTile&) const = default;
+};
+
+// What has been done since the tracer was made.
+struct TracerStatistics {
+    std::uint64_t tiles = 0;
+    std::uint64_t pixels = 0;
+    double predicted_nodes = 0.0;
+    std::uint64_t nodes = 0;           // that tiles have had
+    std::uint64_t repeated_tiles = 0;  // because they did not find room
+    std::uint64_t split_tiles = 0;     // because they could not find room as a whole
+    std::uint64_t submissions = 0;
+    double longest_submission_seconds = 0.0;
+    std::uint64_t most_pool_bytes = 0;  // of list heads and nodes in use at a time
+    double tile_request_seconds = 0.0;  // importance maps included
+    double map_seconds = 0.0;           // of importance maps, where the device can tell
+    double subdivision_seconds = 0.0;   // of quadtile alone, where the device can tell
+    double tracing_seconds = 0.0;
+};
+
+// The exact sums of a pass.
+class Tracer {
+ public:
+    Tracer() = default;
+    Tracer(const Tracer&) = delete;
+    Tracer& operator=(const Tracer&) = delete;
+    virtual ~Tracer() = default;
+
+    // Frames that are best requested and traced together.
+    [[nodiscard]] virtual std::uint32_t frames_at_once() const = 0;
+
+    // The tiles of each frame that have anything in them, in any order.
+    [[nodiscard]] virtual std::vector<std::vector<MapTile>> request_tiles(
+        std::span<const ProjectionFrame> frames) = 0;
+
+    // Begins a pass with sums of zero. By texel of the light map the radiance that leaves it, and
+    // in w 1 where it leaves to both sides.
+    virtual void begin_pass(std::span<const glm::vec4> outgoing) = 0;
+    // Adds what the light map receives from tiles; `first_head` of these means nothing yet.
+    virtual void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+                       std::span<const double> predicted_nodes) = 0;
+    // By texel of the light map.
+    [[nodiscard]] virtual std::vector<Accumulator> sums() = 0;
+    // Goes on from there.
+    virtual void set_sums(std::span<const Accumulator> sums) = 0;
+
+    [[nodiscard]] virtual const TracerStatistics& statistics() const = 0;
+    [[nodiscard]] virtual std::string device_name() const = 0;
+};
+
+// The tiles of one size that cover what has importance, for TileOptions::uniform: nodes of the
+// highest level at which `importance`, that of the whole map, needs no more than max_resolution.
+[[nodiscard]] std::uint32_t uniform_level(float importance, const TileOptions& options);
+
+// Pixels on a side that a tile of this level and importance needs.
+[[nodiscard]] std::uint32_t tile_resolution(std::uint32_t level, float importance);
+
+// The list nodes of such a tile, from the fragments that its texels of the importance map have.
+[[nodiscard]] double predicted_nodes(std::uint32_t level, std::uint32_t resolution,
+                                     float fragments);
+
+}  // namespace quadtile::baker

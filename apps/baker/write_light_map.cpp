@@ -1,0 +1,121 @@
+#include "light_map.hpp"
+
+#include "output_file.hpp"
+
+#include <quadtile/version.h>
+
+#include <OpenEXR/ImfChannelList.h>
+#include <OpenEXR/ImfFrameBuffer.h>
+#include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfIO.h>
+#include <OpenEXR/ImfOutputFile.h>
+#include <OpenEXR/ImfStringAttribute.h>
+#include <OpenEXR/ImfThreading.h>
+
+#include <algorithm>
+#include <numbers>
+#include <stdexcept>
+#include <thread>
+
+namespace quadtile::baker {
+
+namespace {
+
+// A file in memory: OpenEXR goes back to where it left room for offsets.
+class MemoryStream : public Imf::OStream {
+ public:
+    MemoryStream() : OStream("") {}
+
+    void write(const char* bytes, int count) override {
+        const auto size = static_cast<std::size_t>(count);
+        const std::size_t overwritten = std::min(size, bytes_.size() - position_);
+        std::copy_n(bytes, overwritten, bytes_.data() + position_);
+        bytes_.append(bytes + overwritten, size - overwritten);
+        position_ += size;
+    }
+    std::uint64_t tellp() override { return position_; }
+    void seekp(std::uint64_t position) override {
+        bytes_.resize(std::max<std::size_t>(bytes_.size(), position));
+        position_ = position;
+    }
+
+    [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
+
+ private:
+    std::string bytes_;
+    std::size_t position_ = 0;
+};
+
+// Radiosity jumps where a chart ends, as albedo does there: its gutters have to be filled anew.
+constexpr std::uint32_t GUTTER_RINGS = 8;
+
+std::vector<glm::vec3> radiosity_of(const LightMap& map, const SurfaceMap& surface) {
+    LightMap radiosity;
+    radiosity.extent = map.extent;
+    radiosity.irradiance.resize(map.extent.texels(), glm::vec3(0.0F));
+    radiosity.known.resize(map.extent.texels());
+    for (std::size_t i = 0; i < radiosity.known.size(); ++i) {
+        radiosity.irradiance[i] =
+            surface.albedo[i] * map.irradiance[i] + std::numbers::pi_v<float> * surface.emission[i];
+        radiosity.known[i] = surface.coverage[i] > 0.0F ? 1 : 0;
+    }
+    dilate(radiosity, GUTTER_RINGS);
+    return std::move(radiosity.irradiance);
+}
+
+// Adds red, green and blue of a layer to a file.
+void add_colours(const std::string& layer, const std::vector<glm::vec3>& texels,
+                 Imf::Header& header, Imf::FrameBuffer& pixels) {
+    static_assert(sizeof(glm::vec3) == 3 * sizeof(float));
+    const auto* floats = reinterpret_cast<const float*>(texels.data());
+    for (std::size_t c = 0; c < 3; ++c) {
+        const std::string name = (layer.empty() ? "" : layer + ".") + "RGB"[c];
+        header.channels().insert(name, Imf::Channel(Imf::FLOAT));
+        pixels.insert(
+            name, Imf::Slice::Make(Imf::FLOAT, floats + c, header.dataWindow(), sizeof(glm::vec3)));
+    }
+}
+
+}  // namespace
+
+void write_light_map(const std::filesystem::path& path, const LightMap& map,
+                     const SurfaceMap& surface, Quantity quantity) {
+    app::OutputFile file(path);  // first: what cannot be written is known at once
+    const int width = static_cast<int>(map.extent.width);
+    const int height = static_cast<int>(map.extent.height);
+    Imf::Header header(width, height);
+    header.compression() = Imf::ZIP_COMPRESSION;
+    header.insert("quantity", Imf::StringAttribute(quantity == Quantity::radiosity ? "radiosity"
+                                                                                   : "irradiance"));
+    header.insert("software", Imf::StringAttribute("quadtile " QUADTILE_VERSION_STRING));
+
+    Imf::FrameBuffer pixels;
+    const std::vector<glm::vec3> radiosity =
+        quantity == Quantity::radiosity ? radiosity_of(map, surface) : std::vector<glm::vec3>();
+    add_colours("", quantity == Quantity::radiosity ? radiosity : map.irradiance, header, pixels);
+    for (std::size_t i = 0; i < map.radiance_sh.size(); ++i) {
+        if (!map.radiance_sh[i].empty()) {
+            add_colours("sh" + std::to_string(i), map.radiance_sh[i], header, pixels);
+        }
+    }
+    const std::vector<float> alpha(map.known.begin(), map.known.end());
+    header.channels().insert("A", Imf::Channel(Imf::FLOAT));
+    pixels.insert("A", Imf::Slice::Make(Imf::FLOAT, alpha.data(), header.dataWindow()));
+
+    const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    if (Imf::globalThreadCount() < threads) {
+        Imf::setGlobalThreadCount(threads);  // for all of the program: compression takes longest
+    }
+    MemoryStream stream;
+    try {
+        Imf::OutputFile image(stream, header, threads);  // complete when destroyed
+        image.setFrameBuffer(pixels);
+        image.writePixels(height);
+    } catch (const std::exception& error) {
+        throw std::runtime_error("cannot write " + path.string() + ": " + error.what());
+    }
+    file.write(stream.bytes());
+    file.commit();
+}
+
+}  // namespace quadtile::baker

@@ -1,0 +1,209 @@
+// The same bake gives the same bits: on all tracers, interrupted or not.
+
+#include "bake_fixture.hpp"
+
+#include "support/temporary_directory.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+namespace quadtile::baker::test {
+namespace {
+
+using quadtile::test::TemporaryDirectory;
+
+// Everything that a bake can have.
+Prepared everything(float pixels_per_texel = 1.0F) {
+    Quads room = small_room();
+    room.scene.suns = {{.direction = glm::normalize(glm::vec3(0.5F, -0.4F, -1.0F)),
+                        .irradiance = {3.0F, 2.0F, 1.0F},
+                        .angular_diameter_degrees = 4.0F},
+                       {.direction = {0.0F, 0.0F, -1.0F}, .irradiance = {0.0F, 0.0F, 0.25F}}};
+    Prepared what(room.scene, room.extent(), pixels_per_texel);
+    what.sky.radiance = {0.5F, 0.75F, 1.0F};
+    return what;
+}
+
+constexpr std::uint32_t BOUNCES = 2;
+BakeOptions all_passes() {
+    return {.directions = 20, .bounces = BOUNCES, .sun_directions = 12, .directional = true};
+}
+
+std::string bytes_of(const BakeResult& result) {
+    std::string bytes;
+    const auto add = [&](const auto& values) {
+        bytes.append(reinterpret_cast<const char*>(values.data()),
+                     values.size() * sizeof(values[0]));
+    };
+    add(result.map.irradiance);
+    add(result.map.known);
+    for (const auto& band : result.map.radiance_sh) {
+        add(band);
+    }
+    return bytes + std::to_string(result.inside_texels);
+}
+
+class BakeBits : public BakeTest {
+ protected:
+    TemporaryDirectory directory_;
+};
+
+TEST_F(BakeBits, AreThoseOfTheReference) {
+    for (const float pixels_per_texel : {0.3F, 1.0F, 3.0F}) {
+        const Prepared what = everything(pixels_per_texel);
+        const std::string first = bytes_of(bake_on(Kind::gpu, what, all_passes()));
+        EXPECT_TRUE(first == bytes_of(bake_on(Kind::gpu, what, all_passes())));
+        for (const std::uint32_t threads : {1U, 3U}) {
+            const auto twin = make_reference_tracer(what.traced, what.tiles, threads);
+            EXPECT_TRUE(first == bytes_of(bake_with(*twin, what, all_passes()))) << threads;
+        }
+        BakeOptions other = all_passes();
+        other.seed = 2;
+        EXPECT_FALSE(first == bytes_of(bake_on(Kind::reference, what, other)));
+    }
+}
+
+TEST_F(BakeBits, AreThoseOfTheReferenceWithUniformTiles) {
+    Prepared what = everything();
+    what.tiles.uniform = true;
+    EXPECT_TRUE(bytes_of(bake_on(Kind::gpu, what, all_passes())) ==
+                bytes_of(bake_on(Kind::reference, what, all_passes())));
+}
+
+// A tracer is made for one scene, not for one bake.
+TEST_F(BakeBits, DoNotDependOnEarlierBakes) {
+    const Prepared what = everything();
+    const auto used = tracer(Kind::gpu, what);
+    const std::string first = bytes_of(bake_with(*used, what, all_passes()));
+    EXPECT_TRUE(first == bytes_of(bake_with(*used, what, all_passes())));
+}
+
+// What does not find room at once is done in parts: no light is lost.
+TEST_F(BakeBits, DoNotDependOnMemory) {
+    Prepared what = everything(5.0F);
+    what.tiles.max_nodes = 1e6F;
+    what.tiles.max_resolution = 512.0F;
+    const BakeOptions options{.directions = 20, .bounces = 1};
+    const std::string expected = bytes_of(bake_on(Kind::reference, what, options));
+    for (const std::uint64_t kib : {256U, 300U, 1024U, 65536U}) {
+        const auto gpu =
+            make_gpu_tracer(*gpu_, what.traced, what.tiles, {.pool_bytes = kib << 10U});
+        EXPECT_TRUE(expected == bytes_of(bake_with(*gpu, what, options))) << kib;
+        EXPECT_LE(gpu->statistics().most_pool_bytes, kib << 10U);
+        if (kib <= 300) {
+            EXPECT_GT(gpu->statistics().split_tiles, 0U);
+        }
+    }
+}
+
+// ---- Interruption
+
+// Stops the bake when it asks for the k-th time.
+BakeWatcher interrupting(std::uint32_t k, std::string* pass = nullptr) {
+    return {.progress =
+                [pass](const BakeProgress& progress) {
+                    if (pass != nullptr) {
+                        *pass = progress.pass;
+                    }
+                },
+            .interrupted = [k, calls = 0U]() mutable { return calls++ == k; }};
+}
+
+// Each time another bake, interrupted somewhere else and resumed by another tracer.
+TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
+    const Prepared what = everything();
+    BakeOptions options = all_passes();
+    const std::string expected = bytes_of(bake_on(Kind::reference, what, options));
+    options.checkpoint = directory_.path() / "checkpoint";
+    std::set<std::string> passes;
+    std::uint32_t interruptions = 0;
+    for (bool was_interrupted = true; was_interrupted; ++interruptions) {
+        options.resume = false;
+        options.checkpoint_interval = std::chrono::seconds(interruptions % 2 == 0 ? 0 : 3600);
+        std::string pass;
+        const BakeResult cut =
+            bake_on(Kind::reference, what, options, interrupting(interruptions, &pass));
+        was_interrupted = cut.interrupted;
+        if (!was_interrupted) {
+            EXPECT_TRUE(expected == bytes_of(cut));
+            break;
+        }
+        passes.insert(pass);
+        EXPECT_FALSE(expected == bytes_of(cut));
+        EXPECT_THAT(cut.map.radiance_sh[0], ::testing::IsEmpty());
+        options.resume = true;
+        std::uint64_t resumed = 0;
+        std::uint64_t all = 0;
+        const BakeResult whole = bake_on(interruptions % 8 == 7 ? Kind::gpu : Kind::reference, what,
+                                         options, {.progress = [&](const BakeProgress& progress) {
+                                             resumed = progress.resumed_directions;
+                                             all = progress.directions;
+                                             EXPECT_GE(progress.directions_done, resumed);
+                                         }});
+        EXPECT_FALSE(whole.interrupted);
+        EXPECT_TRUE(expected == bytes_of(whole)) << interruptions << ", in " << pass;
+        EXPECT_LT(resumed, all);
+        EXPECT_EQ(all, 2 * 12 + 9 * 20);
+    }
+    EXPECT_THAT(passes,
+                ::testing::UnorderedElementsAre("sun", "direct light", "bounce 1", "bounce 2",
+                                                "moment x", "moment y", "moment z"));
+    EXPECT_GT(interruptions, 20U);
+}
+
+// One bake that never gets far, on both tracers in turn.
+TEST_F(BakeBits, AreThoseOfABakeInterruptedManyTimes) {
+    const Prepared what = everything();
+    BakeOptions options = all_passes();
+    const std::string expected = bytes_of(bake_on(Kind::gpu, what, options));
+    options.checkpoint = directory_.path() / "checkpoint";
+    options.resume = true;  // from nothing at first
+    const auto gpu = tracer(Kind::gpu, what);
+    const auto twin = tracer(Kind::reference, what);
+    std::uint32_t runs = 0;
+    for (;; ++runs) {
+        ASSERT_LT(runs, 200U);
+        const BakeResult result =
+            bake_with(runs % 2 == 0 ? *gpu : *twin, what, options, interrupting(1 + runs % 3));
+        if (!result.interrupted) {
+            EXPECT_TRUE(expected == bytes_of(result));
+            break;
+        }
+    }
+    EXPECT_GT(runs, 10U);
+}
+
+// Who stops a bounce wants the light that was there before, not the noise of a few directions.
+TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
+    const Prepared what = everything();
+    BakeOptions options = all_passes();
+    options.directional = false;
+    const auto before = [&](std::uint32_t bounces) {
+        BakeOptions fewer = options;
+        fewer.bounces = bounces;
+        return bytes_of(bake_on(Kind::reference, what, fewer));
+    };
+    const std::map<std::string, std::string> expected{{"bounce 1", before(0)},
+                                                      {"bounce 2", before(1)}};
+    std::string pass;
+    std::uint32_t bounces = 0;
+    for (std::uint32_t k = 0;; ++k) {
+        const BakeResult cut = bake_on(Kind::reference, what, options, interrupting(k, &pass));
+        if (!cut.interrupted) {
+            break;
+        }
+        const auto here = expected.find(pass);
+        if (here != expected.end()) {
+            ++bounces;
+            EXPECT_TRUE(bytes_of(cut) == here->second) << k << ", in " << pass;
+        }
+    }
+    EXPECT_GT(bounces, 4U);
+}
+
+}  // namespace
+}  // namespace quadtile::baker::test

@@ -1,0 +1,580 @@
+// quadtile-bake as its users run it.
+
+#include "apps/program.hpp"
+#include "support/maps.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <quadtile/device.hpp>
+#include <quadtile/error.hpp>
+
+#include <OpenEXR/ImfChannelList.h>
+#include <OpenEXR/ImfFrameBuffer.h>
+#include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfInputFile.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace quadtile::baker::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using app::test::ProgramOptions;
+using app::test::ProgramResult;
+using quadtile::test::read_file;
+using quadtile::test::TemporaryDirectory;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+using Arguments = std::vector<std::string>;
+using Json = nlohmann::json;
+
+constexpr int INTERRUPTED = 130;
+
+Arguments operator+(Arguments first, const Arguments& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+}
+
+// A bake that runs while the test goes on. What it prints is kept.
+class Running {
+ public:
+    enum class Error { pipe, terminal };
+
+    Running(const fs::path& directory, const Arguments& arguments, Error error = Error::pipe) {
+        std::vector<const char*> argv{QUADTILE_BAKE_PATH};
+        for (const std::string& argument : arguments) {
+            argv.push_back(argument.c_str());
+        }
+        argv.push_back(nullptr);
+        int ends[2] = {-1, -1};
+        if ((error == Error::terminal ? ::openpty(&ends[0], &ends[1], nullptr, nullptr, nullptr)
+                                      : ::pipe(ends)) != 0) {
+            throw std::runtime_error("no pipe");
+        }
+        child_ = ::fork();
+        if (child_ == 0) {
+            ::dup2(ends[1], STDERR_FILENO);
+            ::close(ends[0]);
+            ::close(ends[1]);
+            ::alarm(120);
+            if (::chdir(directory.c_str()) == 0) {
+                ::execv(argv[0], const_cast<char* const*>(argv.data()));
+            }
+            ::_exit(127);
+        }
+        ::close(ends[1]);
+        stream_ = ends[0];
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    ~Running() {
+        if (child_ > 0) {
+            ::kill(child_, SIGKILL);
+            (void)wait();
+        }
+        ::close(stream_);
+    }
+
+    // Returns false where the program ends without it.
+    bool wait_for(const std::string& text) {
+        while (error_.find(text) == std::string::npos) {
+            if (!read_some(60'000)) {
+                return false;
+            }
+        }
+        return true;
+    }
+    void read_for(std::chrono::milliseconds time) {
+        const auto end = std::chrono::steady_clock::now() + time;
+        for (auto left = time; left > 0ms;) {
+            if (!read_some(static_cast<int>(left.count()))) {
+                return;
+            }
+            left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                end - std::chrono::steady_clock::now());
+        }
+    }
+    void send(int signal) const { ::kill(child_, signal); }
+
+    // As ProgramResult::status.
+    [[nodiscard]] int wait() {
+        while (read_some(120'000)) {
+        }
+        int status = 0;
+        while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+        }
+        child_ = -1;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+    [[nodiscard]] const std::string& error() const { return error_; }
+
+ private:
+    bool read_some(int milliseconds) {
+        pollfd waiting{.fd = stream_, .events = POLLIN, .revents = 0};
+        if (::poll(&waiting, 1, milliseconds) <= 0) {
+            return false;
+        }
+        char bytes[4096];
+        const ssize_t count = ::read(stream_, bytes, sizeof(bytes));
+        if (count <= 0) {  // a terminal whose other end is closed is an error
+            return false;
+        }
+        error_.append(bytes, static_cast<std::size_t>(count));
+        return true;
+    }
+
+    pid_t child_ = -1;
+    int stream_ = -1;
+    std::string error_;
+};
+
+class BakeProgram : public ::testing::Test {
+ protected:
+    [[nodiscard]] ProgramResult run(const Arguments& arguments, ProgramOptions options = {}) const {
+        options.directory = directory_.path();
+        return app::test::run_executable(QUADTILE_BAKE_PATH, arguments, options);
+    }
+    // The light map's bytes.
+    [[nodiscard]] std::string bake(const Arguments& arguments, const std::string& name,
+                                   const ProgramOptions& options = {}) const {
+        const ProgramResult result = run(arguments + Arguments{"-o", name}, options);
+        EXPECT_EQ(result.status, 0) << result.error;
+        return read_file(directory_.path() / name);
+    }
+    // Fails with one line, and leaves nothing.
+    [[nodiscard]] std::string error_of(const Arguments& arguments, int status,
+                                       const ProgramOptions& options = {}) const {
+        const std::set<std::string> before = directory_.names();
+        const ProgramResult result = run(arguments, options);
+        EXPECT_EQ(result.status, status) << result.error;
+        EXPECT_THAT(result.output, IsEmpty());
+        const std::size_t line = result.error.rfind("quadtile-bake: error: ");
+        EXPECT_NE(line, std::string::npos) << result.error;
+        EXPECT_EQ(std::ranges::count(result.error.substr(line), '\n'), 1) << result.error;
+        EXPECT_EQ(directory_.names(), before) << ::testing::PrintToString(arguments);
+        return line == std::string::npos ? result.error : result.error.substr(line);
+    }
+    [[nodiscard]] fs::path path(const std::string& name) const { return directory_.path() / name; }
+
+    TemporaryDirectory directory_;
+};
+
+struct Image {
+    std::set<std::string> channels;
+    int width = 0;
+    int height = 0;
+    std::map<std::string, std::vector<float>> values;
+};
+
+Image read_exr(const fs::path& path) {
+    Imf::InputFile file(path.c_str());
+    const Imf::Header& header = file.header();
+    const auto& window = header.dataWindow();
+    Image image{.width = window.max.x + 1, .height = window.max.y + 1};
+    Imf::FrameBuffer pixels;
+    for (auto channel = header.channels().begin(); channel != header.channels().end(); ++channel) {
+        EXPECT_EQ(channel.channel().type, Imf::FLOAT);
+        image.channels.insert(channel.name());
+        std::vector<float>& values = image.values[channel.name()];
+        values.resize(static_cast<std::size_t>(image.width) *
+                      static_cast<std::size_t>(image.height));
+        pixels.insert(channel.name(), Imf::Slice::Make(Imf::FLOAT, values.data(), window));
+    }
+    file.setFrameBuffer(pixels);
+    file.readPixels(window.min.y, window.max.y);
+    return image;
+}
+
+// The width and height that a PNG says it has.
+std::pair<std::uint32_t, std::uint32_t> png_size(const std::string& bytes) {
+    EXPECT_THAT(bytes, StartsWith("\x89PNG\r\n\x1a\n"));
+    EXPECT_THAT(bytes, HasSubstr("IEND"));
+    const auto number = [&](std::size_t at) {
+        std::uint32_t value = 0;
+        for (std::size_t i = 0; i < 4; ++i) {
+            value = value << 8U | static_cast<unsigned char>(bytes.at(at + i));
+        }
+        return value;
+    };
+    return {number(16), number(20)};
+}
+
+// A floor and a wall.
+constexpr const char* CORNER = R"(
+v 0 0 0
+v 0 0 1
+v 1 0 1
+v 1 0 0
+v 1 1 0
+v 0 1 0
+vt 0.05 0.05
+vt 0.45 0.05
+vt 0.45 0.95
+vt 0.05 0.95
+vt 0.55 0.05
+vt 0.95 0.05
+vt 0.95 0.95
+vt 0.55 0.95
+f 1/1 2/2 3/3 4/4
+f 1/5 4/6 5/7 6/8
+)";
+
+const Arguments QUICK{"--size", "32", "--directions", "16", "--bounces", "1"};
+const Arguments DEMO =
+    Arguments{"--demo", "--size", "64", "--directions", "64", "--bounces", "2", "--directional"};
+
+// ---- What can be asked
+
+TEST_F(BakeProgram, TellsWhatItIs) {
+    const ProgramResult help = run({"--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_THAT(help.error, IsEmpty());
+    for (const char* const option :
+         {"SCENE", "--output", "--size", "--unwrap", "--quality", "--resume", "--report"}) {
+        EXPECT_THAT(help.output, HasSubstr(option));
+    }
+    const ProgramResult version = run({"--version"});
+    EXPECT_EQ(version.status, 0);
+    EXPECT_THAT(version.output, StartsWith("quadtile-bake "));
+    EXPECT_EQ(std::ranges::count(version.output, '\n'), 1);
+}
+
+TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
+    const std::pair<Arguments, const char*> cases[] = {
+        {{}, "give a SCENE, or --demo"},
+        {{"--demo"}, "give --output FILE.exr"},
+        {{"--demo", "a.obj", "-o", "x.exr"}, "give one of SCENE, --demo and --city"},
+        {{"--demo", "-o", "x.exr", "--size", "0"}, "1024x512"},
+        {{"--demo", "-o", "x.exr", "--size", "12y7"}, "12y7"},
+        {{"--demo", "-o", "x.exr", "--size", "99999999999"}, "--size"},
+        {{"--demo", "-o", "x.exr", "--size", "8", "--texels-per-unit", "3"}, "contradict"},
+        {{"--demo", "-o", "x.exr", "--texels-per-unit", "-1"}, "--texels-per-unit"},
+        {{"--demo", "-o", "x.exr", "--quality", "perfect"}, "draft"},
+        {{"--demo", "-o", "x.exr", "--directions", "0"}, "--directions"},
+        {{"--demo", "-o", "x.exr", "--bounces", "-1"}, "--bounces"},
+        {{"--demo", "-o", "x.exr", "--map-size", "100"}, "power of two"},
+        {{"--demo", "-o", "x.exr", "--memory", "1"}, "--memory"},
+        {{"--demo", "-o", "x.exr", "--sky", "1,2"}, "--sky takes one number or three"},
+        {{"--demo", "-o", "x.exr", "--sky=-1"}, "--sky takes numbers from 0 up"},
+        {{"--demo", "-o", "x.exr", "--sky", "nan"}, "--sky"},
+        {{"--demo", "-o", "x.exr", "--sun", "1"}, "--sun needs --sun-direction"},
+        {{"--demo", "-o", "x.exr", "--sun-direction", "0,0,0"}, "takes a direction"},
+        {{"--demo", "-o", "x.exr", "--sun-direction", "1,2"}, "--sun-direction"},
+        {{"--demo", "-o", "x.exr", "--camera", "1,2,3"}, "--camera"},
+        {{"--demo", "-o", "x.exr", "--resume", "--no-checkpoint"}, "contradict"},
+        {{"--demo", "-o", "x.exr", "--quantity", "lumens"}, "radiosity"},
+        {{"--demo", "-o", "x.exr", "--exposure", "0"}, "--exposure"},
+        {{"--demo", "-o", "x.exr", "--texel-size", "2"}, "--texel-size"}};
+    for (const auto& [arguments, text] : cases) {
+        EXPECT_THAT(error_of(arguments, 2), AllOf(HasSubstr(text), HasSubstr("--help")));
+    }
+}
+
+TEST_F(BakeProgram, ScenesThatCannotBeReadAreNamed) {
+    const std::string whole = CORNER;
+    (void)directory_.add("bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    (void)directory_.add("empty.obj", "");
+    (void)directory_.add("outside.obj", whole.substr(0, whole.find("vt")) +
+                                            "vt 0 0\nvt 1.5 0\nvt 0 1\nf 1/1 2/2 3/3\n");
+    (void)directory_.add("text.glb", "this is no glTF file at all");
+    (void)directory_.add("header.glb", std::string("glTF\2\0\0\0\xff\xff\xff\x7f", 12));
+    (void)directory_.add("empty.glb", "");
+    (void)directory_.add("cut.gltf", R"({"asset": {"version": "2.0"}, "scenes": [)");
+    (void)directory_.add("scene.fbx", "");
+    const std::pair<std::string, const char*> cases[] = {
+        {"none.glb", ""}, {"bare.obj", "--unwrap"}, {"empty.obj", ""},
+        {"text.glb", ""}, {"header.glb", ""},       {"empty.glb", ""},
+        {"cut.gltf", ""}, {"scene.fbx", ".obj"},    {"outside.obj", ""},
+        {".", ""}};
+    for (const auto& [name, text] : cases) {
+        const std::string error = error_of({name, "-o", "x.exr"}, 1);
+        EXPECT_THAT(error, AllOf(HasSubstr(name), HasSubstr(text)));
+    }
+    if (const auto data = quadtile::test::data_directory()) {
+        const std::string box = read_file(*data / "scenes" / "cornell_box.glb");
+        for (const std::size_t size : {box.size() / 4, box.size() / 2, box.size() - 1}) {
+            (void)directory_.add("cut.glb", box.substr(0, size));
+            EXPECT_THAT(error_of({"cut.glb", "-o", "x.exr"}, 1), HasSubstr("cut.glb")) << size;
+        }
+    }
+}
+
+// ---- What it makes
+
+TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
+    const ProgramResult result =
+        run(DEMO + Arguments{"-o", "map.exr", "--preview", "view.png", "--atlas", "atlas.png",
+                             "--report", "report.json", "--preview-size", "80x50", "--validation"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    EXPECT_THAT(result.output, IsEmpty());
+    EXPECT_THAT(directory_.names(),
+                UnorderedElementsAre("map.exr", "view.png", "atlas.png", "report.json"));
+
+    const Image map = read_exr(path("map.exr"));
+    EXPECT_EQ(map.width, 64);
+    EXPECT_EQ(map.height, 64);
+    std::set<std::string> channels{"R", "G", "B", "A"};
+    for (const char* const layer : {"sh0", "sh1", "sh2", "sh3"}) {
+        for (const char* const colour : {".R", ".G", ".B"}) {
+            channels.insert(std::string(layer) + colour);
+        }
+    }
+    EXPECT_EQ(map.channels, channels);
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < map.values.at("A").size(); ++i) {
+        known += map.values.at("A")[i] == 1.0F ? 1 : 0;
+        EXPECT_TRUE(map.values.at("A")[i] == 1.0F || map.values.at("A")[i] == 0.0F);
+        EXPECT_TRUE(std::isfinite(map.values.at("R")[i]) && map.values.at("R")[i] >= 0.0F);
+    }
+
+    EXPECT_EQ(png_size(read_file(path("view.png"))), std::pair(80U, 50U));
+    EXPECT_EQ(png_size(read_file(path("atlas.png"))), std::pair(64U, 64U));
+
+    const Json report = Json::parse(read_file(path("report.json")));
+    EXPECT_EQ(report["light_map"], Json({64, 64}));
+    EXPECT_EQ(report["known_texels"], known);
+    EXPECT_GT(known, 2000U);
+    EXPECT_GE(report["covered_texels"].get<std::size_t>(), known);
+    EXPECT_FALSE(report["interrupted"].get<bool>());
+    EXPECT_EQ(report["options"]["directions"], 64);
+    EXPECT_EQ(report["options"]["directional"], true);
+    EXPECT_GT(report["tracing"]["nodes"].get<double>(), 1000.0);
+    EXPECT_GE(report["tracing"]["tiles"].get<double>(), 64.0);
+    std::set<std::string> passes;
+    for (const Json& pass : report["passes"]) {
+        passes.insert(pass["name"]);
+        EXPECT_GE(pass["seconds"].get<double>(), 0.0);
+        EXPECT_EQ(pass["directions"], 64);
+    }
+    EXPECT_THAT(passes, IsSupersetOf({"direct light", "bounce 1", "bounce 2", "moment x"}));
+
+    // On a pipe progress is lines; each of them of one kind, and the last one near the end.
+    EXPECT_THAT(result.error, StartsWith("[.............................."));
+    EXPECT_THAT(result.error, HasSubstr("bounce 2"));
+    EXPECT_EQ(result.error.find('\r'), std::string::npos);
+    EXPECT_EQ(result.error.find('\033'), std::string::npos);
+    EXPECT_LT(std::ranges::count(result.error, '\n'), 30);
+
+    const ProgramResult quiet = run(DEMO + Arguments{"-o", "map.exr", "--quiet"});
+    EXPECT_EQ(quiet.status, 0);
+    EXPECT_THAT(quiet.error, IsEmpty());
+}
+
+TEST_F(BakeProgram, RadiosityIsAlbedoTimesIrradianceAndEmission) {
+    (void)directory_.add("corner.mtl", "newmtl grey\nKd 0.5 0.25 1\nKe 1 0 2\n");
+    (void)directory_.add("corner.obj",
+                         std::string("mtllib corner.mtl\nusemtl grey\n") + (CORNER + 1));
+    (void)bake(Arguments{"corner.obj"} + QUICK, "e.exr");
+    (void)bake(Arguments{"corner.obj", "--quantity", "radiosity"} + QUICK, "b.exr");
+    const Image irradiance = read_exr(path("e.exr"));
+    const Image radiosity = read_exr(path("b.exr"));
+    // A texel of the floor.
+    const std::size_t texel = std::size_t{16} * 32 + 8;
+    ASSERT_EQ(irradiance.values.at("A")[texel], 1.0F);
+    EXPECT_GT(irradiance.values.at("R")[texel], 0.1F);
+    EXPECT_FLOAT_EQ(radiosity.values.at("R")[texel],
+                    0.5F * irradiance.values.at("R")[texel] + 3.14159274F);
+    EXPECT_FLOAT_EQ(radiosity.values.at("G")[texel], 0.25F * irradiance.values.at("G")[texel]);
+}
+
+TEST_F(BakeProgram, TerminalsShowOneLineThatChanges) {
+    Running program(directory_.path(), DEMO + Arguments{"-o", "map.exr"}, Running::Error::terminal);
+    EXPECT_EQ(program.wait(), 0);
+    // The bar is drawn over itself and removed in the end; the summary follows.
+    const std::string& text = program.error();
+    const std::size_t last = text.rfind("\r\033[K");
+    ASSERT_NE(last, std::string::npos) << text;
+    EXPECT_EQ(text.substr(0, last).find('\n'), std::string::npos) << text;
+    EXPECT_THAT(text, StartsWith("\r[....."));
+    EXPECT_THAT(text.substr(last), HasSubstr("texels"));
+}
+
+// ---- The same bits
+
+TEST_F(BakeProgram, BitsDoNotDependOnWhereItRuns) {
+    const std::string expected = bake(DEMO, "a.exr");
+    EXPECT_GT(expected.size(), 10000U);
+    EXPECT_TRUE(expected == bake(DEMO, "b.exr"));
+    EXPECT_TRUE(expected == bake(DEMO, "c.exr", {.environment = {{"LP_NUM_THREADS", "1"}}}));
+    EXPECT_TRUE(expected == bake(DEMO + Arguments{"--reference"}, "d.exr"));
+    EXPECT_TRUE(expected == bake(DEMO + Arguments{"--reference", "--threads", "1"}, "e.exr"));
+    EXPECT_TRUE(expected == bake(DEMO + Arguments{"--threads", "3", "--validation"}, "f.exr"));
+    EXPECT_TRUE(expected == bake(DEMO + Arguments{"--no-checkpoint"}, "g.exr"));
+    EXPECT_FALSE(expected == bake(DEMO + Arguments{"--seed", "2"}, "h.exr"));
+}
+
+// So long that signals find it at work, with checkpoints all the time.
+const Arguments LONG = Arguments{"--demo",
+                                 "--size",
+                                 "64",
+                                 "--directions",
+                                 "150",
+                                 "--bounces",
+                                 "2",
+                                 "--directional",
+                                 "--checkpoint-interval",
+                                 "0"};
+
+TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
+    const std::string expected = bake(LONG, "whole.exr");
+    const std::pair<int, std::string> cases[] = {
+        {SIGINT, "direct light"}, {SIGTERM, "bounce 2"}, {SIGINT, "moment y"}};
+    for (const auto& [signal, pass] : cases) {
+        Running program(
+            directory_.path(),
+            LONG + Arguments{"-o", "map.exr", "--report", "report.json", "--preview", "view.png"});
+        EXPECT_TRUE(program.wait_for(pass)) << program.error();
+        program.send(signal);
+        EXPECT_EQ(program.wait(), INTERRUPTED) << program.error();
+        EXPECT_THAT(program.error(), AllOf(HasSubstr("interrupted"), HasSubstr("--resume")));
+        EXPECT_THAT(directory_.names(),
+                    UnorderedElementsAre("whole.exr", "map.exr", "map.exr.checkpoint",
+                                         "report.json", "view.png"));
+        EXPECT_TRUE(Json::parse(read_file(path("report.json")))["interrupted"].get<bool>());
+        EXPECT_THAT(read_exr(path("map.exr")).channels, UnorderedElementsAre("R", "G", "B", "A"));
+        EXPECT_TRUE(expected == bake(LONG + Arguments{"--resume"}, "map.exr")) << pass;
+        // Nothing is left to resume.
+        EXPECT_FALSE(fs::exists(path("map.exr.checkpoint")));
+    }
+}
+
+TEST_F(BakeProgram, WithoutResumeItBeginsAnew) {
+    const std::string expected = bake(QUICK + Arguments{"--demo"}, "whole.exr");
+    (void)directory_.add("map.exr.checkpoint", "not a checkpoint");
+    EXPECT_THAT(error_of(QUICK + Arguments{"--demo", "-o", "map.exr", "--resume"}, 1),
+                AllOf(HasSubstr("map.exr.checkpoint"), HasSubstr("without --resume")));
+    EXPECT_TRUE(expected == bake(QUICK + Arguments{"--demo"}, "map.exr"));
+    EXPECT_FALSE(fs::exists(path("map.exr.checkpoint")));
+    EXPECT_TRUE(expected == bake(QUICK + Arguments{"--demo", "--resume"}, "map.exr"));
+}
+
+TEST_F(BakeProgram, CheckpointsOfOtherBakesAreRefused) {
+    Running program(directory_.path(), LONG + Arguments{"-o", "map.exr"});
+    EXPECT_TRUE(program.wait_for("bounce 1"));
+    program.send(SIGINT);
+    EXPECT_EQ(program.wait(), INTERRUPTED);
+    EXPECT_THAT(error_of(LONG + Arguments{"-o", "map.exr", "--resume", "--seed", "5"}, 1),
+                AllOf(HasSubstr("map.exr.checkpoint"), HasSubstr("another bake")));
+}
+
+// Killed at any moment, also while a checkpoint is written, and again while it resumes.
+TEST_F(BakeProgram, KilledBakesAreResumed) {
+    const std::string expected = bake(LONG, "whole.exr");
+    std::mt19937 random(20);
+    std::uint32_t kills = 0;
+    for (std::uint32_t run = 0;; ++run) {
+        ASSERT_LT(run, 60U);
+        Running program(directory_.path(), LONG + Arguments{"-o", "map.exr", "--resume"});
+        EXPECT_TRUE(program.wait_for("%"));
+        if (run < 12) {
+            program.read_for(std::chrono::milliseconds(random() % 250));
+            program.send(SIGKILL);
+        }
+        const int status = program.wait();
+        if (status == 0) {
+            break;
+        }
+        ++kills;
+        ASSERT_EQ(status, 128 + SIGKILL) << program.error();
+        EXPECT_FALSE(fs::exists(path("map.exr")));
+    }
+    EXPECT_GT(kills, 3U);
+    EXPECT_TRUE(expected == read_file(path("map.exr")));
+}
+
+// ---- What cannot be written
+
+TEST_F(BakeProgram, WhatCannotBeWrittenIsToldAtOnce) {
+    fs::create_directory(path("folder"));
+    // These would take hours.
+    const Arguments endless{"--demo", "--size", "4096", "--quality", "best"};
+    for (const char* const option : {"--preview", "--atlas", "--report", "--checkpoint"}) {
+        for (const char* const target : {"folder", "none/file"}) {
+            EXPECT_THAT(error_of(endless + Arguments{"-o", "map.exr", option, target}, 1),
+                        HasSubstr(std::string("'") + target + "'"))
+                << option;
+        }
+    }
+    EXPECT_THAT(error_of(endless + Arguments{"-o", "none/map.exr"}, 1), HasSubstr("none/map.exr"));
+    EXPECT_THAT(error_of(endless + Arguments{"-o", "folder"}, 1), HasSubstr("folder"));
+}
+
+TEST_F(BakeProgram, FullDisksAreErrors) {
+    EXPECT_THAT(error_of(QUICK + Arguments{"--demo", "-o", "/dev/full", "--no-checkpoint"}, 1),
+                HasSubstr("/dev/full"));
+    EXPECT_THAT(
+        error_of(QUICK + Arguments{"--demo", "-o", "map.exr"}, 1, {.largest_file_bytes = 2000}),
+        HasSubstr("map.exr"));
+    // The light is what counts, but that there is no checkpoint has to be known.
+    EXPECT_THAT(error_of(LONG + Arguments{"-o", "map.exr"}, 1, {.largest_file_bytes = 100'000}),
+                HasSubstr("map.exr.checkpoint"));
+}
+
+// ---- Scenes that are not as they should be
+
+TEST_F(BakeProgram, UnwrapsWhatHasNoCoordinates) {
+    (void)directory_.add("bare.obj",
+                         "v 0 0 0\nv 0 0 1\nv 1 0 1\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n"
+                         "f 1 4 5 6\n");
+    (void)bake(Arguments{"bare.obj", "--unwrap"} + QUICK, "map.exr");
+    const Image map = read_exr(path("map.exr"));
+    EXPECT_GT(std::ranges::count(map.values.at("A"), 1.0F), 200);
+    // Whatever there is: it is not used.
+    const std::string whole = CORNER;
+    (void)directory_.add("outside.obj", whole.substr(0, whole.find("vt")) +
+                                            "vt 0 0\nvt 1.5 0\nvt 0 1\nf 1/1 2/2 3/3\n");
+    (void)bake(Arguments{"outside.obj", "--unwrap"} + QUICK, "map.exr");
+}
+
+TEST_F(BakeProgram, OddScenesAreBakedWithWarnings) {
+    const std::string corner = CORNER;
+    // Without area, in the world and in the light map.
+    (void)directory_.add("flat.obj", corner + "f 1/1 1/1 2/2\nf 1/1 2/1 3/1\n");
+    (void)directory_.add("infinite.obj", corner + "v 1e39 0 0\nf 7/1 2/2 3/3\n");
+    (void)directory_.add("overlap.obj", corner + "v 0 2 0\nv 0 2 1\nv 1 2 1\nf 7/1 8/2 9/3\n");
+    (void)directory_.add("corner.obj", corner);
+    for (const std::string name : {"flat", "infinite", "overlap"}) {
+        const ProgramResult result =
+            run(Arguments{name + ".obj", "--sky", "1", "-o", "map.exr", "--validation"} + QUICK);
+        EXPECT_EQ(result.status, 0) << result.error;
+        const Image map = read_exr(path("map.exr"));
+        EXPECT_GT(std::ranges::count(map.values.at("A"), 1.0F), 200) << name;
+        for (const auto& [channel, values] : map.values) {
+            EXPECT_TRUE(std::ranges::all_of(values, [](float v) { return std::isfinite(v); }));
+        }
+        if (name != "flat") {
+            EXPECT_THAT(result.error, HasSubstr("quadtile-bake: warning: "));
+        }
+    }
+    const ProgramResult dark = run(Arguments{"corner.obj", "-o", "dark.exr"} + QUICK);
+    EXPECT_EQ(dark.status, 0);
+    EXPECT_THAT(dark.error, HasSubstr("--sky"));
+    // Darkness that was asked for is no mistake.
+    const ProgramResult black = run(Arguments{"corner.obj", "-o", "b.exr", "--sky", "0"} + QUICK);
+    EXPECT_EQ(black.status, 0);
+    EXPECT_EQ(black.error.find("shines"), std::string::npos) << black.error;
+    EXPECT_THAT(read_exr(path("b.exr")).values.at("R"), ::testing::Each(0.0F));
+}
+
+}  // namespace
+}  // namespace quadtile::baker::test

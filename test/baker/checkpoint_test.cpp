@@ -1,0 +1,196 @@
+// Checkpoints that are not what they should be.
+
+#include "bake_fixture.hpp"
+
+#include "checkpoint.hpp"
+
+#include "support/temporary_directory.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+namespace quadtile::baker::test {
+namespace {
+
+using quadtile::test::read_file;
+using quadtile::test::TemporaryDirectory;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Checkpoint filled(std::size_t texels) {
+    Checkpoint checkpoint{.fingerprint = 0x123456789abcdefU, .pass = 3, .directions_done = 17};
+    const auto values = [&](float first) {
+        std::vector<glm::vec3> result;
+        for (std::size_t i = 0; i < texels; ++i) {
+            result.emplace_back(first, static_cast<float>(i), -0.0F);
+        }
+        return result;
+    };
+    checkpoint.direct = values(1.0F);
+    checkpoint.sent = values(2.0F);
+    checkpoint.indirect = values(3.0F);
+    checkpoint.known.assign(texels, 1);
+    checkpoint.moments = {values(4.0F), {}, values(5.0F)};
+    checkpoint.sums.resize(texels);
+    for (std::size_t i = 0; i < texels; ++i) {
+        checkpoint.sums[i].weight[1] = static_cast<std::uint32_t>(i);
+    }
+    return checkpoint;
+}
+
+class CheckpointTest : public ::testing::Test {
+ protected:
+    // The file's name and what to do have to be told.
+    void expect_refused(const std::string& bytes, const std::string& what) const {
+        const std::filesystem::path path = directory_.add("some.checkpoint", bytes);
+        try {
+            (void)read_checkpoint(path);
+            ADD_FAILURE() << what << " was read";
+        } catch (const std::runtime_error& error) {
+            EXPECT_THAT(error.what(), HasSubstr(path.string())) << what;
+            EXPECT_THAT(error.what(), HasSubstr("--resume")) << what;
+        }
+    }
+
+    TemporaryDirectory directory_;
+};
+
+TEST_F(CheckpointTest, IsReadAsItWasWritten) {
+    const std::filesystem::path path = directory_.path() / "some.checkpoint";
+    EXPECT_FALSE(read_checkpoint(path).has_value());
+    for (const std::size_t texels : {std::size_t{0}, std::size_t{5}, std::size_t{1000}}) {
+        const Checkpoint written = filled(texels);
+        write_checkpoint(path, written);  // over the one before
+        const auto read = read_checkpoint(path);
+        ASSERT_TRUE(read.has_value());
+        EXPECT_EQ(read->fingerprint, written.fingerprint);
+        EXPECT_EQ(read->pass, written.pass);
+        EXPECT_EQ(read->directions_done, written.directions_done);
+        EXPECT_EQ(read->direct, written.direct);
+        EXPECT_EQ(read->sent, written.sent);
+        EXPECT_EQ(read->indirect, written.indirect);
+        EXPECT_EQ(read->known, written.known);
+        EXPECT_EQ(read->moments, written.moments);
+        ASSERT_EQ(read->sums.size(), texels);
+        for (std::size_t i = 0; i < texels; ++i) {
+            EXPECT_EQ(read->sums[i].weight[1], i);
+        }
+    }
+    EXPECT_THAT(directory_.names(), ElementsAre("some.checkpoint"));
+}
+
+TEST_F(CheckpointTest, DamageIsFound) {
+    write_checkpoint(directory_.path() / "whole", filled(9));
+    const std::string whole = read_file(directory_.path() / "whole");
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        expect_refused(whole.substr(0, size), "cut to " + std::to_string(size));
+    }
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        for (const unsigned int flipped : {0x01U, 0x80U, 0xffU}) {
+            std::string damaged = whole;
+            damaged[i] = static_cast<char>(static_cast<unsigned char>(damaged[i]) ^ flipped);
+            expect_refused(damaged, "byte " + std::to_string(i));
+        }
+    }
+    expect_refused(whole + '\0', "one byte more");
+    expect_refused(std::string(100000, '\0'), "zeros");
+    expect_refused("not at all", "text");
+}
+
+TEST_F(CheckpointTest, WhatIsNoFileIsRefused) {
+    EXPECT_THROW((void)read_checkpoint(directory_.path()), std::runtime_error);
+    EXPECT_THROW(write_checkpoint(directory_.path(), filled(1)), std::runtime_error);
+    EXPECT_THROW(write_checkpoint(directory_.path() / "none" / "x", filled(1)), std::runtime_error);
+}
+
+// That of another bake, in whatever it differs.
+TEST_F(CheckpointTest, FitsOneBakeOnly) {
+    Quads room = small_room();
+    room.scene.suns = {{.direction = {0, -1, 0}, .irradiance = glm::vec3(1.0F)}};
+    const auto prepared = [&](const std::function<void(Scene&)>& change) {
+        Scene scene = room.scene;
+        change(scene);
+        Prepared what(scene, room.extent());
+        what.sky.radiance = glm::vec3(1.0F);
+        return what;
+    };
+    const Prepared first = prepared([](Scene&) {});
+    BakeOptions options{.directions = 8,
+                        .bounces = 1,
+                        .sun_directions = 4,
+                        .checkpoint = directory_.path() / "some.checkpoint"};
+    const auto bake_it = [](const Prepared& what, const BakeOptions& chosen, bool interrupted) {
+        const auto tracer = make_reference_tracer(what.traced, what.tiles, 1);
+        return bake(what.traced, what.surface, what.suns, what.sky, what.tiles, chosen, *tracer,
+                    {.interrupted = [=] { return interrupted; }});
+    };
+    EXPECT_TRUE(bake_it(first, options, true).interrupted);
+    options.resume = true;
+    EXPECT_TRUE(bake_it(first, options, true).interrupted);
+    const auto expect_refused = [&](const Prepared& what, const BakeOptions& other,
+                                    const char* difference) {
+        try {
+            (void)bake_it(what, other, false);
+            ADD_FAILURE() << difference;
+        } catch (const std::runtime_error& error) {
+            EXPECT_THAT(error.what(), HasSubstr("some.checkpoint' is of another bake"));
+        }
+    };
+    const std::pair<const char*, std::function<void(BakeOptions&)>> of_options[] = {
+        {"directions", [](BakeOptions& other) { other.directions = 9; }},
+        {"bounces", [](BakeOptions& other) { other.bounces = 2; }},
+        {"sun_directions", [](BakeOptions& other) { other.sun_directions = 5; }},
+        {"seed", [](BakeOptions& other) { other.seed = 2; }},
+        {"directional", [](BakeOptions& other) { other.directional = true; }}};
+    for (const auto& [name, change] : of_options) {
+        BakeOptions other = options;
+        change(other);
+        expect_refused(first, other, name);
+    }
+    const std::pair<const char*, std::function<void(Scene&)>> of_scenes[] = {
+        {"position", [](Scene& scene) { scene.positions[5].x += 0.001F; }},
+        {"all moved",
+         [](Scene& scene) {
+             for (glm::vec3& position : scene.positions) {
+                 position.x += 1.0F;
+             }
+         }},
+        {"coordinates", [](Scene& scene) { scene.light_map_coordinates[5].x += 0.001F; }},
+        {"albedo", [](Scene& scene) { scene.materials[0].albedo.g = 0.61F; }},
+        {"emission", [](Scene& scene) { scene.materials[2].emission.g = 4.01F; }},
+        {"double-sided", [](Scene& scene) { scene.materials[3].double_sided = false; }},
+        {"winding",
+         [](Scene& scene) {
+             std::swap(scene.triangles[7].vertices[0], scene.triangles[7].vertices[1]);
+         }},
+        {"sun", [](Scene& scene) { scene.suns[0].irradiance.b = 0.99F; }},
+        {"sun's direction",
+         [](Scene& scene) {
+             scene.suns[0].direction = {0, 0, -1};
+         }},
+        {"sun's disc", [](Scene& scene) { scene.suns[0].angular_diameter_degrees = 1.0F; }},
+        {"no sun", [](Scene& scene) { scene.suns.clear(); }}};
+    for (const auto& [name, change] : of_scenes) {
+        expect_refused(prepared(change), options, name);
+    }
+    const std::pair<const char*, std::function<void(Prepared&)>> of_others[] = {
+        {"sky", [](Prepared& what) { what.sky.radiance.r = 2.0F; }},
+        {"map_extent", [](Prepared& what) { what.tiles.map_extent = 64; }},
+        {"max_resolution", [](Prepared& what) { what.tiles.max_resolution = 17.0F; }},
+        {"max_nodes", [](Prepared& what) { what.tiles.max_nodes = 2047.0F; }},
+        {"uniform", [](Prepared& what) { what.tiles.uniform = true; }}};
+    for (const auto& [name, change] : of_others) {
+        Prepared other = first;
+        change(other);
+        expect_refused(other, options, name);
+    }
+    const Prepared finer(room.scene, room.extent(), 1.5F);
+    expect_refused(finer, options, "pixels per texel");
+    const Prepared larger(room.scene, {64, 64});
+    expect_refused(larger, options, "extent");
+    EXPECT_FALSE(bake_it(first, options, false).interrupted);
+}
+
+}  // namespace
+}  // namespace quadtile::baker::test

@@ -1,0 +1,659 @@
+#include "light_map.hpp"
+
+#include "small_scenes.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <OpenEXR/ImfChannelList.h>
+#include <OpenEXR/ImfFrameBuffer.h>
+#include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfInputFile.h>
+#include <OpenEXR/ImfStringAttribute.h>
+#include <gmock/gmock.h>
+#include <quadtile/images.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+namespace quadtile::baker::test {
+
+using quadtile::test::read_file;
+using quadtile::test::TemporaryDirectory;
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr float PI = std::numbers::pi_v<float>;
+
+LightMap empty_light_map(const Extent& extent) {
+    LightMap map = uniform_light_map(extent, glm::vec3(0.0F));
+    map.known.assign(extent.texels(), 0);
+    return map;
+}
+
+std::vector<float> reds(const LightMap& map) {
+    std::vector<float> values;
+    for (const glm::vec3& irradiance : map.irradiance) {
+        values.push_back(irradiance.x);
+    }
+    return values;
+}
+
+TEST(Dilate, GoesRingByRing) {
+    LightMap map = empty_light_map({5, 3});
+    map.known[5] = 1;
+    map.irradiance[5] = glm::vec3(6.0F);
+    map.known[9] = 1;
+    map.irradiance[9] = glm::vec3(2.0F);
+    map.radiance_sh[2] = map.irradiance;
+    const LightMap before = map;
+
+    dilate(map, 0);
+    EXPECT_EQ(reds(map), reds(before));
+    dilate(map, 1);
+    EXPECT_THAT(reds(map), ElementsAre(6, 6, 0, 2, 2,  //
+                                       6, 6, 0, 2, 2,  //
+                                       6, 6, 0, 2, 2));
+    EXPECT_EQ(map.known, before.known);
+    EXPECT_TRUE(map.radiance_sh[2] == map.irradiance);
+    EXPECT_TRUE(map.radiance_sh[0].empty());
+
+    map = before;
+    dilate(map, 2);
+    EXPECT_THAT(reds(map), ElementsAre(6, 6, 4, 2, 2,  //
+                                       6, 6, 4, 2, 2,  //
+                                       6, 6, 4, 2, 2));
+    const std::vector<float> full = reds(map);
+    dilate(map, 1000);
+    EXPECT_EQ(reds(map), full);
+}
+
+TEST(Dilate, LeavesMapsAloneThatAreFullOrEmpty) {
+    LightMap empty = empty_light_map({4, 4});
+    dilate(empty, 5);
+    EXPECT_EQ(reds(empty), std::vector<float>(16, 0.0F));
+    LightMap full = uniform_light_map({4, 4}, glm::vec3(3.0F));
+    dilate(full, 5);
+    EXPECT_EQ(reds(full), std::vector<float>(16, 3.0F));
+}
+
+// A strip of two quads in the plane z = 0 that meet at x = 1, each a chart of 16 x 16 texels in a
+// map of 48 x 24: its right one is upside down in the map.
+class Strip {
+ public:
+    static constexpr Extent EXTENT{48, 24};
+
+    explicit Strip(float fold_degrees = 0.0F) {
+        scene.materials.emplace_back();
+        const auto texels = [](float x, float y) { return glm::vec2(x / 48.0F, y / 24.0F); };
+        add_quad(scene, {{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}},
+                 {texels(4, 20), texels(20, 20), texels(20, 4), texels(4, 4)});
+        const float angle = fold_degrees * PI / 180.0F;
+        const float x = 1.0F + std::cos(angle);
+        const float z = std::sin(angle);
+        add_quad(scene, {{{1, 0, 0}, {x, 0, z}, {x, 1, z}, {1, 1, 0}}},
+                 {texels(44, 4), texels(28, 4), texels(28, 20), texels(44, 20)});
+    }
+
+    // `left` and `right` give the irradiance at a point of the strip.
+    template <typename Left, typename Right>
+    [[nodiscard]] static LightMap light(const Left& left, const Right& right) {
+        LightMap map = empty_light_map(EXTENT);
+        for (std::size_t y = 4; y < 20; ++y) {
+            for (std::size_t x = 4; x < 44; ++x) {
+                const float u = static_cast<float>(x) + 0.5F;
+                const float v = static_cast<float>(y) + 0.5F;
+                const std::size_t i = y * EXTENT.width + x;
+                if (x < 20) {
+                    map.irradiance[i] = left((u - 4.0F) / 16.0F, (20.0F - v) / 16.0F);
+                    map.known[i] = 1;
+                } else if (x >= 28) {
+                    map.irradiance[i] = right(1.0F + (44.0F - u) / 16.0F, (v - 4.0F) / 16.0F);
+                    map.known[i] = 1;
+                }
+            }
+        }
+        dilate(map, 3);
+        return map;
+    }
+
+    // Root mean square of left - right along the seam, as bilinear filtering shows it.
+    [[nodiscard]] static double difference(const LightMap& map) {
+        const auto read = [&](double x, double y) {
+            const auto left = static_cast<std::size_t>(x - 0.5);
+            const auto top = static_cast<std::size_t>(y - 0.5);
+            const double across = x - 0.5 - static_cast<double>(left);
+            const double down = y - 0.5 - static_cast<double>(top);
+            const auto at = [&](std::size_t u, std::size_t v) {
+                return double{map.irradiance[v * EXTENT.width + u].y};
+            };
+            return (at(left, top) * (1.0 - across) + at(left + 1, top) * across) * (1.0 - down) +
+                   (at(left, top + 1) * (1.0 - across) + at(left + 1, top + 1) * across) * down;
+        };
+        double sum = 0.0;
+        constexpr int POINTS = 101;
+        for (int i = 0; i < POINTS; ++i) {
+            const double along = 16.0 * i / (POINTS - 1);
+            const double step = read(20.0, 20.0 - along) - read(44.0, 4.0 + along);
+            sum += step * step;
+        }
+        return std::sqrt(sum / POINTS);
+    }
+
+    Scene scene;
+};
+
+// A ramp along the strip with noise, higher on the right.
+LightMap noisy_ramp() {
+    std::uint32_t state = 1;
+    const auto noise = [&] {
+        state = state * 1664525U + 1013904223U;
+        return static_cast<float>(state >> 8U) / 16777216.0F * 0.1F;
+    };
+    return Strip::light([&](float x, float) { return glm::vec3(1.0F + x) + noise(); },
+                        [&](float x, float) { return glm::vec3(1.3F + x) + noise(); });
+}
+
+TEST(BlendSeams, BothSidesAgreeAndTheRestStays) {
+    const Strip strip;
+    const LightMap before = noisy_ramp();
+    LightMap map = before;
+    map.radiance_sh[3] = map.irradiance;
+    for (glm::vec3& value : map.radiance_sh[3]) {
+        value *= -1.0F;  // bands may be negative
+    }
+    EXPECT_EQ(blend_seams(map, strip.scene), 1U);
+    EXPECT_GT(Strip::difference(before), 0.25);
+    EXPECT_LT(Strip::difference(map), Strip::difference(before) / 30.0);
+    EXPECT_EQ(map.known, before.known);
+    float most = 0.0F;
+    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+        const std::size_t x = i % Strip::EXTENT.width;
+        if (x < 19 || (x > 20 && x < 43)) {  // not beside the seam, which is at 20 and 44
+            EXPECT_EQ(map.irradiance[i], before.irradiance[i]) << x;
+        }
+        if (map.known[i] != 0) {
+            most = std::max(most, glm::distance(map.irradiance[i], before.irradiance[i]));
+        }
+        EXPECT_LE(glm::distance(map.irradiance[i], -map.radiance_sh[3][i]), 1e-4F);
+    }
+    EXPECT_GT(most, 0.0F);
+    EXPECT_LT(most, 0.15F);  // the gutters took most of it
+}
+
+TEST(BlendSeams, IsTheSameEachTime) {
+    const Strip strip;
+    LightMap first = noisy_ramp();
+    LightMap second = first;
+    blend_seams(first, strip.scene);
+    blend_seams(second, strip.scene);
+    EXPECT_TRUE(first.irradiance == second.irradiance);
+}
+
+TEST(BlendSeams, IsNeverNegative) {
+    const Strip strip;
+    LightMap map = Strip::light([](float, float) { return glm::vec3(0.0F); },
+                                [](float, float y) { return glm::vec3(y > 0.5F ? 9.0F : 0.0F); });
+    blend_seams(map, strip.scene);
+    for (const glm::vec3& irradiance : map.irradiance) {
+        EXPECT_GE(irradiance.x, 0.0F);
+    }
+}
+
+TEST(BlendSeams, LeavesHardEdgesAlone) {
+    LightMap map = noisy_ramp();
+    const LightMap before = map;
+    EXPECT_EQ(blend_seams(map, Strip(40.0F).scene), 0U);
+    EXPECT_EQ(blend_seams(map, Strip(90.0F).scene), 0U);
+    EXPECT_TRUE(map.irradiance == before.irradiance);
+    EXPECT_EQ(blend_seams(map, Strip(20.0F).scene), 1U);
+    EXPECT_FALSE(map.irradiance == before.irradiance);
+}
+
+TEST(BlendSeams, VertexNormalsDecide) {
+    LightMap map = noisy_ramp();
+    Strip folded(80.0F);
+    folded.scene.normals.assign(folded.scene.positions.size(), {0.0F, 0.0F, 1.0F});
+    EXPECT_EQ(blend_seams(map, folded.scene), 1U);
+    Strip flat;
+    flat.scene.normals.assign(4, {0.0F, 0.0F, 1.0F});
+    flat.scene.normals.resize(8, {1.0F, 0.0F, 0.0F});
+    EXPECT_EQ(blend_seams(map, flat.scene), 0U);
+}
+
+TEST(BlendSeams, FindsWhatRoundingMovedApart) {
+    Strip strip;
+    for (std::size_t i = 4; i < 8; ++i) {
+        strip.scene.positions[i] += glm::vec3(2e-7F, -1e-7F, 1e-7F);
+    }
+    LightMap map = noisy_ramp();
+    EXPECT_EQ(blend_seams(map, strip.scene), 1U);
+    for (std::size_t i = 4; i < 8; ++i) {
+        strip.scene.positions[i].x += 1e-3F;
+    }
+    EXPECT_EQ(blend_seams(map, strip.scene), 0U);
+}
+
+TEST(BlendSeams, BothSidesOfAWallAreNoSeam) {
+    Scene scene;
+    scene.materials.emplace_back();
+    const auto front = square(0.0F);
+    add_quad(scene, front, rectangle({0.1F, 0.1F}, {0.4F, 0.4F}));
+    add_quad(scene, {front[1], front[0], front[3], front[2]},
+             rectangle({0.6F, 0.6F}, {0.9F, 0.9F}));
+    LightMap map = uniform_light_map({32, 32}, glm::vec3(1.0F));
+    EXPECT_EQ(blend_seams(map, scene), 0U);
+}
+
+TEST(BlendSeams, NothingIsDoneWithoutSeams) {
+    Scene scene;
+    scene.materials.emplace_back();
+    LightMap map = uniform_light_map({8, 8}, glm::vec3(1.0F));
+    map.irradiance[5] = glm::vec3(7.0F);
+    const LightMap before = map;
+    EXPECT_EQ(blend_seams(map, scene), 0U);
+    add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {1.0F, 1.0F}));
+    EXPECT_EQ(blend_seams(map, scene), 0U);
+    EXPECT_TRUE(map.irradiance == before.irradiance);
+}
+
+// Channels of an OpenEXR file.
+class ReadExr {
+ public:
+    explicit ReadExr(const fs::path& path) : file_(path.c_str()) {}
+
+    [[nodiscard]] std::vector<std::string> channels() {
+        std::vector<std::string> names;
+        for (auto i = file_.header().channels().begin(); i != file_.header().channels().end();
+             ++i) {
+            names.emplace_back(i.name());
+            EXPECT_EQ(i.channel().type, Imf::FLOAT);
+        }
+        return names;
+    }
+    [[nodiscard]] std::vector<float> channel(const std::string& name) {
+        const auto& window = file_.header().dataWindow();
+        std::vector<float> values(static_cast<std::size_t>(window.max.x + 1) *
+                                  static_cast<std::size_t>(window.max.y + 1));
+        Imf::FrameBuffer pixels;
+        pixels.insert(name, Imf::Slice::Make(Imf::FLOAT, values.data(), window));
+        file_.setFrameBuffer(pixels);
+        file_.readPixels(window.min.y, window.max.y);
+        return values;
+    }
+    [[nodiscard]] std::string attribute(const std::string& name) {
+        const auto* found = file_.header().findTypedAttribute<Imf::StringAttribute>(name);
+        return found == nullptr ? "" : found->value();
+    }
+    [[nodiscard]] bool complete() { return file_.isComplete(); }
+    [[nodiscard]] const Imf::Header& header() { return file_.header(); }
+
+ private:
+    Imf::InputFile file_;
+};
+
+// Texel (0, 0) and (1, 0) are a chart's, the third column is its gutter.
+SurfaceMap surface_of_3_by_1() {
+    SurfaceMap surface;
+    surface.extent = {3, 1};
+    surface.coverage = {1.0F, 0.5F, 0.0F};
+    surface.albedo = {glm::vec3(0.5F), glm::vec3(0.25F, 0.5F, 1.0F), glm::vec3(0.0F)};
+    surface.emission = {glm::vec3(0.0F), glm::vec3(1.0F, 0.0F, 2.0F), glm::vec3(0.0F)};
+    surface.normal.assign(3, {0.0F, 0.0F, 1.0F});
+    surface.double_sided.assign(3, 0);
+    return surface;
+}
+
+LightMap light_of_3_by_1() {
+    LightMap map = empty_light_map({3, 1});
+    map.irradiance = {{1.0F, 2.0F, 3.0F}, {4.0F, 5.0F, 6.0F}, {7.0F, 8.0F, 9.0F}};
+    map.known = {1, 1, 0};
+    return map;
+}
+
+TEST(WriteLightMap, IsReadBackAsItWas) {
+    const TemporaryDirectory directory;
+    const fs::path path = directory.path() / "map.exr";
+    write_light_map(path, light_of_3_by_1(), surface_of_3_by_1(), Quantity::irradiance);
+    ReadExr file(path);
+    EXPECT_THAT(file.channels(), ElementsAre("A", "B", "G", "R"));
+    EXPECT_THAT(file.channel("R"), ElementsAre(1, 4, 7));
+    EXPECT_THAT(file.channel("G"), ElementsAre(2, 5, 8));
+    EXPECT_THAT(file.channel("B"), ElementsAre(3, 6, 9));
+    EXPECT_THAT(file.channel("A"), ElementsAre(1, 1, 0));
+    EXPECT_EQ(file.attribute("quantity"), "irradiance");
+    EXPECT_THAT(file.attribute("software"), HasSubstr("quadtile"));
+    EXPECT_EQ(file.header().compression(), Imf::ZIP_COMPRESSION);
+    EXPECT_EQ(directory.names(), std::set<std::string>{"map.exr"});
+}
+
+TEST(WriteLightMap, RadiosityIsWithAlbedoAndEmissionAndFillsGutters) {
+    const TemporaryDirectory directory;
+    const fs::path path = directory.path() / "map.exr";
+    write_light_map(path, light_of_3_by_1(), surface_of_3_by_1(), Quantity::radiosity);
+    ReadExr file(path);
+    const float red = 1.0F + PI;
+    EXPECT_THAT(file.channel("R"), ElementsAre(0.5F, red, red));
+    EXPECT_THAT(file.channel("G"), ElementsAre(1.0F, 2.5F, 2.5F));
+    EXPECT_THAT(file.channel("A"), ElementsAre(1, 1, 0));
+    EXPECT_EQ(file.attribute("quantity"), "radiosity");
+}
+
+TEST(WriteLightMap, HasLayersOfSphericalHarmonics) {
+    const TemporaryDirectory directory;
+    const fs::path path = directory.path() / "map.exr";
+    LightMap map = light_of_3_by_1();
+    for (std::size_t i = 0; i < 4; ++i) {
+        map.radiance_sh[i].assign(3, glm::vec3(static_cast<float>(i), -1.0F, 0.5F));
+    }
+    write_light_map(path, map, surface_of_3_by_1(), Quantity::irradiance);
+    ReadExr file(path);
+    EXPECT_EQ(file.channels().size(), 16U);
+    EXPECT_THAT(file.channel("sh0.R"), ElementsAre(0, 0, 0));
+    EXPECT_THAT(file.channel("sh3.R"), ElementsAre(3, 3, 3));
+    EXPECT_THAT(file.channel("sh2.G"), ElementsAre(-1, -1, -1));
+    EXPECT_THAT(file.channel("sh1.B"), ElementsAre(0.5F, 0.5F, 0.5F));
+}
+
+TEST(WriteLightMap, OfManyRowsIsReadBack) {
+    LightMap map = empty_light_map({301, 517});
+    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+        map.irradiance[i] = glm::vec3(static_cast<float>(i), static_cast<float>(i % 7), 0.1F);
+    }
+    SurfaceMap surface;  // irradiance needs none of it
+    const TemporaryDirectory directory;
+    const fs::path path = directory.path() / "map.exr";
+    write_light_map(path, map, surface, Quantity::irradiance);
+    ReadExr file(path);
+    EXPECT_TRUE(file.complete());
+    EXPECT_EQ(file.channel("R"), reds(map));
+}
+
+template <typename Write>
+std::string message_of(const Write& write) {
+    try {
+        write();
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(WriteLightMap, AndPreviewsSayWhatCannotBeWritten) {
+    const TemporaryDirectory directory;
+    const LightMap map = light_of_3_by_1();
+    for (const fs::path& path :
+         {directory.path(), directory.path() / "missing" / "map", fs::path("/dev/full")}) {
+        for (const std::string& message :
+             {message_of(
+                  [&] { write_light_map(path, map, surface_of_3_by_1(), Quantity::irradiance); }),
+              message_of([&] { write_atlas_preview(path, map); }), message_of([&] {
+                  write_scene_preview(path, Scene(), map, {4, 4, {}, {}});
+              })}) {
+            EXPECT_THAT(message,
+                        testing::AllOf(HasSubstr("cannot write"), HasSubstr(path.string())));
+        }
+    }
+    EXPECT_TRUE(directory.names().empty());
+}
+
+// Pixels of a PNG file.
+class ReadPng {
+ public:
+    explicit ReadPng(const fs::path& path) : image_(load_image(path)) {}
+
+    [[nodiscard]] int width() const { return static_cast<int>(image_.shape.width); }
+    [[nodiscard]] int height() const { return static_cast<int>(image_.shape.height); }
+    [[nodiscard]] std::array<int, 3> at(int x, int y) const {
+        const std::byte* pixel = image_.texels.get() + (std::ptrdiff_t{y} * width() + x) * 4;
+        return {std::to_integer<int>(pixel[0]), std::to_integer<int>(pixel[1]),
+                std::to_integer<int>(pixel[2])};
+    }
+
+ private:
+    LoadedImage image_;
+};
+
+TEST(AtlasPreview, ShowsKnownTexels) {
+    LightMap map = light_of_3_by_1();
+    map.irradiance[0] = glm::vec3(0.0F);
+    map.irradiance[1] = {100.0F, 0.0F, 0.0F};
+    const TemporaryDirectory directory;
+    const fs::path path = directory.path() / "atlas.png";
+    write_atlas_preview(path, map);
+    const ReadPng png(path);
+    EXPECT_EQ(png.width(), 3);
+    EXPECT_EQ(png.height(), 1);
+    EXPECT_THAT(png.at(0, 0), ElementsAre(0, 0, 0));
+    EXPECT_GT(png.at(1, 0)[0], 200);
+    EXPECT_EQ(png.at(1, 0)[1], 0);
+    EXPECT_THAT(png.at(2, 0), ElementsAre(40, 40, 40));
+    EXPECT_EQ(directory.names(), std::set<std::string>{"atlas.png"});
+}
+
+// A scene preview's pixels. White is what radiance `exposure` is shown as.
+class ScenePreview : public testing::Test {
+ protected:
+    ScenePreview() {
+        options.width = 32;
+        options.height = 32;
+        options.exposure = 1.0F;
+        options.camera = Camera{{0.0F, 0.0F, 2.0F}, {0.0F, 0.0F, 0.0F}, 90.0F};
+        scene.materials.resize(2);
+    }
+
+    [[nodiscard]] ReadPng draw(const LightMap& map) const {
+        const fs::path path = directory_.path() / "scene.png";
+        write_scene_preview(path, scene, map, options);
+        return ReadPng(path);
+    }
+    [[nodiscard]] ReadPng draw() const { return draw(uniform_light_map({8, 8}, glm::vec3(PI))); }
+
+    // What a radiance is shown as, by the curve that the sources name.
+    static int shown(double radiance) {
+        const double x = radiance;
+        const double y = std::min(1.0, x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14));
+        return static_cast<int>(std::lround(
+            255.0 * (y <= 0.0031308 ? 12.92 * y : 1.055 * std::pow(y, 1.0 / 2.4) - 0.055)));
+    }
+    static auto is(double red, double green, double blue) {
+        const auto near = [](double radiance) {
+            const int code = shown(radiance);
+            return testing::AllOf(testing::Ge(code - 1), testing::Le(code + 1));
+        };
+        return ElementsAre(near(red), near(green), near(blue));
+    }
+
+    Scene scene;
+    PreviewOptions options;
+
+ private:
+    TemporaryDirectory directory_;
+};
+
+const std::array<glm::vec2, 4> WHOLE_MAP = rectangle({0.0F, 0.0F}, {1.0F, 1.0F});
+
+TEST_F(ScenePreview, ShowsRadianceAndSky) {
+    scene.materials[0].albedo = {0.1F, 0.5F, 0.8F};
+    scene.materials[0].emission = {0.2F, 0.0F, 0.0F};
+    options.sky = {0.0F, 0.05F, 0.3F};
+    add_quad(scene, square(0.0F), WHOLE_MAP);
+    const ReadPng png = draw();
+    // The quad is half as large as what is seen: pixels 8 to 23.
+    for (const int pixel : {8, 16, 23}) {
+        EXPECT_THAT(png.at(pixel, pixel), is(0.3, 0.5, 0.8)) << pixel;
+        EXPECT_THAT(png.at(pixel, 31 - pixel), is(0.3, 0.5, 0.8)) << pixel;
+    }
+    for (const int pixel : {0, 7, 24, 31}) {
+        EXPECT_THAT(png.at(pixel, 16), is(0.0, 0.05, 0.3)) << pixel;
+        EXPECT_THAT(png.at(16, pixel), is(0.0, 0.05, 0.3)) << pixel;
+    }
+}
+
+TEST_F(ScenePreview, HasFourSamplesAPixel) {
+    scene.materials[0].emission = glm::vec3(1.0F);
+    add_quad(scene, square(0.0F, 1.0625F), WHOLE_MAP);  // half of the pixels 7 and 24, too
+    const ReadPng png = draw(uniform_light_map({8, 8}, glm::vec3(0.0F)));
+    const double white = 2.54 / 3.16;
+    const auto code = [](double value) {
+        return std::lround(255.0 * (1.055 * std::pow(value, 1.0 / 2.4) - 0.055));
+    };
+    for (const int pixel : {7, 24}) {
+        EXPECT_NEAR(png.at(pixel, 16)[0], code(white / 2.0), 1);
+        EXPECT_NEAR(png.at(16, pixel)[0], code(white / 2.0), 1);
+        EXPECT_NEAR(png.at(pixel, pixel)[0], code(white / 4.0), 1);
+    }
+}
+
+TEST_F(ScenePreview, FiltersTheLightMapInPerspective) {
+    // Lit from one end to the other; a floor that goes into the distance.
+    scene.materials[0].albedo = glm::vec3(1.0F);
+    add_quad(scene, {{{-9, -1, 2}, {9, -1, 2}, {9, -1, -18}, {-9, -1, -18}}}, WHOLE_MAP);
+    LightMap map = uniform_light_map({4, 64}, glm::vec3(0.0F));
+    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+        map.irradiance[i] = glm::vec3(PI * (static_cast<float>(i / 4) + 0.5F) / 64.0F);
+    }
+    options.camera->position = {0.0F, 0.0F, 2.0F};
+    const ReadPng png = draw(map);
+    for (const int y : {19, 22, 26, 31}) {
+        // The floor is seen at the distance 1 / tangent, of 20; the map's far end is dark.
+        const double tangent = (y + 0.5) / 16.0 - 1.0;
+        EXPECT_NEAR(png.at(16, y)[1], shown(1.0 - 1.0 / tangent / 20.0), 2) << y;
+    }
+}
+
+TEST_F(ScenePreview, NearThingsHideFarOnes) {
+    scene.materials[0].albedo = {0.5F, 0.0F, 0.0F};
+    scene.materials[1].albedo = {0.0F, 0.5F, 0.0F};
+    // In both orders.
+    add_quad(scene, square(0.0F), WHOLE_MAP, 0);
+    add_quad(scene, square(1.0F, 0.25F), WHOLE_MAP, 1);
+    add_quad(scene, square(-1.0F, 9.0F), WHOLE_MAP, 1);
+    const ReadPng png = draw();
+    EXPECT_THAT(png.at(16, 16), is(0.0, 0.5, 0.0));
+    EXPECT_THAT(png.at(10, 16), is(0.5, 0.0, 0.0));
+    EXPECT_THAT(png.at(2, 16), is(0.0, 0.5, 0.0));
+}
+
+TEST_F(ScenePreview, BacksAreNotSeen) {
+    scene.materials[0].albedo = {0.5F, 0.0F, 0.0F};
+    scene.materials[1].albedo = {0.0F, 0.5F, 0.0F};
+    scene.materials[1].double_sided = true;
+    options.camera->position.z = -2.0F;
+    add_quad(scene, square(0.0F), WHOLE_MAP, 0);
+    EXPECT_THAT(draw().at(16, 16), is(0.0, 0.0, 0.0));
+    add_quad(scene, square(0.5F), WHOLE_MAP, 1);
+    EXPECT_THAT(draw().at(16, 16), is(0.0, 0.5, 0.0));
+}
+
+TEST_F(ScenePreview, CutsWhatReachesBehindTheCamera) {
+    // A tube around the camera, its walls turned inwards, from far behind to far before it.
+    scene.materials[0].albedo = glm::vec3(0.5F);
+    options.sky = {0.0F, 0.0F, 1.0F};
+    const float a = 1.0F;
+    add_quad(scene, {{{-a, -a, 50}, {a, -a, 50}, {a, -a, -50}, {-a, -a, -50}}}, WHOLE_MAP);
+    add_quad(scene, {{{-a, a, -50}, {a, a, -50}, {a, a, 50}, {-a, a, 50}}}, WHOLE_MAP);
+    add_quad(scene, {{{-a, -a, 50}, {-a, -a, -50}, {-a, a, -50}, {-a, a, 50}}}, WHOLE_MAP);
+    add_quad(scene, {{{a, -a, -50}, {a, -a, 50}, {a, a, 50}, {a, a, -50}}}, WHOLE_MAP);
+    const ReadPng png = draw();
+    for (int y = 0; y < 32; ++y) {
+        for (int x = 0; x < 32; ++x) {
+            const bool far = (x == 15 || x == 16) && (y == 15 || y == 16);
+            if (!far) {
+                EXPECT_THAT(png.at(x, y), is(0.5, 0.5, 0.5)) << x << " " << y;
+            }
+        }
+    }
+}
+
+TEST_F(ScenePreview, HasNoCracksWhereTrianglesMeet) {
+    scene.materials[0].albedo = glm::vec3(0.5F);
+    options.sky = {0.0F, 0.0F, 9.0F};
+    constexpr int STEPS = 37;
+    const auto corner = [](int i, int k) {
+        const float x = static_cast<float>(i) / STEPS * 8.0F - 4.0F;
+        const float y = static_cast<float>(k) / STEPS * 8.0F - 4.0F;
+        return glm::vec3(x, y, 0.1F * std::sin(3.0F * x) * std::cos(2.0F * y));
+    };
+    for (int i = 0; i < STEPS; ++i) {
+        for (int k = 0; k < STEPS; ++k) {
+            add_quad(scene,
+                     {corner(i, k), corner(i + 1, k), corner(i + 1, k + 1), corner(i, k + 1)},
+                     WHOLE_MAP);
+        }
+    }
+    options.width = 160;
+    options.height = 160;
+    const ReadPng png = draw();
+    for (int i = 0; i < 160 * 160; ++i) {
+        ASSERT_THAT(png.at(i % 160, i / 160), is(0.5, 0.5, 0.5)) << i;
+    }
+}
+
+TEST_F(ScenePreview, IsExposedByItself) {
+    scene.materials[0].albedo = glm::vec3(1.0F);
+    add_quad(scene, square(0.0F), WHOLE_MAP);
+    options.exposure.reset();
+    for (const float brightness : {1e-3F, 1.0F, 1e4F}) {
+        const ReadPng png = draw(uniform_light_map({8, 8}, glm::vec3(brightness)));
+        EXPECT_THAT(png.at(16, 16), is(0.8, 0.8, 0.8)) << brightness;
+    }
+    EXPECT_THAT(draw(uniform_light_map({8, 8}, glm::vec3(0.0F))).at(16, 16), is(0.0, 0.0, 0.0));
+}
+
+TEST_F(ScenePreview, FindsACameraThatSeesAll) {
+    // A floor and a post on it: the picture is filled, but for its border.
+    scene.materials[0].albedo = glm::vec3(0.5F);
+    scene.materials[0].double_sided = true;
+    options.camera.reset();
+    options.sky = {0.0F, 0.0F, 1.0F};
+    options.width = 128;
+    options.height = 64;
+    add_quad(scene, {{{10, 0, 30}, {20, 0, 30}, {20, 0, 10}, {10, 0, 10}}}, WHOLE_MAP);
+    add_quad(scene, {{{14, 0, 20}, {16, 0, 20}, {16, 8, 20}, {14, 8, 20}}}, WHOLE_MAP);
+    const ReadPng png = draw();
+    int lit = 0;
+    for (int y = 0; y < 64; ++y) {
+        for (int x = 0; x < 128; ++x) {
+            const bool border = x == 0 || y == 0 || x == 127 || y == 63;
+            const bool sky = png.at(x, y)[0] == 0;
+            EXPECT_TRUE(sky || !border) << x << " " << y;
+            lit += sky ? 0 : 1;
+        }
+    }
+    EXPECT_GT(lit, 800);
+    // The scene's own camera comes first.
+    scene.camera = Camera{{15.0F, 9.0F, 20.0F}, {15.0F, 0.0F, 20.0F}, 30.0F};  // from above
+    EXPECT_THAT(draw().at(64, 2), is(0.5, 0.5, 0.5));
+}
+
+TEST_F(ScenePreview, DoesNotDependOnThreads) {
+    options.width = 200;
+    options.height = 150;
+    for (int i = 0; i < 400; ++i) {
+        const float z = 0.001F * static_cast<float>(i % 13);
+        auto corners = square(z, 0.3F);
+        for (glm::vec3& corner : corners) {
+            corner.x += std::sin(static_cast<float>(i) * 12.9898F);
+            corner.y += std::cos(static_cast<float>(i) * 78.233F);
+        }
+        add_quad(scene, corners, WHOLE_MAP);
+    }
+    LightMap map = uniform_light_map({8, 8}, glm::vec3(PI));
+    for (std::size_t i = 0; i < 64; ++i) {
+        map.irradiance[i] *= static_cast<float>(i) / 64.0F;
+    }
+    const TemporaryDirectory directory;
+    std::vector<std::string> files;
+    for (const std::uint32_t threads : {1U, 16U}) {
+        options.threads = threads;
+        write_scene_preview(directory.path() / "scene.png", scene, map, options);
+        files.push_back(read_file(directory.path() / "scene.png"));
+    }
+    EXPECT_TRUE(files[0] == files[1]);
+}
+
+}  // namespace
+}  // namespace quadtile::baker::test

@@ -1,0 +1,36 @@
+// A path tracer on the CPU, by Embree: what the baker is compared with.
+
+#pragma once
+
+#include "scene.hpp"
+#include "surface_map.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace quadtile::test {
+
+struct PathTracerOptions {
+    std::uint32_t samples_per_texel = 256;
+    std::uint32_t bounces = 1;  // 0: light that comes straight from emitters, sky and suns
+    glm::vec3 sky{0.0F};        // radiance
+    std::uint32_t threads = 0;  // 0: as many as there are processors
+    std::uint64_t seed = 1;
+};
+
+struct PathTracedMap {
+    std::vector<glm::vec3> irradiance;   // by texel: mean over the part that charts cover
+    std::vector<std::uint32_t> samples;  // by texel; 0: no chart covers it
+    std::vector<float> back_share;       // of the first rays: that hit a one-sided back
+    std::uint64_t rays = 0;
+    double seconds = 0.0;  // without building the acceleration structure
+};
+
+// The same light transport as the baker's: Lambertian surfaces, lit at their front by their own
+// triangle's plane; the back of a surface is black (double-sided ones radiate to both sides);
+// albedo and emission of a hit are those of `surface` at the texel of the hit's light map
+// coordinates; suns without angular diameter.
+[[nodiscard]] PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& surface,
+                                        const PathTracerOptions& options);
+
+}  // namespace quadtile::test

@@ -1,0 +1,940 @@
+#include "load_scene.hpp"
+
+#include "atlas_checks.hpp"
+#include "support/maps.hpp"
+#include "support/temporary_directory.hpp"
+#include "unwrap.hpp"
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <stdexcept>
+#include <string>
+
+namespace quadtile::baker::test {
+
+namespace {
+
+using quadtile::test::TemporaryDirectory;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+namespace fs = std::filesystem;
+
+std::string base64(const std::string& bytes) {
+    constexpr std::string_view DIGITS =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        std::uint32_t word = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            const auto byte = i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U;
+            word = word << 8U | byte;
+        }
+        for (std::size_t k = 0; k < 4; ++k) {
+            const bool padding = i + k > bytes.size();
+            text += padding ? '=' : DIGITS[word >> (18 - 6 * k) & 63U];
+        }
+    }
+    return text;
+}
+
+// A glTF file whose buffer grows by accessor.
+class Gltf {
+ public:
+    // Return the number of the accessor.
+    int add(const std::string& type, const std::vector<float>& values) {
+        const std::size_t components = type == "VEC3" ? 3 : type == "VEC2" ? 2 : 1;
+        return add(type, 5126, values.data(), 4 * values.size(), values.size() / components);
+    }
+    int add(const std::vector<std::uint16_t>& values) {
+        return add("SCALAR", 5123, values.data(), 2 * values.size(), values.size());
+    }
+
+    int add_bytes(const std::string& bytes) {
+        return add("SCALAR", 5121, bytes.data(), bytes.size(), bytes.size());
+    }
+
+    // The file as .glb.
+    [[nodiscard]] std::string binary(const std::string& rest) const {
+        std::string text = R"({"asset":{"version":"2.0")" + asset +
+                           R"(},"buffers":[{"byteLength":)" + std::to_string(bytes_.size()) +
+                           R"(}],"bufferViews":[)" + views_ + R"(],"accessors":[)" + accessors_ +
+                           "]," + rest + "}";
+        text.resize((text.size() + 3) / 4 * 4, ' ');
+        std::string file = "glTF";
+        const auto number = [&](std::size_t value) {
+            for (unsigned i = 0; i < 4; ++i) {
+                file += static_cast<char>(value >> (8 * i) & 255U);
+            }
+        };
+        number(2);
+        number(12 + 8 + text.size() + 8 + bytes_.size());
+        number(text.size());
+        file += "JSON" + text;
+        number(bytes_.size());
+        file += std::string("BIN\0", 4) + bytes_;
+        return file;
+    }
+
+    // With `rest` after its buffers.
+    [[nodiscard]] std::string json(const std::string& rest) const {
+        return R"({"asset":{"version":"2.0")" + asset + R"(},"buffers":[{"byteLength":)" +
+               std::to_string(bytes_.size()) + R"(,"uri":"data:application/octet-stream;base64,)" +
+               base64(bytes_) + R"("}],"bufferViews":[)" + views_ + R"(],"accessors":[)" +
+               accessors_ + "]," + rest + "}";
+    }
+
+    std::string asset;  // that comes after its version
+
+ private:
+    int add(const std::string& type, int component_type, const void* data, std::size_t size,
+            std::size_t count) {
+        const std::string comma = count_ > 0 ? "," : "";
+        views_ += comma + R"({"buffer":0,"byteOffset":)" + std::to_string(bytes_.size()) +
+                  R"(,"byteLength":)" + std::to_string(size) + "}";
+        accessors_ += comma + R"({"bufferView":)" + std::to_string(count_) +
+                      R"(,"componentType":)" + std::to_string(component_type) + R"(,"count":)" +
+                      std::to_string(count) + R"(,"type":")" + type + "\"}";
+        bytes_.append(static_cast<const char*>(data), size);
+        bytes_.resize((bytes_.size() + 3) / 4 * 4);
+        return count_++;
+    }
+
+    std::string bytes_;
+    std::string views_;
+    std::string accessors_;
+    int count_ = 0;
+};
+
+// Accessors 0 to 3: positions, normals, light map coordinates and indices of the square -1..1 in
+// the plane z = 0, its front towards +z.
+Gltf square_file() {
+    Gltf gltf;
+    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0});
+    gltf.add("VEC3", {0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1});
+    gltf.add("VEC2", {0, 1, 1, 1, 1, 0, 0, 0});
+    gltf.add({0, 1, 2, 0, 2, 3});
+    return gltf;
+}
+
+const std::string LIT_SQUARE =
+    R"({"attributes":{"POSITION":0,"NORMAL":1,"TEXCOORD_1":2},"indices":3})";
+const std::string SQUARE = R"({"attributes":{"POSITION":0,"NORMAL":1},"indices":3})";
+const std::string BARE_SQUARE = R"({"attributes":{"POSITION":0},"indices":3})";
+
+std::string mesh(const std::string& primitives) {
+    return R"("meshes":[{"name":"Walls","primitives":[)" + primitives + "]}]";
+}
+
+const std::string ONE_NODE = R"(,"nodes":[{"mesh":0}],"scenes":[{"nodes":[0]}],"scene":0)";
+
+class SceneFile : public testing::Test {
+ protected:
+    [[nodiscard]] LoadedScene load(
+        const std::string& name, const std::string& bytes,
+        LightMapCoordinates coordinates = LightMapCoordinates::read) const {
+        return load_scene(directory_.add(name, bytes), coordinates);
+    }
+    [[nodiscard]] LoadedScene load_gltf(const std::string& text) const {
+        return load("scene.gltf", text);
+    }
+
+    [[nodiscard]] std::string refusal(const std::string& name, const std::string& bytes) const {
+        return refusal(directory_.add(name, bytes));
+    }
+    static std::string refusal(const fs::path& path) {
+        try {
+            (void)load_scene(path);
+        } catch (const std::runtime_error& error) {
+            EXPECT_THAT(error.what(), HasSubstr(path.string()));
+            return error.what();
+        }
+        return "it was not refused";
+    }
+    [[nodiscard]] std::string gltf_refusal(const std::string& text) const {
+        return refusal("scene.gltf", text);
+    }
+
+    TemporaryDirectory directory_;
+};
+
+// What all scenes are that come from load_scene or are made.
+void check_scene(const Scene& scene) {
+    ASSERT_FALSE(scene.triangles.empty());
+    ASSERT_EQ(scene.normals.size(), scene.positions.size());
+    for (const glm::vec3 p : scene.positions) {
+        ASSERT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z));
+    }
+    for (const glm::vec3 normal : scene.normals) {
+        ASSERT_NEAR(glm::length(normal), 1.0F, 1e-4F);
+    }
+    for (const Triangle& triangle : scene.triangles) {
+        ASSERT_LT(triangle.material, scene.materials.size());
+        for (const std::uint32_t vertex : triangle.vertices) {
+            ASSERT_LT(vertex, scene.positions.size());
+        }
+        ASSERT_GT(glm::length(area_vector(scene, triangle)), 0.0);
+    }
+}
+
+// The normals of the triangles, as their corners turn.
+std::vector<glm::vec3> plane_normals(const Scene& scene) {
+    std::vector<glm::vec3> normals;
+    for (const Triangle& triangle : scene.triangles) {
+        normals.emplace_back(glm::normalize(area_vector(scene, triangle)));
+    }
+    return normals;
+}
+
+void expect_near(const glm::vec3& actual, const glm::vec3& expected, float tolerance = 1e-5F) {
+    EXPECT_LE(glm::distance(actual, expected), tolerance)
+        << actual.x << " " << actual.y << " " << actual.z << ", not " << expected.x << " "
+        << expected.y << " " << expected.z;
+}
+
+void expect_all_near(const std::vector<glm::vec3>& actual, const glm::vec3& expected) {
+    for (const glm::vec3& one : actual) {
+        expect_near(one, expected);
+    }
+}
+
+TEST_F(SceneFile, IsRead) {
+    Gltf gltf = square_file();
+    gltf.asset = R"(,"extras":{"lightmap_size":[123,45]})";
+    const auto [scene, warnings] = load_gltf(gltf.json(mesh(LIT_SQUARE) + ONE_NODE));
+    EXPECT_THAT(warnings, IsEmpty());
+    check_scene(scene);
+    EXPECT_EQ(scene.triangles.size(), 2U);
+    EXPECT_EQ(scene.positions.size(), 4U);
+    EXPECT_THAT(scene.light_map_coordinates,
+                ElementsAre(glm::vec2(0, 1), glm::vec2(1, 1), glm::vec2(1, 0), glm::vec2(0, 0)));
+    EXPECT_EQ(scene.light_map_extent, (Extent{123, 45}));
+    expect_all_near(plane_normals(scene), {0, 0, 1});
+    expect_all_near(scene.normals, {0, 0, 1});
+    EXPECT_THAT(scene.suns, IsEmpty());
+    EXPECT_FALSE(scene.camera);
+    // The default material.
+    ASSERT_EQ(scene.materials.size(), 1U);
+    EXPECT_EQ(scene.materials[0].albedo, Material{}.albedo);
+    EXPECT_EQ(scene.materials[0].emission, glm::vec3(0.0F));
+    EXPECT_FALSE(scene.materials[0].double_sided);
+}
+
+TEST_F(SceneFile, IgnoresALightMapSizeWithoutSense) {
+    for (const std::string size : {"[0,4]", "[4]", "[4,-4]", "\"large\"", "[1.5,2]", "[1e9,1]"}) {
+        SCOPED_TRACE(size);
+        Gltf gltf = square_file();
+        gltf.asset = R"(,"extras":{"lightmap_size":)" + size + "}";
+        const auto [scene, warnings] = load_gltf(gltf.json(mesh(LIT_SQUARE) + ONE_NODE));
+        EXPECT_FALSE(scene.light_map_extent);
+        EXPECT_THAT(warnings, ElementsAre(HasSubstr("lightmap_size")));
+    }
+}
+
+TEST_F(SceneFile, MayLackLightMapCoordinates) {
+    const auto [scene, warnings] = load_gltf(square_file().json(mesh(SQUARE) + ONE_NODE));
+    EXPECT_THAT(warnings, IsEmpty());
+    EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
+    EXPECT_FALSE(scene.light_map_extent);
+}
+
+std::string nodes(const std::string& list) {
+    return R"(,"nodes":[)" + list + R"(],"scenes":[{"nodes":[0]}],"scene":0)";
+}
+
+TEST_F(SceneFile, AppliesNestedTransforms) {
+    const std::string tree =
+        nodes(R"({"children":[1],"translation":[10,0,0],"scale":[2,2,2]},)"
+              R"({"mesh":0,"translation":[0,0,3],"rotation":[0,0.70710678,0,0.70710678]})");
+    const Scene scene = load_gltf(square_file().json(mesh(LIT_SQUARE) + tree)).scene;
+    ASSERT_EQ(scene.positions.size(), 4U);
+    // (x, y, 0) becomes (10, 2 y, 6 - 2 x).
+    expect_near(scene.positions[0], {10, -2, 8});
+    expect_near(scene.positions[1], {10, -2, 4});
+    expect_near(scene.positions[2], {10, 2, 4});
+    expect_near(scene.positions[3], {10, 2, 8});
+    expect_all_near(scene.normals, {1, 0, 0});
+    expect_all_near(plane_normals(scene), {1, 0, 0});
+}
+
+TEST_F(SceneFile, AppliesMatrices) {
+    // By columns: x to y, y to z, z to x, then moved.
+    const std::string tree = nodes(R"({"mesh":0,"matrix":[0,1,0,0, 0,0,1,0, 1,0,0,0, 5,6,7,1]})");
+    const Scene scene = load_gltf(square_file().json(mesh(LIT_SQUARE) + tree)).scene;
+    ASSERT_EQ(scene.positions.size(), 4U);
+    expect_near(scene.positions[1], {5, 7, 6});
+    expect_all_near(scene.normals, {1, 0, 0});
+    expect_all_near(plane_normals(scene), {1, 0, 0});
+}
+
+TEST_F(SceneFile, TurnsWhatIsMirrored) {
+    const std::vector<std::pair<std::string, float>> cases{
+        {"[-1,1,1]", 1.0F}, {"[1,1,-1]", -1.0F}, {"[-1,-1,1]", 1.0F}, {"[-2,-3,-4]", -1.0F}};
+    for (const auto& [scale, front] : cases) {
+        SCOPED_TRACE(scale);
+        const Scene scene =
+            load_gltf(
+                square_file().json(mesh(LIT_SQUARE) + nodes(R"({"mesh":0,"scale":)" + scale + "}")))
+                .scene;
+        EXPECT_EQ(scene.triangles.size(), 2U);
+        expect_all_near(scene.normals, {0, 0, front});
+        expect_all_near(plane_normals(scene), {0, 0, front});
+    }
+}
+
+TEST_F(SceneFile, KeepsNormalsAcrossSurfacesThatAreSheared) {
+    const std::string tree = nodes(R"({"children":[1],"scale":[1,-3,0.2]},)"
+                                   R"({"mesh":0,"rotation":[0.36,0.48,0.64,0.48]})");
+    const Scene scene = load_gltf(square_file().json(mesh(LIT_SQUARE) + tree)).scene;
+    expect_all_near(scene.normals, plane_normals(scene).front());
+    expect_all_near(plane_normals(scene), plane_normals(scene).front());
+}
+
+TEST_F(SceneFile, ReadsAllKindsOfTriangles) {
+    Gltf gltf;
+    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, -1, 1, 0, 1, 1, 0, -1, 3, 0});            // strip
+    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0});                      // fan
+    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, -1, 0, 1, 1, 0, -1, 1, 0});  // list
+    const auto primitive = [](int positions, int mode) {
+        return R"({"attributes":{"POSITION":)" + std::to_string(positions) + R"(},"mode":)" +
+               std::to_string(mode) + "}";
+    };
+    const auto load_one = [&](const std::string& one) {
+        const auto [scene, warnings] = load_gltf(gltf.json(mesh(one) + ONE_NODE));
+        // There are no normals: those of the planes are taken, which is said.
+        EXPECT_THAT(warnings, ElementsAre(HasSubstr("without a normal")));
+        check_scene(scene);
+        expect_all_near(plane_normals(scene), {0, 0, 1});
+        expect_all_near(scene.normals, {0, 0, 1});
+        return scene;
+    };
+    EXPECT_NEAR(surface_area(load_one(primitive(0, 5))), 6.0, 1e-6);
+    EXPECT_NEAR(surface_area(load_one(primitive(1, 6))), 4.0, 1e-6);
+    EXPECT_NEAR(surface_area(load_one(primitive(2, 4))), 4.0, 1e-6);
+
+    const auto [scene, warnings] =
+        load_gltf(gltf.json(mesh(primitive(0, 1) + "," + primitive(1, 6)) + ONE_NODE));
+    EXPECT_EQ(scene.triangles.size(), 2U);
+    EXPECT_THAT(warnings, Contains(HasSubstr("points or lines")));
+    EXPECT_THAT(gltf_refusal(gltf.json(mesh(primitive(0, 4)) + ONE_NODE)),
+                AllOf(HasSubstr("multiple of 3"), HasSubstr("'Walls'")));
+    EXPECT_THAT(gltf_refusal(gltf.json(mesh(primitive(0, 0)) + ONE_NODE)),
+                HasSubstr("no triangles"));
+}
+
+TEST_F(SceneFile, ReadsMaterials) {
+    const std::string materials = R"(,"materials":[
+        {"name":"paint","pbrMetallicRoughness":{"baseColorFactor":[0.1,0.2,0.3,1]},
+         "emissiveFactor":[1,0.5,0],"doubleSided":true,
+         "extensions":{"KHR_materials_emissive_strength":{"emissiveStrength":8}}},
+        {"emissiveFactor":[0,0,1]},
+        {"pbrMetallicRoughness":{"baseColorFactor":[2,-1,0.5,1]},"alphaMode":"BLEND"}])";
+    const auto with = [](int material) {
+        return R"({"attributes":{"POSITION":0,"NORMAL":1},"indices":3,"material":)" +
+               std::to_string(material) + "}";
+    };
+    const LoadedScene loaded = load_gltf(square_file().json(
+        mesh(with(1) + "," + with(0) + "," + SQUARE + "," + with(2)) + ONE_NODE + materials));
+    EXPECT_THAT(loaded.warnings, testing::UnorderedElementsAre(HasSubstr("transparency"),
+                                                               HasSubstr("albedo outside 0..1")));
+    const Scene& scene = loaded.scene;
+    ASSERT_EQ(scene.triangles.size(), 8U);
+    const auto material = [&](std::size_t i) {
+        return scene.materials.at(scene.triangles[2 * i].material);
+    };
+    EXPECT_EQ(material(0).albedo, glm::vec3(1.0F));
+    EXPECT_EQ(material(0).emission, glm::vec3(0, 0, 1));
+    EXPECT_FALSE(material(0).double_sided);
+    EXPECT_EQ(material(1).name, "paint");
+    EXPECT_EQ(material(1).albedo, glm::vec3(0.1F, 0.2F, 0.3F));
+    EXPECT_EQ(material(1).emission, glm::vec3(8, 4, 0));
+    EXPECT_TRUE(material(1).double_sided);
+    EXPECT_EQ(material(2).albedo, Material{}.albedo);
+    EXPECT_EQ(material(3).albedo, glm::vec3(1, 0, 0.5F));
+}
+
+TEST_F(SceneFile, ReadsTextures) {
+    Gltf gltf = square_file();
+    gltf.add("VEC2", {0, 1, 1, 1, 1, 0, 0, 0});
+    const int picture = gltf.add_bytes("P6\n2 1\n255\n\x01\x02\x03\xff\xfe\xfd");
+    const int damaged = gltf.add_bytes("no picture");
+    const auto image = [](int view) {
+        return R"({"mimeType":"image/png","bufferView":)" + std::to_string(view) + "}";
+    };
+    const std::string rest =
+        mesh(
+            R"({"attributes":{"POSITION":0,"NORMAL":1,"TEXCOORD_0":4},"indices":3,"material":0})") +
+        ONE_NODE + R"(,"materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0}},)" +
+        R"("emissiveTexture":{"index":1}}],"textures":[{"source":0},{"source":1}],"images":[)" +
+        image(picture) + "," + image(damaged) + "]";
+    const auto [scene, warnings] = load_gltf(gltf.json(rest));
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("cannot be read")));
+    ASSERT_EQ(scene.textures.size(), 1U);
+    EXPECT_EQ(scene.textures[0].extent, (Extent{2, 1}));
+    using Texel = std::array<std::uint8_t, 4>;
+    EXPECT_THAT(scene.textures[0].texels,
+                ElementsAre(Texel{1, 2, 3, 255}, Texel{255, 254, 253, 255}));
+    EXPECT_EQ(scene.materials.at(0).albedo_texture, 0U);
+    EXPECT_FALSE(scene.materials.at(0).emission_texture);
+    EXPECT_THAT(scene.texture_coordinates,
+                ElementsAre(glm::vec2(0, 1), glm::vec2(1, 1), glm::vec2(1, 0), glm::vec2(0, 0)));
+}
+
+TEST_F(SceneFile, MakesSunsOfDirectionalLights) {
+    const std::string rest = mesh(LIT_SQUARE) +
+                             nodes(R"({"mesh":0,"children":[1,2]},)"
+                                   R"({"rotation":[-0.70710678,0,0,0.70710678],"scale":[3,3,3],)"
+                                   R"("extensions":{"KHR_lights_punctual":{"light":1}}},)"
+                                   R"({"extensions":{"KHR_lights_punctual":{"light":0}}})") +
+                             R"(,"extensionsUsed":["KHR_lights_punctual"],)"
+                             R"("extensions":{"KHR_lights_punctual":{"lights":[)"
+                             R"({"type":"point","intensity":7},)"
+                             R"({"type":"directional","color":[1,0.5,0.25],"intensity":4}]}})";
+    const auto [scene, warnings] = load_gltf(square_file().json(rest));
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 light ignored")));
+    ASSERT_EQ(scene.suns.size(), 1U);
+    expect_near(scene.suns[0].direction, {0, -1, 0});  // -Z, turned
+    expect_near(scene.suns[0].irradiance, {4, 2, 1});
+}
+
+TEST_F(SceneFile, ReadsTheCamera) {
+    const std::string rest = mesh(LIT_SQUARE) +
+                             nodes(R"({"mesh":0,"children":[1]},)"
+                                   R"({"camera":0,"translation":[1,2,3]})") +
+                             R"(,"cameras":[{"type":"perspective","perspective":)"
+                             R"({"yfov":1.0471975512,"znear":0.1}}])";
+    const auto [scene, warnings] = load_gltf(square_file().json(rest));
+    EXPECT_THAT(warnings, IsEmpty());
+    ASSERT_TRUE(scene.camera);
+    expect_near(scene.camera->position, {1, 2, 3});
+    expect_near(scene.camera->target, {1, 2, 2});
+    EXPECT_NEAR(scene.camera->vertical_field_degrees, 60.0F, 1e-3F);
+}
+
+TEST_F(SceneFile, HasLightMapCoordinatesEverywhereOrNowhere) {
+    const auto two = [](const std::string& first, const std::string& second) {
+        return R"("meshes":[{"name":"Walls","primitives":[)" + first +
+               R"(]},{"name":"Lamp","primitives":[)" + second +
+               R"(]}],"nodes":[{"mesh":0},{"mesh":1}],"scenes":[{"nodes":[0,1]}])";
+    };
+    const std::string second_without = square_file().json(two(LIT_SQUARE, SQUARE));
+    EXPECT_THAT(gltf_refusal(second_without),
+                AllOf(HasSubstr("mesh 1 'Lamp'"), HasSubstr("TEXCOORD_1"), HasSubstr("--unwrap"),
+                      Not(HasSubstr("Walls"))));
+    EXPECT_THAT(gltf_refusal(square_file().json(two(SQUARE, LIT_SQUARE))),
+                AllOf(HasSubstr("mesh 0 'Walls'"), HasSubstr("--unwrap"), Not(HasSubstr("Lamp"))));
+    const Scene scene = load("two.gltf", second_without, LightMapCoordinates::ignore).scene;
+    EXPECT_EQ(scene.triangles.size(), 4U);
+    EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
+}
+
+Gltf square_file_with(const std::vector<float>& positions, const std::vector<float>& light_map) {
+    Gltf gltf;
+    gltf.add("VEC3", positions);
+    gltf.add("VEC3", {0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1});
+    gltf.add("VEC2", light_map);
+    gltf.add({0, 1, 2, 0, 2, 3});
+    return gltf;
+}
+
+const std::vector<float> SQUARE_POSITIONS{-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0};
+const std::vector<float> SQUARE_COORDINATES{0, 1, 1, 1, 1, 0, 0, 0};
+
+TEST_F(SceneFile, MustLieInTheLightMap) {
+    std::vector<float> coordinates = SQUARE_COORDINATES;
+    coordinates[6] = -0.5F;
+    const std::string file =
+        square_file_with(SQUARE_POSITIONS, coordinates).json(mesh(LIT_SQUARE) + ONE_NODE);
+    EXPECT_THAT(gltf_refusal(file),
+                AllOf(HasSubstr("triangle 1 of mesh 0 'Walls'"), HasSubstr("-0.5"),
+                      HasSubstr("outside 0..1"), HasSubstr("--unwrap")));
+    EXPECT_NO_THROW((void)load("outside.gltf", file, LightMapCoordinates::ignore));
+
+    coordinates[6] = -5e-5F;  // rounding
+    const Scene scene =
+        load_gltf(square_file_with(SQUARE_POSITIONS, coordinates).json(mesh(LIT_SQUARE) + ONE_NODE))
+            .scene;
+    EXPECT_EQ(scene.light_map_coordinates.at(3), glm::vec2(0.0F));
+}
+
+TEST_F(SceneFile, LeavesOutWhatIsNotFinite) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float infinity = std::numeric_limits<float>::infinity();
+    for (const float odd : {nan, infinity, -infinity, 3e38F}) {
+        SCOPED_TRACE(odd);
+        std::vector<float> positions = SQUARE_POSITIONS;
+        positions[10] = odd;
+        const auto [scene, warnings] = load_gltf(
+            square_file_with(positions, SQUARE_COORDINATES).json(mesh(LIT_SQUARE) + ONE_NODE));
+        check_scene(scene);
+        EXPECT_EQ(scene.triangles.size(), 1U);
+        EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 triangle with vertices that are not")));
+
+        positions[0] = odd;
+        EXPECT_THAT(
+            gltf_refusal(
+                square_file_with(positions, SQUARE_COORDINATES).json(mesh(LIT_SQUARE) + ONE_NODE)),
+            HasSubstr("none of its 2 triangles"));
+    }
+    std::vector<float> coordinates = SQUARE_COORDINATES;
+    coordinates[2] = nan;
+    const auto [scene, warnings] = load_gltf(
+        square_file_with(SQUARE_POSITIONS, coordinates).json(mesh(LIT_SQUARE) + ONE_NODE));
+    EXPECT_EQ(scene.triangles.size(), 1U);
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("light map coordinates that are not finite")));
+}
+
+TEST_F(SceneFile, LeavesOutWhatHasNoArea) {
+    std::vector<float> positions = SQUARE_POSITIONS;
+    positions[9] = positions[0];  // two corners at one place
+    positions[10] = positions[1];
+    const auto [scene, warnings] = load_gltf(
+        square_file_with(positions, SQUARE_COORDINATES).json(mesh(LIT_SQUARE) + ONE_NODE));
+    check_scene(scene);
+    EXPECT_EQ(scene.triangles.size(), 1U);
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 triangle without area")));
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+    const std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return at == std::string::npos ? text : text.replace(at, what.size(), with);
+}
+
+TEST_F(SceneFile, RefusesWhatIsOutOfRange) {
+    const std::string good = square_file().json(mesh(LIT_SQUARE) + ONE_NODE);
+    EXPECT_NO_THROW((void)load_gltf(good));
+    const std::vector<std::pair<std::string, std::string>> changes{
+        {R"("count":4)", R"("count":5)"},
+        {R"("count":4)", R"("count":0)"},
+        {R"("count":4)", R"("count":-1)"},
+        {R"("count":4)", R"("count":4294967295)"},
+        {R"("count":4)", R"("count":3)"},
+        {R"("bufferView":0)", R"("bufferView":9)"},
+        {R"("bufferView":0)", R"("bufferView":-5)"},
+        {R"("bufferView":0)", R"("byteOffset":4,"bufferView":0)"},
+        {R"("bufferView":0)", R"("byteOffset":18446744073709551600,"bufferView":0)"},
+        {R"("componentType":5126)", R"("componentType":1)"},
+        {R"("componentType":5123)", R"("componentType":5126)"},
+        {R"("type":"VEC3")", R"("type":"VEC4")"},
+        {R"("byteLength":48)", R"("byteLength":4800)"},
+        {R"("byteLength":48)", R"("byteLength":47)"},
+        {R"("byteOffset":0)", R"("byteOffset":4294967290)"},
+        {R"("byteOffset":0)", R"("byteStride":252,"byteOffset":0)"},
+        {R"("buffer":0)", R"("buffer":3)"},
+        {R"("buffer":0)", R"("buffer":-3)"},
+        {R"("POSITION":0)", R"("POSITION":77)"},
+        {R"("POSITION":0)", R"("POSITION":-7)"},
+        {R"("POSITION":0)", R"("COLOR_0":0)"},
+        {R"("indices":3)", R"("indices":77)"},
+        {R"("indices":3)", R"("indices":0)"},
+        {R"("indices":3)", R"("indices":3,"material":2)"},
+        {R"("mesh":0)", R"("mesh":4)"},
+        {R"("mesh":0)", R"("mesh":0,"children":[0])"},
+        {R"("mesh":0)", R"("mesh":0,"children":[8])"},
+        {R"("mesh":0)", R"("mesh":0,"scale":[1,2])"},
+        {R"({"nodes":[0]})", R"({"nodes":[-2]})"},
+        {R"("scene":0)", R"("scene":6)"},
+    };
+    for (const auto& [what, with] : changes) {
+        SCOPED_TRACE(with);
+        EXPECT_THAT(gltf_refusal(replaced(good, what, with)), Not(HasSubstr("not refused")));
+    }
+
+    Gltf gltf;
+    gltf.add("VEC3", SQUARE_POSITIONS);
+    gltf.add({0, 1, 4});
+    EXPECT_THAT(
+        gltf_refusal(gltf.json(mesh(R"({"attributes":{"POSITION":0},"indices":1})") + ONE_NODE)),
+        AllOf(HasSubstr("vertex 4"), HasSubstr("'Walls'")));
+}
+
+TEST_F(SceneFile, RefusesExtensionsThatItDoesNotKnow) {
+    const std::string rest = mesh(LIT_SQUARE) + ONE_NODE;
+    EXPECT_THAT(gltf_refusal(square_file().json(
+                    rest + R"(,"extensionsRequired":["KHR_draco_mesh_compression"])")),
+                HasSubstr("'KHR_draco_mesh_compression'"));
+    EXPECT_NO_THROW(
+        load_gltf(square_file().json(rest + R"(,"extensionsRequired":["KHR_lights_punctual"])")));
+    EXPECT_NO_THROW((void)load_gltf(
+        square_file().json(rest + R"(,"extensionsUsed":["KHR_draco_mesh_compression"])")));
+}
+
+TEST_F(SceneFile, RefusesWhatIsNoScene) {
+    EXPECT_THAT(refusal(directory_.path() / "missing.glb"), HasSubstr("cannot be read"));
+    EXPECT_THAT(refusal(directory_.path() / "missing.obj"), HasSubstr("cannot be read"));
+    fs::create_directory(directory_.path() / "folder.gltf");
+    EXPECT_THAT(refusal(directory_.path() / "folder.gltf"), HasSubstr("cannot be read"));
+    EXPECT_THAT(refusal("scene.fbx", ""), AllOf(HasSubstr(".glb"), HasSubstr(".obj")));
+    for (const std::string name : {"scene.gltf", "scene.glb", "scene.obj", "SCENE.GLB"}) {
+        SCOPED_TRACE(name);
+        for (const std::string bytes : {"", "{}", "glTF", "\x89PNG", "[[[[", "{\"asset\":3}"}) {
+            EXPECT_THAT(refusal(name, bytes), Not(HasSubstr("not refused")));
+        }
+        EXPECT_THAT(refusal(name, std::string(100000, '[')), Not(HasSubstr("not refused")));
+        EXPECT_THAT(refusal(name, std::string(1000, '\0')), Not(HasSubstr("not refused")));
+    }
+}
+
+TEST_F(SceneFile, IsReadFromObj) {
+    (void)directory_.add("paints.mtl",
+                         "newmtl grey\nKd 0.5 0.5 0.5\n\n"
+                         "newmtl lamp\nKd 0.1 0.2 0.3\nKe 4 5 6\n");
+    const auto [scene, warnings] = load("scene.obj",
+                                        "mtllib paints.mtl\n"
+                                        "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 3 0\n"
+                                        "vt 0.25 0\nvt 0.75 0\nvt 0.75 0.5\nvt 0.25 0.5\nvt 0.5 1\n"
+                                        "vn 0 0 2\n"
+                                        "usemtl lamp\nf 1/1/1 2/2/1 3/3/1 4/4/1\n"
+                                        "usemtl grey\nf -2/-2/1 -3/-3/1 -1/-1/1\n");
+    EXPECT_THAT(warnings, IsEmpty());
+    check_scene(scene);
+    EXPECT_EQ(scene.triangles.size(), 3U);
+    EXPECT_EQ(scene.positions.size(), 5U);
+    EXPECT_NEAR(surface_area(scene), 4.0 + 2.0, 1e-6);
+    expect_all_near(plane_normals(scene), {0, 0, 1});
+    expect_all_near(scene.normals, {0, 0, 1});
+    ASSERT_EQ(scene.light_map_coordinates.size(), scene.positions.size());
+    for (std::size_t i = 0; i < scene.positions.size(); ++i) {
+        const glm::vec3 p = scene.positions[i];
+        // v goes up in the file.
+        EXPECT_EQ(scene.light_map_coordinates[i],
+                  glm::vec2(0.5F + p.x / 4.0F, 1.0F - (p.y + 1.0F) / 4.0F));
+    }
+    const Material& lamp = scene.materials.at(scene.triangles[0].material);
+    EXPECT_EQ(lamp.name, "lamp");
+    EXPECT_EQ(lamp.albedo, glm::vec3(0.1F, 0.2F, 0.3F));
+    EXPECT_EQ(lamp.emission, glm::vec3(4, 5, 6));
+    EXPECT_EQ(scene.materials.at(scene.triangles[2].material).name, "grey");
+}
+
+TEST_F(SceneFile, CutsPolygonsThatAreNotConvex) {
+    // An arrowhead whose first corner is the one that points inward.
+    const Scene scene = load("scene.obj", "v 0 1 0\nv -2 0 0\nv 0 4 0\nv 2 0 0\nf 1 4 3 2\n").scene;
+    EXPECT_EQ(scene.triangles.size(), 2U);
+    EXPECT_NEAR(surface_area(scene), 6.0, 1e-6);
+    expect_all_near(plane_normals(scene), {0, 0, 1});
+}
+
+TEST_F(SceneFile, DoesWithoutMaterialFiles) {
+    const auto [scene, warnings] = load("scene.obj",
+                                        "mtllib missing.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n"
+                                        "usemtl paint\nf 1 2 3\n");
+    EXPECT_THAT(warnings, Contains(HasSubstr("missing.mtl")));
+    check_scene(scene);
+    EXPECT_EQ(scene.materials.at(scene.triangles[0].material).albedo, Material{}.albedo);
+    EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
+}
+
+TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
+    const std::string points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\n";
+    for (const std::string face : {"f 1 2 4", "f 1/1 2/1 3/2", "f 1//1 2//1 3//2", "f 1 2 -9",
+                                   "f 0 1 2", "f 1 2 99999999999", "f 1/1 2/1 3/-7"}) {
+        SCOPED_TRACE(face);
+        EXPECT_THAT(refusal("scene.obj", points + face + "\n"), Not(HasSubstr("not refused")));
+    }
+    // For the reader of the file this one has no normal.
+    const auto [scene, warnings] = load("scene.obj", points + "f 1//1 2//1 3//-2\n");
+    expect_all_near(scene.normals, {0, 0, 1});
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 corner of triangles without a normal")));
+
+    EXPECT_THAT(refusal("scene.obj", points + "o Roof\nf 1/1 2/1 3/1\no Wall\nf 1 2 3\n"),
+                AllOf(HasSubstr("'Wall'"), HasSubstr("--unwrap")));
+    EXPECT_THAT(refusal("scene.obj", points + "vt 1.5 0\nf 1/1 2/1 3/2\n"),
+                AllOf(HasSubstr("outside 0..1"), HasSubstr("--unwrap")));
+}
+
+// What is shared with other projects.
+
+class SharedScene : public SceneFile {
+ protected:
+    void SetUp() override {
+        const auto data = quadtile::test::data_directory();
+        if (!data) {
+            GTEST_SKIP() << "the shared data are not there";
+        }
+        folder_ = *data / "scenes";
+    }
+
+    fs::path folder_;
+};
+
+TEST_F(SharedScene, Level) {
+    const auto [scene, warnings] = load_scene(folder_ / "zdm2_lightmapped.glb");
+    check_scene(scene);
+    // Of 58770; 1132 have no surface at all.
+    EXPECT_EQ(scene.triangles.size(), 57638U);
+    EXPECT_THAT(warnings, Contains(HasSubstr("1132 triangles without area")));
+    EXPECT_NEAR(surface_area(scene), 29349.0, 29.0);
+    EXPECT_EQ(scene.light_map_extent, (Extent{1266, 1266}));
+    EXPECT_EQ(scene.light_map_coordinates.size(), scene.positions.size());
+    // Most of the level is at 5 texels per unit.
+    double texels = 0.0;
+    for (const Triangle& triangle : scene.triangles) {
+        const MapCorners at = map_corners(scene, triangle);
+        texels += 0.5 * std::abs(cross(at[1] - at[0], at[2] - at[0]));
+    }
+    EXPECT_NEAR(texels, 869902.5, 900.0);
+}
+
+TEST_F(SharedScene, Gazebo) {
+    Scene scene = load_scene(folder_ / "gazebo.obj").scene;
+    check_scene(scene);
+    EXPECT_EQ(scene.triangles.size(), 730U);
+    EXPECT_NEAR(surface_area(scene), 3.95, 0.005);
+    scene.light_map_extent = Extent{654, 654};
+    check_atlas(scene, 0);
+    const auto [least, greatest] = edge_densities(scene, 16.0);
+    EXPECT_NEAR(least, 256.0, 5.0);
+    EXPECT_NEAR(greatest, 256.0, 5.0);
+}
+
+TEST_F(SharedScene, CornellBox) {
+    const auto [scene, warnings] = load_scene(folder_ / "cornell_box.glb");
+    check_scene(scene);
+    EXPECT_EQ(scene.triangles.size(), 36U);
+    EXPECT_EQ(scene.light_map_extent, (Extent{256, 256}));
+    EXPECT_NEAR(surface_area(scene), 368.82, 0.37);
+    check_atlas(scene, 2);
+    EXPECT_EQ(number_of_charts(scene), 18U);
+    const auto [least, greatest] = edge_densities(scene);
+    EXPECT_NEAR(least, 10.0, 1e-3);
+    EXPECT_NEAR(greatest, 10.0, 1e-3);
+    std::size_t lamps = 0;
+    for (const Triangle& triangle : scene.triangles) {
+        lamps += scene.materials[triangle.material].emission == glm::vec3(100.0F) ? 1 : 0;
+    }
+    EXPECT_EQ(lamps, 2U);
+}
+
+TEST_F(SharedScene, LevelCanBeUnwrappedAnew) {
+    Scene scene = load_scene(folder_ / "zdm2_lightmapped.glb", LightMapCoordinates::ignore).scene;
+    EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
+    const double area = surface_area(scene);
+    unwrap(scene, {.texels_per_unit = 5.0F});
+    check_scene(scene);
+    check_atlas(scene, 2);
+    EXPECT_NEAR(surface_area(scene), area, 1e-9 * area);
+    const auto [least, greatest] = edge_densities(scene, 2.0);
+    EXPECT_NEAR(least, 5.0, 0.05);
+    EXPECT_NEAR(greatest, 5.0, 0.05);
+    // With its gutters, of which each chart has one.
+    EXPECT_LT(static_cast<double>(scene.light_map_extent->texels()), 3.0 * 25.0 * area);
+}
+
+// Files that are damaged: a scene or an exception.
+
+class DamagedSceneFile : public SceneFile {
+ protected:
+    // Whether there is a scene; what it is can be used.
+    [[nodiscard]] bool loads(const std::string& name, const std::string& bytes) const {
+        try {
+            const Scene scene = load(name, bytes).scene;
+            check_scene(scene);
+            return true;
+        } catch (const std::exception&) {
+            return false;
+        }
+    }
+
+    void load_truncated(const std::string& name, const std::string& bytes) const {
+        constexpr std::size_t LENGTHS = 100;
+        for (std::size_t i = 0; i < LENGTHS; ++i) {
+            (void)loads(name, bytes.substr(0, i * bytes.size() / LENGTHS));
+        }
+    }
+
+    void load_with_bytes_changed(const std::string& name, const std::string& bytes) const {
+        std::mt19937 engine(11);
+        std::size_t good = 0;
+        for (int i = 0; i < 200; ++i) {
+            std::string damaged = bytes;
+            const std::size_t at = engine() % bytes.size();
+            damaged[at] = static_cast<char>(engine());
+            SCOPED_TRACE(at);
+            good += loads(name, damaged) ? 1 : 0;
+        }
+        EXPECT_GT(good, 0U);
+    }
+};
+
+// With all kinds of things in it.
+std::string rich_rest() {
+    return R"("extensionsUsed":["KHR_lights_punctual"],)"
+           R"("extensions":{"KHR_lights_punctual":{"lights":[)"
+           R"({"type":"directional","color":[1,0.5,0.25],"intensity":4}]}},)"
+           R"("cameras":[{"type":"perspective","perspective":{"yfov":1.1,"znear":0.1}}],)"
+           R"("materials":[{"emissiveFactor":[0,0,1],"doubleSided":true}],)"
+           R"("meshes":[{"name":"Walls","primitives":[{"attributes":)"
+           R"({"POSITION":0,"NORMAL":1,"TEXCOORD_1":2},"indices":3,"material":0}]}],)"
+           R"("nodes":[{"mesh":0,"scale":[1,2,3],"children":[1,2]},{"camera":0},)"
+           R"({"extensions":{"KHR_lights_punctual":{"light":0}}}],)"
+           R"("scenes":[{"nodes":[0]}],"scene":0)";
+}
+
+TEST_F(DamagedSceneFile, OfGlb) {
+    const std::string file = square_file().binary(rich_rest());
+    EXPECT_TRUE(loads("scene.glb", file));
+    load_truncated("scene.glb", file);
+    load_with_bytes_changed("scene.glb", file);
+    if (const auto data = quadtile::test::data_directory()) {
+        const std::string box = quadtile::test::read_file(*data / "scenes" / "cornell_box.glb");
+        ASSERT_FALSE(box.empty());
+        load_truncated("scene.glb", box);
+        load_with_bytes_changed("scene.glb", box);
+    }
+}
+
+TEST_F(DamagedSceneFile, OfGltf) {
+    const std::string file = square_file().json(rich_rest());
+    EXPECT_TRUE(loads("scene.gltf", file));
+    load_truncated("scene.gltf", file);
+    load_with_bytes_changed("scene.gltf", file);
+}
+
+TEST_F(DamagedSceneFile, OfObj) {
+    const std::string file =
+        "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 3 0\nvt 0.25 0\nvt 0.75 0\nvt 0.75 0.5\n"
+        "vt 0.25 0.5\nvt 0.5 1\nvn 0 0 2\no One\nf 1/1/1 2/2/1 3/3/1 4/4/1\n"
+        "usemtl grey\nf -2/-2/1 -3/-3/1 -1/-1/1\n";
+    EXPECT_TRUE(loads("scene.obj", file));
+    load_truncated("scene.obj", file);
+    load_with_bytes_changed("scene.obj", file);
+}
+
+// Scenes that are made.
+
+// Of the triangles that `takes` a material, by axis: all agree for closed surfaces and are above 0
+// where these face outwards.
+template <typename Takes>
+glm::dvec3 volumes(const Scene& scene, const Takes& takes) {
+    glm::dvec3 sum(0.0);
+    for (const Triangle& triangle : scene.triangles) {
+        if (takes(scene.materials.at(triangle.material).name)) {
+            const Corners p = corners_of(scene, triangle);
+            sum += (p[0] + p[1] + p[2]) / 3.0 * area_vector(scene, triangle) / 2.0;
+        }
+    }
+    return sum;
+}
+
+void expect_volumes(const glm::dvec3& actual, double expected, double tolerance) {
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_NEAR(actual[i], expected, tolerance * expected) << i;
+    }
+}
+
+// Vertices' normals lie on the same side as their triangles' fronts.
+void expect_normals_in_front(const Scene& scene) {
+    std::size_t behind = 0;
+    for (const Triangle& triangle : scene.triangles) {
+        const glm::dvec3 normal = glm::normalize(area_vector(scene, triangle));
+        for (const std::uint32_t vertex : triangle.vertices) {
+            behind += glm::dot(normal, glm::dvec3(scene.normals[vertex])) < 0.9 ? 1 : 0;
+        }
+    }
+    EXPECT_EQ(behind, 0U);
+}
+
+void expect_same(const Scene& a, const Scene& b) {
+    EXPECT_TRUE(a.positions == b.positions);
+    EXPECT_TRUE(a.normals == b.normals);
+    EXPECT_TRUE(a.light_map_coordinates == b.light_map_coordinates);
+    ASSERT_EQ(a.triangles.size(), b.triangles.size());
+    for (std::size_t i = 0; i < a.triangles.size(); ++i) {
+        ASSERT_EQ(a.triangles[i].vertices, b.triangles[i].vertices);
+        ASSERT_EQ(a.triangles[i].material, b.triangles[i].material);
+    }
+}
+
+TEST(DemoScene, IsWhole) {
+    const Scene scene = demo_scene();
+    check_scene(scene);
+    check_atlas(scene, 2);
+    expect_normals_in_front(scene);
+    EXPECT_TRUE(scene.camera);
+    EXPECT_FALSE(scene.suns.empty());
+    for (const Sun& sun : scene.suns) {
+        EXPECT_NEAR(glm::length(sun.direction), 1.0F, 1e-5F);
+    }
+    EXPECT_EQ(scene.texture_coordinates.size(), scene.positions.size());
+    const auto [least, greatest] = edge_densities(scene);
+    EXPECT_NEAR(least, greatest, 0.01 * greatest);
+
+    const auto is = [](const std::string& wanted) {
+        return [wanted](const std::string& name) { return name == wanted; };
+    };
+    expect_volumes(volumes(scene, is("lamp")), 1.8 * 0.06 * 0.7, 1e-4);
+    expect_volumes(volumes(scene, is("ball")), 4.0 / 3.0 * 3.14159265 * 0.4 * 0.4 * 0.4, 0.03);
+    for (const Triangle& triangle : scene.triangles) {
+        if (scene.materials[triangle.material].name == "tiles") {
+            expect_near(scene.normals[triangle.vertices[0]], {0, 1, 0});
+        }
+    }
+}
+
+TEST(DemoScene, IsTheSameTwice) {
+    expect_same(demo_scene(), demo_scene());
+}
+
+TEST(CityScene, IsWhole) {
+    for (const std::uint64_t triangles : {2000U, 3456U, 8000U, 20000U}) {
+        for (const Extent extent : {Extent{1024, 1024}, Extent{1500, 700}}) {
+            SCOPED_TRACE(std::to_string(triangles) + ", " + std::to_string(extent.width));
+            const Scene scene = city_scene(triangles, extent);
+            check_scene(scene);
+            check_atlas(scene, 2);
+            expect_normals_in_front(scene);
+            EXPECT_EQ(scene.light_map_extent, extent);
+            const auto asked = static_cast<double>(triangles);
+            EXPECT_NEAR(static_cast<double>(scene.triangles.size()), asked, 0.1 * asked);
+            EXPECT_TRUE(scene.camera);
+            ASSERT_EQ(scene.suns.size(), 1U);
+            EXPECT_NEAR(glm::length(scene.suns[0].direction), 1.0F, 1e-5F);
+
+            // Buildings have no bottom; that would be at height 0 and add nothing.
+            const auto all = [](const std::string& name) { return name != "ground"; };
+            const glm::dvec3 volume = volumes(scene, all);
+            EXPECT_GT(volume.y, 0.0);
+            expect_volumes(volume, volume.y, 1e-4);
+        }
+    }
+}
+
+TEST(CityScene, IsTheSameTwice) {
+    expect_same(city_scene(5000, {512, 512}), city_scene(5000, {512, 512}));
+}
+
+TEST(CityScene, IsWholeWhereThereIsBarelyRoom) {
+    std::uint32_t side = 512;
+    Scene scene = city_scene(2000, {side, side});
+    try {
+        while (side > 0) {
+            scene = city_scene(2000, {side, side});
+            --side;
+        }
+    } catch (const std::runtime_error&) {
+        check_atlas(scene, 2);
+    }
+    EXPECT_THAT(side, AllOf(testing::Gt(16U), testing::Lt(128U)));
+}
+
+TEST(CityScene, SaysThatItFindsNoRoom) {
+    for (const Extent extent : {Extent{16, 16}, Extent{1, 4096}}) {
+        try {
+            (void)city_scene(20000, extent);
+            ADD_FAILURE() << "it found room";
+        } catch (const std::runtime_error& error) {
+            EXPECT_THAT(error.what(), HasSubstr("no room for a city of 20000 triangles"));
+        }
+    }
+}
+
+}  // namespace
+
+}  // namespace quadtile::baker::test

@@ -1,0 +1,259 @@
+#include "surface_map.hpp"
+
+#include "small_scenes.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace quadtile::baker::test {
+
+namespace {
+
+constexpr glm::vec3 ZERO(0.0F);
+
+Scene scene_with(const std::vector<Material>& materials) {
+    Scene scene;
+    scene.materials = materials;
+    return scene;
+}
+
+Material coloured(const glm::vec3& albedo, const glm::vec3& emission = ZERO) {
+    Material material;
+    material.albedo = albedo;
+    material.emission = emission;
+    return material;
+}
+
+double covered_texels(const SurfaceMap& map) {
+    return std::accumulate(map.coverage.begin(), map.coverage.end(), 0.0);
+}
+
+void expect_near(const glm::vec3& actual, const glm::vec3& expected, float tolerance) {
+    EXPECT_LE(glm::distance(actual, expected), tolerance)
+        << actual.x << " " << actual.y << " " << actual.z << ", not " << expected.x << " "
+        << expected.y << " " << expected.z;
+}
+
+void expect_same(const SurfaceMap& a, const SurfaceMap& b) {
+    EXPECT_EQ(a.extent, b.extent);
+    EXPECT_EQ(a.coverage, b.coverage);
+    EXPECT_TRUE(a.albedo == b.albedo);
+    EXPECT_TRUE(a.emission == b.emission);
+    EXPECT_TRUE(a.normal == b.normal);
+    EXPECT_EQ(a.double_sided, b.double_sided);
+    EXPECT_EQ(a.overlapping_texels, b.overlapping_texels);
+}
+
+TEST(SurfaceMap, IsThatOfItsTriangles) {
+    Scene scene = scene_with({coloured({0.1F, 0.2F, 0.3F}, {4.0F, 5.0F, 6.0F})});
+    scene.materials[0].double_sided = true;
+    add_quad(scene, square(0.0F), rectangle({0.25F, 0.25F}, {0.5F, 0.75F}));
+    const SurfaceMap map = make_surface_map(scene, {8, 16});
+    EXPECT_EQ(map.extent, (Extent{8, 16}));
+    for (std::size_t i = 0; i < map.extent.texels(); ++i) {
+        const std::size_t x = i % 8;
+        const std::size_t y = i / 8;
+        const bool inside = x >= 2 && x < 4 && y >= 4 && y < 12;
+        EXPECT_EQ(map.coverage[i], inside ? 1.0F : 0.0F) << x << " " << y;
+        EXPECT_EQ(map.double_sided[i], inside ? 1 : 0);
+        expect_near(map.albedo[i], inside ? glm::vec3(0.1F, 0.2F, 0.3F) : ZERO, 1e-6F);
+        expect_near(map.emission[i], inside ? glm::vec3(4.0F, 5.0F, 6.0F) : ZERO, 1e-5F);
+        expect_near(map.normal[i], inside ? glm::vec3(0.0F, 0.0F, 1.0F) : ZERO, 1e-6F);
+    }
+    EXPECT_EQ(map.overlapping_texels, 0U);  // the diagonal, too
+}
+
+TEST(SurfaceMap, CoverageIsAnArea) {
+    // A square of 20 x 20 texels, turned.
+    for (const double degrees : {10.0, 45.0, 77.0}) {
+        const double angle = degrees * 3.14159265358979 / 180.0;
+        std::array<glm::vec2, 4> corners;
+        for (std::size_t i = 0; i < 4; ++i) {
+            const double a = angle + static_cast<double>(i) * 3.14159265358979 / 2.0;
+            corners[i] = glm::vec2(16.0 + std::sqrt(200.0) * std::cos(a),
+                                   16.0 + std::sqrt(200.0) * std::sin(a)) /
+                         32.0F;
+        }
+        Scene scene = scene_with({{}});
+        add_quad(scene, square(0.0F), corners);
+        const SurfaceMap map = make_surface_map(scene, {32, 32});
+        EXPECT_NEAR(covered_texels(map), 400.0, 1.0) << degrees;
+        EXPECT_EQ(map.overlapping_texels, 0U);
+    }
+    // From samples to samples: those on one of two opposite edges are in it.
+    Scene scene = scene_with({{}});
+    add_quad(scene, square(0.0F), rectangle(glm::vec2(1.0625F / 4.0F), glm::vec2(2.5625F / 4.0F)));
+    EXPECT_EQ(covered_texels(make_surface_map(scene, {4, 4})), 2.25);
+}
+
+TEST(SurfaceMap, TrianglesThatMeetCoverEachSampleOnce) {
+    // A fan around a point, in the way of samples and not: all of a map, and no overlap.
+    for (const glm::vec2 centre : {glm::vec2(8.0F), glm::vec2(8.0625F), glm::vec2(3.3F, 11.7F)}) {
+        Scene scene = scene_with({{}});
+        const std::array<glm::vec2, 8> rim = {
+            {{0, 0}, {8, 0}, {16, 0}, {16, 8}, {16, 16}, {8, 16}, {0, 16}, {0, 8}}};
+        for (std::size_t i = 0; i < rim.size(); ++i) {
+            add_triangle(scene, {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}},
+                         {centre / 16.0F, rim[i] / 16.0F, rim[(i + 1) % 8] / 16.0F});
+        }
+        const SurfaceMap map = make_surface_map(scene, {16, 16});
+        EXPECT_EQ(covered_texels(map), 256.0);
+        EXPECT_EQ(map.overlapping_texels, 0U);
+    }
+}
+
+TEST(SurfaceMap, MixesWhatMeetsInATexelByArea) {
+    Scene scene = scene_with({coloured({1.0F, 0.0F, 0.0F}), coloured({0.0F, 1.0F, 0.0F})});
+    scene.materials[0].double_sided = true;
+    add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {0.125F, 1.0F}), 0);
+    add_quad(scene, square(0.0F), rectangle({0.125F, 0.0F}, {0.5F, 1.0F}), 1);
+    const SurfaceMap map = make_surface_map(scene, {1, 1});
+    EXPECT_EQ(map.coverage[0], 0.5F);
+    expect_near(map.albedo[0], {0.25F, 0.75F, 0.0F}, 1e-6F);
+    EXPECT_EQ(map.double_sided[0], 0);
+    EXPECT_EQ(map.overlapping_texels, 0U);
+}
+
+TEST(SurfaceMap, CountsOverlapsAndTheFirstTriangleWins) {
+    Scene scene = scene_with({coloured({1.0F, 0.0F, 0.0F}), coloured({0.0F, 1.0F, 0.0F})});
+    add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {0.5F, 1.0F}), 0);
+    add_quad(scene, square(0.0F), rectangle({0.375F, 0.0F}, {1.0F, 1.0F}), 1);
+    const SurfaceMap map = make_surface_map(scene, {8, 4});
+    EXPECT_EQ(map.overlapping_texels, 4U);
+    expect_near(map.albedo[3], {1.0F, 0.0F, 0.0F}, 1e-6F);
+    expect_near(map.albedo[4], {0.0F, 1.0F, 0.0F}, 1e-6F);
+    EXPECT_EQ(covered_texels(map), 32.0);
+}
+
+TEST(SurfaceMap, RoundedCoordinatesAreNoOverlap) {
+    Scene scene = scene_with({{}});
+    const float middle = 4.0625F / 8.0F;  // on samples
+    constexpr float ROUNDED = 0.004F / 8.0F;
+    add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {middle + ROUNDED, 1.0F}));
+    add_quad(scene, square(0.0F), rectangle({middle - ROUNDED, 0.0F}, {1.0F, 1.0F}));
+    const SurfaceMap map = make_surface_map(scene, {8, 8});
+    EXPECT_EQ(map.overlapping_texels, 0U);
+    EXPECT_EQ(covered_texels(map), 64.0);
+}
+
+TEST(SurfaceMap, NoChartIsTooSmall) {
+    // One between the samples, one across four texels, a long and thin one.
+    Scene scene = scene_with({coloured({0.5F, 0.25F, 0.125F})});
+    const std::array<glm::vec3, 3> positions = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}};
+    const auto add = [&](const std::array<glm::vec2, 3>& texels) {
+        add_triangle(scene, positions, {texels[0] / 16.0F, texels[1] / 16.0F, texels[2] / 16.0F});
+    };
+    add({{{1.99F, 1.99F}, {1.991F, 1.99F}, {1.99F, 1.991F}}});
+    add({{{4.99F, 4.99F}, {5.02F, 5.0F}, {5.0F, 5.02F}}});
+    add({{{8.0F, 10.001F}, {15.0F, 10.0F}, {15.0F, 10.002F}}});
+    const SurfaceMap map = make_surface_map(scene, {16, 16});
+    std::vector<std::size_t> covered;
+    for (std::size_t i = 0; i < map.coverage.size(); ++i) {
+        if (map.coverage[i] > 0.0F) {
+            covered.push_back(i);
+            EXPECT_LE(map.coverage[i], 1.0F / 64.0F);
+            expect_near(map.albedo[i], {0.5F, 0.25F, 0.125F}, 1e-6F);
+            expect_near(map.normal[i], {0.0F, 0.0F, 1.0F}, 1e-6F);
+        }
+    }
+    EXPECT_THAT(covered,
+                testing::ElementsAre(17, 68, 69, 84, 85, 168, 169, 170, 171, 172, 173, 174));
+}
+
+TEST(SurfaceMap, WhatHasNoAreaCoversNothing) {
+    Scene scene = scene_with({{}});
+    const std::array<glm::vec2, 3> texels = {{{0.0F, 0.0F}, {1.0F, 0.0F}, {0.0F, 1.0F}}};
+    add_triangle(scene, {{{0, 0, 0}, {1, 1, 1}, {2, 2, 2}}}, texels);
+    add_triangle(scene, {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}},
+                 {{{0.0F, 0.0F}, {0.5F, 0.5F}, {1.0F, 1.0F}}});
+    EXPECT_EQ(covered_texels(make_surface_map(scene, {4, 4})), 0.0);
+    EXPECT_EQ(covered_texels(make_surface_map(Scene(), {4, 4})), 0.0);
+}
+
+TEST(SurfaceMap, NormalsHaveLength1) {
+    Scene scene = scene_with({{}});
+    // Two planes in one texel, at a right angle; in another one, against each other.
+    add_quad(scene, {{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}},
+             rectangle({0.0F, 0.0F}, {0.25F, 1.0F}));
+    add_quad(scene, {{{0, 0, 0}, {0, 1, 0}, {0, 1, 1}, {0, 0, 1}}},
+             rectangle({0.25F, 0.0F}, {0.5F, 1.0F}));
+    add_quad(scene, {{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}},
+             rectangle({0.5F, 0.0F}, {0.75F, 1.0F}));
+    add_quad(scene, {{{0, 0, 0}, {0, 1, 0}, {1, 1, 0}, {1, 0, 0}}},
+             rectangle({0.75F, 0.0F}, {1.0F, 1.0F}));
+    const SurfaceMap map = make_surface_map(scene, {2, 1});
+    const float half = std::sqrt(0.5F);
+    expect_near(map.normal[0], {half, 0.0F, half}, 1e-6F);
+    expect_near(map.normal[1], {0.0F, 0.0F, 1.0F}, 1e-6F);  // the first one's
+}
+
+TEST(SurfaceMap, TexturesAreLinearAndRepeat) {
+    Material material = coloured({0.5F, 1.0F, 1.0F}, {2.0F, 2.0F, 2.0F});
+    material.albedo_texture = 0;
+    material.emission_texture = 1;
+    Scene scene = scene_with({material});
+    scene.textures.push_back(
+        {{2, 2},
+         {{{255, 255, 255, 255}}, {{0, 0, 0, 255}}, {{188, 188, 188, 255}}, {{0, 255, 0, 255}}}});
+    scene.textures.push_back({{1, 1}, {{{128, 0, 255, 255}}}});
+    // 64 texels show the texture from 10 to 12: twice in each direction.
+    add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {1.0F, 1.0F}));
+    for (const glm::vec2& corner : rectangle({10.0F, -3.0F}, {12.0F, -1.0F})) {
+        scene.texture_coordinates.push_back(corner);
+    }
+    const SurfaceMap map = make_surface_map(scene, {64, 64});
+    const auto at = [&](std::size_t x, std::size_t y) { return map.albedo[y * 64 + x]; };
+    for (const std::size_t repeat : {0, 32}) {
+        // Around the middles of the texture's texels; bilinear filtering takes a little of others.
+        expect_near(at(8 + repeat, 8), {0.5F, 1.0F, 1.0F}, 0.12F);
+        expect_near(at(24, 8 + repeat), {0.0F, 0.0F, 0.0F}, 0.12F);
+        expect_near(at(8, 24 + repeat), {0.25F, 0.503F, 0.503F}, 0.12F);
+        expect_near(at(24 + repeat, 24), {0.0F, 1.0F, 0.0F}, 0.12F);
+    }
+    // Half-way between white and black, also over the border.
+    EXPECT_NEAR((at(15, 8).x + at(16, 8).x) / 2.0F, 0.25F, 0.01F);
+    EXPECT_NEAR((at(31, 8).x + at(32, 8).x) / 2.0F, 0.25F, 0.01F);
+    expect_near(map.emission[0], {2.0F * 0.21586F, 0.0F, 2.0F}, 1e-4F);
+    // The whole texture's mean, in one texel.
+    const SurfaceMap mean = make_surface_map(scene, {1, 1});
+    expect_near(mean.albedo[0], {0.5F * 1.503F / 4.0F, 2.503F / 4.0F, 1.503F / 4.0F}, 2e-3F);
+}
+
+TEST(SurfaceMap, DoesNotDependOnThreads) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> any(0.0F, 1.0F);
+    Material textured = coloured({0.9F, 0.8F, 0.7F});
+    textured.albedo_texture = 0;
+    Scene scene = scene_with({coloured({0.2F, 0.4F, 0.6F}), textured});
+    scene.textures.push_back({{2, 1}, {{{255, 9, 100, 255}}, {{30, 200, 0, 255}}}});
+    for (std::uint32_t i = 0; i < 3000; ++i) {
+        const glm::vec2 origin(any(random), any(random));
+        const float size = i % 100 == 0 ? 1.0F : 0.02F;
+        std::array<glm::vec3, 3> positions;
+        std::array<glm::vec2, 3> coordinates;
+        for (std::size_t k = 0; k < 3; ++k) {
+            positions[k] = {any(random), any(random), any(random)};
+            coordinates[k] = glm::mix(origin, glm::vec2(any(random), any(random)), size);
+            scene.texture_coordinates.emplace_back(any(random), any(random));
+        }
+        add_triangle(scene, positions, coordinates, i % 2);
+    }
+    const SurfaceMap one = make_surface_map(scene, {517, 300}, 1);
+    EXPECT_GT(one.overlapping_texels, 0U);
+    expect_same(one, make_surface_map(scene, {517, 300}, 16));
+    expect_same(one, make_surface_map(scene, {517, 300}, 0));
+}
+
+TEST(SurfaceMap, SaysWhatItCannotDo) {
+    EXPECT_THROW((void)make_surface_map(Scene(), {65537, 1}), std::invalid_argument);
+    Scene scene = scene_with({{}});
+    add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {1.0F, 1.0F}));
+    scene.light_map_coordinates.clear();
+    EXPECT_THROW((void)make_surface_map(scene, {4, 4}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace quadtile::baker::test

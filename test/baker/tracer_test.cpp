@@ -1,0 +1,215 @@
+// The kernels and their CPU twin: the same tiles and the same sums, to the bit.
+
+#include "directions.hpp"
+#include "gpu_tracer.hpp"
+#include "reference_tracer.hpp"
+
+#include <quadtile/quadtree.h>
+#include <quadtile/device.hpp>
+
+#include <gmock/gmock.h>
+#include <glm/common.hpp>
+
+#include <cstring>
+#include <random>
+
+namespace quadtile::test {
+namespace {
+
+using namespace quadtile::baker;
+
+// Triangles of all sizes anywhere in a box, each with a part of the light map that has nothing to
+// do with its shape; `layers` copies of each, one a little behind the other.
+Scene random_scene(std::uint32_t seed, std::uint32_t triangles, std::uint32_t layers = 1) {
+    std::mt19937 random(seed);
+    const auto unit = [&] { return static_cast<float>(random() % 65536) / 65536.0F; };
+    Scene scene;
+    scene.materials.emplace_back();
+    for (std::uint32_t i = 0; i < triangles; ++i) {
+        const float size = 0.02F + 2.0F * unit() * unit() * unit();
+        const glm::vec3 middle(unit() * 10.0F, unit() * 3.0F, unit() * 6.0F);
+        const glm::vec2 place(unit(), unit());
+        std::array<glm::vec3, 3> corners;
+        std::array<glm::vec2, 3> coordinates;
+        for (std::size_t corner = 0; corner < 3; ++corner) {
+            corners[corner] = middle + size * (glm::vec3(unit(), unit(), unit()) - 0.5F);
+            coordinates[corner] =
+                glm::clamp(place + 0.1F * size * glm::vec2(unit(), unit()), 0.0F, 1.0F);
+        }
+        for (std::uint32_t layer = 0; layer < layers; ++layer) {
+            Triangle triangle;
+            for (std::size_t corner = 0; corner < 3; ++corner) {
+                triangle.vertices[corner] = static_cast<std::uint32_t>(scene.positions.size());
+                // Some exactly at the same place.
+                const float shift = 0.01F * static_cast<float>(layer / 2);
+                scene.positions.push_back(corners[corner] + glm::vec3(0.0F, shift, 0.0F));
+                scene.light_map_coordinates.push_back(coordinates[corner]);
+            }
+            if (random() % 2 == 0) {
+                std::swap(triangle.vertices[1], triangle.vertices[2]);
+            }
+            scene.triangles.push_back(triangle);
+        }
+    }
+    return scene;
+}
+
+class TracerTest : public testing::Test {
+ protected:
+    static void SetUpTestSuite() {
+        instance_ = new app::Instance("quadtile_tests", {}, Device::validation_available());
+        gpu_ = new app::Gpu(*instance_, {}, {});
+    }
+    static void TearDownTestSuite() {
+        delete gpu_;
+        delete instance_;
+    }
+    void TearDown() override { EXPECT_EQ(instance_->validation_messages(), 0U); }
+
+    static app::Instance* instance_;
+    static app::Gpu* gpu_;
+};
+app::Instance* TracerTest::instance_ = nullptr;
+app::Gpu* TracerTest::gpu_ = nullptr;
+
+std::vector<ProjectionFrame> frames_of(const TracedScene& scene, std::uint32_t count,
+                                       std::uint32_t map_extent) {
+    Sky sky{.radiance = {0.25F, 0.5F, 1.0F}};
+    std::vector<ProjectionFrame> frames;
+    for (const BundleDirection& direction : make_directions(count, 7, sky)) {
+        frames.push_back(make_frame(direction, scene, map_extent));
+        frames.back().share_ahead = frames.size() % 2 == 0 ? 1.0F : 0.3F;
+        frames.back().share_behind = 1.0F;
+    }
+    return frames;
+}
+
+std::vector<glm::vec4> outgoing_of(const TracedScene& scene) {
+    std::mt19937 random(3);
+    std::vector<glm::vec4> outgoing(scene.light_map.texels());
+    for (glm::vec4& radiance : outgoing) {
+        for (int i = 0; i < 3; ++i) {
+            radiance[i] = static_cast<float>(random() % 1000) / 300.0F;
+        }
+        radiance.w = random() % 4 == 0 ? 1.0F : 0.0F;
+    }
+    return outgoing;
+}
+
+struct Work {
+    std::vector<TracedTile> tiles;
+    std::vector<double> nodes;
+};
+
+Work work_of(const std::vector<std::vector<MapTile>>& tiles) {
+    Work work;
+    for (std::uint32_t frame = 0; frame < tiles.size(); ++frame) {
+        for (const MapTile& tile : tiles[frame]) {
+            work.tiles.push_back({.frame = frame,
+                                  .map_x = static_cast<float>(tile.x << tile.level),
+                                  .map_y = static_cast<float>(tile.y << tile.level),
+                                  .scale = static_cast<float>(tile.resolution) /
+                                           static_cast<float>(1U << tile.level),
+                                  .width = tile.resolution,
+                                  .height = tile.resolution,
+                                  .weight = 0x01000001U + frame,  // carries
+                                  .radiance_scale = 3.1e8F + static_cast<float>(frame)});
+            work.nodes.push_back(tile.predicted_nodes);
+        }
+    }
+    return work;
+}
+
+// What differs between two lists of sums, or nothing.
+std::string difference(const std::vector<Accumulator>& a, const std::vector<Accumulator>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (std::memcmp(&a[i], &b[i], sizeof(Accumulator)) != 0) {
+            return "texel " + std::to_string(i) + ": red " + std::to_string(a[i].radiance[0]) +
+                   " and " + std::to_string(b[i].radiance[0]) + ", weight " +
+                   std::to_string(a[i].weight[0]) + " and " + std::to_string(b[i].weight[0]);
+        }
+    }
+    return {};
+}
+
+bool any_light(const std::vector<Accumulator>& sums) {
+    return std::ranges::any_of(sums, [](const Accumulator& sum) { return sum.radiance[1] > 0; });
+}
+
+struct Case {
+    const char* name;
+    std::uint32_t triangles;
+    std::uint32_t layers;
+    TileOptions tiles;
+    std::uint64_t pool_bytes;
+    std::uint32_t tile_clusters = 2U << 20U;
+};
+
+class TracerCases : public TracerTest, public testing::WithParamInterface<Case> {};
+
+TEST_P(TracerCases, EqualsItsTwin) {
+    const Case& here = GetParam();
+    const TracedScene scene =
+        make_traced_scene(random_scene(5, here.triangles, here.layers), {96, 64}, 4.0F);
+    const auto frames = frames_of(scene, 5, here.tiles.map_extent);
+    const auto outgoing = outgoing_of(scene);
+    const auto twin = make_reference_tracer(scene, here.tiles, 2);
+    const auto gpu =
+        make_gpu_tracer(*gpu_, scene, here.tiles,
+                        {.pool_bytes = here.pool_bytes, .tile_clusters = here.tile_clusters});
+
+    const auto expected_tiles = twin->request_tiles(frames);
+    auto tiles = gpu->request_tiles(frames);
+    ASSERT_EQ(tiles.size(), expected_tiles.size());
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+        EXPECT_GT(tiles[i].size(), 1U);
+        std::ranges::sort(tiles[i], {}, [](const MapTile& tile) {
+            return morton_encode(tile.x << tile.level, tile.y << tile.level);
+        });
+        EXPECT_TRUE(tiles[i] == expected_tiles[i])
+            << "frame " << i << ": " << tiles[i].size() << " and " << expected_tiles[i].size();
+    }
+
+    const Work work = work_of(expected_tiles);
+    twin->begin_pass(outgoing);
+    twin->trace(frames, work.tiles, work.nodes);
+    gpu->begin_pass(outgoing);
+    std::vector<double> optimistic = work.nodes;
+    for (double& nodes : optimistic) {
+        nodes *= here.pool_bytes < 1U << 20U ? 0.01 : 1.0;
+    }
+    gpu->trace(frames, work.tiles, optimistic);
+    const std::vector<Accumulator> expected = twin->sums();
+    EXPECT_TRUE(any_light(expected));
+    EXPECT_EQ(difference(gpu->sums(), expected), "");
+    EXPECT_EQ(gpu->statistics().nodes, twin->statistics().nodes);
+    if (here.pool_bytes < 1U << 20U) {
+        EXPECT_GT(gpu->statistics().split_tiles, 0U);
+    }
+    if (here.pool_bytes < 1U << 20U || here.tile_clusters == 1) {
+        EXPECT_GT(gpu->statistics().repeated_tiles, 0U);
+    }
+
+    // From sums that were kept: the same once more.
+    gpu->begin_pass(outgoing);
+    gpu->set_sums(expected);
+    gpu->trace(frames, work.tiles, work.nodes);
+    twin->trace(frames, work.tiles, work.nodes);
+    EXPECT_EQ(difference(gpu->sums(), twin->sums()), "");
+}
+
+const TileOptions SMALL_TILES{.map_extent = 64, .max_resolution = 48, .max_nodes = 4000};
+const TileOptions LARGE_TILES{.map_extent = 64, .max_resolution = 200, .max_nodes = 1e6F};
+const TileOptions UNIFORM_TILES{
+    .map_extent = 32, .max_resolution = 64, .max_nodes = 1e6F, .uniform = true};
+
+INSTANTIATE_TEST_SUITE_P(, TracerCases,
+                         testing::Values(Case{"Adaptive", 300, 1, SMALL_TILES, 8U << 20U},
+                                         Case{"LongLists", 40, 90, LARGE_TILES, 16U << 20U},
+                                         Case{"Uniform", 200, 1, UNIFORM_TILES, 16U << 20U},
+                                         Case{"SmallPool", 300, 20, LARGE_TILES, 1U << 18U},
+                                         Case{"FewPairs", 1000, 1, SMALL_TILES, 8U << 20U, 1}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace quadtile::test
