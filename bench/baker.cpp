@@ -733,8 +733,8 @@ void define_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--memory", arguments.memory_mib, "MiB for list heads and nodes")
         ->check(CLI::Range(16, 65536));
     app.add_option("--density-share", arguments.density_share,
-                   "As quadtile-bake has it; 1: every texel gets its rays")
-        ->check(CLI::Range(0.01F, 1.0F));
+                   "As quadtile-bake has it; 0.999: all but slivers")
+        ->check(CLI::Range(0.01F, 0.999F));
     app.add_option("--most-seconds", arguments.most_seconds,
                    "A bake that takes longer is stopped, its time extrapolated");
     app.add_option("--seed", arguments.seed, "Turns the directions of the bakes");

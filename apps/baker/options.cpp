@@ -219,9 +219,9 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
         ->group(group);
     app.add_option("--density-share", options.density_share,
                    "The densest rest of the light map gets no more rays\n"
-                   "than this part of it; without it 0.95")
+                   "than this part of it; without it 0.95, 0.999 at most")
         ->type_name("X")
-        ->check(CLI::Range(0.01F, 1.0F).description(""))
+        ->check(CLI::Range(0.01F, 0.999F).description(""))
         ->group(group);
     app.add_option("--seed", options.bake.seed, "Turns the directions; without it 1")
         ->type_name("N")
