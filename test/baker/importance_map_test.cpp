@@ -1,0 +1,79 @@
+// Importance maps against those of the shared data, which another program has made.
+
+#include "load_scene.hpp"
+#include "reference_tracer.hpp"
+
+#include "support/maps.hpp"
+
+#include <quadtile/images.hpp>
+#include <quadtile/reference.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+
+namespace quadtile::test {
+namespace {
+
+using namespace quadtile::baker;
+
+// As the file describes it, for positions about the scene's middle.
+ProjectionFrame frame_of(const nlohmann::json& json, const TracedScene& scene) {
+    const double scale = json["pixels_per_unit"];
+    const auto axis = [&](const char* name) {
+        const auto values = json[name].get<std::vector<double>>();
+        return glm::dvec3(values[0], values[1], values[2]);
+    };
+    const auto dot = [](const glm::dvec3& a, const glm::dvec3& b) {
+        return a.x * b.x + a.y * b.y + a.z * b.z;
+    };
+    const glm::dvec3 x = axis("axis_x") * scale;
+    const glm::dvec3 y = axis("axis_y") * scale;
+    const glm::dvec3 from_origin = scene.centre - axis("origin");
+    ProjectionFrame frame{};
+    for (int i = 0; i < 3; ++i) {
+        frame.axis_x[i] = static_cast<float>(x[i]);
+        frame.axis_y[i] = static_cast<float>(y[i]);
+    }
+    frame.offset_x = static_cast<float>(dot(from_origin, x));
+    frame.offset_y = static_cast<float>(dot(from_origin, y));
+    frame.units_per_texel = static_cast<float>(1.0 / scale);
+    return frame;
+}
+
+TEST(ImportanceMap, IsThatOfTheSharedData) {
+    const auto folder = data_directory();
+    if (!folder) {
+        GTEST_SKIP() << "there is no shared data";
+    }
+    const std::filesystem::path file = *folder / "scenes/zdm2_lightmapped.glb";
+    const Scene scene = load_scene(file).scene;
+    const TracedScene traced = make_traced_scene(scene, {1266, 1266}, 1.0F, 1.0F);
+    for (const char* const name : {"zdm2_top", "zdm2_side", "zdm2_diag"}) {
+        const std::filesystem::path base = *folder / "importance" / name;
+        const auto json = nlohmann::json::parse(std::ifstream(base.string() + ".json"));
+        const ReferenceMaps maps = reference_maps(traced, frame_of(json, traced), 1024, false);
+        const std::vector<float> importance =
+            reference::decode(load_map(base.string() + ".exr", "Y").view());
+        const std::vector<float> fragments =
+            reference::decode(load_map(base.string() + ".exr", "count").view());
+        std::size_t other_fragments = 0;
+        std::size_t other_importance = 0;
+        for (std::size_t i = 0; i < importance.size(); ++i) {
+            other_fragments += maps.fragments[i] != fragments[i] ? 1 : 0;
+            other_importance +=
+                std::abs(maps.importance[i] - importance[i]) > 1e-4F * importance[i] ? 1 : 0;
+        }
+        std::printf("%s: %zu texels with other fragments, %zu with another importance\n", name,
+                    other_fragments, other_importance);
+        // Vertices are rounded after sums in floats here, in doubles there; and slivers, which have
+        // no importance there, have one here.
+        EXPECT_LT(other_fragments, 500U);
+        EXPECT_LT(other_importance, 500U);
+    }
+}
+
+}  // namespace
+}  // namespace quadtile::test
