@@ -22,7 +22,9 @@ if [[ $demo == view ]]; then
     exec "$root/build/release/bin/quadtile-viewer" "${@:2}"
 fi
 if [[ $demo == bake ]]; then
-    # Few directions, as there may be no GPU; arguments that follow may ask for more.
-    exec "$root/build/release/bin/quadtile-bake" --demo -o lightmap.exr --preview scene.png --quality draft "${@:2}"
+    # About a minute where there is no GPU; arguments that follow may ask for more, as --quality best.
+    options=(--directions 256 --direct-directions 1024 --bounces 2)
+    [[ $# -lt 2 ]] || options=()
+    exec "$root/build/release/bin/quadtile-bake" --demo -o lightmap.exr --preview scene.png "${options[@]}" "${@:2}"
 fi
 "$root/build/release/bin/quadtile" demo
