@@ -70,8 +70,7 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
                    .layers = layers,
                    .levels = top_level(options.map_extent, options.map_extent) + 1,
                    .max_resolution = options.max_resolution,
-                   .max_nodes = options.max_nodes,
-                   .is_conservative = 1};
+                   .max_nodes = options.max_nodes};
     make_programs();
     make_maps();
     make_list(FIRST_CAPACITY);

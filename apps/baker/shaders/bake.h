@@ -123,7 +123,6 @@ struct MapParameters {
     QUADTILE_UINT levels;
     float max_resolution;  // pixels of a tile on a side
     float max_nodes;       // of a tile
-    QUADTILE_UINT is_conservative;  // 0: only texels whose centre is covered have a density
 };
 
 // What lies in a tile of the maps.

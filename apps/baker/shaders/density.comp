@@ -56,7 +56,7 @@ void main() {
             if (is_fragment) {
                 atomicAdd(fragment_counts[place], 1);
             }
-            if (is_fragment || (parameters.is_conservative != 0 && touches(triangle, texel))) {
+            if (is_fragment || touches(triangle, texel)) {
                 // Neighbours are often as dense: most have nothing to add, and need not wait.
                 if (density_bits[place] < floatBitsToUint(density)) {
                     atomicMax(density_bits[place], floatBitsToUint(density));
