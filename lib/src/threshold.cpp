@@ -108,6 +108,12 @@ Threshold Threshold::bound_map() {
     return {Kind::bound_map, {}};
 }
 
+Threshold Threshold::bound_monotone_map() {
+    Threshold threshold = bound_map();
+    threshold.is_promised_monotone_ = true;
+    return threshold;
+}
+
 Threshold Threshold::function(ThresholdFunction function, std::vector<float> parameters) {
     if (parameters.size() > max_function_parameters) {
         throw Error(ErrorCode::invalid_argument,
@@ -126,8 +132,12 @@ std::string Threshold::why_unknown() const {
                                     : "those of Threshold::function are made on the GPU";
 }
 
+bool Threshold::is_known() const {
+    return kind_ != Kind::bound_map && kind_ != Kind::function;
+}
+
 Threshold Threshold::scaled(float factor) const {
-    if (kind_ == Kind::bound_map || kind_ == Kind::function) {
+    if (!is_known()) {
         throw Error(ErrorCode::invalid_argument,
                     "thresholds that the host does not know cannot be scaled: " + why_unknown() +
                         "; scale them there");
@@ -215,7 +225,7 @@ std::vector<float> Threshold::given_levels(std::uint32_t top) const {
 
 ResolvedThreshold Threshold::resolve(const MapShape& shape) const {
     check_fits(shape);
-    if (kind_ == Kind::bound_map || kind_ == Kind::function) {
+    if (!is_known()) {
         throw Error(ErrorCode::invalid_argument,
                     "the host does not know these thresholds: " + why_unknown() +
                         "; give them to the host as Threshold::map");
@@ -245,7 +255,10 @@ void Threshold::check_monotone(std::uint32_t top) const {
 }
 
 std::string Threshold::growth(std::uint32_t top) const {
-    if (kind_ == Kind::bound_map || kind_ == Kind::function) {
+    if (is_promised_monotone_) {
+        return {};
+    }
+    if (!is_known()) {
         return "nobody knows these: " + why_unknown();
     }
     if (kind_ == Kind::map) {

@@ -267,6 +267,59 @@ TEST_F(SubdividerKernels, ThresholdsByNodeAreReadFromTheBoundBuffer) {
     }
 }
 
+// As thresholds with hysteresis are: smaller where a node was split before. Never larger than those
+// of the children.
+NodeThresholds monotone_thresholds(const MapShape& shape) {
+    NodeThresholds nodes(shape.width, shape.height, shape.layers);
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
+            for (std::uint32_t y = 0; y < level_extent(shape.height, level); ++y) {
+                for (std::uint32_t x = 0; x < level_extent(shape.width, level); ++x) {
+                    const float share = (x * 7 + y * 13 + level) % 3 == 0 ? 0.8F : 1.0F;
+                    nodes.at(level, x, y, layer) =
+                        std::ldexp(3.0F * share, -static_cast<int>(level));
+                }
+            }
+        }
+    }
+    return nodes;
+}
+
+TEST_F(SubdividerKernels, FusedTakesABoundMapThatIsPromisedToBeMonotone) {
+    Gpu gpu(device_for());
+    const Pyramid pyramid(gpu.device());
+    const MapShape shape{99, 61, 2};
+    const std::vector<float> texels = random_map(shape);
+    const MapView view = view_of(texels, shape.width, shape.height, shape.layers);
+    const PyramidWorkspace map(gpu, pyramid, view);
+    const Threshold by_node = Threshold::map(monotone_thresholds(shape));
+    const TileList expected = reference::subdivide(view, by_node);
+    ASSERT_GT(expected.tiles.size(), 50U);
+    ASSERT_LT(expected.tiles.size(), texels.size());
+    const Buffer thresholds = buffer_of(gpu, threshold_map_contents(by_node, shape), 0);
+
+    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
+    SubdivisionWorkspace list(gpu, subdivider, map, texels.size());
+    list.binding = subdivider.bind(shape, {.map = map.map.map_image(),
+                                           .scratch = list.scratch.range(),
+                                           .tile_list = list.tile_list.range(),
+                                           .tile_capacity = texels.size(),
+                                           .node_thresholds = {thresholds.handle(), 0}});
+    gpu.run([&](VkCommandBuffer commands) {
+        subdivider.record(commands, list.binding, Threshold::bound_monotone_map(),
+                          Order::canonical);
+    });
+    EXPECT_TRUE(list.read_tiles(gpu) == expected.tiles);
+
+    constexpr std::uint64_t BUDGET = 40;
+    gpu.run([&](VkCommandBuffer commands) {
+        subdivider.record(commands, list.binding, Threshold::bound_monotone_map(), Order::canonical,
+                          BUDGET);
+    });
+    EXPECT_TRUE(list.read_tiles(gpu) ==
+                reference::subdivide(view, by_node, {.max_tiles = BUDGET}).tiles);
+}
+
 TEST_F(SubdividerKernels, ThresholdsByNodeNeedABufferAndAStrategy) {
     Gpu gpu(device_for());
     const Pyramid pyramid(gpu.device());

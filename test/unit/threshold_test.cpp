@@ -314,6 +314,12 @@ TEST(NodeThresholds, TheHostKnowsNoBoundMap) {
                 }),
                 HasSubstr("bound_map"));
     EXPECT_THROW((void)bound.levels(3), Error);
+
+    const Threshold promised = Threshold::bound_monotone_map();
+    EXPECT_TRUE(promised.is_by_node());
+    EXPECT_TRUE(promised.is_monotone(3));
+    EXPECT_NO_THROW(promised.check_monotone(3));
+    EXPECT_THROW((void)promised.resolve({5, 4, 2}), Error);
 }
 
 // ---- By memory ---------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ class QUADTILE_API ResolvedThreshold {
 /// It is *monotone* where "a node is split" implies "all its ancestors are split". Maxima grow
 /// upwards, so that holds wherever the threshold does not grow from a node to its parent: constant,
 /// max_resolution and memory always, per_level where its values do not increase, map where no
-/// node's is larger than those of its children.
+/// node's is larger than those of its children, bound_monotone_map by the caller's word.
 class QUADTILE_API Threshold {
  public:
     /// The same threshold at every level.
@@ -84,6 +84,11 @@ class QUADTILE_API Threshold {
     /// counts as +infinity there, -0 and denormals as 0. For Subdivider alone, with the strategies
     /// that need no monotone thresholds.
     [[nodiscard]] static Threshold bound_map();
+
+    /// The same where the caller sees to it that no node's threshold is larger than those of its
+    /// children: for all strategies of Subdivider, budgets and updates. Where that does not hold,
+    /// the list is wrong.
+    [[nodiscard]] static Threshold bound_monotone_map();
 
     /// Whatever a function of the user's gives each node on the GPU, by the strategies per_level
     /// and subtree. `parameters` are what threshold_parameter(i) is there; they may change from run
@@ -147,12 +152,14 @@ class QUADTILE_API Threshold {
 
     // Where the host does not know it: why, as a clause.
     [[nodiscard]] std::string why_unknown() const;
+    [[nodiscard]] bool is_known() const;  // to the host
 
     Kind kind_;
     std::vector<float> values_;                    // by level; the parameters of a function
     std::shared_ptr<const NodeThresholds> nodes_;  // of map and memory
     std::vector<std::uint32_t> factors_;           // their indices, one after the other
     std::optional<ThresholdFunction> function_;
+    bool is_promised_monotone_ = false;  // of bound_monotone_map
 };
 
 /// Bytes of the buffer of thresholds that Subdivider reads where they are by node
