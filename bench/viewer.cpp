@@ -3,7 +3,7 @@
 // takes its arguments from the list.
 
 #include "viewer.hpp"
-#include "offscreen.hpp"
+#include "render_pass.hpp"
 #include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -33,7 +33,7 @@ class Target {
     explicit Target(app::Gpu& gpu)
         : gpu_(gpu),
           render_pass_(
-              make_render_pass(gpu.device(), FORMAT, vk::ImageLayout::eTransferSrcOptimal)),
+              app::make_render_pass(gpu.device(), FORMAT, vk::ImageLayout::eTransferSrcOptimal)),
           image_(gpu.make_image(AREA.extent, FORMAT, vk::ImageUsageFlagBits::eColorAttachment,
                                 vk::ImageViewType::e2D)),
           framebuffer_(gpu.device().createFramebufferUnique(
@@ -45,7 +45,7 @@ class Target {
 
     void draw(Viewer& viewer) {
         gpu_.run([&](vk::CommandBuffer commands) {
-            const vk::ClearValue background{.color = {BACKGROUND}};
+            const vk::ClearValue background{.color = {app::BACKGROUND}};
             commands.beginRenderPass(
                 vk::RenderPassBeginInfo{
                     .renderPass = *render_pass_, .framebuffer = *framebuffer_, .renderArea = AREA}

@@ -60,8 +60,4 @@ class Canvas {
     std::uint64_t bound_generation_ = 0;
 };
 
-// A render pass with one colour image, which is cleared, and left in `final_layout`.
-[[nodiscard]] vk::UniqueRenderPass make_render_pass(vk::Device device, vk::Format format,
-                                                    vk::ImageLayout final_layout);
-
 }  // namespace quadtile::viewer

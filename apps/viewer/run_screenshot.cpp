@@ -1,5 +1,6 @@
 #include "offscreen.hpp"
 #include "panels.hpp"
+#include "render_pass.hpp"
 #include "run.hpp"
 #include "ui.hpp"
 #include "viewer.hpp"
@@ -39,7 +40,7 @@ void check_inside(const Viewer& viewer, const std::optional<TexelPosition>& texe
 std::uint32_t run_screenshot(const Options& options) {
     const app::Instance instance("quadtile-viewer", {}, options.validation);
     app::Gpu gpu(instance, options.settings.device, {});
-    Ui ui;
+    app::Ui ui;
     Viewer viewer(options, [] {});
     const float scale = options.settings.ui_scale > 0.0F ? options.settings.ui_scale : 1.0F;
     viewer.set_pixel_scale(scale);
@@ -58,7 +59,7 @@ std::uint32_t run_screenshot(const Options& options) {
     }
 
     const auto render_pass =
-        make_render_pass(gpu.device(), FORMAT, vk::ImageLayout::eTransferSrcOptimal);
+        app::make_render_pass(gpu.device(), FORMAT, vk::ImageLayout::eTransferSrcOptimal);
     ui.set_scale(scale);
     ui.attach(gpu, *render_pass, 2);
     if (options.panel) {
@@ -74,10 +75,10 @@ std::uint32_t run_screenshot(const Options& options) {
         }
     }
     const app::Picture picture =
-        render_picture(gpu, FORMAT, extent, [&](vk::CommandBuffer commands) {
+        app::render_picture(gpu, FORMAT, extent, [&](vk::CommandBuffer commands) {
             viewer.draw(commands, extent);
             if (options.panel) {
-                Ui::draw(commands);
+                app::Ui::draw(commands);
             }
         });
     app::OutputFile file(options.screenshot);

@@ -3,9 +3,8 @@
 #include "swapchain.hpp"
 #include "ui.hpp"
 #include "viewer.hpp"
+#include "window.hpp"
 
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_vulkan.h>
 #include <imgui.h>
@@ -17,7 +16,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -27,90 +25,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What GLFW said last: it reports by a callback.
-std::string& glfw_problem() {
-    static std::string problem;
-    return problem;
-}
-
-[[noreturn]] void throw_no_window(const std::string& reason) {
-    throw std::runtime_error("there is no window system to open a window in (" + reason +
-                             "); --screenshot OUT.png draws without one");
-}
-
-// GLFW, from its start to its end.
-class WindowSystem {
- public:
-    WindowSystem() {
-        glfwSetErrorCallback([](int /*code*/, const char* text) { glfw_problem() = text; });
-        if (glfwInit() == GLFW_FALSE) {
-            throw_no_window(glfw_problem());
-        }
-        if (glfwVulkanSupported() == GLFW_FALSE) {
-            const std::string reason = glfw_problem();
-            glfwTerminate();
-            throw std::runtime_error("Vulkan cannot draw in windows here (" + reason +
-                                     "); --screenshot OUT.png draws without one");
-        }
-    }
-    ~WindowSystem() { glfwTerminate(); }
-    WindowSystem(const WindowSystem&) = delete;
-    WindowSystem& operator=(const WindowSystem&) = delete;
-
-    [[nodiscard]] static std::span<const char* const> instance_extensions() {
-        std::uint32_t count = 0;
-        const char** const names = glfwGetRequiredInstanceExtensions(&count);
-        if (names == nullptr) {
-            throw std::runtime_error(
-                "no Vulkan driver that draws in windows was found (Debian: mesa-vulkan-drivers)");
-        }
-        return {names, count};
-    }
-};
-
-struct WindowDeleter {
-    void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
-};
-using WindowHandle = std::unique_ptr<GLFWwindow, WindowDeleter>;
-
-WindowHandle make_window(const Settings& settings) {
-    glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
-    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-    WindowHandle window(glfwCreateWindow(static_cast<int>(settings.window_width),
-                                         static_cast<int>(settings.window_height), "quadtile",
-                                         nullptr, nullptr));
-    if (!window) {
-        throw_no_window(glfw_problem());
-    }
-    constexpr int SMALLEST = 320;
-    glfwSetWindowSizeLimits(window.get(), SMALLEST, SMALLEST / 2, GLFW_DONT_CARE, GLFW_DONT_CARE);
-    return window;
-}
-
-vk::Extent2D framebuffer_extent(GLFWwindow* window) {
-    int width = 0;
-    int height = 0;
-    glfwGetFramebufferSize(window, &width, &height);
-    return {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)};
-}
-
-// What Dear ImGui is told of the window, from its start to its end.
-class InputBackend {
- public:
-    // Calls the callbacks that the window has, too.
-    explicit InputBackend(GLFWwindow* window) { ImGui_ImplGlfw_InitForVulkan(window, true); }
-    ~InputBackend() { ImGui_ImplGlfw_Shutdown(); }
-    InputBackend(const InputBackend&) = delete;
-    InputBackend& operator=(const InputBackend&) = delete;
-};
-
 // All that belongs to one device, in the order of its making.
 struct OnDevice {
     OnDevice(const app::Instance& instance, const std::string& select, vk::SurfaceKHR surface,
              vk::Extent2D extent)
         : gpu(instance, select, surface), swapchain(gpu, surface, extent) {}
     app::Gpu gpu;
-    Swapchain swapchain;
+    app::Swapchain swapchain;
 };
 
 class WindowedViewer {
@@ -148,12 +69,12 @@ class WindowedViewer {
     void pass_keys_on();
 
     Options options_;
-    WindowSystem system_;
-    WindowHandle window_;
+    app::WindowSystem system_;
+    app::WindowHandle window_;
     app::Instance instance_;
     vk::UniqueSurfaceKHR surface_;
-    Ui ui_;
-    std::optional<InputBackend> input_;
+    app::Ui ui_;
+    std::optional<app::InputBackend> input_;
     Viewer viewer_;
     Panels panels_;
     std::unique_ptr<OnDevice> on_device_;
@@ -174,20 +95,12 @@ class WindowedViewer {
     Clock::time_point last_loss_;
 };
 
-vk::UniqueSurfaceKHR make_surface(const app::Instance& instance, GLFWwindow* window) {
-    VkSurfaceKHR surface = VK_NULL_HANDLE;
-    const VkResult result = glfwCreateWindowSurface(instance.handle(), window, nullptr, &surface);
-    if (result != VK_SUCCESS) {
-        throw_no_window("no surface: " + vk::to_string(static_cast<vk::Result>(result)));
-    }
-    return vk::UniqueSurfaceKHR(surface, instance.handle());
-}
-
 WindowedViewer::WindowedViewer(const Options& options)
     : options_(options),
-      window_(make_window(options.settings)),
-      instance_("quadtile-viewer", WindowSystem::instance_extensions(), options.validation),
-      surface_(make_surface(instance_, window_.get())),
+      window_(app::make_window({options.settings.window_width, options.settings.window_height},
+                               "quadtile")),
+      instance_("quadtile-viewer", app::WindowSystem::instance_extensions(), options.validation),
+      surface_(app::make_surface(instance_, window_.get())),
       viewer_(options, [] { glfwPostEmptyEvent(); }),
       panels_(viewer_) {
     glfwSetWindowUserPointer(window_.get(), this);
@@ -209,7 +122,7 @@ void WindowedViewer::open_device(const std::string& select) {
     device_ = select;
     try {
         on_device_ = std::make_unique<OnDevice>(instance_, select, *surface_,
-                                                framebuffer_extent(window_.get()));
+                                                app::framebuffer_extent(window_.get()));
         ui_.attach(on_device_->gpu, on_device_->swapchain.render_pass(),
                    on_device_->swapchain.image_count());
         viewer_.attach(on_device_->gpu, on_device_->swapchain.format());
@@ -277,10 +190,7 @@ float WindowedViewer::scale() const {
     if (viewer_.settings.ui_scale > 0.0F) {
         return viewer_.settings.ui_scale;
     }
-    float x = 1.0F;
-    float y = 1.0F;
-    glfwGetWindowContentScale(window_.get(), &x, &y);
-    return std::max(x, y);
+    return app::content_scale(window_.get());
 }
 
 vk::Rect2D WindowedViewer::map_area() const {
@@ -365,7 +275,7 @@ void WindowedViewer::follow_scale() {
 }
 
 void WindowedViewer::follow_size() {
-    const vk::Extent2D extent = framebuffer_extent(window_.get());
+    const vk::Extent2D extent = app::framebuffer_extent(window_.get());
     if (extent != on_device_->swapchain.extent()) {
         on_device_->swapchain.resize(extent);
     }
@@ -408,13 +318,13 @@ void WindowedViewer::frame() {
         title_ = viewer_.title();
         glfwSetWindowTitle(window_.get(), title_.c_str());
     }
-    Swapchain& swapchain = on_device_->swapchain;
+    app::Swapchain& swapchain = on_device_->swapchain;
     const bool shown = swapchain.show([&](vk::CommandBuffer commands) {
         viewer_.draw(commands, swapchain.extent());
-        Ui::draw(commands);
+        app::Ui::draw(commands);
     });
     if (!shown) {
-        swapchain.resize(framebuffer_extent(window_.get()));
+        swapchain.resize(app::framebuffer_extent(window_.get()));
         frames_to_draw_ = SETTLING_FRAMES;
     } else if (options_.log) {
         report_latency(events_time_);
@@ -439,7 +349,7 @@ void WindowedViewer::run() {
             if (viewer_.settings.device != device_) {
                 change_device();
             }
-            const vk::Extent2D extent = framebuffer_extent(window_.get());
+            const vk::Extent2D extent = app::framebuffer_extent(window_.get());
             if (extent.width == 0 || extent.height == 0) {  // minimised
                 glfwWaitEvents();
                 frames_to_draw_ = SETTLING_FRAMES;
@@ -449,7 +359,7 @@ void WindowedViewer::run() {
         } catch (const vk::SurfaceLostKHRError&) {
             close_device();
             surface_.reset();
-            surface_ = make_surface(instance_, window_.get());
+            surface_ = app::make_surface(instance_, window_.get());
             open_device(device_);
         } catch (const std::exception& error) {
             if (!app::is_device_loss(error)) {

@@ -1,6 +1,7 @@
 #include "viewer.hpp"
 
 #include "offscreen.hpp"
+#include "render_pass.hpp"
 
 #include "demo_map.hpp"
 #include "output_file.hpp"
@@ -113,7 +114,7 @@ void Viewer::attach(app::Gpu& gpu, vk::Format format) {
     format_ = format;
     tiles_ = std::make_unique<MapTiles>(gpu, cache_directory());
     const auto render_pass =
-        make_render_pass(gpu.device(), format, vk::ImageLayout::eTransferSrcOptimal);
+        app::make_render_pass(gpu.device(), format, vk::ImageLayout::eTransferSrcOptimal);
     canvas_ = std::make_unique<Canvas>(gpu, *render_pass);
     if (coming_ == nullptr) {
         coming_ = frame_;
@@ -663,10 +664,9 @@ void Viewer::export_picture(const fs::path& path, bool whole_map) {
         }
         const vk::Extent2D extent = area.extent;
         canvas_->set_map(*tiles_);
-        const std::string png =
-            app::encode_png(render_picture(*gpu_, format_, extent, [&](vk::CommandBuffer commands) {
-                draw_view(commands, extent, area, view);
-            }));
+        const std::string png = app::encode_png(app::render_picture(
+            *gpu_, format_, extent,
+            [&](vk::CommandBuffer commands) { draw_view(commands, extent, area, view); }));
         write_file(path, png);
         notify("picture of " + std::to_string(extent.width) + " x " +
                std::to_string(extent.height) + " pixels saved to " + path.string());

@@ -3,6 +3,7 @@
 #include "canvas.hpp"
 #include "colour_maps.hpp"
 #include "offscreen.hpp"
+#include "render_pass.hpp"
 #include "viewer.hpp"
 
 #include "support/temporary_directory.hpp"
@@ -166,7 +167,8 @@ struct Expected {
 Expected expected_pixel(const Scene& scene, std::uint32_t column, std::uint32_t row) {
     const Tile* const tile = tile_of_pixel(scene, column, row);
     if (tile == nullptr) {
-        return {{{BACKGROUND[0] * 255.0, BACKGROUND[1] * 255.0, BACKGROUND[2] * 255.0}}};
+        return {
+            {{app::BACKGROUND[0] * 255.0, app::BACKGROUND[1] * 255.0, app::BACKGROUND[2] * 255.0}}};
     }
     const auto index = static_cast<std::size_t>(tile - scene.tiles.tiles.data());
     const double side = std::ldexp(scene.view.zoom, static_cast<int>(tile->level()));
@@ -275,8 +277,8 @@ class ViewerPicture : public ::testing::Test {
         scene.pyramid = reference::build_pyramid(map);
 
         const app::Picture picture =
-            render_picture(gpu, FORMAT, extent,
-                           [&](vk::CommandBuffer commands) { viewer.draw(commands, extent); });
+            app::render_picture(gpu, FORMAT, extent,
+                                [&](vk::CommandBuffer commands) { viewer.draw(commands, extent); });
         std::size_t outlines = 0;
         std::size_t differences = 0;
         for (std::uint32_t row = 0; row < extent.height; ++row) {

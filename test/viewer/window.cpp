@@ -89,12 +89,12 @@ XServer::~XServer() {
 
 // ---- The window
 
-ViewerWindow::ViewerWindow(const XServer& server, const fs::path& directory,
-                           const std::vector<std::string>& arguments,
-                           const std::map<std::string, std::string>& environment)
-    : display_(server.display()), log_file_(directory / "viewer.log") {
-    const char* const given = std::getenv("QUADTILE_VIEWER");
-    const std::string program = given != nullptr ? given : QUADTILE_VIEWER_PATH;
+ProgramWindow::ProgramWindow(const XServer& server, const fs::path& directory,
+                             const std::vector<std::string>& arguments,
+                             const std::map<std::string, std::string>& environment)
+    : display_(server.display()), log_file_(directory / "program.log") {
+    const char* const given = std::getenv(QUADTILE_WINDOWED_VARIABLE);
+    const std::string program = given != nullptr ? given : QUADTILE_WINDOWED_PATH;
     std::vector<const char*> argv{program.c_str(), "--log", "--validation"};
     for (const std::string& argument : arguments) {
         argv.push_back(argument.c_str());
@@ -126,18 +126,18 @@ ViewerWindow::ViewerWindow(const XServer& server, const fs::path& directory,
     act("windowfocus --sync %w");
 }
 
-ViewerWindow::~ViewerWindow() {
+ProgramWindow::~ProgramWindow() {
     if (process_ > 0) {
         ::kill(process_, SIGKILL);
         ::waitpid(process_, nullptr, 0);
     }
 }
 
-std::string ViewerWindow::xdotool(const std::string& commands) const {
+std::string ProgramWindow::xdotool(const std::string& commands) const {
     return output_of("DISPLAY=" + display_ + " xdotool " + commands + " 2>&1");
 }
 
-void ViewerWindow::act(const std::string& commands) const {
+void ProgramWindow::act(const std::string& commands) const {
     std::string with_window = commands;
     for (std::size_t at = 0; (at = with_window.find("%w", at)) != std::string::npos;) {
         with_window.replace(at, 2, window_);
@@ -148,15 +148,7 @@ void ViewerWindow::act(const std::string& commands) const {
     }
 }
 
-void ViewerWindow::settle() {
-    for (const char* const key : {"bracketright", "bracketleft", "bracketright", "bracketleft"}) {
-        act(std::string("key ") + key);
-        wait_for(" tiles, resolution");
-        wait_for("on screen after");
-    }
-}
-
-std::string ViewerWindow::wait_for(const std::string& text) {
+std::string ProgramWindow::wait_for(const std::string& text) {
     const Clock::time_point end = Clock::now() + PATIENCE;
     while (Clock::now() < end) {
         const std::string all = log();
@@ -174,18 +166,18 @@ std::string ViewerWindow::wait_for(const std::string& text) {
         }
         pause_briefly();
     }
-    throw std::runtime_error("waited in vain for '" + text + "'; the viewer logged:\n" + log());
+    throw std::runtime_error("waited in vain for '" + text + "'; the program logged:\n" + log());
 }
 
-std::string ViewerWindow::title() const {
+std::string ProgramWindow::title() const {
     return xdotool("getwindowname " + window_);
 }
 
-std::string ViewerWindow::log() const {
+std::string ProgramWindow::log() const {
     return read_file(log_file_);
 }
 
-int ViewerWindow::exit_status() {
+int ProgramWindow::exit_status() {
     int status = 0;
     ::waitpid(process_, &status, 0);
     process_ = -1;

@@ -30,23 +30,20 @@ class XServer {
     std::string display_;
 };
 
-// The viewer in a window, and the lines that it logs. What it waits for in vain throws
-// std::runtime_error with all that was logged.
-class ViewerWindow {
+// A program in a window, with --log and --validation, and the lines that it logs. What it waits for
+// in vain throws std::runtime_error with all that was logged.
+class ProgramWindow {
  public:
     // Runs in `directory`, where its settings and caches go, too. Waits for its window.
-    ViewerWindow(const XServer& server, const std::filesystem::path& directory,
-                 const std::vector<std::string>& arguments,
-                 const std::map<std::string, std::string>& environment = {});
-    ~ViewerWindow();
-    ViewerWindow(const ViewerWindow&) = delete;
-    ViewerWindow& operator=(const ViewerWindow&) = delete;
+    ProgramWindow(const XServer& server, const std::filesystem::path& directory,
+                  const std::vector<std::string>& arguments,
+                  const std::map<std::string, std::string>& environment = {});
+    ~ProgramWindow();
+    ProgramWindow(const ProgramWindow&) = delete;
+    ProgramWindow& operator=(const ProgramWindow&) = delete;
 
     // As xdotool knows them: "key ctrl+s", "mousemove 10 10 click 1"; %w is the window.
     void act(const std::string& commands) const;
-    // Waits until what was done before has been seen, and panels have settled in the frames that
-    // follow it: turns the threshold up and down again, each in a frame of its own.
-    void settle();
     // The first line that contains the text, after those that were waited for before.
     std::string wait_for(const std::string& text);
     [[nodiscard]] std::string title() const;

@@ -31,6 +31,16 @@ std::uint64_t number_of(const std::string& line) {
     return number;
 }
 
+// Waits until what was done before has been seen, and panels have settled in the frames that follow
+// it: turns the threshold up and down again, each in a frame of its own.
+void settle(ProgramWindow& window) {
+    for (const char* const key : {"bracketright", "bracketleft", "bracketright", "bracketleft"}) {
+        window.act(std::string("key ") + key);
+        window.wait_for(" tiles, resolution");
+        window.wait_for("on screen after");
+    }
+}
+
 class ViewerWindowTest : public ::testing::Test {
  protected:
     void SetUp() override {
@@ -40,12 +50,12 @@ class ViewerWindowTest : public ::testing::Test {
         server_ = std::make_unique<XServer>();
     }
 
-    std::unique_ptr<ViewerWindow> open(const std::vector<std::string>& arguments = {}) {
-        return std::make_unique<ViewerWindow>(*server_, directory_.path(), arguments);
+    std::unique_ptr<ProgramWindow> open(const std::vector<std::string>& arguments = {}) {
+        return std::make_unique<ProgramWindow>(*server_, directory_.path(), arguments);
     }
 
     // Everything was well until the end: the validation layer has said nothing.
-    static void expect_good_end(ViewerWindow& window) {
+    static void expect_good_end(ProgramWindow& window) {
         window.act("key ctrl+q");
         EXPECT_EQ(window.exit_status(), 0) << window.log();
         EXPECT_THAT(window.log(), Not(HasSubstr("problem")));
@@ -112,7 +122,7 @@ TEST_F(ViewerWindowTest, ExportsWhatItShows) {
     const auto window = open();
     window->act("mousemove --window %w 500 400 click --repeat 3 4");  // zooms in
     window->act("mousedown 1 mousemove_relative 120 60 mouseup 1");
-    window->settle();
+    settle(*window);
     window->act("key ctrl+s");
     window->wait_for("a dialog asks");  // what it suggests is selected
     window->act("type --delay 50 " + (directory_.path() / "list.json").string());
@@ -177,16 +187,16 @@ TEST_F(ViewerWindowTest, ChangesTheDevice) {
         GTEST_SKIP() << "Mesa's CPU driver is not in " << drivers;
     }
     const fs::path copy = directory_.add("copy.json", read_file(driver));
-    ViewerWindow window(*server_, directory_.path(), {},
-                        {{"VK_ICD_FILENAMES", driver.string() + ":" + copy.string()}});
+    ProgramWindow window(*server_, directory_.path(), {},
+                         {{"VK_ICD_FILENAMES", driver.string() + ":" + copy.string()}});
     // The section of the subdivision, the list of devices, the second of them, in the window's
     // first size.
     window.act("mousemove --window %w 1250 385 click 1");
-    window.settle();
+    settle(window);
     window.act("mousemove --window %w 1440 527 click 1");
-    window.settle();
+    settle(window);
     window.act("mousemove --window %w 1440 572");
-    window.settle();
+    settle(window);
     window.act("click 1");
     window.wait_for("device llvmpipe");
     window.wait_for("5758 tiles, resolution 16");
@@ -246,14 +256,14 @@ TEST_F(ViewerWindowTest, TellsWhatItCannotOpen) {
 class ViewerProgram : public ::testing::Test {
  protected:
     app::test::ProgramResult run(std::vector<std::string> arguments) const {
-        const char* const given = std::getenv("QUADTILE_VIEWER");
+        const char* const given = std::getenv(QUADTILE_WINDOWED_VARIABLE);
         app::test::ProgramOptions options{.directory = directory_.path()};
         options.environment = {{"DISPLAY", ""},
                                {"WAYLAND_DISPLAY", ""},
                                {"XDG_CONFIG_HOME", directory_.path()},
                                {"XDG_CACHE_HOME", directory_.path()}};
-        return app::test::run_executable(given != nullptr ? given : QUADTILE_VIEWER_PATH, arguments,
-                                         options);
+        return app::test::run_executable(given != nullptr ? given : QUADTILE_WINDOWED_PATH,
+                                         arguments, options);
     }
 
     TemporaryDirectory directory_;

@@ -8,13 +8,13 @@
 #include <functional>
 #include <vector>
 
-namespace quadtile::viewer {
+namespace quadtile::app {
 
 class Swapchain {
  public:
     // `extent` is that of the window, where the surface leaves it open. The surface stays the
     // caller's.
-    Swapchain(app::Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent);
+    Swapchain(Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent);
     ~Swapchain();
     Swapchain(const Swapchain&) = delete;
     Swapchain& operator=(const Swapchain&) = delete;
@@ -51,7 +51,7 @@ class Swapchain {
 
     void make_images();
 
-    app::Gpu& gpu_;
+    Gpu& gpu_;
     vk::SurfaceKHR surface_;
     vk::SurfaceFormatKHR format_;
     vk::UniqueRenderPass render_pass_;
@@ -63,4 +63,4 @@ class Swapchain {
     std::size_t frame_ = 0;
 };
 
-}  // namespace quadtile::viewer
+}  // namespace quadtile::app

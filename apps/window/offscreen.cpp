@@ -1,17 +1,17 @@
 #include "offscreen.hpp"
 
-#include "canvas.hpp"
+#include "render_pass.hpp"
 
 #include <stdexcept>
 
-namespace quadtile::viewer {
+namespace quadtile::app {
 
 namespace {
 
-app::Picture to_picture(const std::byte* texels, vk::Format format, vk::Extent2D extent) {
+Picture to_picture(const std::byte* texels, vk::Format format, vk::Extent2D extent) {
     const bool is_bgr = format == vk::Format::eB8G8R8A8Unorm;
-    app::Picture picture(extent.width, extent.height);
-    for (app::Rgb& pixel : picture.pixels) {
+    Picture picture(extent.width, extent.height);
+    for (Rgb& pixel : picture.pixels) {
         for (std::size_t i = 0; i < 3; ++i) {
             pixel[is_bgr ? 2 - i : i] = static_cast<std::uint8_t>(texels[i]);
         }
@@ -22,8 +22,8 @@ app::Picture to_picture(const std::byte* texels, vk::Format format, vk::Extent2D
 
 }  // namespace
 
-app::Picture render_picture(app::Gpu& gpu, vk::Format format, vk::Extent2D extent,
-                            const std::function<void(vk::CommandBuffer)>& draw) {
+Picture render_picture(Gpu& gpu, vk::Format format, vk::Extent2D extent,
+                       const std::function<void(vk::CommandBuffer)>& draw) {
     const std::uint32_t largest = gpu.physical_device().getProperties().limits.maxFramebufferWidth;
     if (extent.width > largest || extent.height > largest) {
         throw std::runtime_error("a picture of " + std::to_string(extent.width) + " x " +
@@ -33,16 +33,16 @@ app::Picture render_picture(app::Gpu& gpu, vk::Format format, vk::Extent2D exten
     }
     using Layout = vk::ImageLayout;
     const auto render_pass = make_render_pass(gpu.device(), format, Layout::eTransferSrcOptimal);
-    const app::Image image = gpu.make_image(
+    const Image image = gpu.make_image(
         extent, format,
         vk::ImageUsageFlagBits::eColorAttachment | vk::ImageUsageFlagBits::eTransferSrc,
         vk::ImageViewType::e2D);
     const auto framebuffer = gpu.device().createFramebufferUnique(vk::FramebufferCreateInfo{
         .renderPass = *render_pass, .width = extent.width, .height = extent.height, .layers = 1}
                                                                       .setAttachments(*image.view));
-    const app::Buffer buffer =
+    const Buffer buffer =
         gpu.make_buffer(vk::DeviceSize{4} * extent.width * extent.height,
-                        vk::BufferUsageFlagBits::eTransferDst, app::MemoryUse::readback);
+                        vk::BufferUsageFlagBits::eTransferDst, MemoryUse::readback);
     gpu.run([&](vk::CommandBuffer commands) {
         const vk::ClearValue background{.color = {BACKGROUND}};
         commands.beginRenderPass(vk::RenderPassBeginInfo{.renderPass = *render_pass,
@@ -57,11 +57,11 @@ app::Picture render_picture(app::Gpu& gpu, vk::Format format, vk::Extent2D exten
             .imageExtent = {extent.width, extent.height, 1}};
         commands.copyImageToBuffer(*image.handle, Layout::eTransferSrcOptimal, *buffer.handle,
                                    whole);
-        app::memory_barrier(
-            commands, {vk::PipelineStageFlagBits::eTransfer, vk::AccessFlagBits::eTransferWrite},
-            {vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead});
+        memory_barrier(commands,
+                       {vk::PipelineStageFlagBits::eTransfer, vk::AccessFlagBits::eTransferWrite},
+                       {vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead});
     });
     return to_picture(buffer.mapped, format, extent);
 }
 
-}  // namespace quadtile::viewer
+}  // namespace quadtile::app

@@ -6,11 +6,11 @@
 #include <array>
 #include <cmath>
 
-namespace quadtile::viewer {
+namespace quadtile::app {
 
 namespace {
 
-#if QUADTILE_VIEWER_FONT
+#if QUADTILE_HAS_FONT
 constexpr unsigned char FONT[] = {
 #include "font.inc"
 };
@@ -24,7 +24,7 @@ void build_font(float scale) {
     ImFontAtlas& fonts = *ImGui::GetIO().Fonts;
     fonts.Clear();
     ImFontConfig config;
-#if QUADTILE_VIEWER_FONT
+#if QUADTILE_HAS_FONT
     config.FontDataOwnedByAtlas = false;
     config.GlyphRanges = GLYPHS.data();
     // It is only read, whatever its type says.
@@ -74,7 +74,7 @@ void set_style(float scale) {
 
 Ui::Ui() {
     ImGui::CreateContext();
-    ImGui::GetIO().IniFilename = nullptr;  // the settings are the viewer's
+    ImGui::GetIO().IniFilename = nullptr;  // settings are the program's
     set_scale(1.0F);
 }
 
@@ -91,7 +91,7 @@ void Ui::set_scale(float scale) {
     }
 }
 
-void Ui::attach(app::Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count) {
+void Ui::attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count) {
     const vk::DescriptorPoolSize size{vk::DescriptorType::eCombinedImageSampler, 1};
     descriptor_pool_ = gpu.device().createDescriptorPoolUnique(vk::DescriptorPoolCreateInfo{
         .flags = vk::DescriptorPoolCreateFlagBits::eFreeDescriptorSet, .maxSets = 1}
@@ -126,4 +126,4 @@ void Ui::draw(vk::CommandBuffer commands) {
     ImGui_ImplVulkan_RenderDrawData(ImGui::GetDrawData(), commands);
 }
 
-}  // namespace quadtile::viewer
+}  // namespace quadtile::app

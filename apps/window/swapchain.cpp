@@ -1,13 +1,12 @@
 #include "swapchain.hpp"
 
-#include "canvas.hpp"
-#include "offscreen.hpp"
+#include "render_pass.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 
-namespace quadtile::viewer {
+namespace quadtile::app {
 
 namespace {
 
@@ -34,7 +33,7 @@ std::uint32_t choose_image_count(const vk::SurfaceCapabilitiesKHR& surface) {
 
 }  // namespace
 
-Swapchain::Swapchain(app::Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent)
+Swapchain::Swapchain(Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent)
     : gpu_(gpu),
       surface_(surface),
       format_(choose_format(gpu.physical_device(), surface)),
@@ -94,7 +93,7 @@ void Swapchain::make_images() {
         presented.view = device.createImageViewUnique({.image = image,
                                                        .viewType = vk::ImageViewType::e2D,
                                                        .format = format_.format,
-                                                       .subresourceRange = app::COLOUR_RANGE});
+                                                       .subresourceRange = COLOUR_RANGE});
         presented.framebuffer =
             device.createFramebufferUnique(vk::FramebufferCreateInfo{.renderPass = *render_pass_,
                                                                      .width = extent_.width,
@@ -154,4 +153,4 @@ bool Swapchain::show(const std::function<void(vk::CommandBuffer)>& draw) {
     return fits;
 }
 
-}  // namespace quadtile::viewer
+}  // namespace quadtile::app

@@ -1,12 +1,12 @@
-// Dear ImGui on the viewer's device: fonts, style, and its drawing.
+// Dear ImGui on a program's device: fonts, style, and its drawing.
 
 #pragma once
 
 #include "gpu.hpp"
 
-namespace quadtile::viewer {
+namespace quadtile::app {
 
-// The one context of Dear ImGui. Mouse and keys come from elsewhere (Window), or not at all.
+// The one context of Dear ImGui. Mouse and keys come from elsewhere (InputBackend), or not at all.
 class Ui {
  public:
     Ui();
@@ -20,7 +20,7 @@ class Ui {
     [[nodiscard]] float scale() const { return scale_; }
 
     // Starts to draw within render passes that are compatible with this one.
-    void attach(app::Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count);
+    void attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count);
     // Before the device goes; what it draws must have been drawn.
     void detach();
 
@@ -33,4 +33,4 @@ class Ui {
     vk::UniqueDescriptorPool descriptor_pool_;
 };
 
-}  // namespace quadtile::viewer
+}  // namespace quadtile::app
