@@ -1,5 +1,5 @@
-# What `cmake --install` and cpack take, in four components: quadtile_runtime (the program, shared libraries),
-# quadtile_viewer, quadtile_baker, and quadtile_development (headers, static libraries, what find_package and
+# What `cmake --install` and cpack take, in five components: quadtile_runtime (the program, shared libraries),
+# quadtile_viewer, quadtile_baker, quadtile_shadow_app, and quadtile_development (headers, static libraries, what find_package and
 # pkg-config read).
 
 include(CMakePackageConfigHelpers)
@@ -17,7 +17,9 @@ set(library_destinations
 set_target_properties(quadtile_reference PROPERTIES EXPORT_NAME reference)
 install(TARGETS quadtile_reference EXPORT quadtile-reference-targets ${library_destinations})
 install(TARGETS quadtile EXPORT quadtile-targets ${library_destinations})
-set(exports quadtile-reference-targets quadtile-targets)
+set_target_properties(quadtile_shadow PROPERTIES EXPORT_NAME shadow)
+install(TARGETS quadtile_shadow EXPORT quadtile-shadow-targets ${library_destinations})
+set(exports quadtile-reference-targets quadtile-targets quadtile-shadow-targets)
 if(TARGET quadtile_images)
     set_target_properties(quadtile_images PROPERTIES EXPORT_NAME images)
     install(TARGETS quadtile_images EXPORT quadtile-images-targets ${library_destinations})
@@ -35,14 +37,17 @@ endif()
 if(TARGET quadtile_bake)
     install(TARGETS quadtile_bake RUNTIME COMPONENT quadtile_baker)
 endif()
+if(TARGET quadtile_shadow_app)
+    install(TARGETS quadtile_shadow_app RUNTIME COMPONENT quadtile_shadow_app)
+endif()
 if(BUILD_SHARED_LIBS)
     # They find each other wherever the installation lies.
-    set_target_properties(quadtile PROPERTIES INSTALL_RPATH $ORIGIN)
+    set_target_properties(quadtile quadtile_shadow PROPERTIES INSTALL_RPATH $ORIGIN)
     if(TARGET quadtile_images)
         set_target_properties(quadtile_images PROPERTIES INSTALL_RPATH $ORIGIN)
     endif()
     file(RELATIVE_PATH libraries_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-    foreach(program quadtile_cli quadtile_viewer quadtile_bake)
+    foreach(program quadtile_cli quadtile_viewer quadtile_bake quadtile_shadow_app)
         if(TARGET ${program})
             set_target_properties(${program} PROPERTIES INSTALL_RPATH $ORIGIN/${libraries_from_program})
         endif()
@@ -59,10 +64,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/include/ ${PROJECT_BINARY_DIR}/inclu
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${development}
     FILES_MATCHING ${headers_left_out} PATTERN *.hpp PATTERN *.h)
 # Of the headers in C++ and GLSL those that the public ones include or name.
-foreach(header budget dirty_blocks language limits mip quadtree tile_list)
+foreach(header budget dirty_blocks language limits mip quadtree shadow tile_list)
     install(FILES ${PROJECT_SOURCE_DIR}/kernels/shared/quadtile/${header}.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quadtile ${development})
 endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/kernels/shared/quadtile/shadow_lookup.glsl
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quadtile ${development})
 
 # Static libraries leave to their users what shared ones hold.
 set(QUADTILE_NEEDS_SHADERC OFF)
@@ -107,7 +114,7 @@ set(images_dependencies "")
 if(QUADTILE_IMAGES_NEED_OPENEXR)
     set(images_dependencies ", OpenEXR")
 endif()
-set(packages quadtile quadtile-reference)
+set(packages quadtile quadtile-reference quadtile-shadow)
 if(TARGET quadtile_images)
     list(APPEND packages quadtile-images)
 endif()

@@ -1,5 +1,5 @@
 # cpack, in builds of shared libraries: the Debian packages quadtile (program and libraries), quadtile-viewer,
-# quadtile-baker and quadtile-dev, for the distribution that they are built on.
+# quadtile-baker, quadtile-shadow and quadtile-dev, for the distribution that they are built on.
 
 set(CPACK_PACKAGE_CONTACT "the quadtile authors <quadtile@authors.invalid>")
 set(CPACK_STRIP_FILES ON)
@@ -10,11 +10,15 @@ endif()
 if(TARGET quadtile_bake)
     list(APPEND CPACK_COMPONENTS_ALL quadtile_baker)
 endif()
+if(TARGET quadtile_shadow_app)
+    list(APPEND CPACK_COMPONENTS_ALL quadtile_shadow_app)
+endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 # Where dpkg-shlibdeps finds our own libraries, which the package quadtile brings.
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib ${PROJECT_BINARY_DIR}/lib/images)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS
+    ${PROJECT_BINARY_DIR}/lib ${PROJECT_BINARY_DIR}/lib/images ${PROJECT_BINARY_DIR}/lib/shadow)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_NAME quadtile)
 set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_SECTION graphics)
@@ -36,4 +40,9 @@ set(CPACK_DEBIAN_QUADTILE_BAKER_PACKAGE_SECTION graphics)
 set(CPACK_DEBIAN_QUADTILE_BAKER_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_QUADTILE_BAKER_PACKAGE_DEPENDS "quadtile (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_QUADTILE_BAKER_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
+set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_NAME quadtile-shadow)
+set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_SECTION graphics)
+set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_DEPENDS "quadtile (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
 include(CPack)

@@ -555,6 +555,9 @@ VkQueue Device::queue() const noexcept {
 std::uint32_t Device::queue_family() const noexcept {
     return context_->queue_family;
 }
+bool Device::debug_utils() const noexcept {
+    return context_->debug_utils;
+}
 void Device::save_pipeline_cache() const {
     context_->pipeline_cache.save();
 }

@@ -34,3 +34,6 @@ fi
 if compgen -G "$directory/quadtile-baker_*.deb" >/dev/null; then
     check quadtile-baker quadtile libtinygltf2d libvulkan1
 fi
+if compgen -G "$directory/quadtile-shadow_*.deb" >/dev/null; then
+    check quadtile-shadow quadtile libglfw3 libtinygltf2d libvulkan1
+fi

@@ -48,6 +48,9 @@ Owned<Handle> make(VkDevice device, const char* call,
 }
 
 VkDeviceSize texel_size_bytes_of(VkFormat format) {
+    if (format == VK_FORMAT_R32_UINT) {
+        return sizeof(std::uint32_t);
+    }
     for (const TexelFormat candidate :
          {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::d32_float,
           TexelFormat::r16_unorm, TexelFormat::r8_unorm, TexelFormat::d16_unorm,

@@ -6,16 +6,15 @@
 #include <quadtile/texel_encoding.h>
 #include <quadtile/tile_list.h>
 
-#include <gtest/gtest.h>
+#include "spirv_layout.hpp"
 
-#include <cstddef>
-#include <cstring>
-#include <map>
-#include <span>
-#include <string>
+#include <gtest/gtest.h>
 
 namespace quadtile {
 namespace {
+
+using test::Offsets;
+using test::offsets_in;
 
 constexpr std::uint32_t PYRAMID[] = {
 #include "pyramid.spv.inc"
@@ -32,51 +31,6 @@ constexpr std::uint32_t DOWNSAMPLE_COLOURS[] = {
 constexpr std::uint32_t SUBTREE[] = {
 #include "subtree.spv.inc"
 };
-
-using Offsets = std::map<std::string, std::uint32_t>;  // by the member's name
-
-// A string literal of SPIR-V: bytes, ended by 0.
-std::string literal(std::span<const std::uint32_t> words) {
-    std::string text(words.size_bytes(), '\0');
-    std::memcpy(text.data(), words.data(), words.size_bytes());
-    return {text.c_str()};
-}
-
-// Offsets of the members of every struct with offsets (SPIR-V 1.5, sections 3.42.2 and 3.42.3). A
-// struct without (a variable's copy) has the same name; it is passed over.
-std::map<std::string, Offsets> offsets_in(std::span<const std::uint32_t> module) {
-    constexpr std::uint32_t HEADER_WORDS = 5;
-    constexpr std::uint32_t OP_NAME = 5;
-    constexpr std::uint32_t OP_MEMBER_NAME = 6;
-    constexpr std::uint32_t OP_MEMBER_DECORATE = 72;
-    constexpr std::uint32_t DECORATION_OFFSET = 35;
-    std::map<std::uint32_t, std::string> names;
-    std::map<std::uint32_t, std::map<std::uint32_t, std::string>> member_names;
-    std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> member_offsets;
-    for (std::size_t i = HEADER_WORDS; i < module.size();) {
-        const std::uint32_t length = module[i] >> 16U;
-        const std::uint32_t opcode = module[i] & 0xffffU;
-        const auto words = module.subspan(i, length);
-        if (opcode == OP_NAME) {
-            names[words[1]] = literal(words.subspan(2));
-        } else if (opcode == OP_MEMBER_NAME) {
-            member_names[words[1]][words[2]] = literal(words.subspan(3));
-        } else if (opcode == OP_MEMBER_DECORATE && words[3] == DECORATION_OFFSET) {
-            member_offsets[words[1]][words[2]] = words[4];
-        }
-        i += length;
-    }
-    std::map<std::string, Offsets> result;
-    for (const auto& [id, offsets] : member_offsets) {
-        for (const auto& [member, offset] : offsets) {
-            result[names[id]][member_names[id][member]] = offset;
-        }
-    }
-    return result;
-}
-
-#define EXPECT_MEMBER(offsets, Struct, member) \
-    EXPECT_EQ(offsets.at(#member), offsetof(Struct, member)) << #Struct "." #member
 
 TEST(SharedStructs, TileAndHeader) {
     const auto structs = offsets_in(SUBTREE);

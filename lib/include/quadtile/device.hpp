@@ -174,6 +174,8 @@ class QUADTILE_API Device {
     [[nodiscard]] VkQueue queue() const noexcept;
     /// Of the queue: command buffers to record into are of pools of this family.
     [[nodiscard]] std::uint32_t queue_family() const noexcept;
+    /// Whether VK_EXT_debug_utils is enabled, so that objects can be named for frame debuggers.
+    [[nodiscard]] bool debug_utils() const noexcept;
     /// The loader's entry point, for callers that make Vulkan calls of their own.
     [[nodiscard]] PFN_vkGetInstanceProcAddr get_instance_proc_addr() const noexcept;
 

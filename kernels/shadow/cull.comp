@@ -1,0 +1,91 @@
+// Which objects are drawn in which slots: draws with instances.
+// CPU twin: reference::ShadowFitter::cull; instances of different objects lie there in any order here.
+//
+// Dispatch: workgroups of 64 threads, a thread for each object and for each of max_tiles.
+// Bindings: bindings.glsl, and set 1 below; reads tiles and their list `render`.
+// Memory order: places among the instances are taken by an atomic; each thread writes its own.
+// Source: docs/shadows.md, "Culling".
+#version 460
+#include "bindings.glsl"
+
+const uint GROUP = 64;
+layout(local_size_x = GROUP) in;
+
+struct DrawIndexedIndirectCommand {
+    uint index_count;
+    uint instance_count;
+    uint first_index;
+    int vertex_offset;
+    uint first_instance;
+};
+
+layout(set = 1, binding = 0, std430) readonly buffer Objects { ShadowObject objects[]; };
+layout(set = 1, binding = 1, std430) writeonly buffer Draws { DrawIndexedIndirectCommand draws[]; };
+layout(set = 1, binding = 2, std430) writeonly buffer Instances { uint instances[]; };
+
+shared ShadowTile staged[GROUP];
+shared uint staged_index[GROUP];
+
+// Counts, or writes from `place` on, the tiles of `render` that show the object. To be called by all threads.
+uint visit_tiles(ShadowObject object, bool writes, uint place) {
+    const uint thread = gl_LocalInvocationIndex;
+    const uint render_count = header.render_count;
+    uint visited = 0;
+    uint light = SHADOW_NONE;
+    ShadowBounds bounds;
+    bounds.low_x = 0.0;
+    bounds.low_y = 0.0;
+    bounds.high_x = 0.0;
+    bounds.high_y = 0.0;
+    for (uint first = 0; first < render_count; first += GROUP) {
+        barrier();
+        if (first + thread < render_count) {
+            staged_index[thread] = lists[list_word(LIST_RENDER, first + thread)];
+            staged[thread] = tiles[staged_index[thread]];
+        }
+        barrier();
+        const uint count = min(GROUP, render_count - first);
+        for (uint i = 0; i < count; ++i) {
+            const uint tile_light = staged[i].node >> 16;
+            if (tile_light != light) {
+                light = tile_light;
+                bounds = shadow_bounds(parameters, frame.lights[light], object);
+            }
+            if ((object.light_mask & (1U << light)) != 0 &&
+                shadow_overlaps(parameters, bounds, staged[i])) {
+                if (writes) {
+                    instances[place + visited] = staged_index[i];
+                }
+                ++visited;
+            }
+        }
+    }
+    return visited;
+}
+
+void main() {
+    const uint index = gl_GlobalInvocationID.x;
+    if (index < header.render_count) {
+        instances[index] = lists[list_word(LIST_RENDER, index)];
+    }
+    ShadowObject object = objects[min(index, object_count - 1)];
+    if (index >= object_count) {
+        object.light_mask = 0;
+    }
+    const uint count = visit_tiles(object, false, 0);
+    uint place = 0;
+    if (count > 0) {
+        place = parameters.max_tiles + atomicAdd(header.instances, count);
+    }
+    const bool finds_room = place + count <= instance_capacity;
+    visit_tiles(object, count > 0 && finds_room, place);
+    if (index < object_count) {
+        DrawIndexedIndirectCommand draw;
+        draw.index_count = object.index_count;
+        draw.instance_count = finds_room ? count : header.render_count;
+        draw.first_index = object.first_index;
+        draw.vertex_offset = object.vertex_offset;
+        draw.first_instance = finds_room ? place : 0;
+        draws[index] = draw;
+    }
+}

@@ -1,0 +1,40 @@
+// The threshold of each node, under the factor that was chosen: for Threshold::bound_monotone_map.
+// CPU twin: node_thresholds of lib/shadow/reference/shadow_fitter.cpp.
+//
+// Dispatch: workgroups of 256 threads, a thread for each node of level 1 and above (levels_below_root), and one for
+// four texels, which all have the same threshold; lights as z.
+// Bindings: bindings.glsl; reads the header's factor and the page table of the last frame, writes thresholds.
+// Memory order: each thread writes words of its own.
+// Source: docs/shadows.md, step 5. A node that was split has ancestors that were, too, and merge_ratio is above
+// 1/2, so no node's threshold is larger than its children's.
+#version 460
+#include "bindings.glsl"
+
+layout(local_size_x = 256) in;
+
+layout(set = 0, binding = 9, std430) writeonly buffer ThresholdQuads { vec4 threshold_quads[]; };
+
+void main() {
+    const uint top = parameters.map_levels;
+    const uint extent = 1U << top;
+    const uint light = gl_WorkGroupID.z;
+    const uint i = gl_GlobalInvocationID.x;
+    const uint quads = extent * extent / 4;
+    if (i < quads) {
+        const float threshold =
+            scaled_threshold(shadow_split_threshold(parameters, 0, false), header.factor_index);
+        threshold_quads[light * quads + i] = vec4(threshold);
+        return;
+    }
+    const uint node_index = i - quads;
+    if (node_index >= first_node(top)) {
+        return;
+    }
+    const uint below_root = levels_below_root(node_index);
+    const uint level = top - below_root;
+    const uvec2 node = node_position(node_index - first_node(below_root));
+    const float threshold =
+        shadow_split_threshold(parameters, level, was_split(level, node, light));
+    thresholds[threshold_map_index(extent, extent, parameters.lights, level, node.x, node.y, light)] =
+        scaled_threshold(threshold, header.factor_index);
+}

@@ -1,0 +1,231 @@
+/// \file
+/// Looking up shadows in the maps of ShadowFitter (quadtile/shadow.hpp), in GLSL 4.60 of any stage.
+///
+/// The shader that includes this file enables GL_GOOGLE_include_directive and defines before
+///
+///     SHADOW_SET         the descriptor set of what is declared here
+///     SHADOW_BINDING     the first of four bindings:
+///       + 0  storage buffer: the ShadowFrame at Requirements::frame_offset_bytes
+///       + 1  storage buffer: the tiles at Requirements::tiles_offset_bytes
+///       + 2  combined image sampler: the page table, all layers, in layout GENERAL; its image needs
+///            usage SAMPLED; the sampler does not matter
+///       + 3  combined image sampler: the atlas, a depth image or R32_SFLOAT, in the layout that it
+///            is written for; a sampler without filtering, clamped to the edge
+///     SHADOW_PARAMETERS  an expression of type ShadowParameters: those of shadow_parameters, from
+///                        push constants or a buffer; where that is declared by the same shader,
+///                        it includes quadtile/shadow.h before
+///
+/// Before: what ShadowFitter::record has written, and the atlas, visible to SHADER_READ in the
+/// shader's stage. The atlas has depths from 0 near the light to 1 far, drawn with the crop
+/// matrices and without depth bias: acne is avoided here, see ShadowPlane.
+///
+/// No extensions, derivatives or control flow that must be uniform.
+
+#ifndef QUADTILE_SHADOW_LOOKUP_GLSL
+#define QUADTILE_SHADOW_LOOKUP_GLSL
+
+#ifndef SHADOW_SET
+#error "quadtile/shadow_lookup.glsl: define SHADOW_SET, the descriptor set of its four bindings"
+#endif
+#ifndef SHADOW_BINDING
+#error "quadtile/shadow_lookup.glsl: define SHADOW_BINDING, the first of its four bindings"
+#endif
+#ifndef SHADOW_PARAMETERS
+#error "quadtile/shadow_lookup.glsl: define SHADOW_PARAMETERS, an expression of type ShadowParameters"
+#endif
+
+#include "shadow.h"
+
+layout(std430, set = SHADOW_SET, binding = SHADOW_BINDING) readonly buffer ShadowFrameBuffer {
+    ShadowFrame shadow_frame;
+};
+layout(std430, set = SHADOW_SET, binding = SHADOW_BINDING + 1) readonly buffer ShadowTileBuffer {
+    ShadowTile shadow_tiles[];
+};
+layout(set = SHADOW_SET, binding = SHADOW_BINDING + 2) uniform usampler2DArray shadow_page_table;
+layout(set = SHADOW_SET, binding = SHADOW_BINDING + 3) uniform sampler2D shadow_atlas;
+
+// ---- Bias
+
+/// How far the receiving plane is lifted along its normal before it is compared, in shadow texels:
+/// what is lost where vertices are snapped to a grid, and where surfaces meet. Less brings shadows
+/// into corners that have none, more brings light under edges; so both are about the same.
+#ifndef SHADOW_LIFT_TEXELS
+#define SHADOW_LIFT_TEXELS 0.5
+#endif
+/// And towards the light, in units of depth: some units in the last place of a depth.
+#ifndef SHADOW_LIFT_DEPTH
+#define SHADOW_LIFT_DEPTH 5e-7
+#endif
+/// Planes are taken as not steeper to the light than by this cosine.
+const float SHADOW_LEAST_COSINE = 1.0 / 64.0;
+
+// ---- Planes
+
+/// A surface that receives shadows, in a light's clip space after the division by w. There, too, it
+/// is a plane, so its depth is known at each texel that it is compared with: whatever the slope, it
+/// does not shadow itself.
+struct ShadowPlane {
+    vec3 point;   ///< where the surface is: x and y from -1 to 1 in the map; depth
+    float w;      ///< in clip coordinates; not positive behind the light
+    vec2 slope;   ///< change of depth with x and y
+    float lift;   ///< change of depth, where x and y stay, by a unit of the world along the normal
+};
+
+/// Of the plane through a position in the world; `normal` is of length 1 and that of the geometry.
+ShadowPlane shadow_plane(mat4 clip_from_world, vec3 position, vec3 normal) {
+    const vec4 clip = clip_from_world * vec4(position, 1.0);
+    const vec3 point = clip.xyz / clip.w;
+    const vec3 axis = abs(normal.x) < 0.7 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0);
+    const vec3 tangent = normalize(cross(normal, axis));
+
+    // How the point moves with the position: along two tangents and the normal.
+    const mat3x4 directions =
+        clip_from_world * mat3x4(vec4(tangent, 0.0), vec4(cross(normal, tangent), 0.0),
+                                 vec4(normal, 0.0));
+    const vec3 a = (directions[0].xyz - point * directions[0].w) / clip.w;
+    const vec3 b = (directions[1].xyz - point * directions[1].w) / clip.w;
+    const vec3 up = (directions[2].xyz - point * directions[2].w) / clip.w;
+
+    const float area = a.x * b.y - a.y * b.x;
+    const float least = 0.5 * SHADOW_LEAST_COSINE * (dot(a.xy, a.xy) + dot(b.xy, b.xy));
+    const float divisor = area < 0.0 ? min(area, -least) : max(area, least);
+
+    ShadowPlane plane;
+    plane.point = point;
+    plane.w = clip.w;
+    plane.slope = vec2(a.z * b.y - b.z * a.y, b.z * a.x - a.z * b.x) / divisor;
+    plane.lift = -abs(up.z - dot(plane.slope, up.xy));
+    return plane;
+}
+
+// ---- Points
+
+/// A place in the atlas, and what to compare there.
+struct ShadowPoint {
+    bool is_inside;      ///< the map; all else counts only where it is
+    float outside;       ///< light where it is not: 1 for parallel light, else 0
+    uint tile;           ///< of the list
+    uint level;          ///< of the tile
+    vec2 texel;          ///< of the atlas: 0.5 is the centre of the first
+    float depth;         ///< of the receiver, lifted
+    vec2 slope;          ///< change of depth from texel to texel
+    float texel_extent;  ///< of the atlas, in units of the world
+};
+
+/// Lifts a plane, and measures it in texels of the atlas. `texels` is how many of them there are for
+/// a unit of x and y of the plane's clip space, `texel` where its point lies.
+ShadowPoint shadow_point_of_plane(ShadowPlane plane, vec2 texels, vec2 texel, float texel_extent) {
+    ShadowPoint point;
+    point.is_inside = true;
+    point.outside = 0.0;
+    point.tile = SHADOW_NONE;
+    point.level = 0;
+    point.texel = texel;
+    point.depth = clamp(plane.point.z, 0.0, 1.0) +
+                  plane.lift * (SHADOW_LIFT_TEXELS * texel_extent) - SHADOW_LIFT_DEPTH;
+    point.slope = plane.slope / texels;
+    point.texel_extent = texel_extent;
+    return point;
+}
+
+/// A light's matrix of the frame.
+mat4 shadow_clip_from_world(uint light) {
+    mat4 matrix;
+    for (int column = 0; column < 4; ++column) {
+        for (int row = 0; row < 4; ++row) {
+            matrix[column][row] = shadow_frame.lights[light].clip_from_world[4 * column + row];
+        }
+    }
+    return matrix;
+}
+
+/// Where a position of the world finds its shadow from a light. `normal` is of length 1 and that of
+/// the geometry: normals that are interpolated or come from a texture bring acne.
+ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
+    const ShadowPlane plane = shadow_plane(shadow_clip_from_world(light), position, normal);
+    const float perspective = shadow_frame.lights[light].perspective;
+    ShadowPoint point;
+    point.is_inside = false;
+    point.outside = 1.0 - perspective;
+    const bool is_before = plane.w > 0.0 && (perspective == 0.0 || plane.point.z >= 0.0);
+    if (!is_before || any(greaterThan(abs(plane.point.xy), vec2(1.0)))) {
+        return point;
+    }
+
+    const float map_extent = float(1U << SHADOW_PARAMETERS.map_levels);
+    const float atlas_extent = float(1U << SHADOW_PARAMETERS.atlas_levels);
+    const ivec2 map_texel = min(ivec2((plane.point.xy * 0.5 + 0.5) * map_extent),
+                                ivec2(int(map_extent) - 1));
+    const uint page = texelFetch(shadow_page_table, ivec3(map_texel, int(light)), 0).x;
+    const ShadowTile tile = shadow_tiles[shadow_page_tile(page)];
+
+    // The core's edges, since what is computed here and there is not rounded alike.
+    const vec2 slot = vec2(tile.slot & 0xffffU, tile.slot >> 16);
+    const float gutter = float(SHADOW_PARAMETERS.gutter);
+    const float slot_extent =
+        float(shadow_slot_extent(SHADOW_PARAMETERS.tile_extent, tile.state & 0xffU));
+    const float texels = 0.5 * tile.crop_scale * atlas_extent;
+    const vec2 crop = vec2(tile.crop_x, tile.crop_y);
+    const vec2 texel = (tile.crop_scale * plane.point.xy + crop) * (0.5 * atlas_extent) +
+                       0.5 * atlas_extent;
+    const float map_texel_extent = shadow_frame.lights[light].texel_extent *
+                                   mix(1.0, plane.w, perspective);
+
+    point = shadow_point_of_plane(plane, vec2(texels),
+                                  clamp(texel, slot + gutter, slot + slot_extent - gutter),
+                                  map_texel_extent * map_extent / (2.0 * texels));
+    point.tile = shadow_page_tile(page);
+    point.level = shadow_page_level(page);
+    return point;
+}
+
+// ---- Light
+
+/// 1 where the light reaches a point by the nearest texel of the atlas, else 0.
+float shadow_nearest(ShadowPoint point) {
+    if (!point.is_inside) {
+        return point.outside;
+    }
+    const ivec2 nearest = ivec2(floor(point.texel));
+    const float depth = point.depth + dot(point.slope, vec2(nearest) + 0.5 - point.texel);
+    return depth <= texelFetch(shadow_atlas, nearest, 0).x ? 1.0 : 0.0;
+}
+
+/// The light that reaches a point, 0 to 1: the mean of 3 x 3 bilinear comparisons. Reads two texels
+/// to each side: needs ShadowOptions::gutter 2.
+float shadow_filtered(ShadowPoint point) {
+    if (!point.is_inside) {
+        return point.outside;
+    }
+    const vec2 atlas_extent = vec2(textureSize(shadow_atlas, 0));
+    const vec2 base = floor(point.texel - 0.5);
+    const vec2 f = point.texel - 0.5 - base;
+    float light = 0.0;
+    for (int i = 0; i < 4; ++i) {
+        const vec2 part = vec2(i & 1, i >> 1);
+        const vec2 corner = base + 2.0 * part;  // of four texels
+        const vec4 stored = textureGather(shadow_atlas, corner / atlas_extent);
+        // In the order of a gather: left below, right below, right above, left above.
+        const float middle = point.depth + dot(point.slope, corner - point.texel);
+        const vec4 depths = middle + 0.5 * (point.slope.x * vec4(-1.0, 1.0, 1.0, -1.0) +
+                                            point.slope.y * vec4(1.0, 1.0, -1.0, -1.0));
+        const vec2 low = mix(1.0 - f, vec2(1.0), part);  // weights
+        const vec2 high = mix(vec2(1.0), f, part);
+        light += dot(vec4(lessThanEqual(depths, stored)),
+                     vec4(low.x * high.y, high.x * high.y, high.x * low.y, low.x * low.y));
+    }
+    return light / 9.0;
+}
+
+/// shadow_nearest of shadow_point.
+float shadow_nearest(uint light, vec3 position, vec3 normal) {
+    return shadow_nearest(shadow_point(light, position, normal));
+}
+
+/// shadow_filtered of shadow_point.
+float shadow_filtered(uint light, vec3 position, vec3 normal) {
+    return shadow_filtered(shadow_point(light, position, normal));
+}
+
+#endif

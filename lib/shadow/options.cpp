@@ -1,0 +1,138 @@
+#include <quadtile/error.hpp>
+#include <quadtile/shadow.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <sstream>
+#include <string>
+
+namespace quadtile {
+
+namespace {
+
+constexpr std::uint32_t LEAST_MAP_EXTENT = 16;
+constexpr std::uint32_t LARGEST_MAP_EXTENT = 4096;
+constexpr std::uint32_t MOST_MAP_TEXELS = 1U << 23;
+constexpr std::uint32_t LEAST_TILE_EXTENT = 64;
+constexpr std::uint32_t LARGEST_TILE_EXTENT = 1024;
+constexpr std::uint32_t LARGEST_ATLAS_EXTENT = 16384;
+constexpr std::uint32_t MOST_ATLAS_PAGES = 128;   // along a side
+constexpr std::uint32_t LEAST_GUTTER_PARTS = 32;  // of tile_extent
+constexpr std::uint32_t MOST_TILES = 65535;
+constexpr float LEAST_MERGE_RATIO = 0.5F;
+constexpr float MOST_RESOLUTION_SCALE = 64.0F;
+constexpr float LEAST_FILL = 0.1F;
+constexpr float MOST_DECAY = 0.99F;
+constexpr float MOST_STRETCH = 1024.0F;
+
+std::uint32_t levels_of(std::uint32_t extent) {
+    return static_cast<std::uint32_t>(std::countr_zero(extent));
+}
+
+// "max_tiles is 0, but must be ..."
+template <typename Value>
+[[noreturn]] void refuse(const char* member, Value value, const std::string& range) {
+    std::ostringstream message;
+    message << "ShadowOptions::" << member << " is " << value << ", but must be " << range;
+    throw Error(ErrorCode::invalid_argument, message.str());
+}
+
+std::string from_to(std::uint32_t least, std::uint32_t most) {
+    return std::to_string(least) + " to " + std::to_string(most);
+}
+
+void check_number(const char* member, std::uint32_t value, std::uint32_t least, std::uint32_t most,
+                  const std::string& reason = {}) {
+    if (value < least || value > most) {
+        refuse(member, value, from_to(least, most) + reason);
+    }
+}
+
+void check_extent(const char* member, std::uint32_t value, std::uint32_t least, std::uint32_t most,
+                  const std::string& reason = {}) {
+    if (!std::has_single_bit(value) || value < least || value > most) {
+        refuse(member, value, "a power of two, " + from_to(least, most) + reason);
+    }
+}
+
+void check_map_texels(const ShadowOptions& options) {
+    const std::uint32_t layer_texels = options.map_extent * options.map_extent;
+    if (options.lights > MOST_MAP_TEXELS / layer_texels) {
+        const std::uint32_t texels = MOST_MAP_TEXELS / std::bit_ceil(options.lights);
+        const std::uint32_t most = 1U << (levels_of(texels) / 2);
+        refuse("map_extent", options.map_extent,
+               std::to_string(most) + " or less for " + std::to_string(options.lights) +
+                   (options.lights == 1 ? " light" : " lights") +
+                   " (2^23 texels at most in all layers together)");
+    }
+}
+
+void check_atlas(const ShadowOptions& options) {
+    const std::uint32_t most =
+        std::min(MOST_ATLAS_PAGES * options.tile_extent, LARGEST_ATLAS_EXTENT);
+    check_extent("atlas_extent", options.atlas_extent, options.tile_extent, most,
+                 " (tile_extent is " + std::to_string(options.tile_extent) +
+                     ": the atlas must hold a tile, and 128 of them along a side at most)");
+}
+
+void check_quality(const ShadowOptions& options) {
+    if (!(options.merge_ratio > LEAST_MERGE_RATIO && options.merge_ratio <= 1.0F)) {
+        refuse("merge_ratio", options.merge_ratio, "above 0.5 and at most 1 (no hysteresis)");
+    }
+    if (!(options.atlas_fill >= LEAST_FILL && options.atlas_fill <= 1.0F)) {
+        refuse("atlas_fill", options.atlas_fill, "0.1 to 1 (all of it)");
+    }
+    if (!(options.importance_decay >= 0.0F && options.importance_decay <= MOST_DECAY)) {
+        refuse("importance_decay", options.importance_decay, "0 (nothing is kept) to 0.99");
+    }
+    if (!(options.resolution_scale >= 1.0F / MOST_RESOLUTION_SCALE &&
+          options.resolution_scale <= MOST_RESOLUTION_SCALE)) {
+        refuse("resolution_scale", options.resolution_scale, "1/64 to 64");
+    }
+    if (!(options.max_stretch >= 1.0F && options.max_stretch <= MOST_STRETCH)) {
+        refuse("max_stretch", options.max_stretch, "1 to 1024");
+    }
+}
+
+}  // namespace
+
+void check_shadow_options(const ShadowOptions& options) {
+    check_number("lights", options.lights, 1, SHADOW_MAX_LIGHTS);
+    check_extent("map_extent", options.map_extent, LEAST_MAP_EXTENT, LARGEST_MAP_EXTENT);
+    check_map_texels(options);
+    check_extent("tile_extent", options.tile_extent, LEAST_TILE_EXTENT, LARGEST_TILE_EXTENT);
+    check_atlas(options);
+    check_number("gutter", options.gutter, 1, options.tile_extent / LEAST_GUTTER_PARTS - 1,
+                 " (less than a thirty-secondth of tile_extent, which is " +
+                     std::to_string(options.tile_extent) + ")");
+    check_number("max_tiles", options.max_tiles, options.lights, MOST_TILES,
+                 " (each light has a tile at least)");
+    check_quality(options);
+}
+
+ShadowParameters shadow_parameters(const ShadowOptions& options) {
+    check_shadow_options(options);
+    ShadowParameters parameters{};
+    parameters.lights = options.lights;
+    parameters.map_levels = levels_of(options.map_extent);
+    parameters.atlas_levels = levels_of(options.atlas_extent);
+    parameters.tile_extent = options.tile_extent;
+    parameters.gutter = options.gutter;
+    parameters.max_tiles = options.max_tiles;
+    parameters.max_cells =
+        std::max(SHADOW_PAGE_CELLS,
+                 static_cast<std::uint32_t>(options.atlas_fill *
+                                            static_cast<float>(shadow_atlas_cells(parameters))));
+    parameters.least_area = 1.0F / (options.max_stretch + 1.0F / options.max_stretch);
+    parameters.resolution_scale = options.resolution_scale;
+    parameters.importance_decay = options.importance_decay;
+    for (std::uint32_t c = 0; c < SHADOW_CLASSES; ++c) {
+        parameters.cores[c] =
+            static_cast<float>(shadow_slot_extent(options.tile_extent, c) - 2 * options.gutter);
+        parameters.kept_cores[c] = parameters.cores[c] * options.merge_ratio;
+    }
+    return parameters;
+}
+
+}  // namespace quadtile

@@ -1,0 +1,203 @@
+#include <quadtile/error.hpp>
+#include <quadtile/shadow.hpp>
+
+#include "matrices.hpp"
+
+#include <limits>
+#include <numbers>
+#include <sstream>
+
+namespace quadtile {
+
+namespace {
+
+using namespace shadow;
+
+[[noreturn]] void refuse(const std::string& message) {
+    throw Error(ErrorCode::invalid_argument, message);
+}
+
+struct Axes {
+    Vector x;
+    Vector y;
+    Vector forward;
+};
+
+// Those of a light: they depend on its direction alone.
+Axes axes_along(const std::array<float, 3>& direction) {
+    check_finite(direction, "the direction of the light");
+    Vector forward = vector(direction);
+    const double size = length(forward);
+    if (size == 0.0) {
+        refuse("the direction of the light has length 0; give it one");
+    }
+    for (double& component : forward) {
+        component /= size;
+    }
+    // The axis of the world that is farthest from the direction.
+    std::size_t farthest = 0;
+    for (std::size_t i = 1; i < 3; ++i) {
+        farthest = std::abs(forward[i]) < std::abs(forward[farthest]) ? i : farthest;
+    }
+    Vector axis{};
+    axis[farthest] = 1.0;
+    Vector x = cross(axis, forward);
+    const double x_size = length(x);
+    for (double& component : x) {
+        component /= x_size;
+    }
+    return {x, cross(forward, x), forward};
+}
+
+struct Range {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+
+    [[nodiscard]] double size() const { return high - low; }
+    void add(double value) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+};
+
+Range range_along(const Vector& axis, const ShadowBox& box) {
+    Range range;
+    for (unsigned corner = 0; corner < 8; ++corner) {
+        range.add(dot(axis, linear_part(corner_of(box, corner))));
+    }
+    return range;
+}
+
+constexpr double EIGHTH = 1.0 / 8;
+constexpr double MARGIN = 1.0 / 64;  // of the extent, at each end
+
+// The least power of two that has room for so much wherever it begins in an eighth.
+double snapped_extent(double size) {
+    return std::exp2(std::ceil(std::log2(size / (1.0 - EIGHTH - 2.0 * MARGIN))));
+}
+
+// Where an extent begins that holds what begins at `low`.
+double snapped_origin(double low, double extent) {
+    const double step = extent * EIGHTH;
+    return std::floor((low - extent * MARGIN) / step) * step;
+}
+
+void check_box(const ShadowBox& box) {
+    check_finite(box.low, "the low corner of the box");
+    check_finite(box.high, "the high corner of the box");
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (box.low[i] > box.high[i]) {
+            std::ostringstream message;
+            message << "the box is inside out: its "
+                    << "xyz"[i] << " begins at " << box.low[i] << " and ends at " << box.high[i]
+                    << "; swap them";
+            refuse(message.str());
+        }
+    }
+}
+
+// What a flat box counts as, so that floats can still tell its ends apart.
+double least_size(const ShadowBox& box) {
+    double size = 0.0;
+    double farthest = 0.0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        size = std::max(size, double{box.high[i]} - box.low[i]);
+        farthest =
+            std::max({farthest, std::abs(double{box.low[i]}), std::abs(double{box.high[i]})});
+    }
+    return std::max({size / 1024.0, farthest / 65536.0, 0x1p-60});
+}
+
+ShadowProjection projection(const Matrix& clip_from_world) {
+    ShadowProjection result{shadow_matrix(clip_from_world)};
+    check_finite(result.clip_from_world, "the matrix of the light, as it follows from these,");
+    return result;
+}
+
+// A row of a matrix: what `axis` measures of a point, times `scale`, plus `offset`.
+Vector4 row_of(const Vector& axis, double scale, double offset) {
+    return {axis[0] * scale, axis[1] * scale, axis[2] * scale, offset};
+}
+
+void check_spot(float angle_degrees, float nearest, float farthest) {
+    if (!(angle_degrees >= 0.1F && angle_degrees <= 170.0F)) {
+        refuse("the angle of the spot light is " + std::to_string(angle_degrees) +
+               " degrees; give it 0.1 to 170");
+    }
+    if (!(nearest > 0.0F && nearest < farthest && std::isfinite(farthest))) {
+        std::ostringstream message;
+        message << "the spot light reaches from " << nearest << " to " << farthest
+                << "; give distances that are finite, the first above 0 and the second above it";
+        refuse(message.str());
+    }
+}
+
+}  // namespace
+
+ShadowProjection directional_shadow_projection(const std::array<float, 3>& direction,
+                                               const ShadowBox& box) {
+    const Axes axes = axes_along(direction);
+    check_box(box);
+    const Range x = range_along(axes.x, box);
+    const Range y = range_along(axes.y, box);
+    const Range depth = range_along(axes.forward, box);
+    const double least = least_size(box);
+    const double extent = snapped_extent(std::max({x.size(), y.size(), least}));
+    const double depth_extent = snapped_extent(std::max(depth.size(), least));
+    const double scale = 2.0 / extent;
+    return projection({row_of(axes.x, scale, -1.0 - scale * snapped_origin(x.low, extent)),
+                       row_of(axes.y, scale, -1.0 - scale * snapped_origin(y.low, extent)),
+                       row_of(axes.forward, 1.0 / depth_extent,
+                              -snapped_origin(depth.low, depth_extent) / depth_extent),
+                       Vector4{0.0, 0.0, 0.0, 1.0}});
+}
+
+ShadowProjection spot_shadow_projection(const std::array<float, 3>& position,
+                                        const std::array<float, 3>& direction, float angle_degrees,
+                                        float nearest, float farthest) {
+    check_finite(position, "the position of the spot light");
+    const Axes axes = axes_along(direction);
+    check_spot(angle_degrees, nearest, farthest);
+    const Vector eye = vector(position);
+    const double scale = 1.0 / std::tan(0.5 * angle_degrees * (std::numbers::pi / 180.0));
+    const double depth_scale = farthest / (double{farthest} - nearest);
+    const double distance = dot(axes.forward, eye);  // along the direction
+    return projection({row_of(axes.x, scale, -scale * dot(axes.x, eye)),
+                       row_of(axes.y, scale, -scale * dot(axes.y, eye)),
+                       row_of(axes.forward, depth_scale, -depth_scale * (distance + nearest)),
+                       row_of(axes.forward, 1.0, -distance)});
+}
+
+ShadowRectangle shadow_rectangle(const ShadowProjection& light, std::uint32_t light_index,
+                                 std::uint32_t map_extent, const ShadowBox& box) {
+    const Matrix clip_from_world = matrix(light.clip_from_world);
+    Range columns;
+    Range rows;
+    unsigned behind = 0;    // the light, of the corners
+    bool is_before = true;  // false also where a number is NaN
+    for (unsigned corner = 0; corner < 8; ++corner) {
+        const Vector4 clip = transform(clip_from_world, corner_of(box, corner));
+        behind += clip[3] <= 0.0 ? 1 : 0;
+        is_before = is_before && clip[3] > 0.0;
+        columns.add((clip[0] / clip[3] + 1.0) * 0.5 * map_extent);
+        rows.add((clip[1] / clip[3] + 1.0) * 0.5 * map_extent);
+    }
+    const ShadowRectangle nothing{light_index, 0, 0, 0, 0};
+    if (behind == 8) {
+        return nothing;
+    }
+    if (!is_before) {
+        return {light_index, 0, 0, map_extent, map_extent};
+    }
+    const auto texel = [&](double coordinate) {
+        return static_cast<std::uint32_t>(
+            std::clamp(coordinate, 0.0, static_cast<double>(map_extent)));
+    };
+    const ShadowRectangle rectangle{
+        light_index, texel(std::floor(columns.low) - 1.0), texel(std::floor(rows.low) - 1.0),
+        texel(std::floor(columns.high) + 2.0), texel(std::floor(rows.high) + 2.0)};
+    const bool is_empty = rectangle.x >= rectangle.end_x || rectangle.y >= rectangle.end_y;
+    return is_empty ? nothing : rectangle;
+}
+
+}  // namespace quadtile

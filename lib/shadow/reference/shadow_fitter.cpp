@@ -1,0 +1,521 @@
+// The twin of the kernels in kernels/shadow: docs/shadows.md step by step, in plain loops.
+
+#include <quadtile/error.hpp>
+#include <quadtile/reference.hpp>
+#include <quadtile/shadow.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace quadtile::reference {
+
+namespace {
+
+using Result = ShadowFitter::Result;
+
+std::uint32_t level_of(const ShadowTile& tile) {
+    return tile.node & 0xffU;
+}
+
+std::uint32_t light_of(const ShadowTile& tile) {
+    return tile.node >> 16U;
+}
+
+std::uint32_t x_of(const ShadowTile& tile) {
+    return tile.position & 0xffffU;
+}
+
+std::uint32_t y_of(const ShadowTile& tile) {
+    return tile.position >> 16U;
+}
+
+std::uint32_t class_of(const ShadowTile& tile) {
+    return tile.state & 0xffU;
+}
+
+bool has(const ShadowTile& tile, std::uint32_t state) {
+    return ((tile.state >> 8U) & state) != 0;
+}
+
+// ---- 1. Importance
+
+class DepthBuffer {
+ public:
+    DepthBuffer(const ShadowFrame& frame, std::span<const float> depth)
+        : frame_(frame), depth_(depth) {}
+
+    // Nothing where there is only background, and outside.
+    [[nodiscard]] std::optional<float> at(std::int64_t column, std::int64_t row) const {
+        if (column < 0 || row < 0 || column >= frame_.depth_width || row >= frame_.depth_height) {
+            return std::nullopt;
+        }
+        const float depth = depth_[static_cast<std::size_t>(row * frame_.depth_width + column)];
+        return depth == frame_.background_depth ? std::nullopt : std::optional(depth);
+    }
+
+    // How depth changes to the next pixel in a direction.
+    [[nodiscard]] float step(std::int64_t column, std::int64_t row, std::int64_t right,
+                             std::int64_t down) const {
+        const float here = *at(column, row);
+        const std::optional<float> last = at(column - right, row - down);
+        const std::optional<float> next = at(column + right, row + down);
+        if (last && next) {
+            return shadow_depth_step(here - *last, *next - here);
+        }
+        if (last) {
+            return here - *last;
+        }
+        return next ? *next - here : 0.0F;
+    }
+
+ private:
+    const ShadowFrame& frame_;
+    std::span<const float> depth_;
+};
+
+bool same_light(const ShadowLight& a, const ShadowLight& b) {
+    return std::ranges::equal(a.clip_from_world, b.clip_from_world, {}, bits_from_float,
+                              bits_from_float);
+}
+
+// What the maps begin with: what is left of the last frame.
+std::vector<float> faded_importance(const ShadowParameters& parameters, const Result& last,
+                                    const ShadowFrame& last_frame, const ShadowFrame& frame) {
+    const std::size_t texels = std::size_t{1} << (2 * parameters.map_levels);
+    std::vector<float> importance(texels * parameters.lights);
+    for (std::size_t i = 0; i < last.importance.size(); ++i) {
+        if (same_light(frame.lights[i / texels], last_frame.lights[i / texels])) {
+            importance[i] = shadow_faded(parameters, last.importance[i]);
+        }
+    }
+    return importance;
+}
+
+void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& frame,
+                        std::span<const float> depth, std::vector<float>& importance) {
+    const std::size_t extent = std::size_t{1} << parameters.map_levels;
+    const DepthBuffer depths(frame, depth);
+    for (std::uint32_t row = 0; row < frame.depth_height; ++row) {
+        for (std::uint32_t column = 0; column < frame.depth_width; ++column) {
+            const std::optional<float> here = depths.at(column, row);
+            if (!here) {
+                continue;
+            }
+            const float by_column = depths.step(column, row, 1, 0);
+            const float by_row = depths.step(column, row, 0, 1);
+            for (std::uint32_t light = 0; light < parameters.lights; ++light) {
+                const ShadowRequest request = shadow_request(parameters, frame.lights[light],
+                                                             column, row, *here, by_column, by_row);
+                if (request.inside != 0) {
+                    float& texel = importance[(light * extent + request.y) * extent + request.x];
+                    texel = std::max(texel, request.importance);
+                }
+            }
+        }
+    }
+}
+
+// ---- The last frame
+
+// What a node was in it.
+class LastFrame {
+ public:
+    LastFrame(const ShadowParameters& parameters, const Result& result)
+        : parameters_(parameters), result_(result) {}
+
+    [[nodiscard]] bool was_split(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                                 std::uint32_t light) const {
+        return exists() && shadow_page_level(page(level, x, y, light)) < level;
+    }
+
+    // Null where the node was no tile.
+    [[nodiscard]] const ShadowTile* tile(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                                         std::uint32_t light) const {
+        if (!exists() || shadow_page_level(page(level, x, y, light)) != level) {
+            return nullptr;
+        }
+        return &result_.tiles[shadow_page_tile(page(level, x, y, light))];
+    }
+
+    [[nodiscard]] std::uint32_t tile_class(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                                           std::uint32_t light) const {
+        const ShadowTile* const last = tile(level, x, y, light);
+        return last != nullptr ? class_of(*last) : 0;
+    }
+
+ private:
+    [[nodiscard]] bool exists() const { return result_.header.tiles > 0; }
+
+    // Of the node's first texel.
+    [[nodiscard]] std::uint32_t page(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                                     std::uint32_t light) const {
+        const std::size_t extent = std::size_t{1} << parameters_.map_levels;
+        const std::size_t column = std::size_t{x} << level;
+        const std::size_t row = std::size_t{y} << level;
+        return result_.page_table[(light * extent + row) * extent + column];
+    }
+
+    const ShadowParameters& parameters_;
+    const Result& result_;
+};
+
+// ---- 2 to 4. Pyramid and factor
+
+class FactorSearch {
+ public:
+    FactorSearch(const ShadowParameters& parameters, const LastFrame& last,
+                 const std::vector<Pyramid>& pyramids)
+        : parameters_(parameters), last_(last), pyramids_(pyramids) {}
+
+    // The index of the least factor that keeps the budgets. One by one: with hysteresis fewer tiles
+    // may need more cells.
+    [[nodiscard]] std::uint32_t least() const {
+        std::uint32_t factor = 0;
+        while (!fits(factor)) {
+            ++factor;
+        }
+        return factor;
+    }
+
+ private:
+    struct Needs {
+        std::uint64_t tiles = 0;
+        std::uint64_t cells = 0;
+    };
+
+    [[nodiscard]] bool fits(std::uint32_t factor) const {
+        Needs needs;
+        for (std::uint32_t light = 0; light < parameters_.lights; ++light) {
+            add(parameters_.map_levels, 0, 0, light, factor, needs);
+        }
+        return is_within(needs);
+    }
+
+    [[nodiscard]] bool is_within(const Needs& needs) const {
+        return needs.tiles <= parameters_.max_tiles && needs.cells <= parameters_.max_cells;
+    }
+
+    void add(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t light,
+             std::uint32_t factor, Needs& needs) const {
+        if (!is_within(needs)) {
+            return;  // it only gets more
+        }
+        const float importance = pyramids_[light].levels[level].at(x, y);
+        if (level > 0 && importance >= threshold(level, x, y, light, factor)) {
+            for (std::uint32_t child = 0; child < 4; ++child) {
+                add(level - 1, 2 * x + child % 2, 2 * y + child / 2, light, factor, needs);
+            }
+            return;
+        }
+        needs.tiles += 1;
+        needs.cells += shadow_slot_cells(shadow_class(
+            parameters_, level, importance, last_.tile_class(level, x, y, light), factor));
+    }
+
+    [[nodiscard]] float threshold(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                                  std::uint32_t light, std::uint32_t factor) const {
+        return scaled_threshold(
+            shadow_split_threshold(parameters_, level, last_.was_split(level, x, y, light)),
+            factor);
+    }
+
+    const ShadowParameters& parameters_;
+    const LastFrame& last_;
+    const std::vector<Pyramid>& pyramids_;
+};
+
+std::uint32_t least_factor(const ShadowParameters& parameters, const LastFrame& last,
+                           const MapView& map) {
+    std::vector<Pyramid> pyramids;
+    for (std::uint32_t light = 0; light < parameters.lights; ++light) {
+        pyramids.push_back(build_pyramid(map, light));
+    }
+    return FactorSearch(parameters, last, pyramids).least();
+}
+
+// ---- 5. Thresholds
+
+Threshold thresholds_of(const ShadowParameters& parameters, const LastFrame& last,
+                        std::uint32_t factor) {
+    const std::uint32_t extent = 1U << parameters.map_levels;
+    NodeThresholds thresholds(extent, extent, parameters.lights);
+    for (std::uint32_t light = 0; light < parameters.lights; ++light) {
+        for (std::uint32_t level = 0; level <= parameters.map_levels; ++level) {
+            for (std::uint32_t y = 0; y < extent >> level; ++y) {
+                for (std::uint32_t x = 0; x < extent >> level; ++x) {
+                    const bool was_split = level > 0 && last.was_split(level, x, y, light);
+                    thresholds.at(level, x, y, light) = scaled_threshold(
+                        shadow_split_threshold(parameters, level, was_split), factor);
+                }
+            }
+        }
+    }
+    return Threshold::map(std::move(thresholds));
+}
+
+// ---- 7. What is kept
+
+// Whether something has changed in what a tile's slot shows.
+bool is_touched(const ShadowParameters& parameters, const ShadowRectangle& rectangle,
+                const ShadowTile& tile) {
+    if (rectangle.light != light_of(tile) || rectangle.x >= rectangle.end_x ||
+        rectangle.y >= rectangle.end_y) {
+        return false;
+    }
+    const std::int64_t extent = std::int64_t{1} << level_of(tile);
+    const std::int64_t margin =
+        shadow_gutter_map_texels(parameters, level_of(tile), class_of(tile));
+    const std::int64_t x = x_of(tile) * extent;
+    const std::int64_t y = y_of(tile) * extent;
+    return rectangle.x < x + extent + margin && rectangle.end_x > x - margin &&
+           rectangle.y < y + extent + margin && rectangle.end_y > y - margin;
+}
+
+bool is_touched(const ShadowParameters& parameters, const ShadowFrame& frame,
+                const ShadowTile& tile) {
+    return std::any_of(
+        frame.rectangles, frame.rectangles + frame.rectangle_count,
+        [&](const ShadowRectangle& rectangle) { return is_touched(parameters, rectangle, tile); });
+}
+
+// A tile of the list; where it needs a slot, that is SHADOW_NONE.
+ShadowTile classified(const ShadowParameters& parameters, const LastFrame& last, const Tile& listed,
+                      std::uint32_t factor) {
+    const ShadowTile* const before =
+        last.tile(listed.level(), listed.x(), listed.y(), listed.layer());
+    const std::uint32_t last_class = before != nullptr ? class_of(*before) : 0;
+    const std::uint32_t slot_class =
+        shadow_class(parameters, listed.level(), listed.importance, last_class, factor);
+    ShadowTile tile{};
+    tile.position = listed.position;
+    tile.node = listed.node;
+    tile.importance = listed.importance;
+    tile.state = slot_class | (before != nullptr ? SHADOW_KEPT << 8U : 0);
+    tile.slot = before != nullptr && last_class == slot_class ? before->slot : SHADOW_NONE;
+    return tile;
+}
+
+// ---- 8. Slots
+
+class Atlas {
+ public:
+    explicit Atlas(const ShadowParameters& parameters)
+        : tile_extent_(parameters.tile_extent), occupied_(shadow_atlas_cells(parameters)) {}
+
+    void occupy(std::uint32_t slot, std::uint32_t slot_class) {
+        const std::uint32_t cell = shadow_cell_of_slot(tile_extent_, slot);
+        std::fill_n(occupied_.begin() + cell, shadow_slot_cells(slot_class), true);
+    }
+
+    // The free slots of a class in the order in which they are taken.
+    [[nodiscard]] std::vector<std::uint32_t> free_slots(std::uint32_t slot_class) const {
+        const std::uint32_t cells = shadow_slot_cells(slot_class);
+        const bool is_largest = slot_class == SHADOW_CLASSES - 1;
+        std::vector<std::uint32_t> first;
+        std::vector<std::uint32_t> others;
+        for (std::uint32_t cell = 0; cell < occupied_.size(); cell += cells) {
+            if (any_occupied(cell, cells)) {
+                continue;
+            }
+            const std::uint32_t enclosing = cell - cell % (4 * cells);
+            const bool is_first = is_largest || any_occupied(enclosing, 4 * cells);
+            (is_first ? first : others).push_back(shadow_slot_of_cell(tile_extent_, cell));
+        }
+        first.insert(first.end(), others.begin(), others.end());
+        return first;
+    }
+
+ private:
+    [[nodiscard]] bool any_occupied(std::uint32_t cell, std::uint32_t cells) const {
+        const auto first = occupied_.begin() + cell;
+        return std::find(first, first + cells, true) != first + cells;
+    }
+
+    std::uint32_t tile_extent_;
+    std::vector<bool> occupied_;  // by cell along the Z-order curve
+};
+
+// Whether all found a slot.
+bool place_new(const ShadowParameters& parameters, std::vector<ShadowTile>& tiles) {
+    Atlas atlas(parameters);
+    for (const ShadowTile& tile : tiles) {
+        if (tile.slot != SHADOW_NONE) {
+            atlas.occupy(tile.slot, class_of(tile));
+        }
+    }
+    for (std::uint32_t slot_class = SHADOW_CLASSES; slot_class-- > 0;) {
+        const std::vector<std::uint32_t> slots = atlas.free_slots(slot_class);
+        std::size_t taken = 0;
+        for (ShadowTile& tile : tiles) {
+            if (class_of(tile) != slot_class || tile.slot != SHADOW_NONE) {
+                continue;
+            }
+            if (taken == slots.size()) {
+                return false;
+            }
+            tile.slot = slots[taken++];
+            atlas.occupy(tile.slot, slot_class);
+        }
+    }
+    return true;
+}
+
+// All anew, one behind the other.
+void repack(const ShadowParameters& parameters, std::vector<ShadowTile>& tiles) {
+    std::uint32_t cell = 0;
+    for (std::uint32_t slot_class = SHADOW_CLASSES; slot_class-- > 0;) {
+        for (ShadowTile& tile : tiles) {
+            if (class_of(tile) == slot_class) {
+                tile.slot = shadow_slot_of_cell(parameters.tile_extent, cell);
+                cell += shadow_slot_cells(slot_class);
+            }
+        }
+    }
+}
+
+// ---- 9. The outcome
+
+void set_crop(const ShadowParameters& parameters, ShadowTile& tile) {
+    const std::uint32_t level = level_of(tile);
+    const std::uint32_t slot_class = class_of(tile);
+    tile.crop_scale = shadow_crop_scale(parameters, level, slot_class);
+    tile.crop_x =
+        shadow_crop_offset(parameters, level, slot_class, x_of(tile), tile.slot & 0xffffU);
+    tile.crop_y = shadow_crop_offset(parameters, level, slot_class, y_of(tile), tile.slot >> 16U);
+}
+
+void list_tiles(const LastFrame& last_frame, const Result& last, Result& result) {
+    std::vector<bool> is_still_tile(last.tiles.size());
+    for (std::uint32_t i = 0; i < result.tiles.size(); ++i) {
+        const ShadowTile& tile = result.tiles[i];
+        (has(tile, SHADOW_KEPT) ? result.kept : result.added).push_back(i);
+        if (has(tile, SHADOW_RENDER)) {
+            result.render.push_back(i);
+        }
+        const ShadowTile* const before =
+            last_frame.tile(level_of(tile), x_of(tile), y_of(tile), light_of(tile));
+        if (before != nullptr) {
+            is_still_tile[static_cast<std::size_t>(before - last.tiles.data())] = true;
+        }
+    }
+    for (std::size_t i = 0; i < last.tiles.size(); ++i) {
+        if (!is_still_tile[i]) {
+            result.removed.push_back(last.tiles[i]);
+        }
+    }
+}
+
+void count_tiles(Result& result) {
+    const auto size = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
+    ShadowHeader& header = result.header;
+    header.tiles = size(result.tiles);
+    header.kept = size(result.kept);
+    header.added = size(result.added);
+    header.removed = size(result.removed);
+    header.render_vertex_count = 4;
+    header.render_count = size(result.render);
+    for (const ShadowTile& tile : result.tiles) {
+        header.used_cells += shadow_slot_cells(class_of(tile));
+    }
+}
+
+// ---- 10. The page table
+
+std::vector<std::uint32_t> page_table_of(const ShadowParameters& parameters,
+                                         const std::vector<ShadowTile>& tiles) {
+    const std::size_t extent = std::size_t{1} << parameters.map_levels;
+    std::vector<std::uint32_t> pages(extent * extent * parameters.lights);
+    for (std::uint32_t i = 0; i < tiles.size(); ++i) {
+        const std::size_t size = std::size_t{1} << level_of(tiles[i]);
+        const std::size_t column = x_of(tiles[i]) * size;
+        for (std::size_t row = y_of(tiles[i]) * size; row < (y_of(tiles[i]) + 1) * size; ++row) {
+            const std::size_t first = (light_of(tiles[i]) * extent + row) * extent + column;
+            std::fill_n(pages.begin() + static_cast<std::ptrdiff_t>(first), size,
+                        shadow_page(i, level_of(tiles[i])));
+        }
+    }
+    return pages;
+}
+
+}  // namespace
+
+ShadowFitter::ShadowFitter(const ShadowOptions& options)
+    : parameters_(shadow_parameters(options)) {}
+
+const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
+                                               std::span<const float> depth) {
+    const std::size_t pixels = std::size_t{frame.depth_width} * frame.depth_height;
+    if (depth.size() != pixels) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the depth buffer has " + std::to_string(depth.size()) +
+                        " values, but the frame's depth_width * depth_height is " +
+                        std::to_string(pixels) + "; give one for each pixel");
+    }
+    const LastFrame last(parameters_, result_);
+    Result result;
+    result.importance = faded_importance(parameters_, result_, frame_, frame);
+    scatter_importance(parameters_, frame, depth, result.importance);
+    const std::uint32_t map_extent = 1U << parameters_.map_levels;
+    const MapView map = view_of(result.importance, map_extent, map_extent, parameters_.lights);
+    const std::uint32_t factor = least_factor(parameters_, last, map);
+    result.tile_list = subdivide(map, thresholds_of(parameters_, last, factor)).tiles;
+    for (const Tile& tile : result.tile_list) {
+        result.tiles.push_back(classified(parameters_, last, tile, factor));
+    }
+
+    std::vector<bool> must_render;
+    for (const ShadowTile& tile : result.tiles) {
+        const std::uint32_t light = light_of(tile);
+        const bool is_resized = has(tile, SHADOW_KEPT) && tile.slot == SHADOW_NONE;
+        result.header.resized += is_resized ? 1 : 0;
+        must_render.push_back(tile.slot == SHADOW_NONE ||
+                              !same_light(frame.lights[light], frame_.lights[light]) ||
+                              is_touched(parameters_, frame, tile));
+    }
+    const bool is_repacked = !place_new(parameters_, result.tiles);
+    if (is_repacked) {
+        repack(parameters_, result.tiles);
+        result.header.flags = SHADOW_REPACKED;
+    }
+    for (std::size_t i = 0; i < result.tiles.size(); ++i) {
+        set_crop(parameters_, result.tiles[i]);
+        result.tiles[i].state |= must_render[i] || is_repacked ? SHADOW_RENDER << 8U : 0;
+    }
+
+    list_tiles(last, result_, result);
+    count_tiles(result);
+    if (is_repacked) {
+        result.header.resized = result.header.kept;
+    }
+    result.header.factor_index = factor;
+    result.header.factor = budget_factor(factor);
+    result.page_table = page_table_of(parameters_, result.tiles);
+    frame_ = frame;
+    result_ = std::move(result);
+    return result_;
+}
+
+std::vector<std::vector<std::uint32_t>> ShadowFitter::cull(
+    std::span<const ShadowObject> objects) const {
+    std::vector<std::vector<std::uint32_t>> tiles_of_objects;
+    for (const ShadowObject& object : objects) {
+        std::vector<std::uint32_t>& drawn_in = tiles_of_objects.emplace_back();
+        for (const std::uint32_t index : result_.render) {
+            const ShadowTile& tile = result_.tiles[index];
+            const std::uint32_t light = light_of(tile);
+            const bool is_lit = (object.light_mask >> light & 1U) != 0;
+            if (is_lit &&
+                shadow_overlaps(parameters_,
+                                shadow_bounds(parameters_, frame_.lights[light], object), tile)) {
+                drawn_in.push_back(index);
+            }
+        }
+    }
+    return tiles_of_objects;
+}
+
+}  // namespace quadtile::reference

@@ -1,0 +1,444 @@
+// ShadowFitter on the GPU against its twin: in every frame all is the same, to the bit.
+
+#include "../kernel/gpu_test.hpp"
+#include "spheres.hpp"
+#include "support/gpu.hpp"
+
+#include <quadtile/shadow.hpp>
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <span>
+
+namespace quadtile::test {
+
+namespace {
+
+class ShadowFitterKernels : public GpuTest {};
+
+// Equal to the bit, also for structs of floats.
+template <typename T>
+bool same(const std::vector<T>& a, const std::vector<T>& b) {
+    return a.size() == b.size() &&
+           (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+// What a ShadowFitter asks its caller for.
+class Workspace {
+ public:
+    Workspace(Gpu& gpu, const ShadowOptions& options, VkExtent2D depth_extent)
+        : gpu_(gpu),
+          fitter_(gpu.device(), options),
+          needed_(fitter_.requirements()),
+          memory_(gpu.make_buffer(needed_.memory_size_bytes, needed_.usage)),
+          importance_(gpu.make_image(needed_.importance)),
+          page_table_(gpu.make_image(needed_.page_table)),
+          depth_(gpu.make_image(MapShape{depth_extent.width, depth_extent.height})),
+          depth_view_(make_depth_view()),
+          binding_(fitter_.bind({.memory = memory_.range(),
+                                 .importance = importance_.handle(),
+                                 .page_table = page_table_.handle(),
+                                 .depth = depth_view_.get()})) {
+        gpu_.fill(memory_, 0);
+    }
+
+    [[nodiscard]] const ShadowFitter& fitter() const { return fitter_; }
+    [[nodiscard]] const ShadowFitter::Binding& binding() const { return binding_; }
+    [[nodiscard]] const ShadowFitter::Requirements& needed() const { return needed_; }
+
+    void run(const ShadowFrame& frame, const std::vector<float>& depth) {
+        gpu_.upload(depth_, depth.data());
+        gpu_.run([&](VkCommandBuffer commands) { fitter_.record(commands, binding_, frame); });
+    }
+
+    [[nodiscard]] ShadowHeader header() {
+        return read<ShadowHeader>(needed_.header_offset_bytes, 1)[0];
+    }
+
+    // All of the last frame, as the twin gives it.
+    [[nodiscard]] reference::ShadowFitter::Result result() {
+        reference::ShadowFitter::Result result;
+        result.header = header();
+        result.tiles = read<ShadowTile>(needed_.tiles_offset_bytes, result.header.tiles);
+        result.kept = read<std::uint32_t>(needed_.kept_offset_bytes, result.header.kept);
+        result.added = read<std::uint32_t>(needed_.added_offset_bytes, result.header.added);
+        result.removed = read<ShadowTile>(needed_.removed_offset_bytes, result.header.removed);
+        result.render =
+            read<std::uint32_t>(needed_.render_offset_bytes, result.header.render_count);
+        result.importance = texels<float>(importance_);
+        result.page_table = texels<std::uint32_t>(page_table_);
+        result.tile_list = read<Tile>(needed_.tile_list_offset_bytes + sizeof(TileListHeader),
+                                      result.header.tiles);
+        return result;
+    }
+
+    // What culling leaves, by object, ascending.
+    [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(
+        const std::vector<ShadowObject>& objects, std::uint32_t instance_capacity) {
+        const auto count = static_cast<std::uint32_t>(objects.size());
+        const Buffer boxes =
+            gpu_.make_buffer(objects.size() * sizeof(ShadowObject),
+                             VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, Memory::host_visible);
+        std::memcpy(boxes.mapped(), objects.data(), objects.size() * sizeof(ShadowObject));
+        const Buffer draws = gpu_.make_buffer(objects.size() * sizeof(VkDrawIndexedIndirectCommand),
+                                              VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+        const Buffer instances = gpu_.make_buffer(instance_capacity * sizeof(std::uint32_t),
+                                                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+        const auto bound = fitter_.bind_objects(binding_, {.objects = boxes.range(),
+                                                           .object_count = count,
+                                                           .draws = draws.range(),
+                                                           .instances = instances.range(),
+                                                           .instance_capacity = instance_capacity});
+        gpu_.run([&](VkCommandBuffer commands) { fitter_.record_cull(commands, bound); });
+        const auto commands = gpu_.read<VkDrawIndexedIndirectCommand>(draws, 0, objects.size());
+        const auto tiles = gpu_.read<std::uint32_t>(instances, 0, instance_capacity);
+        std::vector<std::vector<std::uint32_t>> drawn;
+        for (std::size_t i = 0; i < objects.size(); ++i) {
+            EXPECT_EQ(commands[i].indexCount, objects[i].index_count);
+            EXPECT_EQ(commands[i].firstIndex, objects[i].first_index);
+            EXPECT_EQ(commands[i].vertexOffset, objects[i].vertex_offset);
+            const auto first = tiles.begin() + commands[i].firstInstance;
+            drawn.emplace_back(first, first + commands[i].instanceCount);
+            std::ranges::sort(drawn.back());
+        }
+        return drawn;
+    }
+
+ private:
+    Owned<VkImageView> make_depth_view() {
+        const VkImageViewCreateInfo info{
+            .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+            .image = depth_.handle(),
+            .viewType = VK_IMAGE_VIEW_TYPE_2D,
+            .format = VK_FORMAT_R32_SFLOAT,
+            .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+        VkImageView view = VK_NULL_HANDLE;
+        EXPECT_EQ(gpu_.vk().CreateImageView(gpu_.device().handle(), &info, nullptr, &view),
+                  VK_SUCCESS);
+        return {gpu_.device().handle(), view, gpu_.vk().DestroyImageView};
+    }
+
+    template <typename T>
+    std::vector<T> read(VkDeviceSize offset_bytes, std::size_t count) {
+        return count == 0 ? std::vector<T>() : gpu_.read<T>(memory_, offset_bytes, count);
+    }
+
+    template <typename T>
+    std::vector<T> texels(const Image& image) {
+        const std::vector<std::byte> bytes = gpu_.download(image, 0);
+        std::vector<T> values(bytes.size() / sizeof(T));
+        std::memcpy(values.data(), bytes.data(), bytes.size());
+        return values;
+    }
+
+    Gpu& gpu_;
+    ShadowFitter fitter_;
+    ShadowFitter::Requirements needed_;
+    Buffer memory_;
+    Image importance_;
+    Image page_table_;
+    Image depth_;
+    Owned<VkImageView> depth_view_;
+    ShadowFitter::Binding binding_;
+};
+
+void expect_same(const reference::ShadowFitter::Result& gpu,
+                 const reference::ShadowFitter::Result& twin) {
+    EXPECT_TRUE(same(gpu.importance, twin.importance));
+    EXPECT_EQ(gpu.header.factor_index, twin.header.factor_index);
+    EXPECT_EQ(gpu.header.tiles, twin.header.tiles);
+    EXPECT_EQ(gpu.header.kept, twin.header.kept);
+    EXPECT_EQ(gpu.header.added, twin.header.added);
+    EXPECT_EQ(gpu.header.removed, twin.header.removed);
+    EXPECT_EQ(gpu.header.resized, twin.header.resized);
+    EXPECT_EQ(gpu.header.flags, twin.header.flags);
+    EXPECT_EQ(gpu.header.used_cells, twin.header.used_cells);
+    EXPECT_EQ(gpu.header.render_count, twin.header.render_count);
+    EXPECT_EQ(std::memcmp(&gpu.header, &twin.header, sizeof(ShadowHeader)), 0);
+    EXPECT_TRUE(same(gpu.tile_list, twin.tile_list));
+    EXPECT_TRUE(same(gpu.tiles, twin.tiles));
+    EXPECT_TRUE(same(gpu.kept, twin.kept));
+    EXPECT_TRUE(same(gpu.added, twin.added));
+    EXPECT_TRUE(same(gpu.removed, twin.removed));
+    EXPECT_TRUE(same(gpu.render, twin.render));
+    EXPECT_TRUE(same(gpu.page_table, twin.page_table));
+}
+
+ShadowProjection sun() {
+    return directional_shadow_projection({-0.5F, -1.0F, -0.3F}, spheres_box());
+}
+
+ShadowProjection lamp() {
+    return spot_shadow_projection({3.0F, 6.0F, 2.0F}, {-0.2F, -1.0F, -0.4F}, 80.0F, 0.2F, 40.0F);
+}
+
+constexpr VkExtent2D DEPTH_EXTENT{96, 54};
+
+struct Case {
+    const char* name;
+    ShadowOptions options;
+    std::vector<ShadowProjection> lights;
+};
+
+std::vector<Case> cases() {
+    std::vector<Case> cases{
+        {"a sun",
+         {.map_extent = 128, .atlas_extent = 512, .tile_extent = 64, .gutter = 1, .max_tiles = 300},
+         {sun()}},
+        {"room for all",
+         {.map_extent = 64, .atlas_extent = 2048, .tile_extent = 128, .max_tiles = 2000},
+         {sun()}},
+        {"a sun and a lamp",
+         {.lights = 2,
+          .map_extent = 64,
+          .atlas_extent = 512,
+          .tile_extent = 64,
+          .gutter = 1,
+          .max_tiles = 120},
+         {sun(), lamp()}},
+        {"one page",
+         {.map_extent = 64, .atlas_extent = 64, .tile_extent = 64, .gutter = 1, .max_tiles = 100},
+         {sun()}},
+        {"one tile",
+         {.map_extent = 64, .atlas_extent = 256, .tile_extent = 64, .gutter = 1, .max_tiles = 1},
+         {lamp()}},
+        {"without hysteresis",
+         {.map_extent = 128,
+          .atlas_extent = 256,
+          .tile_extent = 64,
+          .gutter = 1,
+          .max_tiles = 500,
+          .atlas_fill = 1.0F,
+          .merge_ratio = 1.0F,
+          .importance_decay = 0.0F},
+         {lamp()}},
+        {"the smallest map",
+         {.map_extent = 16, .atlas_extent = 256, .tile_extent = 64, .gutter = 1, .max_tiles = 40},
+         {sun()}},
+    };
+    // So that much changes.
+    for (Case& each : cases) {
+        each.options.importance_decay *= 0.5F;
+        each.options.max_stretch = 8.0F;
+    }
+    return cases;
+}
+
+// What has happened in all frames.
+struct Events {
+    std::uint32_t kept = 0;
+    std::uint32_t removed = 0;
+    std::uint32_t resized = 0;
+    std::uint32_t repacked = 0;
+};
+
+Events expect_twins(const Device& device, const std::vector<Case>& cases, int frames) {
+    Gpu gpu(device);
+    Events events;
+    for (const Case& each : cases) {
+        SCOPED_TRACE(each.name);
+        Workspace workspace(gpu, each.options, DEPTH_EXTENT);
+        reference::ShadowFitter twin(each.options);
+        for (int frame = 0; frame < frames; ++frame) {
+            SCOPED_TRACE(frame);
+            // It stands still for a while, too.
+            const Pinhole camera = camera_of_frame(frame < 6   ? 4 * frame
+                                                   : frame < 9 ? 24
+                                                               : 9 * frame);
+            const std::vector<float> depth = depth_buffer(camera);
+            const ShadowFrame given =
+                make_shadow_frame(each.options, camera.view(), DEPTH_EXTENT, each.lights);
+            workspace.run(given, depth);
+            const auto& expected = twin.next(given, depth);
+            expect_same(workspace.result(), expected);
+            events.kept += expected.header.kept;
+            events.removed += expected.header.removed;
+            events.resized += expected.header.resized;
+            events.repacked += expected.header.flags & SHADOW_REPACKED;
+            if (testing::Test::HasFailure()) {
+                return events;
+            }
+        }
+    }
+    return events;
+}
+
+TEST_F(ShadowFitterKernels, EqualsItsTwinInEveryFrame) {
+    const Events events = expect_twins(device_for(), cases(), 16);
+    // All that is compared has happened.
+    EXPECT_GT(events.kept, 1000U);
+    EXPECT_GT(events.removed, 100U);
+    EXPECT_GT(events.resized, 10U);
+    EXPECT_GT(events.repacked, 0U);
+}
+
+TEST_F(ShadowFitterKernels, EqualsItsTwinWithoutSubgroups) {
+    // Its sums take lavapipe longer.
+    const Events events =
+        expect_twins(device_for(variant_named("without subgroup operations")), {cases()[3]}, 8);
+    EXPECT_GT(events.kept, 0U);
+}
+
+TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChanged) {
+    Gpu gpu(device_for());
+    const ShadowOptions options{.lights = 2,
+                                .map_extent = 128,
+                                .atlas_extent = 1024,
+                                .tile_extent = 64,
+                                .gutter = 1,
+                                .max_tiles = 400};
+    Workspace workspace(gpu, options, DEPTH_EXTENT);
+    reference::ShadowFitter twin(options);
+    const Pinhole camera = camera_of_frame(0);
+    const std::vector<float> depth = depth_buffer(camera);
+    const auto frame_of = [&](const ShadowProjection& second,
+                              std::span<const ShadowRectangle> rectangles) {
+        return make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun(), second},
+                                 rectangles);
+    };
+    ShadowProjection moved = lamp();
+    moved.clip_from_world[12] += 0.25F;
+    const std::array rectangles{ShadowRectangle{0, 60, 60, 70, 66}, ShadowRectangle{1, 5, 5, 5, 9}};
+    for (const ShadowFrame& frame :
+         {frame_of(lamp(), {}), frame_of(lamp(), {}), frame_of(lamp(), rectangles),
+          frame_of(moved, {}), frame_of(moved, {})}) {
+        workspace.run(frame, depth);
+        expect_same(workspace.result(), twin.next(frame, depth));
+        std::printf("tiles drawn: %u of %u\n", workspace.header().render_count,
+                    workspace.header().tiles);
+    }
+}
+
+TEST_F(ShadowFitterKernels, TakesAnyDepths) {
+    Gpu gpu(device_for());
+    const ShadowOptions options{
+        .map_extent = 64, .atlas_extent = 512, .tile_extent = 64, .gutter = 1, .max_tiles = 100};
+    Workspace workspace(gpu, options, DEPTH_EXTENT);
+    reference::ShadowFitter twin(options);
+    const Pinhole camera = camera_of_frame(0);
+    const ShadowFrame frame =
+        make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()});
+    std::mt19937 random(7);
+    std::vector<float> noise(DEPTH_EXTENT.width * DEPTH_EXTENT.height);
+    std::ranges::generate(
+        noise, [&] { return std::uniform_real_distribution<float>(0.0F, 0.2F)(random); });
+    std::vector<float> odd = depth_buffer(camera);
+    constexpr float INF = std::numeric_limits<float>::infinity();
+    const std::array values{std::nanf(""), INF, -INF, -1.0F, 1e30F, 1e-38F, -0.0F};
+    for (std::size_t i = 0; i < odd.size(); i += 11) {
+        odd[i] = values[(i / 11) % values.size()];
+    }
+    for (const std::vector<float>& depth : {std::vector<float>(noise.size(), 0.0F), noise, odd,
+                                            std::vector<float>(noise.size(), 1e-3F)}) {
+        workspace.run(frame, depth);
+        expect_same(workspace.result(), twin.next(frame, depth));
+    }
+}
+
+TEST_F(ShadowFitterKernels, CullsAsItsTwin) {
+    Gpu gpu(device_for());
+    const ShadowOptions options{.lights = 2,
+                                .map_extent = 128,
+                                .atlas_extent = 1024,
+                                .tile_extent = 64,
+                                .gutter = 1,
+                                .max_tiles = 400};
+    Workspace workspace(gpu, options, DEPTH_EXTENT);
+    reference::ShadowFitter twin(options);
+    const Pinhole camera = camera_of_frame(3);
+    const std::vector<float> depth = depth_buffer(camera);
+    const ShadowFrame frame =
+        make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun(), lamp()});
+    workspace.run(frame, depth);
+    const std::uint32_t rendered = twin.next(frame, depth).header.render_count;
+
+    std::mt19937 random(3);
+    const auto between = [&](float low, float high) {
+        return std::uniform_real_distribution<float>(low, high)(random);
+    };
+    std::vector<ShadowObject> objects;
+    for (std::uint32_t i = 0; i < 150; ++i) {
+        ShadowObject object{};
+        for (int axis = 0; axis < 3; ++axis) {
+            object.low[axis] = between(-30.0F, 30.0F);
+            object.high[axis] = object.low[axis] + between(0.0F, 5.0F);
+        }
+        object.index_count = 3 * i;
+        object.first_index = 7 * i;
+        object.vertex_offset = static_cast<std::int32_t>(i) - 50;
+        object.light_mask = i % 4;
+        objects.push_back(object);
+    }
+    // Behind the lamp, and around it.
+    objects.push_back({.low = {-20.0F, 20.0F, 10.0F},
+                       .index_count = 3,
+                       .high = {20.0F, 30.0F, 20.0F},
+                       .light_mask = 2});
+    objects.push_back({.low = {-20.0F, 0.0F, -20.0F},
+                       .index_count = 3,
+                       .high = {20.0F, 30.0F, 20.0F},
+                       .light_mask = 2});
+    const auto expected = twin.cull(objects);
+    EXPECT_TRUE(expected[objects.size() - 2].empty());
+    EXPECT_GT(expected.back().size(), 1U);
+    std::size_t pairs = 0;
+    for (const auto& tiles : expected) {
+        pairs += tiles.size();
+    }
+    ASSERT_GT(pairs, 200U);
+    EXPECT_THAT(workspace.cull(objects, 100000), testing::ElementsAreArray(expected));
+
+    // Too few instances: what finds no room is drawn in all tiles.
+    Workspace again(gpu, options, DEPTH_EXTENT);
+    again.run(frame, depth);
+    std::size_t in_all = 0;
+    const auto drawn = again.cull(objects, options.max_tiles + 50);
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        if (drawn[i] != expected[i]) {
+            EXPECT_EQ(drawn[i].size(), rendered);
+            EXPECT_TRUE(std::ranges::includes(drawn[i], expected[i]));
+            ++in_all;
+        }
+    }
+    EXPECT_GT(in_all, 0U);
+    EXPECT_LT(in_all, objects.size());
+}
+
+// Frames that follow each other without the host: it records them all and submits once.
+TEST_F(ShadowFitterKernels, NeedsNoHostWithinAFrame) {
+    Gpu gpu(device_for());
+    const ShadowOptions options{
+        .map_extent = 64, .atlas_extent = 512, .tile_extent = 64, .gutter = 1, .max_tiles = 100};
+    const Pinhole camera = camera_of_frame(0);
+    const std::vector<float> depth = depth_buffer(camera);
+    Workspace workspace(gpu, options, DEPTH_EXTENT);
+    reference::ShadowFitter twin(options);
+    workspace.run(make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()}),
+                  depth);
+    twin.next(make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()}), depth);
+
+    std::vector<ShadowFrame> frames;
+    for (int i = 0; i < 8; ++i) {
+        // The same picture, taken for that of another camera: its importance moves over the map.
+        frames.push_back(make_shadow_frame(options, camera_of_frame(20 * i).view(), DEPTH_EXTENT,
+                                           std::array{sun()}));
+    }
+    gpu.run([&](VkCommandBuffer commands) {
+        for (const ShadowFrame& frame : frames) {
+            workspace.fitter().record(commands, workspace.binding(), frame);
+            gpu.barrier(commands);
+        }
+    });
+    reference::ShadowFitter::Result expected;
+    for (const ShadowFrame& frame : frames) {
+        expected = twin.next(frame, depth);
+    }
+    expect_same(workspace.result(), expected);
+}
+
+}  // namespace
+
+}  // namespace quadtile::test

@@ -1,0 +1,300 @@
+// Clip spaces of lights: what they hold, and that they stand still.
+
+#include <quadtile/error.hpp>
+#include <quadtile/shadow.hpp>
+
+#include "scene.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+
+namespace quadtile {
+namespace {
+
+using test::Point;
+using test::Row;
+using testing::HasSubstr;
+using Float3 = std::array<float, 3>;
+
+constexpr float INF = std::numeric_limits<float>::infinity();
+
+float uniform(std::mt19937& random, float low, float high) {
+    return std::uniform_real_distribution<float>(low, high)(random);
+}
+
+Float3 random_point(std::mt19937& random, float extent) {
+    return {uniform(random, -extent, extent), uniform(random, -extent, extent),
+            uniform(random, -extent, extent)};
+}
+
+ShadowBox random_box(std::mt19937& random, float extent) {
+    ShadowBox box{random_point(random, extent), {}};
+    for (std::size_t i = 0; i < 3; ++i) {
+        box.high[i] = box.low[i] + uniform(random, 0.0F, extent);
+    }
+    return box;
+}
+
+// Into x / w, y / w, z / w, w.
+Row seen_by(const ShadowProjection& light, double x, double y, double z) {
+    const auto rows = test::rows_of(light.clip_from_world);
+    const Row point{x, y, z, 1.0};
+    const double w = test::apply(rows[3], point);
+    return {test::apply(rows[0], point) / w, test::apply(rows[1], point) / w,
+            test::apply(rows[2], point) / w, w};
+}
+
+Row corner_seen(const ShadowProjection& light, const ShadowBox& box, unsigned corner) {
+    return seen_by(light, (corner & 1U) != 0 ? box.high[0] : box.low[0],
+                   (corner & 2U) != 0 ? box.high[1] : box.low[1],
+                   (corner & 4U) != 0 ? box.high[2] : box.low[2]);
+}
+
+void expect_inside(const ShadowProjection& light, const ShadowBox& box) {
+    double widest = 0.0;
+    for (unsigned corner = 0; corner < 8; ++corner) {
+        const Row seen = corner_seen(light, box, corner);
+        EXPECT_GT(seen[0], -1.0);
+        EXPECT_LT(seen[0], 1.0);
+        EXPECT_GT(seen[1], -1.0);
+        EXPECT_LT(seen[1], 1.0);
+        EXPECT_GT(seen[2], 0.0);
+        EXPECT_LT(seen[2], 1.0);
+        for (unsigned other = 0; other < corner; ++other) {
+            const Row of_other = corner_seen(light, box, other);
+            widest = std::max(
+                {widest, std::abs(seen[0] - of_other[0]), std::abs(seen[1] - of_other[1])});
+        }
+    }
+    // No wider than it must be: half of 7/8 - 2/64 of the 2 units.
+    EXPECT_GT(widest, 2.0 * 0.42);
+}
+
+TEST(DirectionalShadowProjection, HoldsTheBox) {
+    std::mt19937 random(1);
+    for (int i = 0; i < 500; ++i) {
+        const ShadowBox box = random_box(random, std::exp2(uniform(random, -8.0F, 16.0F)));
+        expect_inside(directional_shadow_projection(random_point(random, 1.0F), box), box);
+    }
+}
+
+TEST(DirectionalShadowProjection, LooksAlongAnyAxis) {
+    const ShadowBox box{{-3.0F, -1.0F, 2.0F}, {4.0F, 8.0F, 9.0F}};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        for (const float length : {-1e-20F, 1e20F, -1.0F, 0.25F}) {
+            Float3 direction{};
+            direction[axis] = length;
+            const ShadowProjection light = directional_shadow_projection(direction, box);
+            expect_inside(light, box);
+            // Farther along the light is deeper.
+            Point farther{};
+            farther[axis] = length > 0 ? 1.0 : -1.0;
+            const Row here = seen_by(light, 0.0, 0.0, 0.0);
+            const Row there = seen_by(light, farther[0], farther[1], farther[2]);
+            EXPECT_GT(there[2], here[2]);
+            EXPECT_NEAR(there[0], here[0], 1e-6);
+            EXPECT_NEAR(there[1], here[1], 1e-6);
+        }
+    }
+}
+
+TEST(DirectionalShadowProjection, DoesNotCrawl) {
+    std::mt19937 random(2);
+    for (int i = 0; i < 50; ++i) {
+        const Float3 direction = random_point(random, 1.0F);
+        // Sizes that are the same floats wherever the box is.
+        const float size = 1.0F + 0.125F * std::floor(uniform(random, 0.0F, 56.0F));
+        const auto at = [&](float shift) {
+            const ShadowBox box{{shift, shift, shift}, {shift + size, shift + size, shift + size}};
+            return directional_shadow_projection(direction, box);
+        };
+        const ShadowProjection first = at(0.0F);
+        const auto extent = [](const ShadowProjection& light) {
+            return std::hypot(light.clip_from_world[0], light.clip_from_world[4],
+                              light.clip_from_world[8]);
+        };
+        std::set<ShadowMatrix> seen;
+        for (int step = 0; step < 256; ++step) {
+            const ShadowProjection light = at(static_cast<float>(step) / 256.0F);
+            seen.insert(light.clip_from_world);
+            EXPECT_EQ(extent(light), extent(first));
+            // It jumps by eighths of its extent of 2.
+            for (const std::size_t row : {12U, 13U}) {
+                const double eighths =
+                    (light.clip_from_world[row] - first.clip_from_world[row]) / 0.25;
+                EXPECT_NEAR(eighths, std::round(eighths), 1e-5);
+            }
+        }
+        // A step of 1 is sqrt(3) long and extents are 1.5 or more: 10 eighths and as many depths.
+        EXPECT_LE(seen.size(), 24U);
+    }
+}
+
+TEST(DirectionalShadowProjection, HasAPowerOfTwoAsItsExtent) {
+    std::mt19937 random(3);
+    for (int i = 0; i < 100; ++i) {
+        const ShadowBox box = random_box(random, 100.0F);
+        const ShadowProjection light =
+            directional_shadow_projection(random_point(random, 1.0F), box);
+        const auto rows = test::rows_of(light.clip_from_world);
+        for (const std::size_t row : {0U, 1U, 2U}) {
+            const double scale = std::hypot(rows[row][0], rows[row][1], rows[row][2]);
+            EXPECT_NEAR(std::log2(scale), std::round(std::log2(scale)), 1e-6);
+            // It begins at a multiple of an eighth of its extent.
+            const double begin =
+                (row == 2 ? -rows[row][3] : -1.0 - rows[row][3]) * (row == 2 ? 8.0 : 4.0);
+            EXPECT_NEAR(begin, std::round(begin), 1e-4);
+        }
+        EXPECT_EQ(rows[3], (Row{0.0, 0.0, 0.0, 1.0}));
+    }
+}
+
+TEST(DirectionalShadowProjection, FlatBoxesHaveRoom) {
+    for (const ShadowBox& box :
+         {ShadowBox{{0, 0, 0}, {8, 0, 8}}, ShadowBox{{1e6F, 2, 3}, {1e6F, 2, 3}},
+          ShadowBox{{0, 0, 0}, {0, 0, 0}}, ShadowBox{{-5, 1, 4}, {-5, 1, 400}}}) {
+        const ShadowProjection light = directional_shadow_projection({0, -1, 0}, box);
+        for (unsigned corner = 0; corner < 8; ++corner) {
+            const Row seen = corner_seen(light, box, corner);
+            EXPECT_LT(std::abs(seen[0]), 1.0);
+            EXPECT_LT(std::abs(seen[1]), 1.0);
+            EXPECT_GT(seen[2], 0.0);
+            EXPECT_LT(seen[2], 1.0);
+        }
+    }
+}
+
+TEST(SpotShadowProjection, SeesItsPyramid) {
+    std::mt19937 random(4);
+    for (int i = 0; i < 200; ++i) {
+        const Float3 position = random_point(random, 10.0F);
+        Float3 direction = random_point(random, 1.0F);
+        if (i < 6) {  // the axes
+            direction = {};
+            direction[static_cast<std::size_t>(i) / 2] = i % 2 == 0 ? 3.0F : -0.5F;
+        }
+        const float angle = uniform(random, 5.0F, 170.0F);
+        const ShadowProjection light = spot_shadow_projection(position, direction, angle, 0.5F, 20);
+        const Point forward = test::normalized({direction[0], direction[1], direction[2]});
+        const auto at = [&](double distance, const Point& side) {
+            return seen_by(light, position[0] + distance * forward[0] + side[0],
+                           position[1] + distance * forward[1] + side[1],
+                           position[2] + distance * forward[2] + side[2]);
+        };
+        EXPECT_NEAR(at(0.5, {})[2], 0.0, 1e-4);
+        EXPECT_NEAR(at(20.0, {})[2], 1.0, 1e-4);
+        EXPECT_NEAR(at(7.0, {})[3], 7.0, 1e-4);
+        EXPECT_NEAR(at(7.0, {})[0], 0.0, 1e-4);
+        EXPECT_NEAR(at(7.0, {})[1], 0.0, 1e-4);
+        // The edge of the cone touches the square: what lies to the side by tan(angle / 2) is at 1
+        // from the centre.
+        const double radius = 7.0 * std::tan(angle * 3.14159265358979 / 360.0);
+        const Point axis = std::abs(forward[0]) < 0.5 ? Point{1, 0, 0} : Point{0, 1, 0};
+        Point side = test::normalized(test::cross(forward, axis));
+        for (double& component : side) {
+            component *= radius;
+        }
+        const Row seen = at(7.0, side);
+        EXPECT_NEAR(std::hypot(seen[0], seen[1]), 1.0, 1e-3);
+    }
+}
+
+template <typename Call>
+std::string error_of(Call call) {
+    try {
+        (void)call();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+        return error.what();
+    }
+    return {};
+}
+
+TEST(ShadowProjections, RefuseWhatMakesNoSense) {
+    const ShadowBox box{{0, 0, 0}, {1, 1, 1}};
+    const auto sun = [](const Float3& direction, const ShadowBox& of) {
+        return error_of([&] { return directional_shadow_projection(direction, of); });
+    };
+    EXPECT_THAT(sun({0, 0, 0}, box), HasSubstr("direction of the light has length 0"));
+    EXPECT_THAT(sun({0, INF, 0}, box), HasSubstr("direction of the light has a number"));
+    EXPECT_THAT(sun({0, 1, 0}, {{0, 2, 0}, {1, 1, 1}}),
+                HasSubstr("inside out: its y begins at 2 and ends at 1"));
+    EXPECT_THAT(sun({0, 1, 0}, {{0, -INF, 0}, {1, 1, 1}}), HasSubstr("low corner of the box"));
+    EXPECT_THAT(sun({0, 1, 0}, {{0, 0, 0}, {1, 1, std::nanf("")}}), HasSubstr("high corner"));
+    const auto spot = [](const Float3& position, const Float3& direction, float angle,
+                         float nearest, float farthest) {
+        return error_of(
+            [&] { return spot_shadow_projection(position, direction, angle, nearest, farthest); });
+    };
+    EXPECT_EQ(spot({}, {0, 1, 0}, 0.1F, 1, 2), "");
+    EXPECT_EQ(spot({}, {0, 1, 0}, 170.0F, 1, 2), "");
+    EXPECT_THAT(spot({}, {0, 0, 0}, 45, 1, 2), HasSubstr("length 0"));
+    EXPECT_THAT(spot({INF, 0, 0}, {0, 1, 0}, 45, 1, 2), HasSubstr("position of the spot light"));
+    EXPECT_THAT(spot({}, {0, 1, 0}, 0.05F, 1, 2), HasSubstr("0.1 to 170"));
+    EXPECT_THAT(spot({}, {0, 1, 0}, 171, 1, 2), HasSubstr("0.1 to 170"));
+    EXPECT_THAT(spot({}, {0, 1, 0}, std::nanf(""), 1, 2), HasSubstr("0.1 to 170"));
+    EXPECT_THAT(spot({}, {0, 1, 0}, 45, 0, 2), HasSubstr("from 0 to 2"));
+    EXPECT_THAT(spot({}, {0, 1, 0}, 45, 2, 2), HasSubstr("from 2 to 2"));
+    EXPECT_THAT(spot({}, {0, 1, 0}, 45, 2, INF), HasSubstr("from 2 to inf"));
+}
+
+TEST(ShadowRectangle, HoldsWhatTheBoxCovers) {
+    std::mt19937 random(5);
+    constexpr std::uint32_t EXTENT = 256;
+    const ShadowBox world{{-10, -10, -10}, {10, 10, 10}};
+    int small = 0;
+    for (int i = 0; i < 300; ++i) {
+        const ShadowProjection light =
+            i % 2 == 0 ? directional_shadow_projection(random_point(random, 1.0F), world)
+                       : spot_shadow_projection({0, 30, 0}, {0.1F, -1, 0}, 60, 1, 100);
+        const ShadowBox box = random_box(random, 5.0F);
+        const ShadowRectangle rectangle = shadow_rectangle(light, 7, EXTENT, box);
+        EXPECT_EQ(rectangle.light, 7U);
+        double low = EXTENT;
+        double high = 0.0;
+        for (int sample = 0; sample < 200; ++sample) {
+            Point inside{};
+            for (std::size_t k = 0; k < 3; ++k) {
+                inside[k] = uniform(random, box.low[k], box.high[k]);
+            }
+            const auto texel = test::on_map(light.clip_from_world, EXTENT, inside);
+            low = std::min(low, texel[0]);
+            high = std::max(high, texel[0]);
+            EXPECT_LE(rectangle.x + 1, texel[0]);
+            EXPECT_LE(rectangle.y + 1, texel[1]);
+            EXPECT_GE(rectangle.end_x - 1, texel[0]);
+            EXPECT_GE(rectangle.end_y - 1, texel[1]);
+        }
+        small += rectangle.end_x - rectangle.x < high - low + 8.0 ? 1 : 0;
+    }
+    EXPECT_GT(small, 50);  // it is not just all of the map
+}
+
+TEST(ShadowRectangle, IsCutAtTheMapAndEmptyOutside) {
+    const ShadowProjection spot = spot_shadow_projection({0, 10, 0}, {0, -1, 0}, 90, 1, 20);
+    const auto of = [&spot](const ShadowBox& box) { return shadow_rectangle(spot, 2, 64, box); };
+    const auto expect = [](const ShadowRectangle& r, std::uint32_t x, std::uint32_t y,
+                           std::uint32_t end_x, std::uint32_t end_y) {
+        EXPECT_EQ(r.light, 2U);
+        EXPECT_EQ(r.x, x);
+        EXPECT_EQ(r.y, y);
+        EXPECT_EQ(r.end_x, end_x);
+        EXPECT_EQ(r.end_y, end_y);
+    };
+    expect(of({{-100, 0, -100}, {100, 1, 100}}), 0, 0, 64, 64);
+    expect(of({{50, 0, 0}, {51, 1, 1}}), 0, 0, 0, 0);                // beside it
+    expect(of({{0, 11, 0}, {1, 12, 1}}), 0, 0, 0, 0);                // behind it
+    expect(of({{0, 9, 0}, {1, 12, 1}}), 0, 0, 64, 64);               // partly behind it
+    expect(of({{0, 0, 0}, {INF, 1, std::nanf("")}}), 0, 0, 64, 64);  // nobody knows
+    // Texels are 20 / 64 wide on the ground: 10 of them, and one more around.
+    const ShadowRectangle r = of({{0.01F, 0, 0.01F}, {3.11F, 0, 3.11F}});
+    EXPECT_EQ(r.end_x - r.x, 12U);
+    EXPECT_EQ(r.end_y - r.y, 12U);
+}
+
+}  // namespace
+}  // namespace quadtile

@@ -1,0 +1,218 @@
+#include "scene.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace quadtile::test {
+
+Point cross(const Point& a, const Point& b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+Point normalized(const Point& v) {
+    const double length = std::sqrt(dot(v, v));
+    return {v[0] / length, v[1] / length, v[2] / length};
+}
+
+Point difference(const Point& a, const Point& b) {
+    return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+}
+
+double apply(const Row& row, const Row& point) {
+    return row[0] * point[0] + row[1] * point[1] + row[2] * point[2] + row[3] * point[3];
+}
+
+Rows rows_of(const ShadowMatrix& matrix) {
+    Rows rows{};
+    for (std::size_t i = 0; i < 16; ++i) {
+        rows[i % 4][i / 4] = matrix[i];
+    }
+    return rows;
+}
+
+ShadowMatrix matrix_of(const Rows& rows) {
+    ShadowMatrix matrix{};
+    for (std::size_t i = 0; i < 16; ++i) {
+        matrix[i] = static_cast<float>(rows[i % 4][i / 4]);
+    }
+    return matrix;
+}
+
+// By Cramer's rule.
+Point on_planes(const Row& a, const Row& b, const Row& c) {
+    const Point na{a[0], a[1], a[2]};
+    const Point nb{b[0], b[1], b[2]};
+    const Point nc{c[0], c[1], c[2]};
+    const Point bc = cross(nb, nc);
+    const Point ca = cross(nc, na);
+    const Point ab = cross(na, nb);
+    const double volume = dot(na, bc);
+    Point point{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        point[i] = -(a[3] * bc[i] + b[3] * ca[i] + c[3] * ab[i]) / volume;
+    }
+    return point;
+}
+
+namespace {
+
+// The row that measures along an axis from a point.
+Row along(const Point& axis, const Point& origin, double scale) {
+    return {axis[0] * scale, axis[1] * scale, axis[2] * scale, -scale * dot(axis, origin)};
+}
+
+// scale * row + offset * other
+Row combined(const Row& row, double scale, const Row& other, double offset) {
+    Row result{};
+    for (std::size_t i = 0; i < 4; ++i) {
+        result[i] = scale * row[i] + offset * other[i];
+    }
+    return result;
+}
+
+Row depth_row(const Row& distance, const Row& w, Depths depths, bool is_parallel) {
+    constexpr double NEAREST = 0.1;
+    constexpr double FARTHEST = 100.0;
+    const double range = FARTHEST - NEAREST;
+    if (is_parallel) {
+        return depths == Depths::standard ? combined(distance, 1.0 / range, w, -NEAREST / range)
+                                          : combined(distance, -1.0 / range, w, FARTHEST / range);
+    }
+    const Row one{0.0, 0.0, 0.0, 1.0};
+    switch (depths) {
+        case Depths::standard:
+            return combined(distance, FARTHEST / range, one, -NEAREST * FARTHEST / range);
+        case Depths::reversed:
+            return combined(distance, -NEAREST / range, one, NEAREST * FARTHEST / range);
+        case Depths::infinite_reversed:
+            break;
+    }
+    return {0.0, 0.0, 0.0, NEAREST};
+}
+
+}  // namespace
+
+Camera camera_at(const Point& eye, const Point& target, double slope, double aspect, Depths depths,
+                 bool is_parallel, bool is_mirrored) {
+    Camera camera{};
+    camera.eye = eye;
+    camera.is_parallel = is_parallel;
+    camera.forward = normalized(difference(target, eye));
+    const Point up =
+        std::abs(camera.forward[1]) > 0.99 ? Point{0.0, 0.0, 1.0} : Point{0.0, 1.0, 0.0};
+    const double side = is_mirrored ? -1.0 : 1.0;
+    camera.right = normalized(cross(camera.forward, up));
+    camera.down = cross(camera.forward, camera.right);
+    for (double& component : camera.right) {
+        component *= side;
+    }
+    const Row distance = along(camera.forward, eye, 1.0);
+    const Row w = is_parallel ? Row{0.0, 0.0, 0.0, 1.0} : distance;
+    camera.view.clip_from_world = matrix_of({along(camera.right, eye, 1.0 / (slope * aspect)),
+                                             along(camera.down, eye, 1.0 / slope),
+                                             depth_row(distance, w, depths, is_parallel), w});
+    camera.view.background_depth = depths == Depths::standard ? 1.0F : 0.0F;
+    return camera;
+}
+
+Point seen_on(const ShadowView& view, VkExtent2D extent, double column, double row,
+              const Row& plane) {
+    const auto [x, y, z, w] = rows_of(view.clip_from_world);
+    return on_planes(combined(x, 1.0, w, 1.0 - 2.0 * column / extent.width),
+                     combined(y, 1.0, w, 1.0 - 2.0 * row / extent.height), plane);
+}
+
+std::array<double, 2> on_map(const ShadowMatrix& clip_from_world, std::uint32_t map_extent,
+                             const Point& point) {
+    const auto [x, y, z, w] = rows_of(clip_from_world);
+    const Row p{point[0], point[1], point[2], 1.0};
+    return {(apply(x, p) / apply(w, p) + 1.0) * 0.5 * map_extent,
+            (apply(y, p) / apply(w, p) + 1.0) * 0.5 * map_extent};
+}
+
+std::array<double, 4> jacobian(const ShadowView& view, VkExtent2D extent,
+                               const ShadowMatrix& clip_from_world, std::uint32_t map_extent,
+                               double column, double row, const Row& plane) {
+    constexpr double STEP = 1e-4;  // pixels
+    const auto map = [&](double c, double r) {
+        return on_map(clip_from_world, map_extent, seen_on(view, extent, c, r, plane));
+    };
+    const auto left = map(column - STEP, row);
+    const auto right = map(column + STEP, row);
+    const auto above = map(column, row - STEP);
+    const auto below = map(column, row + STEP);
+    const double scale = 0.5 / STEP;
+    return {(right[0] - left[0]) * scale, (below[0] - above[0]) * scale,
+            (right[1] - left[1]) * scale, (below[1] - above[1]) * scale};
+}
+
+Scene random_scene(std::uint32_t boxes, std::uint32_t seed) {
+    std::mt19937 random(seed);
+    const auto uniform = [&random](float low, float high) {
+        return low + (high - low) * static_cast<float>(random() % 1024) / 1024.0F;
+    };
+    Scene scene;
+    for (std::uint32_t i = 0; i < boxes; ++i) {
+        const float x = uniform(-9.0F, 8.0F);
+        const float z = uniform(-9.0F, 8.0F);
+        scene.boxes.push_back(
+            {{x, 0.0F, z},
+             {x + uniform(0.2F, 2.0F), uniform(0.2F, 3.0F), z + uniform(0.2F, 2.0F)}});
+    }
+    return scene;
+}
+
+namespace {
+
+constexpr double NOWHERE = std::numeric_limits<double>::infinity();
+
+double distance_to_ground(const Point& eye, const Point& ray) {
+    const double distance = -eye[1] / ray[1];
+    const bool is_on_it =
+        std::abs(eye[0] + distance * ray[0]) < 10.0 && std::abs(eye[2] + distance * ray[2]) < 10.0;
+    return distance > 0.0 && is_on_it ? distance : NOWHERE;
+}
+
+// By slabs.
+double distance_to_box(const Point& eye, const Point& ray, const ShadowBox& box) {
+    double nearest = 0.0;
+    double farthest = NOWHERE;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const double a = (box.low[i] - eye[i]) / ray[i];
+        const double b = (box.high[i] - eye[i]) / ray[i];
+        nearest = std::max(nearest, std::min(a, b));
+        farthest = std::min(farthest, std::max(a, b));
+    }
+    return nearest < farthest ? nearest : NOWHERE;
+}
+
+}  // namespace
+
+std::vector<float> depth_buffer(const Scene& scene, const Camera& camera, VkExtent2D extent) {
+    const auto [x, y, z, w] = rows_of(camera.view.clip_from_world);
+    std::vector<float> depths;
+    for (std::uint32_t row = 0; row < extent.height; ++row) {
+        for (std::uint32_t column = 0; column < extent.width; ++column) {
+            // A plane before the camera says where the pixel's ray goes.
+            const Row plane{camera.forward[0], camera.forward[1], camera.forward[2],
+                            -dot(camera.forward, camera.eye) - 1.0};
+            const Point ray = difference(
+                seen_on(camera.view, extent, column + 0.5, row + 0.5, plane), camera.eye);
+            double distance = distance_to_ground(camera.eye, ray);
+            for (const ShadowBox& box : scene.boxes) {
+                distance = std::min(distance, distance_to_box(camera.eye, ray, box));
+            }
+            if (distance == NOWHERE) {
+                depths.push_back(camera.view.background_depth);
+                continue;
+            }
+            const Row hit{camera.eye[0] + distance * ray[0], camera.eye[1] + distance * ray[1],
+                          camera.eye[2] + distance * ray[2], 1.0};
+            depths.push_back(static_cast<float>(apply(z, hit) / apply(w, hit)));
+        }
+    }
+    return depths;
+}
+
+}  // namespace quadtile::test

@@ -1,0 +1,408 @@
+#include "twin_checks.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace quadtile::test {
+
+namespace {
+
+// A node: light, level, x, y.
+using Node = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+Node node_of(const ShadowTile& tile) {
+    return {tile.node >> 16U, tile.node & 0xffU, tile.position & 0xffffU, tile.position >> 16U};
+}
+
+std::uint32_t class_of(const ShadowTile& tile) {
+    return tile.state & 0xffU;
+}
+
+bool has(const ShadowTile& tile, std::uint32_t state) {
+    return (tile.state >> 8U & state) != 0;
+}
+
+std::map<Node, ShadowTile> by_node(const std::vector<ShadowTile>& tiles) {
+    std::map<Node, ShadowTile> result;
+    for (const ShadowTile& tile : tiles) {
+        result[node_of(tile)] = tile;
+    }
+    return result;
+}
+
+bool same_bits(const ShadowTile& a, const ShadowTile& b) {
+    return std::memcmp(&a, &b, sizeof(ShadowTile)) == 0;
+}
+
+// Texels of the map on each side of a tile that its slot shows, cut ones too.
+std::int64_t shown_around(const ShadowOptions& options, const ShadowTile& tile) {
+    const double extent = options.tile_extent / std::exp2(4 - static_cast<int>(class_of(tile)));
+    const double core = extent - 2.0 * options.gutter;
+    return static_cast<std::int64_t>(
+        std::ceil(options.gutter * std::exp2(tile.node & 0xffU) / core));
+}
+
+bool is_touched(const ShadowOptions& options, const ShadowFrame& frame, const ShadowTile& tile) {
+    const auto [light, level, x, y] = node_of(tile);
+    const std::int64_t around = shown_around(options, tile);
+    for (std::uint32_t i = 0; i < frame.rectangle_count; ++i) {
+        const ShadowRectangle& r = frame.rectangles[i];
+        if (r.light != light) {
+            continue;
+        }
+        for (std::int64_t row = r.y; row < r.end_y; ++row) {
+            for (std::int64_t column = r.x; column < r.end_x; ++column) {
+                if (column >= (std::int64_t{x} << level) - around &&
+                    column < (std::int64_t{x + 1} << level) + around &&
+                    row >= (std::int64_t{y} << level) - around &&
+                    row < (std::int64_t{y + 1} << level) + around) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+// The maximum of a node's texels.
+float importance_of(const ShadowOptions& options, const std::vector<float>& importance,
+                    const Node& node) {
+    const auto [light, level, x, y] = node;
+    float maximum = 0.0F;
+    for (std::size_t row = y << level; row < std::size_t{y + 1} << level; ++row) {
+        for (std::size_t column = x << level; column < std::size_t{x + 1} << level; ++column) {
+            maximum = std::max(
+                maximum,
+                importance[(light * options.map_extent + row) * options.map_extent + column]);
+        }
+    }
+    return maximum;
+}
+
+void check_tiles(const ShadowOptions& options, const ShadowResult& result) {
+    ASSERT_EQ(result.tiles.size(), result.tile_list.size());
+    EXPECT_EQ(
+        check_partition(result.tile_list, {options.map_extent, options.map_extent, options.lights}),
+        "");
+    std::vector<Tile> sorted = result.tile_list;
+    sort_canonical(sorted);
+    EXPECT_EQ(sorted, result.tile_list);
+    for (std::size_t i = 0; i < result.tiles.size(); ++i) {
+        const ShadowTile& tile = result.tiles[i];
+        EXPECT_EQ(tile.position, result.tile_list[i].position);
+        EXPECT_EQ(tile.node, result.tile_list[i].node);
+        EXPECT_EQ(tile.importance, importance_of(options, result.importance, node_of(tile)));
+        if (i > 0) {
+            EXPECT_LT(shadow_key(result.tiles[i - 1].position, result.tiles[i - 1].node),
+                      shadow_key(tile.position, tile.node));
+        }
+    }
+}
+
+// Slots lie in the atlas, apart from each other, and show their tiles.
+void check_slots(const ShadowOptions& options, const ShadowResult& result) {
+    const std::uint32_t cell_extent = options.tile_extent / 16;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> cells;
+    std::size_t expected_cells = 0;
+    for (const ShadowTile& tile : result.tiles) {
+        const auto [light, level, x, y] = node_of(tile);
+        ASSERT_LT(class_of(tile), 5U);
+        const std::uint32_t extent = cell_extent << class_of(tile);
+        const std::uint32_t column = tile.slot & 0xffffU;
+        const std::uint32_t row = tile.slot >> 16U;
+        EXPECT_EQ(column % extent, 0U);
+        EXPECT_EQ(row % extent, 0U);
+        EXPECT_LE(column + extent, options.atlas_extent);
+        EXPECT_LE(row + extent, options.atlas_extent);
+        for (std::uint32_t r = row; r < row + extent; r += cell_extent) {
+            for (std::uint32_t c = column; c < column + extent; c += cell_extent) {
+                cells.insert({c, r});
+            }
+        }
+        expected_cells += std::size_t{1} << (2 * class_of(tile));
+
+        // The crop matrix takes the tile's corners to the core's, exactly.
+        const auto atlas_texel = [&](std::uint32_t map_texel, float offset) {
+            const double clip = 2.0 * map_texel / options.map_extent - 1.0;
+            return (tile.crop_scale * clip + offset + 1.0) * 0.5 * options.atlas_extent;
+        };
+        EXPECT_EQ(atlas_texel(x << level, tile.crop_x), column + options.gutter);
+        EXPECT_EQ(atlas_texel((x + 1) << level, tile.crop_x), column + extent - options.gutter);
+        EXPECT_EQ(atlas_texel(y << level, tile.crop_y), row + options.gutter);
+        EXPECT_EQ(atlas_texel((y + 1) << level, tile.crop_y), row + extent - options.gutter);
+    }
+    EXPECT_EQ(cells.size(), expected_cells);  // none twice
+    EXPECT_EQ(result.header.used_cells, expected_cells);
+}
+
+// What is taken of the atlas, cell by cell, by column and row.
+class TakenCells {
+ public:
+    explicit TakenCells(const ShadowOptions& options)
+        : cell_extent_(options.tile_extent / 16),
+          side_(options.atlas_extent / cell_extent_),
+          taken_(side_ * side_) {}
+
+    void take(const ShadowTile& tile) {
+        for_each_cell((tile.slot & 0xffffU) / cell_extent_, (tile.slot >> 16U) / cell_extent_,
+                      1U << class_of(tile), [&](std::size_t cell) { taken_[cell] = true; });
+    }
+
+    // Those that a class may take, in order.
+    [[nodiscard]] std::vector<std::uint32_t> free_slots(std::uint32_t slot_class) const {
+        const std::uint32_t size = 1U << slot_class;      // in cells
+        std::vector<std::array<std::uint32_t, 3>> slots;  // by what they are ordered, then the slot
+        for (std::uint32_t y = 0; y < side_; y += size) {
+            for (std::uint32_t x = 0; x < side_; x += size) {
+                const bool is_alone = !is_taken(x & ~(2 * size - 1), y & ~(2 * size - 1), 2 * size);
+                if (!is_taken(x, y, size)) {
+                    slots.push_back({slot_class < 4 && is_alone ? 1U : 0U, morton_encode(x, y),
+                                     x * cell_extent_ | y * cell_extent_ << 16U});
+                }
+            }
+        }
+        std::vector<std::uint32_t> ordered;
+        std::ranges::sort(slots);
+        for (const auto& [is_last, place, slot] : slots) {
+            ordered.push_back(slot);
+        }
+        return ordered;
+    }
+
+ private:
+    template <typename Action>
+    void for_each_cell(std::uint32_t x, std::uint32_t y, std::uint32_t size, Action action) const {
+        for (std::uint32_t row = y; row < y + size; ++row) {
+            for (std::uint32_t column = x; column < x + size; ++column) {
+                action(std::size_t{row} * side_ + column);
+            }
+        }
+    }
+    [[nodiscard]] bool is_taken(std::uint32_t x, std::uint32_t y, std::uint32_t size) const {
+        bool result = false;
+        for_each_cell(x, y, size, [&](std::size_t cell) { result = result || taken_[cell]; });
+        return result;
+    }
+
+    std::uint32_t cell_extent_;
+    std::uint32_t side_;       // of the atlas, in cells
+    std::vector<bool> taken_;  // row by row
+};
+
+// New slots are the first free ones; an atlas is laid out anew only where there are too few.
+void check_new_slots(const ShadowOptions& options, const ShadowResult& last,
+                     const ShadowResult& result) {
+    const std::map<Node, ShadowTile> before = by_node(last.tiles);
+    const auto has_its_slot = [&before](const ShadowTile& tile) {
+        const auto found = before.find(node_of(tile));
+        return found != before.end() && class_of(found->second) == class_of(tile);
+    };
+    const bool is_repacked = result.header.flags == SHADOW_REPACKED;
+    TakenCells taken(options);
+    for (const ShadowTile& tile : result.tiles) {
+        if (has_its_slot(tile)) {
+            taken.take(before.at(node_of(tile)));
+        }
+    }
+    for (std::uint32_t slot_class = 5; slot_class-- > 0;) {
+        std::vector<ShadowTile> news;
+        std::ranges::copy_if(result.tiles, std::back_inserter(news), [&](const ShadowTile& tile) {
+            return class_of(tile) == slot_class && !has_its_slot(tile);
+        });
+        const std::vector<std::uint32_t> slots = taken.free_slots(slot_class);
+        if (news.size() > slots.size()) {
+            EXPECT_TRUE(is_repacked);
+            return;
+        }
+        for (std::size_t i = 0; i < news.size(); ++i) {
+            if (!is_repacked) {
+                EXPECT_EQ(news[i].slot, slots[i]);
+            }
+            news[i].slot = slots[i];
+            taken.take(news[i]);
+        }
+    }
+    EXPECT_FALSE(is_repacked);
+}
+
+// From the largest class down, one behind the other along the curve.
+void check_repacked(const ShadowOptions& options, const ShadowResult& result) {
+    std::vector<ShadowTile> tiles = result.tiles;
+    std::ranges::stable_sort(tiles, std::greater{}, class_of);
+    std::uint32_t cell = 0;
+    for (const ShadowTile& tile : tiles) {
+        const std::uint32_t extent = options.tile_extent / 16;
+        EXPECT_EQ(morton_encode((tile.slot & 0xffffU) / extent, (tile.slot >> 16U) / extent), cell);
+        cell += 1U << (2 * class_of(tile));
+    }
+}
+
+// The lists against sets of nodes.
+void check_lists(const ShadowFrame& last_frame, const ShadowResult& last, const ShadowFrame& frame,
+                 const ShadowResult& result, const ShadowOptions& options) {
+    const std::map<Node, ShadowTile> before = by_node(last.tiles);
+    const std::map<Node, ShadowTile> now = by_node(result.tiles);
+    const bool is_repacked = result.header.flags == SHADOW_REPACKED;
+    std::vector<std::uint32_t> kept;
+    std::vector<std::uint32_t> added;
+    std::vector<std::uint32_t> render;
+    std::uint32_t resized = 0;
+    for (std::uint32_t i = 0; i < result.tiles.size(); ++i) {
+        const ShadowTile& tile = result.tiles[i];
+        const auto found = before.find(node_of(tile));
+        const bool is_kept = found != before.end();
+        (is_kept ? kept : added).push_back(i);
+        EXPECT_EQ(has(tile, SHADOW_KEPT), is_kept);
+        const bool has_its_slot =
+            is_kept && !is_repacked && class_of(found->second) == class_of(tile);
+        resized += is_kept && !has_its_slot ? 1 : 0;
+        if (has_its_slot) {
+            EXPECT_EQ(tile.slot, found->second.slot);
+        }
+        const std::uint32_t light = tile.node >> 16U;
+        const bool is_other_light =
+            std::memcmp(frame.lights[light].clip_from_world,
+                        last_frame.lights[light].clip_from_world, 16 * sizeof(float)) != 0;
+        if (!has_its_slot || is_other_light || is_touched(options, frame, tile)) {
+            render.push_back(i);
+        }
+        EXPECT_EQ(has(tile, SHADOW_RENDER), !render.empty() && render.back() == i);
+    }
+    EXPECT_EQ(result.kept, kept);
+    EXPECT_EQ(result.added, added);
+    EXPECT_EQ(result.render, render);
+    EXPECT_EQ(result.header.resized, resized);
+    std::vector<ShadowTile> removed;
+    std::ranges::copy_if(last.tiles, std::back_inserter(removed),
+                         [&now](const ShadowTile& tile) { return !now.contains(node_of(tile)); });
+    EXPECT_TRUE(std::ranges::equal(result.removed, removed, same_bits));
+}
+
+void check_header(const ShadowOptions& options, const ShadowResult& result) {
+    const ShadowHeader& header = result.header;
+    EXPECT_EQ(header.tiles, result.tiles.size());
+    EXPECT_EQ(header.kept, result.kept.size());
+    EXPECT_EQ(header.added, result.added.size());
+    EXPECT_EQ(header.removed, result.removed.size());
+    EXPECT_EQ(header.render_count, result.render.size());
+    EXPECT_EQ(header.render_vertex_count, 4U);
+    EXPECT_EQ(header.render_first_vertex, 0U);
+    EXPECT_EQ(header.render_first_instance, 0U);
+    EXPECT_EQ(header.factor, budget_factor(header.factor_index));
+    EXPECT_LE(header.tiles, options.max_tiles);
+    EXPECT_GE(header.tiles, options.lights);
+    const std::uint32_t side = options.atlas_extent / (options.tile_extent / 16);
+    EXPECT_LE(header.used_cells, side * side);
+}
+
+// Each texel's page is the tile that covers it, and each tile has all of its texels.
+void check_page_table(const ShadowOptions& options, const ShadowResult& result) {
+    std::vector<std::size_t> texels(result.tiles.size());
+    ASSERT_EQ(result.page_table.size(),
+              std::size_t{options.lights} * options.map_extent * options.map_extent);
+    for (std::size_t i = 0; i < result.page_table.size(); ++i) {
+        const std::uint32_t page = result.page_table[i];
+        ASSERT_LT(page & 0xffffU, result.tiles.size());
+        const auto [light, level, x, y] = node_of(result.tiles[page & 0xffffU]);
+        EXPECT_EQ(page >> 16U, level);
+        EXPECT_EQ(i % options.map_extent >> level, x);
+        EXPECT_EQ(i / options.map_extent % options.map_extent >> level, y);
+        EXPECT_EQ(i / options.map_extent / options.map_extent, light);
+        ++texels[page & 0xffffU];
+    }
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        EXPECT_EQ(texels[i], std::size_t{1} << (2 * (result.tiles[i].node & 0xffU)));
+    }
+}
+
+// Cores in texels, times the ratio for what is kept, over the level's texels and times the factor.
+float threshold_of(const ShadowOptions& options, std::uint32_t level, std::uint32_t core_class,
+                   bool is_kept, std::uint32_t factor) {
+    auto core = static_cast<float>((options.tile_extent >> (4 - core_class)) - 2 * options.gutter);
+    core *= is_kept ? options.merge_ratio : 1.0F;
+    return std::ldexp(core, -static_cast<int>(level)) * budget_factor(factor);
+}
+
+constexpr std::size_t ONE_PAGE = 256;  // cells that are always allowed
+
+}  // namespace
+
+// Each texel finds its tile from the root down; maxima and the last frame's tiles are looked up
+// by node.
+bool fits_budgets(const ShadowOptions& options, const ShadowResult& last,
+                  const std::vector<float>& importance, std::uint32_t factor) {
+    std::set<Node> last_split;
+    std::map<Node, std::uint32_t> last_classes;
+    for (const ShadowTile& tile : last.tiles) {
+        auto [light, level, x, y] = node_of(tile);
+        last_classes[node_of(tile)] = class_of(tile);
+        while (1U << level < options.map_extent) {
+            last_split.insert({light, ++level, x /= 2, y /= 2});
+        }
+    }
+    std::map<Node, float> maxima;
+    std::map<Node, std::uint32_t> classes;
+    for (std::size_t i = 0; i < importance.size(); ++i) {
+        const auto column = static_cast<std::uint32_t>(i % options.map_extent);
+        const auto row = static_cast<std::uint32_t>(i / options.map_extent % options.map_extent);
+        const auto light = static_cast<std::uint32_t>(i / options.map_extent / options.map_extent);
+        auto level = static_cast<std::uint32_t>(std::log2(options.map_extent));
+        const auto node = [&] { return Node{light, level, column >> level, row >> level}; };
+        const auto maximum = [&] {
+            const auto [found, is_new] = maxima.try_emplace(node(), 0.0F);
+            if (is_new) {
+                found->second = importance_of(options, importance, node());
+            }
+            return found->second;
+        };
+        while (level > 0 &&
+               maximum() >= threshold_of(options, level, 4, last_split.contains(node()), factor)) {
+            --level;
+        }
+        if (classes.contains(node())) {
+            continue;
+        }
+        const auto last_class = last_classes.find(node());
+        std::uint32_t slot_class = 0;
+        for (std::uint32_t c = 1; c < 5; ++c) {
+            const bool was_above = last_class != last_classes.end() && last_class->second >= c;
+            slot_class +=
+                maximum() >= threshold_of(options, level, c - 1, was_above, factor) ? 1 : 0;
+        }
+        classes[node()] = slot_class;
+    }
+    std::size_t cells = 0;
+    for (const auto& [node, slot_class] : classes) {
+        cells += std::size_t{1} << (2 * slot_class);
+    }
+    const std::size_t side = 16 * options.atlas_extent / options.tile_extent;
+    const auto most_cells =
+        static_cast<std::size_t>(options.atlas_fill * static_cast<float>(side * side));
+    return classes.size() <= options.max_tiles && cells <= std::max(most_cells, ONE_PAGE);
+}
+
+void check_shadow_frame(const ShadowOptions& options, const ShadowFrame& last_frame,
+                        const ShadowResult& last, const ShadowFrame& frame,
+                        const ShadowResult& result) {
+    check_tiles(options, result);
+    check_slots(options, result);
+    check_new_slots(options, last, result);
+    if (result.header.flags == SHADOW_REPACKED) {
+        check_repacked(options, result);
+    }
+    check_lists(last_frame, last, frame, result, options);
+    check_header(options, result);
+    check_page_table(options, result);
+    const std::uint32_t factor = result.header.factor_index;
+    EXPECT_TRUE(fits_budgets(options, last, result.importance, factor));
+    if (factor > 0) {
+        EXPECT_FALSE(fits_budgets(options, last, result.importance, factor - 1));
+    }
+}
+
+}  // namespace quadtile::test

@@ -1,0 +1,21 @@
+// What must hold of every outcome of a fitter, checked without its code.
+
+#pragma once
+
+#include <quadtile/shadow.hpp>
+
+namespace quadtile::test {
+
+using ShadowResult = reference::ShadowFitter::Result;
+
+// Everything that docs/shadows.md says of one frame's tiles, slots, lists and page table, beside
+// the one before it (an empty one at first).
+void check_shadow_frame(const ShadowOptions& options, const ShadowFrame& last_frame,
+                        const ShadowResult& last, const ShadowFrame& frame,
+                        const ShadowResult& result);
+
+// Whether the budgets are kept under a factor.
+[[nodiscard]] bool fits_budgets(const ShadowOptions& options, const ShadowResult& last,
+                                const std::vector<float>& importance, std::uint32_t factor);
+
+}  // namespace quadtile::test

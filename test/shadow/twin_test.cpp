@@ -1,0 +1,470 @@
+// The CPU twin from frame to frame: what each frame must be, budgets, hysteresis, what is drawn
+// again, and culling.
+
+#include <quadtile/error.hpp>
+#include <quadtile/shadow.hpp>
+
+#include "scene.hpp"
+#include "twin_checks.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <limits>
+#include <numbers>
+#include <set>
+
+namespace quadtile {
+namespace {
+
+using reference::ShadowFitter;
+using test::Camera;
+using test::Scene;
+using Result = ShadowFitter::Result;
+
+constexpr VkExtent2D PICTURE{96, 54};
+
+ShadowOptions small_options() {
+    ShadowOptions options;
+    options.lights = 2;
+    options.map_extent = 64;
+    options.tile_extent = 64;
+    options.atlas_extent = 256;
+    options.gutter = 1;
+    options.max_tiles = 64;
+    return options;
+}
+
+// The sun, then spot lights around.
+std::vector<ShadowProjection> lights_of(const ShadowOptions& options) {
+    std::vector<ShadowProjection> lights{
+        directional_shadow_projection({0.4F, -1.0F, 0.3F}, {{-10, 0, -10}, {10, 3, 10}})};
+    while (lights.size() < options.lights) {
+        const auto angle = static_cast<float>(lights.size());
+        const std::array<float, 3> position{9 * std::cos(angle), 8, 9 * std::sin(angle)};
+        lights.push_back(
+            spot_shadow_projection(position, {-position[0], -8, -position[2]}, 80, 0.5F, 40));
+    }
+    return lights;
+}
+
+// At an angle around the scene, in radians.
+Camera camera_at(double angle, double distance = 11.0) {
+    return test::camera_at({distance * std::sin(angle), 4.0, distance * std::cos(angle)},
+                           {0, 0.5, 0}, 0.5, 16.0 / 9);
+}
+
+// A fitter whose frames are all checked.
+class CheckedFitter {
+ public:
+    explicit CheckedFitter(const ShadowOptions& options)
+        : lights(lights_of(options)), options_(options), fitter_(options) {}
+
+    const Result& next(const ShadowView& view, const std::vector<float>& depth,
+                       const std::vector<ShadowRectangle>& rectangles = {}) {
+        const ShadowFrame frame = make_shadow_frame(options_, view, PICTURE, lights, rectangles);
+        const Result last = result_;
+        result_ = fitter_.next(frame, depth);
+        test::check_shadow_frame(options_, frame_, last, frame, result_);
+        frame_ = frame;
+        return result_;
+    }
+    const Result& next(const Scene& scene, const Camera& camera,
+                       const std::vector<ShadowRectangle>& rectangles = {}) {
+        return next(camera.view, test::depth_buffer(scene, camera, PICTURE), rectangles);
+    }
+
+    [[nodiscard]] const ShadowFitter& fitter() const { return fitter_; }
+
+    std::vector<ShadowProjection> lights;  // of the next frame
+
+ private:
+    ShadowOptions options_;
+    ShadowFitter fitter_;
+    ShadowFrame frame_{};
+    Result result_;
+};
+
+std::uint32_t changes(const Result& result) {
+    return result.header.added + result.header.removed + result.header.resized;
+}
+
+// Each pixel's depth on its own: the wildest of maps.
+std::vector<float> random_depths(std::mt19937& random) {
+    std::vector<float> depths;
+    for (std::uint32_t i = 0; i < PICTURE.width * PICTURE.height; ++i) {
+        // Reversed: the nearest plane at 0.1 over distances of 8 to 14.
+        depths.push_back(0.1F / std::uniform_real_distribution<float>(8, 14)(random));
+    }
+    return depths;
+}
+
+struct Budget {
+    std::uint32_t lights;
+    std::uint32_t max_tiles;
+    std::uint32_t atlas_extent;
+};
+
+void PrintTo(const Budget& budget, std::ostream* out) {
+    *out << budget.lights << " lights, " << budget.max_tiles << " tiles, atlas of "
+         << budget.atlas_extent;
+}
+
+class ShadowBudgets : public testing::TestWithParam<Budget> {
+ protected:
+    ShadowOptions options() const {
+        ShadowOptions options = small_options();
+        options.lights = GetParam().lights;
+        options.max_tiles = GetParam().max_tiles;
+        options.atlas_extent = GetParam().atlas_extent;
+        return options;
+    }
+};
+
+TEST_P(ShadowBudgets, AScene) {
+    CheckedFitter run(options());
+    const Scene scene = test::random_scene(12, 1);
+    for (int i = 0; i < 6; ++i) {
+        run.next(scene, camera_at(0.15 * i, 11.0 - i));
+    }
+}
+
+TEST_P(ShadowBudgets, RandomMaps) {
+    CheckedFitter run(options());
+    std::mt19937 random(1);
+    for (int i = 0; i < 6; ++i) {
+        run.next(camera_at(0.1 * i).view, random_depths(random));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShadowBudgets,
+                         testing::Values(Budget{1, 1, 64}, Budget{1, 1, 1024}, Budget{1, 65535, 64},
+                                         Budget{2, 2, 64}, Budget{2, 3, 128}, Budget{3, 40, 128},
+                                         Budget{2, 300, 512}, Budget{1, 65535, 1024},
+                                         Budget{16, 16, 64}));
+
+TEST(ShadowTwin, TheFactorIsTheLeastOfAll) {
+    ShadowOptions options = small_options();
+    options.map_extent = 16;
+    options.lights = 1;
+    options.max_tiles = 20;
+    options.atlas_extent = 128;
+    ShadowFitter fitter(options);
+    const std::vector<ShadowProjection> lights = lights_of(options);
+    std::mt19937 random(2);
+    Result last;
+    for (int i = 0; i < 4; ++i) {
+        const ShadowFrame frame =
+            make_shadow_frame(options, camera_at(0.2 * i).view, PICTURE, lights);
+        const Result result = fitter.next(frame, random_depths(random));
+        EXPECT_GT(result.header.factor_index, 0U);
+        for (std::uint32_t factor = 0; factor < result.header.factor_index; ++factor) {
+            EXPECT_FALSE(test::fits_budgets(options, last, result.importance, factor));
+        }
+        last = result;
+    }
+}
+
+TEST(ShadowTwin, WithoutBudgetsAllIsAsFineAsNeeded) {
+    ShadowOptions options = small_options();
+    options.max_tiles = 65535;
+    options.atlas_extent = 1024;
+    CheckedFitter run(options);
+    const Result& result = run.next(test::random_scene(12, 1), camera_at(0.0));
+    EXPECT_EQ(result.header.factor_index, 0U);
+    EXPECT_GT(result.header.tiles, 10U);
+    std::set<std::uint32_t> classes;
+    for (const ShadowTile& tile : result.tiles) {
+        classes.insert(tile.state & 0xffU);
+        // Texels of the atlas across a texel of the map are those needed, but for texels.
+        const double core = (4U << (tile.state & 0xffU)) - 2.0;
+        if ((tile.node & 0xffU) > 0) {
+            EXPECT_LE(tile.importance, core / std::exp2(tile.node & 0xffU));
+        }
+    }
+    EXPECT_GE(classes.size(), 4U);
+}
+
+TEST(ShadowTwin, AnEmptyDepthBufferLeavesOneTileForEachLight) {
+    ShadowOptions options = small_options();
+    options.importance_decay = 0.0F;
+    CheckedFitter run(options);
+    const std::vector<float> nothing(PICTURE.width * PICTURE.height, 0.0F);
+    const Scene scene = test::random_scene(12, 1);
+    for (int i = 0; i < 3; ++i) {
+        const Result& result = run.next(camera_at(0.0).view, nothing);
+        ASSERT_EQ(result.tiles.size(), 2U);
+        for (const ShadowTile& tile : result.tiles) {
+            EXPECT_EQ(tile.state & 0xffU, 0U);
+            EXPECT_EQ(tile.node & 0xffU, 6U);
+        }
+        EXPECT_EQ(result.header.factor_index, 0U);
+        run.next(scene, camera_at(0.0));
+    }
+}
+
+TEST(ShadowTwin, NumbersThatAreNoneHarmNoOne) {
+    CheckedFitter run(small_options());
+    const float inf = std::numeric_limits<float>::infinity();
+    const Scene scene = test::random_scene(12, 1);
+    std::mt19937 random(3);
+    for (int i = 0; i < 4; ++i) {
+        const Camera camera = camera_at(0.2 * i);
+        std::vector<float> depths = test::depth_buffer(scene, camera, PICTURE);
+        for (float& depth : depths) {
+            const float values[] = {depth, depth, depth, std::nanf(""), inf, -inf, -1.0F, 1e30F};
+            depth = values[random() % 8];
+        }
+        const Result& result = run.next(camera.view, depths);
+        EXPECT_TRUE(std::ranges::all_of(result.importance, [](float importance) {
+            return importance >= 0.0F && importance <= 64.0F;
+        }));
+        EXPECT_GT(result.header.tiles, 2U);
+    }
+}
+
+// A pixel of a depth buffer, and how its depth must change to the next.
+struct Pixel {
+    std::uint32_t column;
+    std::uint32_t row;
+    float by_column;
+    float by_row;
+};
+
+// The map that these pixels make, and no others.
+std::vector<float> map_of(const ShadowOptions& options, const ShadowFrame& frame,
+                          const std::vector<float>& depths, const std::vector<Pixel>& pixels) {
+    std::vector<float> map(std::size_t{options.map_extent} * options.map_extent);
+    for (const Pixel& pixel : pixels) {
+        const ShadowRequest request = shadow_request(
+            shadow_parameters(options), frame.lights[0], pixel.column, pixel.row,
+            depths[pixel.row * frame.depth_width + pixel.column], pixel.by_column, pixel.by_row);
+        EXPECT_EQ(request.inside, 1U);
+        float& texel = map[request.y * options.map_extent + request.x];
+        texel = std::max(texel, request.importance);
+    }
+    return map;
+}
+
+TEST(ShadowTwin, MissingNeighboursAreLeftOut) {
+    ShadowOptions options = small_options();
+    options.lights = 1;
+    const Camera camera = test::camera_at({0, 10, 0}, {0, 0, 0}, 0.5, 1.0);
+    const float d = 0.01F;  // the ground
+    const float a = d + 0x1p-15F;
+    const float b = d + 0x1p-13F;
+    const auto importance_of = [&](VkExtent2D extent, const std::vector<float>& depths,
+                                   const std::vector<Pixel>& pixels) {
+        const ShadowFrame frame =
+            make_shadow_frame(options, camera.view, extent, lights_of(options));
+        ShadowFitter fitter(options);
+        EXPECT_EQ(fitter.next(frame, depths).importance, map_of(options, frame, depths, pixels));
+    };
+    importance_of({1, 1}, {d}, {{0, 0, 0.0F, 0.0F}});
+    importance_of({3, 1}, {d, a, 0.0F}, {{0, 0, a - d, 0.0F}, {1, 0, a - d, 0.0F}});
+    importance_of({3, 1}, {0.0F, d, 0.0F}, {{1, 0, 0.0F, 0.0F}});
+    importance_of({4, 1}, {d, a, b, 0.0F},
+                  {{0, 0, a - d, 0.0F}, {1, 0, a - d, 0.0F}, {2, 0, b - a, 0.0F}});
+    importance_of({1, 4}, {b, a, d, 0.0F},
+                  {{0, 0, 0.0F, a - b}, {0, 1, 0.0F, d - a}, {0, 2, 0.0F, d - a}});
+    importance_of({2, 2}, {d, 0.0F, a, b},
+                  {{0, 0, 0.0F, a - d}, {0, 1, b - a, a - d}, {1, 1, b - a, 0.0F}});
+}
+
+TEST(ShadowTwin, ADepthBufferOfTheWrongSizeIsRefused) {
+    ShadowFitter fitter(small_options());
+    const ShadowFrame frame = make_shadow_frame(small_options(), camera_at(0.0).view, PICTURE,
+                                                lights_of(small_options()));
+    try {
+        fitter.next(frame, std::vector<float>(17));
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+        EXPECT_THAT(error.what(), testing::HasSubstr("17 values"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("5184"));
+    }
+}
+
+TEST(ShadowHysteresis, AStaticSceneChangesNothing) {
+    for (const std::uint32_t seed : {1U, 2U, 3U, 4U}) {
+        for (const std::uint32_t max_tiles : {20U, 1000U}) {
+            ShadowOptions options = small_options();
+            options.max_tiles = max_tiles;
+            CheckedFitter run(options);
+            const Scene scene = test::random_scene(12, seed);
+            run.next(scene, camera_at(0.3 * seed));
+            for (int i = 0; i < 4; ++i) {
+                const Result& result = run.next(scene, camera_at(0.3 * seed));
+                EXPECT_EQ(changes(result), 0U);
+                EXPECT_EQ(result.header.render_count, 0U);
+                EXPECT_EQ(result.header.kept, result.header.tiles);
+            }
+        }
+    }
+}
+
+// Changes of 20 frames in which the camera swings a little.
+std::uint32_t changes_of_swing(float merge_ratio) {
+    ShadowOptions options = small_options();
+    options.merge_ratio = merge_ratio;
+    options.max_tiles = 65535;
+    options.atlas_extent = 1024;
+    CheckedFitter run(options);
+    const Scene scene = test::random_scene(12, 1);
+    std::uint32_t sum = 0;
+    for (int i = 0; i < 24; ++i) {
+        const Result& result =
+            run.next(scene, camera_at(0.3 + 0.002 * std::sin(1.7 * i), 11.0 + 0.03 * std::sin(i)));
+        sum += i < 4 ? 0 : changes(result);
+    }
+    return sum;
+}
+
+TEST(ShadowHysteresis, ASwingingCameraChangesLess) {
+    const std::uint32_t without = changes_of_swing(1.0F);
+    const std::uint32_t with = changes_of_swing(0.7F);
+    EXPECT_GT(without, 20U);
+    EXPECT_LT(with, without);
+    RecordProperty("changes_without", static_cast<int>(without));
+    RecordProperty("changes_with", static_cast<int>(with));
+}
+
+TEST(ShadowSlots, KeptTilesStayAndTheAtlasIsLaidOutAnewWhereItIsScattered) {
+    ShadowOptions options = small_options();
+    options.atlas_extent = 128;
+    options.atlas_fill = 1.0F;
+    CheckedFitter run(options);
+    const Scene scene = test::random_scene(12, 5);
+    int repacked = 0;
+    int kept_all_slots = 0;
+    for (int i = 0; i < 40; ++i) {
+        const Result& result = run.next(scene, camera_at(0.08 * i, 6.0 + 4.0 * std::sin(0.4 * i)));
+        repacked += result.header.flags == SHADOW_REPACKED ? 1 : 0;
+        kept_all_slots +=
+            result.header.flags == 0 && result.header.kept > result.header.resized ? 1 : 0;
+        if (i == 0) {
+            EXPECT_EQ(result.header.flags, 0U);  // there is room for all in an empty one
+        }
+    }
+    EXPECT_GE(repacked, 2);
+    EXPECT_GE(kept_all_slots, 10);
+}
+
+TEST(ShadowRender, ALightThatMovesIsDrawnAgain) {
+    CheckedFitter run(small_options());
+    const Scene scene = test::random_scene(12, 1);
+    run.next(scene, camera_at(0.0));
+    run.next(scene, camera_at(0.0));
+    float& number = run.lights[1].clip_from_world[12];
+    number = std::nextafter(number, 100.0F);
+    const Result& result = run.next(scene, camera_at(0.0));
+    EXPECT_GT(result.header.render_count, 0U);
+    EXPECT_LT(result.header.render_count, result.header.tiles);
+    for (const ShadowTile& tile : result.tiles) {
+        EXPECT_EQ((tile.state >> 8U & SHADOW_RENDER) != 0, tile.node >> 16U == 1);
+    }
+}
+
+TEST(ShadowRender, RectanglesAreDrawnAgain) {
+    CheckedFitter run(small_options());
+    const Scene scene = test::random_scene(12, 1);
+    run.next(scene, camera_at(0.0));
+    run.next(scene, camera_at(0.0));
+    // CheckedFitter compares with what a texel-by-texel search says.
+    std::set<std::uint32_t> counts;
+    std::mt19937 random(4);
+    for (int i = 0; i < 40; ++i) {
+        ShadowRectangle r{};
+        r.light = random() % 2;
+        r.x = random() % 64;
+        r.y = random() % 64;
+        r.end_x = std::min<std::uint32_t>(64, r.x + 1 + random() % 8);
+        r.end_y = std::min<std::uint32_t>(64, r.y + 1 + random() % 8);
+        const Result& result = run.next(scene, camera_at(0.0), {r});
+        EXPECT_EQ(changes(result), 0U);
+        EXPECT_GT(result.header.render_count, 0U);
+        counts.insert(result.header.render_count);
+    }
+    EXPECT_GE(counts.size(), 4U);
+    EXPECT_EQ(run.next(scene, camera_at(0.0), {{0, 5, 5, 5, 9}}).header.render_count, 0U);
+    EXPECT_EQ(run.next(scene, camera_at(0.0), {{1, 5, 7, 9, 7}}).header.render_count, 0U);
+    const Result& all = run.next(scene, camera_at(0.0), {{0, 0, 0, 64, 64}, {1, 0, 0, 64, 64}});
+    EXPECT_EQ(all.header.render_count, all.header.tiles);
+}
+
+ShadowObject object_of(const ShadowBox& box, std::uint32_t light_mask) {
+    ShadowObject object{};
+    std::ranges::copy(box.low, object.low);
+    std::ranges::copy(box.high, object.high);
+    object.light_mask = light_mask;
+    return object;
+}
+
+TEST(ShadowCulling, ObjectsAreDrawnWhereTheyAreSeen) {
+    CheckedFitter run(small_options());
+    const Scene scene = test::random_scene(40, 1);
+    const Result& result = run.next(scene, camera_at(0.0));
+    std::vector<ShadowObject> objects;
+    for (std::uint32_t i = 0; i < scene.boxes.size(); ++i) {
+        objects.push_back(object_of(scene.boxes[i], i % 4));
+    }
+    const auto drawn_in = run.fitter().cull(objects);
+    ASSERT_EQ(drawn_in.size(), objects.size());
+    std::mt19937 random(5);
+    const auto between = [&random](float low, float high) {
+        return double{std::uniform_real_distribution<float>(low, high)(random)};
+    };
+    std::size_t pairs = 0;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        pairs += drawn_in[i].size();
+        EXPECT_TRUE(std::ranges::is_sorted(drawn_in[i]));
+        const std::set<std::uint32_t> tiles(drawn_in[i].begin(), drawn_in[i].end());
+        std::set<std::uint32_t> lights;
+        for (const std::uint32_t tile : tiles) {
+            lights.insert(result.tiles[tile].node >> 16U);
+        }
+        for (const std::uint32_t light : lights) {
+            EXPECT_TRUE(objects[i].light_mask >> light & 1U);
+        }
+        for (int sample = 0; sample < 500; ++sample) {
+            const ShadowBox& box = scene.boxes[i];
+            const test::Point inside{between(box.low[0], box.high[0]),
+                                     between(box.low[1], box.high[1]),
+                                     between(box.low[2], box.high[2])};
+            for (std::uint32_t light = 0; light < 2; ++light) {
+                const auto at = test::on_map(run.lights[light].clip_from_world, 64, inside);
+                if ((objects[i].light_mask >> light & 1U) == 0 || at[0] < 0 || at[1] < 0 ||
+                    at[0] >= 64 || at[1] >= 64) {
+                    continue;
+                }
+                const std::size_t texel = (light * 64 + static_cast<std::size_t>(at[1])) * 64 +
+                                          static_cast<std::size_t>(at[0]);
+                EXPECT_TRUE(tiles.contains(result.page_table[texel] & 0xffffU));
+            }
+        }
+    }
+    EXPECT_LT(pairs, objects.size() * result.tiles.size() / 4);  // most are not
+}
+
+TEST(ShadowCulling, AroundALightAllTilesAreDrawnBehindItNone) {
+    CheckedFitter run(small_options());
+    const Scene scene = test::random_scene(12, 1);
+    const Result& first = run.next(scene, camera_at(0.0));
+    const std::vector<ShadowObject> objects{object_of({{-20, 0, -20}, {20, 30, 20}}, 2),
+                                            object_of({{-20, 30, 6}, {20, 50, 40}}, 2)};
+    std::vector<std::uint32_t> expected;
+    for (std::uint32_t i = 0; i < first.tiles.size(); ++i) {
+        if (first.tiles[i].node >> 16U == 1) {
+            expected.push_back(i);
+        }
+    }
+    EXPECT_GT(expected.size(), 1U);
+    EXPECT_EQ(run.fitter().cull(objects)[0], expected);
+    EXPECT_TRUE(run.fitter().cull(objects)[1].empty());
+    // Only what must be drawn is.
+    run.next(scene, camera_at(0.0));
+    EXPECT_TRUE(run.fitter().cull(objects)[0].empty());
+}
+
+}  // namespace
+}  // namespace quadtile
