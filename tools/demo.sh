@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the command line and subdivides its built-in importance map: writes tiles.json and tiles.png
 # in the current folder. `tools/demo.sh view` builds the viewer and opens it, `tools/demo.sh bake` the light map baker,
-# which bakes a built-in room: lightmap.exr, scene.png. Arguments that follow go there.
+# which bakes a built-in room: lightmap.exr, scene.png, `tools/demo.sh shadow` the renderer with fitted shadow maps, in a
+# window, or where there is no display into shadow.png. Arguments that follow go there.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -10,8 +11,9 @@ case $demo in
     tiles) target=quadtile_cli ;;
     view) target=quadtile_viewer ;;
     bake) target=quadtile_bake ;;
+    shadow) target=quadtile_shadow_app ;;
     *)
-        echo "tools/demo.sh: error: there is no demo '$demo': give none, view, or bake" >&2
+        echo "tools/demo.sh: error: there is no demo '$demo': give none, view, bake, or shadow" >&2
         exit 2
         ;;
 esac
@@ -26,5 +28,12 @@ if [[ $demo == bake ]]; then
     options=(--directions 256 --direct-directions 1024 --bounces 2)
     [[ $# -lt 2 ]] || options=()
     exec "$root/build/release/bin/quadtile-bake" --demo -o lightmap.exr --preview scene.png "${options[@]}" "${@:2}"
+fi
+if [[ $demo == shadow ]]; then
+    options=()
+    if [[ -z ${DISPLAY:-}${WAYLAND_DISPLAY:-} && $# -lt 2 ]]; then
+        options=(--screenshot shadow.png --city 200000 --camera=-100,58,150,-20,-24 --sun=-0.7,-0.62,-0.36)
+    fi
+    exec "$root/build/release/bin/quadtile-shadow" "${options[@]}" "${@:2}"
 fi
 "$root/build/release/bin/quadtile" demo

@@ -217,10 +217,14 @@ void Gpu::make_device(bool presents) {
     const vk::PhysicalDeviceFeatures has = physical_device_.getFeatures();
     enabled_.storage_image_formats = has.shaderStorageImageWriteWithoutFormat == VK_TRUE &&
                                      has.shaderStorageImageExtendedFormats == VK_TRUE;
+    // The others are for draws that the GPU makes, into parts of a depth buffer.
     const vk::PhysicalDeviceFeatures core{
+        .multiDrawIndirect = has.multiDrawIndirect,
+        .drawIndirectFirstInstance = has.drawIndirectFirstInstance,
+        .depthClamp = has.depthClamp,
         .shaderStorageImageExtendedFormats = enabled_.storage_image_formats ? VK_TRUE : VK_FALSE,
-        .shaderStorageImageWriteWithoutFormat =
-            enabled_.storage_image_formats ? VK_TRUE : VK_FALSE};
+        .shaderStorageImageWriteWithoutFormat = enabled_.storage_image_formats ? VK_TRUE : VK_FALSE,
+        .shaderClipDistance = has.shaderClipDistance};
     vk::PhysicalDeviceVulkan12Features use{
         .pNext = enabled_.subgroup_operations ? &subgroups : nullptr,
         .vulkanMemoryModel = VK_TRUE,
@@ -298,20 +302,28 @@ Buffer Gpu::make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
 Image Gpu::make_image(vk::Extent2D extent, vk::Format format, vk::ImageUsageFlags usage,
                       vk::ImageViewType view_type, std::uint32_t layers,
                       std::uint32_t levels) const {
-    Image image{.created = {.imageType = vk::ImageType::e2D,
-                            .format = format,
-                            .extent = {extent.width, extent.height, 1},
-                            .mipLevels = levels,
-                            .arrayLayers = layers,
-                            .usage = usage},
-                .extent = extent};
+    return make_image({.imageType = vk::ImageType::e2D,
+                       .format = format,
+                       .extent = {extent.width, extent.height, 1},
+                       .mipLevels = levels,
+                       .arrayLayers = layers,
+                       .usage = usage},
+                      view_type);
+}
+
+Image Gpu::make_image(const vk::ImageCreateInfo& create, vk::ImageViewType view_type) const {
+    Image image{.created = create, .extent = {create.extent.width, create.extent.height}};
     image.handle = device_->createImageUnique(image.created);
     image.memory = allocate(device_->getImageMemoryRequirements(*image.handle), MemoryUse::device);
     device_->bindImageMemory(*image.handle, *image.memory, 0);
+    vk::ImageSubresourceRange range = COLOUR_RANGE;
+    if (create.format == vk::Format::eD32Sfloat) {
+        range.aspectMask = vk::ImageAspectFlagBits::eDepth;
+    }
     image.view = device_->createImageViewUnique({.image = *image.handle,
                                                  .viewType = view_type,
-                                                 .format = format,
-                                                 .subresourceRange = COLOUR_RANGE});
+                                                 .format = create.format,
+                                                 .subresourceRange = range});
     return image;
 }
 

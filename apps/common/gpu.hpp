@@ -115,10 +115,12 @@ class Gpu {
     [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
                                      MemoryUse use = MemoryUse::device) const;
     // With a view of type 2D_ARRAY for maps, as quadtile takes them, and 2D for all others; of all
-    // layers and levels.
+    // layers and levels. D32_SFLOAT is the only format that is not one of colours.
     [[nodiscard]] Image make_image(vk::Extent2D extent, vk::Format format,
                                    vk::ImageUsageFlags usage, vk::ImageViewType view_type,
                                    std::uint32_t layers = 1, std::uint32_t levels = 1) const;
+    [[nodiscard]] Image make_image(const vk::ImageCreateInfo& create,
+                                   vk::ImageViewType view_type) const;
     [[nodiscard]] Descriptors make_descriptors(
         std::span<const vk::DescriptorSetLayoutBinding> bindings) const;
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,

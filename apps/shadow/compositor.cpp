@@ -1,0 +1,156 @@
+#include "compositor.hpp"
+
+#include "shaders/composition.h"
+
+#include <glm/common.hpp>
+
+#include <array>
+
+namespace quadtile::shadow {
+
+namespace {
+
+constexpr std::uint32_t COMPOSE_VERTEX_SHADER[] =
+#include "compose.vert.inc"
+    ;
+constexpr std::uint32_t PICTURE_FRAGMENT_SHADER[] =
+#include "compose_picture.frag.inc"
+    ;
+constexpr std::uint32_t LIGHT_VIEW_FRAGMENT_SHADER[] =
+#include "light_view.frag.inc"
+    ;
+constexpr std::uint32_t ATLAS_FRAGMENT_SHADER[] =
+#include "atlas_view.frag.inc"
+    ;
+
+using Type = vk::DescriptorType;
+using Layout = vk::ImageLayout;
+
+constexpr auto STAGES = vk::ShaderStageFlagBits::eVertex | vk::ShaderStageFlagBits::eFragment;
+
+Composition composition_on(vk::Extent2D target, const vk::Rect2D& area) {
+    return {.target_width = static_cast<float>(target.width),
+            .target_height = static_cast<float>(target.height),
+            .left = static_cast<float>(area.offset.x),
+            .top = static_cast<float>(area.offset.y),
+            .width = static_cast<float>(area.extent.width),
+            .height = static_cast<float>(area.extent.height)};
+}
+
+}  // namespace
+
+Compositor::Compositor(app::Gpu& gpu, vk::RenderPass render_pass) : gpu_(gpu) {
+    constexpr auto FRAGMENT = vk::ShaderStageFlagBits::eFragment;
+    const std::array<vk::DescriptorSetLayoutBinding, 6> bindings{
+        {{0, Type::eSampledImage, 1, FRAGMENT},
+         {1, Type::eStorageImage, 1, FRAGMENT},
+         {2, Type::eStorageImage, 1, FRAGMENT},
+         {3, Type::eStorageImage, 1, FRAGMENT},
+         {4, Type::eStorageBuffer, 1, FRAGMENT},
+         {5, Type::eSampledImage, 1, FRAGMENT}}};
+    descriptors_ = gpu.make_descriptors(bindings);
+    const vk::PushConstantRange composition{.stageFlags = STAGES, .size = sizeof(Composition)};
+    pipeline_layout_ =
+        gpu.device().createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
+                                                    .setSetLayouts(*descriptors_.layout)
+                                                    .setPushConstantRanges(composition));
+    const auto pipeline = [&](app::SpirV fragment_shader) {
+        return gpu.make_draw_pipeline(*pipeline_layout_, render_pass, COMPOSE_VERTEX_SHADER,
+                                      fragment_shader);
+    };
+    picture_pipeline_ = pipeline(PICTURE_FRAGMENT_SHADER);
+    light_view_pipeline_ = pipeline(LIGHT_VIEW_FRAGMENT_SHADER);
+    atlas_pipeline_ = pipeline(ATLAS_FRAGMENT_SHADER);
+}
+
+void Compositor::set_source(const Renderer& renderer, const RayCaster* rays) {
+    gpu_.device().waitIdle();  // a frame may still use the descriptors
+    picture_extent_ = renderer.pictures().extent;
+    map_extent_ = renderer.options().map_extent;
+    atlas_extent_ = renderer.options().atlas_extent;
+    page_table_ = gpu_.device().createImageViewUnique({.image = renderer.page_table(),
+                                                       .viewType = vk::ImageViewType::e2DArray,
+                                                       .format = vk::Format::eR32Uint,
+                                                       .subresourceRange = app::COLOUR_RANGE});
+    bind_images(renderer, rays);
+    bind_tiles(renderer);
+}
+
+void Compositor::bind_images(const Renderer& renderer, const RayCaster* rays) const {
+    struct Binding {
+        std::uint32_t number;
+        Type type;
+        vk::ImageView view;
+        Layout layout;
+    };
+    const Pictures& pictures = renderer.pictures();
+    for (const Binding& binding :
+         {Binding{0, Type::eSampledImage, pictures.colour, Layout::eGeneral},
+          Binding{1, Type::eStorageImage, pictures.mask, Layout::eGeneral},
+          Binding{2, Type::eStorageImage, rays == nullptr ? pictures.mask : rays->mask(),
+                  Layout::eGeneral},
+          Binding{3, Type::eStorageImage, *page_table_, Layout::eGeneral},
+          Binding{5, Type::eSampledImage, renderer.atlas(),
+                  Layout::eDepthStencilReadOnlyOptimal}}) {
+        const vk::DescriptorImageInfo image{.imageView = binding.view,
+                                            .imageLayout = binding.layout};
+        gpu_.device().updateDescriptorSets(vk::WriteDescriptorSet{.dstSet = descriptors_.set,
+                                                                  .dstBinding = binding.number,
+                                                                  .descriptorType = binding.type}
+                                               .setImageInfo(image),
+                                           {});
+    }
+}
+
+void Compositor::bind_tiles(const Renderer& renderer) const {
+    const vk::DescriptorBufferInfo tiles{
+        .buffer = renderer.fitter_memory(),
+        .offset = renderer.fitter().requirements().tiles_offset_bytes,
+        .range = vk::DeviceSize{renderer.options().max_tiles} * sizeof(ShadowTile)};
+    gpu_.device().updateDescriptorSets(
+        vk::WriteDescriptorSet{
+            .dstSet = descriptors_.set, .dstBinding = 4, .descriptorType = Type::eStorageBuffer}
+            .setBufferInfo(tiles),
+        {});
+}
+
+void Compositor::draw(vk::CommandBuffer commands, vk::Extent2D target, Display display,
+                      const Insets& insets) const {
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eGraphics, *pipeline_layout_, 0,
+                                descriptors_.set, {});
+    commands.setViewport(0, vk::Viewport{.width = static_cast<float>(target.width),
+                                         .height = static_cast<float>(target.height),
+                                         .maxDepth = 1.0F});
+    commands.setScissor(0, vk::Rect2D{.extent = target});
+    const auto draw_one = [&](const vk::UniquePipeline& pipeline, const Composition& composition) {
+        commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *pipeline);
+        commands.pushConstants<Composition>(*pipeline_layout_, STAGES, 0, composition);
+        commands.draw(4, 1, 0, 0);
+    };
+    Composition picture = composition_on(target, {.extent = picture_extent_});
+    draw_one(picture_pipeline_, picture);
+    if (display == Display::sides) {
+        picture.left = static_cast<float>(picture_extent_.width);
+        picture.marks = 1;
+        draw_one(picture_pipeline_, picture);
+    }
+    if (insets.light_view) {
+        Composition view = composition_on(target, *insets.light_view);
+        view.extent = map_extent_;
+        view.light = insets.light;
+        view.shown_extent = 1.0F / insets.zoom;
+        const glm::vec2 corner =
+            glm::clamp(insets.centre - 0.5F * view.shown_extent, 0.0F, 1.0F - view.shown_extent);
+        view.shown_x = corner.x;
+        view.shown_y = corner.y;
+        view.marks = insets.shows_changes ? 1 : 0;
+        draw_one(light_view_pipeline_, view);
+    }
+    if (insets.atlas) {
+        Composition view = composition_on(target, *insets.atlas);
+        view.extent = atlas_extent_;
+        draw_one(atlas_pipeline_, view);
+    }
+}
+
+}  // namespace quadtile::shadow

@@ -1,0 +1,215 @@
+#include "geometry.hpp"
+
+#include <glm/common.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace quadtile::shadow {
+
+namespace {
+
+constexpr std::uint32_t NONE = 0xffffffffU;
+constexpr std::uint32_t ALL_LIGHTS = 0xffffffffU;
+constexpr std::uint32_t CODE_BITS = 20;  // of a coordinate along the curve
+
+struct Box {
+    glm::vec3 low{std::numeric_limits<float>::max()};
+    glm::vec3 high{std::numeric_limits<float>::lowest()};
+
+    void add(const glm::vec3& point) {
+        low = glm::min(low, point);
+        high = glm::max(high, point);
+    }
+};
+
+// A triangle along the Z-order curve.
+struct Place {
+    std::uint64_t code;
+    std::uint32_t triangle;
+};
+
+// Two zeros between neighbouring bits.
+std::uint64_t spread(std::uint64_t value) {
+    value = (value | value << 32U) & 0x001f00000000ffffU;
+    value = (value | value << 16U) & 0x001f0000ff0000ffU;
+    value = (value | value << 8U) & 0x100f00f00f00f00fU;
+    value = (value | value << 4U) & 0x10c30c30c30c30c3U;
+    return (value | value << 2U) & 0x1249249249249249U;
+}
+
+std::uint64_t curve_code(const glm::vec3& unit) {
+    constexpr auto CELLS = static_cast<float>(1U << CODE_BITS);
+    const glm::vec3 cell = glm::clamp(unit * CELLS, 0.0F, CELLS - 1.0F);
+    return spread(static_cast<std::uint64_t>(cell.x)) |
+           spread(static_cast<std::uint64_t>(cell.y)) << 1U |
+           spread(static_cast<std::uint64_t>(cell.z)) << 2U;
+}
+
+// By their centroids, in cubic cells.
+std::vector<Place> sort_along_curve(const baker::Scene& scene, const Box& bounds) {
+    const glm::vec3 size = bounds.high - bounds.low;
+    const float extent = std::max({size.x, size.y, size.z, std::numeric_limits<float>::min()});
+    std::vector<Place> places(scene.triangles.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const auto& [a, b, c] = scene.triangles[i].vertices;
+        const glm::vec3 centroid =
+            (scene.positions[a] + scene.positions[b] + scene.positions[c]) / 3.0F;
+        places[i] = {curve_code((centroid - bounds.low) / extent), static_cast<std::uint32_t>(i)};
+    }
+    std::ranges::sort(places, [](const Place& a, const Place& b) {
+        return std::tie(a.code, a.triangle) < std::tie(b.code, b.triangle);
+    });
+    return places;
+}
+
+// Where the highest bit in which codes of a range differ changes; the middle where they are equal.
+std::size_t split_of(std::span<const Place> places) {
+    const std::uint64_t differs = places.front().code ^ places.back().code;
+    if (differs == 0) {
+        return places.size() / 2;
+    }
+    const std::uint64_t bit = std::bit_floor(differs);
+    const auto upper = std::ranges::partition_point(
+        places, [&](const Place& place) { return (place.code & bit) == 0; });
+    return static_cast<std::size_t>(upper - places.begin());
+}
+
+// Cells of the curve, or halves of them, of CLUSTER_TRIANGLES at most.
+void split_into_clusters(std::span<const Place> places, std::vector<std::uint32_t>& lengths) {
+    if (places.size() <= CLUSTER_TRIANGLES) {
+        lengths.push_back(static_cast<std::uint32_t>(places.size()));
+        return;
+    }
+    const std::size_t split = split_of(places);
+    split_into_clusters(places.first(split), lengths);
+    split_into_clusters(places.subspan(split), lengths);
+}
+
+// ---- Colours
+
+float linear_of(std::uint8_t encoded) {
+    const float value = static_cast<float>(encoded) / 255.0F;
+    return value <= 0.04045F ? value / 12.92F : std::pow((value + 0.055F) / 1.055F, 2.4F);
+}
+
+glm::vec3 mean_of(const baker::Texture& texture) {
+    std::array<float, 256> linear{};
+    for (std::size_t i = 0; i < linear.size(); ++i) {
+        linear[i] = linear_of(static_cast<std::uint8_t>(i));
+    }
+    glm::dvec3 sum(0.0);
+    for (const auto& texel : texture.texels) {
+        sum += glm::dvec3(linear[texel[0]], linear[texel[1]], linear[texel[2]]);
+    }
+    return {sum / std::max(1.0, static_cast<double>(texture.texels.size()))};
+}
+
+std::uint32_t pack(const glm::vec3& colour) {
+    const glm::uvec3 bytes(glm::clamp(colour, 0.0F, 1.0F) * 255.0F + 0.5F);
+    return bytes.x | bytes.y << 8U | bytes.z << 16U | 0xff000000U;
+}
+
+// Of each material: that of its texture in the mean.
+std::vector<std::uint32_t> material_colours(const baker::Scene& scene) {
+    std::vector<glm::vec3> textures;
+    for (const baker::Texture& texture : scene.textures) {
+        textures.push_back(mean_of(texture));
+    }
+    std::vector<std::uint32_t> colours;
+    for (const baker::Material& material : scene.materials) {
+        const bool is_textured =
+            material.albedo_texture.has_value() && !scene.texture_coordinates.empty();
+        colours.push_back(pack(material.albedo * (is_textured ? textures[*material.albedo_texture]
+                                                              : glm::vec3(1.0F))));
+    }
+    return colours;
+}
+
+// ---- Vertices
+
+// Gives out vertices in the order of their first use, one for each colour that they have.
+class VertexList {
+ public:
+    VertexList(const baker::Scene& scene, std::vector<Vertex>& vertices)
+        : scene_(scene),
+          colours_(material_colours(scene)),
+          first_(scene.positions.size(), NONE),
+          vertices_(vertices) {}
+
+    std::uint32_t index_of(std::uint32_t vertex, std::uint32_t material) {
+        const std::uint32_t colour = colours_[material];
+        if (first_[vertex] == NONE) {
+            return first_[vertex] = append(vertex, colour);
+        }
+        if (vertices_[first_[vertex]].colour == colour) {
+            return first_[vertex];
+        }
+        const auto [other, is_new] = others_.try_emplace({vertex, colour}, NONE);
+        if (is_new) {
+            other->second = append(vertex, colour);
+        }
+        return other->second;
+    }
+
+ private:
+    std::uint32_t append(std::uint32_t vertex, std::uint32_t colour) {
+        vertices_.push_back({scene_.positions[vertex], colour});
+        return static_cast<std::uint32_t>(vertices_.size() - 1);
+    }
+
+    const baker::Scene& scene_;
+    std::vector<std::uint32_t> colours_;
+    std::vector<std::uint32_t> first_;  // of each vertex of the scene
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> others_;
+    std::vector<Vertex>& vertices_;
+};
+
+}  // namespace
+
+Geometry make_geometry(const baker::Scene& scene) {
+    Box bounds;
+    for (const baker::Triangle& triangle : scene.triangles) {
+        for (const std::uint32_t vertex : triangle.vertices) {
+            bounds.add(scene.positions[vertex]);
+        }
+    }
+    const std::vector<Place> places = sort_along_curve(scene, bounds);
+    std::vector<std::uint32_t> lengths;
+    split_into_clusters(places, lengths);
+
+    Geometry geometry{.bounds = {{bounds.low.x, bounds.low.y, bounds.low.z},
+                                 {bounds.high.x, bounds.high.y, bounds.high.z}}};
+    geometry.indices.reserve(3 * places.size());
+    VertexList vertices(scene, geometry.vertices);
+    auto place = places.begin();
+    for (const std::uint32_t length : lengths) {
+        Box box;
+        const auto first_index = static_cast<std::uint32_t>(geometry.indices.size());
+        for (std::uint32_t i = 0; i < length; ++i, ++place) {
+            const baker::Triangle& triangle = scene.triangles[place->triangle];
+            for (const std::uint32_t vertex : triangle.vertices) {
+                box.add(scene.positions[vertex]);
+                geometry.indices.push_back(vertices.index_of(vertex, triangle.material));
+            }
+        }
+        geometry.clusters.push_back({.low = {box.low.x, box.low.y, box.low.z},
+                                     .index_count = 3 * length,
+                                     .high = {box.high.x, box.high.y, box.high.z},
+                                     .first_index = first_index,
+                                     .vertex_offset = 0,
+                                     .light_mask = ALL_LIGHTS,
+                                     .reserved0 = 0,
+                                     .reserved1 = 0});
+    }
+    return geometry;
+}
+
+}  // namespace quadtile::shadow

@@ -1,0 +1,37 @@
+// A scene as it is drawn: vertices, and triangles in clusters for culling.
+
+#pragma once
+
+#include <quadtile/shadow.hpp>
+
+#include <load_scene.hpp>
+
+#include <glm/vec3.hpp>
+#include <glm/vec4.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace quadtile::shadow {
+
+// As the vertex shaders read it (shaders/scene.h).
+struct Vertex {
+    glm::vec3 position;
+    std::uint32_t colour;  // albedo, 8 bits a channel, linear, red lowest
+};
+
+struct Geometry {
+    std::vector<Vertex> vertices;
+    std::vector<std::uint32_t> indices;  // three a triangle
+    // Neighbouring triangles, CLUSTER_TRIANGLES at most, with their bounding box and their range of
+    // `indices`; all cast shadows in all lights.
+    std::vector<ShadowObject> clusters;
+    ShadowBox bounds;
+};
+
+constexpr std::uint32_t CLUSTER_TRIANGLES = 64;
+
+// Sorted along a space-filling curve. The scene has a triangle at least.
+[[nodiscard]] Geometry make_geometry(const baker::Scene& scene);
+
+}  // namespace quadtile::shadow

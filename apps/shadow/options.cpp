@@ -1,0 +1,362 @@
+#include "options.hpp"
+
+#include <quadtile/version.h>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace quadtile::shadow {
+
+namespace {
+
+constexpr std::uint32_t LARGEST_EXTENT = 16384;
+constexpr std::size_t MOST_SPOTS = 3;
+constexpr std::size_t SPOT_NUMBERS = 7;
+
+constexpr std::array<std::pair<const char*, Technique>, 3> TECHNIQUES{
+    {{"fitted", Technique::fitted},
+     {"single", Technique::single},
+     {"cascades", Technique::cascades}}};
+constexpr std::array<std::pair<const char*, Display>, 4> DISPLAYS{{{"shaded", Display::shaded},
+                                                                   {"tiles", Display::tiles},
+                                                                   {"error", Display::error},
+                                                                   {"sides", Display::sides}}};
+
+template <typename Names>
+std::vector<std::string> names_in(const Names& names) {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : names) {
+        all.emplace_back(name);
+    }
+    return all;
+}
+
+template <typename Names>
+auto value_of(const Names& names, const std::string& wanted) {
+    return std::ranges::find(names, wanted,
+                             [](const auto& entry) { return std::string(entry.first); })
+        ->second;
+}
+
+template <typename Names, typename Value>
+const char* name_in(const Names& names, Value wanted) {
+    return std::ranges::find(names, wanted, [](const auto& entry) { return entry.second; })->first;
+}
+
+// The options that are no plain numbers, as text.
+struct Arguments {
+    std::string size;
+    std::string technique = "fitted";
+    std::string display = "shaded";
+    std::vector<float> sun;
+    std::vector<std::string> spots;
+    std::vector<float> camera;
+    bool hard = false;
+};
+
+vk::Extent2D parse_extent(const std::string& text) {
+    vk::Extent2D extent;
+    const char* const end = text.data() + text.size();
+    auto [next, error] = std::from_chars(text.data(), end, extent.width);
+    if (error == std::errc() && next != end && *next == 'x') {
+        const auto second = std::from_chars(next + 1, end, extent.height);
+        next = second.ptr;
+        error = second.ec;
+    }
+    if (error != std::errc() || next != end || extent.width == 0 || extent.height == 0 ||
+        extent.width > LARGEST_EXTENT || extent.height > LARGEST_EXTENT) {
+        throw UsageError("--size takes pixels like 1280x720, 1 to " +
+                         std::to_string(LARGEST_EXTENT) + " on a side, not '" + text + "'");
+    }
+    return extent;
+}
+
+void check_finite(const std::string& option, const std::vector<float>& values) {
+    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
+        throw UsageError(option + " takes finite numbers");
+    }
+}
+
+glm::vec3 parse_direction(const std::string& option, const std::vector<float>& values,
+                          std::size_t first) {
+    const glm::vec3 direction(values.at(first), values.at(first + 1), values.at(first + 2));
+    if (direction == glm::vec3(0.0F)) {
+        throw UsageError(option + " takes a direction, not 0,0,0");
+    }
+    return direction;
+}
+
+std::vector<float> parse_numbers(const std::string& text) {
+    std::vector<float> numbers;
+    for (const std::string& number : CLI::detail::split(text, ',')) {
+        float value = 0.0F;
+        const char* const end = number.data() + number.size();
+        const auto [next, error] = std::from_chars(number.data(), end, value);
+        if (error != std::errc() || next != end) {
+            return {};
+        }
+        numbers.push_back(value);
+    }
+    return numbers;
+}
+
+Light parse_spot(const std::string& text) {
+    const std::vector<float> numbers = parse_numbers(text);
+    if (numbers.size() != SPOT_NUMBERS) {
+        throw UsageError(
+            "--spot takes seven numbers, X,Y,Z,DX,DY,DZ,ANGLE: where it is, where its light goes, "
+            "and its full angle in degrees, not '" +
+            text + "'");
+    }
+    check_finite("--spot", numbers);
+    const float angle = numbers[6];
+    if (!(angle >= 0.1F && angle <= 170.0F)) {
+        throw UsageError("the angle of --spot is 0.1 to 170 degrees, not " +
+                         CLI::detail::split(text, ',').back());
+    }
+    return {.kind = Light::Kind::spot,
+            .direction = parse_direction("--spot", numbers, 3),
+            .position = {numbers[0], numbers[1], numbers[2]},
+            .angle_degrees = angle};
+}
+
+void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
+    const std::string group = "Scene";
+    app.add_option("SCENE", options.scene,
+                   "glTF 2.0 (.glb, .gltf) or OBJ (.obj); without it a city")
+        ->type_name("");
+    app.add_option("--city", options.city_triangles,
+                   "Instead of SCENE: a city of about N triangles; without\n"
+                   "N 20000")
+        ->type_name("N")
+        ->expected(0, 1)
+        ->default_str("20000")
+        ->check(CLI::Range(std::uint64_t{2000}, std::uint64_t{100'000'000}).description(""))
+        ->group(group);
+    app.add_option("--sun", arguments.sun,
+                   "Where the light of the sun goes; without it as SCENE\n"
+                   "has it")
+        ->delimiter(',')
+        ->expected(3)
+        ->type_name("X,Y,Z")
+        ->group(group);
+    app.add_option("--spot", arguments.spots,
+                   "A spot light: where it is, where it shines, its angle\n"
+                   "in degrees; up to three times")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->type_name("X,Y,Z,DX,DY,DZ,ANGLE")
+        ->group(group);
+}
+
+void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
+    const std::string group = "Shadows";
+    ShadowOptions& shadows = options.shadows;
+    app.add_option("--technique", arguments.technique,
+                   "fitted (without it), single: one map for each light,\n"
+                   "or cascades: four for each sun")
+        ->type_name("NAME")
+        ->check(CLI::IsMember(names_in(TECHNIQUES)).description(""))
+        ->group(group);
+    app.add_option("--max-tiles", shadows.max_tiles, "K of the budget: tiles; without it 1024")
+        ->type_name("K")
+        ->group(group);
+    app.add_option("--atlas", shadows.atlas_extent,
+                   "Texels of the atlas on a side, a power of two; its\n"
+                   "square is P of the budget. Without it 4096")
+        ->type_name("N")
+        ->group(group);
+    app.add_option("--tile-extent", shadows.tile_extent,
+                   "Texels of the largest slot on a side, a power of two,\n"
+                   "128 (without it) to 1024")
+        ->type_name("N")
+        // Smaller ones have no room for the filter's gutter.
+        ->check(CLI::Range(128, 1024).description(""))
+        ->group(group);
+    app.add_option("--map-extent", shadows.map_extent,
+                   "Texels of each importance map on a side; without it\n"
+                   "1024")
+        ->type_name("N")
+        ->group(group);
+    app.add_option("--merge-ratio", shadows.merge_ratio,
+                   "Tiles are merged below this part of the threshold for\n"
+                   "splitting; without it 0.8, 1: no hysteresis")
+        ->type_name("X")
+        ->group(group);
+    app.add_option("--atlas-fill", shadows.atlas_fill,
+                   "Share of the atlas that slots may take; without it\n"
+                   "0.875")
+        ->type_name("X")
+        ->group(group);
+    app.add_option("--importance-decay", shadows.importance_decay,
+                   "What is kept of what was needed, from frame to frame;\n"
+                   "without it 0.95, 0: nothing")
+        ->type_name("X")
+        ->group(group);
+    app.add_option("--max-stretch", shadows.max_stretch,
+                   "Of shadows, that texels follow; without it 4")
+        ->type_name("X")
+        ->group(group);
+    app.add_option("--resolution-scale", shadows.resolution_scale,
+                   "Shadow texels for each pixel, along a side; without\n"
+                   "it 1")
+        ->type_name("X")
+        ->group(group);
+    app.add_flag("--hard", arguments.hard, "Hard shadows, of the nearest texel")->group(group);
+}
+
+void define_view(CLI::App& app, Options& options, Arguments& arguments) {
+    const std::string group = "View";
+    app.add_option("--size", arguments.size, "Of the window or the pictures; without it 1280x720")
+        ->type_name("WxH")
+        ->group(group);
+    app.add_option("--picture", arguments.display,
+                   "shaded (without it), tiles, error: in red and blue\n"
+                   "where ray casting says otherwise, or sides: shaded and\n"
+                   "error side by side")
+        ->type_name("NAME")
+        ->check(CLI::IsMember(names_in(DISPLAYS)).description(""))
+        ->group(group);
+    app.add_option("--camera", arguments.camera,
+                   "Where it is, and where it looks, in degrees: 0,0 along\n"
+                   "-z, 90,0 along -x, 0,90 up")
+        ->delimiter(',')
+        ->expected(5)
+        ->type_name("X,Y,Z,YAW,PITCH")
+        ->group(group);
+    app.add_option("--at", options.flight_second, "Second of the flight; without it 0")
+        ->type_name("S")
+        ->check(CLI::Range(0.0F, 86400.0F).description(""))
+        ->group(group);
+    app.add_flag("--fly", options.flies, "Along the flight, from --at on")->group(group);
+    app.add_option("--device", options.device,
+                   "Number of the Vulkan device or part of its name; see\n"
+                   "'quadtile devices'")
+        ->type_name("N|NAME")
+        ->group(group);
+    app.add_flag("--validation", options.validation,
+                 "With Vulkan's validation layer; its messages fail the run")
+        ->group(group);
+    app.add_flag("--log", options.log, "Says what the window shows, on standard error")
+        ->group(group);
+}
+
+void define_pictures(CLI::App& app, Options& options) {
+    const std::string group = "Pictures, without a window";
+    app.add_option("--screenshot", options.screenshot, "PNG of the last frame")
+        ->type_name("OUT.png")
+        ->group(group);
+    app.add_option("--record", options.record, "A PNG for each frame of the flight, into a folder")
+        ->type_name("DIR")
+        ->group(group);
+    app.add_option("--frames", options.frames,
+                   "That are drawn; without it 2 for --screenshot, the\n"
+                   "whole flight for --record")
+        ->type_name("N")
+        ->check(CLI::Range(1U, 1'000'000U).description(""))
+        ->group(group);
+    app.add_option("--fps", options.frames_per_second, "Frames for each second; without it 60")
+        ->type_name("F")
+        ->check(CLI::Range(0.1F, 1000.0F).description(""))
+        ->group(group);
+    app.add_option("--report", options.report, "JSON: tiles and times of each frame")
+        ->type_name("FILE.json")
+        ->group(group);
+    app.add_flag("--panel", options.panel, "With the panel, as in the window")->group(group);
+}
+
+void check_contradictions(const CLI::App& app, const Options& options) {
+    if (!options.scene.empty() && app.count("--city") > 0) {
+        throw UsageError("give one of SCENE and --city");
+    }
+    for (const char* const flight : {"--at", "--fly", "--record"}) {
+        if (app.count("--camera") > 0 && app.count(flight) > 0) {
+            throw UsageError("--camera and " + std::string(flight) + " contradict each other");
+        }
+    }
+    if (!options.screenshot.empty() && !options.record.empty()) {
+        throw UsageError("--screenshot and --record contradict each other");
+    }
+    if (options.screenshot.empty() && options.record.empty()) {
+        for (const char* const option : {"--frames", "--fps", "--report", "--panel"}) {
+            if (app.count(option) > 0) {
+                throw UsageError(std::string(option) + " needs --screenshot or --record");
+            }
+        }
+    }
+}
+
+Options options_of(const CLI::App& app, const Arguments& arguments, Options options) {
+    check_contradictions(app, options);
+    if (!arguments.size.empty()) {
+        options.extent = parse_extent(arguments.size);
+    }
+    options.technique = value_of(TECHNIQUES, arguments.technique);
+    options.display = value_of(DISPLAYS, arguments.display);
+    options.filtered = !arguments.hard;
+    if (options.display == Display::sides && options.extent.width < 2) {
+        throw UsageError("--picture sides needs a --size of 2 pixels or more across");
+    }
+    if (!arguments.sun.empty()) {
+        check_finite("--sun", arguments.sun);
+        options.sun = parse_direction("--sun", arguments.sun, 0);
+    }
+    if (arguments.spots.size() > MOST_SPOTS) {
+        throw UsageError("--spot is given " + std::to_string(arguments.spots.size()) +
+                         " times; there are three spot lights at most");
+    }
+    for (const std::string& spot : arguments.spots) {
+        options.spots.push_back(parse_spot(spot));
+    }
+    if (!arguments.camera.empty()) {
+        check_finite("--camera", arguments.camera);
+        options.camera =
+            Camera{.position = {arguments.camera[0], arguments.camera[1], arguments.camera[2]},
+                   .yaw_degrees = arguments.camera[3],
+                   .pitch_degrees = arguments.camera[4]};
+    }
+    options.shadows.lights = 1 + static_cast<std::uint32_t>(options.spots.size());
+    return options;
+}
+
+}  // namespace
+
+const char* name_of(Technique technique) {
+    return name_in(TECHNIQUES, technique);
+}
+
+const char* name_of(Display display) {
+    return name_in(DISPLAYS, display);
+}
+
+ParsedOptions parse_options(int argc, const char* const* argv) {
+    CLI::App app("Shows a scene with fitted virtual shadow maps, in a window or into files",
+                 "quadtile-shadow");
+    Options options;
+    Arguments arguments;
+    app.set_version_flag("--version", "quadtile-shadow " QUADTILE_VERSION_STRING,
+                         "Print the version");
+    define_scene(app, options, arguments);
+    define_shadows(app, options, arguments);
+    define_view(app, options, arguments);
+    define_pictures(app, options);
+    try {
+        app.parse(argc, argv);
+        options = options_of(app, arguments, options);
+        check_shadow_options(options.shadows);
+        return {{}, options};
+    } catch (const CLI::CallForVersion& version) {
+        return {Text{std::string(version.what()) + "\n"}, {}};
+    } catch (const CLI::CallForHelp&) {
+        return {Text{app.help()}, {}};
+    } catch (const std::runtime_error& error) {  // CLI::ParseError, UsageError, or Error
+        throw UsageError(std::string(error.what()) + "; see 'quadtile-shadow --help'");
+    }
+}
+
+}  // namespace quadtile::shadow

@@ -1,0 +1,75 @@
+// The command line of quadtile-shadow: from arguments to what to do.
+
+#pragma once
+
+#include "renderer.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace quadtile::shadow {
+
+// The command line itself is wrong: exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+// What is shown: a picture of the renderer, or two.
+enum class Display {
+    shaded,
+    tiles,
+    error,
+    sides,  // the same view twice: shaded, and with its errors
+};
+
+struct Options {
+    std::filesystem::path scene;           // empty: one that is made here
+    std::uint64_t city_triangles = 20000;  // of the city that is made then
+    std::optional<glm::vec3> sun;          // the direction of its light; else the scene's
+    std::vector<Light> spots;
+
+    vk::Extent2D extent{1280, 720};  // of the window or the pictures
+    ShadowOptions shadows;           // all but `lights`
+    Technique technique = Technique::fitted;
+    Display display = Display::shaded;
+    bool filtered = true;
+    bool panel = false;  // in pictures, too
+
+    std::optional<Camera> camera;  // else on the flight
+    float flight_second = 0.0F;    // where the flight begins
+    bool flies = false;            // along the flight; else the camera stays
+
+    std::string device;  // as DeviceOptions::select
+    bool validation = false;
+    bool log = false;
+
+    std::filesystem::path screenshot;     // empty: a window, or `record`
+    std::filesystem::path record;         // folder for a picture of each frame; empty: none
+    float frames_per_second = 60.0F;      // of what moves in pictures
+    std::optional<std::uint32_t> frames;  // for pictures; else 2, or the whole flight
+    std::filesystem::path report;         // JSON; empty: none
+};
+
+// What --help and --version print.
+struct Text {
+    std::string text;
+};
+
+struct ParsedOptions {
+    std::optional<Text> text;  // then nothing else is to be done
+    Options options;
+};
+
+// Throws UsageError, also for shadows that the library does not make.
+[[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
+
+// The names of --technique and --picture.
+[[nodiscard]] const char* name_of(Technique technique);
+[[nodiscard]] const char* name_of(Display display);
+
+}  // namespace quadtile::shadow

@@ -1,0 +1,193 @@
+#include "run_screenshot.hpp"
+
+#include "panels.hpp"
+#include "report.hpp"
+
+#include "message_line.hpp"
+#include "offscreen.hpp"
+#include "output_file.hpp"
+#include "render_pass.hpp"
+#include "ui.hpp"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+namespace quadtile::shadow {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr vk::Format FORMAT = vk::Format::eR8G8B8A8Unorm;
+
+void make_folder(const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error || !fs::is_directory(folder)) {
+        throw std::runtime_error(folder.string() + " cannot be made into a folder for pictures: " +
+                                 (error ? error.message() : "it is a file"));
+    }
+}
+
+// Opened before anything is drawn: what cannot be written is told at once.
+std::optional<app::OutputFile> open_output(const fs::path& path) {
+    if (path.empty()) {
+        return std::nullopt;
+    }
+    return std::optional<app::OutputFile>(std::in_place, path);
+}
+
+vk::Extent2D checked_extent(const app::Gpu& gpu, vk::Extent2D extent) {
+    const std::uint32_t largest = gpu.physical_device().getProperties().limits.maxImageDimension2D;
+    if (extent.width > largest || extent.height > largest) {
+        throw std::runtime_error("a picture of " + std::to_string(extent.width) + " x " +
+                                 std::to_string(extent.height) +
+                                 " pixels is too large for the device; it draws " +
+                                 std::to_string(largest) + " on a side");
+    }
+    return extent;
+}
+
+class PictureMaker {
+ public:
+    PictureMaker(const app::Instance& instance, const Options& options, const Show& show)
+        : options_(options),
+          show_(show),
+          gpu_(instance, options.device, {}),
+          render_pass_(
+              app::make_render_pass(gpu_.device(), FORMAT, vk::ImageLayout::eTransferSrcOptimal)),
+          session_(gpu_, show, *render_pass_, checked_extent(gpu_, options.extent), options),
+          controls_(options, show),
+          panels_(controls_, show, session_.device_name()),
+          report_{.options = options, .show = show, .device = session_.device_name()} {
+        controls_.shows_panel = options.panel;
+        controls_.shows_light_view = options.panel;
+        controls_.follows_flight = options.flies || !options.record.empty();
+        ui_.attach(gpu_, *render_pass_, 2);
+        session_.configure(picture_area(), options.display, options.shadows);
+    }
+    ~PictureMaker() { ui_.detach(); }
+    PictureMaker(const PictureMaker&) = delete;
+    PictureMaker& operator=(const PictureMaker&) = delete;
+
+    // The next frame.
+    void draw() {
+        const float step = 1.0F / options_.frames_per_second;
+        controls_.advance(report_.frames.empty() ? 0.0F : step, show_.flight);
+        session_.draw(controls_.settings);
+        panels_.add_frame(session_.statistics(), step);
+        report_.frames.push_back(
+            {controls_.flight_second, controls_.settings.camera, session_.statistics()});
+    }
+
+    // Of the frame that was drawn last.
+    [[nodiscard]] std::string png() {
+        if (options_.panel) {
+            draw_panel();
+        }
+        return app::encode_png(
+            app::render_picture(gpu_, FORMAT, options_.extent, [&](vk::CommandBuffer commands) {
+                session_.compose(commands, options_.extent, insets());
+                if (options_.panel) {
+                    app::Ui::draw(commands);
+                }
+            }));
+    }
+
+    [[nodiscard]] const Report& report() const { return report_; }
+
+ private:
+    [[nodiscard]] vk::Extent2D picture_area() const {
+        const std::uint32_t panel = std::min(panels_.width(ui_.scale()), options_.extent.width - 1);
+        return {options_.extent.width - panel, options_.extent.height};
+    }
+
+    [[nodiscard]] Insets insets() const {
+        Insets insets = panels_.insets(picture_area(), ui_.scale());
+        insets.centre = session_.place_on_map(controls_.settings, controls_.light,
+                                              controls_.settings.camera.position);
+        return insets;
+    }
+
+    void draw_panel() {
+        ImGuiIO& io = ImGui::GetIO();
+        io.DisplaySize = {static_cast<float>(options_.extent.width),
+                          static_cast<float>(options_.extent.height)};
+        // Windows that take their size from their contents have it from the second frame on.
+        for (int frame = 0; frame < 2; ++frame) {
+            io.DeltaTime = 1.0F / options_.frames_per_second;
+            ImGui::NewFrame();
+            panels_.draw(ui_.scale());
+            ImGui::Render();
+        }
+    }
+
+    const Options& options_;
+    const Show& show_;
+    app::Gpu gpu_;
+    vk::UniqueRenderPass render_pass_;
+    app::Ui ui_;
+    Session session_;
+    Controls controls_;
+    Panels panels_;
+    Report report_;
+};
+
+void make_screenshot(PictureMaker& maker, const Options& options, app::OutputFile& file) {
+    constexpr std::uint32_t FRAMES = 2;
+    for (std::uint32_t frame = 0; frame < options.frames.value_or(FRAMES); ++frame) {
+        maker.draw();
+    }
+    file.write(maker.png());
+    file.commit();
+}
+
+void make_record(PictureMaker& maker, const Options& options, const Flight& flight) {
+    const float seconds = std::max(0.0F, flight.seconds() - options.flight_second);
+    const auto whole_flight =
+        static_cast<std::uint32_t>(std::floor(seconds * options.frames_per_second)) + 1;
+    for (std::uint32_t frame = 0; frame < options.frames.value_or(whole_flight); ++frame) {
+        maker.draw();
+        std::string number = std::to_string(frame);
+        number.insert(0, number.size() < 5 ? 5 - number.size() : 0, '0');
+        app::OutputFile file(options.record / ("frame_" + number + ".png"));
+        file.write(maker.png());
+        file.commit();
+    }
+}
+
+}  // namespace
+
+std::uint32_t run_screenshot(const Options& options) {
+    std::optional<app::OutputFile> report = open_output(options.report);
+    std::optional<app::OutputFile> screenshot = open_output(options.screenshot);
+    if (!options.record.empty()) {
+        make_folder(options.record);
+    }
+    const Show show = load_show(options);
+    for (const std::string& warning : show.warnings) {
+        std::cerr << app::message_line("quadtile-shadow: warning", warning) << std::endl;
+    }
+    const app::Instance instance("quadtile-shadow", {}, options.validation);
+    {
+        PictureMaker maker(instance, options, show);
+        if (screenshot) {
+            make_screenshot(maker, options, *screenshot);
+        } else {
+            make_record(maker, options, show.flight);
+        }
+        if (report) {
+            report->write(report_json(maker.report()));
+            report->commit();
+        }
+    }  // while the messages of the validation layer still count
+    return instance.validation_messages();
+}
+
+}  // namespace quadtile::shadow

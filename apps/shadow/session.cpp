@@ -1,0 +1,109 @@
+#include "session.hpp"
+
+#include <glm/gtc/type_ptr.hpp>
+#include <glm/vec4.hpp>
+
+#include <algorithm>
+
+namespace quadtile::shadow {
+
+namespace {
+
+using PipelineStage = vk::PipelineStageFlagBits;
+using Access = vk::AccessFlagBits;
+
+vk::Extent2D picture_extent_of(vk::Extent2D target, Display display) {
+    return {display == Display::sides ? std::max(1U, target.width / 2) : target.width,
+            target.height};
+}
+
+Picture picture_of(Display display) {
+    switch (display) {
+        case Display::tiles:
+            return Picture::tiles;
+        case Display::error:
+            return Picture::error;
+        case Display::shaded:
+        case Display::sides:
+            break;
+    }
+    return Picture::shaded;
+}
+
+}  // namespace
+
+Session::Session(app::Gpu& gpu, const Show& show, vk::RenderPass render_pass, vk::Extent2D target,
+                 const Options& options)
+    : gpu_(gpu),
+      show_(show),
+      device_(quadtile::Device::adopt(gpu.for_quadtile({}))),
+      display_(options.display),
+      renderer_(gpu, device_, show.geometry, picture_extent_of(target, options.display),
+                options.shadows),
+      compositor_(gpu, render_pass) {}
+
+void Session::configure(vk::Extent2D target, Display display, const ShadowOptions& shadows) {
+    const vk::Extent2D extent = picture_extent_of(target, display);
+    if (extent != renderer_.pictures().extent || shadows != renderer_.options()) {
+        is_bound_ = false;
+        renderer_.configure(extent, shadows);
+    }
+    display_ = display;
+}
+
+void Session::draw(FrameSettings settings) {
+    if (shows_errors() && !rays_) {
+        rays_ = std::make_unique<RayCaster>(gpu_, show_.geometry);
+        is_bound_ = false;
+    }
+    settings.picture = picture_of(display_);
+    gpu_.run([&](vk::CommandBuffer commands) {
+        // The window may still be reading the last picture.
+        app::memory_barrier(commands, {PipelineStage::eFragmentShader, Access::eShaderRead},
+                            {PipelineStage::eAllCommands, Access::eMemoryWrite});
+        record(commands, settings);
+        app::memory_barrier(commands, {PipelineStage::eAllCommands, Access::eMemoryWrite},
+                            {PipelineStage::eFragmentShader, Access::eShaderRead});
+    });
+    if (!is_bound_) {
+        compositor_.set_source(renderer_, shows_errors() ? rays_.get() : nullptr);
+        is_bound_ = true;
+    }
+    statistics_ = {.atlas_cells = shadow_atlas_cells(shadow_parameters(renderer_.options())),
+                   .max_tiles = renderer_.options().max_tiles,
+                   .timings = renderer_.timings()};
+    if (settings.technique == Technique::fitted) {
+        statistics_.header = renderer_.header();
+    }
+    if (shows_errors()) {
+        statistics_.difference = rays_->difference();
+    }
+}
+
+void Session::record(vk::CommandBuffer commands, const FrameSettings& settings) {
+    if (!shows_errors()) {
+        renderer_.record(commands, settings);
+        return;
+    }
+    renderer_.record_depth(commands, settings);
+    rays_->record(commands, renderer_.pictures(), settings, renderer_.projections(settings));
+    renderer_.record_shadows(commands, settings, rays_->mask());
+    rays_->record_comparison(commands, renderer_.pictures());
+}
+
+glm::vec2 Session::place_on_map(const FrameSettings& settings, std::uint32_t light,
+                                const glm::vec3& point) const {
+    const ShadowProjection projection = renderer_.projections(settings).at(light);
+    const glm::vec4 clip = glm::make_mat4(projection.clip_from_world.data()) * glm::vec4(point, 1);
+    return clip.w > 0.0F ? 0.5F * (glm::vec2(clip) / clip.w + 1.0F) : glm::vec2(0.5F);
+}
+
+void Session::compose(vk::CommandBuffer commands, vk::Extent2D target, const Insets& insets) const {
+    Insets shown = insets;
+    if (!statistics_.header) {
+        shown.light_view.reset();  // there are no tiles
+    }
+    compositor_.draw(commands, target, display_, shown);
+}
+
+}  // namespace quadtile::shadow

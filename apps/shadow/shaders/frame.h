@@ -1,0 +1,63 @@
+// What the shaders of a frame are given, in C++ and in GLSL.
+
+#ifndef QUADTILE_SHADOW_APP_FRAME_H
+#define QUADTILE_SHADOW_APP_FRAME_H
+
+#include <quadtile/shadow.h>
+
+QUADTILE_NAMESPACE_BEGIN
+
+// DrawnFrame::technique and picture, as Technique and Picture of renderer.hpp.
+const QUADTILE_UINT TECHNIQUE_FITTED = 0;
+const QUADTILE_UINT PICTURE_TILES = 1;
+const QUADTILE_UINT PICTURE_ERROR = 2;
+
+const QUADTILE_UINT CASCADES = 4;
+const QUADTILE_UINT MAX_VIEWS = CASCADES * SHADOW_MAX_LIGHTS;
+const QUADTILE_UINT MASK_SURFACE = 0x80000000U;
+
+struct DrawnLight {
+    float direction[3];  // that it goes, of length 1
+    QUADTILE_UINT is_spot;
+    float position[3];
+    float cone_cosine;  // of half the angle
+    float colour[3];
+    float reach;               // where the light of a spot has fallen to a half
+    QUADTILE_UINT first_view;  // of `views`
+    QUADTILE_UINT view_count;
+};
+
+// A shadow map in a rectangle of the atlas, for techniques other than the fitted one.
+struct DrawnView {
+    float clip_from_world[16];  // of a light
+    float x;                    // of the rectangle, texels
+    float y;
+    float width;
+    float height;
+    float farthest;      // that it serves, from the camera
+    float texel_extent;  // in units of the world; at w = 1 where there is perspective
+};
+
+struct DrawnFrame {
+    float camera[3];
+    float nearest;  // of the camera
+    // The ray through the pixel at (x, y) of clip space: ray + x * ray_by_x + y * ray_by_y; it
+    // comes to a distance of 1 along the camera's direction.
+    float ray[3];
+    QUADTILE_UINT width;  // of the picture, pixels
+    float ray_by_x[3];
+    QUADTILE_UINT height;
+    float ray_by_y[3];
+    QUADTILE_UINT technique;
+    QUADTILE_UINT picture;
+    QUADTILE_UINT is_filtered;
+    QUADTILE_UINT has_reference;
+    QUADTILE_UINT light_count;
+    ShadowParameters shadow;
+    DrawnLight lights[SHADOW_MAX_LIGHTS];
+    DrawnView views[MAX_VIEWS];
+};
+
+QUADTILE_NAMESPACE_END
+
+#endif

@@ -1,0 +1,75 @@
+// What the mask of a picture says (Pictures::mask), in C++ and in GLSL: one rule for shadow maps
+// and for rays. Arithmetic is rounded once by each operation, so that all come to the same bits.
+
+#ifndef QUADTILE_SHADOW_MASK_H
+#define QUADTILE_SHADOW_MASK_H
+
+#include <quadtile/shadow.h>
+
+QUADTILE_NAMESPACE_BEGIN
+
+const QUADTILE_UINT MASK_SURFACE = 0x80000000U;
+// Bit l: light l.
+const QUADTILE_UINT MASK_LIGHTS = (1U << SHADOW_MAX_LIGHTS) - 1U;
+
+struct MaskVector {
+    float x;
+    float y;
+    float z;
+};
+
+QUADTILE_SHARED MaskVector mask_vector(float x, float y, float z) {
+    MaskVector v;
+    v.x = x;
+    v.y = y;
+    v.z = z;
+    return v;
+}
+
+QUADTILE_SHARED float mask_dot(MaskVector a, MaskVector b) {
+    QUADTILE_PRECISE const float sum = (a.x * b.x + a.y * b.y) + a.z * b.z;
+    return sum;
+}
+
+// A light, for the question whether it reaches a point.
+struct MaskLight {
+    float clip_from_world[16];  // of its map, by column
+    float towards[3];           // the way to a sun; a spot's position
+    QUADTILE_UINT is_spot;      // 0: a sun
+};
+
+// From a point to the light: of any length to a sun, to the spot itself otherwise.
+QUADTILE_SHARED MaskVector mask_way(MaskLight light, MaskVector point) {
+    MaskVector way = mask_vector(light.towards[0], light.towards[1], light.towards[2]);
+    if (light.is_spot != 0) {
+        QUADTILE_PRECISE const float x = way.x - point.x;
+        QUADTILE_PRECISE const float y = way.y - point.y;
+        QUADTILE_PRECISE const float z = way.z - point.z;
+        way = mask_vector(x, y, z);
+    }
+    return way;
+}
+
+// Whether a light reaches a surface that nothing shadows: it shines on the side that is seen, and a
+// spot has the point in its clip space.
+QUADTILE_SHARED bool mask_may_light(MaskLight light, MaskVector point, MaskVector normal) {
+    if (!(mask_dot(normal, mask_way(light, point)) > 0.0F)) {
+        return false;
+    }
+    float clip[4];
+    for (int i = 0; i < 4; ++i) {
+        QUADTILE_PRECISE const float coordinate =
+            ((light.clip_from_world[i] * point.x + light.clip_from_world[4 + i] * point.y) +
+             light.clip_from_world[8 + i] * point.z) +
+            light.clip_from_world[12 + i];
+        clip[i] = coordinate;
+    }
+    const bool is_inside = clip[3] > 0.0F && clip[0] >= -clip[3] && clip[0] <= clip[3] &&
+                           clip[1] >= -clip[3] && clip[1] <= clip[3] && clip[2] >= 0.0F &&
+                           clip[2] <= clip[3];
+    return light.is_spot == 0 || is_inside;
+}
+
+QUADTILE_NAMESPACE_END
+
+#endif

@@ -1,0 +1,59 @@
+#include "show.hpp"
+
+#include <algorithm>
+
+namespace quadtile::shadow {
+
+namespace {
+
+// The city's walls and roofs have room there; its light map is not used.
+constexpr baker::Extent CITY_EXTENT{16384, 16384};
+
+Light make_sun(const Options& options, const baker::Scene& scene) {
+    Light sun;
+    if (options.sun) {
+        sun.direction = *options.sun;
+    } else if (!scene.suns.empty()) {
+        const baker::Sun& first = scene.suns.front();
+        const glm::vec3& colour = first.irradiance;
+        const float brightest = std::max({colour.r, colour.g, colour.b});
+        sun.direction = first.direction;
+        if (brightest > 0.0F) {
+            sun.colour = colour / brightest;
+        }
+    }
+    return sun;
+}
+
+Flight choose_flight(const Options& options, const ShadowBox& bounds) {
+    if (options.scene.empty()) {
+        return city_flight(bounds);
+    }
+    return options.scene.filename().string().starts_with("zdm2") ? zdm2_flight() : tour(bounds);
+}
+
+}  // namespace
+
+Show load_show(const Options& options) {
+    baker::LoadedScene loaded;
+    Show show;
+    if (options.scene.empty()) {
+        loaded.scene = baker::city_scene(options.city_triangles, CITY_EXTENT);
+        show.name = "city";
+    } else {
+        loaded = baker::load_scene(options.scene, baker::LightMapCoordinates::ignore);
+        show.name = options.scene.filename().string();
+    }
+    show.geometry = make_geometry(loaded.scene);
+    show.flight = choose_flight(options, show.geometry.bounds);
+    show.lights = {make_sun(options, loaded.scene)};
+    show.lights.insert(show.lights.end(), options.spots.begin(), options.spots.end());
+    show.warnings = std::move(loaded.warnings);
+    return show;
+}
+
+Camera first_camera(const Options& options, const Show& show) {
+    return options.camera ? *options.camera : show.flight.at(options.flight_second);
+}
+
+}  // namespace quadtile::shadow

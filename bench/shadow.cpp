@@ -1,0 +1,348 @@
+// What fitted shadow maps are worth: how far hard shadows are from rays, how steady they are, how
+// many tiles change, and the GPU's time; beside one map of the whole scene, and cascades.
+
+#include "shadow_measurements.hpp"
+
+#include "load_scene.hpp"
+#include "message_line.hpp"
+#include "output_file.hpp"
+
+#include <CLI/CLI.hpp>
+#include <glm/geometric.hpp>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <cstdio>
+#include <iostream>
+#include <stdexcept>
+
+namespace quadtile::shadow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+    std::string scene = "../shared/data/scenes/zdm2_lightmapped.glb";
+    std::string size = "1280x720";
+    std::vector<float> sun_direction;
+    std::uint32_t spots = 0;
+    float seconds = 60.0F;
+    std::uint32_t frames = 60;
+    float frames_per_second = 0.0F;
+    std::uint32_t flicker_poses = 8;
+    ShadowOptions shadow;
+    std::string json;
+    std::string pictures;
+    std::uint32_t picture_count = 4;
+    bool validation = false;
+};
+
+std::string formatted(const char* format, auto... values) {
+    char text[400];
+    std::snprintf(text, sizeof(text), format, values...);
+    return text;
+}
+
+void print(const std::string& line) {
+    std::cout << line << std::endl;  // at once: rows take long
+}
+
+// ---- Scene and flight
+
+constexpr std::uint64_t CITY_TRIANGLES = 1'000'000;
+constexpr baker::Extent CITY_LIGHT_MAP{16384, 16384};  // of no account, but it must have room
+
+baker::Scene load(const std::string& name) {
+    const std::string city = "city";
+    if (!name.starts_with(city) || (name.size() > city.size() && name[city.size()] != ':')) {
+        return baker::load_scene(name, baker::LightMapCoordinates::ignore).scene;
+    }
+    std::uint64_t triangles = CITY_TRIANGLES;
+    if (name.size() > city.size()) {
+        const char* const first = name.data() + city.size() + 1;
+        const char* const last = name.data() + name.size();
+        const auto [end, error] = std::from_chars(first, last, triangles);
+        if (error != std::errc() || end != last) {
+            throw std::runtime_error("'" + name +
+                                     "' is no city: give city:TRIANGLES, a whole number");
+        }
+    }
+    return baker::city_scene(triangles, CITY_LIGHT_MAP);
+}
+
+Flight flight_of(const std::string& name, const ShadowBox& bounds) {
+    if (name.starts_with("city")) {
+        return city_flight(bounds);
+    }
+    return std::filesystem::path(name).filename().string().starts_with("zdm2") ? zdm2_flight()
+                                                                               : tour(bounds);
+}
+
+// A sun, and spots along the flight that look ahead and down.
+std::vector<Light> lights_of(const Arguments& arguments, const baker::Scene& scene,
+                             const Flight& flight) {
+    Light sun;
+    if (!arguments.sun_direction.empty()) {
+        sun.direction = {arguments.sun_direction[0], arguments.sun_direction[1],
+                         arguments.sun_direction[2]};
+    } else if (!scene.suns.empty()) {
+        sun.direction = scene.suns.front().direction;
+    }
+    std::vector<Light> lights{sun};
+    for (std::uint32_t i = 0; i < arguments.spots; ++i) {
+        const float share = (static_cast<float>(i) + 0.5F) / static_cast<float>(arguments.spots);
+        const Camera camera = flight.at(share * flight.seconds());
+        lights.push_back({.kind = Light::Kind::spot,
+                          .direction = camera.forward() + glm::vec3(0.0F, -0.3F, 0.0F),
+                          .position = camera.position,
+                          .angle_degrees = 80.0F});
+    }
+    return lights;
+}
+
+vk::Extent2D extent_of(const std::string& size) {
+    vk::Extent2D extent;
+    const char* const last = size.data() + size.size();
+    const auto width = std::from_chars(size.data(), last, extent.width);
+    if (width.ec == std::errc() && width.ptr != last && *width.ptr == 'x') {
+        const auto height = std::from_chars(width.ptr + 1, last, extent.height);
+        if (height.ec == std::errc() && height.ptr == last && extent.width > 0 &&
+            extent.height > 0) {
+            return extent;
+        }
+    }
+    throw std::runtime_error("'" + size + "' is no size of pictures: give WxH, as 1280x720");
+}
+
+// ---- Tables
+
+Json json_of(const Distribution& distribution) {
+    return {{"mean", distribution.mean},
+            {"median", distribution.median},
+            {"p95", distribution.p95},
+            {"max", distribution.max}};
+}
+
+class Bench {
+ public:
+    Bench(const Arguments& arguments, const std::string& scene_name)
+        : arguments_(arguments), extent_(extent_of(arguments.size)) {
+        const baker::Scene scene = load(scene_name);
+        const Geometry geometry = make_geometry(scene);
+        filming_ = {.flight = flight_of(scene_name, geometry.bounds),
+                    .frames = arguments.frames,
+                    .frames_per_second = arguments.frames_per_second,
+                    .seconds = arguments.seconds,
+                    .flicker_poses = arguments.flicker_poses};
+        filming_.lights = lights_of(arguments, scene, filming_.flight);
+        options_ = arguments.shadow;
+        options_.lights = static_cast<std::uint32_t>(filming_.lights.size());
+        frames_.emplace(geometry, extent_, options_, arguments.validation);
+        variants_ = {{"fitted", Technique::fitted},
+                     {"fitted_without_hysteresis", Technique::fitted, false},
+                     {"single", Technique::single},
+                     {"cascades", Technique::cascades}};
+        describe(scene_name, scene.triangles.size());
+    }
+
+    void run() {
+        Measurements measure(*frames_, options_, filming_);
+        measure_errors(measure);
+        measure_runs(measure);
+        measure_flicker(measure);
+        if (!arguments_.pictures.empty()) {
+            for (const Variant& variant : variants_) {
+                measure.save_pictures(variant, arguments_.picture_count, arguments_.pictures);
+            }
+        }
+        if (!arguments_.json.empty()) {
+            app::OutputFile file(arguments_.json);
+            file.write(json_.dump(1) + "\n");
+            file.commit();
+        }
+        if (frames_->validation_messages() > 0) {
+            throw std::runtime_error("the validation layer has objections");
+        }
+    }
+
+ private:
+    void describe(const std::string& scene, std::size_t triangles) {
+        json_ = {{"scene", scene},
+                 {"triangles", triangles},
+                 {"device", frames_->device_name()},
+                 {"flight", filming_.flight.name},
+                 {"width", extent_.width},
+                 {"height", extent_.height},
+                 {"lights", options_.lights},
+                 {"map_extent", options_.map_extent},
+                 {"atlas_extent", options_.atlas_extent},
+                 {"tile_extent", options_.tile_extent},
+                 {"gutter", options_.gutter},
+                 {"max_tiles", options_.max_tiles},
+                 {"merge_ratio", options_.merge_ratio},
+                 {"atlas_fill", options_.atlas_fill},
+                 {"importance_decay", options_.importance_decay},
+                 {"resolution_scale", options_.resolution_scale},
+                 {"max_stretch", options_.max_stretch}};
+        print(
+            formatted("%s: %zu triangles, %s, %u x %u pixels, %u lights; atlas %u, map %u, %u "
+                      "tiles of %u texels at most",
+                      scene.c_str(), triangles, frames_->device_name().c_str(), extent_.width,
+                      extent_.height, options_.lights, options_.atlas_extent, options_.map_extent,
+                      options_.max_tiles, options_.tile_extent));
+    }
+
+    void measure_errors(Measurements& measure) {
+        print(formatted("\nHard shadows against rays, %% of the pixels with surfaces, %u frames\n",
+                        filming_.frames));
+        print("| | wrong: mean | median | max | wrongly lit: mean | wrongly shadowed: mean |");
+        print("|---|---:|---:|---:|---:|---:|");
+        for (const Variant& variant : variants_) {
+            const Errors errors = measure.errors(variant);
+            print(formatted("| %s | %.3f | %.3f | %.3f | %.3f | %.3f |", variant.name.c_str(),
+                            errors.wrong.mean, errors.wrong.median, errors.wrong.max,
+                            errors.wrongly_lit.mean, errors.wrongly_shadowed.mean));
+            json_["errors_percent"][variant.name] = {
+                {"wrong", json_of(errors.wrong)},
+                {"wrongly_lit", json_of(errors.wrongly_lit)},
+                {"wrongly_shadowed", json_of(errors.wrongly_shadowed)}};
+        }
+    }
+
+    void measure_runs(Measurements& measure) {
+        std::vector<Measurements::Run> runs;
+        for (const Variant& variant : variants_) {
+            runs.push_back(measure.run(variant));
+        }
+        print(formatted("\nTiles from frame to frame at 60 frames a second, %u frames\n",
+                        runs.front().churn.frames));
+        print(
+            "| | tiles | added + removed + resized | rendered | factor: mean | max | atlas used: "
+            "mean %, | max % | laid out anew |");
+        print("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            if (variants_[i].technique == Technique::fitted) {
+                print_churn(variants_[i], runs[i].churn);
+            }
+        }
+        if (!frames_->has_timestamps()) {
+            print("\nThe device has no timestamps.");
+            return;
+        }
+        print("\nTime of the GPU, median / 95 % of the frames, microseconds\n");
+        print("| | depth | fit | cull | maps | shade | all |");
+        print("|---|---:|---:|---:|---:|---:|---:|");
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            print_times(variants_[i], runs[i].times);
+        }
+    }
+
+    void print_churn(const Variant& variant, const Churn& churn) {
+        print(formatted("| %s | %.1f | %.2f | %.2f | %.3f | %.3f | %.1f | %.1f | %u |",
+                        variant.name.c_str(), churn.tiles.mean, churn.changed.mean,
+                        churn.rendered.mean, churn.factor.mean, churn.factor.max,
+                        churn.used_percent.mean, churn.used_percent.max, churn.repacks));
+        json_["tiles"][variant.name] = {{"frames", churn.frames},
+                                        {"tiles", json_of(churn.tiles)},
+                                        {"changed", json_of(churn.changed)},
+                                        {"rendered", json_of(churn.rendered)},
+                                        {"factor", json_of(churn.factor)},
+                                        {"used_percent", json_of(churn.used_percent)},
+                                        {"repacks", churn.repacks}};
+    }
+
+    void print_times(const Variant& variant, const Times& times) {
+        std::string row = "| " + variant.name + " |";
+        for (std::size_t i = 0; i < TIMED_PARTS.size(); ++i) {
+            const Distribution& part = times.microseconds[i];
+            row += formatted(" %.1f / %.1f |", part.median, part.p95);
+            json_["gpu_microseconds"][variant.name][TIMED_PARTS[i]] = json_of(part);
+        }
+        print(row);
+    }
+
+    void measure_flicker(Measurements& measure) {
+        print(
+            formatted("\nPixels whose shadows change from frame to frame, while the camera "
+                      "trembles by less than a pixel around %u places\n",
+                      filming_.flicker_poses));
+        print("| | drawn, a frame | by rays | excess, of a million with surfaces |");
+        print("|---|---:|---:|---:|");
+        for (const Variant& variant : variants_) {
+            const Flicker flicker = measure.flicker(variant);
+            print(formatted("| %s | %.1f | %.1f | %.0f |", variant.name.c_str(), flicker.drawn,
+                            flicker.by_rays, flicker.excess_per_million));
+            json_["flicker"][variant.name] = {{"frames", flicker.frames},
+                                              {"drawn", flicker.drawn},
+                                              {"by_rays", flicker.by_rays},
+                                              {"excess_per_million", flicker.excess_per_million}};
+        }
+    }
+
+    const Arguments& arguments_;
+    vk::Extent2D extent_;
+    Filming filming_;
+    ShadowOptions options_;
+    std::optional<ShadowFrames> frames_;
+    std::vector<Variant> variants_;
+    Json json_;
+};
+
+void define_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("SCENE", arguments.scene, "glTF, OBJ, or city[:TRIANGLES]");
+    app.add_option("--size", arguments.size, "Pixels of the picture: WxH");
+    app.add_option("--sun-direction", arguments.sun_direction,
+                   "Where the light of the sun goes, X,Y,Z, instead of the scene's")
+        ->delimiter(',')
+        ->expected(3);
+    app.add_option("--spots", arguments.spots, "Spot lights beside the sun, along the flight")
+        ->check(CLI::Range(0U, SHADOW_MAX_LIGHTS - 1));
+    app.add_option("--frames", arguments.frames, "That are compared with rays")
+        ->check(CLI::Range(1, 100000));
+    app.add_option("--fps", arguments.frames_per_second,
+                   "Of these frames, from the flight's beginning; 0: spread over the flight")
+        ->check(CLI::Range(0.0F, 1000.0F));
+    app.add_option("--seconds", arguments.seconds,
+                   "Of the flight, whose tiles and times are measured at 60 frames a second")
+        ->check(CLI::Range(0.0F, 3600.0F));
+    app.add_option("--flicker-poses", arguments.flicker_poses, "Places where the camera trembles");
+    app.add_option("--atlas", arguments.shadow.atlas_extent, "Texels of the atlas on a side");
+    app.add_option("--map-extent", arguments.shadow.map_extent,
+                   "Texels of importance maps on a side");
+    app.add_option("--max-tiles", arguments.shadow.max_tiles, "Tiles of all lights");
+    app.add_option("--tile-extent", arguments.shadow.tile_extent,
+                   "Texels of the largest slot on a side");
+    app.add_option("--gutter", arguments.shadow.gutter, "Texels at each edge of a slot");
+    app.add_option("--merge-ratio", arguments.shadow.merge_ratio,
+                   "Of the hysteresis; there are rows without it, too");
+    app.add_option("--resolution-scale", arguments.shadow.resolution_scale,
+                   "Shadow texels for each pixel, along a side");
+    app.add_option("--atlas-fill", arguments.shadow.atlas_fill,
+                   "Share of the atlas that slots may take");
+    app.add_option("--importance-decay", arguments.shadow.importance_decay,
+                   "What is kept of what was needed, from frame to frame");
+    app.add_option("--max-stretch", arguments.shadow.max_stretch,
+                   "Of shadows where light grazes, that texels follow");
+    app.add_option("--json", arguments.json, "File for all numbers");
+    app.add_option("--pictures", arguments.pictures, "Directory for pictures (PNG)");
+    app.add_option("--picture-count", arguments.picture_count, "Places of the flight for them");
+    app.add_flag("--validate", arguments.validation, "With Vulkan's validation layer");
+}
+
+}  // namespace
+}  // namespace quadtile::shadow
+
+int main(int argc, char** argv) {
+    quadtile::shadow::Arguments arguments;
+    CLI::App app("Errors, steadiness and times of fitted shadow maps");
+    app.option_defaults()->always_capture_default();
+    quadtile::shadow::define_options(app, arguments);
+    CLI11_PARSE(app, argc, argv);
+    try {
+        quadtile::shadow::Bench(arguments, arguments.scene).run();
+    } catch (const std::exception& error) {
+        std::cerr << quadtile::app::message_line("quadtile_shadow_bench", error.what())
+                  << std::endl;
+        return 1;
+    }
+}

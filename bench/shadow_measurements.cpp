@@ -1,0 +1,210 @@
+#include "shadow_measurements.hpp"
+
+#include "shaders/mask.h"
+
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace quadtile::shadow {
+
+namespace {
+
+constexpr int LEAD_IN_FRAMES = 45;
+constexpr float STEADY_FRAMES_PER_SECOND = 60.0F;
+constexpr std::uint32_t SETTLING_FRAMES = 3;  // until what was seen before no longer matters
+// The camera goes to and fro by this much, at three frequencies, so that no two frames are the
+// same: on a picture of 1080 rows less than a pixel, where surfaces are more than a unit away.
+constexpr float TREMBLE_UNITS = 0.001F;
+constexpr float TREMBLE_DEGREES = 0.01F;
+
+Camera trembling(Camera camera, std::uint32_t frame) {
+    const float phase = static_cast<float>(frame) * 2.0F * std::numbers::pi_v<float> / 7.0F;
+    const glm::vec3 right =
+        glm::normalize(glm::cross(camera.forward(), glm::vec3(0.0F, 1.0F, 0.0F)));
+    camera.position += TREMBLE_UNITS * std::sin(phase) * right;
+    camera.position.y += TREMBLE_UNITS * std::sin(0.37F * phase);
+    camera.yaw_degrees += TREMBLE_DEGREES * std::sin(1.3F * phase);
+    return camera;
+}
+
+// Of pixels with surfaces in both frames.
+struct Flips {
+    std::uint64_t surfaces = 0;
+    std::uint64_t drawn = 0;
+    std::uint64_t cast = 0;
+};
+
+void add_flips(const Masks& before, const Masks& after, Flips& sum) {
+    for (std::size_t i = 0; i < before.drawn.size(); ++i) {
+        if ((before.cast[i] & after.cast[i] & MASK_SURFACE) == 0) {
+            continue;
+        }
+        ++sum.surfaces;
+        sum.drawn += ((before.drawn[i] ^ after.drawn[i]) & MASK_LIGHTS) != 0 ? 1 : 0;
+        sum.cast += ((before.cast[i] ^ after.cast[i]) & MASK_LIGHTS) != 0 ? 1 : 0;
+    }
+}
+
+double percent(std::uint32_t part, std::uint32_t whole) {
+    return whole == 0 ? 0.0 : 100.0 * part / whole;
+}
+
+}  // namespace
+
+Distribution distribution_of(std::vector<double> values) {
+    if (values.empty()) {
+        return {};
+    }
+    std::ranges::sort(values);
+    const auto rank = [&](double share) {
+        return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) +
+                                               0.5)];
+    };
+    return {.mean = std::accumulate(values.begin(), values.end(), 0.0) /
+                    static_cast<double>(values.size()),
+            .median = rank(0.5),
+            .p95 = rank(0.95),
+            .max = values.back()};
+}
+
+FrameSettings Measurements::begin(const Variant& variant) {
+    ShadowOptions options = options_;
+    if (!variant.has_hysteresis) {
+        options.merge_ratio = 1.0F;
+        options.importance_decay = 0.0F;
+    }
+    frames_.configure(options);
+    return {.technique = variant.technique, .lights = filming_.lights};
+}
+
+Camera Measurements::camera_at(std::uint32_t i, std::uint32_t count) const {
+    const float share = count < 2 ? 0.5F : static_cast<float>(i) / static_cast<float>(count - 1);
+    return filming_.flight.at(share * filming_.flight.seconds());
+}
+
+// As the camera flies there: what is fitted remembers the frames before.
+void Measurements::lead_in(FrameSettings& settings, std::uint32_t i) {
+    const float share =
+        static_cast<float>(i) / static_cast<float>(std::max(1U, filming_.frames - 1));
+    const float second = share * filming_.flight.seconds();
+    const int frames = settings.technique == Technique::fitted ? LEAD_IN_FRAMES : 0;
+    for (int before = frames; before >= 0; --before) {
+        settings.camera = filming_.flight.at(
+            std::max(0.0F, second - static_cast<float>(before) / STEADY_FRAMES_PER_SECOND));
+        if (before > 0) {
+            frames_.draw(settings);
+        }
+    }
+}
+
+Errors Measurements::errors(const Variant& variant) {
+    FrameSettings settings = begin(variant);
+    std::vector<double> wrong;
+    std::vector<double> lit;
+    std::vector<double> shadowed;
+    for (std::uint32_t i = 0; i < filming_.frames; ++i) {
+        if (filming_.frames_per_second > 0.0F) {
+            settings.camera =
+                filming_.flight.at(static_cast<float>(i) / filming_.frames_per_second);
+        } else {
+            lead_in(settings, i);
+        }
+        const MaskDifference difference = frames_.compare(settings);
+        wrong.push_back(percent(difference.wrong, difference.surface_pixels));
+        lit.push_back(percent(difference.wrongly_lit, difference.surface_pixels));
+        shadowed.push_back(percent(difference.wrongly_shadowed, difference.surface_pixels));
+    }
+    return {distribution_of(wrong), distribution_of(lit), distribution_of(shadowed)};
+}
+
+Measurements::Run Measurements::run(const Variant& variant) {
+    FrameSettings settings = begin(variant);
+    const float seconds = std::min(filming_.seconds, filming_.flight.seconds());
+    const auto count = static_cast<std::uint32_t>(seconds * STEADY_FRAMES_PER_SECOND) + 1;
+    const std::uint32_t cells = shadow_atlas_cells(shadow_parameters(frames_.renderer().options()));
+    std::array<std::vector<double>, 5> tallies;
+    std::array<std::vector<double>, TIMED_PARTS.size()> times;
+    Run result;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        settings.camera = filming_.flight.at(static_cast<float>(i) / STEADY_FRAMES_PER_SECOND);
+        frames_.draw(settings);
+        if (i == 0) {
+            continue;
+        }
+        const ShadowHeader header = frames_.renderer().header();
+        const std::array tally{
+            double(header.tiles), double(header.added + header.removed + header.resized),
+            double(header.render_count), double(header.factor), 100.0 * header.used_cells / cells};
+        const Timings timings = frames_.renderer().timings();
+        const std::array time{
+            timings.depth,
+            timings.fit,
+            timings.cull,
+            timings.maps,
+            timings.shade,
+            timings.depth + timings.fit + timings.cull + timings.maps + timings.shade};
+        for (std::size_t k = 0; k < tally.size(); ++k) {
+            tallies[k].push_back(tally[k]);
+        }
+        for (std::size_t k = 0; k < time.size(); ++k) {
+            times[k].push_back(time[k]);
+        }
+        result.churn.repacks += (header.flags & SHADOW_REPACKED) != 0 ? 1 : 0;
+        ++result.churn.frames;
+    }
+    result.churn.tiles = distribution_of(tallies[0]);
+    result.churn.changed = distribution_of(tallies[1]);
+    result.churn.rendered = distribution_of(tallies[2]);
+    result.churn.factor = distribution_of(tallies[3]);
+    result.churn.used_percent = distribution_of(tallies[4]);
+    std::ranges::transform(times, result.times.microseconds.begin(), distribution_of);
+    return result;
+}
+
+Flicker Measurements::flicker(const Variant& variant) {
+    FrameSettings settings = begin(variant);
+    Flips sum;
+    Flicker result;
+    for (std::uint32_t pose = 0; pose < filming_.flicker_poses; ++pose) {
+        const Camera camera = camera_at(pose, filming_.flicker_poses);
+        Masks last;
+        for (std::uint32_t i = 0; i < SETTLING_FRAMES + filming_.flicker_frames; ++i) {
+            settings.camera = trembling(camera, i);
+            Masks masks = frames_.masks(settings);
+            if (i >= SETTLING_FRAMES) {
+                add_flips(last, masks, sum);
+                ++result.frames;
+            }
+            last = std::move(masks);
+        }
+    }
+    const double frames = std::max(result.frames, 1U);
+    result.drawn = static_cast<double>(sum.drawn) / frames;
+    result.by_rays = static_cast<double>(sum.cast) / frames;
+    result.excess_per_million = 1e6 * (result.drawn - result.by_rays) * frames /
+                                static_cast<double>(std::max<std::uint64_t>(sum.surfaces, 1));
+    return result;
+}
+
+void Measurements::save_pictures(const Variant& variant, std::uint32_t count,
+                                 const std::filesystem::path& directory) {
+    std::filesystem::create_directories(directory);
+    FrameSettings settings = begin(variant);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        settings.camera = camera_at(i, count);
+        const auto save = [&](Picture picture, const char* name) {
+            settings.picture = picture;
+            frames_.save_picture(settings, directory / (std::to_string(i) + "_" + variant.name +
+                                                        "_" + name + ".png"));
+        };
+        save(Picture::shaded, "shaded");
+        save(Picture::tiles, "tiles");
+        save(Picture::error, "error");
+    }
+}
+
+}  // namespace quadtile::shadow

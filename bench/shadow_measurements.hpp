@@ -1,0 +1,100 @@
+// What is measured of shadows along a flight.
+
+#pragma once
+
+#include "shadow_frames.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quadtile::shadow {
+
+// A technique, and what is particular about it.
+struct Variant {
+    std::string name;
+    Technique technique = Technique::fitted;
+    bool has_hysteresis = true;
+};
+
+struct Distribution {
+    double mean = 0.0;
+    double median = 0.0;
+    double p95 = 0.0;
+    double max = 0.0;
+};
+[[nodiscard]] Distribution distribution_of(std::vector<double> values);
+
+// Against rays, in percent of the pixels with surfaces.
+struct Errors {
+    Distribution wrong;
+    Distribution wrongly_lit;
+    Distribution wrongly_shadowed;
+};
+
+// Of consecutive frames, but for the first, which finds nothing.
+struct Churn {
+    Distribution tiles;
+    Distribution changed;  // added, removed and resized
+    Distribution rendered;
+    Distribution factor;        // that resolutions were divided by
+    Distribution used_percent;  // of the atlas
+    std::uint32_t repacks = 0;
+    std::uint32_t frames = 0;
+};
+
+struct Times {
+    std::array<Distribution, 6> microseconds;  // as TIMED_PARTS
+};
+constexpr std::array TIMED_PARTS{"depth", "fit", "cull", "maps", "shade", "all"};
+
+// While the camera trembles by less than a pixel: pixels, with a surface in both frames, whose
+// shadows change from one frame to the next, a frame. Shadows' edges move in the picture, so some
+// do by rays, too; what is more than these flickers.
+struct Flicker {
+    double drawn = 0.0;
+    double by_rays = 0.0;
+    double excess_per_million = 0.0;  // of the pixels with surfaces
+    std::uint32_t frames = 0;
+};
+
+// How a flight is filmed.
+struct Filming {
+    Flight flight;
+    std::vector<Light> lights;
+    std::uint32_t frames = 60;       // spread over the flight, that are compared with rays
+    float frames_per_second = 0.0F;  // of them; 0: spread
+    float seconds = 0.0F;            // of the flight at 60 frames a second, for churn and times
+    std::uint32_t flicker_poses = 8;
+    std::uint32_t flicker_frames = 16;  // at each of the poses
+};
+
+class Measurements {
+ public:
+    Measurements(ShadowFrames& frames, const ShadowOptions& options, const Filming& filming)
+        : frames_(frames), options_(options), filming_(filming) {}
+
+    [[nodiscard]] Errors errors(const Variant& variant);
+    struct Run {
+        Churn churn;
+        Times times;
+    };
+    [[nodiscard]] Run run(const Variant& variant);
+    [[nodiscard]] Flicker flicker(const Variant& variant);
+    // Of so many places of the flight: shaded, wrong pixels, and tiles.
+    void save_pictures(const Variant& variant, std::uint32_t count,
+                       const std::filesystem::path& directory);
+
+ private:
+    [[nodiscard]] FrameSettings begin(const Variant& variant);
+    // Of `count` places, from the first pose to the last.
+    void lead_in(FrameSettings& settings, std::uint32_t i);
+    [[nodiscard]] Camera camera_at(std::uint32_t i, std::uint32_t count) const;
+
+    ShadowFrames& frames_;
+    ShadowOptions options_;
+    const Filming& filming_;
+};
+
+}  // namespace quadtile::shadow

@@ -1,0 +1,141 @@
+// The command line of quadtile-shadow.
+
+#include "options.hpp"
+
+#include <gmock/gmock.h>
+
+namespace quadtile::shadow {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+Options parse(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "quadtile-shadow");
+    return parse_options(static_cast<int>(arguments.size()), arguments.data()).options;
+}
+
+std::string error_of(const std::vector<const char*>& arguments) {
+    try {
+        (void)parse(arguments);
+    } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), EndsWith("; see 'quadtile-shadow --help'"));
+        return error.what();
+    }
+    ADD_FAILURE() << ::testing::PrintToString(arguments) << " is accepted";
+    return {};
+}
+
+TEST(ShadowOptions, AreThoseOfTheLibraryAtFirst) {
+    const Options options = parse({});
+    const ShadowOptions defaults;
+    EXPECT_TRUE(options.scene.empty());
+    EXPECT_EQ(options.city_triangles, 20000U);
+    EXPECT_EQ(options.extent, (vk::Extent2D{1280, 720}));
+    EXPECT_EQ(options.shadows.max_tiles, defaults.max_tiles);
+    EXPECT_EQ(options.shadows.atlas_extent, defaults.atlas_extent);
+    EXPECT_EQ(options.shadows.lights, 1U);
+    EXPECT_EQ(options.technique, Technique::fitted);
+    EXPECT_EQ(options.display, Display::shaded);
+    EXPECT_TRUE(options.filtered);
+    EXPECT_FALSE(options.camera);
+    EXPECT_FALSE(options.sun);
+}
+
+TEST(ShadowOptions, AreTakenOver) {
+    const Options options = parse({"room.glb", "--size",        "640x480",  "--map-extent",
+                                   "256",      "--atlas",       "2048",     "--tile-extent",
+                                   "256",      "--max-tiles",   "77",       "--merge-ratio",
+                                   "0.9",      "--max-stretch", "4",        "--resolution-scale",
+                                   "0.5",      "--technique",   "cascades", "--picture",
+                                   "sides",    "--hard",        "--camera", "1,2,3,-45,10"});
+    EXPECT_EQ(options.scene, "room.glb");
+    EXPECT_EQ(options.extent, (vk::Extent2D{640, 480}));
+    EXPECT_EQ(options.shadows.map_extent, 256U);
+    EXPECT_EQ(options.shadows.atlas_extent, 2048U);
+    EXPECT_EQ(options.shadows.tile_extent, 256U);
+    EXPECT_EQ(options.shadows.max_tiles, 77U);
+    EXPECT_EQ(options.shadows.merge_ratio, 0.9F);
+    EXPECT_EQ(options.shadows.max_stretch, 4.0F);
+    EXPECT_EQ(options.shadows.resolution_scale, 0.5F);
+    EXPECT_EQ(options.technique, Technique::cascades);
+    EXPECT_EQ(options.display, Display::sides);
+    EXPECT_FALSE(options.filtered);
+    ASSERT_TRUE(options.camera);
+    EXPECT_EQ(options.camera->position, glm::vec3(1, 2, 3));
+    EXPECT_EQ(options.camera->yaw_degrees, -45.0F);
+    EXPECT_EQ(options.camera->pitch_degrees, 10.0F);
+}
+
+TEST(ShadowOptions, HaveLights) {
+    const Options options =
+        parse({"--sun", "0,-1,0.5", "--spot", "1,2,3,0,-1,0,40", "--spot", "-1,2,3,1,0,0,90.5"});
+    ASSERT_TRUE(options.sun);
+    EXPECT_EQ(*options.sun, glm::vec3(0, -1, 0.5F));
+    ASSERT_EQ(options.spots.size(), 2U);
+    EXPECT_EQ(options.shadows.lights, 3U);
+    EXPECT_EQ(options.spots[0].kind, Light::Kind::spot);
+    EXPECT_EQ(options.spots[0].position, glm::vec3(1, 2, 3));
+    EXPECT_EQ(options.spots[0].direction, glm::vec3(0, -1, 0));
+    EXPECT_EQ(options.spots[1].angle_degrees, 90.5F);
+}
+
+TEST(ShadowOptions, OfTheCity) {
+    EXPECT_EQ(parse({"--city"}).city_triangles, 20000U);
+    EXPECT_EQ(parse({"--city", "5000"}).city_triangles, 5000U);
+    EXPECT_THAT(error_of({"--city", "3"}), HasSubstr("--city"));
+    EXPECT_THAT(error_of({"room.glb", "--city", "5000"}), HasSubstr("one of SCENE and --city"));
+}
+
+TEST(ShadowOptions, AreRefusedWithASentence) {
+    EXPECT_THAT(error_of({"--size", "0x10"}), HasSubstr("--size"));
+    EXPECT_THAT(error_of({"--size", "100"}), HasSubstr("'100'"));
+    EXPECT_THAT(error_of({"--size", "100x"}), HasSubstr("'100x'"));
+    EXPECT_THAT(error_of({"--size", "1x100", "--picture", "sides"}), HasSubstr("sides"));
+    EXPECT_THAT(error_of({"--technique", "magic"}), HasSubstr("magic"));
+    EXPECT_THAT(error_of({"--picture", "odd"}), HasSubstr("odd"));
+    EXPECT_THAT(error_of({"--sun", "0,0,0"}), HasSubstr("0,0,0"));
+    EXPECT_THAT(error_of({"--sun", "1,nan,0"}), HasSubstr("finite"));
+    EXPECT_THAT(error_of({"--spot", "1,2,3"}), HasSubstr("seven numbers"));
+    EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,x"}), HasSubstr("seven numbers"));
+    EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,inf"}), HasSubstr("finite"));
+    EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,180"}), HasSubstr("170"));
+    EXPECT_THAT(error_of({"--spot", "1,2,3,0,0,0,80"}), HasSubstr("0,0,0"));
+    EXPECT_THAT(error_of({"--camera", "1,2,3"}), HasSubstr("--camera"));
+    EXPECT_THAT(error_of({"--camera", "1,2,3,0,0", "--fly"}), HasSubstr("contradict"));
+    EXPECT_THAT(error_of({"--at", "-1"}), HasSubstr("--at"));
+    EXPECT_THAT(error_of({"--frames", "3"}), HasSubstr("needs --screenshot or --record"));
+    EXPECT_THAT(error_of({"--report", "a.json"}), HasSubstr("needs --screenshot or --record"));
+    EXPECT_THAT(error_of({"--screenshot", "a.png", "--frames", "0"}), HasSubstr("--frames"));
+    EXPECT_THAT(error_of({"--screenshot", "a.png", "--record", "a"}), HasSubstr("contradict"));
+    EXPECT_THAT(error_of({"--tile-extent", "64"}), HasSubstr("--tile-extent"));
+    EXPECT_THAT(error_of({"--no-such-thing"}), HasSubstr("--no-such-thing"));
+}
+
+TEST(ShadowOptions, HaveThreeSpotsAtMost) {
+    std::vector<const char*> arguments;
+    for (int spot = 0; spot < 3; ++spot) {
+        arguments.insert(arguments.end(), {"--spot", "1,2,3,0,-1,0,40"});
+    }
+    EXPECT_EQ(parse(arguments).spots.size(), 3U);
+    arguments.insert(arguments.end(), {"--spot", "1,2,3,0,-1,0,40"});
+    EXPECT_THAT(error_of(arguments), HasSubstr("4 times"));
+}
+
+// The sentences are the library's.
+TEST(ShadowOptions, AreThoseThatTheLibraryTakes) {
+    EXPECT_THAT(error_of({"--max-tiles", "0"}), HasSubstr("max_tiles"));
+    EXPECT_THAT(error_of({"--atlas", "64"}), HasSubstr("atlas_extent"));
+    EXPECT_THAT(error_of({"--atlas", "1000"}), HasSubstr("atlas_extent"));
+    EXPECT_THAT(error_of({"--tile-extent", "130"}), HasSubstr("tile_extent"));
+    EXPECT_THAT(error_of({"--map-extent", "8"}), HasSubstr("map_extent"));
+    EXPECT_THAT(error_of({"--merge-ratio", "0.4"}), HasSubstr("merge_ratio"));
+    EXPECT_THAT(error_of({"--max-stretch", "0"}), HasSubstr("max_stretch"));
+    EXPECT_THAT(error_of({"--resolution-scale", "0"}), HasSubstr("resolution_scale"));
+    // Of each light a tile at least.
+    EXPECT_THAT(error_of({"--max-tiles", "1", "--spot", "1,2,3,0,-1,0,40"}),
+                HasSubstr("max_tiles"));
+}
+
+}  // namespace
+}  // namespace quadtile::shadow

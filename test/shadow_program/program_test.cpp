@@ -1,0 +1,294 @@
+// quadtile-shadow as its users run it, without a window.
+
+#include "apps/program.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <quadtile/device.hpp>
+#include <quadtile/error.hpp>
+#include <quadtile/images.hpp>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace quadtile::shadow::test {
+namespace {
+
+using app::test::ProgramOptions;
+using app::test::ProgramResult;
+using quadtile::test::read_file;
+using quadtile::test::TemporaryDirectory;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using Arguments = std::vector<std::string>;
+using Json = nlohmann::json;
+using Rgba = std::array<std::uint8_t, 4>;
+
+bool has_usable_device() {
+    try {
+        return std::ranges::any_of(Device::enumerate(), &DeviceInfo::usable);
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+struct Pixels {
+    std::uint32_t width;
+    std::uint32_t height;
+    std::vector<Rgba> rows;
+
+    [[nodiscard]] Rgba at(std::uint32_t x, std::uint32_t y) const {
+        return rows[std::size_t{y} * width + x];
+    }
+};
+
+Pixels load(const std::filesystem::path& path) {
+    const LoadedImage image = load_image(path, {.linear = true});
+    Pixels pixels{image.shape.width, image.shape.height, {}};
+    pixels.rows.resize(std::size_t{pixels.width} * pixels.height);
+    std::memcpy(pixels.rows.data(), image.texels.get(), 4 * pixels.rows.size());
+    return pixels;
+}
+
+class ShadowProgram : public ::testing::Test {
+ protected:
+    [[nodiscard]] ProgramResult run(Arguments arguments) const {
+        const char* const given = std::getenv(QUADTILE_WINDOWED_VARIABLE);
+        return app::test::run_executable(given != nullptr ? given : QUADTILE_WINDOWED_PATH,
+                                         arguments, {.directory = directory_.path()});
+    }
+
+    // A small picture, with validation.
+    [[nodiscard]] Pixels picture(Arguments more) const {
+        Arguments arguments{"--screenshot", "out.png", "--validation", "--city", "5000",
+                            "--atlas",      "1024",    "--map-extent", "128"};
+        if (std::ranges::find(more, "--size") == more.end()) {
+            arguments.insert(arguments.end(), {"--size", "160x90"});
+        }
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const ProgramResult result = run(arguments);
+        EXPECT_EQ(result.status, 0) << result.error;
+        EXPECT_THAT(result.output, IsEmpty());
+        EXPECT_THAT(result.error, IsEmpty());
+        return load(directory_.path() / "out.png");
+    }
+
+    [[nodiscard]] Json report() const {
+        return Json::parse(read_file(directory_.path() / "report.json"));
+    }
+
+    // Fails with one line on standard error, and leaves no file.
+    [[nodiscard]] std::string error_of(const Arguments& arguments, int status) const {
+        const auto before = directory_.names();
+        const ProgramResult result = run(arguments);
+        EXPECT_EQ(result.status, status) << result.error;
+        EXPECT_THAT(result.output, IsEmpty());
+        EXPECT_THAT(result.error, StartsWith("quadtile-shadow: error: "));
+        EXPECT_EQ(std::ranges::count(result.error, '\n'), 1) << result.error;
+        EXPECT_EQ(directory_.names(), before);
+        return result.error;
+    }
+
+    TemporaryDirectory directory_;
+};
+
+class ShadowPictures : public ShadowProgram {
+ protected:
+    void SetUp() override {
+        if (!has_usable_device()) {
+            GTEST_SKIP() << "no Vulkan device here that quadtile uses";
+        }
+    }
+};
+
+// ---- What needs no device
+
+TEST_F(ShadowProgram, PrintsHelpAndVersion) {
+    const ProgramResult help = run({"--help"});
+    EXPECT_EQ(help.status, 0);
+    for (const char* const option :
+         {"SCENE", "--city", "--spot", "--technique", "--screenshot", "--record", "--report"}) {
+        EXPECT_THAT(help.output, HasSubstr(option));
+    }
+    EXPECT_THAT(help.error, IsEmpty());
+    EXPECT_THAT(run({"--version"}).output, StartsWith("quadtile-shadow "));
+}
+
+TEST_F(ShadowProgram, SaysWhatIsWrongWithTheCommandLine) {
+    EXPECT_THAT(error_of({"--max-tiles", "0", "--screenshot", "a.png"}, 2), HasSubstr("max_tiles"));
+    EXPECT_THAT(error_of({"--size", "0x0"}, 2), HasSubstr("--size"));
+}
+
+TEST_F(ShadowProgram, SaysWhichFileIsWrong) {
+    EXPECT_THAT(error_of({"no.glb", "--screenshot", "a.png"}, 1), HasSubstr("no.glb"));
+    EXPECT_THAT(error_of({"no.glb"}, 1), HasSubstr("no.glb"));  // before a window is opened
+    (void)directory_.add("empty.obj", "# nothing\n");
+    EXPECT_THAT(error_of({"empty.obj", "--screenshot", "a.png"}, 1), HasSubstr("empty.obj"));
+    EXPECT_THAT(error_of({"--screenshot", "no/a.png"}, 1), HasSubstr("no/a.png"));
+    EXPECT_THAT(error_of({"--screenshot", "a.png", "--report", "no/a.json"}, 1),
+                HasSubstr("no/a.json"));
+    EXPECT_THAT(error_of({"--record", "empty.obj"}, 1), HasSubstr("empty.obj"));
+}
+
+// ---- Pictures
+
+TEST_F(ShadowPictures, AreNotBlank) {
+    const Pixels pixels = picture({});
+    EXPECT_EQ(pixels.width, 160U);
+    EXPECT_EQ(pixels.height, 90U);
+    EXPECT_GT(std::set<Rgba>(pixels.rows.begin(), pixels.rows.end()).size(), 100U);
+}
+
+TEST_F(ShadowPictures, HaveSharperShadowsWhereTilesAreFitted) {
+    const auto wrong = [&](const char* technique) {
+        (void)picture({"--picture", "error", "--technique", technique, "--report", "report.json",
+                       "--at", "3"});
+        const Json error = report().at("frames").back().at("error");
+        EXPECT_GT(error.at("surface_pixels"), 5000U);
+        EXPECT_LE(error.at("wrong"), error.at("wrongly_lit").get<std::uint32_t>() +
+                                         error.at("wrongly_shadowed").get<std::uint32_t>());
+        return error.at("wrong").get<std::uint32_t>();
+    };
+    const std::uint32_t fitted = wrong("fitted");
+    EXPECT_LT(fitted, wrong("single"));
+}
+
+// The left half is the shaded picture of half the size; in the right half errors are marked.
+TEST_F(ShadowPictures, ShowBothSides) {
+    const Arguments view{"--technique", "single", "--at", "3"};
+    Arguments sides = view;
+    sides.insert(sides.end(), {"--size", "320x90", "--picture", "sides"});
+    const Pixels both = picture(sides);
+    const Pixels shaded = picture(view);
+    std::size_t red_or_blue = 0;
+    for (std::uint32_t y = 0; y < shaded.height; ++y) {
+        for (std::uint32_t x = 0; x < shaded.width; ++x) {
+            ASSERT_EQ(both.at(x, y), shaded.at(x, y)) << x << ", " << y;
+            const Rgba marked = both.at(x + shaded.width, y);
+            red_or_blue += marked == Rgba{255, 26, 13, 255} || marked == Rgba{26, 89, 255, 255};
+        }
+    }
+    EXPECT_GT(red_or_blue, 10U);
+    // The renderer's own picture of errors has the same ones.
+    Arguments errors = view;
+    errors.insert(errors.end(), {"--picture", "error"});
+    const Pixels marked = picture(errors);
+    for (std::uint32_t y = 0; y < shaded.height; ++y) {
+        for (std::uint32_t x = 0; x < shaded.width; ++x) {
+            const Rgba right = both.at(x + shaded.width, y);
+            const Rgba own = marked.at(x, y);
+            for (std::size_t i = 0; i < 3; ++i) {  // rounded once more
+                ASSERT_NEAR(right[i], own[i], 1) << x << ", " << y;
+            }
+        }
+    }
+}
+
+TEST_F(ShadowPictures, ShowTilesAndThePanel) {
+    const Pixels shaded = picture({});
+    EXPECT_NE(picture({"--picture", "tiles"}).rows, shaded.rows);
+    const Pixels panel = picture({"--panel", "--size", "640x360"});
+    EXPECT_EQ(panel.width, 640U);
+    // The panel's own background.
+    EXPECT_GT(std::ranges::count(panel.rows, Rgba{33, 34, 38, 255}), 20000);
+}
+
+// The ground before the camera is in the houses' shadow.
+TEST_F(ShadowPictures, AreMadeOfSpotLights) {
+    const auto brightness = [](const Pixels& pixels) {
+        std::uint64_t sum = 0;
+        for (std::uint32_t x = 60; x < 100; ++x) {
+            sum += pixels.at(x, 70)[0];
+        }
+        return sum;
+    };
+    const std::uint64_t dark = brightness(picture({"--at", "2"}));
+    const Arguments lit{"--at", "2", "--spot", "-35,8,-3,0,-1,-0.2,100", "--report", "report.json"};
+    EXPECT_GT(brightness(picture(lit)), dark + 40 * 10);
+    EXPECT_EQ(report().at("shadows").at("lights"), 2);
+}
+
+// ---- The report
+
+void expect_consistent(const Json& report) {
+    std::uint32_t before = 0;
+    for (const Json& frame : report.at("frames")) {
+        const Json& tiles = frame.at("tiles");
+        const auto number = [&](const char* name) { return tiles.at(name).get<std::uint32_t>(); };
+        EXPECT_GT(number("count"), 0U);
+        EXPECT_LE(number("count"), report.at("shadows").at("max_tiles"));
+        EXPECT_EQ(number("kept") + number("added"), number("count"));
+        EXPECT_EQ(number("kept") + number("removed"), before);
+        EXPECT_LE(number("added") + number("resized"), number("rendered"));
+        EXPECT_LE(number("rendered"), number("count"));
+        EXPECT_GE(number("used_cells"), number("count"));
+        EXPECT_LE(number("used_cells"), report.at("atlas_cells"));
+        EXPECT_GE(tiles.at("factor"), 1.0);
+        for (const auto& [part, microseconds] : frame.at("gpu_microseconds").items()) {
+            EXPECT_GE(microseconds, 0.0) << part;
+        }
+        before = number("count");
+    }
+}
+
+TEST_F(ShadowPictures, AreReported) {
+    (void)picture({"--report", "report.json", "--frames", "3"});
+    const Json still = report();
+    expect_consistent(still);
+    ASSERT_EQ(still.at("frames").size(), 3U);
+    EXPECT_EQ(still.at("scene"), "city");
+    EXPECT_EQ(still.at("size"), Json::array({160, 90}));
+    EXPECT_EQ(still.at("atlas_cells"), 128 * 128);
+    const Json& last = still.at("frames").back().at("tiles");
+    EXPECT_EQ(last.at("kept"), last.at("count"));  // nothing moves
+    EXPECT_EQ(last.at("rendered"), 0);
+}
+
+TEST_F(ShadowPictures, AreReportedOnTheFlight) {
+    (void)picture({"--report", "report.json", "--frames", "4", "--fps", "2", "--fly", "--at", "1"});
+    const Json moving = report();
+    expect_consistent(moving);
+    ASSERT_EQ(moving.at("frames").size(), 4U);
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(moving.at("frames")[i].at("flight_second"), 1.0 + 0.5 * static_cast<double>(i));
+    }
+    EXPECT_NE(moving.at("frames")[0].at("camera"), moving.at("frames")[3].at("camera"));
+    EXPECT_GT(moving.at("frames")[3].at("tiles").at("added"), 0);
+    EXPECT_GT(moving.at("frames")[3].at("tiles").at("kept"), 0);
+}
+
+TEST_F(ShadowPictures, KeepTheBudget) {
+    (void)picture({"--report", "report.json", "--max-tiles", "20"});
+    const Json few = report();
+    expect_consistent(few);
+    EXPECT_GT(few.at("frames")[0].at("tiles").at("factor"), 1.0);
+}
+
+TEST_F(ShadowPictures, OfOtherTechniquesHaveNoTiles) {
+    (void)picture({"--report", "report.json", "--technique", "single"});
+    EXPECT_FALSE(report().at("frames")[0].contains("tiles"));
+}
+
+TEST_F(ShadowPictures, AreRecorded) {
+    const ProgramResult result =
+        run({"--record", "flight", "--frames", "3", "--fps", "1", "--size", "64x36", "--city",
+             "2000", "--atlas", "1024", "--map-extent", "64", "--validation"});
+    EXPECT_EQ(result.status, 0) << result.error;
+    const auto folder = directory_.path() / "flight";
+    const Pixels first = load(folder / "frame_00000.png");
+    const Pixels last = load(folder / "frame_00002.png");
+    EXPECT_EQ(first.width, 64U);
+    EXPECT_NE(first.rows, last.rows);
+    EXPECT_FALSE(std::filesystem::exists(folder / "frame_00003.png"));
+}
+
+}  // namespace
+}  // namespace quadtile::shadow::test

@@ -1,0 +1,139 @@
+// quadtile-shadow in a real window: what its user does with mouse and keys.
+
+#include "viewer/window.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quadtile::shadow::test {
+namespace {
+
+using quadtile::test::TemporaryDirectory;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using viewer::test::ProgramWindow;
+using viewer::test::XServer;
+
+class ShadowWindow : public ::testing::Test {
+ protected:
+    void SetUp() override {
+        if (!XServer::is_installed()) {
+            GTEST_SKIP() << "Xvfb or xdotool is not installed";
+        }
+        server_ = std::make_unique<XServer>();
+        window_ = std::make_unique<ProgramWindow>(
+            *server_, directory_.path(),
+            std::vector<std::string>{"--city", "2000", "--size", "480x270", "--atlas", "1024",
+                                     "--map-extent", "64"});
+    }
+
+    // A key, and what the window says that it shows then.
+    void expect_after(const std::string& key, const std::string& shown) {
+        window_->act("key " + key);
+        EXPECT_THAT(window_->wait_for("on screen: "), HasSubstr(shown)) << key;
+    }
+
+    // The validation layer has said nothing.
+    void expect_good_end() {
+        window_->act("key ctrl+q");
+        EXPECT_EQ(window_->exit_status(), 0) << window_->log();
+    }
+
+    TemporaryDirectory directory_;
+    std::unique_ptr<XServer> server_;
+    std::unique_ptr<ProgramWindow> window_;
+};
+
+TEST_F(ShadowWindow, OpensAndCloses) {
+    EXPECT_THAT(window_->title(), HasSubstr("city"));
+    expect_good_end();
+}
+
+TEST_F(ShadowWindow, IsTurnedByKeys) {
+    expect_after("2", "single, shaded, filtered");
+    expect_after("3", "cascades, shaded, filtered");
+    expect_after("h", "cascades, shaded, hard");
+    expect_after("1", "fitted, shaded, hard");
+    expect_after("t", "fitted, tiles, hard");
+    expect_after("x", "fitted, error, hard");
+    expect_after("b", "fitted, sides, hard");
+    expect_after("b", "fitted, shaded, hard");
+    expect_after("Tab", "480 x 270");  // without the panel
+    expect_after("Tab", "150 x 270");
+    for (const char* const key : {"l", "k", "m", "F1"}) {  // what lies over the picture
+        window_->act(std::string("key ") + key);
+    }
+    expect_after("space", "paused");
+    expect_good_end();
+}
+
+TEST_F(ShadowWindow, FollowsTheFlightUntilItIsSteered) {
+    expect_after("f", "on the flight");
+    window_->act("keydown w");
+    EXPECT_THAT(window_->wait_for("on screen: "), HasSubstr("steered"));
+    window_->act("keyup w");
+    expect_good_end();
+}
+
+TEST_F(ShadowWindow, IsSteeredByKeysAndMouse) {
+    const auto camera = [this] {  // where it is, where it looks
+        window_->act("key h");
+        const std::string line = window_->wait_for("on screen: ");
+        const std::size_t at = line.find(", at ");
+        const std::size_t looking = line.find(", looking ");
+        return std::pair(line.substr(at, looking - at), line.substr(looking));
+    };
+    const auto first = camera();
+    EXPECT_EQ(camera(), first);
+    window_->act("keydown w sleep 0.5 keyup w");
+    const auto moved = camera();
+    EXPECT_NE(moved.first, first.first);
+    EXPECT_EQ(moved.second, first.second);
+    window_->act("mousemove --window %w 60 60 mousedown 3 sleep 0.5 mousemove_relative 30 10");
+    window_->act("sleep 0.5 mouseup 3");
+    const auto turned = camera();
+    EXPECT_EQ(turned.first, moved.first);
+    const auto degrees = [](const std::string& looking) {
+        std::pair<float, float> yaw_and_pitch;
+        std::istringstream(looking.substr(std::string(", looking ").size())) >>
+            yaw_and_pitch.first >> yaw_and_pitch.second;
+        return yaw_and_pitch;
+    };
+    // To the right and down.
+    EXPECT_LT(degrees(turned.second).first, degrees(moved.second).first - 1.0F);
+    EXPECT_LT(degrees(turned.second).second, degrees(moved.second).second - 0.5F);
+    window_->act("mousemove --window %w 90 90 sleep 0.3");  // without a button
+    EXPECT_EQ(camera(), turned);
+    expect_good_end();
+}
+
+// By the panel's sliders. What the library refuses is told, and the rest goes on.
+TEST_F(ShadowWindow, IsTurnedByThePanel) {
+    window_->act("mousemove --window %w 240 160 sleep 0.3 mousedown 1 sleep 0.3");
+    window_->act("mousemove_relative -- -30 0 sleep 0.5 mouseup 1");
+    const std::string tiles = window_->wait_for("on screen: ");
+    EXPECT_THAT(tiles, Not(HasSubstr(", 1024 tiles")));
+    // First the largest slots, then an atlas that is smaller.
+    window_->act("mousemove --window %w 318 210 sleep 0.3 mousedown 1 sleep 0.5 mouseup 1");
+    window_->act("mousemove --window %w 165 185 sleep 0.3 mousedown 1 sleep 0.5 mouseup 1");
+    EXPECT_THAT(window_->wait_for("problem: "), HasSubstr("atlas_extent is 512"));
+    expect_after("h", "hard");
+    expect_good_end();
+}
+
+TEST_F(ShadowWindow, FollowsTheSizeOfTheWindow) {
+    window_->act("windowsize --sync %w 600 400");
+    EXPECT_THAT(window_->wait_for("270 x 400"), HasSubstr("on screen: "));
+    window_->act("windowsize --sync %w 400 250");
+    window_->wait_for("70 x 250");
+    expect_good_end();
+}
+
+}  // namespace
+}  // namespace quadtile::shadow::test

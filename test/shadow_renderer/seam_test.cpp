@@ -1,0 +1,94 @@
+// Filters across the borders of tiles: an even floor is evenly lit.
+
+#include "studio.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <map>
+#include <set>
+
+namespace quadtile::shadow {
+namespace {
+
+void add_quad(baker::Scene& scene, const glm::vec3& corner, const glm::vec3& u,
+              const glm::vec3& v) {
+    const auto first = static_cast<std::uint32_t>(scene.positions.size());
+    for (const glm::vec3& position : {corner, corner + u, corner + u + v, corner + v}) {
+        scene.positions.push_back(position);
+    }
+    scene.triangles.push_back({.vertices = {first, first + 1, first + 2}});
+    scene.triangles.push_back({.vertices = {first, first + 2, first + 3}});
+}
+
+// A floor, and towers at z > 5 that the sun of side_sun() shadows nothing with at z < 0.
+Geometry floor_with_towers() {
+    baker::Scene scene;
+    scene.materials.emplace_back();
+    constexpr int QUADS = 16;
+    constexpr float QUAD = 4.0F;
+    for (int x = -QUADS / 2; x < QUADS / 2; ++x) {
+        for (int z = -QUADS / 2; z < QUADS / 2; ++z) {
+            add_quad(scene, {QUAD * static_cast<float>(x), 0.0F, QUAD * static_cast<float>(z)},
+                     {0.0F, 0.0F, QUAD}, {QUAD, 0.0F, 0.0F});
+        }
+    }
+    for (int i = -3; i <= 3; ++i) {
+        const glm::vec3 corner(8.0F * static_cast<float>(i), 0.0F, 14.0F);
+        add_quad(scene, corner, {2.0F, 0.0F, 0.0F}, {0.0F, 12.0F, 0.0F});
+        add_quad(scene, corner + glm::vec3(0.0F, 0.0F, 2.0F), {2.0F, 0.0F, 0.0F},
+                 {0.0F, 12.0F, 0.0F});
+    }
+    return make_geometry(scene);
+}
+
+struct Range {
+    int low = 255;
+    int high = 0;
+};
+
+// Of each channel, over pixels with surfaces.
+std::array<Range, 3> colour_ranges(const std::vector<std::uint32_t>& colours,
+                                   const std::vector<std::uint32_t>& mask) {
+    std::array<Range, 3> ranges;
+    for (std::size_t i = 0; i < colours.size(); ++i) {
+        for (std::size_t channel = 0; mask[i] != 0 && channel < 3; ++channel) {
+            const int value = static_cast<int>(colours[i] >> (8 * channel) & 0xffU);
+            ranges[channel].low = std::min(ranges[channel].low, value);
+            ranges[channel].high = std::max(ranges[channel].high, value);
+        }
+    }
+    return ranges;
+}
+
+TEST_F(ShadowRenderer, LightsAnEvenFloorEvenly) {
+    const ShadowOptions options{
+        .map_extent = 256, .atlas_extent = 2048, .tile_extent = 128, .gutter = 2, .max_tiles = 400};
+    Studio studio(floor_with_towers(), {320, 180}, options);
+    std::set<std::uint32_t> levels;
+    for (int i = 0; i < 6; ++i) {
+        SCOPED_TRACE(i);
+        const FrameSettings settings{
+            .filtered = true,
+            .camera = {.position = {0.0F, 1.0F + static_cast<float>(i), 0.0F},
+                       .yaw_degrees = 9.0F * static_cast<float>(i - 2),
+                       .pitch_degrees = -20.0F - 2.0F * static_cast<float>(i)},
+            .lights = {{.direction = {-0.5F, -1.0F, 0.2F}}}};
+        EXPECT_EQ(studio.compare(settings).wrong, 0U);
+        const std::vector<std::uint32_t> mask = studio.mask();
+        EXPECT_EQ(std::ranges::count(mask, SURFACE), 0) << "pixels in shadow";
+        EXPECT_GT(std::ranges::count(mask, SURFACE | 1U), 10000);
+        for (const Range& range : colour_ranges(studio.colours(), mask)) {
+            EXPECT_LE(range.high - range.low, 1);
+        }
+        const Studio::Fit fit = studio.fit();
+        EXPECT_GT(fit.tiles.size(), 20U);
+        for (const ShadowTile& tile : fit.tiles) {
+            levels.insert(tile.node & 0xffU);
+        }
+    }
+    EXPECT_GE(levels.size(), 4U);
+}
+
+}  // namespace
+}  // namespace quadtile::shadow

@@ -1,0 +1,120 @@
+// From frame to frame: what stands still stays as it is, what is kept is what would be drawn, and
+// no frame needs the host.
+
+#include "studio.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+namespace quadtile::shadow {
+namespace {
+
+constexpr ShadowOptions BASE{.lights = 2,
+                             .map_extent = 256,
+                             .atlas_extent = 1024,
+                             .tile_extent = 128,
+                             .gutter = 2,
+                             .max_tiles = 400,
+                             .importance_decay = 0.0F};
+
+TEST_F(ShadowRenderer, DrawsNothingWhereNothingMoves) {
+    const Film film = city_film(4000);
+    const Camera camera = film.flight.at(3.3F);
+    const FrameSettings settings{.camera = camera, .lights = {side_sun(), spot_at(camera)}};
+    for (const std::uint32_t max_tiles : {400U, 40U}) {
+        for (const std::uint32_t atlas_extent : {2048U, 256U}) {
+            SCOPED_TRACE(testing::Message() << max_tiles << " tiles, atlas of " << atlas_extent);
+            ShadowOptions options = BASE;
+            options.max_tiles = max_tiles;
+            options.atlas_extent = atlas_extent;
+            Studio studio(film.geometry, SMALL_PICTURE, options);
+            studio.draw(settings);
+            EXPECT_EQ(studio.fit().header.render_count, studio.fit().header.tiles);
+            studio.draw(settings);
+            const std::vector<std::uint32_t> second = studio.colours();
+            for (int frame = 2; frame < 6; ++frame) {
+                studio.draw(settings);
+                EXPECT_EQ(studio.fit().header.render_count, 0U);
+                EXPECT_TRUE(studio.colours() == second);
+            }
+            // So a picture comes from the slots as they were.
+            studio.fill_atlas(0.0F);
+            studio.draw(settings);
+            EXPECT_FALSE(studio.colours() == second);
+        }
+    }
+}
+
+// What a tile is, without its slot.
+struct Place {
+    std::uint32_t position;
+    std::uint32_t node;
+    std::uint32_t slot_class;
+
+    bool operator==(const Place&) const = default;
+};
+
+std::vector<Place> places(const Studio::Fit& fit) {
+    std::vector<Place> places;
+    for (const ShadowTile& tile : fit.tiles) {
+        places.push_back({tile.position, tile.node, tile.state & 0xffU});
+    }
+    return places;
+}
+
+// Without hysteresis frames have the same tiles whatever came before, but for their slots.
+TEST_F(ShadowRenderer, KeepsWhatWouldBeDrawn) {
+    const Film film = city_film(4000);
+    ShadowOptions options = BASE;
+    options.merge_ratio = 1.0F;
+    Studio flying(film.geometry, SMALL_PICTURE, options);
+    Studio fresh(film.geometry, SMALL_PICTURE, options);
+    const Light spot = spot_at(film.flight.at(5.0F));
+    std::uint32_t kept_frames = 0;
+    for (int frame = 0; frame < 30; ++frame) {
+        SCOPED_TRACE(frame);
+        const FrameSettings settings{
+            .camera = film.flight.at(4.0F + 0.05F * static_cast<float>(frame)),
+            .lights = {side_sun(), spot}};
+        flying.draw(settings);
+        fresh.forget(settings, 1.0F);
+        fresh.draw(settings);
+        const Studio::Fit fit = flying.fit();
+        kept_frames += frame > 0 && 2 * fit.header.render_count < fit.header.tiles ? 1U : 0U;
+        EXPECT_TRUE(places(fit) == places(fresh.fit()));
+        // Slots elsewhere are drawn with other roundings.
+        EXPECT_LT(share_that_differs(flying.mask(), fresh.mask()), 0.001);
+    }
+    EXPECT_GE(kept_frames, 20U);  // else there was nothing to compare
+}
+
+TEST_F(ShadowRenderer, NeedsNoHostWithinFrames) {
+    const Film film = city_film(4000);
+    std::vector<FrameSettings> frames;
+    for (int i = 0; i < 8; ++i) {
+        const Camera camera = film.flight.at(4.0F + 0.2F * static_cast<float>(i));
+        frames.push_back({.camera = camera, .lights = {side_sun(), spot_at(camera)}});
+    }
+    frames.push_back(frames.back());  // one that draws nothing
+    Studio at_once(film.geometry, SMALL_PICTURE, BASE);
+    Studio one_by_one(film.geometry, SMALL_PICTURE, BASE);
+    const std::vector<std::vector<std::uint32_t>> masks = at_once.draw_at_once(frames);
+    ASSERT_EQ(masks.size(), frames.size());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        one_by_one.draw(frames[i]);
+        EXPECT_TRUE(masks[i] == one_by_one.mask()) << i;
+    }
+    EXPECT_TRUE(at_once.colours() == one_by_one.colours());
+    const Studio::Fit fit = at_once.fit();
+    const Studio::Fit expected = one_by_one.fit();
+    EXPECT_EQ(fit.header.render_count, 0U);
+    EXPECT_EQ(std::memcmp(&fit.header, &expected.header, sizeof(ShadowHeader)), 0);
+    ASSERT_EQ(fit.tiles.size(), expected.tiles.size());
+    EXPECT_EQ(
+        std::memcmp(fit.tiles.data(), expected.tiles.data(), fit.tiles.size() * sizeof(ShadowTile)),
+        0);
+}
+
+}  // namespace
+}  // namespace quadtile::shadow
