@@ -1,5 +1,5 @@
 // What becomes of each tile, slots for those that need one, and the outcome of the frame.
-// CPU twin: classify, allocate and outcome of lib/shadow/reference/shadow_fitter.cpp.
+// CPU twin: classified, place_new, repack, set_crop and list_tiles of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of up to 1024 threads, as many as the device has, a thread for each of max_tiles: it
 // looks after a tile of the list, and one of the last frame. The last workgroup goes on alone; each of its

@@ -1,7 +1,7 @@
 // The least factor under which tiles and cells keep their budgets. Each node tells under which factors it is a
 // tile, and how many cells its slot has then: as events, what comes and goes from one factor to the next. The
 // last workgroup sums them up.
-// CPU twin: least_factor and tiles_and_cells of lib/shadow/reference/shadow_fitter.cpp.
+// CPU twin: least_factor of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of as many threads as the device has, 1024 at most, a thread a node (levels_below_root);
 // lights as z.

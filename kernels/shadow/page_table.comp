@@ -1,5 +1,5 @@
 // Which tile each texel of the maps lies in.
-// CPU twin: fill_page_table of lib/shadow/reference/shadow_fitter.cpp.
+// CPU twin: page_table_of of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads, one for each 32 x 32 texels of a map (x, y); lights as z.
 // Bindings: bindings.glsl; reads the tile list, writes the page table.

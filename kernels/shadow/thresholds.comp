@@ -1,5 +1,5 @@
 // The threshold of each node, under the factor that was chosen: for Threshold::bound_monotone_map.
-// CPU twin: node_thresholds of lib/shadow/reference/shadow_fitter.cpp.
+// CPU twin: thresholds_of of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads, a thread for each node of level 1 and above (levels_below_root), and one for
 // four texels, which all have the same threshold; lights as z.

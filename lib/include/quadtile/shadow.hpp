@@ -229,7 +229,8 @@ class QUADTILE_API ShadowFitter {
         /// instances[gl_InstanceIndex].
         BufferRange instances;
         /// `max_tiles` or more. The first max_tiles are the tiles of `render`; an object for which
-        /// there is no room behind them is drawn in all of these, so nothing is lost but time.
+        /// there is no room behind them is drawn in all of these, whatever its light_mask: so no
+        /// shadow is lost, but time, and ShadowHeader::instances tells how many were needed.
         std::uint32_t instance_capacity = 0;
     };
     /// The descriptors of one set of objects. Keep it, and the Binding, until the commands recorded
