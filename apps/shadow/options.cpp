@@ -168,7 +168,8 @@ void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
         ->group(group);
     app.add_option("--atlas", shadows.atlas_extent,
                    "Texels of the atlas on a side, a power of two; its\n"
-                   "square is P of the budget. Without it 4096")
+                   "square times --atlas-fill is P of the budget; without it\n"
+                   "4096")
         ->type_name("N")
         ->group(group);
     app.add_option("--tile-extent", shadows.tile_extent,

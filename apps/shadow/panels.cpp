@@ -233,7 +233,7 @@ void Panels::draw_budget() {
     draft_.max_tiles = static_cast<std::uint32_t>(tiles);
     changed |= power_slider("Atlas", draft_.atlas_extent, 512, 16384);
     changed |= power_slider("Tile extent", draft_.tile_extent, 128, 1024);
-    changed |= power_slider("Map extent", draft_.map_extent, 64, 4096);
+    changed |= power_slider("Map extent", draft_.map_extent, 64, 2048);
     changed |= slider("Resolution scale", draft_.resolution_scale, 0.25F, 4.0F,
                       ImGuiSliderFlags_Logarithmic);
     changed |= slider("Merge ratio", draft_.merge_ratio, 0.51F, 1.0F);

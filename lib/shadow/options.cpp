@@ -12,7 +12,7 @@ namespace quadtile {
 namespace {
 
 constexpr std::uint32_t LEAST_MAP_EXTENT = 16;
-constexpr std::uint32_t LARGEST_MAP_EXTENT = 4096;
+constexpr std::uint32_t LARGEST_MAP_EXTENT = 2048;
 constexpr std::uint32_t MOST_MAP_TEXELS = 1U << 23;
 constexpr std::uint32_t LEAST_TILE_EXTENT = 64;
 constexpr std::uint32_t LARGEST_TILE_EXTENT = 1024;

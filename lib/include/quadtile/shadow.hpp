@@ -78,7 +78,7 @@ spot_shadow_projection(const std::array<float, 3>& position, const std::array<fl
 /// Sizes, budgets and quality of shadow maps.
 struct ShadowOptions {
     std::uint32_t lights = 1;  ///< layers of the importance map, 1 to SHADOW_MAX_LIGHTS
-    /// Texels on a side of each light's importance map, a power of two, 16 to 4096; all layers
+    /// Texels on a side of each light's importance map, a power of two, 16 to 2048; all layers
     /// together have 2^23 texels at most.
     std::uint32_t map_extent = 1024;
     /// Texels on a side of the atlas, a power of two: tile_extent to 128 * tile_extent, at most
