@@ -183,6 +183,7 @@ class Bench {
                  {"atlas_fill", options_.atlas_fill},
                  {"importance_decay", options_.importance_decay},
                  {"resolution_scale", options_.resolution_scale},
+                 {"edge_scale", options_.edge_scale},
                  {"max_stretch", options_.max_stretch}};
         print(
             formatted("%s: %zu triangles, %s, %u x %u pixels, %u lights; atlas %u, map %u, %u "
@@ -317,6 +318,8 @@ void define_options(CLI::App& app, Arguments& arguments) {
                    "Of the hysteresis; there are rows without it, too");
     app.add_option("--resolution-scale", arguments.shadow.resolution_scale,
                    "Shadow texels for each pixel, along a side");
+    app.add_option("--edge-scale", arguments.shadow.edge_scale,
+                   "As many times more of them beside shadows' edges");
     app.add_option("--atlas-fill", arguments.shadow.atlas_fill,
                    "Share of the atlas that slots may take");
     app.add_option("--importance-decay", arguments.shadow.importance_decay,

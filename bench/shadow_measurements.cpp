@@ -40,12 +40,12 @@ struct Flips {
 
 void add_flips(const Masks& before, const Masks& after, Flips& sum) {
     for (std::size_t i = 0; i < before.drawn.size(); ++i) {
-        if ((before.cast[i] & after.cast[i] & MASK_SURFACE) == 0) {
+        if ((before.cast[i] & after.cast[i] & SHADOW_SURFACE) == 0) {
             continue;
         }
         ++sum.surfaces;
-        sum.drawn += ((before.drawn[i] ^ after.drawn[i]) & MASK_LIGHTS) != 0 ? 1 : 0;
-        sum.cast += ((before.cast[i] ^ after.cast[i]) & MASK_LIGHTS) != 0 ? 1 : 0;
+        sum.drawn += ((before.drawn[i] ^ after.drawn[i]) & SHADOW_LIT) != 0 ? 1 : 0;
+        sum.cast += ((before.cast[i] ^ after.cast[i]) & SHADOW_LIT) != 0 ? 1 : 0;
     }
 }
 

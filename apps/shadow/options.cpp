@@ -163,7 +163,7 @@ void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
         ->type_name("NAME")
         ->check(CLI::IsMember(names_in(TECHNIQUES)).description(""))
         ->group(group);
-    app.add_option("--max-tiles", shadows.max_tiles, "K of the budget: tiles; without it 1024")
+    app.add_option("--max-tiles", shadows.max_tiles, "K of the budget: tiles; without it 2048")
         ->type_name("K")
         ->group(group);
     app.add_option("--atlas", shadows.atlas_extent,
@@ -206,6 +206,11 @@ void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("--resolution-scale", shadows.resolution_scale,
                    "Shadow texels for each pixel, along a side; without\n"
                    "it 1")
+        ->type_name("X")
+        ->group(group);
+    app.add_option("--edge-scale", shadows.edge_scale,
+                   "As many times more of them beside shadows' edges;\n"
+                   "without it 8")
         ->type_name("X")
         ->group(group);
     app.add_flag("--hard", arguments.hard, "Hard shadows, of the nearest texel")->group(group);

@@ -236,6 +236,7 @@ void Panels::draw_budget() {
     changed |= power_slider("Map extent", draft_.map_extent, 64, 2048);
     changed |= slider("Resolution scale", draft_.resolution_scale, 0.25F, 4.0F,
                       ImGuiSliderFlags_Logarithmic);
+    changed |= slider("Edge scale", draft_.edge_scale, 1.0F, 16.0F, ImGuiSliderFlags_Logarithmic);
     changed |= slider("Merge ratio", draft_.merge_ratio, 0.51F, 1.0F);
     changed |= slider("Atlas fill", draft_.atlas_fill, 0.1F, 1.0F);
     changed |= slider("Importance decay", draft_.importance_decay, 0.0F, 0.99F);

@@ -21,6 +21,7 @@ Json options_json(const ShadowOptions& options) {
             {"atlas_fill", options.atlas_fill},
             {"importance_decay", options.importance_decay},
             {"resolution_scale", options.resolution_scale},
+            {"edge_scale", options.edge_scale},
             {"max_stretch", options.max_stretch}};
 }
 

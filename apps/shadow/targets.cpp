@@ -115,7 +115,9 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                             ImageUsage::eStorage | ImageUsage::eSampled | ImageUsage::eTransferSrc,
                             vk::ImageViewType::e2D)),
       mask(gpu.make_image(extent, vk::Format::eR32Uint,
-                          ImageUsage::eStorage | ImageUsage::eTransferSrc, vk::ImageViewType::e2D)),
+                          ImageUsage::eStorage | ImageUsage::eSampled | ImageUsage::eTransferSrc |
+                              ImageUsage::eTransferDst,
+                          vk::ImageViewType::e2D)),
       surface_framebuffer(make_framebuffer(gpu.device(), passes.surfaces, extent,
                                            std::array{*depth.view, *albedo.view, *normals.view})),
       memory(
@@ -137,7 +139,8 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                            .importance = *importance.handle,
                            .page_table = *page_table.handle,
                            .depth = *depth.view,
-                           .depth_layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL})),
+                           .depth_layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+                           .lit = *mask.view})),
       objects(fitter.bind_objects(
           binding, {.objects = {.buffer = *scene.objects.handle},
                     .object_count = static_cast<std::uint32_t>(scene.clusters.size()),
@@ -225,6 +228,9 @@ void Targets::record_first_contents(vk::CommandBuffer commands) const {
                            anything);
     }
     commands.fillBuffer(*memory.handle, 0, VK_WHOLE_SIZE, 0);
+    commands.clearColorImage(
+        *mask.handle, Layout::eGeneral, vk::ClearColorValue{},
+        vk::ImageSubresourceRange{vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1});
     app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite}, anything);
 }
 

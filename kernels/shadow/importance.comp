@@ -1,8 +1,9 @@
-// What each pixel of the camera's depth buffer needs of a light's map: the maximum, scattered.
+// What each pixel of the camera's depth buffer needs of a light's map: the maximum, scattered. EDGES: more of it
+// where the last picture's lit mask has edges of shadows.
 // CPU twin: scatter_importance of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 32 x 8 threads for 32 x 32 pixels, four a thread; lights as z.
-// Bindings: bindings.glsl; reads the depth buffer and the frame, writes the importance map, which is 0.
+// Bindings: bindings.glsl; reads the depth buffer, the frame and the lit mask; raises the importance map.
 // Where a surface is near, hundreds of pixels lie in one texel, and their atomics would wait for each other. So
 // a workgroup first finds the maxima of texels in shared memory: texel (x, y) has a place there that it
 // shares with those 16 texels away; who comes first has it, and the others go to the map by themselves.
@@ -26,6 +27,52 @@ shared uint place_maxima[PLACES];  // bits of floats
 shared ShadowLight light_here;
 
 float background;
+
+#if EDGES
+layout(set = 0, binding = 14) uniform usampler2D lit_mask;
+
+// What was seen in the blocks of this workgroup's pixels and those around; then of each with those around it.
+const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;
+const int SEEN_PIXELS = SEEN_BLOCKS * int(SHADOW_EDGE_BLOCK);
+const uint INNER_BLOCKS = BLOCK / SHADOW_EDGE_BLOCK;
+shared uint seen[SEEN_BLOCKS * SEEN_BLOCKS];
+shared uint seen_around[INNER_BLOCKS * INNER_BLOCKS];
+
+void look_for_edges(ivec2 first_pixel, ivec2 extent) {
+    const uint thread = gl_LocalInvocationIndex;
+    if (thread < SEEN_BLOCKS * SEEN_BLOCKS) {
+        seen[thread] = 0;
+    }
+    barrier();
+    for (uint i = thread; i < SEEN_PIXELS * SEEN_PIXELS; i += THREADS) {
+        const ivec2 place = ivec2(i % SEEN_PIXELS, i / SEEN_PIXELS);
+        const ivec2 pixel = first_pixel + place - int(SHADOW_EDGE_BLOCK);
+        if (all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent))) {
+            const uint here = shadow_seen(texelFetch(lit_mask, pixel, 0).x);
+            const ivec2 block = place / int(SHADOW_EDGE_BLOCK);
+            const uint word = block.y * SEEN_BLOCKS + block.x;
+            // Most threads have nothing new to tell.
+            if ((here & ~atomicLoad(seen[word], gl_ScopeWorkgroup, 0, 0)) != 0) {
+                atomicOr(seen[word], here);
+            }
+        }
+    }
+    barrier();
+    if (thread < INNER_BLOCKS * INNER_BLOCKS) {
+        uint around = 0;
+        for (uint i = 0; i < 9; ++i) {
+            const uvec2 block = uvec2(thread % INNER_BLOCKS + i % 3, thread / INNER_BLOCKS + i / 3);
+            around |= seen[block.y * SEEN_BLOCKS + block.x];
+        }
+        seen_around[thread] = around;
+    }
+}
+
+uint seen_around_pixel(ivec2 local) {
+    const uvec2 block = uvec2(local) / SHADOW_EDGE_BLOCK;
+    return seen_around[block.y * INNER_BLOCKS + block.x];
+}
+#endif
 
 // Of a pixel of this workgroup's, from (-1, -1) on. Outside the picture is background.
 float depth_at(ivec2 pixel) { return depths[pixel.y + 1][pixel.x + 1]; }
@@ -85,6 +132,9 @@ void main() {
     const ivec2 extent = ivec2(frame.depth_width, frame.depth_height);
     const ivec2 first_pixel = ivec2(gl_WorkGroupID.xy) * BLOCK;
     begin(first_pixel, extent, light);
+#if EDGES
+    look_for_edges(first_pixel, extent);
+#endif
     barrier();
 
     for (uint row = 0; row < BLOCK; row += GROUP_ROWS) {
@@ -92,9 +142,13 @@ void main() {
         const ivec2 pixel = first_pixel + local;
         const float depth = depth_at(local);
         if (all(lessThan(pixel, extent)) && depth != background) {
-            const ShadowRequest request =
+            ShadowRequest request =
                 shadow_request(parameters, light_here, pixel.x, pixel.y, depth,
                                depth_step(local, ivec2(1, 0)), depth_step(local, ivec2(0, 1)));
+#if EDGES
+            request.importance = shadow_beside_edge(parameters, request.importance,
+                                                    seen_around_pixel(local), light);
+#endif
             if (request.inside != 0) {
                 raise(request, light);
             }

@@ -90,6 +90,9 @@ void check_quality(const ShadowOptions& options) {
           options.resolution_scale <= MOST_RESOLUTION_SCALE)) {
         refuse("resolution_scale", options.resolution_scale, "1/64 to 64");
     }
+    if (!(options.edge_scale >= 1.0F && options.edge_scale <= MOST_RESOLUTION_SCALE)) {
+        refuse("edge_scale", options.edge_scale, "1 (as elsewhere) to 64");
+    }
     if (!(options.max_stretch >= 1.0F && options.max_stretch <= MOST_STRETCH)) {
         refuse("max_stretch", options.max_stretch, "1 to 1024");
     }
@@ -126,6 +129,7 @@ ShadowParameters shadow_parameters(const ShadowOptions& options) {
                                             static_cast<float>(shadow_atlas_cells(parameters))));
     parameters.least_area = 1.0F / (options.max_stretch + 1.0F / options.max_stretch);
     parameters.resolution_scale = options.resolution_scale;
+    parameters.edge_scale = options.edge_scale;
     parameters.importance_decay = options.importance_decay;
     for (std::uint32_t c = 0; c < SHADOW_CLASSES; ++c) {
         parameters.cores[c] =

@@ -23,6 +23,9 @@ constexpr std::uint32_t CLEAR[] = {
 constexpr std::uint32_t IMPORTANCE[] = {
 #include "shadow_importance.spv.inc"
 };
+constexpr std::uint32_t IMPORTANCE_EDGES[] = {
+#include "shadow_importance_edges.spv.inc"
+};
 constexpr std::uint32_t COUNT[] = {
 #include "shadow_count.spv.inc"
 };
@@ -57,6 +60,9 @@ constexpr std::uint32_t CULL_GROUP = 64;
 
 // Of kernels/shadow/bindings.glsl and cull.comp.
 constexpr std::uint32_t STORAGE_BUFFERS = 14;
+
+// Of importance.comp.
+constexpr std::uint32_t LIT_BINDING = 14;
 
 // As kernels/shadow/bindings.glsl has it.
 struct PushConstants {
@@ -218,10 +224,10 @@ std::uint32_t largest_group(const VulkanDevice& device) {
 std::vector<vk::DescriptorSetLayoutBinding> frame_bindings() {
     using Type = vk::DescriptorType;
     std::vector<vk::DescriptorSetLayoutBinding> bindings;
-    for (std::uint32_t binding = 0; binding <= 13; ++binding) {
-        const Type type = binding == 0  ? Type::eCombinedImageSampler
-                          : binding < 3 ? Type::eStorageImage
-                                        : Type::eStorageBuffer;
+    for (std::uint32_t binding = 0; binding <= LIT_BINDING; ++binding) {
+        const Type type = binding == 0 || binding == LIT_BINDING ? Type::eCombinedImageSampler
+                          : binding < 3                          ? Type::eStorageImage
+                                                                 : Type::eStorageBuffer;
         bindings.emplace_back(binding, type, 1, vk::ShaderStageFlagBits::eCompute);
     }
     return bindings;
@@ -264,6 +270,7 @@ struct ShadowFitter::Impl {
     std::uint32_t large_group;  // threads
     Unique<vk::Pipeline> clear;
     Unique<vk::Pipeline> importance;
+    Unique<vk::Pipeline> importance_edges;  // with a lit mask
     Unique<vk::Pipeline> count;
     Unique<vk::Pipeline> thresholds;
     Unique<vk::Pipeline> allocate;
@@ -278,6 +285,7 @@ struct ShadowFitter::Binding::Impl {
     Unique<vk::ImageView> importance_words;
     Unique<vk::ImageView> importance_floats;
     Unique<vk::ImageView> page_table;
+    bool has_lit;
     ShadowDescriptorSet descriptors;
     Pyramid::Binding pyramid;
     Subdivider::Binding subdivision;
@@ -341,6 +349,7 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
     };
     clear = make(CLEAR, "clear");
     importance = make(IMPORTANCE, "importance");
+    importance_edges = make(IMPORTANCE_EDGES, "importance, edges");
     count = make_either(COUNT, COUNT_SUBGROUP, "count");
     thresholds = make(THRESHOLDS, "thresholds");
     allocate = make_either(ALLOCATE, ALLOCATE_SUBGROUP, "allocate");
@@ -411,6 +420,13 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
         descriptors.push_back(
             ShadowDescriptor::storage_buffer(binding++, range_of(region), region.size_bytes));
     }
+    const bool has_lit = resources.lit != VK_NULL_HANDLE;
+    // Without a mask no kernel looks there, but lavapipe follows all descriptors of a set.
+    descriptors.push_back(has_lit ? ShadowDescriptor::sampled(LIT_BINDING, *impl_->sampler,
+                                                              resources.lit, resources.lit_layout)
+                                  : ShadowDescriptor::sampled(LIT_BINDING, *impl_->sampler,
+                                                              VkImageView(*words),
+                                                              VK_IMAGE_LAYOUT_GENERAL));
     const MapImage map{*floats, VK_IMAGE_LAYOUT_GENERAL};
     auto pyramid = impl_->pyramid.bind(
         shape,
@@ -425,7 +441,7 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
                                            "shadow maps");
     return Binding(std::make_unique<Binding::Impl>(Binding::Impl{
         impl_, resources.memory, resources.importance, std::move(words), std::move(floats),
-        std::move(pages), std::move(set), std::move(pyramid), std::move(subdivision)}));
+        std::move(pages), has_lit, std::move(set), std::move(pyramid), std::move(subdivision)}));
 }
 
 void ShadowFitter::rebind_depth(Binding& binding, VkImageView depth, VkImageLayout layout) const {
@@ -517,8 +533,9 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     const std::uint32_t cell_words = shadow_atlas_cells(impl.parameters) / 32;
     kernel(impl.clear,
            {groups_of(std::max(texels, cell_words), CLEAR_GROUP * CLEAR_THREAD_TEXELS), 1, 1});
-    kernel(impl.importance, {groups_of(frame.depth_width, IMPORTANCE_BLOCK),
-                             groups_of(frame.depth_height, IMPORTANCE_BLOCK), lights});
+    kernel(bound.has_lit ? impl.importance_edges : impl.importance,
+           {groups_of(frame.depth_width, IMPORTANCE_BLOCK),
+            groups_of(frame.depth_height, IMPORTANCE_BLOCK), lights});
     impl.pyramid.record(commands, bound.pyramid);
     impl.kernel_barrier(buffer);
     const std::uint32_t nodes = nodes_from_root(levels);  // of level 1 and above

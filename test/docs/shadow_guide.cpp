@@ -37,16 +37,33 @@ class ShadowGuide : public GpuTest {
         return images.back().handle();
     }
 
-    VkImageView make_depth_view(const Image& image) {
+    // Full of zeros.
+    const Image& make_lit_mask(VkExtent2D extent) {
+        VkImageCreateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
+        info.imageType = VK_IMAGE_TYPE_2D;
+        info.format = VK_FORMAT_R32_UINT;
+        info.extent = {extent.width, extent.height, 1};
+        info.mipLevels = 1;
+        info.arrayLayers = 1;
+        info.samples = VK_SAMPLE_COUNT_1_BIT;
+        info.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT;
+        images.push_back(gpu.make_image(info));
+        const std::vector<std::uint32_t> zeros(std::size_t{extent.width} * extent.height);
+        gpu.upload(images.back(), zeros.data());
+        return images.back();
+    }
+
+    VkImageView make_view(const Image& image, VkFormat format) {
         VkImageViewCreateInfo info{};
         info.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO;
         info.image = image.handle();
         info.viewType = VK_IMAGE_VIEW_TYPE_2D;
-        info.format = VK_FORMAT_R32_SFLOAT;
+        info.format = format;
         info.subresourceRange = image.range();
         VkImageView view = VK_NULL_HANDLE;
         EXPECT_EQ(vkCreateImageView(device.handle(), &info, nullptr, &view), VK_SUCCESS);
-        owned_view = {device.handle(), view, vkDestroyImageView};
+        views.emplace_back(device.handle(), view, vkDestroyImageView);
         return view;
     }
 
@@ -60,7 +77,7 @@ class ShadowGuide : public GpuTest {
     Gpu gpu{device};
     std::deque<Buffer> buffers;
     std::deque<Image> images;
-    Owned<VkImageView> owned_view;
+    std::deque<Owned<VkImageView>> views;
 };
 
 // Two triangles of the ground, and a ball.
@@ -90,7 +107,8 @@ TEST_F(ShadowGuide, AFrame) {
     const VkExtent2D depth_extent{pinhole.width, pinhole.height};
     const Image depth_image = gpu.make_image(MapShape{depth_extent.width, depth_extent.height});
     gpu.upload(depth_image, depth.data());
-    const VkImageView depth_view = make_depth_view(depth_image);
+    const VkImageView depth_view = make_view(depth_image, VK_FORMAT_R32_SFLOAT);
+    const VkImageView lit_view = make_view(make_lit_mask(depth_extent), VK_FORMAT_R32_UINT);
 
     const ShadowBox scene_box = spheres_box();
     const ShadowBox box_before{{2.0F, 0.0F, 2.0F}, {3.0F, 1.0F, 3.0F}};

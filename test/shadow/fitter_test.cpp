@@ -26,10 +26,13 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
            (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
+enum class LitMask { none, given };
+
 // What a ShadowFitter asks its caller for.
 class Workspace {
  public:
-    Workspace(Gpu& gpu, const ShadowOptions& options, VkExtent2D depth_extent)
+    Workspace(Gpu& gpu, const ShadowOptions& options, VkExtent2D depth_extent,
+              LitMask lit_mask = LitMask::none)
         : gpu_(gpu),
           fitter_(gpu.device(), options),
           needed_(fitter_.requirements()),
@@ -37,11 +40,16 @@ class Workspace {
           importance_(gpu.make_image(needed_.importance)),
           page_table_(gpu.make_image(needed_.page_table)),
           depth_(gpu.make_image(MapShape{depth_extent.width, depth_extent.height})),
-          depth_view_(make_depth_view()),
-          binding_(fitter_.bind({.memory = memory_.range(),
-                                 .importance = importance_.handle(),
-                                 .page_table = page_table_.handle(),
-                                 .depth = depth_view_.get()})) {
+          depth_view_(make_view(depth_, VK_FORMAT_R32_SFLOAT)),
+          lit_(gpu.make_image(lit_info(depth_extent))),
+          lit_view_(make_view(lit_, VK_FORMAT_R32_UINT)),
+          binding_(
+              fitter_.bind({.memory = memory_.range(),
+                            .importance = importance_.handle(),
+                            .page_table = page_table_.handle(),
+                            .depth = depth_view_.get(),
+                            .lit = lit_mask == LitMask::given ? lit_view_.get() : VkImageView{},
+                            .lit_layout = VK_IMAGE_LAYOUT_GENERAL})) {
         gpu_.fill(memory_, 0);
     }
 
@@ -49,8 +57,12 @@ class Workspace {
     [[nodiscard]] const ShadowFitter::Binding& binding() const { return binding_; }
     [[nodiscard]] const ShadowFitter::Requirements& needed() const { return needed_; }
 
-    void run(const ShadowFrame& frame, const std::vector<float>& depth) {
+    void run(const ShadowFrame& frame, const std::vector<float>& depth,
+             const std::vector<std::uint32_t>& lit = {}) {
         gpu_.upload(depth_, depth.data());
+        if (!lit.empty()) {
+            gpu_.upload(lit_, lit.data());
+        }
         gpu_.run([&](VkCommandBuffer commands) { fitter_.record(commands, binding_, frame); });
     }
 
@@ -108,12 +120,19 @@ class Workspace {
     }
 
  private:
-    Owned<VkImageView> make_depth_view() {
+    [[nodiscard]] VkImageCreateInfo lit_info(VkExtent2D extent) const {
+        VkImageCreateInfo info = needed_.page_table;  // of the same format
+        info.extent = {extent.width, extent.height, 1};
+        info.arrayLayers = 1;
+        return info;
+    }
+
+    Owned<VkImageView> make_view(const Image& image, VkFormat format) {
         const VkImageViewCreateInfo info{
             .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-            .image = depth_.handle(),
+            .image = image.handle(),
             .viewType = VK_IMAGE_VIEW_TYPE_2D,
-            .format = VK_FORMAT_R32_SFLOAT,
+            .format = format,
             .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
         VkImageView view = VK_NULL_HANDLE;
         EXPECT_EQ(gpu_.vk().CreateImageView(gpu_.device().handle(), &info, nullptr, &view),
@@ -142,6 +161,8 @@ class Workspace {
     Image page_table_;
     Image depth_;
     Owned<VkImageView> depth_view_;
+    Image lit_;
+    Owned<VkImageView> lit_view_;
     ShadowFitter::Binding binding_;
 };
 
@@ -235,12 +256,30 @@ struct Events {
     std::uint32_t repacked = 0;
 };
 
-Events expect_twins(const Device& device, const std::vector<Case>& cases, int frames) {
+// Broad stripes of light and shadow, others for each light.
+std::vector<std::uint32_t> striped_mask(const std::vector<float>& depth, int frame) {
+    std::vector<std::uint32_t> mask;
+    for (std::uint32_t i = 0; i < depth.size(); ++i) {
+        const std::uint32_t column = i % DEPTH_EXTENT.width;
+        const std::uint32_t row = i / DEPTH_EXTENT.width;
+        std::uint32_t word = depth[i] != 0.0F ? SHADOW_SURFACE : 0;
+        for (std::uint32_t light = 0; light < SHADOW_MAX_LIGHTS; ++light) {
+            const std::uint32_t place =
+                column + 3 * row + 13 * static_cast<std::uint32_t>(frame) + 50 * light;
+            word |= place % 400 < 200 ? 1U << light : 0;
+        }
+        mask.push_back(word);
+    }
+    return mask;
+}
+
+Events expect_twins(const Device& device, const std::vector<Case>& cases, int frames,
+                    LitMask lit_mask = LitMask::none) {
     Gpu gpu(device);
     Events events;
     for (const Case& each : cases) {
         SCOPED_TRACE(each.name);
-        Workspace workspace(gpu, each.options, DEPTH_EXTENT);
+        Workspace workspace(gpu, each.options, DEPTH_EXTENT, lit_mask);
         reference::ShadowFitter twin(each.options);
         for (int frame = 0; frame < frames; ++frame) {
             SCOPED_TRACE(frame);
@@ -251,8 +290,11 @@ Events expect_twins(const Device& device, const std::vector<Case>& cases, int fr
             const std::vector<float> depth = depth_buffer(camera);
             const ShadowFrame given =
                 make_shadow_frame(each.options, camera.view(), DEPTH_EXTENT, each.lights);
-            workspace.run(given, depth);
-            const auto& expected = twin.next(given, depth);
+            const std::vector<std::uint32_t> lit = lit_mask == LitMask::given
+                                                       ? striped_mask(depth, frame)
+                                                       : std::vector<std::uint32_t>();
+            workspace.run(given, depth, lit);
+            const auto& expected = twin.next(given, depth, lit);
             expect_same(workspace.result(), expected);
             events.kept += expected.header.kept;
             events.removed += expected.header.removed;
@@ -280,6 +322,12 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinWithoutSubgroups) {
     const Events events =
         expect_twins(device_for(variant_named("without subgroup operations")), {cases()[3]}, 8);
     EXPECT_GT(events.kept, 0U);
+}
+
+TEST_F(ShadowFitterKernels, EqualsItsTwinWithALitMask) {
+    const Events events = expect_twins(device_for(), {cases()[0], cases()[2]}, 10, LitMask::given);
+    EXPECT_GT(events.kept, 500U);
+    EXPECT_GT(events.removed, 50U);
 }
 
 TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChanged) {

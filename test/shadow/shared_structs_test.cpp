@@ -62,7 +62,7 @@ TEST(SharedShadowStructs, Frame) {
 
 TEST(SharedShadowStructs, Parameters) {
     const Offsets parameters = offsets_in(CULL).at("ShadowParameters");
-    ASSERT_EQ(parameters.size(), 12U);
+    ASSERT_EQ(parameters.size(), 13U);
     EXPECT_MEMBER(parameters, ShadowParameters, lights);
     EXPECT_MEMBER(parameters, ShadowParameters, map_levels);
     EXPECT_MEMBER(parameters, ShadowParameters, atlas_levels);
@@ -72,6 +72,7 @@ TEST(SharedShadowStructs, Parameters) {
     EXPECT_MEMBER(parameters, ShadowParameters, max_cells);
     EXPECT_MEMBER(parameters, ShadowParameters, least_area);
     EXPECT_MEMBER(parameters, ShadowParameters, resolution_scale);
+    EXPECT_MEMBER(parameters, ShadowParameters, edge_scale);
     EXPECT_MEMBER(parameters, ShadowParameters, importance_decay);
     EXPECT_MEMBER(parameters, ShadowParameters, cores);
     EXPECT_MEMBER(parameters, ShadowParameters, kept_cores);

@@ -271,6 +271,77 @@ TEST(ShadowTwin, MissingNeighboursAreLeftOut) {
                   {{0, 0, 0.0F, a - d}, {0, 1, b - a, a - d}, {1, 1, b - a, 0.0F}});
 }
 
+// A plane that the camera looks straight down on, under a sun overhead: all pixels need the same.
+class ShadowEdges : public testing::Test {
+ protected:
+    ShadowEdges() {
+        options.lights = 1;
+        options.map_extent = 256;
+        options.edge_scale = 4.0F;
+    }
+
+    // By pixel, with this mask; the map has more texels than the picture pixels.
+    [[nodiscard]] std::vector<float> needs(const std::vector<std::uint32_t>& lit) const {
+        const Camera camera = test::camera_at({0, 6, 0}, {0, 0, 0}, 0.5, 1.0);
+        const ShadowProjection sun =
+            directional_shadow_projection({0, -1, 0}, {{-3.5, 0, -3.5}, {3.5, 0, 3.5}});
+        const ShadowFrame frame = make_shadow_frame(options, camera.view, {SIDE, SIDE}, {&sun, 1});
+        const std::vector<float> depth(SIDE * SIDE, DEPTH);
+        ShadowFitter fitter(options);
+        const std::vector<float> map = fitter.next(frame, depth, lit).importance;
+        std::vector<float> needs;
+        for (std::uint32_t i = 0; i < SIDE * SIDE; ++i) {
+            const ShadowRequest request = shadow_request(
+                shadow_parameters(options), frame.lights[0], i % SIDE, i / SIDE, DEPTH, 0.0F, 0.0F);
+            EXPECT_EQ(request.inside, 1U);
+            // In units of what a pixel needs without a mask.
+            needs.push_back(map[request.y * options.map_extent + request.x] / request.importance);
+        }
+        return needs;
+    }
+
+    static constexpr std::uint32_t SIDE = 44;  // pixels, not whole blocks
+    static constexpr float DEPTH = 0.1F / 6.0F;
+    ShadowOptions options = small_options();
+};
+
+TEST_F(ShadowEdges, MakeTheirBlocksFinerAndThoseAround) {
+    std::vector<std::uint32_t> lit(SIDE * SIDE, SHADOW_SURFACE | 1U);
+    lit[20 * SIDE + 42] = SHADOW_SURFACE;  // one pixel in shadow, in block (5, 2)
+    const std::vector<float> needed = needs(lit);
+    for (std::uint32_t i = 0; i < needed.size(); ++i) {
+        const std::uint32_t x = i % SIDE / 8;
+        const std::uint32_t y = i / SIDE / 8;
+        EXPECT_EQ(needed[i], x >= 4 && y >= 1 && y <= 3 ? 4.0F : 1.0F) << i;
+    }
+}
+
+TEST_F(ShadowEdges, AreThoseBetweenSurfacesAndOfTheLightAlone) {
+    const std::vector<float> all(SIDE * SIDE, 1.0F);
+    EXPECT_EQ(needs({}), all);
+    std::vector<std::uint32_t> lit(SIDE * SIDE, SHADOW_SURFACE | 1U);
+    lit[20 * SIDE + 20] = 0;                    // background
+    lit[21 * SIDE + 20] = SHADOW_SURFACE | 3U;  // an edge of another light
+    EXPECT_EQ(needs(lit), all);
+    EXPECT_EQ(needs(std::vector<std::uint32_t>(SIDE * SIDE, 0)), all);
+    EXPECT_EQ(needs(std::vector<std::uint32_t>(SIDE * SIDE, SHADOW_SURFACE)), all);
+}
+
+TEST(ShadowTwin, ALitMaskOfTheWrongSizeIsRefused) {
+    ShadowFitter fitter(small_options());
+    const ShadowFrame frame = make_shadow_frame(small_options(), camera_at(0.0).view, PICTURE,
+                                                lights_of(small_options()));
+    const std::vector<float> depth(PICTURE.width * PICTURE.height);
+    try {
+        fitter.next(frame, depth, std::vector<std::uint32_t>(17));
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+        EXPECT_THAT(error.what(), testing::HasSubstr("the lit mask has 17 words"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("5184"));
+    }
+}
+
 TEST(ShadowTwin, ADepthBufferOfTheWrongSizeIsRefused) {
     ShadowFitter fitter(small_options());
     const ShadowFrame frame = make_shadow_frame(small_options(), camera_at(0.0).view, PICTURE,

@@ -1,5 +1,6 @@
 // What the fitter finds within the renderer, against its twin on the CPU, fed with the depth buffer
-// that was drawn: on flights, and where there is nothing to see or nothing sees it.
+// that was drawn and the lit mask before: on flights, and where there is nothing to see or nothing
+// sees it.
 
 #include "studio.hpp"
 
@@ -22,10 +23,11 @@ class Pair {
 
     // Draws a frame, and expects both to have come to the same bits.
     Studio::Fit draw(const FrameSettings& settings) {
+        const std::vector<std::uint32_t> lit = studio_.mask();
         studio_.draw(settings);
         Studio::Fit fit = studio_.fit();
         const Studio::Fit& expected =
-            twin_.next(studio_.renderer().shadow_frame(settings), studio_.depth());
+            twin_.next(studio_.renderer().shadow_frame(settings), studio_.depth(), lit);
         // Culling, which the twin does apart, counts into the header.
         fit.header.instances = expected.header.instances;
         EXPECT_EQ(fit.header.tiles, expected.header.tiles);

@@ -18,12 +18,12 @@ shared MaskCounts sums;
 
 void count(uvec2 pixel) {
     const uint right = imageLoad(truth, ivec2(pixel)).x;
-    if ((right & MASK_SURFACE) == 0) {
+    if ((right & SHADOW_SURFACE) == 0) {
         return;
     }
     const uint other = imageLoad(mask, ivec2(pixel)).x;
-    const bool is_wrongly_lit = (other & ~right & MASK_LIGHTS) != 0;
-    const bool is_wrongly_shadowed = (~other & right & MASK_LIGHTS) != 0;
+    const bool is_wrongly_lit = (other & ~right & SHADOW_LIT) != 0;
+    const bool is_wrongly_shadowed = (~other & right & SHADOW_LIT) != 0;
     atomicAdd(sums.surface_pixels, 1u);
     atomicAdd(sums.wrong, is_wrongly_lit || is_wrongly_shadowed ? 1u : 0u);
     atomicAdd(sums.wrongly_lit, is_wrongly_lit ? 1u : 0u);

@@ -14,7 +14,6 @@ const QUADTILE_UINT PICTURE_ERROR = 2;
 
 const QUADTILE_UINT CASCADES = 4;
 const QUADTILE_UINT MAX_VIEWS = CASCADES * SHADOW_MAX_LIGHTS;
-const QUADTILE_UINT MASK_SURFACE = 0x80000000U;
 
 struct DrawnLight {
     float direction[3];  // that it goes, of length 1

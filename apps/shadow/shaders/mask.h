@@ -8,10 +8,6 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT MASK_SURFACE = 0x80000000U;
-// Bit l: light l.
-const QUADTILE_UINT MASK_LIGHTS = (1U << SHADOW_MAX_LIGHTS) - 1U;
-
 struct MaskVector {
     float x;
     float y;

@@ -139,7 +139,7 @@ void main() {
     const vec3 normal = normalize(texelFetch(normals, pixel, 0).xyz);
     const vec3 albedo = texelFetch(albedos, pixel, 0).rgb;
 
-    uint reached = MASK_SURFACE;
+    uint reached = SHADOW_SURFACE;
     vec3 light_sum = mix(GROUNDLIGHT, SKYLIGHT, normal.y * 0.5 + 0.5);
     vec3 tiles = vec3(0.5);
     for (uint i = 0; i < drawn.light_count; ++i) {

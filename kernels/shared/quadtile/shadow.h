@@ -28,6 +28,14 @@ const QUADTILE_UINT SHADOW_MAX_RECTANGLES = 256;  ///< of a frame, that have cha
 const QUADTILE_UINT SHADOW_CLASSES = 5;           ///< of slots, each twice as wide
 const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;      ///< 4^(SHADOW_CLASSES - 1)
 const QUADTILE_UINT SHADOW_NONE = 0xffffffffU;    ///< no tile, no slot
+const QUADTILE_UINT SHADOW_EDGE_BLOCK = 8;        ///< pixels on a side: where edges are looked for
+
+// ---- Lit masks: words of ShadowFitter::Resources::lit
+
+/// Bit l: light l reaches the pixel.
+const QUADTILE_UINT SHADOW_LIT = 0x0000ffffU;
+/// There is a surface, so what the other bits say counts.
+const QUADTILE_UINT SHADOW_SURFACE = 0x80000000U;
 
 // ---- Header flags
 
@@ -83,6 +91,7 @@ struct ShadowParameters {
     /// s) for an ellipse whose axes have the ratio s, ShadowOptions::max_stretch.
     float least_area;
     float resolution_scale;  ///< shadow texels for each pixel, along a side
+    float edge_scale;        ///< as many more beside shadows' edges
     float importance_decay;  ///< of what was needed in the last frame
     /// Cores of the classes in texels, as floats: what a slot of the class below must not need to
     /// reach; that of the largest class is the threshold for splitting.
@@ -382,16 +391,30 @@ QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, Shadow
     QUADTILE_PRECISE const float stretched = squares * parameters.least_area;
     const float area = determinant > stretched ? determinant : stretched;
     QUADTILE_PRECISE const float root = shadow_square_root(0.5F * squares);
-    QUADTILE_PRECISE const float needed =
-        (root * shadow_reciprocal(area)) * parameters.resolution_scale;
-
+    QUADTILE_PRECISE const float needed = root * shadow_reciprocal(area);
     // More than this even a texel's own slot does not give.
     const float most = float(parameters.tile_extent);
+    QUADTILE_PRECISE const float scaled =
+        (needed < most ? needed : most) * parameters.resolution_scale;
     request.inside = 1;
     request.x = QUADTILE_UINT(x);
     request.y = QUADTILE_UINT(y);
-    request.importance = needed < most ? needed : most;
+    request.importance = scaled;
     return request;
+}
+
+/// What a word of a lit mask says, so that words of many pixels can be put together with |: bit l:
+/// light l reaches a surface; bit 16 + l: it does not reach one.
+QUADTILE_SHARED QUADTILE_UINT shadow_seen(QUADTILE_UINT lit) {
+    return (lit & SHADOW_SURFACE) == 0 ? 0 : (lit & SHADOW_LIT) | (~lit << 16);
+}
+
+/// What a pixel needs where `seen` of the blocks around it has light and shadow of the light: more.
+QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance,
+                                         QUADTILE_UINT seen, QUADTILE_UINT light) {
+    QUADTILE_PRECISE const float raised = importance * parameters.edge_scale;
+    const bool has_edge = (seen >> light & seen >> (16 + light) & 1U) != 0;
+    return has_edge ? raised : importance;
 }
 
 /// What a texel of the map keeps from the last frame; nothing where it was next to nothing.

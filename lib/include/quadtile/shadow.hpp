@@ -91,7 +91,7 @@ struct ShadowOptions {
     /// thirty-secondth of tile_extent. The filter of shadow_lookup.glsl needs 2; with 1 only its
     /// nearest texel is right.
     std::uint32_t gutter = 2;
-    std::uint32_t max_tiles = 1024;  ///< K of the budget, of all lights: `lights` to 65535
+    std::uint32_t max_tiles = 2048;  ///< K of the budget, of all lights: `lights` to 65535
     /// P of the budget: the share of the atlas that slots may take, one page at least; 0.1 to 1.
     /// Where it is nearly full, tiles that come new do not find room beside those that stay, and
     /// all are laid out and drawn again.
@@ -104,6 +104,9 @@ struct ShadowOptions {
     /// go. 0.95 halves it in 14 frames.
     float importance_decay = 0.95F;
     float resolution_scale = 1.0F;  ///< shadow texels for each pixel, along a side: 1/64 to 64
+    /// As many times more of them where the last picture has edges of shadows, which are all that
+    /// is seen of texels: 1 to 64. Counts with ShadowFitter::Resources::lit alone.
+    float edge_scale = 8.0F;
     /// Where light grazes a surface, shadows are stretched; texels follow up to this ratio. 1 to
     /// 1024.
     float max_stretch = 4.0F;
@@ -176,6 +179,12 @@ class QUADTILE_API ShadowFitter {
         /// of one sample, with usage SAMPLED.
         VkImageView depth = VK_NULL_HANDLE;
         VkImageLayout depth_layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;  ///< when it is read
+        /// What the last picture's shadows were, where there is such an image: a 2D view of
+        /// R32_UINT with usage SAMPLED, of the depth buffer's extent. A word a pixel: bit l where
+        /// light l reaches it, and SHADOW_SURFACE where there is a surface. Full of zeros before
+        /// the first picture. Null: all is treated alike.
+        VkImageView lit = VK_NULL_HANDLE;
+        VkImageLayout lit_layout = VK_IMAGE_LAYOUT_GENERAL;  ///< when it is read
     };
 
     /// The views and descriptors of one set of resources. Keep it until the commands recorded with
@@ -207,13 +216,13 @@ class QUADTILE_API ShadowFitter {
     /// clip space is not that of the frame before has all its tiles drawn again. Leaves its own
     /// pipelines, descriptor set 0 and push constants bound.
     ///
-    /// Before: the depth buffer available and visible to COMPUTE_SHADER / SHADER_READ, in the
-    /// binding's layout; all earlier uses of memory, importance and page table ordered before
-    /// TRANSFER / TRANSFER_WRITE and COMPUTE_SHADER / SHADER_READ | SHADER_WRITE. After: all was
-    /// written by COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE (the frame). To
-    /// consume it make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ and SHADER_READ in the
-    /// stages that read. Every slot in `render` must then be drawn: the next frame takes it for
-    /// granted.
+    /// Before: the depth buffer and the lit mask available and visible to COMPUTE_SHADER /
+    /// SHADER_READ, in the binding's layouts; all earlier uses of memory, importance and page table
+    /// ordered before TRANSFER / TRANSFER_WRITE and COMPUTE_SHADER / SHADER_READ | SHADER_WRITE.
+    /// After: all was written by COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE (the
+    /// frame). To consume it make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ and
+    /// SHADER_READ in the stages that read. Every slot in `render` must then be drawn: the next
+    /// frame takes it for granted.
     ///
     /// Does not allocate, submit or wait. `frame` is copied.
     void record(VkCommandBuffer commands, const Binding& binding, const ShadowFrame& frame) const;
@@ -288,9 +297,11 @@ class QUADTILE_API ShadowFitter {
         std::vector<Tile> tile_list;            ///< quadtile's own
     };
 
-    /// The next frame; `depth` has depth_width * depth_height values, row by row. Throws
-    /// Error(invalid_argument) where it has not.
-    const Result& next(const ShadowFrame& frame, std::span<const float> depth);
+    /// The next frame; `depth` has depth_width * depth_height values, row by row, and `lit` as many
+    /// words of the last picture's lit mask, or none. Throws Error(invalid_argument) where they
+    /// have not.
+    const Result& next(const ShadowFrame& frame, std::span<const float> depth,
+                       std::span<const std::uint32_t> lit = {});
 
     /// Which tiles of `render` each object is drawn in, in their order.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(

@@ -95,10 +95,56 @@ std::vector<float> faded_importance(const ShadowParameters& parameters, const Re
     return importance;
 }
 
+// What the last picture's lit mask has around each pixel.
+class SeenAround {
+ public:
+    SeenAround(const ShadowFrame& frame, std::span<const std::uint32_t> lit)
+        : columns_(blocks_of(frame.depth_width)), rows_(blocks_of(frame.depth_height)) {
+        std::vector<std::uint32_t> seen(columns_ * rows_);
+        for (std::size_t i = 0; i < lit.size(); ++i) {
+            const std::size_t column = i % frame.depth_width / SHADOW_EDGE_BLOCK;
+            const std::size_t row = i / frame.depth_width / SHADOW_EDGE_BLOCK;
+            seen[row * columns_ + column] |= shadow_seen(lit[i]);
+        }
+        for (std::size_t row = 0; row < rows_; ++row) {
+            for (std::size_t column = 0; column < columns_; ++column) {
+                around_.push_back(with_neighbours(seen, column, row));
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint32_t at(std::uint32_t column, std::uint32_t row) const {
+        return around_[row / SHADOW_EDGE_BLOCK * columns_ + column / SHADOW_EDGE_BLOCK];
+    }
+
+ private:
+    static std::size_t blocks_of(std::uint32_t pixels) {
+        return (pixels + SHADOW_EDGE_BLOCK - 1) / SHADOW_EDGE_BLOCK;
+    }
+
+    [[nodiscard]] std::uint32_t with_neighbours(const std::vector<std::uint32_t>& seen,
+                                                std::size_t column, std::size_t row) const {
+        std::uint32_t all = 0;
+        for (std::size_t y = row == 0 ? 0 : row - 1; y <= std::min(row + 1, rows_ - 1); ++y) {
+            for (std::size_t x = column == 0 ? 0 : column - 1;
+                 x <= std::min(column + 1, columns_ - 1); ++x) {
+                all |= seen[y * columns_ + x];
+            }
+        }
+        return all;
+    }
+
+    std::size_t columns_;  // of blocks
+    std::size_t rows_;
+    std::vector<std::uint32_t> around_;
+};
+
 void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& frame,
-                        std::span<const float> depth, std::vector<float>& importance) {
+                        std::span<const float> depth, std::span<const std::uint32_t> lit,
+                        std::vector<float>& importance) {
     const std::size_t extent = std::size_t{1} << parameters.map_levels;
     const DepthBuffer depths(frame, depth);
+    const SeenAround seen(frame, lit);
     for (std::uint32_t row = 0; row < frame.depth_height; ++row) {
         for (std::uint32_t column = 0; column < frame.depth_width; ++column) {
             const std::optional<float> here = depths.at(column, row);
@@ -112,7 +158,8 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
                                                              column, row, *here, by_column, by_row);
                 if (request.inside != 0) {
                     float& texel = importance[(light * extent + request.y) * extent + request.x];
-                    texel = std::max(texel, request.importance);
+                    texel = std::max(texel, shadow_beside_edge(parameters, request.importance,
+                                                               seen.at(column, row), light));
                 }
             }
         }
@@ -447,7 +494,8 @@ ShadowFitter::ShadowFitter(const ShadowOptions& options)
     : parameters_(shadow_parameters(options)) {}
 
 const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
-                                               std::span<const float> depth) {
+                                               std::span<const float> depth,
+                                               std::span<const std::uint32_t> lit) {
     const std::size_t pixels = std::size_t{frame.depth_width} * frame.depth_height;
     if (depth.size() != pixels) {
         throw Error(ErrorCode::invalid_argument,
@@ -455,10 +503,16 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
                         " values, but the frame's depth_width * depth_height is " +
                         std::to_string(pixels) + "; give one for each pixel");
     }
+    if (!lit.empty() && lit.size() != pixels) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the lit mask has " + std::to_string(lit.size()) +
+                        " words, but the frame's depth_width * depth_height is " +
+                        std::to_string(pixels) + "; give one for each pixel, or none");
+    }
     const LastFrame last(parameters_, result_);
     Result result;
     result.importance = faded_importance(parameters_, result_, frame_, frame);
-    scatter_importance(parameters_, frame, depth, result.importance);
+    scatter_importance(parameters_, frame, depth, lit, result.importance);
     const std::uint32_t map_extent = 1U << parameters_.map_levels;
     const MapView map = view_of(result.importance, map_extent, map_extent, parameters_.lights);
     const std::uint32_t factor = least_factor(parameters_, last, map);
