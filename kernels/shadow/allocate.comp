@@ -20,9 +20,6 @@ const uint SCAN_THREADS = 1U << SCAN_LEVELS;
 #include "scan.glsl"
 #include "last_workgroup.glsl"
 
-shared uint used_cells;
-shared uint resized;
-
 void occupy(uint cell, uint slot_class) {
     const uint cells = shadow_slot_cells(slot_class);
     if (cells < 32) {
@@ -160,7 +157,8 @@ uint class_of(uint tile) { return work[classified_word(tile)] & CLASSIFIED_CLASS
 
 bool needs_slot(uint tile) { return work[cell_word(tile)] == SHADOW_NONE; }
 
-// ---- Free slots of a page, as bits of its words: one at the first cell of each
+// ---- Free slots: the maximal ones, which the larger slot around is not; as bits of a page's words, at the first
+// cell of each
 
 uint page_words[PAGE_WORDS];  // of the page that this thread looks at
 
@@ -181,40 +179,42 @@ uint occupied_slots(uint cells, uint slot_class) {
     return ((cells & 0xffffU) != 0 ? 1 : 0) | ((cells >> 16) != 0 ? 0x10000U : 0);
 }
 
-// Free slots whose enclosing slot has an occupied cell (x), and the others (y).
-uvec2 free_slots(uint word, uint slot_class) {
+uint free_slots(uint word, uint slot_class) {
     const uint cells = page_words[word];
     if (slot_class == 0) {
-        const uint native = ~cells & (occupied_slots(cells, 1) * 0xfU);
-        return uvec2(native, ~cells & ~native);
+        return ~cells & (occupied_slots(cells, 1) * 0xfU);
     }
     if (slot_class == 1) {
-        const uint free = ~occupied_slots(cells, 1) & 0x11111111U;
-        const uint native = free & (occupied_slots(cells, 2) * 0x1111U);
-        return uvec2(native, free & ~native);
+        return ~occupied_slots(cells, 1) & 0x11111111U & (occupied_slots(cells, 2) * 0x1111U);
     }
     const uint pair = cells | page_words[word ^ 1U];
     if (slot_class == 2) {
-        const uint free = ~occupied_slots(cells, 2) & 0x10001U;
-        return pair != 0 ? uvec2(free, 0) : uvec2(0, free);
+        return pair != 0 ? ~occupied_slots(cells, 2) & 0x10001U : 0;
     }
     uint any = 0;
     for (uint i = 0; i < PAGE_WORDS; ++i) {
         any |= page_words[i];
     }
     if (slot_class == 3) {
-        const uint free = pair == 0 && word % 2 == 0 ? 1 : 0;
-        return any != 0 ? uvec2(free, 0) : uvec2(0, free);
+        return any != 0 && pair == 0 && word % 2 == 0 ? 1 : 0;
     }
-    return uvec2(any == 0 && word == 0 ? 1 : 0, 0);
+    return any == 0 && word == 0 ? 1 : 0;
 }
 
-uvec2 count_free_slots(uint slot_class) {
-    uvec2 count = uvec2(0);
+// Counts by class: 0, 1, 2, and two in a word, 3 below 4: a page has three of class 3 at most, or one of class 4.
+uvec4 count_free_slots() {
+    uvec4 count = uvec4(0);
     for (uint word = 0; word < PAGE_WORDS; ++word) {
-        count += uvec2(bitCount(free_slots(word, slot_class)));
+        count.x += bitCount(free_slots(word, 0));
+        count.y += bitCount(free_slots(word, 1));
+        count.z += bitCount(free_slots(word, 2));
+        count.w += free_slots(word, 3) | free_slots(word, 4) << 16;
     }
     return count;
+}
+
+uint free_of_class(uvec4 count, uint slot_class) {
+    return slot_class < 3 ? count[slot_class] : (count.w >> (16 * (slot_class - 3))) & 0xffffU;
 }
 
 // The place of the rank-th bit.
@@ -225,26 +225,25 @@ uint find_bit(uint bits, uint rank) {
     return uint(findLSB(bits));
 }
 
-// The first cell of the rank-th free slot: of those whose enclosing slots are in use (kind 0), or the others
-// (1). `scanned` has what pages have, up to and with each thread's share. All loops have the same length for
-// all threads: lavapipe loses threads otherwise.
-uint find_free_slot(uint slot_class, uint rank, uint kind) {
+// The first cell of the rank-th free slot. `scanned` has what pages have, up to and with each thread's share. All
+// loops have the same length for all threads: lavapipe loses threads otherwise.
+uint find_free_slot(uint slot_class, uint rank) {
     uint low = 0;
     uint high = gl_WorkGroupSize.x - 1;
     for (uint step = 0; step < SCAN_LEVELS; ++step) {
         const uint middle = (low + high) / 2;
-        const bool is_here = scanned[middle][kind] > rank;
+        const bool is_here = free_of_class(scanned[middle], slot_class) > rank;
         high = is_here ? middle : high;
         low = is_here ? low : min(middle + 1, high);
     }
-    rank -= low > 0 ? scanned[low - 1][kind] : 0;
-    const uint share = (page_count() + gl_WorkGroupSize.x - 1) / gl_WorkGroupSize.x;
+    rank -= low > 0 ? free_of_class(scanned[low - 1], slot_class) : 0;
+    const uint share = share_of(page_count());
     uint cell = SHADOW_NONE;
     for (uint i = 0; i < share; ++i) {
         const uint page = min(low * share + i, page_count() - 1);
         look_at_page(page);
         for (uint word = 0; word < PAGE_WORDS; ++word) {
-            const uint free = free_slots(word, slot_class)[kind];
+            const uint free = free_slots(word, slot_class);
             const uint count = uint(bitCount(free));
             if (cell == SHADOW_NONE && rank < count) {
                 cell = page * SHADOW_PAGE_CELLS + word * 32 + find_bit(free, rank);
@@ -255,7 +254,7 @@ uint find_free_slot(uint slot_class, uint rank, uint kind) {
     return cell;
 }
 
-// ---- The steps
+// ---- Places: of each class, its free slots, then the quarters of the next class's places that its own tiles leave
 
 // Sums by class, two in a word: there are less than 2^16 tiles.
 void add_class(inout uvec4 sums, uint slot_class) {
@@ -266,40 +265,29 @@ uint of_class(uvec4 sums, uint slot_class) {
     return (sums[slot_class / 2] >> (16 * (slot_class % 2))) & 0xffffU;
 }
 
-// Slots of one class for the tiles that need one. Whether there are enough; once there were not, nothing.
-bool allocate_class(uint slot_class, bool had_room, uvec4 needed_before, uvec4 needed) {
-    bool has_room = had_room;
-    if (had_room && of_class(needed, slot_class) > 0) {  // the same for all threads
-        uvec4 free = uvec4(0);
-        FOR_SHARE(page, page_count()) {
-            look_at_page(page);
-            free.xy += count_free_slots(slot_class);
-        }
-        uvec4 total;
-        exclusive_sums(free, total);
-        has_room = total.x + total.y >= of_class(needed, slot_class);
-        const uint count = has_room ? list_header.written : 0;
-        uint rank = of_class(needed_before, slot_class);
-        FOR_SHARE(tile, count) {
-            if (needs_slot(tile) && class_of(tile) == slot_class) {
-                const uint kind = rank < total.x ? 0 : 1;
-                work[cell_word(tile)] =
-                    find_free_slot(slot_class, kind == 0 ? rank : rank - total.x, kind);
-                work[classified_word(tile)] |= CLASSIFIED_NEW;
-                ++rank;
-            }
-        }
-        workgroup_barrier();
-        // Only now: what is free is what was before.
-        FOR_SHARE(tile, count) {
-            const uint word = work[classified_word(tile)];
-            if ((word & CLASSIFIED_NEW) != 0 && (word & CLASSIFIED_CLASS) == slot_class) {
-                occupy(work[cell_word(tile)], slot_class);
-            }
-        }
-        workgroup_barrier();
+// Whether all tiles that need a slot find a place.
+bool has_places(uvec4 needed, uvec4 free) {
+    uint beyond = 0;  // places that free slots of the class are too few for
+    for (uint c = 0; c < SHADOW_CLASSES; ++c) {
+        const uint taken = of_class(needed, c) + (beyond + 3) / 4;
+        beyond = taken - min(taken, free_of_class(free, c));
     }
-    return has_room;
+    return beyond == 0;
+}
+
+// The first cell of a place.
+uint find_place(uint slot_class, uint place, uvec4 needed, uvec4 free) {
+    uint first_cell = 0;  // within the slot that is quartered
+    uint at = slot_class;
+    for (uint c = 0; c < SHADOW_CLASSES - 1; ++c) {
+        const uint slots = free_of_class(free, c);
+        if (c == at && place >= slots) {
+            first_cell += (place - slots) % 4 * shadow_slot_cells(c);
+            place = of_class(needed, c + 1) + (place - slots) / 4;
+            ++at;
+        }
+    }
+    return find_free_slot(at, place) + first_cell;
 }
 
 // All slots anew, the largest first.
@@ -319,40 +307,33 @@ void repack() {
         }
         work[cell_word(tile)] =
             first_cell + of_class(rank, slot_class) * shadow_slot_cells(slot_class);
-        work[classified_word(tile)] |= CLASSIFIED_NEW;
         add_class(rank, slot_class);
     }
-    workgroup_barrier();
 }
 
-// The lists of what is kept, added and removed; and how many slots of each class are needed (by this thread
-// before, in all).
-void list_changes(out uvec4 needed_before, out uvec4 needed) {
-    const uint count = list_header.written;
-    const uint last_count = header.tiles;
-    uvec4 sums = uvec4(0);  // needed by class, in z above: removed; in w: kept
-    FOR_SHARE(tile, count) {
-        if (needs_slot(tile)) {
-            add_class(sums, class_of(tile));
+// ---- The outcome
+
+// Of this thread's tiles: how many need a slot, by class; in z above, of the last frame's: are removed; in w: kept,
+// and above, must be drawn.
+uvec4 count_changes() {
+    uvec4 sums = uvec4(0);
+    FOR_SHARE(tile, list_header.written) {
+        const uint word = work[classified_word(tile)];
+        const bool is_new = needs_slot(tile);
+        if (is_new) {
+            add_class(sums, word & CLASSIFIED_CLASS);
         }
-        sums.w += (work[classified_word(tile)] & CLASSIFIED_KEPT) != 0 ? 1 : 0;
+        sums.w += ((word & CLASSIFIED_KEPT) != 0 ? 1U : 0U) +
+                  (is_new || (word & CLASSIFIED_RENDER) != 0 ? 0x10000U : 0U);
     }
-    FOR_SHARE(tile, last_count) {
+    FOR_SHARE(tile, header.tiles) {
         sums.z += work[removed_word(tile)] << 16;
     }
-    needed_before = exclusive_sums(sums, needed);
+    return sums;
+}
 
-    uint kept = needed_before.w;
-    FOR_SHARE(tile, count) {
-        if ((work[classified_word(tile)] & CLASSIFIED_KEPT) != 0) {
-            lists[list_word(LIST_KEPT, kept)] = tile;
-            ++kept;
-        } else {
-            lists[list_word(LIST_ADDED, tile - kept)] = tile;
-        }
-    }
-    uint removed = needed_before.z >> 16;
-    FOR_SHARE(tile, last_count) {
+void list_removed(uint removed) {
+    FOR_SHARE(tile, header.tiles) {
         if (work[removed_word(tile)] != 0) {
             removed_tiles[removed] = tiles[tile];
             ++removed;
@@ -360,20 +341,15 @@ void list_changes(out uvec4 needed_before, out uvec4 needed) {
     }
 }
 
-void write_tile(uint index) {
+void write_tile(uint index, uint slot_class, uint cell, uint flags) {
     const Tile tile = list_tiles[index];
-    const uint word = work[classified_word(index)];
-    const uint slot_class = word & CLASSIFIED_CLASS;
-    const bool is_kept = (word & CLASSIFIED_KEPT) != 0;
-    const bool is_rendered = (word & (CLASSIFIED_RENDER | CLASSIFIED_NEW)) != 0;
     const uint level = tile_level(tile);
 
     ShadowTile result;
     result.position = tile.position;
     result.node = tile.node;
-    result.slot = shadow_slot_of_cell(parameters.tile_extent, work[cell_word(index)]);
-    result.state =
-        slot_class | (((is_kept ? SHADOW_KEPT : 0) | (is_rendered ? SHADOW_RENDER : 0)) << 8);
+    result.slot = shadow_slot_of_cell(parameters.tile_extent, cell);
+    result.state = slot_class | flags << 8;
     result.crop_scale = shadow_crop_scale(parameters, level, slot_class);
     result.crop_x = shadow_crop_offset(parameters, level, slot_class, tile_x(tile),
                                        result.slot & 0xffffU);
@@ -381,71 +357,88 @@ void write_tile(uint index) {
         shadow_crop_offset(parameters, level, slot_class, tile_y(tile), result.slot >> 16);
     result.importance = tile.importance;
     tiles[index] = result;
-    atomicAdd(used_cells, shadow_slot_cells(slot_class));
-    atomicAdd(resized, is_kept && (word & CLASSIFIED_NEW) != 0 ? 1 : 0);
 }
 
-// Writes the tiles, and lists those that must be drawn. Their number.
-uint write_tiles() {
-    const uint count = list_header.written;
-    uvec4 rendered = uvec4(0);
-    FOR_SHARE(tile, count) {
+// Slots for those that need one, the tiles, and the lists of them. `before`: as count_changes says it of the
+// tiles before this thread's.
+void write_tiles(bool has_room, uvec4 before, uvec4 changes, uvec4 free) {
+    uint kept = before.w & 0xffffU;
+    uint rendered = before.w >> 16;
+    FOR_SHARE(tile, list_header.written) {
         const uint word = work[classified_word(tile)];
-        rendered.x += (word & (CLASSIFIED_RENDER | CLASSIFIED_NEW)) != 0 ? 1 : 0;
-    }
-    uvec4 total;
-    uint place = exclusive_sums(rendered, total).x;
-    FOR_SHARE(tile, count) {
-        if ((work[classified_word(tile)] & (CLASSIFIED_RENDER | CLASSIFIED_NEW)) != 0) {
-            lists[list_word(LIST_RENDER, place)] = tile;
-            ++place;
+        const uint slot_class = word & CLASSIFIED_CLASS;
+        const bool is_kept = (word & CLASSIFIED_KEPT) != 0;
+        uint cell = work[cell_word(tile)];
+        const bool is_new = !has_room || cell == SHADOW_NONE;
+        if (has_room && is_new) {
+            cell = find_place(slot_class, of_class(before, slot_class), changes, free);
+            add_class(before, slot_class);
         }
-        write_tile(tile);
+        const bool is_rendered = is_new || (word & CLASSIFIED_RENDER) != 0;
+        write_tile(tile, slot_class, cell,
+                   (is_kept ? SHADOW_KEPT : 0) | (is_rendered ? SHADOW_RENDER : 0));
+        if (is_rendered) {
+            lists[list_word(LIST_RENDER, has_room ? rendered : tile)] = tile;
+            ++rendered;
+        }
+        if (is_kept) {
+            lists[list_word(LIST_KEPT, kept)] = tile;
+            ++kept;
+        } else {
+            lists[list_word(LIST_ADDED, tile - kept)] = tile;
+        }
     }
-    return total.x;
+}
+
+void write_header(bool has_room, uvec4 changes, uvec4 free) {
+    const uint count = list_header.written;
+    const uint kept = changes.w & 0xffffU;
+    uint used_cells = shadow_atlas_cells(parameters);
+    uint new_slots = 0;
+    for (uint c = 0; c < SHADOW_CLASSES; ++c) {
+        used_cells += (of_class(changes, c) - free_of_class(free, c)) * shadow_slot_cells(c);
+        new_slots += of_class(changes, c);
+    }
+    header.tiles = count;
+    header.kept = kept;
+    header.added = count - kept;
+    header.removed = changes.z >> 16;
+    header.flags = has_room ? 0 : SHADOW_REPACKED;
+    header.used_cells = used_cells;
+    header.render_vertex_count = 4;
+    header.render_count = has_room ? changes.w >> 16 : count;
+    header.render_first_vertex = 0;
+    header.render_first_instance = 0;
+    header.resized = has_room ? new_slots - (count - kept) : kept;
+    header.instances = 0;
 }
 
 void finish_frame() {
-    const uint thread = thread_index();
-    uvec4 needed_before;
-    uvec4 needed;
-    list_changes(needed_before, needed);
-    // No loop, as in exclusive_sums.
-    bool has_room = true;
-    has_room = allocate_class(4, has_room, needed_before, needed);
-    has_room = allocate_class(3, has_room, needed_before, needed);
-    has_room = allocate_class(2, has_room, needed_before, needed);
-    has_room = allocate_class(1, has_room, needed_before, needed);
-    has_room = allocate_class(0, has_room, needed_before, needed);
+    uvec4 free_here = uvec4(0);
+    FOR_SHARE(page, page_count()) {
+        look_at_page(page);
+        free_here += count_free_slots();
+    }
+    uvec4 changes;
+    const uvec4 before = exclusive_sums(count_changes(), changes);
+    list_removed(before.z >> 16);
+    uvec4 free;
+    exclusive_sums(free_here, free);  // `scanned` stays, for find_free_slot
+    const bool has_room = has_places(changes, free);
     if (!has_room) {
         repack();
     }
-    const uint rendered = write_tiles();
-    for (uint i = thread; i < 16 * parameters.lights; i += gl_WorkGroupSize.x) {
+    write_tiles(has_room, before, changes, free);
+    for (uint i = thread_index(); i < 16 * parameters.lights; i += gl_WorkGroupSize.x) {
         last_clip_from_world[i] = floatBitsToUint(frame.lights[i / 16].clip_from_world[i % 16]);
     }
-    workgroup_barrier();
-    if (thread == 0) {
-        header.tiles = list_header.written;
-        header.kept = needed.w;
-        header.added = list_header.written - needed.w;
-        header.removed = needed.z >> 16;
-        header.flags = has_room ? 0 : SHADOW_REPACKED;
-        header.used_cells = used_cells;
-        header.render_vertex_count = 4;
-        header.render_count = rendered;
-        header.render_first_vertex = 0;
-        header.render_first_instance = 0;
-        header.resized = resized;
-        header.instances = 0;
+    workgroup_barrier();  // all have read the last frame's header
+    if (thread_index() == 0) {
+        write_header(has_room, changes, free);
     }
 }
 
 void main() {
-    if (gl_LocalInvocationIndex == 0) {
-        used_cells = 0;
-        resized = 0;
-    }
     load_keys();
     workgroup_barrier();
     const uint index = gl_GlobalInvocationID.x;

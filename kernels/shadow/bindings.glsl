@@ -52,7 +52,6 @@ uint list_word(uint list, uint place) {
 const uint CLASSIFIED_CLASS = 0xffU;
 const uint CLASSIFIED_KEPT = 0x100U;    // was a tile of the last frame
 const uint CLASSIFIED_RENDER = 0x200U;  // must be drawn although its slot may stay
-const uint CLASSIFIED_NEW = 0x400U;     // has got another slot
 uint classified_word(uint tile) { return tile; }
 uint cell_word(uint tile) { return parameters.max_tiles + tile; }
 // Of each tile of the last frame: 1 where it is none any more.

@@ -153,25 +153,32 @@ class TakenCells {
                       1U << class_of(tile), [&](std::size_t cell) { taken_[cell] = true; });
     }
 
-    // Those that a class may take, in order.
+    // The free squares of a class's size that are in no larger one, as words of slots in order.
     [[nodiscard]] std::vector<std::uint32_t> free_slots(std::uint32_t slot_class) const {
-        const std::uint32_t size = 1U << slot_class;      // in cells
-        std::vector<std::array<std::uint32_t, 3>> slots;  // by what they are ordered, then the slot
+        const std::uint32_t size = 1U << slot_class;  // in cells
+        std::vector<std::array<std::uint32_t, 2>> slots;
         for (std::uint32_t y = 0; y < side_; y += size) {
             for (std::uint32_t x = 0; x < side_; x += size) {
                 const bool is_alone = !is_taken(x & ~(2 * size - 1), y & ~(2 * size - 1), 2 * size);
-                if (!is_taken(x, y, size)) {
-                    slots.push_back({slot_class < 4 && is_alone ? 1U : 0U, morton_encode(x, y),
-                                     x * cell_extent_ | y * cell_extent_ << 16U});
+                if (!is_taken(x, y, size) && (slot_class == 4 || !is_alone)) {
+                    slots.push_back(
+                        {morton_encode(x, y), x * cell_extent_ | y * cell_extent_ << 16U});
                 }
             }
         }
         std::vector<std::uint32_t> ordered;
         std::ranges::sort(slots);
-        for (const auto& [is_last, place, slot] : slots) {
+        for (const auto& [place, slot] : slots) {
             ordered.push_back(slot);
         }
         return ordered;
+    }
+
+    // The four slots of the class below in one of this class.
+    [[nodiscard]] std::array<std::uint32_t, 4> quarters(std::uint32_t slot,
+                                                        std::uint32_t slot_class) const {
+        const std::uint32_t half = cell_extent_ << (slot_class - 1);
+        return {slot, slot + half, slot + (half << 16U), slot + half + (half << 16U)};
     }
 
  private:
@@ -209,12 +216,16 @@ void check_new_slots(const ShadowOptions& options, const ShadowResult& last,
             taken.take(before.at(node_of(tile)));
         }
     }
+    std::vector<std::uint32_t> left;  // of the larger class
     for (std::uint32_t slot_class = 5; slot_class-- > 0;) {
         std::vector<ShadowTile> news;
         std::ranges::copy_if(result.tiles, std::back_inserter(news), [&](const ShadowTile& tile) {
             return class_of(tile) == slot_class && !has_its_slot(tile);
         });
-        const std::vector<std::uint32_t> slots = taken.free_slots(slot_class);
+        std::vector<std::uint32_t> slots = taken.free_slots(slot_class);
+        for (const std::uint32_t slot : left) {
+            std::ranges::copy(taken.quarters(slot, slot_class + 1), std::back_inserter(slots));
+        }
         if (news.size() > slots.size()) {
             EXPECT_TRUE(is_repacked);
             return;
@@ -223,9 +234,8 @@ void check_new_slots(const ShadowOptions& options, const ShadowResult& last,
             if (!is_repacked) {
                 EXPECT_EQ(news[i].slot, slots[i]);
             }
-            news[i].slot = slots[i];
-            taken.take(news[i]);
         }
+        left.assign(slots.begin() + static_cast<std::ptrdiff_t>(news.size()), slots.end());
     }
     EXPECT_FALSE(is_repacked);
 }

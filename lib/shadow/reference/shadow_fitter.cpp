@@ -358,22 +358,18 @@ class Atlas {
         std::fill_n(occupied_.begin() + cell, shadow_slot_cells(slot_class), true);
     }
 
-    // The free slots of a class in the order in which they are taken.
+    // The first cells of the free slots of a class that are no part of larger ones.
     [[nodiscard]] std::vector<std::uint32_t> free_slots(std::uint32_t slot_class) const {
         const std::uint32_t cells = shadow_slot_cells(slot_class);
         const bool is_largest = slot_class == SHADOW_CLASSES - 1;
-        std::vector<std::uint32_t> first;
-        std::vector<std::uint32_t> others;
+        std::vector<std::uint32_t> slots;
         for (std::uint32_t cell = 0; cell < occupied_.size(); cell += cells) {
-            if (any_occupied(cell, cells)) {
-                continue;
-            }
             const std::uint32_t enclosing = cell - cell % (4 * cells);
-            const bool is_first = is_largest || any_occupied(enclosing, 4 * cells);
-            (is_first ? first : others).push_back(shadow_slot_of_cell(tile_extent_, cell));
+            if (!any_occupied(cell, cells) && (is_largest || any_occupied(enclosing, 4 * cells))) {
+                slots.push_back(cell);
+            }
         }
-        first.insert(first.end(), others.begin(), others.end());
-        return first;
+        return slots;
     }
 
  private:
@@ -394,18 +390,25 @@ bool place_new(const ShadowParameters& parameters, std::vector<ShadowTile>& tile
             atlas.occupy(tile.slot, class_of(tile));
         }
     }
+    std::vector<std::uint32_t> quarters;  // of what the larger class has left
     for (std::uint32_t slot_class = SHADOW_CLASSES; slot_class-- > 0;) {
-        const std::vector<std::uint32_t> slots = atlas.free_slots(slot_class);
+        std::vector<std::uint32_t> places = atlas.free_slots(slot_class);
+        places.insert(places.end(), quarters.begin(), quarters.end());
         std::size_t taken = 0;
         for (ShadowTile& tile : tiles) {
             if (class_of(tile) != slot_class || tile.slot != SHADOW_NONE) {
                 continue;
             }
-            if (taken == slots.size()) {
+            if (taken == places.size()) {
                 return false;
             }
-            tile.slot = slots[taken++];
-            atlas.occupy(tile.slot, slot_class);
+            tile.slot = shadow_slot_of_cell(parameters.tile_extent, places[taken++]);
+        }
+        quarters.clear();
+        for (; slot_class > 0 && taken < places.size(); ++taken) {
+            for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
+                quarters.push_back(places[taken] + quarter * shadow_slot_cells(slot_class - 1));
+            }
         }
     }
     return true;
