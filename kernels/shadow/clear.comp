@@ -15,12 +15,23 @@ const uint THREAD_TEXELS = 4;  // CLEAR_THREAD_TEXELS of lib/shadow/shadow_fitte
 
 shared uint changes;
 
+ivec3 texel_of(uint i, uint light) {
+    const uint extent_mask = (1U << parameters.map_levels) - 1;
+    return ivec3(i & extent_mask, (i >> parameters.map_levels) & extent_mask, light);
+}
+
 void main() {
     const uint thread = gl_LocalInvocationIndex;
     const uint levels = parameters.map_levels;
     // Maps have 256 texels at least, so all of a workgroup's lie in one.
     const uint first = gl_WorkGroupID.x * gl_WorkGroupSize.x * THREAD_TEXELS;
     const uint light = min(first >> (2 * levels), parameters.lights - 1);
+    // Loaded first, so that they are on their way meanwhile.
+    float last[THREAD_TEXELS];
+    for (uint k = 0; k < THREAD_TEXELS; ++k) {
+        last[k] = uintBitsToFloat(
+            imageLoad(importance_map, texel_of(first + k * gl_WorkGroupSize.x + thread, light)).x);
+    }
     if (thread == 0) {
         changes = 0;
     }
@@ -33,13 +44,8 @@ void main() {
     for (uint k = 0; k < THREAD_TEXELS; ++k) {
         const uint i = first + k * gl_WorkGroupSize.x + thread;
         if (i < parameters.lights << (2 * levels)) {
-            const uint extent_mask = (1U << levels) - 1;
-            const ivec3 texel = ivec3(i & extent_mask, (i >> levels) & extent_mask, light);
-            float left = 0.0;
-            if (fades) {
-                left = shadow_faded(parameters, uintBitsToFloat(imageLoad(importance_map, texel).x));
-            }
-            imageStore(importance_map, texel, uvec4(floatBitsToUint(left)));
+            const float left = fades ? shadow_faded(parameters, last[k]) : 0.0;
+            imageStore(importance_map, texel_of(i, light), uvec4(floatBitsToUint(left)));
         }
         if (i < page_count() * PAGE_WORDS) {
             work[occupied_word(i)] = 0;

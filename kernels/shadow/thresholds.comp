@@ -2,7 +2,7 @@
 // CPU twin: thresholds_of of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads, a thread for each node of level 1 and above (levels_below_root), and one for
-// four texels, which all have the same threshold; lights as z.
+// four texels, whose thresholds stay from the first frame on; lights as z.
 // Bindings: bindings.glsl; reads the header's factor and the page table of the last frame, writes thresholds.
 // Memory order: each thread writes words of its own.
 // Source: docs/shadows.md, step 5. A node that was split has ancestors that were, too, and merge_ratio is above
@@ -20,19 +20,16 @@ void main() {
     const uint light = gl_WorkGroupID.z;
     const uint i = gl_GlobalInvocationID.x;
     const uint quads = extent * extent / 4;
-    if (i < quads) {
-        const float threshold =
-            scaled_threshold(shadow_split_threshold(parameters, 0, false), header.factor_index);
-        threshold_quads[light * quads + i] = vec4(threshold);
+    const uint nodes = first_node(top);
+    if (i >= nodes) {
+        if (!has_last_frame() && i - nodes < quads) {
+            threshold_quads[light * quads + i - nodes] = vec4(float_from_bits(BITS_INFINITY));
+        }
         return;
     }
-    const uint node_index = i - quads;
-    if (node_index >= first_node(top)) {
-        return;
-    }
-    const uint below_root = levels_below_root(node_index);
+    const uint below_root = levels_below_root(i);
     const uint level = top - below_root;
-    const uvec2 node = node_position(node_index - first_node(below_root));
+    const uvec2 node = node_position(i - first_node(below_root));
     const float threshold =
         shadow_split_threshold(parameters, level, was_split(level, node, light));
     thresholds[threshold_map_index(extent, extent, parameters.lights, level, node.x, node.y, light)] =

@@ -294,9 +294,12 @@ Threshold thresholds_of(const ShadowParameters& parameters, const LastFrame& las
         for (std::uint32_t level = 0; level <= parameters.map_levels; ++level) {
             for (std::uint32_t y = 0; y < extent >> level; ++y) {
                 for (std::uint32_t x = 0; x < extent >> level; ++x) {
-                    const bool was_split = level > 0 && last.was_split(level, x, y, light);
-                    thresholds.at(level, x, y, light) = scaled_threshold(
-                        shadow_split_threshold(parameters, level, was_split), factor);
+                    thresholds.at(level, x, y, light) =
+                        level == 0 ? float_from_bits(BITS_INFINITY)
+                                   : scaled_threshold(
+                                         shadow_split_threshold(parameters, level,
+                                                                last.was_split(level, x, y, light)),
+                                         factor);
                 }
             }
         }
