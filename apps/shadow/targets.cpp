@@ -228,9 +228,11 @@ void Targets::record_first_contents(vk::CommandBuffer commands) const {
                            anything);
     }
     commands.fillBuffer(*memory.handle, 0, VK_WHOLE_SIZE, 0);
-    commands.clearColorImage(
-        *mask.handle, Layout::eGeneral, vk::ClearColorValue{},
-        vk::ImageSubresourceRange{vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1});
+    for (const app::Image* const image : {&importance, &mask}) {
+        commands.clearColorImage(*image->handle, Layout::eGeneral, vk::ClearColorValue{},
+                                 vk::ImageSubresourceRange{vk::ImageAspectFlagBits::eColor, 0, 1, 0,
+                                                           VK_REMAINING_ARRAY_LAYERS});
+    }
     app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite}, anything);
 }
 

@@ -4,7 +4,8 @@
 // Dispatch: workgroups of up to 1024 threads, as many as the device has, a thread for each of max_tiles: it
 // looks after a tile of the list, and one of the last frame. The last workgroup goes on alone; each of its
 // threads has as many tiles, side by side, and as many pages of the atlas.
-// Bindings: bindings.glsl; reads the tile list and the tiles of the last frame; occupancy is 0. Writes work, then
+// Bindings: bindings.glsl; reads the tile list and the tiles of the last frame; occupancy is 0 before and after.
+// Writes work, then
 // tiles, lists, removed tiles, header, the last lights. It does not look at the page table, which changes
 // meanwhile.
 // Memory order: the hand-over of last_workgroup.glsl; then barriers of the workgroup. Tiles of the last frame
@@ -33,12 +34,14 @@ void occupy(uint cell, uint slot_class) {
 
 // ---- By all workgroups: what becomes of a tile
 
-bool light_has_changed(uint light) {
-    bool changed = false;
-    for (uint i = 0; i < 16; ++i) {
-        changed = changed || clip_has_changed(light, i);
+shared uint changed_lights;  // a bit for each
+
+void compare_lights() {
+    for (uint i = gl_LocalInvocationIndex; i < 16 * parameters.lights; i += gl_WorkGroupSize.x) {
+        if (clip_has_changed(i / 16, i % 16)) {
+            atomicOr(changed_lights, 1U << (i / 16));
+        }
     }
-    return changed;
 }
 
 // Whether something has changed in what a slot shows.
@@ -129,7 +132,7 @@ void classify(uint index) {
     }
     const uint slot_class =
         shadow_class(parameters, level, tile.importance, last_class, header.factor_index);
-    const bool render = light_has_changed(light) || is_touched(level, node, light, slot_class);
+    const bool render = (changed_lights >> light & 1U) != 0 || is_touched(level, node, light, slot_class);
     work[classified_word(index)] =
         slot_class | (kept ? CLASSIFIED_KEPT : 0) | (render ? CLASSIFIED_RENDER : 0);
     uint cell = SHADOW_NONE;
@@ -432,14 +435,24 @@ void finish_frame() {
     for (uint i = thread_index(); i < 16 * parameters.lights; i += gl_WorkGroupSize.x) {
         last_clip_from_world[i] = floatBitsToUint(frame.lights[i / 16].clip_from_world[i % 16]);
     }
-    workgroup_barrier();  // all have read the last frame's header
+    workgroup_barrier();  // all have read the last frame's header, and what is occupied
     if (thread_index() == 0) {
         write_header(has_room, changes, free);
+    }
+    FOR_SHARE(page, page_count()) {
+        for (uint i = 0; i < PAGE_WORDS; ++i) {
+            work[occupied_word(page * PAGE_WORDS + i)] = 0;
+        }
     }
 }
 
 void main() {
+    if (gl_LocalInvocationIndex == 0) {
+        changed_lights = 0;
+    }
     load_keys();
+    workgroup_barrier();
+    compare_lights();
     workgroup_barrier();
     const uint index = gl_GlobalInvocationID.x;
     if (index < list_header.written) {

@@ -33,7 +33,7 @@ layout(set = 0, binding = 14) uniform usampler2D lit_mask;
 
 // What was seen in the blocks of this workgroup's pixels and those around; then of each with those around it.
 const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;
-const int SEEN_PIXELS = SEEN_BLOCKS * int(SHADOW_EDGE_BLOCK);
+const int SEEN_QUADS = SEEN_BLOCKS * int(SHADOW_EDGE_BLOCK) / 2;
 const uint INNER_BLOCKS = BLOCK / SHADOW_EDGE_BLOCK;
 shared uint seen[SEEN_BLOCKS * SEEN_BLOCKS];
 shared uint seen_around[INNER_BLOCKS * INNER_BLOCKS];
@@ -44,8 +44,9 @@ void look_for_edges(ivec2 first_pixel, ivec2 extent) {
         seen[thread] = 0;
     }
     barrier();
-    for (uint i = thread; i < SEEN_PIXELS * SEEN_PIXELS; i += THREADS) {
-        const ivec2 place = ivec2(i % SEEN_PIXELS, i / SEEN_PIXELS);
+    for (uint i = thread; i < SEEN_QUADS * SEEN_QUADS; i += THREADS) {
+        const ivec2 quad = ivec2(i % SEEN_QUADS, i / SEEN_QUADS);
+        const ivec2 place = 2 * quad + (quad.yx & 1);  // of a quad's pixels one; in turns, to see lines
         const ivec2 pixel = first_pixel + place - int(SHADOW_EDGE_BLOCK);
         if (all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent))) {
             const uint here = shadow_seen(texelFetch(lit_mask, pixel, 0).x);

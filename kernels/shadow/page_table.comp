@@ -1,45 +1,102 @@
-// Which tile each texel of the maps lies in.
-// CPU twin: page_table_of of lib/shadow/reference/shadow_fitter.cpp.
+// Which tile each texel of the maps lies in; and what the maps keep of their importance for the next frame.
+// CPU twin: page_table_of and faded_importance of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads, one for each 32 x 32 texels of a map (x, y); lights as z.
-// Bindings: bindings.glsl; reads the tile list, writes the page table.
-// Memory order: each thread writes texels of its own.
-// Source: docs/shadows.md, step 10. The list is in canonical order, along the Z-order curve: the tile of a texel
-// is the last one that begins at the texel or before it.
+// Bindings: bindings.glsl; reads the tile list, writes the page table, reads and writes the importance map.
+// Memory order: each thread reads and writes texels of its own; keys in shared memory lie between barriers.
+// Source: docs/shadows.md, steps 10 and 1. The list is in canonical order, along the Z-order curve: the tile of a
+// texel is the last one that begins at the texel or before it.
 #version 460
 #include "bindings.glsl"
 
 const uint BLOCK = 32;
-layout(local_size_x = 256) in;
+const uint THREADS = 256;
+const uint THREAD_TEXELS = BLOCK * BLOCK / THREADS;
+layout(local_size_x = THREADS) in;
 
-// The last tile of [low, high) whose key is not above this one; the first one's is not.
-uint find_tile(uint key, uint low, uint high) {
+// Every so many-th key of the list: a search begins in them.
+shared uint sparse_keys[THREADS];
+// Of the tiles that touch the block: each has a texel of it at least.
+shared uint block_keys[BLOCK * BLOCK];
+shared uint block_pages[BLOCK * BLOCK];
+
+uint key_of(uint tile) { return shadow_key(list_tiles[tile].position, list_tiles[tile].node); }
+
+// The last tile of the list whose key is not above this one.
+uint find_tile(uint key, uint key_step) {
+    uint low = 0;
+    uint high = THREADS;
+    for (uint step = 1; step < THREADS; step *= 2) {
+        const uint middle = (low + high) / 2;
+        const bool is_behind = sparse_keys[middle] > key;
+        low = is_behind ? low : middle;
+        high = is_behind ? middle : high;
+    }
+    low *= key_step;
+    high = min(low + key_step, list_header.written);
     while (high - low > 1) {
         const uint middle = (low + high) / 2;
-        const Tile at = list_tiles[middle];
-        if (shadow_key(at.position, at.node) <= key) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        const bool is_behind = key_of(middle) > key;
+        low = is_behind ? low : middle;
+        high = is_behind ? middle : high;
     }
     return low;
 }
 
+// The place of a texel's tile among those of the block.
+uint find_in_block(uint key, uint count) {
+    uint low = 0;
+    uint high = count;
+    for (uint step = 1; step < BLOCK * BLOCK; step *= 2) {
+        const uint middle = (low + high) / 2;
+        const bool is_behind = middle == low || block_keys[middle] > key;
+        low = is_behind ? low : middle;
+        high = is_behind ? max(middle, low + 1) : high;
+    }
+    return low;
+}
+
+uvec2 texel_of_share(uint k) {
+    const uint i = k * THREADS + gl_LocalInvocationIndex;
+    return gl_WorkGroupID.xy * BLOCK + uvec2(i % BLOCK, i / BLOCK);
+}
+
 void main() {
+    const uint thread = gl_LocalInvocationIndex;
     const uint light = gl_WorkGroupID.z;
     const uint extent = 1U << parameters.map_levels;
+    // Loaded first, so that they are on their way meanwhile.
+    float importance[THREAD_TEXELS];
+    for (uint k = 0; k < THREAD_TEXELS; ++k) {
+        const uvec2 texel = min(texel_of_share(k), uvec2(extent - 1));
+        importance[k] = uintBitsToFloat(imageLoad(importance_map, ivec3(texel, light)).x);
+    }
+    const uint key_step = (list_header.written + THREADS - 1) / THREADS;
+    const uint sparse_tile = thread * key_step;
+    sparse_keys[thread] = sparse_tile < list_header.written ? key_of(sparse_tile) : SHADOW_NONE;
+    barrier();
+
     const uvec2 origin = gl_WorkGroupID.xy * BLOCK;
     const uint first_key = (light << 24) | morton_encode(origin.x, origin.y);
-    const uint first = find_tile(first_key, 0, list_header.written);
-    const uint last = find_tile(first_key | (BLOCK * BLOCK - 1), first, list_header.written);
-    for (uint i = gl_LocalInvocationIndex; i < BLOCK * BLOCK; i += gl_WorkGroupSize.x) {
-        const uvec2 texel = origin + uvec2(i % BLOCK, i / BLOCK);
+    const uint first = find_tile(first_key, key_step);
+    const uint count = find_tile(first_key | (BLOCK * BLOCK - 1), key_step) - first + 1;
+    for (uint k = 0; k < THREAD_TEXELS; ++k) {
+        const uint i = k * THREADS + thread;
+        if (i < count) {
+            block_keys[i] = key_of(first + i);
+            block_pages[i] = shadow_page(first + i, list_tiles[first + i].node & 0xffU);
+        }
+    }
+    barrier();
+
+    for (uint k = 0; k < THREAD_TEXELS; ++k) {
+        const uvec2 texel = texel_of_share(k);
+        const uint key = (light << 24) | morton_encode(texel.x, texel.y);
+        const uint page = block_pages[find_in_block(key, count)];  // not within the branch: lavapipe loses threads
         if (all(lessThan(texel, uvec2(extent)))) {
-            const uint key = (light << 24) | morton_encode(texel.x, texel.y);
-            const uint tile = find_tile(key, first, last + 1);
-            imageStore(page_table, ivec3(texel, light),
-                       uvec4(shadow_page(tile, list_tiles[tile].node & 0xffU)));
+            imageStore(page_table, ivec3(texel, light), uvec4(page));
+            imageStore(importance_map, ivec3(texel, light),
+                       uvec4(floatBitsToUint(shadow_faded(parameters, importance[k]))));
         }
     }
 }

@@ -17,9 +17,6 @@ using detail::ShadowDescriptor;
 using detail::ShadowDescriptorSet;
 using detail::VulkanDevice;
 
-constexpr std::uint32_t CLEAR[] = {
-#include "shadow_clear.spv.inc"
-};
 constexpr std::uint32_t IMPORTANCE[] = {
 #include "shadow_importance.spv.inc"
 };
@@ -51,8 +48,6 @@ constexpr std::uint32_t CULL[] = {
 // Workgroups of the kernels (their local_size).
 constexpr std::uint32_t IMPORTANCE_BLOCK = 32;
 constexpr std::uint32_t NODE_GROUP = 256;
-constexpr std::uint32_t CLEAR_GROUP = 256;
-constexpr std::uint32_t CLEAR_THREAD_TEXELS = 4;
 constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
 constexpr std::uint32_t PAGE_TABLE_BLOCK = 32;
@@ -268,7 +263,6 @@ struct ShadowFitter::Impl {
     Unique<vk::DescriptorSetLayout> object_layout;
     Unique<vk::PipelineLayout> pipeline_layout;
     std::uint32_t large_group;  // threads
-    Unique<vk::Pipeline> clear;
     Unique<vk::Pipeline> importance;
     Unique<vk::Pipeline> importance_edges;  // with a lit mask
     Unique<vk::Pipeline> count;
@@ -347,7 +341,6 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
                                              by_subgroups ? subgroup : plain,
                                              "shadow maps, " + name, large_group, by_subgroups);
     };
-    clear = make(CLEAR, "clear");
     importance = make(IMPORTANCE, "importance");
     importance_edges = make(IMPORTANCE_EDGES, "importance, edges");
     count = make_either(COUNT, COUNT_SUBGROUP, "count");
@@ -529,10 +522,6 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     };
     impl.record_frame(buffer, bound, frame);
     impl.kernel_barrier(buffer, Stage::eTransfer, Access::eTransferWrite);
-    const std::uint32_t texels = lights << (2 * levels);
-    const std::uint32_t cell_words = shadow_atlas_cells(impl.parameters) / 32;
-    kernel(impl.clear,
-           {groups_of(std::max(texels, cell_words), CLEAR_GROUP * CLEAR_THREAD_TEXELS), 1, 1});
     kernel(bound.has_lit ? impl.importance_edges : impl.importance,
            {groups_of(frame.depth_width, IMPORTANCE_BLOCK),
             groups_of(frame.depth_height, IMPORTANCE_BLOCK), lights});

@@ -32,6 +32,14 @@ class ShadowGuide : public GpuTest {
         return buffer;
     }
 
+    VkImage make_zeros(const VkImageCreateInfo& info) {
+        const VkImage image = make_image(info);
+        const std::vector<float> zeros(std::size_t{info.extent.width} * info.extent.height *
+                                       info.arrayLayers);
+        gpu.upload(images.back(), zeros.data());
+        return image;
+    }
+
     VkImage make_image(const VkImageCreateInfo& info) {
         images.push_back(gpu.make_image(info));
         return images.back().handle();
@@ -48,9 +56,7 @@ class ShadowGuide : public GpuTest {
         info.arrayLayers = 1;
         info.samples = VK_SAMPLE_COUNT_1_BIT;
         info.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT;
-        images.push_back(gpu.make_image(info));
-        const std::vector<std::uint32_t> zeros(std::size_t{extent.width} * extent.height);
-        gpu.upload(images.back(), zeros.data());
+        make_zeros(info);
         return images.back();
     }
 

@@ -307,7 +307,9 @@ class ShadowEdges : public testing::Test {
 
 TEST_F(ShadowEdges, MakeTheirBlocksFinerAndThoseAround) {
     std::vector<std::uint32_t> lit(SIDE * SIDE, SHADOW_SURFACE | 1U);
-    lit[20 * SIDE + 42] = SHADOW_SURFACE;  // one pixel in shadow, in block (5, 2)
+    lit[20 * SIDE + 42] = SHADOW_SURFACE;  // not looked at; of its quad (42, 21) is
+    EXPECT_EQ(needs(lit), std::vector<float>(SIDE * SIDE, 1.0F));
+    lit[21 * SIDE + 42] = SHADOW_SURFACE;  // one pixel in shadow, in block (5, 2)
     const std::vector<float> needed = needs(lit);
     for (std::uint32_t i = 0; i < needed.size(); ++i) {
         const std::uint32_t x = i % SIDE / 8;

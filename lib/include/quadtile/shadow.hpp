@@ -172,7 +172,7 @@ class QUADTILE_API ShadowFitter {
     /// What the caller brings; all of it stays the caller's.
     struct Resources {
         BufferRange memory;                   ///< filled with zeros at first, or to begin anew
-        VkImage importance = VK_NULL_HANDLE;  ///< in layout GENERAL always
+        VkImage importance = VK_NULL_HANDLE;  ///< as `memory`; in layout GENERAL always
         VkImage page_table = VK_NULL_HANDLE;  ///< in layout GENERAL always; its contents count once
                                               ///< a frame has been recorded
         /// The camera's depth buffer: a 2D view of its depth aspect, or of a float colour format,
@@ -286,13 +286,15 @@ class QUADTILE_API ShadowFitter {
 
     /// What a frame leaves.
     struct Result {
-        ShadowHeader header{};                  ///< as on the GPU
-        std::vector<ShadowTile> tiles;          ///< header.tiles of them
-        std::vector<std::uint32_t> kept;        ///< indices into tiles
-        std::vector<std::uint32_t> added;       ///< indices into tiles
-        std::vector<ShadowTile> removed;        ///< as they were in the last frame
-        std::vector<std::uint32_t> render;      ///< indices into tiles
-        std::vector<float> importance;          ///< the map, layer by layer, row by row
+        ShadowHeader header{};              ///< as on the GPU
+        std::vector<ShadowTile> tiles;      ///< header.tiles of them
+        std::vector<std::uint32_t> kept;    ///< indices into tiles
+        std::vector<std::uint32_t> added;   ///< indices into tiles
+        std::vector<ShadowTile> removed;    ///< as they were in the last frame
+        std::vector<std::uint32_t> render;  ///< indices into tiles
+        /// The map that the tiles were made of, layer by layer, row by row. On the GPU it has faded
+        /// since, for the next frame.
+        std::vector<float> importance;
         std::vector<std::uint32_t> page_table;  ///< alike
         std::vector<Tile> tile_list;            ///< quadtile's own
     };

@@ -83,15 +83,11 @@ bool same_light(const ShadowLight& a, const ShadowLight& b) {
 }
 
 // What the maps begin with: what is left of the last frame.
-std::vector<float> faded_importance(const ShadowParameters& parameters, const Result& last,
-                                    const ShadowFrame& last_frame, const ShadowFrame& frame) {
+std::vector<float> faded_importance(const ShadowParameters& parameters, const Result& last) {
     const std::size_t texels = std::size_t{1} << (2 * parameters.map_levels);
     std::vector<float> importance(texels * parameters.lights);
-    for (std::size_t i = 0; i < last.importance.size(); ++i) {
-        if (same_light(frame.lights[i / texels], last_frame.lights[i / texels])) {
-            importance[i] = shadow_faded(parameters, last.importance[i]);
-        }
-    }
+    std::ranges::transform(last.importance, importance.begin(),
+                           [&](float needed) { return shadow_faded(parameters, needed); });
     return importance;
 }
 
@@ -102,9 +98,13 @@ class SeenAround {
         : columns_(blocks_of(frame.depth_width)), rows_(blocks_of(frame.depth_height)) {
         std::vector<std::uint32_t> seen(columns_ * rows_);
         for (std::size_t i = 0; i < lit.size(); ++i) {
-            const std::size_t column = i % frame.depth_width / SHADOW_EDGE_BLOCK;
-            const std::size_t row = i / frame.depth_width / SHADOW_EDGE_BLOCK;
-            seen[row * columns_ + column] |= shadow_seen(lit[i]);
+            const std::size_t column = i % frame.depth_width;
+            const std::size_t row = i / frame.depth_width;
+            // Of each quad of pixels one.
+            if (column % 2 == row / 2 % 2 && row % 2 == column / 2 % 2) {
+                seen[row / SHADOW_EDGE_BLOCK * columns_ + column / SHADOW_EDGE_BLOCK] |=
+                    shadow_seen(lit[i]);
+            }
         }
         for (std::size_t row = 0; row < rows_; ++row) {
             for (std::size_t column = 0; column < columns_; ++column) {
@@ -517,7 +517,7 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
     }
     const LastFrame last(parameters_, result_);
     Result result;
-    result.importance = faded_importance(parameters_, result_, frame_, frame);
+    result.importance = faded_importance(parameters_, result_);
     scatter_importance(parameters_, frame, depth, lit, result.importance);
     const std::uint32_t map_extent = 1U << parameters_.map_levels;
     const MapView map = view_of(result.importance, map_extent, map_extent, parameters_.lights);

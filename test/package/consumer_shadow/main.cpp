@@ -178,6 +178,12 @@ bool frames_are_the_references(const quadtile::Device& device) {
         const std::vector<float> depths = plane(columns);
         std::memcpy(staging.mapped, depths.data(), depths.size() * sizeof(float));
         gpu.run([&](vk::CommandBuffer commands) {
+            if (columns == PICTURE.width) {  // the first frame
+                commands.clearColorImage(
+                    *importance.handle, vk::ImageLayout::eGeneral, vk::ClearColorValue{},
+                    vk::ImageSubresourceRange(vk::ImageAspectFlagBits::eColor, 0, 1, 0,
+                                              VK_REMAINING_ARRAY_LAYERS));
+            }
             commands.copyBufferToImage(
                 *staging.handle, *depth.handle, vk::ImageLayout::eGeneral,
                 vk::BufferImageCopy(0, 0, 0, {vk::ImageAspectFlagBits::eColor, 0, 0, 1}, {},
