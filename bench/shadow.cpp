@@ -1,5 +1,6 @@
 // What fitted shadow maps are worth: how far hard shadows are from rays, how steady they are, how
-// many tiles change, and the GPU's time; beside one map of the whole scene, and cascades.
+// many tiles change, and the GPU's time; beside one map of the whole scene, and cascades,
+// tight and stable.
 
 #include "shadow_measurements.hpp"
 
@@ -141,7 +142,8 @@ class Bench {
         variants_ = {{"fitted", Technique::fitted},
                      {"fitted_without_hysteresis", Technique::fitted, false},
                      {"single", Technique::single},
-                     {"cascades", Technique::cascades}};
+                     {"cascades", Technique::cascades},
+                     {"stable_cascades", Technique::stable_cascades}};
         describe(scene_name, scene.triangles.size());
     }
 

@@ -1,232 +1,22 @@
 #include "fixed_views.hpp"
 
-#include <glm/geometric.hpp>
+#include "cascades.hpp"
+#include "convex.hpp"
+#include "parallel_map.hpp"
+
 #include <glm/gtc/type_ptr.hpp>
-#include <glm/mat3x3.hpp>
 #include <glm/matrix.hpp>
 #include <glm/trigonometric.hpp>
 #include <glm/vec4.hpp>
-
-#include "shaders/frame.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace quadtile::shadow {
 
 namespace {
-
-constexpr std::uint32_t EDGE_TEXELS = 2;
-constexpr float SPLIT_LAMBDA = 0.7F;  // 1: logarithmic, 0: even
-constexpr std::uint32_t ROTATIONS = 18;
-
-using Points = std::vector<glm::dvec3>;
-using Polygon = Points;    // convex
-using Plane = glm::dvec4;  // inside: dot(plane, (p, 1)) >= 0
-
-glm::dvec3 low_of(const ShadowBox& box) {
-    return {box.low[0], box.low[1], box.low[2]};
-}
-glm::dvec3 high_of(const ShadowBox& box) {
-    return {box.high[0], box.high[1], box.high[2]};
-}
-
-// ---- What two convex bodies share
-
-// Eight corners: bit 0 of the index is x, bit 1 y, bit 2 z.
-using Corners = std::array<glm::dvec3, 8>;
-
-Corners corners_of(const ShadowBox& box) {
-    const std::array ends{low_of(box), high_of(box)};
-    Corners corners;
-    for (std::size_t i = 0; i < corners.size(); ++i) {
-        corners[i] = {ends[i & 1U].x, ends[i >> 1U & 1U].y, ends[i >> 2U].z};
-    }
-    return corners;
-}
-
-std::array<Polygon, 6> faces_of(const Corners& c) {
-    return {{{c[0], c[2], c[6], c[4]},
-             {c[1], c[3], c[7], c[5]},
-             {c[0], c[1], c[5], c[4]},
-             {c[2], c[3], c[7], c[6]},
-             {c[0], c[1], c[3], c[2]},
-             {c[4], c[5], c[7], c[6]}}};
-}
-
-// Of its faces, to the side of its middle.
-std::array<Plane, 6> planes_of(const Corners& corners) {
-    glm::dvec3 middle(0.0);
-    for (const glm::dvec3& corner : corners) {
-        middle += corner / 8.0;
-    }
-    std::array<Plane, 6> planes;
-    const auto faces = faces_of(corners);
-    for (std::size_t i = 0; i < faces.size(); ++i) {
-        const glm::dvec3 normal = glm::cross(faces[i][1] - faces[i][0], faces[i][3] - faces[i][0]);
-        const Plane plane(normal, -glm::dot(normal, faces[i][0]));
-        planes[i] = glm::dot(plane, glm::dvec4(middle, 1.0)) < 0.0 ? -plane : plane;
-    }
-    return planes;
-}
-
-Polygon cut(const Polygon& polygon, const Plane& plane) {
-    Polygon inside;
-    for (std::size_t i = 0; i < polygon.size(); ++i) {
-        const glm::dvec3& from = polygon[i];
-        const glm::dvec3& to = polygon[(i + 1) % polygon.size()];
-        const double before = glm::dot(plane, glm::dvec4(from, 1.0));
-        const double after = glm::dot(plane, glm::dvec4(to, 1.0));
-        if (before >= 0.0) {
-            inside.push_back(from);
-        }
-        if ((before < 0.0) != (after < 0.0)) {
-            inside.push_back(from + (to - from) * (before / (before - after)));
-        }
-    }
-    return inside;
-}
-
-void add_cut_faces(const Corners& body, const Corners& by, Points& points) {
-    for (Polygon face : faces_of(body)) {
-        for (const Plane& plane : planes_of(by)) {
-            face = cut(face, plane);
-        }
-        points.insert(points.end(), face.begin(), face.end());
-    }
-}
-
-// The corners of what they share; none where that is nothing.
-Points shared_corners(const Corners& a, const Corners& b) {
-    Points points;
-    add_cut_faces(a, b, points);
-    add_cut_faces(b, a, points);
-    return points;
-}
-
-// ---- Parallel maps
-
-struct Rectangle {
-    glm::dvec2 low{std::numeric_limits<double>::max()};
-    glm::dvec2 high{std::numeric_limits<double>::lowest()};
-
-    [[nodiscard]] double area() const { return (high.x - low.x) * (high.y - low.y); }
-};
-
-// Rows: two axes across the light, and its direction.
-glm::dmat3 light_from_world(const glm::dvec3& direction, double turn) {
-    const glm::dvec3 along = glm::normalize(direction);
-    const glm::dvec3 helper = std::abs(along.y) < 0.9 ? glm::dvec3(0, 1, 0) : glm::dvec3(1, 0, 0);
-    const glm::dvec3 right = glm::normalize(glm::cross(helper, along));
-    const glm::dvec3 up = glm::cross(along, right);
-    return glm::transpose(glm::dmat3(right * std::cos(turn) + up * std::sin(turn),
-                                     up * std::cos(turn) - right * std::sin(turn), along));
-}
-
-Rectangle rectangle_of(const Points& points, const glm::dmat3& light) {
-    Rectangle rectangle;
-    for (const glm::dvec3& point : points) {
-        const glm::dvec2 place(light * point);
-        rectangle.low = glm::min(rectangle.low, place);
-        rectangle.high = glm::max(rectangle.high, place);
-    }
-    return rectangle;
-}
-
-// Around the points, in the rotation that makes it smallest, and all of the scene along the light.
-void fit_parallel(FixedView& view, const glm::vec3& direction, const Points& points,
-                  const Corners& scene) {
-    glm::dmat3 light = light_from_world(direction, 0.0);
-    Rectangle best = rectangle_of(points, light);
-    for (std::uint32_t i = 1; i < ROTATIONS; ++i) {
-        const glm::dmat3 turned =
-            light_from_world(direction, i * (0.5 * std::numbers::pi / ROTATIONS));
-        const Rectangle rectangle = rectangle_of(points, turned);
-        if (rectangle.area() < best.area()) {
-            best = rectangle;
-            light = turned;
-        }
-    }
-    double nearest = std::numeric_limits<double>::max();
-    double farthest = std::numeric_limits<double>::lowest();
-    for (const glm::dvec3& corner : scene) {
-        const double depth = (light * corner).z;
-        nearest = std::min(nearest, depth);
-        farthest = std::max(farthest, depth);
-    }
-    const double margin = 1e-3 * (farthest - nearest) + 1e-6;
-    nearest -= margin;
-    farthest += margin;
-
-    const glm::dvec2 texels(view.width, view.height);
-    const glm::dvec2 size =
-        glm::max(best.high - best.low, glm::dvec2(margin)) * texels / (texels - 2.0 * EDGE_TEXELS);
-    const glm::dvec2 middle = 0.5 * (best.low + best.high);
-    const glm::dvec3 scale(2.0 / size, 1.0 / (farthest - nearest));
-    const glm::dvec3 origin(middle, nearest);
-    glm::dmat4 clip(1.0);
-    for (int row = 0; row < 3; ++row) {
-        for (int column = 0; column < 3; ++column) {
-            clip[column][row] = scale[row] * light[column][row];
-        }
-        clip[3][row] = -scale[row] * origin[row];
-    }
-    view.clip_from_world = glm::mat4(clip);
-    view.texel_extent = static_cast<float>(std::max(size.x / texels.x, size.y / texels.y));
-}
-
-// ---- Cascades
-
-// What the camera sees from one distance along its direction to another.
-Corners slice_of(const Camera& camera, double aspect, double from, double to) {
-    const glm::dmat3 direction_from_clip = [&] {
-        const glm::dmat4 clip(camera.clip_from_world(static_cast<float>(aspect), 1.0F));
-        glm::dmat3 rows;  // x, y and w
-        for (int column = 0; column < 3; ++column) {
-            rows[column] = {clip[column][0], clip[column][1], clip[column][3]};
-        }
-        return glm::inverse(rows);
-    }();
-    Corners corners;
-    for (std::size_t i = 0; i < corners.size(); ++i) {
-        const glm::dvec3 ray = direction_from_clip * glm::dvec3((i & 1U) != 0 ? 1.0 : -1.0,
-                                                                (i & 2U) != 0 ? 1.0 : -1.0, 1.0);
-        corners[i] = glm::dvec3(camera.position) + ray * ((i & 4U) != 0 ? to : from);
-    }
-    return corners;
-}
-
-// The practical split scheme (Zhang et al., 2006), over the distances at which the scene may be.
-std::array<double, CASCADES + 1> splits_of(const Camera& camera, double aspect,
-                                           const Corners& scene) {
-    const glm::dvec3 forward(camera.forward());
-    double farthest = CAMERA_NEAREST;
-    for (const glm::dvec3& corner : scene) {
-        farthest = std::max(farthest, glm::dot(corner - glm::dvec3(camera.position), forward));
-    }
-    double nearest = farthest;
-    const Corners seen = slice_of(camera, aspect, CAMERA_NEAREST, 1.001 * farthest);
-    const Points points = shared_corners(seen, scene);
-    farthest = 0.0;
-    for (const glm::dvec3& point : points) {
-        const double distance = glm::dot(point - glm::dvec3(camera.position), forward);
-        nearest = std::min(nearest, distance);
-        farthest = std::max(farthest, distance);
-    }
-    // Nothing in view: any will do.
-    farthest = std::max(1.001 * farthest, 2.0 * CAMERA_NEAREST);
-    nearest = std::clamp<double>(nearest, CAMERA_NEAREST, 0.5 * farthest);
-    std::array<double, CASCADES + 1> splits{};
-    for (std::uint32_t i = 0; i <= CASCADES; ++i) {
-        const double part = static_cast<double>(i) / CASCADES;
-        splits[i] = SPLIT_LAMBDA * nearest * std::pow(farthest / nearest, part) +
-                    (1.0 - SPLIT_LAMBDA) * (nearest + (farthest - nearest) * part);
-    }
-    return splits;
-}
 
 void add_cascades(std::vector<FixedView>& views, std::uint32_t light) {
     for (std::uint32_t i = 0; i < CASCADES; ++i) {
@@ -268,7 +58,7 @@ std::vector<FixedView> fixed_views(const FrameSettings& settings,
                                    const ShadowBox& bounds, float aspect, std::uint32_t extent) {
     std::vector<FixedView> views;
     for (std::uint32_t i = 0; i < settings.lights.size(); ++i) {
-        if (settings.technique == Technique::cascades &&
+        if (settings.technique != Technique::single &&
             settings.lights[i].kind == Light::Kind::sun) {
             add_cascades(views, i);
         } else {
@@ -278,8 +68,9 @@ std::vector<FixedView> fixed_views(const FrameSettings& settings,
     share_out(views, extent);
 
     const Corners scene = corners_of(bounds);
-    const Points all(scene.begin(), scene.end());
-    const auto splits = splits_of(settings.camera, aspect, scene);
+    const bool is_stable = settings.technique == Technique::stable_cascades;
+    const Splits splits =
+        is_stable ? stable_splits(scene) : tight_splits(settings.camera, aspect, scene);
     std::uint32_t cascade = 0;
     for (FixedView& view : views) {
         const Light& light = settings.lights[view.light];
@@ -287,11 +78,13 @@ std::vector<FixedView> fixed_views(const FrameSettings& settings,
         if (light.kind == Light::Kind::spot) {
             fit_spot(view, light, projections[view.light]);
         } else if (settings.technique == Technique::single) {
-            fit_parallel(view, light.direction, all, scene);
+            set_parallel(view, smallest_map(light.direction, scene), scene);
         } else {
-            const Points points = shared_corners(
-                slice_of(settings.camera, aspect, splits[cascade], splits[cascade + 1]), scene);
-            fit_parallel(view, light.direction, points.empty() ? all : points, scene);
+            const Slice slice{settings.camera, aspect, splits[cascade], splits[cascade + 1]};
+            const ParallelMap map = is_stable ? stable_map(smallest_map(light.direction, scene),
+                                                           slice, {view.width, view.height})
+                                              : tight_map(light.direction, slice, scene);
+            set_parallel(view, map, scene);
             cascade = (cascade + 1) % CASCADES;
             if (cascade != 0) {
                 view.farthest = static_cast<float>(splits[cascade]);

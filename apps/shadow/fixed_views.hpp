@@ -30,7 +30,7 @@ struct FixedView {
 // By light, and from the camera on. `projections` are those of spots (of suns they do not matter).
 // The image has extent^2 texels and is shared out evenly; two texels at each edge of a map are for
 // filters. Parallel maps are as tight as they can be around what they serve: the scene, or the part
-// of the camera's view where it may be.
+// of the camera's view where it may be; those of Technique::stable_cascades are not, but stay.
 [[nodiscard]] std::vector<FixedView> fixed_views(const FrameSettings& settings,
                                                  std::span<const ShadowProjection> projections,
                                                  const ShadowBox& bounds, float aspect,

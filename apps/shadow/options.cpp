@@ -18,10 +18,11 @@ constexpr std::uint32_t LARGEST_EXTENT = 16384;
 constexpr std::size_t MOST_SPOTS = 3;
 constexpr std::size_t SPOT_NUMBERS = 7;
 
-constexpr std::array<std::pair<const char*, Technique>, 3> TECHNIQUES{
+constexpr std::array<std::pair<const char*, Technique>, 4> TECHNIQUES{
     {{"fitted", Technique::fitted},
      {"single", Technique::single},
-     {"cascades", Technique::cascades}}};
+     {"cascades", Technique::cascades},
+     {"stable-cascades", Technique::stable_cascades}}};
 constexpr std::array<std::pair<const char*, Display>, 4> DISPLAYS{{{"shaded", Display::shaded},
                                                                    {"tiles", Display::tiles},
                                                                    {"error", Display::error},
@@ -159,7 +160,8 @@ void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
     ShadowOptions& shadows = options.shadows;
     app.add_option("--technique", arguments.technique,
                    "fitted (without it), single: one map for each light,\n"
-                   "or cascades: four for each sun")
+                   "cascades: four for each sun, or stable-cascades: four\n"
+                   "whose texels stay in place")
         ->type_name("NAME")
         ->check(CLI::IsMember(names_in(TECHNIQUES)).description(""))
         ->group(group);

@@ -101,6 +101,8 @@ void Panels::add_technique_actions() {
     actions_.push_back({GLFW_KEY_1, false, "1", "fitted", use(Technique::fitted)});
     actions_.push_back({GLFW_KEY_2, false, "2", "single map", use(Technique::single)});
     actions_.push_back({GLFW_KEY_3, false, "3", "cascades", use(Technique::cascades)});
+    actions_.push_back(
+        {GLFW_KEY_4, false, "4", "stable cascades", use(Technique::stable_cascades)});
     actions_.push_back({GLFW_KEY_T, false, "T", "tiles", [this] { toggle(Display::tiles); }});
     actions_.push_back({GLFW_KEY_X, false, "X", "errors", [this] { toggle(Display::error); }});
     actions_.push_back(
@@ -217,7 +219,8 @@ void Panels::draw_panel() {
 void Panels::draw_technique() {
     ImGui::Separator();
     choose("Technique", controls_.settings.technique,
-           std::array{Technique::fitted, Technique::single, Technique::cascades});
+           std::array{Technique::fitted, Technique::single, Technique::cascades,
+                      Technique::stable_cascades});
     choose("Picture", controls_.display,
            std::array{Display::shaded, Display::tiles, Display::error, Display::sides});
     ImGui::Checkbox("Filtered", &controls_.settings.filtered);

@@ -22,9 +22,10 @@ namespace quadtile::shadow {
 constexpr float CAMERA_NEAREST = 0.05F;
 
 enum class Technique {
-    fitted,    // quadtile::ShadowFitter
-    single,    // one map of the whole scene for each light
-    cascades,  // four for each parallel light, along the camera's view
+    fitted,           // quadtile::ShadowFitter
+    single,           // one map of the whole scene for each light
+    cascades,         // four for each parallel light, along the camera's view
+    stable_cascades,  // so, too; of a size that does not change, moved by whole texels
 };
 
 enum class Picture {

@@ -67,6 +67,13 @@ TEST(ShadowOptions, AreTakenOver) {
     EXPECT_EQ(options.camera->pitch_degrees, 10.0F);
 }
 
+TEST(ShadowOptions, HaveTechniques) {
+    for (const char* const name : {"fitted", "single", "cascades", "stable-cascades"}) {
+        EXPECT_STREQ(name_of(parse({"--technique", name}).technique), name);
+    }
+    EXPECT_EQ(parse({"--technique", "stable-cascades"}).technique, Technique::stable_cascades);
+}
+
 TEST(ShadowOptions, HaveLights) {
     const Options options =
         parse({"--sun", "0,-1,0.5", "--spot", "1,2,3,0,-1,0,40", "--spot", "-1,2,3,1,0,0,90.5"});

@@ -57,7 +57,8 @@ TEST_F(ShadowWindow, OpensAndCloses) {
 
 TEST_F(ShadowWindow, IsTurnedByKeys) {
     expect_after("2", "single, shaded, filtered");
-    expect_after("3", "cascades, shaded, filtered");
+    expect_after("4", "stable-cascades, shaded, filtered");
+    expect_after("3", ": cascades, shaded, filtered");
     expect_after("h", "cascades, shaded, hard");
     expect_after("1", "fitted, shaded, hard");
     expect_after("t", "fitted, tiles, hard");
