@@ -24,10 +24,10 @@ const uint SCAN_THREADS = 1U << SCAN_LEVELS;
 void occupy(uint cell, uint slot_class) {
     const uint cells = shadow_slot_cells(slot_class);
     if (cells < 32) {
-        atomicOr(work[occupied_word(cell / 32)], ((1U << cells) - 1) << (cell % 32));
+        atomicOr(work[cell / 32], ((1U << cells) - 1) << (cell % 32));
     } else {
         for (uint word = 0; word < cells / 32; ++word) {
-            work[occupied_word(cell / 32 + word)] = 0xffffffffU;
+            work[cell / 32 + word] = 0xffffffffU;
         }
     }
 }
@@ -161,57 +161,50 @@ uint class_of(uint tile) { return work[classified_word(tile)] & CLASSIFIED_CLASS
 bool needs_slot(uint tile) { return work[cell_word(tile)] == SHADOW_NONE; }
 
 // ---- Free slots: the maximal ones, which the larger slot around is not; as bits of a page's words, at the first
-// cell of each
+// cell of each. A page is two quads of words.
 
-uint page_words[PAGE_WORDS];  // of the page that this thread looks at
+const uint PAGE_QUADS = 2;
+layout(set = 0, binding = 12, std430) nonprivate buffer WorkQuads { uvec4 occupied_quads[]; };
+
+uvec4 page_quads[PAGE_QUADS];  // of the page that this thread looks at
 
 void look_at_page(uint page) {
-    for (uint i = 0; i < PAGE_WORDS; ++i) {
-        page_words[i] = work[occupied_word(page * PAGE_WORDS + i)];
-    }
+    page_quads[0] = occupied_quads[page * PAGE_QUADS];
+    page_quads[1] = occupied_quads[page * PAGE_QUADS + 1];
 }
 
-// A bit at the first cell of each slot of class 0 to 2 that has an occupied cell.
-uint occupied_slots(uint cells, uint slot_class) {
+uvec4 free_slots(uint quad, uint slot_class) {
+    const uvec4 cells = page_quads[quad];
+    // A bit at the first cell of each slot of class 1 and 2 that has an occupied cell; words with one of class 3.
+    const uvec4 occupied_1 = (cells | cells >> 1 | cells >> 2 | cells >> 3) & 0x11111111U;
+    const uvec4 occupied_2 = (occupied_1 | occupied_1 >> 4 | occupied_1 >> 8 | occupied_1 >> 12) & 0x10001U;
+    const bvec4 occupied_3 = notEqual(cells | cells.yxwz, uvec4(0));
+    const bool occupied_4 = (page_quads[0] | page_quads[1]) != uvec4(0);
     if (slot_class == 0) {
-        return cells;
+        return ~cells & (occupied_1 * 0xfU);
     }
     if (slot_class == 1) {
-        return (cells | cells >> 1 | cells >> 2 | cells >> 3) & 0x11111111U;
+        return ~occupied_1 & 0x11111111U & (occupied_2 * 0x1111U);
     }
-    return ((cells & 0xffffU) != 0 ? 1 : 0) | ((cells >> 16) != 0 ? 0x10000U : 0);
-}
-
-uint free_slots(uint word, uint slot_class) {
-    const uint cells = page_words[word];
-    if (slot_class == 0) {
-        return ~cells & (occupied_slots(cells, 1) * 0xfU);
-    }
-    if (slot_class == 1) {
-        return ~occupied_slots(cells, 1) & 0x11111111U & (occupied_slots(cells, 2) * 0x1111U);
-    }
-    const uint pair = cells | page_words[word ^ 1U];
     if (slot_class == 2) {
-        return pair != 0 ? ~occupied_slots(cells, 2) & 0x10001U : 0;
-    }
-    uint any = 0;
-    for (uint i = 0; i < PAGE_WORDS; ++i) {
-        any |= page_words[i];
+        return mix(uvec4(0), ~occupied_2 & 0x10001U, occupied_3);
     }
     if (slot_class == 3) {
-        return any != 0 && pair == 0 && word % 2 == 0 ? 1 : 0;
+        return occupied_4 ? uvec4(not(occupied_3)) * uvec4(1, 0, 1, 0) : uvec4(0);
     }
-    return any == 0 && word == 0 ? 1 : 0;
+    return uvec4(!occupied_4 && quad == 0 ? 1 : 0, 0, 0, 0);
 }
+
+uint sum(ivec4 v) { return uint((v.x + v.y) + (v.z + v.w)); }
 
 // Counts by class: 0, 1, 2, and two in a word, 3 below 4: a page has three of class 3 at most, or one of class 4.
 uvec4 count_free_slots() {
     uvec4 count = uvec4(0);
-    for (uint word = 0; word < PAGE_WORDS; ++word) {
-        count.x += bitCount(free_slots(word, 0));
-        count.y += bitCount(free_slots(word, 1));
-        count.z += bitCount(free_slots(word, 2));
-        count.w += free_slots(word, 3) | free_slots(word, 4) << 16;
+    for (uint quad = 0; quad < PAGE_QUADS; ++quad) {
+        count.x += sum(bitCount(free_slots(quad, 0)));
+        count.y += sum(bitCount(free_slots(quad, 1)));
+        count.z += sum(bitCount(free_slots(quad, 2)));
+        count.w += sum(ivec4(free_slots(quad, 3))) | free_slots(quad, 4).x << 16;
     }
     return count;
 }
@@ -241,20 +234,27 @@ uint find_free_slot(uint slot_class, uint rank) {
     }
     rank -= low > 0 ? free_of_class(scanned[low - 1], slot_class) : 0;
     const uint share = share_of(page_count());
-    uint cell = SHADOW_NONE;
+    uint found_word = 0;
+    uint found_bits = 0;
+    uint found_rank = 0;
     for (uint i = 0; i < share; ++i) {
         const uint page = min(low * share + i, page_count() - 1);
         look_at_page(page);
-        for (uint word = 0; word < PAGE_WORDS; ++word) {
-            const uint free = free_slots(word, slot_class);
-            const uint count = uint(bitCount(free));
-            if (cell == SHADOW_NONE && rank < count) {
-                cell = page * SHADOW_PAGE_CELLS + word * 32 + find_bit(free, rank);
+        for (uint quad = 0; quad < PAGE_QUADS; ++quad) {
+            const uvec4 free = free_slots(quad, slot_class);
+            const ivec4 counts = bitCount(free);
+            for (uint word = 0; word < 4; ++word) {
+                const uint count = uint(counts[word]);
+                if (found_bits == 0 && rank < count) {
+                    found_word = (page * PAGE_QUADS + quad) * 4 + word;
+                    found_bits = free[word];
+                    found_rank = rank;
+                }
+                rank -= min(rank, count);
             }
-            rank -= min(rank, count);
         }
     }
-    return cell;
+    return found_word * 32 + find_bit(found_bits, found_rank);
 }
 
 // ---- Places: of each class, its free slots, then the quarters of the next class's places that its own tiles leave
@@ -440,9 +440,8 @@ void finish_frame() {
         write_header(has_room, changes, free);
     }
     FOR_SHARE(page, page_count()) {
-        for (uint i = 0; i < PAGE_WORDS; ++i) {
-            work[occupied_word(page * PAGE_WORDS + i)] = 0;
-        }
+        occupied_quads[page * PAGE_QUADS] = uvec4(0);
+        occupied_quads[page * PAGE_QUADS + 1] = uvec4(0);
     }
 }
 

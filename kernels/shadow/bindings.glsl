@@ -48,21 +48,21 @@ uint list_word(uint list, uint place) {
 
 // ---- The words of `work`
 
+// First a bit for each cell of the atlas, page by page.
+const uint PAGE_WORDS = SHADOW_PAGE_CELLS / 32;
+uint page_count() { return shadow_atlas_cells(parameters) / SHADOW_PAGE_CELLS; }
+uint tile_words_begin() { return page_count() * PAGE_WORDS; }
+
 // Of each tile: what becomes of it; then of each the cell of its slot, SHADOW_NONE where it needs one.
 const uint CLASSIFIED_CLASS = 0xffU;
 const uint CLASSIFIED_KEPT = 0x100U;    // was a tile of the last frame
 const uint CLASSIFIED_RENDER = 0x200U;  // must be drawn although its slot may stay
-uint classified_word(uint tile) { return tile; }
-uint cell_word(uint tile) { return parameters.max_tiles + tile; }
+uint classified_word(uint tile) { return tile_words_begin() + tile; }
+uint cell_word(uint tile) { return tile_words_begin() + parameters.max_tiles + tile; }
 // Of each tile of the last frame: 1 where it is none any more.
-uint removed_word(uint tile) { return 2 * parameters.max_tiles + tile; }
+uint removed_word(uint tile) { return tile_words_begin() + 2 * parameters.max_tiles + tile; }
 // The workgroups of allocate.comp that have come.
-uint arrived_word() { return 3 * parameters.max_tiles; }
-// A bit for each cell of the atlas.
-const uint PAGE_WORDS = SHADOW_PAGE_CELLS / 32;
-uint occupied_word(uint word) { return 3 * parameters.max_tiles + 1 + word; }
-
-uint page_count() { return shadow_atlas_cells(parameters) / SHADOW_PAGE_CELLS; }
+uint arrived_word() { return tile_words_begin() + 3 * parameters.max_tiles; }
 
 // ---- The last frame
 
