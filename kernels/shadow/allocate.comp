@@ -1,9 +1,9 @@
 // What becomes of each tile, slots for those that need one, and the outcome of the frame.
 // CPU twin: classified, place_new, repack, set_crop and list_tiles of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of up to 1024 threads, as many as the device has, a thread for each of max_tiles: it
-// looks after a tile of the list, and one of the last frame. The last workgroup goes on alone; each of its
-// threads has as many tiles, side by side, and as many pages of the atlas.
+// Dispatch: workgroups of up to 1024 threads, as many as the device has, for shadow_allocate_group_tiles of max_tiles each: a thread
+// looks after a tile of the list, and one of the last frame; few of them, so that many processors work. The last
+// workgroup goes on alone; each of its threads has as many tiles, side by side, and as many pages of the atlas.
 // Bindings: bindings.glsl; reads the tile list and the tiles of the last frame; occupancy is 0 before and after.
 // Writes work, then
 // tiles, lists, removed tiles, header, the last lights. It does not look at the page table, which changes
@@ -453,11 +453,13 @@ void main() {
     workgroup_barrier();
     compare_lights();
     workgroup_barrier();
-    const uint index = gl_GlobalInvocationID.x;
-    if (index < list_header.written) {
+    const uint group_tiles = shadow_allocate_group_tiles(gl_WorkGroupSize.x);
+    const uint part = gl_LocalInvocationIndex / group_tiles;  // 0 and 1: two kinds of work at once
+    const uint index = gl_WorkGroupID.x * group_tiles + gl_LocalInvocationIndex % group_tiles;
+    if (part == 0 && index < list_header.written) {
         classify(index);
     }
-    if (index < header.tiles) {
+    if (part == 1 && index < header.tiles) {
         work[removed_word(index)] = is_gone(tiles[index]) ? 1 : 0;
     }
     IS_LAST_WORKGROUP(work[arrived_word()], gl_NumWorkGroups.x)

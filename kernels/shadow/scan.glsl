@@ -54,12 +54,21 @@ uvec4 exclusive_sums(uvec4 value, out uvec4 total) {
     workgroup_barrier();
 #endif
     const uint chunks = (gl_WorkGroupSize.x + chunk_size - 1) / chunk_size;
+    const uint own_chunk = thread / chunk_size;
     uvec4 before = uvec4(0);
     total = uvec4(0);
-    for (uint chunk = 0; chunk < chunks; ++chunk) {
-        before += chunk < thread / chunk_size ? chunk_sums[chunk] : uvec4(0);
-        total += chunk_sums[chunk];
-    }
+#if SUBGROUPS
+    if (chunks <= gl_SubgroupSize) {  // the same for all: each subgroup sums them up at once
+        const uint chunk = gl_SubgroupInvocationID;
+        const uvec4 of_chunk = chunk < chunks ? chunk_sums[chunk] : uvec4(0);
+        total = subgroupAdd(of_chunk);
+        before = subgroupAdd(chunk < own_chunk ? of_chunk : uvec4(0));
+    } else
+#endif
+        for (uint chunk = 0; chunk < chunks; ++chunk) {
+            before += chunk < own_chunk ? chunk_sums[chunk] : uvec4(0);
+            total += chunk_sums[chunk];
+        }
     scanned[thread] = before + in_chunk + value;
     workgroup_barrier();
     return before + in_chunk;

@@ -536,8 +536,9 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     impl.kernel_barrier(buffer);
 
     // Slots and page table follow from the list, each by itself: no barrier between.
-    impl.record_kernel(buffer, bound, *impl.allocate,
-                       {groups_of(impl.options.max_tiles, impl.large_group), 1, 1});
+    impl.record_kernel(
+        buffer, bound, *impl.allocate,
+        {groups_of(impl.options.max_tiles, shadow_allocate_group_tiles(impl.large_group)), 1, 1});
     const std::uint32_t blocks = groups_of(impl.options.map_extent, PAGE_TABLE_BLOCK);
     impl.record_kernel(buffer, bound, *impl.page_table, {blocks, blocks, lights});
 }

@@ -184,6 +184,12 @@ QUADTILE_SHARED QUADTILE_UINT shadow_list_stride(QUADTILE_UINT max_tiles) {
     return (max_tiles + 63) & ~63U;
 }
 
+/// Tiles that a workgroup of allocate.comp looks after before the last one goes on: few, since each
+/// waits long and there are many processors. It has two threads at least for each.
+QUADTILE_SHARED QUADTILE_UINT shadow_allocate_group_tiles(QUADTILE_UINT threads) {
+    return threads < 128 ? threads / 2 : 64;
+}
+
 // ---- Identities
 
 /// What orders tiles as lists in canonical order do, and says which is which where their levels are
