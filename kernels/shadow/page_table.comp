@@ -51,7 +51,7 @@ uint find_in_block(uint key, uint count) {
         const uint middle = (low + high) / 2;
         const bool is_behind = middle == low || block_keys[middle] > key;
         low = is_behind ? low : middle;
-        high = is_behind ? max(middle, low + 1) : high;
+        high = is_behind ? middle : high;
     }
     return low;
 }

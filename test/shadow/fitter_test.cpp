@@ -337,6 +337,64 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinWithALitMask) {
     EXPECT_GT(events.removed, 50U);
 }
 
+// More than workgroups have threads.
+TEST_F(ShadowFitterKernels, EqualsItsTwinWithManyTiles) {
+    Gpu gpu(device_for());
+    const ShadowOptions options{.lights = 8,
+                                .map_extent = 128,
+                                .atlas_extent = 8192,
+                                .tile_extent = 64,
+                                .gutter = 1,
+                                .max_tiles = 6000,
+                                .resolution_scale = 64.0F};
+    std::vector<ShadowProjection> suns;
+    for (std::uint32_t light = 0; light < options.lights; ++light) {
+        const float sideways = 0.1F * static_cast<float>(light);
+        suns.push_back(directional_shadow_projection({-sideways, -1.0F, -0.3F}, spheres_box()));
+    }
+    Workspace workspace(gpu, options, DEPTH_EXTENT);
+    reference::ShadowFitter twin(options);
+    for (const int frame : {0, 8, 40}) {
+        const Pinhole camera = camera_of_frame(frame);
+        const std::vector<float> depth = depth_buffer(camera);
+        const ShadowFrame given = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, suns);
+        workspace.run(given, depth);
+        const auto& expected = twin.next(given, depth);
+        EXPECT_GT(expected.header.tiles, 2048U);
+        expect_same(options, workspace.result(), expected);
+    }
+}
+
+// An atlas that is full to the last cell, now and then to one more than fits beside what stays.
+TEST_F(ShadowFitterKernels, EqualsItsTwinInACrowdedAtlas) {
+    Gpu gpu(device_for());
+    const ShadowOptions options{.map_extent = 64,
+                                .atlas_extent = 128,
+                                .tile_extent = 64,
+                                .gutter = 1,
+                                .max_tiles = 200,
+                                .atlas_fill = 1.0F,
+                                .importance_decay = 0.8F};
+    Workspace workspace(gpu, options, DEPTH_EXTENT);
+    reference::ShadowFitter twin(options);
+    std::uint32_t repacked = 0;
+    std::uint32_t resized_in_place = 0;
+    for (int frame = 0; frame < 120 && !HasFailure(); ++frame) {
+        SCOPED_TRACE(frame);
+        const Pinhole camera = camera_of_frame(3 * frame);
+        const std::vector<float> depth = depth_buffer(camera);
+        const ShadowFrame given =
+            make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()});
+        workspace.run(given, depth);
+        const auto& expected = twin.next(given, depth);
+        repacked += expected.header.flags & SHADOW_REPACKED;
+        resized_in_place += expected.header.flags == 0 ? expected.header.resized : 0;
+        expect_same(options, workspace.result(), expected);
+    }
+    EXPECT_GT(repacked, 4U);
+    EXPECT_GT(resized_in_place, 50U);
+}
+
 TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChanged) {
     Gpu gpu(device_for());
     const ShadowOptions options{.lights = 2,
