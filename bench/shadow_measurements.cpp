@@ -40,7 +40,7 @@ struct Flips {
 
 void add_flips(const Masks& before, const Masks& after, Flips& sum) {
     for (std::size_t i = 0; i < before.drawn.size(); ++i) {
-        if ((before.cast[i] & after.cast[i] & SHADOW_SURFACE) == 0) {
+        if ((before.cast[i] & after.cast[i] & MASK_SURFACE) == 0) {
             continue;
         }
         ++sum.surfaces;

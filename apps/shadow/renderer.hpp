@@ -70,8 +70,8 @@ struct Pictures {
     vk::ImageView depth;  // D32_SFLOAT, SAMPLED | TRANSFER_SRC
     vk::Image depth_image;
     vk::ImageView normals;  // R16G16B16A16_SFLOAT, SAMPLED: of the triangle, to the camera's side
-    // R32_UINT, STORAGE: bit l: light l reaches the pixel, by hard shadows, with N.L > 0; bit 31:
-    // there is a surface. Written in every frame, also where the picture is filtered.
+    // R32_UINT, STORAGE | SAMPLED: words of a lit mask (quadtile/shadow.h), by hard shadows, of
+    // surfaces with N.L > 0. Written in every frame, also where the picture is filtered.
     vk::ImageView mask;
     vk::Image mask_image;
 };
@@ -92,7 +92,7 @@ class Renderer {
 
     // Records all of a frame. The maps of all techniques are in the same image, so the first fitted
     // frame after another technique draws all of its tiles. The last frame must have executed, or
-    // be before it on the same queue. For Picture::error `reference` is a mask as Pictures::mask,
+    // be before it on the same queue. For Picture::error `reference` is a mask (shaders/mask.h)
     // of ray casting: its view, in layout GENERAL; it must be of the depth that this frame draws,
     // so see record_depth.
     void record(vk::CommandBuffer commands, const FrameSettings& settings);

@@ -49,7 +49,7 @@ void look_for_edges(ivec2 first_pixel, ivec2 extent) {
         const ivec2 place = 2 * quad + (quad.yx & 1);  // of a quad's pixels one; in turns, to see lines
         const ivec2 pixel = first_pixel + place - int(SHADOW_EDGE_BLOCK);
         if (all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent))) {
-            const uint here = shadow_seen(texelFetch(lit_mask, pixel, 0).x);
+            const uint here = texelFetch(lit_mask, pixel, 0).x;
             const ivec2 block = place / int(SHADOW_EDGE_BLOCK);
             const uint word = block.y * SEEN_BLOCKS + block.x;
             // Most threads have nothing new to tell.

@@ -269,11 +269,11 @@ std::vector<std::uint32_t> striped_mask(const std::vector<float>& depth, int fra
     for (std::uint32_t i = 0; i < depth.size(); ++i) {
         const std::uint32_t column = i % DEPTH_EXTENT.width;
         const std::uint32_t row = i / DEPTH_EXTENT.width;
-        std::uint32_t word = depth[i] != 0.0F ? SHADOW_SURFACE : 0;
+        std::uint32_t word = 0;
         for (std::uint32_t light = 0; light < SHADOW_MAX_LIGHTS; ++light) {
             const std::uint32_t place =
                 column + 3 * row + 13 * static_cast<std::uint32_t>(frame) + 50 * light;
-            word |= place % 400 < 200 ? 1U << light : 0;
+            word |= shadow_lit_word(light, depth[i] != 0.0F, place % 400 < 200);
         }
         mask.push_back(word);
     }

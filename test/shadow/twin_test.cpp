@@ -300,16 +300,18 @@ class ShadowEdges : public testing::Test {
         return needs;
     }
 
+    static constexpr std::uint32_t LIT = 1;
+    static constexpr std::uint32_t SHADED = 1U << 16;
     static constexpr std::uint32_t SIDE = 44;  // pixels, not whole blocks
     static constexpr float DEPTH = 0.1F / 6.0F;
     ShadowOptions options = small_options();
 };
 
 TEST_F(ShadowEdges, MakeTheirBlocksFinerAndThoseAround) {
-    std::vector<std::uint32_t> lit(SIDE * SIDE, SHADOW_SURFACE | 1U);
-    lit[20 * SIDE + 42] = SHADOW_SURFACE;  // not looked at; of its quad (42, 21) is
+    std::vector<std::uint32_t> lit(SIDE * SIDE, LIT);
+    lit[20 * SIDE + 42] = SHADED;  // not looked at; of its quad (42, 21) is
     EXPECT_EQ(needs(lit), std::vector<float>(SIDE * SIDE, 1.0F));
-    lit[21 * SIDE + 42] = SHADOW_SURFACE;  // one pixel in shadow, in block (5, 2)
+    lit[21 * SIDE + 42] = SHADED;  // one pixel in shadow, in block (5, 2)
     const std::vector<float> needed = needs(lit);
     for (std::uint32_t i = 0; i < needed.size(); ++i) {
         const std::uint32_t x = i % SIDE / 8;
@@ -321,12 +323,13 @@ TEST_F(ShadowEdges, MakeTheirBlocksFinerAndThoseAround) {
 TEST_F(ShadowEdges, AreThoseBetweenSurfacesAndOfTheLightAlone) {
     const std::vector<float> all(SIDE * SIDE, 1.0F);
     EXPECT_EQ(needs({}), all);
-    std::vector<std::uint32_t> lit(SIDE * SIDE, SHADOW_SURFACE | 1U);
-    lit[20 * SIDE + 20] = 0;                    // background
-    lit[21 * SIDE + 20] = SHADOW_SURFACE | 3U;  // an edge of another light
+    std::vector<std::uint32_t> lit(SIDE * SIDE, LIT);
+    lit[20 * SIDE + 20] = 0;         // background, or facing away
+    lit[22 * SIDE + 21] = LIT | 2U;  // an edge of another light
+    lit[24 * SIDE + 20] = LIT | 2U << 16;
     EXPECT_EQ(needs(lit), all);
     EXPECT_EQ(needs(std::vector<std::uint32_t>(SIDE * SIDE, 0)), all);
-    EXPECT_EQ(needs(std::vector<std::uint32_t>(SIDE * SIDE, SHADOW_SURFACE)), all);
+    EXPECT_EQ(needs(std::vector<std::uint32_t>(SIDE * SIDE, SHADED)), all);
 }
 
 TEST(ShadowTwin, ALitMaskOfTheWrongSizeIsRefused) {

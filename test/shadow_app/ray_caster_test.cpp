@@ -155,7 +155,7 @@ std::vector<std::uint32_t> mask_of_all(const Geometry& geometry, const Drawn& dr
         const MaskVector point =
             ray_surface_point(frame.camera, i % EXTENT.width, i / EXTENT.width, drawn.depth[i]);
         const MaskVector origin = ray_origin(frame.camera, point, normal);
-        mask[i] = SHADOW_SURFACE;
+        mask[i] = MASK_SURFACE;
         for (std::uint32_t l = 0; l < frame.light_count; ++l) {
             const Ray ray = ray_to_light(frame.lights[l], origin);
             if (mask_may_light(frame.lights[l], point, normal) &&
@@ -191,7 +191,7 @@ std::vector<std::uint32_t> mask_in_doubles(const Geometry& geometry, const Drawn
             continue;
         }
         const glm::dvec3 normal(glm::unpackHalf(drawn.normals[i]));
-        mask[i] = SHADOW_SURFACE;
+        mask[i] = MASK_SURFACE;
         for (std::size_t l = 0; l < lights.size(); ++l) {
             mask[i] |= reaches(geometry, lights[l], drawn.points[i], normal) ? 1U << l : 0U;
         }
@@ -405,7 +405,7 @@ TEST_F(RayCasterTest, CountsWhatDiffers) {
                     make_ray_frame(settings, EXTENT, projections, largest_coordinate(geometry)));
     MaskDifference expected;
     for (std::size_t i = 0; i < PIXELS; ++i) {
-        if ((mask[i] & SHADOW_SURFACE) == 0) {
+        if ((mask[i] & MASK_SURFACE) == 0) {
             mask[i] = 0x7fffU;  // of no account
             continue;
         }

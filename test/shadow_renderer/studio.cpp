@@ -302,7 +302,7 @@ double share_that_differs(const std::vector<std::uint32_t>& a,
     double surfaces = 0.0;
     double different = 0.0;
     for (std::size_t i = 0; i < a.size(); ++i) {
-        surfaces += ((a[i] | b[i]) & SURFACE) != 0 ? 1.0 : 0.0;
+        surfaces += (a[i] | b[i]) != 0 ? 1.0 : 0.0;
         different += a[i] != b[i] ? 1.0 : 0.0;
     }
     return different / std::max(surfaces, 1.0);

@@ -16,7 +16,6 @@
 namespace quadtile::shadow {
 
 constexpr vk::Extent2D SMALL_PICTURE{160, 90};
-constexpr std::uint32_t SURFACE = 0x80000000U;  // of masks (Pictures::mask)
 
 // Tests on a device; the validation layer, where it is installed, must be silent.
 class ShadowRenderer : public testing::Test {

@@ -77,7 +77,7 @@ uint reached(uvec2 pixel, float depth) {
             lights |= 1u << i;
         }
     }
-    return SHADOW_SURFACE | lights;
+    return MASK_SURFACE | lights;
 }
 
 void main() {

@@ -18,7 +18,7 @@ shared MaskCounts sums;
 
 void count(uvec2 pixel) {
     const uint right = imageLoad(truth, ivec2(pixel)).x;
-    if ((right & SHADOW_SURFACE) == 0) {
+    if ((right & MASK_SURFACE) == 0) {
         return;
     }
     const uint other = imageLoad(mask, ivec2(pixel)).x;

@@ -11,7 +11,8 @@ layout(binding = 2, r32ui) uniform readonly uimage2D reference;
 
 layout(location = 0) out vec4 colour;
 
-const uint SURFACE = 0x80000000u;
+const uint SURFACE = 0x80000000u;  // of rays' masks
+const uint LIGHTS = 0x0000ffffu;
 
 void main() {
     const ivec2 pixel = ivec2(gl_FragCoord.xy - vec2(composition.left, composition.top));
@@ -19,11 +20,11 @@ void main() {
     if (composition.marks == 1) {
         const uint has = imageLoad(mask, pixel).r;
         const uint wanted = imageLoad(reference, pixel).r;
-        if ((has & SURFACE) != 0) {
+        if ((wanted & SURFACE) != 0) {
             colour.rgb = vec3(0.6 * dot(colour.rgb, vec3(0.3, 0.6, 0.1)));
-            if ((has & ~wanted & ~SURFACE) != 0) {
+            if ((has & ~wanted & LIGHTS) != 0) {
                 colour.rgb = vec3(1.0, 0.1, 0.05);
-            } else if ((wanted & ~has & ~SURFACE) != 0) {
+            } else if ((wanted & ~has & LIGHTS) != 0) {
                 colour.rgb = vec3(0.1, 0.35, 1.0);
             }
         }

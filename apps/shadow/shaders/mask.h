@@ -8,6 +8,9 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
+// Of rays' masks: there is a surface. Otherwise they have SHADOW_LIT alone.
+const QUADTILE_UINT MASK_SURFACE = 0x80000000U;
+
 struct MaskVector {
     float x;
     float y;

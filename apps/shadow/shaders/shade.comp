@@ -139,7 +139,7 @@ void main() {
     const vec3 normal = normalize(texelFetch(normals, pixel, 0).xyz);
     const vec3 albedo = texelFetch(albedos, pixel, 0).rgb;
 
-    uint reached = SHADOW_SURFACE;
+    uint reached = 0;
     vec3 light_sum = mix(GROUNDLIGHT, SKYLIGHT, normal.y * 0.5 + 0.5);
     vec3 tiles = vec3(0.5);
     for (uint i = 0; i < drawn.light_count; ++i) {
@@ -157,7 +157,7 @@ void main() {
             point = point_in_views(light, from_camera, position, normal);
         }
         const float hard = shadow_nearest(point);
-        reached |= hard > 0.0 ? 1U << i : 0U;
+        reached |= shadow_lit_word(i, true, hard > 0.0);
         light_sum += SUNLIGHT * cosine * arrives * (drawn.is_filtered != 0 ? shadow_filtered(point) : hard);
         if (point.is_inside && tiles == vec3(0.5)) {
             tiles = tile_colour(point);
@@ -172,9 +172,9 @@ void main() {
         const uint right = imageLoad(reference, pixel).x;
         const float grey = 0.6 * dot(colour, vec3(0.3, 0.6, 0.1));
         colour = vec3(grey);
-        if ((reached & ~right) != 0) {
+        if ((reached & ~right & SHADOW_LIT) != 0) {
             colour = vec3(1.0, 0.1, 0.05);
-        } else if ((right & ~reached) != 0) {
+        } else if ((right & ~reached & SHADOW_LIT) != 0) {
             colour = vec3(0.1, 0.35, 1.0);
         }
     }

@@ -30,12 +30,13 @@ const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;      ///< 4^(SHADOW_CLASSES - 1)
 const QUADTILE_UINT SHADOW_NONE = 0xffffffffU;    ///< no tile, no slot
 const QUADTILE_UINT SHADOW_EDGE_BLOCK = 8;        ///< pixels on a side: where edges are looked for
 
-// ---- Lit masks: words of ShadowFitter::Resources::lit
+// ---- Lit masks: words of ShadowFitter::Resources::lit; those of many pixels are put together with
+// |
 
 /// Bit l: light l reaches the pixel.
 const QUADTILE_UINT SHADOW_LIT = 0x0000ffffU;
-/// There is a surface, so what the other bits say counts.
-const QUADTILE_UINT SHADOW_SURFACE = 0x80000000U;
+/// Bit 16 + l: what is seen faces light l, but lies in shadow.
+const QUADTILE_UINT SHADOW_SHADED = 0xffff0000U;
 
 // ---- Header flags
 
@@ -409,13 +410,12 @@ QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, Shadow
     return request;
 }
 
-/// What a word of a lit mask says, so that words of many pixels can be put together with |: bit l:
-/// light l reaches a surface; bit 16 + l: it does not reach one.
-QUADTILE_SHARED QUADTILE_UINT shadow_seen(QUADTILE_UINT lit) {
-    return (lit & SHADOW_SURFACE) == 0 ? 0 : (lit & SHADOW_LIT) | (~lit << 16);
+/// A word of a lit mask: whether what is seen faces a light, and the light reaches it.
+QUADTILE_SHARED QUADTILE_UINT shadow_lit_word(QUADTILE_UINT light, bool faces, bool is_reached) {
+    return faces ? 1U << (is_reached ? light : light + 16) : 0;
 }
 
-/// What a pixel needs where `seen` of the blocks around it has light and shadow of the light: more.
+/// What a pixel needs where the masks around it have light and shadow of the light: more.
 QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance,
                                          QUADTILE_UINT seen, QUADTILE_UINT light) {
     QUADTILE_PRECISE const float raised = importance * parameters.edge_scale;

@@ -180,8 +180,9 @@ class QUADTILE_API ShadowFitter {
         VkImageView depth = VK_NULL_HANDLE;
         VkImageLayout depth_layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;  ///< when it is read
         /// What the last picture's shadows were, where there is such an image: a 2D view of
-        /// R32_UINT with usage SAMPLED, of the depth buffer's extent. A word a pixel: bit l where
-        /// light l reaches it, and SHADOW_SURFACE where there is a surface. Full of zeros before
+        /// R32_UINT with usage SAMPLED, of the depth buffer's extent. A word a pixel, of
+        /// shadow_lit_word of all lights: bit l where light l reaches it, bit 16 + l where it is in
+        /// the light's shadow, neither where it faces away or is background. Full of zeros before
         /// the first picture. Null: all is treated alike.
         VkImageView lit = VK_NULL_HANDLE;
         VkImageLayout lit_layout = VK_IMAGE_LAYOUT_GENERAL;  ///< when it is read

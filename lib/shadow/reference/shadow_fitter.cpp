@@ -102,8 +102,7 @@ class SeenAround {
             const std::size_t row = i / frame.depth_width;
             // Of each quad of pixels one.
             if (column % 2 == row / 2 % 2 && row % 2 == column / 2 % 2) {
-                seen[row / SHADOW_EDGE_BLOCK * columns_ + column / SHADOW_EDGE_BLOCK] |=
-                    shadow_seen(lit[i]);
+                seen[row / SHADOW_EDGE_BLOCK * columns_ + column / SHADOW_EDGE_BLOCK] |= lit[i];
             }
         }
         for (std::size_t row = 0; row < rows_; ++row) {
