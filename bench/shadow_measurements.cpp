@@ -196,6 +196,9 @@ void Measurements::save_pictures(const Variant& variant, std::uint32_t count,
     FrameSettings settings = begin(variant);
     for (std::uint32_t i = 0; i < count; ++i) {
         settings.camera = camera_at(i, count);
+        for (std::uint32_t frame = 0; frame < SETTLING_FRAMES; ++frame) {
+            frames_.draw(settings);
+        }
         const auto save = [&](Picture picture, const char* name) {
             settings.picture = picture;
             frames_.save_picture(settings, directory / (std::to_string(i) + "_" + variant.name +
