@@ -1,13 +1,12 @@
 // What becomes of each tile, slots for those that need one, and the outcome of the frame.
 // CPU twin: classified, place_new, repack, set_crop and list_tiles of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of up to 1024 threads, as many as the device has, for shadow_allocate_group_tiles of max_tiles each: a thread
-// looks after a tile of the list, and one of the last frame; few of them, so that many processors work. The last
-// workgroup goes on alone; each of its threads has as many tiles, side by side, and as many pages of the atlas.
+// Dispatch: workgroups of up to 1024 threads, as many as the device has, for shadow_allocate_group_tiles of max_tiles
+// each: a thread looks after a tile of the list, another after one of the last frame. The last workgroup goes on
+// alone; each of its threads has as many tiles, side by side, and as many pages of the atlas.
 // Bindings: bindings.glsl; reads the tile list and the tiles of the last frame; occupancy is 0 before and after.
-// Writes work, then
-// tiles, lists, removed tiles, header, the last lights. It does not look at the page table, which changes
-// meanwhile.
+// Writes work, then tiles, lists, removed tiles, header, the last lights. It does not look at the page table, which
+// changes meanwhile.
 // Memory order: the hand-over of last_workgroup.glsl; then barriers of the workgroup. Tiles of the last frame
 // are read before the barrier behind which those of this one are written.
 // Source: docs/shadows.md, steps 7 to 9. Slots are the blocks of a buddy system (Knowlton, "A Fast Storage
@@ -164,13 +163,14 @@ bool needs_slot(uint tile) { return work[cell_word(tile)] == SHADOW_NONE; }
 // cell of each. A page is two quads of words.
 
 const uint PAGE_QUADS = 2;
-layout(set = 0, binding = 12, std430) nonprivate buffer WorkQuads { uvec4 occupied_quads[]; };
 
 uvec4 page_quads[PAGE_QUADS];  // of the page that this thread looks at
 
 void look_at_page(uint page) {
-    page_quads[0] = occupied_quads[page * PAGE_QUADS];
-    page_quads[1] = occupied_quads[page * PAGE_QUADS + 1];
+    for (uint quad = 0; quad < PAGE_QUADS; ++quad) {
+        const uint word = (page * PAGE_QUADS + quad) * 4;
+        page_quads[quad] = uvec4(work[word], work[word + 1], work[word + 2], work[word + 3]);
+    }
 }
 
 uvec4 free_slots(uint quad, uint slot_class) {
@@ -440,8 +440,9 @@ void finish_frame() {
         write_header(has_room, changes, free);
     }
     FOR_SHARE(page, page_count()) {
-        occupied_quads[page * PAGE_QUADS] = uvec4(0);
-        occupied_quads[page * PAGE_QUADS + 1] = uvec4(0);
+        for (uint word = page * PAGE_WORDS; word < (page + 1) * PAGE_WORDS; ++word) {
+            work[word] = 0;
+        }
     }
 }
 

@@ -7,7 +7,8 @@
 // Where a surface is near, hundreds of pixels lie in one texel, and their atomics would wait for each other. So
 // a workgroup first finds the maxima of texels in shared memory: texel (x, y) has a place there that it
 // shares with those 16 texels away; who comes first has it, and the others go to the map by themselves.
-// Memory order: places and maps are only raised, by atomics; barriers of the workgroup lie around, a barrier of the command buffer comes before they are read.
+// Memory order: places and maps are only raised, by atomics; barriers of the workgroup lie around, a barrier of the
+// command buffer comes before they are read.
 // Source: docs/shadows.md; after Giegl and Wimmer, "Fitted Virtual Shadow Maps" (2007), which asks each
 // pixel likewise.
 #version 460

@@ -12,8 +12,6 @@
 
 layout(local_size_x = 256) in;
 
-layout(set = 0, binding = 9, std430) writeonly buffer ThresholdQuads { vec4 threshold_quads[]; };
-
 void main() {
     const uint top = parameters.map_levels;
     const uint extent = 1U << top;
@@ -23,7 +21,10 @@ void main() {
     const uint nodes = first_node(top);
     if (i >= nodes) {
         if (!has_last_frame() && i - nodes < quads) {
-            threshold_quads[light * quads + i - nodes] = vec4(float_from_bits(BITS_INFINITY));
+            const uint first = (light * quads + i - nodes) * 4;
+            for (uint texel = first; texel < first + 4; ++texel) {
+                thresholds[texel] = float_from_bits(BITS_INFINITY);
+            }
         }
         return;
     }
