@@ -8,11 +8,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 cmake -S "$root" --preset asan-ubsan -DQUADTILE_BUILD_BENCH=OFF
 cmake --build "$root/build/asan-ubsan" --target quadtile_unit_tests quadtile_apps_tests quadtile_viewer_tests \
-    quadtile_baker_tests quadtile_fault_tests
+    quadtile_baker_tests quadtile_shadow_unit_tests quadtile_fault_tests
 "$root/build/asan-ubsan/bin/quadtile_unit_tests"
 "$root/build/asan-ubsan/bin/quadtile_apps_tests" --gtest_filter='-*Mipmapper*'
 "$root/build/asan-ubsan/bin/quadtile_viewer_tests"
 "$root/build/asan-ubsan/bin/quadtile_baker_tests"
+"$root/build/asan-ubsan/bin/quadtile_shadow_unit_tests"
 "$root/build/asan-ubsan/bin/quadtile_fault_tests"
 
 cmake -S "$root" --preset tsan -DQUADTILE_BUILD_BENCH=OFF

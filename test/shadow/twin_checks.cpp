@@ -159,8 +159,10 @@ class TakenCells {
         std::vector<std::array<std::uint32_t, 2>> slots;
         for (std::uint32_t y = 0; y < side_; y += size) {
             for (std::uint32_t x = 0; x < side_; x += size) {
-                const bool is_alone = !is_taken(x & ~(2 * size - 1), y & ~(2 * size - 1), 2 * size);
-                if (!is_taken(x, y, size) && (slot_class == 4 || !is_alone)) {
+                const auto is_part = [&] {
+                    return !is_taken(x & ~(2 * size - 1), y & ~(2 * size - 1), 2 * size);
+                };
+                if (!is_taken(x, y, size) && (slot_class == 4 || !is_part())) {
                     slots.push_back(
                         {morton_encode(x, y), x * cell_extent_ | y * cell_extent_ << 16U});
                 }
