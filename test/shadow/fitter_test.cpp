@@ -171,9 +171,10 @@ class Workspace {
 
 void expect_same(const ShadowOptions& options, const reference::ShadowFitter::Result& gpu,
                  const reference::ShadowFitter::Result& twin) {
+    const ShadowParameters parameters = shadow_parameters(options);
     std::vector<float> faded;
     for (const float importance : twin.importance) {
-        faded.push_back(shadow_faded(shadow_parameters(options), importance));
+        faded.push_back(shadow_faded(parameters, importance));
     }
     EXPECT_TRUE(same(gpu.importance, faded));
     EXPECT_EQ(gpu.header.factor_index, twin.header.factor_index);
@@ -195,6 +196,28 @@ void expect_same(const ShadowOptions& options, const reference::ShadowFitter::Re
     EXPECT_TRUE(same(gpu.page_table, twin.page_table));
 }
 
+constexpr VkExtent2D DEPTH_EXTENT{96, 54};
+
+// The GPU beside its twin.
+class Pair {
+ public:
+    Pair(Gpu& gpu, const ShadowOptions& options, LitMask lit_mask = LitMask::none)
+        : workspace(gpu, options, DEPTH_EXTENT, lit_mask), twin(options) {}
+
+    // The next frame on both, which must come to the same; what it was.
+    const reference::ShadowFitter::Result& next(const ShadowFrame& frame,
+                                                const std::vector<float>& depth,
+                                                const std::vector<std::uint32_t>& lit = {}) {
+        workspace.run(frame, depth, lit);
+        const auto& expected = twin.next(frame, depth, lit);
+        expect_same(workspace.fitter().options(), workspace.result(), expected);
+        return expected;
+    }
+
+    Workspace workspace;
+    reference::ShadowFitter twin;
+};
+
 ShadowProjection sun() {
     return directional_shadow_projection({-0.5F, -1.0F, -0.3F}, spheres_box());
 }
@@ -202,8 +225,6 @@ ShadowProjection sun() {
 ShadowProjection lamp() {
     return spot_shadow_projection({3.0F, 6.0F, 2.0F}, {-0.2F, -1.0F, -0.4F}, 80.0F, 0.2F, 40.0F);
 }
-
-constexpr VkExtent2D DEPTH_EXTENT{96, 54};
 
 struct Case {
     const char* name;
@@ -286,8 +307,7 @@ Events expect_twins(const Device& device, const std::vector<Case>& cases, int fr
     Events events;
     for (const Case& each : cases) {
         SCOPED_TRACE(each.name);
-        Workspace workspace(gpu, each.options, DEPTH_EXTENT, lit_mask);
-        reference::ShadowFitter twin(each.options);
+        Pair pair(gpu, each.options, lit_mask);
         for (int frame = 0; frame < frames; ++frame) {
             SCOPED_TRACE(frame);
             // It stands still for a while, too.
@@ -300,9 +320,7 @@ Events expect_twins(const Device& device, const std::vector<Case>& cases, int fr
             const std::vector<std::uint32_t> lit = lit_mask == LitMask::given
                                                        ? striped_mask(depth, frame)
                                                        : std::vector<std::uint32_t>();
-            workspace.run(given, depth, lit);
-            const auto& expected = twin.next(given, depth, lit);
-            expect_same(each.options, workspace.result(), expected);
+            const auto& expected = pair.next(given, depth, lit);
             events.kept += expected.header.kept;
             events.removed += expected.header.removed;
             events.resized += expected.header.resized;
@@ -352,16 +370,13 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinWithManyTiles) {
         const float sideways = 0.1F * static_cast<float>(light);
         suns.push_back(directional_shadow_projection({-sideways, -1.0F, -0.3F}, spheres_box()));
     }
-    Workspace workspace(gpu, options, DEPTH_EXTENT);
-    reference::ShadowFitter twin(options);
+    Pair pair(gpu, options);
     for (const int frame : {0, 8, 40}) {
         const Pinhole camera = camera_of_frame(frame);
         const std::vector<float> depth = depth_buffer(camera);
         const ShadowFrame given = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, suns);
-        workspace.run(given, depth);
-        const auto& expected = twin.next(given, depth);
+        const auto& expected = pair.next(given, depth);
         EXPECT_GT(expected.header.tiles, 2048U);
-        expect_same(options, workspace.result(), expected);
     }
 }
 
@@ -375,8 +390,7 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinInACrowdedAtlas) {
                                 .max_tiles = 200,
                                 .atlas_fill = 1.0F,
                                 .importance_decay = 0.8F};
-    Workspace workspace(gpu, options, DEPTH_EXTENT);
-    reference::ShadowFitter twin(options);
+    Pair pair(gpu, options);
     std::uint32_t repacked = 0;
     std::uint32_t resized_in_place = 0;
     for (int frame = 0; frame < 120 && !HasFailure(); ++frame) {
@@ -385,11 +399,9 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinInACrowdedAtlas) {
         const std::vector<float> depth = depth_buffer(camera);
         const ShadowFrame given =
             make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()});
-        workspace.run(given, depth);
-        const auto& expected = twin.next(given, depth);
+        const auto& expected = pair.next(given, depth);
         repacked += expected.header.flags & SHADOW_REPACKED;
         resized_in_place += expected.header.flags == 0 ? expected.header.resized : 0;
-        expect_same(options, workspace.result(), expected);
     }
     EXPECT_GT(repacked, 4U);
     EXPECT_GT(resized_in_place, 50U);
@@ -403,8 +415,7 @@ TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChanged) {
                                 .tile_extent = 64,
                                 .gutter = 1,
                                 .max_tiles = 400};
-    Workspace workspace(gpu, options, DEPTH_EXTENT);
-    reference::ShadowFitter twin(options);
+    Pair pair(gpu, options);
     const Pinhole camera = camera_of_frame(0);
     const std::vector<float> depth = depth_buffer(camera);
     const auto frame_of = [&](const ShadowProjection& second,
@@ -418,10 +429,9 @@ TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChanged) {
     for (const ShadowFrame& frame :
          {frame_of(lamp(), {}), frame_of(lamp(), {}), frame_of(lamp(), rectangles),
           frame_of(moved, {}), frame_of(moved, {})}) {
-        workspace.run(frame, depth);
-        expect_same(options, workspace.result(), twin.next(frame, depth));
-        std::printf("tiles drawn: %u of %u\n", workspace.header().render_count,
-                    workspace.header().tiles);
+        pair.next(frame, depth);
+        std::printf("tiles drawn: %u of %u\n", pair.workspace.header().render_count,
+                    pair.workspace.header().tiles);
     }
 }
 
@@ -429,8 +439,7 @@ TEST_F(ShadowFitterKernels, TakesAnyDepths) {
     Gpu gpu(device_for());
     const ShadowOptions options{
         .map_extent = 64, .atlas_extent = 512, .tile_extent = 64, .gutter = 1, .max_tiles = 100};
-    Workspace workspace(gpu, options, DEPTH_EXTENT);
-    reference::ShadowFitter twin(options);
+    Pair pair(gpu, options);
     const Pinhole camera = camera_of_frame(0);
     const ShadowFrame frame =
         make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()});
@@ -446,8 +455,7 @@ TEST_F(ShadowFitterKernels, TakesAnyDepths) {
     }
     for (const std::vector<float>& depth : {std::vector<float>(noise.size(), 0.0F), noise, odd,
                                             std::vector<float>(noise.size(), 1e-3F)}) {
-        workspace.run(frame, depth);
-        expect_same(options, workspace.result(), twin.next(frame, depth));
+        pair.next(frame, depth);
     }
 }
 
@@ -459,14 +467,12 @@ TEST_F(ShadowFitterKernels, CullsAsItsTwin) {
                                 .tile_extent = 64,
                                 .gutter = 1,
                                 .max_tiles = 400};
-    Workspace workspace(gpu, options, DEPTH_EXTENT);
-    reference::ShadowFitter twin(options);
+    Pair pair(gpu, options);
     const Pinhole camera = camera_of_frame(3);
     const std::vector<float> depth = depth_buffer(camera);
     const ShadowFrame frame =
         make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun(), lamp()});
-    workspace.run(frame, depth);
-    const std::uint32_t rendered = twin.next(frame, depth).header.render_count;
+    const std::uint32_t rendered = pair.next(frame, depth).header.render_count;
 
     std::mt19937 random(3);
     const auto between = [&](float low, float high) {
@@ -494,7 +500,7 @@ TEST_F(ShadowFitterKernels, CullsAsItsTwin) {
                        .index_count = 3,
                        .high = {20.0F, 30.0F, 20.0F},
                        .light_mask = 2});
-    const auto expected = twin.cull(objects);
+    const auto expected = pair.twin.cull(objects);
     EXPECT_TRUE(expected[objects.size() - 2].empty());
     EXPECT_GT(expected.back().size(), 1U);
     std::size_t pairs = 0;
@@ -502,7 +508,7 @@ TEST_F(ShadowFitterKernels, CullsAsItsTwin) {
         pairs += tiles.size();
     }
     ASSERT_GT(pairs, 200U);
-    EXPECT_THAT(workspace.cull(objects, 100000), testing::ElementsAreArray(expected));
+    EXPECT_THAT(pair.workspace.cull(objects, 100000), testing::ElementsAreArray(expected));
 
     // Too few instances: what finds no room is drawn in all tiles.
     Workspace again(gpu, options, DEPTH_EXTENT);
@@ -527,11 +533,8 @@ TEST_F(ShadowFitterKernels, NeedsNoHostWithinAFrame) {
         .map_extent = 64, .atlas_extent = 512, .tile_extent = 64, .gutter = 1, .max_tiles = 100};
     const Pinhole camera = camera_of_frame(0);
     const std::vector<float> depth = depth_buffer(camera);
-    Workspace workspace(gpu, options, DEPTH_EXTENT);
-    reference::ShadowFitter twin(options);
-    workspace.run(make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()}),
-                  depth);
-    twin.next(make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()}), depth);
+    Pair pair(gpu, options);
+    pair.next(make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()}), depth);
 
     std::vector<ShadowFrame> frames;
     for (int i = 0; i < 8; ++i) {
@@ -541,15 +544,15 @@ TEST_F(ShadowFitterKernels, NeedsNoHostWithinAFrame) {
     }
     gpu.run([&](VkCommandBuffer commands) {
         for (const ShadowFrame& frame : frames) {
-            workspace.fitter().record(commands, workspace.binding(), frame);
+            pair.workspace.fitter().record(commands, pair.workspace.binding(), frame);
             gpu.barrier(commands);
         }
     });
     reference::ShadowFitter::Result expected;
     for (const ShadowFrame& frame : frames) {
-        expected = twin.next(frame, depth);
+        expected = pair.twin.next(frame, depth);
     }
-    expect_same(options, workspace.result(), expected);
+    expect_same(options, pair.workspace.result(), expected);
 }
 
 }  // namespace

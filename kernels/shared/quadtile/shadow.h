@@ -33,10 +33,8 @@ const QUADTILE_UINT SHADOW_EDGE_BLOCK = 8;        ///< pixels on a side: where e
 // ---- Lit masks: words of ShadowFitter::Resources::lit; those of many pixels are put together with
 // |
 
-/// Bit l: light l reaches the pixel.
+/// Bit l: light l reaches the pixel. Bit 16 + l: what is seen faces light l, but lies in shadow.
 const QUADTILE_UINT SHADOW_LIT = 0x0000ffffU;
-/// Bit 16 + l: what is seen faces light l, but lies in shadow.
-const QUADTILE_UINT SHADOW_SHADED = 0xffff0000U;
 
 // ---- Header flags
 
