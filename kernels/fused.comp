@@ -248,7 +248,7 @@ uint load_step_1(Block block, uint thread) {
         const uint bits =
             atomicLoad(words[word != 0 ? word : block.nodes], gl_ScopeDevice, 0, 0);
         step_1[place] = word != 0 ? uintBitsToFloat(bits) : nothing();
-        largest = max(largest, word != 0 ? key_from_bits(bits) : 0);
+        largest = max(largest, word != 0 ? key_of_bits(bits) : 0);
     }
     return largest;
 }

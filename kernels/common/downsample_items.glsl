@@ -97,20 +97,23 @@ bool is_minimum(uint channel) {
     return REDUCTION == REDUCE_MIN || (REDUCTION == REDUCE_MIN_MAX && channel == 0);
 }
 
-// Codes are never negative, nor NaN: the bits of their floats are keys. NaN counts as the extreme that is
-// asked for: nothing is known of it.
-uint channel_key(float texel, uint channel) {
-    if (SOURCE_UNORM_BITS != 0) {
-        return floatBitsToUint(unorm_texel(texel, SOURCE_UNORM_BITS));
-    }
-    const uint key = key_from_bits(floatBitsToUint(texel));
-    return is_minimum(channel) && key_is_nan(key) ? 0 : key;
+// Keys are those of importance_key.h, or, where the source is unorm, the bits of floats: these are never
+// negative, nor NaN, so they are in order as they are. The kind of key is chosen here and in float_of, and
+// nowhere else, so that keys of texels and of items that were handed over can be compared.
+uint key_of_bits(uint bits) { return SOURCE_UNORM_BITS != 0 ? bits : key_from_bits(bits); }
+
+float float_of(uint key) {
+    return uintBitsToFloat(SOURCE_UNORM_BITS != 0 ? key : settled_bits(key));
 }
 
 bool counts_as_nan(uint key) { return SOURCE_UNORM_BITS == 0 && key_is_nan(key); }
 
-float float_of(uint key) {
-    return uintBitsToFloat(SOURCE_UNORM_BITS != 0 ? key : settled_bits(key));
+// NaN counts as the extreme that is asked for: nothing is known of it.
+uint channel_key(float texel, uint channel) {
+    const float exact =
+        SOURCE_UNORM_BITS != 0 ? unorm_texel(texel, SOURCE_UNORM_BITS) : texel;
+    const uint key = key_of_bits(floatBitsToUint(exact));
+    return is_minimum(channel) && counts_as_nan(key) ? 0 : key;
 }
 
 #if CHANNELS == 1

@@ -462,7 +462,8 @@ TEST_F(Subdivision, EveryFormatIsReadExactly) {
          {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::d32_float,
           TexelFormat::r16_unorm, TexelFormat::r8_unorm, TexelFormat::d16_unorm}) {
         for (const MapShape& shape :
-             {MapShape{256, 256, 1, format}, MapShape{99, 101, 2, format}}) {
+             {MapShape{256, 256, 1, format}, MapShape{99, 101, 2, format},
+              MapShape{3, 4100, 1, format}}) {
             const std::vector<std::byte> texels = raw_texels(shape);
             const MapView map{texels.data(), shape};
             for (const Variant& variant :

@@ -1,0 +1,41 @@
+// Random shapes and texels of importance maps and images.
+
+#pragma once
+
+#include "choices.hpp"
+
+#include <quadtile/map.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace quadtile::test {
+
+// What bounds a random shape.
+struct ShapeLimits {
+    std::uint32_t max_extent;  // texels on a side
+    std::uint32_t max_layers;
+    std::uint32_t max_texels;  // in all layers
+};
+
+// From one texel to the limits: small maps mostly, thin ones, extents beside powers of two. Its
+// format is left as it is.
+[[nodiscard]] MapShape random_shape(Choices& choices, const ShapeLimits& limits);
+
+// A few values that texels and thresholds share, so that they are equal now and then: finite and
+// not negative.
+[[nodiscard]] std::vector<float> random_palette(const Choices& choices);
+
+// The texels of an image of any format, in memory as ImageView takes them. `finite`: no NaN, no
+// infinity, nothing larger than 1000 nor negative, for sums and fragments.
+[[nodiscard]] std::vector<std::byte> random_texels(Choices& choices, const ImageShape& shape,
+                                                   const std::vector<float>& palette,
+                                                   bool finite = false);
+
+// The same for some texels of it: each is drawn anew.
+void change_texels(Random& random, const ImageShape& shape, const std::vector<float>& palette,
+                   std::vector<std::byte>& texels, std::uint32_t layer, std::uint32_t x,
+                   std::uint32_t y, std::uint32_t width, std::uint32_t height, bool finite = false);
+
+}  // namespace quadtile::test

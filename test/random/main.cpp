@@ -1,0 +1,286 @@
+// Random differential test of quadtile against its CPU twins.
+//
+//     quadtile_random [SUBJECT...] [--seconds N | --cases N] [--seed S] [--max-texels N] [--short]
+//     quadtile_random SUBJECT --seed S [NAME=VALUE...]
+//
+// The first form runs cases until the time is over (default: 60 seconds) or the number of cases of
+// each subject is reached. It stops at the first case that fails, shrinks it, and prints it in the
+// second form, which runs this one case. Exit status: 0, 1 (a case failed), 2 (usage).
+//
+// QUADTILE_DEVICE chooses the device, QUADTILE_VALIDATION=0 turns validation off.
+
+#include "subjects.hpp"
+#include "support/variants.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <optional>
+#include <stdexcept>
+
+#include <unistd.h>
+
+namespace quadtile::test {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// ---- Crashes and hangs ------------------------------------------------------------------------
+
+const Subject* running_subject = nullptr;
+const Choices* running_choices = nullptr;
+
+void write_error(const std::string& text) {
+    (void)!::write(STDERR_FILENO, text.data(), text.size());
+}
+
+extern "C" void on_signal(int signal) {
+    ::signal(signal, SIG_DFL);
+    if (running_choices != nullptr) {
+        write_error(
+            "quadtile_random: killed by a signal, or hung, while it ran\n    quadtile_random ");
+        write_error(running_subject->name);
+        write_error(" ");
+        write_error(running_choices->text());
+        write_error("\n");
+    }
+    ::raise(signal);
+}
+
+// ---- One case ---------------------------------------------------------------------------------
+
+// What is wrong with a case, or empty.
+std::string run_case(const Subject& subject, Choices& choices) {
+    constexpr unsigned HANG_SECONDS = 300;
+    running_subject = &subject;
+    running_choices = &choices;
+    ::alarm(HANG_SECONDS);
+    std::string wrong;
+    try {
+        wrong = subject.check(choices);
+    } catch (const std::exception& error) {
+        wrong = std::string("an exception: ") + error.what();
+    }
+    ::alarm(0);
+    running_choices = nullptr;
+    for (const std::string& message : take_validation_messages()) {
+        wrong += (wrong.empty() ? "" : "; ") + ("validation: " + message);
+    }
+    return wrong;
+}
+
+Choices::Given given_of(const std::vector<Choices::Choice>& made) {
+    Choices::Given given;
+    for (const Choices::Choice& choice : made) {
+        given[choice.name] =
+            choice.labels.empty() ? std::to_string(choice.value) : choice.labels[choice.value];
+    }
+    return given;
+}
+
+struct Failure {
+    Choices choices;
+    std::string wrong;
+};
+
+// The simplest case that still fails, found within half a minute: each choice in turn goes down as
+// far as it can.
+Failure shrunk(const Subject& subject, Failure failure) {
+    const Clock::time_point end = Clock::now() + std::chrono::seconds(30);
+    // Tries one choice less by a step; keeps that where it fails, too.
+    const auto step_down = [&](std::size_t i, std::uint32_t step) {
+        std::vector<Choices::Choice> changed = failure.choices.made();
+        changed[i].value -= step;
+        Choices tried(failure.choices.seed(), given_of(changed));
+        std::string wrong = run_case(subject, tried);
+        if (wrong.empty()) {
+            return false;
+        }
+        failure = {std::move(tried), std::move(wrong)};
+        return true;
+    };
+    bool has_shrunk = true;
+    while (has_shrunk) {
+        has_shrunk = false;
+        for (std::size_t i = 0; i < failure.choices.made().size(); ++i) {
+            const Choices::Choice choice = failure.choices.made()[i];
+            for (std::uint32_t step = choice.value - choice.lowest; step > 0; step /= 2) {
+                if (Clock::now() > end) {
+                    return failure;
+                }
+                if (failure.choices.made()[i].value >= choice.lowest + step && step_down(i, step)) {
+                    has_shrunk = true;
+                    if (i >= failure.choices.made().size()) {
+                        break;  // other choices lead to other questions
+                    }
+                }
+            }
+        }
+    }
+    return failure;
+}
+
+void report(const Subject& subject, const Choices& choices, const std::string& wrong) {
+    std::printf("FAILED: %s\n    quadtile_random %s %s\n", wrong.c_str(), subject.name.c_str(),
+                choices.text().c_str());
+    std::fflush(stdout);
+}
+
+// ---- The command line -------------------------------------------------------------------------
+
+struct Options {
+    std::vector<std::string> subjects;
+    std::optional<std::uint64_t> seconds;
+    std::optional<std::uint64_t> cases;
+    std::optional<std::uint64_t> seed;
+    Choices::Given given;
+    RandomSettings settings;
+};
+
+std::uint64_t whole_number(const std::string& option, const char* text) {
+    std::uint64_t value = 0;
+    const char* end = text == nullptr ? nullptr : text + std::strlen(text);
+    if (text == nullptr || std::from_chars(text, end, value).ptr != end || text == end) {
+        throw std::invalid_argument(option + " needs a whole number");
+    }
+    return value;
+}
+
+Options parse(int count, char** words) {
+    Options options;
+    for (int i = 1; i < count; ++i) {
+        const std::string word = words[i];
+        const auto number = [&] {
+            return whole_number(word, i + 1 < count ? words[++i] : nullptr);
+        };
+        if (word == "--seconds") {
+            options.seconds = number();
+        } else if (word == "--cases") {
+            options.cases = number();
+        } else if (word == "--seed") {
+            options.seed = number();
+        } else if (word == "--max-texels") {
+            options.settings.max_texels =
+                static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number(), 1, 1U << 30U));
+        } else if (word == "--short") {
+            options.settings.is_short = true;
+        } else if (const std::size_t equals = word.find('='); equals != std::string::npos) {
+            options.given[word.substr(0, equals)] = word.substr(equals + 1);
+        } else if (word.starts_with('-')) {
+            throw std::invalid_argument("unknown option " + word);
+        } else {
+            options.subjects.push_back(word);
+        }
+    }
+    return options;
+}
+
+std::vector<Subject> chosen_subjects(const Options& options) {
+    std::vector<Subject> all{tiles_subject(options.settings), mips_subject(options.settings),
+                             shadows_subject(options.settings)};
+#ifdef QUADTILE_RANDOM_BAKES
+    all.push_back(bakes_subject(options.settings));
+#endif
+    std::vector<Subject> chosen;
+    for (const std::string& name : options.subjects) {
+        const auto found = std::ranges::find(all, name, &Subject::name);
+        if (found == all.end()) {
+            std::string names;
+            for (const Subject& subject : all) {
+                names += " " + subject.name;
+            }
+            throw std::invalid_argument("there is no subject '" + name + "'; there are:" + names);
+        }
+        chosen.push_back(*found);
+    }
+    return chosen.empty() ? all : chosen;
+}
+
+// ---- Many cases -------------------------------------------------------------------------------
+
+// True where none fails.
+bool run_cases(const Subject& subject, std::uint64_t seed, std::uint64_t cases,
+               Clock::duration duration) {
+    const Clock::time_point begin = Clock::now();
+    Random seeds(seed);
+    std::uint64_t done = 0;
+    while (done < cases && Clock::now() - begin < duration) {
+        Choices choices(seeds.word());
+        const std::string wrong = run_case(subject, choices);
+        ++done;
+        if (!wrong.empty()) {
+            std::printf("case %llu of %s fails; shrinking it\n",
+                        static_cast<unsigned long long>(done), subject.name.c_str());
+            report(subject, choices, wrong);
+            const Failure simplest = shrunk(subject, {choices, wrong});
+            report(subject, simplest.choices, simplest.wrong);
+            return false;
+        }
+    }
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    std::printf("%s: %llu cases in %.0f s without a difference, --seed %llu\n",
+                subject.name.c_str(), static_cast<unsigned long long>(done), seconds,
+                static_cast<unsigned long long>(seed));
+    std::fflush(stdout);
+    return true;
+}
+
+int run(const Options& options) {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) {
+        std::signal(signal, on_signal);
+    }
+    const std::vector<Subject> subjects = chosen_subjects(options);
+    if (!options.given.empty() || (options.seed && !options.cases && !options.seconds)) {
+        if (subjects.size() != 1 || !options.seed) {
+            throw std::invalid_argument("a single case needs one subject and its --seed");
+        }
+        Choices choices(*options.seed, options.given);
+        const std::string wrong = run_case(subjects.front(), choices);
+        if (!wrong.empty()) {
+            report(subjects.front(), choices, wrong);
+            return 1;
+        }
+        std::printf("right: quadtile_random %s %s\n", subjects.front().name.c_str(),
+                    choices.text().c_str());
+        return 0;
+    }
+    // Another seed in each run finds more than the same one.
+    const std::uint64_t seed =
+        options.seed.value_or(static_cast<std::uint64_t>(std::time(nullptr)));
+    double shares = 0.0;
+    for (const Subject& subject : subjects) {
+        shares += subject.share;
+    }
+    bool all_right = true;
+    for (const Subject& subject : subjects) {
+        const double seconds =
+            options.cases && !options.seconds
+                ? 1e9
+                : static_cast<double>(options.seconds.value_or(60)) * subject.share / shares;
+        all_right = run_cases(subject, seed, options.cases.value_or(~0ULL),
+                              std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(seconds))) &&
+                    all_right;
+    }
+    return all_right ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace quadtile::test
+
+int main(int count, char** words) {
+    int status = 2;
+    try {
+        status = quadtile::test::run(quadtile::test::parse(count, words));
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "quadtile_random: error: %s\n", error.what());
+    }
+    quadtile::test::release_devices();
+    return status;
+}

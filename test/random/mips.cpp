@@ -1,0 +1,291 @@
+// Mip levels: each reduction, format, edge rule and method against its twin.
+
+#include "contents.hpp"
+#include "subjects.hpp"
+#include "support/gpu.hpp"
+#include "support/variants.hpp"
+#include "support/workspace.hpp"
+
+#include <texel_codec.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <list>
+#include <map>
+
+namespace quadtile::test {
+
+namespace {
+
+// Depends on the order of its four texels.
+constexpr const char* CUSTOM_GLSL = R"(TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d) {
+    return max(a, d) * 0.5 + min(b, c) * 0.25;
+})";
+
+reference::Texel custom(const reference::Texel& a, const reference::Texel& b,
+                        const reference::Texel& c, const reference::Texel& d) {
+    reference::Texel result;
+    for (std::size_t i = 0; i < 4; ++i) {
+        result[i] = std::max(a[i], d[i]) * 0.5F + std::min(b[i], c[i]) * 0.25F;
+    }
+    return result;
+}
+
+struct Kind {
+    DownsamplerOptions options;
+    std::size_t variant;
+};
+
+// Of all combinations that a Downsampler takes one after the other, the index of which is the
+// choice "kind".
+const std::vector<Kind>& all_kinds() {
+    static const std::vector<Kind> kinds = [] {
+        using F = TexelFormat;
+        std::vector<Kind> made;
+        const std::vector<std::pair<F, F>> formats = {
+            {F::r32_float, F::r32_float},       {F::r16_float, F::r16_float},
+            {F::d32_float, F::r32_float},       {F::d16_unorm, F::r16_unorm},
+            {F::d16_unorm, F::r32_float},       {F::r16_unorm, F::r16_unorm},
+            {F::r8_unorm, F::r8_unorm},         {F::r8_unorm, F::r32_float},
+            {F::rg32_float, F::rg32_float},     {F::rg16_float, F::rg16_float},
+            {F::r32_float, F::rg32_float},      {F::d32_float, F::rg32_float},
+            {F::d16_unorm, F::rg32_float},      {F::r16_float, F::rg16_float},
+            {F::rgba32_float, F::rgba32_float}, {F::rgba16_float, F::rgba16_float},
+            {F::rgba16_float, F::rgba32_float}, {F::rgba8_unorm, F::rgba8_unorm},
+            {F::rgba8_srgb, F::rgba8_srgb},     {F::rgba8_srgb, F::rgba8_unorm}};
+        for (const Reduction reduction : {Reduction::max, Reduction::min, Reduction::mean,
+                                          Reduction::sum, Reduction::min_max, Reduction::custom}) {
+            for (const auto& [source, target] : formats) {
+                try {
+                    reference::check_formats(reduction, source, target);
+                } catch (const Error&) {
+                    continue;
+                }
+                for (const EdgeRule rule : {EdgeRule::round_up, EdgeRule::fold, EdgeRule::drop}) {
+                    for (const MipMethod method :
+                         {MipMethod::spd, MipMethod::subgroup, MipMethod::per_level}) {
+                        for (const bool copy_source : {false, true}) {
+                            for (std::size_t variant = 0; variant < all_variants().size();
+                                 ++variant) {
+                                DownsamplerOptions options;
+                                options.reduction = reduction;
+                                options.source_format = source;
+                                options.format = target;
+                                options.edge_rule = rule;
+                                options.method = method;
+                                options.copy_source = copy_source;
+                                // A filter's mean is as the device rounds it.
+                                options.read =
+                                    reduction == Reduction::mean || reduction == Reduction::sum
+                                        ? TexelRead::texels
+                                        : TexelRead::automatic;
+                                if (reduction == Reduction::custom) {
+                                    options.custom_glsl = CUSTOM_GLSL;
+                                }
+                                const Variant& needed = all_variants()[variant];
+                                if (!needed.disabled.storage_image_formats &&
+                                    needed.limits.max_storage_buffer_range_bytes == 0 &&
+                                    (reduction != Reduction::custom || can_compile_glsl())) {
+                                    made.push_back({options, variant});
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return made;
+    }();
+    return kinds;
+}
+
+std::string text_of(const Kind& kind) {
+    constexpr const char* REDUCTIONS[] = {"max", "min", "mean", "sum", "min_max", "custom"};
+    constexpr const char* RULES[] = {"round_up", "fold", "drop"};
+    constexpr const char* METHODS[] = {"automatic", "spd", "subgroup", "per_level", "blit"};
+    const DownsamplerOptions& options = kind.options;
+    return std::string(REDUCTIONS[static_cast<int>(options.reduction)]) + " of " +
+           quadtile::name_of(options.source_format) + " as " + quadtile::name_of(options.format) +
+           ", " + RULES[static_cast<int>(options.edge_rule)] + ", " +
+           METHODS[static_cast<int>(options.method)] +
+           (options.copy_source ? ", with level 0" : "") + ", " + all_variants()[kind.variant].name;
+}
+
+// Floats are the same where they are equal, or both NaN.
+std::string difference(const MipChain& actual, const MipChain& expected, std::size_t first_level) {
+    for (std::size_t l = first_level; l < expected.levels.size(); ++l) {
+        const MipChain::Level& a = actual.levels[l];
+        const MipChain::Level& e = expected.levels[l];
+        if (a.texels == e.texels) {
+            continue;
+        }
+        if (!(a.shape == e.shape)) {
+            return "level " + std::to_string(l) + " has another size";
+        }
+        const std::vector<reference::Texel> x =
+            reference::decode_texels({a.texels.data(), a.shape});
+        const std::vector<reference::Texel> y =
+            reference::decode_texels({e.texels.data(), e.shape});
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            for (std::size_t c = 0; c < channel_count(e.shape.format); ++c) {
+                if (x[i][c] != y[i][c] && !(std::isnan(x[i][c]) && std::isnan(y[i][c]))) {
+                    return "level " + std::to_string(l) + ", texel " + std::to_string(i) + ": " +
+                           std::to_string(x[i][c]) + " instead of " + std::to_string(y[i][c]);
+                }
+            }
+        }
+    }
+    return {};
+}
+
+// Downsamplers stay as long as they are used: drivers compile their pipelines for seconds.
+class Downsamplers {
+ public:
+    struct Entry {
+        std::uint32_t kind;
+        Downsampler downsampler;
+    };
+
+    // A kind that is there already, mostly.
+    std::uint32_t draw(Random& random, bool is_short) const {
+        const bool is_new =
+            entries_.size() < (is_short ? 2U : 8U) || random.one_in(is_short ? 200 : 50);
+        if (is_new) {
+            return random.below(static_cast<std::uint32_t>(all_kinds().size()));
+        }
+        auto entry = entries_.begin();
+        std::advance(entry, random.below(static_cast<std::uint32_t>(entries_.size())));
+        return entry->kind;
+    }
+
+    const Downsampler& at(std::uint32_t kind) {
+        const auto found = std::ranges::find(entries_, kind, &Entry::kind);
+        if (found != entries_.end()) {
+            return found->downsampler;
+        }
+        const Kind& wanted = all_kinds()[kind];
+        entries_.push_front(
+            {kind, Downsampler(device_for(all_variants()[wanted.variant]), wanted.options)});
+        if (entries_.size() > 16) {
+            entries_.pop_back();
+        }
+        return entries_.front().downsampler;
+    }
+
+    Gpu& gpu(std::size_t variant) {
+        return gpus_.try_emplace(variant, device_for(all_variants()[variant])).first->second;
+    }
+
+ private:
+    std::list<Entry> entries_;
+    std::map<std::size_t, Gpu> gpus_;
+};
+
+std::string check_levels(Choices& choices, const RandomSettings& settings,
+                         Downsamplers& downsamplers) {
+    const std::uint32_t number = choices.number(
+        "kind", 0, static_cast<std::uint32_t>(all_kinds().size()) - 1,
+        [&](Random& random) { return downsamplers.draw(random, settings.is_short); });
+    const Kind& kind = all_kinds()[number];
+    const DownsamplerOptions& options = kind.options;
+    const Device& device = device_for(all_variants()[kind.variant]);
+    ImageShape shape = random_shape(choices, {.max_extent = device.info().max_map_extent,
+                                              .max_layers = 40,
+                                              .max_texels = settings.max_texels});
+    shape.format = options.source_format;
+    const bool is_extreme = options.reduction == Reduction::max ||
+                            options.reduction == Reduction::min ||
+                            options.reduction == Reduction::min_max;
+    const std::vector<float> palette = random_palette(choices);
+    std::vector<std::byte> texels = random_texels(choices, shape, palette, !is_extreme);
+    const std::uint32_t full = full_mip_levels(shape.width, shape.height, options.edge_rule);
+    const std::uint32_t levels = choices.number("levels", 1, full, [&](Random& random) {
+        return random.one_in(4) ? 1 + random.below(full) : full;
+    });
+
+    const auto expected = [&] {
+        return reference::downsample({texels.data(), shape}, {.reduction = options.reduction,
+                                                              .format = options.format,
+                                                              .edge_rule = options.edge_rule,
+                                                              .levels = levels,
+                                                              .method = options.method,
+                                                              .copy_source = options.copy_source,
+                                                              .custom = custom});
+    };
+    const std::size_t first_level = options.copy_source ? 0 : 1;
+    Gpu& gpu = downsamplers.gpu(kind.variant);
+    const Downsampler& downsampler = downsamplers.at(number);
+    try {
+        (void)downsampler.requirements({shape.width, shape.height, shape.layers, levels});
+    } catch (const Error& error) {
+        // lavapipe makes no large ones in one dispatch, and the message says so.
+        if (options.reduction == Reduction::custom && error.code() == ErrorCode::unsupported) {
+            return {};
+        }
+        throw;
+    }
+    constexpr std::uint32_t CAPACITY = 8;
+    MipWorkspace workspace(gpu, downsampler, {texels.data(), shape}, levels, CAPACITY);
+    const auto run = [&](const Recorder& record) {
+        gpu.run([&](VkCommandBuffer commands) {
+            gpu.barrier(commands);
+            record(commands);
+            gpu.barrier(commands);
+        });
+    };
+    run([&](VkCommandBuffer commands) { downsampler.record(commands, workspace.binding); });
+    std::string wrong = difference(workspace.read(gpu), expected(), first_level);
+    if (!wrong.empty()) {
+        return text_of(kind) + ": " + wrong;
+    }
+    if (options.method != MipMethod::spd) {
+        return {};
+    }
+    const std::uint32_t rounds = choices.number("rounds", 0, 3);
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+        Random random = choices.random("round " + std::to_string(round));
+        std::vector<DirtyRectangle> rectangles;
+        for (std::uint32_t i = random.below(CAPACITY); i > 0; --i) {
+            DirtyRectangle rectangle{};
+            rectangle.x = random.below(shape.width);
+            rectangle.y = random.below(shape.height);
+            rectangle.width = 1 + random.below(std::min(shape.width - rectangle.x, 150U));
+            rectangle.height = 1 + random.below(std::min(shape.height - rectangle.y, 150U));
+            rectangle.layer = random.below(shape.layers);
+            rectangles.push_back(rectangle);
+            change_texels(random, shape, palette, texels, rectangle.layer, rectangle.x, rectangle.y,
+                          rectangle.width, rectangle.height, !is_extreme);
+        }
+        workspace.view.texels = texels.data();
+        gpu.upload(workspace.source, texels.data());
+        if (random.one_in(2)) {
+            const std::uint32_t header[4] = {static_cast<std::uint32_t>(rectangles.size())};
+            std::memcpy(workspace.dirty_rectangles.mapped(), header, sizeof(header));
+            std::memcpy(workspace.dirty_rectangles.mapped() + sizeof(header), rectangles.data(),
+                        rectangles.size() * sizeof(DirtyRectangle));
+            run([&](VkCommandBuffer commands) {
+                downsampler.record_indirect(commands, workspace.binding);
+            });
+        } else {
+            run([&](VkCommandBuffer commands) {
+                downsampler.record(commands, workspace.binding, rectangles);
+            });
+        }
+        wrong = difference(workspace.read(gpu), expected(), first_level);
+        if (!wrong.empty()) {
+            return text_of(kind) + ", after update " + std::to_string(round) + ": " + wrong;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Subject mips_subject(const RandomSettings& settings) {
+    const auto downsamplers = std::make_shared<Downsamplers>();
+    return {"mips", 0.2,
+            [=](Choices& choices) { return check_levels(choices, settings, *downsamplers); }};
+}
+
+}  // namespace quadtile::test

@@ -1,0 +1,136 @@
+// Fitted shadow maps: some frames of a random scene on the GPU and by the twin.
+
+#include "shadow/fitter_workspace.hpp"
+#include "shadow/spheres.hpp"
+#include "subjects.hpp"
+#include "support/variants.hpp"
+
+#include <limits>
+#include <map>
+
+namespace quadtile::test {
+
+namespace {
+
+constexpr VkExtent2D DEPTH_EXTENT{96, 54};
+
+ShadowOptions random_options(Choices& choices) {
+    ShadowOptions options;
+    options.lights = choices.number("lights", 1, 4);
+    options.map_extent = 16U << choices.number("map_extent_log2", 0, 3);
+    options.tile_extent = 64U << choices.number("tile_extent_log2", 0, 1);
+    options.atlas_extent = options.tile_extent << choices.number("atlas_extent_log2", 0, 4);
+    options.gutter = 1;
+    options.max_tiles = choices.number("max_tiles", options.lights, 1000, [&](Random& random) {
+        return random.one_in(3) ? options.lights + random.below(8) : random.below(1000);
+    });
+    Random random = choices.random("options");
+    options.atlas_fill = random.one_in(3) ? 1.0F : 0.1F + 0.9F * random.unit();
+    options.merge_ratio = random.one_in(3) ? 1.0F : 0.51F + 0.48F * random.unit();
+    options.importance_decay = random.one_in(3) ? 0.0F : 0.9F * random.unit();
+    options.resolution_scale = static_cast<float>(1U << random.below(6)) * 0.25F;
+    options.edge_scale = static_cast<float>(1U << random.below(4));
+    options.max_stretch = static_cast<float>(1U << random.below(6));
+    return options;
+}
+
+std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count) {
+    std::vector<ShadowProjection> lights;
+    while (lights.size() < count) {
+        const float a = 2.0F * random.unit() - 1.0F;
+        const float b = 2.0F * random.unit() - 1.0F;
+        lights.push_back(random.one_in(2)
+                             ? directional_shadow_projection({a, -1.0F, b}, spheres_box())
+                             : spot_shadow_projection({9 * a, 3 + 5 * random.unit(), 9 * b},
+                                                      {-a, -1.0F, -b}, 20 + 100 * random.unit(),
+                                                      0.2F, 40.0F));
+    }
+    return lights;
+}
+
+std::vector<float> random_depths(Random& random, const Pinhole& camera) {
+    std::vector<float> depths = depth_buffer(camera);
+    const std::uint32_t kind = random.below(4);
+    if (kind == 0) {  // each pixel on its own
+        for (float& depth : depths) {
+            depth = 0.2F * random.unit();
+        }
+    } else if (kind == 1) {
+        constexpr float INF = std::numeric_limits<float>::infinity();
+        const float values[] = {
+            std::numeric_limits<float>::quiet_NaN(), INF, -INF, -1.0F, 1e30F, 1e-38F, -0.0F};
+        for (std::uint32_t i = 0; i < 200; ++i) {
+            depths[random.below(static_cast<std::uint32_t>(depths.size()))] =
+                values[random.below(7)];
+        }
+    }
+    return depths;
+}
+
+struct Gpus {
+    std::map<std::size_t, Gpu> gpus;
+};
+
+std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus& gpus) {
+    // Sums without subgroups take CPU drivers long.
+    const std::uint32_t variant = choices.number("variant", 0, 1, [&](Random& random) {
+        return !settings.is_short && random.one_in(16) ? 1U : 0U;
+    });
+    const Variant& chosen = all_variants()[variant];
+    Gpu& gpu = gpus.gpus.try_emplace(variant, device_for(chosen)).first->second;
+    const ShadowOptions options = random_options(choices);
+    const bool has_mask = choices.one_in("lit_mask", 2);
+    Workspace workspace(gpu, options, DEPTH_EXTENT, has_mask ? LitMask::given : LitMask::none);
+    reference::ShadowFitter twin(options);
+    const std::uint32_t frames = choices.number("frames", 1, 8);
+    Random random = choices.random("scene");
+    std::vector<ShadowProjection> lights = random_lights(random, options.lights);
+    int place = static_cast<int>(random.below(300));
+    for (std::uint32_t i = 0; i < frames; ++i) {
+        place += random.one_in(3) ? 0 : static_cast<int>(random.below(12));
+        if (random.one_in(6)) {
+            lights = random_lights(random, options.lights);
+        }
+        const Pinhole camera = camera_of_frame(place);
+        const std::vector<float> depth = random_depths(random, camera);
+        std::vector<ShadowRectangle> rectangles;
+        for (std::uint32_t count = random.below(3); count > 0; --count) {
+            const std::uint32_t x = random.below(options.map_extent);
+            const std::uint32_t y = random.below(options.map_extent);
+            rectangles.push_back({random.below(options.lights), x, y,
+                                  x + random.below(options.map_extent - x + 1),
+                                  y + random.below(options.map_extent - y + 1)});
+        }
+        std::vector<std::uint32_t> lit;
+        if (has_mask) {
+            const std::uint32_t stripe = 1 + random.below(60);
+            for (std::uint32_t pixel = 0; pixel < depth.size(); ++pixel) {
+                std::uint32_t word = 0;
+                for (std::uint32_t light = 0; light < SHADOW_MAX_LIGHTS; ++light) {
+                    word |= shadow_lit_word(light, depth[pixel] != 0.0F,
+                                            (pixel % 97 + 7 * light) / stripe % 2 == 0);
+                }
+                lit.push_back(word);
+            }
+        }
+        const ShadowFrame frame =
+            make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights, rectangles);
+        workspace.run(frame, depth, lit);
+        const std::string wrong =
+            difference(options, workspace.result(), twin.next(frame, depth, lit));
+        if (!wrong.empty()) {
+            return "frame " + std::to_string(i) + ": other " + wrong;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Subject shadows_subject(const RandomSettings& settings) {
+    const auto gpus = std::make_shared<Gpus>();
+    return {"shadows", 0.15,
+            [=](Choices& choices) { return check_frames(choices, settings, *gpus); }};
+}
+
+}  // namespace quadtile::test

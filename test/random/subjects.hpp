@@ -1,0 +1,39 @@
+// What random cases are about: each subject makes a case from choices and compares quadtile with
+// its CPU twin.
+
+#pragma once
+
+#include "choices.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace quadtile::test {
+
+// Runs a case: one sentence on what is wrong, or empty. An exception counts as wrong, too.
+using Check = std::function<std::string(Choices&)>;
+
+// What all subjects are told.
+struct RandomSettings {
+    std::uint32_t max_texels = 1U << 22U;  // of a map or image, all layers together
+    bool is_short = false;                 // seconds, not minutes: few variants of a device
+};
+
+struct Subject {
+    std::string name;
+    double share;  // of the time, where all subjects run
+    Check check;
+};
+
+// Tile lists of all strategies, ways and variants of a device against reference::subdivide.
+[[nodiscard]] Subject tiles_subject(const RandomSettings& settings);
+// Mip levels against reference::downsample.
+[[nodiscard]] Subject mips_subject(const RandomSettings& settings);
+// Fitted shadow maps against reference::ShadowFitter.
+[[nodiscard]] Subject shadows_subject(const RandomSettings& settings);
+// Bakes of small scenes against the baker's reference tracer.
+[[nodiscard]] Subject bakes_subject(const RandomSettings& settings);
+
+}  // namespace quadtile::test

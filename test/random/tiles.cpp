@@ -1,0 +1,628 @@
+// Tile lists: each strategy and each way to ask for a list against the reference, to the bit.
+
+#include "contents.hpp"
+#include "subjects.hpp"
+#include "support/gpu.hpp"
+#include "support/variants.hpp"
+#include "support/workspace.hpp"
+
+#include <quadtile/kernel_parameters.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <span>
+
+namespace quadtile::test {
+
+namespace {
+
+// ---- Comparing --------------------------------------------------------------------------------
+
+std::string difference_in(Order order, TileList actual, const TileList& expected) {
+    if (order == Order::any) {
+        sort_canonical(actual.tiles);
+    }
+    return difference(actual, expected);
+}
+
+// ---- Thresholds -------------------------------------------------------------------------------
+
+// Exact arithmetic on the GPU and here; grows and falls from node to node.
+constexpr const char* FUNCTION = R"(
+float threshold(uint level, uvec2 position, uint layer) {
+    const uint number = (position.x * 7 + position.y * 13 + level * 5 + layer * 3) % 32;
+    return number < 3 ? (number == 0 ? uintBitsToFloat(0x7fc00000U) : 0.0)
+                      : float(number) * 0.03125 * threshold_parameter(0);
+}
+)";
+
+template <typename Value>
+NodeThresholds nodes_of(const MapShape& shape, const Value& value) {
+    NodeThresholds nodes(shape.width, shape.height, shape.layers);
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
+            for (std::uint32_t y = 0; y < level_extent(shape.height, level); ++y) {
+                for (std::uint32_t x = 0; x < level_extent(shape.width, level); ++x) {
+                    nodes.at(level, x, y, layer) = value(nodes, level, x, y, layer);
+                }
+            }
+        }
+    }
+    return nodes;
+}
+
+struct AskedThreshold {
+    Threshold threshold;
+    Threshold twin;  // for the reference
+    bool is_monotone;
+};
+
+float threshold_value(Random& random, const std::vector<float>& palette) {
+    constexpr float SPECIAL[] = {
+        0.0F, -0.0F, 1e-40F, 1.17549435e-38F, 3.4e38F, std::numeric_limits<float>::infinity()};
+    return random.one_in(10) ? SPECIAL[random.below(6)]
+                             : palette[random.below(static_cast<std::uint32_t>(palette.size()))];
+}
+
+// By level and monotone.
+Threshold level_threshold(Random& random, const MapShape& shape,
+                          const std::vector<float>& palette) {
+    const float value = threshold_value(random, palette);
+    switch (random.below(3)) {
+        case 0:
+            return Threshold::constant(value);
+        case 1:
+            return Threshold::max_resolution(value * static_cast<float>(1U << random.below(8)));
+        default: {
+            std::vector<float> values(top_level(shape.width, shape.height) + 1);
+            for (float& level : values) {
+                level = threshold_value(random, palette);
+            }
+            std::ranges::sort(values, std::greater());
+            return Threshold::per_level(values);
+        }
+    }
+}
+
+AskedThreshold random_threshold(Choices& choices, const MapShape& shape,
+                                const std::vector<float>& palette) {
+    std::vector<std::string> kinds = {"constant", "falling", "any_levels"};
+    const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
+    if (texels <= 1U << 16U) {  // by node: slow to make
+        kinds.insert(kinds.end(), {"memory", "monotone_map", "any_map"});
+    }
+    if (texels <= 1U << 12U && can_compile_glsl()) {
+        kinds.emplace_back("function");
+    }
+    const std::string kind = kinds[choices.one_of("threshold", kinds)];
+    Random random = choices.random("thresholds");
+    const auto same = [](const Threshold& threshold, bool is_monotone) {
+        return AskedThreshold{threshold, threshold, is_monotone};
+    };
+    if (kind == "constant") {
+        return same(Threshold::constant(threshold_value(random, palette)), true);
+    }
+    if (kind == "falling") {
+        return same(level_threshold(random, shape, palette), true);
+    }
+    if (kind == "any_levels") {
+        std::vector<float> values(top_level(shape.width, shape.height) + 1);
+        for (float& level : values) {
+            level = threshold_value(random, palette);
+        }
+        const Threshold threshold = Threshold::per_level(values);
+        return same(threshold,
+                    threshold.is_monotone(static_cast<std::uint32_t>(values.size()) - 1));
+    }
+    if (kind == "memory") {
+        const MapShape fragment_shape{shape.width, shape.height, shape.layers};
+        const std::vector<std::byte> fragments =
+            random_texels(choices, fragment_shape, {0.0F, 3.0F, 8.0F}, true);
+        return same(Threshold::memory(4.0F * threshold_value(random, palette),
+                                      static_cast<float>(1 + random.below(1000)),
+                                      {fragments.data(), fragment_shape}),
+                    true);
+    }
+    if (kind == "monotone_map") {
+        return same(
+            Threshold::map(nodes_of(shape,
+                                    [&](const NodeThresholds& nodes, std::uint32_t level,
+                                        std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
+                                        if (level == 0) {
+                                            return threshold_value(random, palette);
+                                        }
+                                        float least = std::numeric_limits<float>::infinity();
+                                        for (std::uint32_t child = 0; child < 4; ++child) {
+                                            const std::uint32_t child_x = 2 * x + child % 2;
+                                            const std::uint32_t child_y = 2 * y + child / 2;
+                                            if (child_x < level_extent(shape.width, level - 1) &&
+                                                child_y < level_extent(shape.height, level - 1)) {
+                                                least = std::min(least, nodes.at(level - 1, child_x,
+                                                                                 child_y, layer));
+                                            }
+                                        }
+                                        return random.one_in(4) ? least * 0.5F : least;
+                                    })),
+            true);
+    }
+    if (kind == "any_map") {
+        const Threshold threshold = Threshold::map(
+            nodes_of(shape, [&](auto&&...) { return threshold_value(random, palette); }));
+        return same(threshold, threshold.is_monotone(top_level(shape.width, shape.height)));
+    }
+    const float scale = palette[1] + 0.5F;
+    return {Threshold::function(ThresholdFunction::from_glsl(FUNCTION), {scale}),
+            Threshold::map(nodes_of(shape,
+                                    [&](const NodeThresholds& /*nodes*/, std::uint32_t level,
+                                        std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
+                                        const std::uint32_t number =
+                                            (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
+                                        return number == 0 ? std::numeric_limits<float>::infinity()
+                                               : number < 3
+                                                   ? 0.0F
+                                                   : static_cast<float>(number) * 0.03125F * scale;
+                                    })),
+            false};
+}
+
+// ---- Ways to ask for a list -------------------------------------------------------------------
+
+// What is kept of a variant of the device from case to case.
+struct Engine {
+    explicit Engine(const Device& device) : gpu(device), pyramid(device) {}
+
+    const Subdivider& subdivider(Strategy strategy, std::uint32_t subtree_levels) {
+        const auto key = std::pair(strategy, subtree_levels);
+        const auto found = subdividers.find(key);
+        return found != subdividers.end()
+                   ? found->second
+                   : subdividers
+                         .emplace(key, Subdivider(gpu.device(), {.strategy = strategy,
+                                                                 .subtree_levels = subtree_levels}))
+                         .first->second;
+    }
+
+    Gpu gpu;
+    Pyramid pyramid;
+    std::map<std::pair<Strategy, std::uint32_t>, Subdivider> subdividers;
+    std::unique_ptr<Service> service;
+};
+
+struct Case {
+    MapShape shape;
+    std::vector<std::byte> texels;
+    std::vector<float> palette;
+    std::uint64_t number_of_texels;
+
+    [[nodiscard]] MapView view() const { return {texels.data(), shape}; }
+};
+
+std::string name_of(Strategy strategy) {
+    constexpr const char* NAMES[] = {"automatic", "reference", "per_level", "subtree", "fused"};
+    return NAMES[static_cast<int>(strategy)];
+}
+
+// Few different ones: for each a Tiler keeps its buffers.
+std::uint32_t random_subtree_levels(Choices& choices) {
+    constexpr std::uint32_t LEVELS[] = {6, 1, 2, 5, 8};
+    return LEVELS[choices.one_of("subtree_levels", {"6", "1", "2", "5", "8"})];
+}
+
+// A budget between one tile and more than there are, or none.
+std::optional<std::uint64_t> random_budget(Choices& choices, const AskedThreshold& asked,
+                                           std::size_t tiles) {
+    if (!asked.is_monotone || !choices.one_in("with_budget", 3)) {
+        return std::nullopt;
+    }
+    return choices.number("budget", 1, static_cast<std::uint32_t>(tiles) + 1, [&](Random& random) {
+        return 1 + static_cast<std::uint32_t>(random.unit() * random.unit() *
+                                              static_cast<float>(tiles + 1));
+    });
+}
+
+// Through Tilers, by all strategies that take the threshold.
+std::string check_tilers(Choices& choices, const Variant& variant, const Case& test,
+                         const AskedThreshold& asked, const TileList& expected) {
+    const std::optional<std::uint64_t> budget =
+        random_budget(choices, asked, expected.tiles.size());
+    const Order order = choices.one_in("any_order", 2) ? Order::any : Order::canonical;
+    const std::uint32_t subtree_levels = random_subtree_levels(choices);
+    TileList wanted = expected;
+    if (budget) {
+        try {
+            wanted = reference::subdivide(test.view(), asked.twin, {budget});
+        } catch (const Error& error) {
+            try {
+                (void)tiler_for(variant, Strategy::fused)
+                    .subdivide(test.view(), asked.threshold, order, budget);
+                return "fused keeps a budget that the reference cannot keep";
+            } catch (const Error& same) {
+                return same.code() == error.code() ? "" : std::string("by fused: ") + same.what();
+            }
+        }
+    }
+    std::vector<Strategy> strategies{Strategy::automatic};
+    if (!budget) {
+        strategies.insert(strategies.end(), {Strategy::per_level, Strategy::subtree});
+    }
+    if (asked.is_monotone) {
+        strategies.push_back(Strategy::fused);
+    }
+    for (const Strategy strategy : strategies) {
+        Tiler& tiler =
+            tiler_for(variant, strategy, strategy == Strategy::subtree ? subtree_levels : 6);
+        const std::string wrong = difference_in(
+            order, tiler.subdivide(test.view(), asked.threshold, order, budget), wanted);
+        if (!wrong.empty()) {
+            return "by " + name_of(strategy) + ": " + wrong;
+        }
+    }
+    return {};
+}
+
+// The header of a list of `required` tiles in a buffer for `capacity`.
+std::string wrong_header(const TileListHeader& header, std::uint64_t required,
+                         std::uint64_t capacity) {
+    const std::uint64_t written = std::min(required, capacity);
+    const std::uint32_t flags = required > capacity ? TILE_LIST_OVERFLOW : 0;
+    if (header.required != required || header.written != written || header.flags != flags ||
+        header.draw_instance_count != written ||
+        std::uint64_t{header.dispatch_x} * header.dispatch_y < written) {
+        return "the header says required " + std::to_string(header.required) + " of " +
+               std::to_string(required) + ", written " + std::to_string(header.written) + " of " +
+               std::to_string(written) + ", flags " + std::to_string(header.flags) + " for " +
+               std::to_string(flags) + ", instances " + std::to_string(header.draw_instance_count) +
+               ", dispatch " + std::to_string(header.dispatch_x) + " x " +
+               std::to_string(header.dispatch_y);
+    }
+    return {};
+}
+
+// What is written of a list is right where it is as long as its buffer; else it is a part.
+std::string wrong_tiles(std::vector<Tile> tiles, std::span<const Tile> expected, Order order) {
+    if (order == Order::canonical) {
+        return difference(tiles, expected.first(std::min(tiles.size(), expected.size())));
+    }
+    sort_canonical(tiles);
+    if (tiles.size() == expected.size()) {
+        return difference(tiles, expected);
+    }
+    std::size_t next = 0;
+    for (const Tile& tile : tiles) {
+        while (next < expected.size() && std::memcmp(&tile, &expected[next], sizeof(Tile)) != 0) {
+            ++next;
+        }
+        if (next++ == expected.size()) {
+            return text_of(tile) + " is no tile of the list, or is there twice";
+        }
+    }
+    return {};
+}
+
+// Recorded twice into buffers that may be too small for the list; then the counters are at rest.
+std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
+                           const AskedThreshold& asked, const TileList& expected) {
+    std::vector<Strategy> strategies{Strategy::per_level, Strategy::subtree};
+    std::vector<std::string> labels{"per_level", "subtree"};
+    if (asked.is_monotone) {
+        strategies.push_back(Strategy::fused);
+        labels.emplace_back("fused");
+    }
+    const Strategy strategy = strategies[choices.one_of("strategy", labels)];
+    const bool is_fused = strategy == Strategy::fused;
+    const std::uint32_t subtree_levels =
+        strategy == Strategy::subtree ? random_subtree_levels(choices) : 6;
+    const auto tiles = static_cast<std::uint32_t>(expected.tiles.size());
+    const std::uint32_t capacity = choices.number("capacity", 1, tiles + 1, [&](Random& random) {
+        return random.one_in(2) ? tiles + random.below(2) : 1 + random.below(tiles);
+    });
+    const Order order = is_fused && choices.one_in("canonical", 2) ? Order::canonical : Order::any;
+    Gpu& gpu = engine.gpu;
+    const Subdivider& subdivider = engine.subdivider(strategy, subtree_levels);
+    const PyramidWorkspace pyramid(gpu, engine.pyramid, test.view());
+    const Subdivider::Requirements needed = subdivider.requirements(test.shape, capacity);
+    const Buffer scratch = gpu.make_buffer(needed.scratch_size_bytes, needed.usage);
+    gpu.fill(scratch, 0);
+    constexpr std::uint32_t GUARD_TILES = 4;  // behind the list: must stay as they are
+    const Buffer list =
+        gpu.make_buffer(needed.tile_list_size_bytes + GUARD_TILES * sizeof(Tile), needed.usage);
+    gpu.fill(list, 0xabcdabcdU);
+    Subdivider::Resources resources{.map = pyramid.map.map_image(),
+                                    .pyramid = pyramid.levels.range(),
+                                    .scratch = scratch.range(),
+                                    .tile_list = list.range(),
+                                    .tile_capacity = capacity};
+    std::optional<Buffer> node_thresholds;
+    if (asked.threshold.needs_threshold_map()) {
+        const std::vector<float> contents = threshold_map_contents(asked.threshold, test.shape);
+        node_thresholds =
+            gpu.make_buffer(contents.size() * sizeof(float), needed.usage, Memory::host_visible);
+        std::memcpy(node_thresholds->mapped(), contents.data(), contents.size() * sizeof(float));
+        resources.node_thresholds = node_thresholds->range();
+    }
+    const Subdivider::Binding binding = subdivider.bind(test.shape, resources);
+    for (int run = 0; run < 2; ++run) {
+        gpu.run([&](VkCommandBuffer commands) {
+            engine.pyramid.record(commands, pyramid.binding);
+            gpu.compute_barrier(commands);
+            subdivider.record(commands, binding, asked.threshold, order);
+        });
+        const std::string where = "by " + name_of(strategy) + ", run " + std::to_string(run) + ": ";
+        const auto header = gpu.read<TileListHeader>(list, 0, 1).front();
+        std::string wrong = wrong_header(header, tiles, capacity);
+        if (wrong.empty()) {
+            wrong = wrong_tiles(gpu.read<Tile>(list, sizeof(TileListHeader), header.written),
+                                expected.tiles, order);
+        }
+        if (!wrong.empty()) {
+            return where + wrong;
+        }
+        const auto guard = gpu.read<std::uint32_t>(
+            list, sizeof(TileListHeader) + std::uint64_t{capacity} * sizeof(Tile),
+            GUARD_TILES * sizeof(Tile) / 4);
+        if (std::ranges::any_of(guard, [](std::uint32_t word) { return word != 0xabcdabcdU; })) {
+            return where + "something was written behind the list";
+        }
+    }
+    const auto resting = [&](const Buffer& state, std::uint32_t layer_words,
+                             std::uint32_t node_words, std::uint32_t first) {
+        std::vector<std::uint32_t> words =
+            gpu.read<std::uint32_t>(state, 0, state.size_bytes() / 4);
+        words.erase(words.begin(), words.begin() + first);
+        return counter_not_at_rest(words, test.shape, layer_words, node_words);
+    };
+    const std::string counter = is_fused ? resting(scratch, LAYER_WORDS, FUSED_NODE_WORDS,
+                                                   Subdivider::nan_texels_offset_bytes / 4)
+                                         : resting(pyramid.state, 1, 1, 0);
+    return counter.empty() ? "" : "by " + name_of(strategy) + ": not back at 0: " + counter;
+}
+
+// Lists of a map that changes, brought up to date in rectangles.
+std::string check_updated(Choices& choices, Engine& engine, Case& test,
+                          const Threshold& threshold) {
+    Gpu& gpu = engine.gpu;
+    const Subdivider& subdivider = engine.subdivider(Strategy::fused, 6);
+    const auto capacity = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(test.number_of_texels, gpu.device().info().max_tiles));
+    const Subdivider::Requirements needed = subdivider.requirements(test.shape, capacity);
+    const Image map = gpu.upload(test.view());
+    const Buffer scratch = gpu.make_buffer(needed.scratch_size_bytes, needed.usage);
+    gpu.fill(scratch, 0);
+    const Buffer list = gpu.make_buffer(needed.tile_list_size_bytes, needed.usage);
+    Subdivider::Resources resources{.map = map.map_image(),
+                                    .scratch = scratch.range(),
+                                    .tile_list = list.range(),
+                                    .tile_capacity = capacity};
+    std::optional<Buffer> node_thresholds;
+    if (threshold.needs_threshold_map()) {
+        const std::vector<float> contents = threshold_map_contents(threshold, test.shape);
+        node_thresholds =
+            gpu.make_buffer(contents.size() * sizeof(float), needed.usage, Memory::host_visible);
+        std::memcpy(node_thresholds->mapped(), contents.data(), contents.size() * sizeof(float));
+        resources.node_thresholds = node_thresholds->range();
+    }
+    const Subdivider::Binding binding = subdivider.bind(test.shape, resources);
+    gpu.run([&](VkCommandBuffer commands) {
+        subdivider.record(commands, binding, threshold, Order::canonical);
+    });
+    const std::uint32_t rounds = choices.number("rounds", 1, 3);
+    const std::uint32_t most = choices.number("rectangles", 0, 4);
+    const MapShape& shape = test.shape;
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+        Random random = choices.random("round " + std::to_string(round));
+        std::vector<DirtyRectangle> rectangles;
+        for (std::uint32_t i = 0; i < most; ++i) {
+            DirtyRectangle rectangle{};
+            rectangle.x = random.below(shape.width);
+            rectangle.y = random.below(shape.height);
+            const std::uint32_t longest = random.one_in(2) ? 3 : 200;
+            rectangle.width = 1 + random.below(std::min(shape.width - rectangle.x, longest));
+            rectangle.height = 1 + random.below(std::min(shape.height - rectangle.y, longest));
+            rectangle.layer = random.below(shape.layers);
+            rectangles.push_back(rectangle);
+            change_texels(random, shape, test.palette, test.texels, rectangle.layer, rectangle.x,
+                          rectangle.y, rectangle.width, rectangle.height);
+        }
+        gpu.upload(map, test.texels.data());
+        gpu.run([&](VkCommandBuffer commands) {
+            subdivider.record_update(commands, binding, threshold, rectangles);
+        });
+        const TileList expected = reference::subdivide(test.view(), threshold);
+        const auto header = gpu.read<TileListHeader>(list, 0, 1).front();
+        std::string wrong = wrong_header(header, expected.tiles.size(), capacity);
+        if (wrong.empty()) {
+            wrong = difference(gpu.read<Tile>(list, sizeof(TileListHeader), header.written),
+                               expected.tiles);
+        }
+        const auto nan =
+            gpu.read<std::uint32_t>(scratch, Subdivider::nan_texels_offset_bytes, shape.layers);
+        const auto nan_texels = std::accumulate(nan.begin(), nan.end(), std::uint64_t{0});
+        if (wrong.empty() && nan_texels != expected.nan_texels) {
+            wrong = std::to_string(nan_texels) + " NaN texels instead of " +
+                    std::to_string(expected.nan_texels);
+        }
+        if (!wrong.empty()) {
+            return "after update " + std::to_string(round) + ": " + wrong;
+        }
+    }
+    return {};
+}
+
+// Layers with thresholds and lists of their own.
+std::string check_batch(Choices& choices, Engine& engine, const Variant& variant,
+                        const Case& test) {
+    const MapShape one{test.shape.width, test.shape.height, 1, test.shape.format};
+    Random random = choices.random("layer thresholds");
+    std::vector<Threshold> thresholds;
+    for (std::uint32_t layer = 0; layer < test.shape.layers; ++layer) {
+        thresholds.push_back(level_threshold(random, one, test.palette));
+    }
+    const TileList expected = reference::subdivide(test.view(), thresholds);
+    for (const Strategy strategy : {Strategy::automatic, Strategy::per_level}) {
+        const std::string wrong =
+            difference(tiler_for(variant, strategy).subdivide(test.view(), thresholds), expected);
+        if (!wrong.empty()) {
+            return "layers by a Tiler with " + name_of(strategy) + ": " + wrong;
+        }
+    }
+
+    Gpu& gpu = engine.gpu;
+    const Subdivider& subdivider = engine.subdivider(Strategy::fused, 6);
+    const std::uint32_t layers = test.shape.layers;
+    const std::uint32_t part =
+        choices.number("part_capacity", 1, static_cast<std::uint32_t>(expected.tiles.size()) + 1);
+    const std::uint64_t capacity =
+        std::min<std::uint64_t>(std::uint64_t{part} * layers, gpu.device().info().max_tiles);
+    const Subdivider::Requirements needed = subdivider.requirements(test.shape, capacity);
+    const Image map = gpu.upload(test.view());
+    const Buffer scratch = gpu.make_buffer(needed.scratch_size_bytes, needed.usage);
+    gpu.fill(scratch, 0);
+    const Buffer list = gpu.make_buffer(needed.tile_list_size_bytes, needed.usage);
+    const Buffer headers = gpu.make_buffer(needed.layer_headers_size_bytes, needed.usage);
+    const Buffer levels =
+        gpu.make_buffer(needed.layer_thresholds_size_bytes, needed.usage, Memory::host_visible);
+    const std::vector<float> words = Subdivider::layer_thresholds(test.shape, thresholds);
+    std::memcpy(levels.mapped(), words.data(), words.size() * sizeof(float));
+    const Subdivider::Binding binding =
+        subdivider.bind(test.shape, {.map = map.map_image(),
+                                     .scratch = scratch.range(),
+                                     .tile_list = list.range(),
+                                     .tile_capacity = capacity,
+                                     .layer_thresholds = levels.range(),
+                                     .layer_headers = headers.range()});
+    for (const Order order : {Order::any, Order::canonical}) {
+        gpu.run([&](VkCommandBuffer commands) { subdivider.record(commands, binding, order); });
+        const auto found = gpu.read<TileListHeader>(headers, 0, layers);
+        std::uint64_t before = 0;
+        auto first = expected.tiles.begin();
+        for (std::uint32_t layer = 0; layer < layers; ++layer) {
+            const auto end = std::find_if(first, expected.tiles.end(),
+                                          [&](const Tile& tile) { return tile.layer() != layer; });
+            const std::span<const Tile> tiles(first, end);
+            const std::uint64_t room = order == Order::any
+                                           ? capacity / layers
+                                           : capacity - std::min<std::uint64_t>(before, capacity);
+            std::string wrong = wrong_header(found[layer], tiles.size(), room);
+            if (wrong.empty()) {
+                wrong = wrong_tiles(
+                    gpu.read<Tile>(list,
+                                   sizeof(TileListHeader) +
+                                       VkDeviceSize{found[layer].first_tile} * sizeof(Tile),
+                                   found[layer].written),
+                    tiles, order);
+            }
+            if (!wrong.empty()) {
+                return "layer " + std::to_string(layer) + " of a batch in " +
+                       (order == Order::any ? "any" : "canonical") + " order: " + wrong;
+            }
+            before += tiles.size();
+            first = end;
+        }
+        const auto whole = gpu.read<TileListHeader>(list, 0, 1).front();
+        if (whole.required != expected.tiles.size()) {
+            return "a batch's header says " + std::to_string(whole.required) +
+                   " tiles instead of " + std::to_string(expected.tiles.size());
+        }
+    }
+    return {};
+}
+
+// Each layer as a request of its own, all at once.
+std::string check_service(Choices& choices, Engine& engine, const Case& test) {
+    if (!engine.service) {
+        engine.service = std::make_unique<Service>(engine.gpu.device());
+    }
+    const MapShape one{test.shape.width, test.shape.height, 1, test.shape.format};
+    const std::size_t layer_size = test.texels.size() / test.shape.layers;
+    Random random = choices.random("requests");
+    std::vector<Threshold> thresholds;
+    std::vector<Order> orders;
+    std::vector<Ticket> tickets;
+    for (std::uint32_t layer = 0; layer < test.shape.layers; ++layer) {
+        thresholds.push_back(level_threshold(random, one, test.palette));
+        orders.push_back(random.one_in(2) ? Order::any : Order::canonical);
+        tickets.push_back(
+            engine.service->submit({.map = {test.texels.data() + layer * layer_size, one},
+                                    .threshold = thresholds.back(),
+                                    .order = orders.back(),
+                                    .priority = static_cast<int>(random.below(3))}));
+    }
+    std::string wrong;
+    for (std::uint32_t layer = 0; layer < test.shape.layers; ++layer) {
+        const TileList list = tickets[layer].result.get();  // all, before the texels go
+        if (wrong.empty()) {
+            wrong =
+                difference_in(orders[layer], list,
+                              reference::subdivide({test.texels.data() + layer * layer_size, one},
+                                                   thresholds[layer]));
+            if (!wrong.empty()) {
+                wrong = "request " + std::to_string(layer) + ": " + wrong;
+            }
+        }
+    }
+    return wrong;
+}
+
+std::string check_tiles(Choices& choices, const RandomSettings& settings,
+                        std::map<std::string, Engine>& engines) {
+    // Drivers compile pipelines for each variant, which takes as long as thousands of cases.
+    const auto variants = static_cast<std::uint32_t>(all_variants().size());
+    const Variant& variant =
+        all_variants()[choices.number("variant", 0, variants - 1, [&](Random& random) {
+            return settings.is_short || !random.one_in(4) ? 0 : random.below(variants);
+        })];
+    const Device& device = device_for(variant);
+    const bool has_short_chunks = variant.limits.max_storage_buffer_range_bytes != 0;
+
+    Case test;
+    test.shape = random_shape(choices, {.max_extent = device.info().max_map_extent,
+                                        .max_layers = std::min(device.info().max_layers, 300U),
+                                        .max_texels = has_short_chunks ? 1U << 12U
+                                                      : variant.name != all_variants().front().name
+                                                          ? std::min(settings.max_texels, 1U << 18U)
+                                                          : settings.max_texels});
+    constexpr TexelFormat FORMATS[] = {TexelFormat::r32_float, TexelFormat::r8_unorm,
+                                       TexelFormat::r16_unorm, TexelFormat::r16_float,
+                                       TexelFormat::d32_float, TexelFormat::d16_unorm};
+    test.shape.format = FORMATS[choices.one_of(
+        "format", {"r32_float", "r8_unorm", "r16_unorm", "r16_float", "d32_float", "d16_unorm"})];
+    test.palette = random_palette(choices);
+    test.texels = random_texels(choices, test.shape, test.palette);
+    test.number_of_texels = std::uint64_t{test.shape.width} * test.shape.height * test.shape.layers;
+
+    auto found = engines.find(variant.name);
+    if (found == engines.end()) {
+        found = engines.try_emplace(variant.name, device).first;
+    }
+    Engine& engine = found->second;
+    const std::vector<std::string> ways{"tilers", "recorded", "updated", "batch", "service"};
+    const std::string way = ways[choices.one_of("way", ways)];
+    if (way == "batch") {
+        return check_batch(choices, engine, variant, test);
+    }
+    if (way == "service") {
+        return check_service(choices, engine, test);
+    }
+    const AskedThreshold asked = random_threshold(choices, test.shape, test.palette);
+    if (way == "updated" && asked.is_monotone) {
+        return check_updated(choices, engine, test, asked.threshold);
+    }
+    const TileList expected = reference::subdivide(test.view(), asked.twin);
+    if (way == "recorded" && asked.threshold.user_function() == nullptr) {
+        return check_recorded(choices, engine, test, asked, expected);
+    }
+    return check_tilers(choices, variant, test, asked, expected);
+}
+
+}  // namespace
+
+Subject tiles_subject(const RandomSettings& settings) {
+    const auto engines = std::make_shared<std::map<std::string, Engine>>();
+    return {"tiles", 0.5,
+            [=](Choices& choices) { return check_tiles(choices, settings, *engines); }};
+}
+
+}  // namespace quadtile::test

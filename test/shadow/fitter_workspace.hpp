@@ -1,0 +1,196 @@
+// A ShadowFitter on the GPU with what it asks its caller for, and its results beside its twin's.
+
+#pragma once
+
+#include "support/gpu.hpp"
+
+#include <quadtile/shadow.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace quadtile::test {
+
+enum class LitMask { none, given };
+
+// What a ShadowFitter asks its caller for.
+class Workspace {
+ public:
+    Workspace(Gpu& gpu, const ShadowOptions& options, VkExtent2D depth_extent,
+              LitMask lit_mask = LitMask::none)
+        : gpu_(gpu),
+          fitter_(gpu.device(), options),
+          needed_(fitter_.requirements()),
+          memory_(gpu.make_buffer(needed_.memory_size_bytes, needed_.usage)),
+          importance_(gpu.make_image(needed_.importance)),
+          page_table_(gpu.make_image(needed_.page_table)),
+          depth_(gpu.make_image(MapShape{depth_extent.width, depth_extent.height})),
+          depth_view_(make_view(depth_, VK_FORMAT_R32_SFLOAT)),
+          lit_(gpu.make_image(lit_info(depth_extent))),
+          lit_view_(make_view(lit_, VK_FORMAT_R32_UINT)),
+          binding_(
+              fitter_.bind({.memory = memory_.range(),
+                            .importance = importance_.handle(),
+                            .page_table = page_table_.handle(),
+                            .depth = depth_view_.get(),
+                            .lit = lit_mask == LitMask::given ? lit_view_.get() : VkImageView{},
+                            .lit_layout = VK_IMAGE_LAYOUT_GENERAL})) {
+        gpu_.fill(memory_, 0);
+        const std::vector<float> zeros(std::size_t{options.map_extent} * options.map_extent *
+                                       options.lights);
+        gpu_.upload(importance_, zeros.data());
+    }
+
+    [[nodiscard]] const ShadowFitter& fitter() const { return fitter_; }
+    [[nodiscard]] const ShadowFitter::Binding& binding() const { return binding_; }
+    [[nodiscard]] const ShadowFitter::Requirements& needed() const { return needed_; }
+
+    void run(const ShadowFrame& frame, const std::vector<float>& depth,
+             const std::vector<std::uint32_t>& lit = {}) {
+        gpu_.upload(depth_, depth.data());
+        if (!lit.empty()) {
+            gpu_.upload(lit_, lit.data());
+        }
+        gpu_.run([&](VkCommandBuffer commands) { fitter_.record(commands, binding_, frame); });
+    }
+
+    [[nodiscard]] ShadowHeader header() {
+        return read<ShadowHeader>(needed_.header_offset_bytes, 1)[0];
+    }
+
+    // All of the last frame, as the twin gives it.
+    [[nodiscard]] reference::ShadowFitter::Result result() {
+        reference::ShadowFitter::Result result;
+        result.header = header();
+        result.tiles = read<ShadowTile>(needed_.tiles_offset_bytes, result.header.tiles);
+        result.kept = read<std::uint32_t>(needed_.kept_offset_bytes, result.header.kept);
+        result.added = read<std::uint32_t>(needed_.added_offset_bytes, result.header.added);
+        result.removed = read<ShadowTile>(needed_.removed_offset_bytes, result.header.removed);
+        result.render =
+            read<std::uint32_t>(needed_.render_offset_bytes, result.header.render_count);
+        result.importance = texels<float>(importance_);  // as the next frame begins with it
+        result.page_table = texels<std::uint32_t>(page_table_);
+        result.tile_list = read<Tile>(needed_.tile_list_offset_bytes + sizeof(TileListHeader),
+                                      result.header.tiles);
+        return result;
+    }
+
+    // What culling leaves, by object, ascending.
+    [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(
+        const std::vector<ShadowObject>& objects, std::uint32_t instance_capacity) {
+        const auto count = static_cast<std::uint32_t>(objects.size());
+        const Buffer boxes =
+            gpu_.make_buffer(objects.size() * sizeof(ShadowObject),
+                             VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, Memory::host_visible);
+        std::memcpy(boxes.mapped(), objects.data(), objects.size() * sizeof(ShadowObject));
+        const Buffer draws = gpu_.make_buffer(objects.size() * sizeof(VkDrawIndexedIndirectCommand),
+                                              VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+        const Buffer instances = gpu_.make_buffer(instance_capacity * sizeof(std::uint32_t),
+                                                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+        const auto bound = fitter_.bind_objects(binding_, {.objects = boxes.range(),
+                                                           .object_count = count,
+                                                           .draws = draws.range(),
+                                                           .instances = instances.range(),
+                                                           .instance_capacity = instance_capacity});
+        gpu_.run([&](VkCommandBuffer commands) { fitter_.record_cull(commands, bound); });
+        const auto commands = gpu_.read<VkDrawIndexedIndirectCommand>(draws, 0, objects.size());
+        const auto tiles = gpu_.read<std::uint32_t>(instances, 0, instance_capacity);
+        std::vector<std::vector<std::uint32_t>> drawn;
+        for (std::size_t i = 0; i < objects.size(); ++i) {
+            if (commands[i].indexCount != objects[i].index_count ||
+                commands[i].firstIndex != objects[i].first_index ||
+                commands[i].vertexOffset != objects[i].vertex_offset) {
+                throw std::runtime_error("the draw of object " + std::to_string(i) +
+                                         " is of other indices");
+            }
+            const auto first = tiles.begin() + commands[i].firstInstance;
+            drawn.emplace_back(first, first + commands[i].instanceCount);
+            std::ranges::sort(drawn.back());
+        }
+        return drawn;
+    }
+
+ private:
+    [[nodiscard]] VkImageCreateInfo lit_info(VkExtent2D extent) const {
+        VkImageCreateInfo info = needed_.page_table;  // of the same format
+        info.extent = {extent.width, extent.height, 1};
+        info.arrayLayers = 1;
+        return info;
+    }
+
+    Owned<VkImageView> make_view(const Image& image, VkFormat format) {
+        const VkImageViewCreateInfo info{
+            .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+            .image = image.handle(),
+            .viewType = VK_IMAGE_VIEW_TYPE_2D,
+            .format = format,
+            .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+        VkImageView view = VK_NULL_HANDLE;
+        if (gpu_.vk().CreateImageView(gpu_.device().handle(), &info, nullptr, &view) !=
+            VK_SUCCESS) {
+            throw std::runtime_error("vkCreateImageView failed");
+        }
+        return {gpu_.device().handle(), view, gpu_.vk().DestroyImageView};
+    }
+
+    template <typename T>
+    std::vector<T> read(VkDeviceSize offset_bytes, std::size_t count) {
+        return count == 0 ? std::vector<T>() : gpu_.read<T>(memory_, offset_bytes, count);
+    }
+
+    template <typename T>
+    std::vector<T> texels(const Image& image) {
+        const std::vector<std::byte> bytes = gpu_.download(image, 0);
+        std::vector<T> values(bytes.size() / sizeof(T));
+        std::memcpy(values.data(), bytes.data(), bytes.size());
+        return values;
+    }
+
+    Gpu& gpu_;
+    ShadowFitter fitter_;
+    ShadowFitter::Requirements needed_;
+    Buffer memory_;
+    Image importance_;
+    Image page_table_;
+    Image depth_;
+    Owned<VkImageView> depth_view_;
+    Image lit_;
+    Owned<VkImageView> lit_view_;
+    ShadowFitter::Binding binding_;
+};
+
+// Names what differs from the twin's result, to the bit; empty where nothing does.
+inline std::string difference(const ShadowOptions& options,
+                              const reference::ShadowFitter::Result& gpu,
+                              const reference::ShadowFitter::Result& twin) {
+    const auto same = [](const auto& a, const auto& b) {
+        return a.size() == b.size() &&
+               (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0);
+    };
+    const ShadowParameters parameters = shadow_parameters(options);
+    std::vector<float> faded;
+    for (const float importance : twin.importance) {
+        faded.push_back(shadow_faded(parameters, importance));
+    }
+    std::string differing;
+    const auto check = [&](bool is_same, const char* what) {
+        differing += is_same ? "" : (differing.empty() ? "" : ", ") + std::string(what);
+    };
+    check(same(gpu.importance, faded), "importance");
+    check(gpu.header.factor_index == twin.header.factor_index, "factor");
+    check(gpu.header.tiles == twin.header.tiles, "number of tiles");
+    check(std::memcmp(&gpu.header, &twin.header, sizeof(ShadowHeader)) == 0, "header");
+    check(same(gpu.tile_list, twin.tile_list), "tile list");
+    check(same(gpu.tiles, twin.tiles), "tiles");
+    check(same(gpu.kept, twin.kept), "kept");
+    check(same(gpu.added, twin.added), "added");
+    check(same(gpu.removed, twin.removed), "removed");
+    check(same(gpu.render, twin.render), "render");
+    check(same(gpu.page_table, twin.page_table), "page table");
+    return differing;
+}
+
+}  // namespace quadtile::test

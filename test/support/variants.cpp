@@ -1,0 +1,138 @@
+#include "support/variants.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+namespace quadtile::test {
+
+namespace {
+
+std::mutex messages_mutex;
+std::vector<std::string> messages;
+
+std::map<std::string, Device>& devices() {
+    static std::map<std::string, Device> instance;
+    return instance;
+}
+
+using TilerKey = std::tuple<std::string, Strategy, std::uint32_t>;
+
+std::map<TilerKey, Tiler>& tilers() {
+    static std::map<TilerKey, Tiler> instance;
+    return instance;
+}
+
+DeviceOptions options_for(const Variant& variant) {
+    DeviceOptions options;
+    const char* const validation = std::getenv("QUADTILE_VALIDATION");
+    options.validation =
+        Device::validation_available() && (validation == nullptr || std::string(validation) != "0");
+    options.disabled = variant.disabled;
+    options.limits = variant.limits;
+    options.log = [](Severity severity, std::string_view message) {
+        if (severity == Severity::info) {
+            return;
+        }
+        const std::lock_guard lock(messages_mutex);
+        messages.emplace_back(message);
+    };
+    return options;
+}
+
+}  // namespace
+
+void release_devices() {
+    tilers().clear();
+    devices().clear();
+}
+
+const std::vector<Variant>& all_variants() {
+    static const std::vector<Variant> variants{
+        {"as the device is", {}, {}},
+        {"without subgroup operations", {.subgroup_operations = true}, {}},
+        {"without MAX samplers", {.sampler_minmax = true}, {}},
+        {"without storage images of all formats", {.storage_image_formats = true}, {}},
+        {"without dynamic indexing", {.storage_image_dynamic_indexing = true}, {}},
+        {"7 workgroups in a dimension", {}, {.max_workgroup_count = 7}},
+        // Tile lists of up to 4 x 4096 tiles, pyramids of up to 4 x 32768 floats, and no more.
+        {"short chunks", {}, {.max_storage_buffer_range_bytes = 128 * 1024}},
+    };
+    return variants;
+}
+
+const Variant& variant_named(const std::string& name) {
+    for (const Variant& variant : all_variants()) {
+        if (variant.name == name) {
+            return variant;
+        }
+    }
+    throw std::invalid_argument("there is no variant " + name);
+}
+
+const Device& device_for(const Variant& variant) {
+    const auto found = devices().find(variant.name);
+    if (found != devices().end()) {
+        return found->second;
+    }
+    return devices().emplace(variant.name, Device::create(options_for(variant))).first->second;
+}
+
+Tiler& tiler_for(const Variant& variant, Strategy strategy, std::uint32_t subtree_levels) {
+    const TilerKey key{variant.name, strategy, subtree_levels};
+    const auto found = tilers().find(key);
+    if (found != tilers().end()) {
+        return found->second;
+    }
+    return tilers()
+        .emplace(key, Tiler(device_for(variant),
+                            {.strategy = strategy, .subtree_levels = subtree_levels}))
+        .first->second;
+}
+
+std::vector<std::string> take_validation_messages() {
+    const std::lock_guard lock(messages_mutex);
+    return std::exchange(messages, {});
+}
+
+std::string text_of(const Tile& tile) {
+    std::ostringstream text;
+    text << "(level " << tile.level() << ", x " << tile.x() << ", y " << tile.y() << ", layer "
+         << tile.layer() << ", flags " << tile.flags() << ", importance " << tile.importance
+         << ", threshold " << tile.threshold << ")";
+    return text.str();
+}
+
+std::string difference(std::span<const Tile> actual, std::span<const Tile> expected) {
+    if (actual.size() != expected.size()) {
+        return std::to_string(actual.size()) + " tiles instead of " +
+               std::to_string(expected.size());
+    }
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (std::memcmp(&actual[i], &expected[i], sizeof(Tile)) != 0) {
+            return "tile " + std::to_string(i) + " is " + text_of(actual[i]) + " instead of " +
+                   text_of(expected[i]);
+        }
+    }
+    return {};
+}
+
+std::string difference(const TileList& actual, const TileList& expected) {
+    std::string text = difference(actual.tiles, expected.tiles);
+    if (text.empty() && actual.nan_texels != expected.nan_texels) {
+        text = std::to_string(actual.nan_texels) + " NaN texels instead of " +
+               std::to_string(expected.nan_texels);
+    }
+    if (text.empty() && actual.threshold_factor != expected.threshold_factor) {
+        text = "a factor of " + std::to_string(actual.threshold_factor) + " instead of " +
+               std::to_string(expected.threshold_factor);
+    }
+    return text;
+}
+
+}  // namespace quadtile::test

@@ -1,0 +1,49 @@
+// Devices with one thing less than they have, with validation on (the environment variable
+// QUADTILE_VALIDATION=0 turns it off), Tilers that are kept, and how lists differ.
+
+#pragma once
+
+#include <quadtile/quadtile.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quadtile::test {
+
+// A way for the kernels to run: everything the device has, or one thing less.
+struct Variant {
+    std::string name;
+    Features disabled;
+    LimitOverrides limits;
+};
+
+// "as the device is", each optional feature off, and limits lowered so far that small maps reach
+// the code that large ones need.
+[[nodiscard]] const std::vector<Variant>& all_variants();
+
+[[nodiscard]] const Variant& variant_named(const std::string& name);
+
+// The device of a variant, made once.
+[[nodiscard]] const Device& device_for(const Variant& variant = all_variants().front());
+
+// A Tiler, made once for each variant and options.
+[[nodiscard]] Tiler& tiler_for(const Variant& variant, Strategy strategy,
+                               std::uint32_t subtree_levels = 6);
+
+// Destroys all devices and Tilers that were made here.
+void release_devices();
+
+// Validation messages since the last call.
+[[nodiscard]] std::vector<std::string> take_validation_messages();
+
+// One sentence on how two lists differ, to the bit, or empty. Shorter than gtest's print of a
+// million tiles.
+[[nodiscard]] std::string difference(std::span<const Tile> actual, std::span<const Tile> expected);
+// The same with the number of NaN texels and the factor of a budget.
+[[nodiscard]] std::string difference(const TileList& actual, const TileList& expected);
+
+// The tile's members, for messages.
+[[nodiscard]] std::string text_of(const Tile& tile);
+
+}  // namespace quadtile::test
