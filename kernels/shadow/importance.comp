@@ -98,7 +98,7 @@ void begin(ivec2 first_pixel, ivec2 extent, uint light) {
         const ivec2 place = ivec2(i % EDGED, i / EDGED);
         const ivec2 pixel = first_pixel + place - 1;
         const bool inside = all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
-        depths[place.y][place.x] = inside ? texelFetch(depth_buffer, pixel, 0).x : background;
+        depths[place.y][place.x] = inside ? shadow_depth(texelFetch(depth_buffer, pixel, 0).x) : background;
     }
     place_texels[thread] = 0;
     place_maxima[thread] = 0;

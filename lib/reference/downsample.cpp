@@ -258,6 +258,22 @@ std::string from_to(TexelFormat source, TexelFormat target) {
     return std::string("from ") + name_of(source) + " to " + name_of(target);
 }
 
+// A layer whose texels stay as they are, NaN too, in a format of the same encoding: of depths as of
+// colours, of one channel twice.
+std::vector<std::byte> with_channels_of(TexelFormat target, const ImageShape& source,
+                                        const std::byte* texels) {
+    const std::size_t count = std::size_t{source.width} * source.height;
+    std::vector<std::byte> copy(count * texel_size_bytes(target));
+    for (std::size_t i = 0; i < count; ++i) {
+        Texel texel = decode_texel(source.format, texels + i * texel_size_bytes(source.format));
+        if (channel_count(source.format) == 1) {
+            texel[1] = texel[0];
+        }
+        encode_texel(target, texel, copy.data() + i * texel_size_bytes(target));
+    }
+    return copy;
+}
+
 }  // namespace
 
 void check_formats(Reduction reduction, TexelFormat source, TexelFormat target) {
@@ -343,7 +359,10 @@ MipChain downsample(const ImageView& image, const Downsampling& how) {
     for (std::uint32_t layer = 0; layer < source.layers; ++layer) {
         Items items = twin.level_0(texels + layer * layer_bytes);
         if (how.copy_source && source.format != how.format) {
-            const std::vector<std::byte> copy = twin.encode(items, 0);
+            const std::vector<std::byte> copy =
+                encoding_of(source.format) == encoding_of(how.format)
+                    ? with_channels_of(how.format, source, texels + layer * layer_bytes)
+                    : twin.encode(items, 0);
             chain.levels[0].texels.insert(chain.levels[0].texels.end(), copy.begin(), copy.end());
         }
         for (std::uint32_t level = 1; level < levels; ++level) {

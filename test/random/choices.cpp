@@ -38,14 +38,14 @@ std::uint64_t Random::word() {
 }
 
 std::string Choices::Choice::text() const {
-    return name + "=" + (labels.empty() ? std::to_string(value) : labels[value]);
+    return labels.empty() ? std::to_string(value) : labels[value];
 }
 
 Choices::Choices(std::uint64_t seed, Given given)
     : seed_(seed), given_(std::move(given)), text_("--seed " + std::to_string(seed)) {}
 
 std::uint32_t Choices::add(Choice choice) {
-    text_ += " " + choice.text();
+    text_ += " " + choice.name + "=" + choice.text();
     made_.push_back(std::move(choice));
     return made_.back().value;
 }
@@ -54,11 +54,30 @@ Random Choices::random(const std::string& name) const {
     return Random(seed_ ^ hash(name));
 }
 
+const std::string* Choices::given(const std::string& name) const {
+    for (const Given* values : {&given_, &preferred_}) {
+        if (const auto found = values->find(name); found != values->end()) {
+            return &found->second;
+        }
+    }
+    return nullptr;
+}
+
+Choices::Given Choices::values_of(const std::vector<std::string>& names) const {
+    Given values;
+    for (const Choice& choice : made_) {
+        if (std::ranges::find(names, choice.name) != names.end()) {
+            values[choice.name] = choice.text();
+        }
+    }
+    return values;
+}
+
 std::uint32_t Choices::number(const std::string& name, std::uint32_t lowest, std::uint32_t highest,
                               const std::function<std::uint32_t(Random&)>& draw) {
-    const auto given = given_.find(name);
+    const std::string* const text = given(name);
     Random random = this->random(name);
-    const std::uint32_t wanted = given == given_.end() ? draw(random) : parse(name, given->second);
+    const std::uint32_t wanted = text == nullptr ? draw(random) : parse(name, *text);
     return add({name, std::clamp(wanted, lowest, highest), lowest, {}});
 }
 
@@ -70,11 +89,10 @@ std::uint32_t Choices::number(const std::string& name, std::uint32_t lowest,
 
 std::uint32_t Choices::one_of(const std::string& name, const std::vector<std::string>& labels) {
     std::uint32_t value = random(name).below(static_cast<std::uint32_t>(labels.size()));
-    if (const auto given = given_.find(name); given != given_.end()) {
-        const auto found = std::ranges::find(labels, given->second);
+    if (const std::string* const text = given(name); text != nullptr) {
+        const auto found = std::ranges::find(labels, *text);
         if (found == labels.end()) {
-            throw std::invalid_argument("the choice " + name + " has no value '" + given->second +
-                                        "'");
+            throw std::invalid_argument("the choice " + name + " has no value '" + *text + "'");
         }
         value = static_cast<std::uint32_t>(found - labels.begin());
     }

@@ -36,12 +36,15 @@ class Choices {
         std::uint32_t lowest;             // the simplest value: where shrinking leads to
         std::vector<std::string> labels;  // of the values from 0 on; empty for numbers
 
-        // As the command line takes it: name=value.
+        // As the command line takes it, behind "name=".
         [[nodiscard]] std::string text() const;
     };
     using Given = std::map<std::string, std::string>;
 
     explicit Choices(std::uint64_t seed, Given given = {});
+
+    // Values that are taken instead of being drawn, where they were not given either.
+    void prefer(Given values) { preferred_ = std::move(values); }
 
     // In [lowest, highest], drawn by `draw`, whose answer is clamped to that range.
     std::uint32_t number(const std::string& name, std::uint32_t lowest, std::uint32_t highest,
@@ -57,6 +60,9 @@ class Choices {
     // For contents that are not worth a choice of their own.
     [[nodiscard]] Random random(const std::string& name) const;
 
+    // The choices of these names, as they may be given or preferred.
+    [[nodiscard]] Given values_of(const std::vector<std::string>& names) const;
+
     // What was asked for so far, in that order.
     [[nodiscard]] const std::vector<Choice>& made() const noexcept { return made_; }
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
@@ -65,9 +71,12 @@ class Choices {
 
  private:
     std::uint32_t add(Choice choice);
+    // The text of a value that was given or is preferred; null: it is to be drawn.
+    [[nodiscard]] const std::string* given(const std::string& name) const;
 
     std::uint64_t seed_;
     Given given_;
+    Given preferred_;
     std::vector<Choice> made_;
     std::string text_;
 };

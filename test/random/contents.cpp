@@ -67,7 +67,11 @@ float of_palette(Random& random, const std::vector<float>& palette) {
     }
 }
 
-void encode(TexelFormat format, std::array<float, 4> channels, std::byte* bytes) {
+// `finite`: what sums would make of very small numbers is the device's choice.
+void encode(TexelFormat format, bool finite, std::array<float, 4> channels, std::byte* bytes) {
+    for (float& channel : channels) {
+        channel = finite && channel < 1e-20F ? 0.0F : channel;
+    }
     if (format == TexelFormat::d32_float) {  // Vulkan wants depths in [0, 1]
         for (float& channel : channels) {
             channel = channel > 0.0F ? std::min(channel, 1.0F) : 0.0F;
@@ -82,11 +86,11 @@ MapShape random_shape(Choices& choices, const ShapeLimits& limits) {
     // Most cases are small, so that there are many of them.
     const std::uint32_t texels =
         choices.number("texels_at_most", 1, limits.max_texels, [&](auto& random) {
-            const std::uint32_t kind = random.below(100);
-            return kind < 70   ? 1U << 12U
-                   : kind < 94 ? 1U << 16U
-                   : kind < 99 ? 1U << 19U
-                               : limits.max_texels;
+            const std::uint32_t kind = random.below(1000);
+            return kind < 750   ? 1U << 12U
+                   : kind < 970 ? 1U << 16U
+                   : kind < 998 ? 1U << 19U
+                                : limits.max_texels;
         });
     MapShape shape;
     const bool is_tall = choices.one_in("tall", 2);
@@ -106,6 +110,16 @@ MapShape random_shape(Choices& choices, const ShapeLimits& limits) {
                                 : 1U;
     });
     return shape;
+}
+
+const std::vector<std::string>& shape_choices() {
+    static const std::vector<std::string> names{"texels_at_most", "tall", "longer_extent",
+                                                "shorter_extent", "layers"};
+    return names;
+}
+
+bool keeps_shape(const Choices& choices) {
+    return !choices.random("new shape").one_in(16);
 }
 
 std::vector<float> random_palette(const Choices& choices) {
@@ -182,7 +196,7 @@ std::vector<std::byte> random_texels(Choices& choices, const ImageShape& shape,
                 for (std::uint32_t i = 0; i < channel_count(shape.format); ++i) {
                     channels[i] = value_at(x, y, layer);
                 }
-                encode(shape.format, channels, texel);
+                encode(shape.format, finite, channels, texel);
             }
         }
     }
@@ -203,7 +217,7 @@ void change_texels(Random& random, const ImageShape& shape, const std::vector<fl
                                                            : of_palette(random, palette);
             }
             encode(
-                shape.format, channels,
+                shape.format, finite, channels,
                 &texels[((std::size_t{layer} * shape.height + row) * shape.width + column) * size]);
         }
     }

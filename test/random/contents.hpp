@@ -23,6 +23,11 @@ struct ShapeLimits {
 // format is left as it is.
 [[nodiscard]] MapShape random_shape(Choices& choices, const ShapeLimits& limits);
 
+// The choices of a shape. A case keeps those of the case before it, mostly: drivers allocate images
+// longer than most cases take.
+[[nodiscard]] const std::vector<std::string>& shape_choices();
+[[nodiscard]] bool keeps_shape(const Choices& choices);
+
 // A few values that texels and thresholds share, so that they are equal now and then: finite and
 // not negative.
 [[nodiscard]] std::vector<float> random_palette(const Choices& choices);

@@ -77,8 +77,7 @@ std::string run_case(const Subject& subject, Choices& choices) {
 Choices::Given given_of(const std::vector<Choices::Choice>& made) {
     Choices::Given given;
     for (const Choices::Choice& choice : made) {
-        given[choice.name] =
-            choice.labels.empty() ? std::to_string(choice.value) : choice.labels[choice.value];
+        given[choice.name] = choice.text();
     }
     return given;
 }

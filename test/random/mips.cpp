@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <list>
 #include <map>
+#include <optional>
 
 namespace quadtile::test {
 
@@ -112,7 +114,14 @@ std::string text_of(const Kind& kind) {
            (options.copy_source ? ", with level 0" : "") + ", " + all_variants()[kind.variant].name;
 }
 
-// Floats are the same where they are equal, or both NaN.
+// Floats are the same where they are equal, or both NaN. Whether denormals are kept is the device's
+// choice.
+bool same(float a, float b) {
+    constexpr float LEAST = std::numeric_limits<float>::min();
+    return a == b || (std::isnan(a) && std::isnan(b)) ||
+           (std::abs(a) < LEAST && std::abs(b) < LEAST);
+}
+
 std::string difference(const MipChain& actual, const MipChain& expected, std::size_t first_level) {
     for (std::size_t l = first_level; l < expected.levels.size(); ++l) {
         const MipChain::Level& a = actual.levels[l];
@@ -129,7 +138,7 @@ std::string difference(const MipChain& actual, const MipChain& expected, std::si
             reference::decode_texels({e.texels.data(), e.shape});
         for (std::size_t i = 0; i < x.size(); ++i) {
             for (std::size_t c = 0; c < channel_count(e.shape.format); ++c) {
-                if (x[i][c] != y[i][c] && !(std::isnan(x[i][c]) && std::isnan(y[i][c]))) {
+                if (!same(x[i][c], y[i][c])) {
                     return "level " + std::to_string(l) + ", texel " + std::to_string(i) + ": " +
                            std::to_string(x[i][c]) + " instead of " + std::to_string(y[i][c]);
                 }
@@ -177,13 +186,36 @@ class Downsamplers {
         return gpus_.try_emplace(variant, device_for(all_variants()[variant])).first->second;
     }
 
+    // Images and buffers for an image; those of the last one where they fit.
+    MipWorkspace& workspace(std::uint32_t kind, const ImageView& view, std::uint32_t levels,
+                            std::uint32_t rectangle_capacity) {
+        if (workspace_ && workspace_kind_ == kind && workspace_->view.shape == view.shape &&
+            workspace_->shape.levels == levels) {
+            workspace_->view = view;
+            gpu(all_kinds()[kind].variant).upload(workspace_->source, view.texels);
+        } else {
+            workspace_.reset();
+            workspace_.emplace(gpu(all_kinds()[kind].variant), at(kind), view, levels,
+                               rectangle_capacity);
+            workspace_kind_ = kind;
+        }
+        return *workspace_;
+    }
+
+    Choices::Given last;  // choices of kind and shape
+
  private:
     std::list<Entry> entries_;
     std::map<std::size_t, Gpu> gpus_;
+    std::uint32_t workspace_kind_ = 0;
+    std::optional<MipWorkspace> workspace_;
 };
 
 std::string check_levels(Choices& choices, const RandomSettings& settings,
                          Downsamplers& downsamplers) {
+    if (keeps_shape(choices)) {
+        choices.prefer(downsamplers.last);
+    }
     const std::uint32_t number = choices.number(
         "kind", 0, static_cast<std::uint32_t>(all_kinds().size()) - 1,
         [&](Random& random) { return downsamplers.draw(random, settings.is_short); });
@@ -203,6 +235,10 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
     const std::uint32_t levels = choices.number("levels", 1, full, [&](Random& random) {
         return random.one_in(4) ? 1 + random.below(full) : full;
     });
+
+    std::vector<std::string> names = shape_choices();
+    names.insert(names.end(), {"kind", "levels"});
+    downsamplers.last = choices.values_of(names);
 
     const auto expected = [&] {
         return reference::downsample({texels.data(), shape}, {.reduction = options.reduction,
@@ -226,7 +262,8 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
         throw;
     }
     constexpr std::uint32_t CAPACITY = 8;
-    MipWorkspace workspace(gpu, downsampler, {texels.data(), shape}, levels, CAPACITY);
+    MipWorkspace& workspace =
+        downsamplers.workspace(number, {texels.data(), shape}, levels, CAPACITY);
     const auto run = [&](const Recorder& record) {
         gpu.run([&](VkCommandBuffer commands) {
             gpu.barrier(commands);

@@ -5,6 +5,7 @@
 #include "subjects.hpp"
 #include "support/variants.hpp"
 
+#include <array>
 #include <limits>
 #include <map>
 
@@ -48,20 +49,25 @@ std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count)
     return lights;
 }
 
-std::vector<float> random_depths(Random& random, const Pinhole& camera) {
+constexpr float INF = std::numeric_limits<float>::infinity();
+constexpr std::array SPECIAL_DEPTHS{
+    0.0F,  1e-38F, 1e-45F, -0.0F, 1.0F,
+    1e30F, -1.0F,  INF,    -INF,  std::numeric_limits<float>::quiet_NaN()};
+const std::vector<std::string> DEPTH_KINDS{"scene",     "noise",      "zero",      "denormal",
+                                           "least",     "minus_zero", "one",       "huge",
+                                           "minus_one", "inf",        "minus_inf", "nan"};
+
+// The depths of the spheres, perhaps with pixels that are something else.
+std::vector<float> random_depths(Random& random, const Pinhole& camera, std::uint32_t kind) {
     std::vector<float> depths = depth_buffer(camera);
-    const std::uint32_t kind = random.below(4);
-    if (kind == 0) {  // each pixel on its own
+    if (DEPTH_KINDS[kind] == "noise") {  // each pixel on its own
         for (float& depth : depths) {
             depth = 0.2F * random.unit();
         }
-    } else if (kind == 1) {
-        constexpr float INF = std::numeric_limits<float>::infinity();
-        const float values[] = {
-            std::numeric_limits<float>::quiet_NaN(), INF, -INF, -1.0F, 1e30F, 1e-38F, -0.0F};
+    } else if (DEPTH_KINDS[kind] != "scene") {
         for (std::uint32_t i = 0; i < 200; ++i) {
             depths[random.below(static_cast<std::uint32_t>(depths.size()))] =
-                values[random.below(7)];
+                SPECIAL_DEPTHS[kind - 2];
         }
     }
     return depths;
@@ -82,6 +88,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
     const bool has_mask = choices.one_in("lit_mask", 2);
     Workspace workspace(gpu, options, DEPTH_EXTENT, has_mask ? LitMask::given : LitMask::none);
     reference::ShadowFitter twin(options);
+    const std::uint32_t depths = choices.one_of("depths", DEPTH_KINDS);
     const std::uint32_t frames = choices.number("frames", 1, 8);
     Random random = choices.random("scene");
     std::vector<ShadowProjection> lights = random_lights(random, options.lights);
@@ -92,7 +99,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
             lights = random_lights(random, options.lights);
         }
         const Pinhole camera = camera_of_frame(place);
-        const std::vector<float> depth = random_depths(random, camera);
+        const std::vector<float> depth = random_depths(random, camera, depths);
         std::vector<ShadowRectangle> rectangles;
         for (std::uint32_t count = random.below(3); count > 0; --count) {
             const std::uint32_t x = random.below(options.map_extent);

@@ -87,11 +87,17 @@ Threshold level_threshold(Random& random, const MapShape& shape,
     }
 }
 
-AskedThreshold random_threshold(Choices& choices, const MapShape& shape,
+// Whether a variant of the device reaches thresholds by node.
+bool reaches_node_thresholds(const Variant& variant, const MapShape& shape) {
+    const std::uint64_t reach = variant.limits.max_storage_buffer_range_bytes;
+    return reach == 0 || threshold_map_size_bytes(shape) <= reach;
+}
+
+AskedThreshold random_threshold(Choices& choices, const Variant& variant, const MapShape& shape,
                                 const std::vector<float>& palette) {
     std::vector<std::string> kinds = {"constant", "falling", "any_levels"};
     const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
-    if (texels <= 1U << 16U) {  // by node: slow to make
+    if (texels <= 1U << 16U && reaches_node_thresholds(variant, shape)) {  // slow to make
         kinds.insert(kinds.end(), {"memory", "monotone_map", "any_map"});
     }
     if (texels <= 1U << 12U && can_compile_glsl()) {
@@ -170,25 +176,86 @@ AskedThreshold random_threshold(Choices& choices, const MapShape& shape,
 
 // ---- Ways to ask for a list -------------------------------------------------------------------
 
+// A part of a buffer that is kept from case to case: allocating takes GPUs longer than most cases.
+struct Part {
+    const Buffer* buffer = nullptr;
+    VkDeviceSize offset_bytes = 0;
+    VkDeviceSize size_bytes = 0;
+
+    [[nodiscard]] BufferRange range() const { return {buffer->handle(), offset_bytes}; }
+};
+
 // What is kept of a variant of the device from case to case.
-struct Engine {
+class Engine {
+ public:
     explicit Engine(const Device& device) : gpu(device), pyramid(device) {}
 
     const Subdivider& subdivider(Strategy strategy, std::uint32_t subtree_levels) {
         const auto key = std::pair(strategy, subtree_levels);
-        const auto found = subdividers.find(key);
-        return found != subdividers.end()
+        const auto found = subdividers_.find(key);
+        return found != subdividers_.end()
                    ? found->second
-                   : subdividers
+                   : subdividers_
                          .emplace(key, Subdivider(gpu.device(), {.strategy = strategy,
                                                                  .subtree_levels = subtree_levels}))
                          .first->second;
     }
 
+    // An image with the texels of a map; that of the map before where it has its shape.
+    const Image& upload(const MapView& map) {
+        if (!image_ || !(image_shape_ == map.shape)) {
+            image_.reset();
+            image_ = gpu.make_image(map.shape);
+            image_shape_ = map.shape;
+        }
+        gpu.upload(*image_, map.texels);
+        return *image_;
+    }
+
+    // A part of the buffer of that name, behind some bytes that are not its own; its contents are
+    // what they are.
+    Part part(const std::string& name, VkDeviceSize size_bytes, VkDeviceSize alignment_bytes,
+              Memory memory = Memory::device_local) {
+        const VkDeviceSize offset_bytes = 3 * alignment_bytes;
+        auto found = buffers_.find(name);
+        if (found == buffers_.end() || found->second.size_bytes() < offset_bytes + size_bytes) {
+            constexpr VkBufferUsageFlags USAGE =
+                VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+            found = buffers_
+                        .insert_or_assign(
+                            name, gpu.make_buffer(offset_bytes + 2 * size_bytes, USAGE, memory))
+                        .first;
+        }
+        return {&found->second, offset_bytes, size_bytes};
+    }
+    // The same that the host fills.
+    template <typename T>
+    Part part(const std::string& name, const std::vector<T>& contents,
+              VkDeviceSize alignment_bytes) {
+        const Part made =
+            part(name, contents.size() * sizeof(T), alignment_bytes, Memory::host_visible);
+        std::memcpy(made.buffer->mapped() + made.offset_bytes, contents.data(), made.size_bytes);
+        return made;
+    }
+
+    void fill(VkCommandBuffer commands, const Part& part, std::uint32_t word = 0) const {
+        gpu.vk().CmdFillBuffer(commands, part.buffer->handle(), part.offset_bytes, part.size_bytes,
+                               word);
+    }
+    template <typename T>
+    std::vector<T> read(const Part& part, VkDeviceSize place_bytes, std::size_t count) {
+        return gpu.read<T>(*part.buffer, part.offset_bytes + place_bytes, count);
+    }
+
     Gpu gpu;
     Pyramid pyramid;
-    std::map<std::pair<Strategy, std::uint32_t>, Subdivider> subdividers;
     std::unique_ptr<Service> service;
+
+ private:
+    std::map<std::pair<Strategy, std::uint32_t>, Subdivider> subdividers_;
+    std::map<std::string, Buffer> buffers_;
+    std::optional<Image> image_;
+    MapShape image_shape_;
 };
 
 struct Case {
@@ -302,6 +369,18 @@ std::string wrong_tiles(std::vector<Tile> tiles, std::span<const Tile> expected,
     return {};
 }
 
+// Thresholds by node as the kernels read them, where they are by node.
+void bind_thresholds(Engine& engine, const MapShape& shape, const Threshold& threshold,
+                     const Subdivider::Requirements& needed, Subdivider::Resources& resources) {
+    if (threshold.needs_threshold_map()) {
+        resources.node_thresholds =
+            engine
+                .part("node thresholds", threshold_map_contents(threshold, shape),
+                      needed.alignment_bytes)
+                .range();
+    }
+}
+
 // Recorded twice into buffers that may be too small for the list; then the counters are at rest.
 std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
                            const AskedThreshold& asked, const TileList& expected) {
@@ -322,61 +401,62 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
     const Order order = is_fused && choices.one_in("canonical", 2) ? Order::canonical : Order::any;
     Gpu& gpu = engine.gpu;
     const Subdivider& subdivider = engine.subdivider(strategy, subtree_levels);
-    const PyramidWorkspace pyramid(gpu, engine.pyramid, test.view());
+    const Image& map = engine.upload(test.view());
+    const Pyramid::Requirements pyramid_needs = engine.pyramid.requirements(test.shape);
+    const Part levels =
+        engine.part("pyramid", pyramid_needs.pyramid_size_bytes, pyramid_needs.alignment_bytes);
+    const Part state =
+        engine.part("state", pyramid_needs.state_size_bytes, pyramid_needs.alignment_bytes);
+    const Pyramid::Binding pyramid = engine.pyramid.bind(
+        test.shape, {.map = map.map_image(), .pyramid = levels.range(), .state = state.range()});
     const Subdivider::Requirements needed = subdivider.requirements(test.shape, capacity);
-    const Buffer scratch = gpu.make_buffer(needed.scratch_size_bytes, needed.usage);
-    gpu.fill(scratch, 0);
+    const Part scratch = engine.part("scratch", needed.scratch_size_bytes, needed.alignment_bytes);
     constexpr std::uint32_t GUARD_TILES = 4;  // behind the list: must stay as they are
-    const Buffer list =
-        gpu.make_buffer(needed.tile_list_size_bytes + GUARD_TILES * sizeof(Tile), needed.usage);
-    gpu.fill(list, 0xabcdabcdU);
-    Subdivider::Resources resources{.map = pyramid.map.map_image(),
-                                    .pyramid = pyramid.levels.range(),
+    const Part list = engine.part("list", needed.tile_list_size_bytes + GUARD_TILES * sizeof(Tile),
+                                  needed.alignment_bytes);
+    Subdivider::Resources resources{.map = map.map_image(),
+                                    .pyramid = levels.range(),
                                     .scratch = scratch.range(),
                                     .tile_list = list.range(),
                                     .tile_capacity = capacity};
-    std::optional<Buffer> node_thresholds;
-    if (asked.threshold.needs_threshold_map()) {
-        const std::vector<float> contents = threshold_map_contents(asked.threshold, test.shape);
-        node_thresholds =
-            gpu.make_buffer(contents.size() * sizeof(float), needed.usage, Memory::host_visible);
-        std::memcpy(node_thresholds->mapped(), contents.data(), contents.size() * sizeof(float));
-        resources.node_thresholds = node_thresholds->range();
-    }
+    bind_thresholds(engine, test.shape, asked.threshold, needed, resources);
     const Subdivider::Binding binding = subdivider.bind(test.shape, resources);
     for (int run = 0; run < 2; ++run) {
         gpu.run([&](VkCommandBuffer commands) {
-            engine.pyramid.record(commands, pyramid.binding);
+            if (run == 0) {
+                engine.fill(commands, state);
+                engine.fill(commands, scratch);
+                engine.fill(commands, list, 0xabcdabcdU);
+                gpu.barrier(commands);
+            }
+            engine.pyramid.record(commands, pyramid);
             gpu.compute_barrier(commands);
             subdivider.record(commands, binding, asked.threshold, order);
         });
         const std::string where = "by " + name_of(strategy) + ", run " + std::to_string(run) + ": ";
-        const auto header = gpu.read<TileListHeader>(list, 0, 1).front();
+        const auto header = engine.read<TileListHeader>(list, 0, 1).front();
         std::string wrong = wrong_header(header, tiles, capacity);
         if (wrong.empty()) {
-            wrong = wrong_tiles(gpu.read<Tile>(list, sizeof(TileListHeader), header.written),
+            wrong = wrong_tiles(engine.read<Tile>(list, sizeof(TileListHeader), header.written),
                                 expected.tiles, order);
         }
         if (!wrong.empty()) {
             return where + wrong;
         }
-        const auto guard = gpu.read<std::uint32_t>(
+        const auto guard = engine.read<std::uint32_t>(
             list, sizeof(TileListHeader) + std::uint64_t{capacity} * sizeof(Tile),
             GUARD_TILES * sizeof(Tile) / 4);
         if (std::ranges::any_of(guard, [](std::uint32_t word) { return word != 0xabcdabcdU; })) {
             return where + "something was written behind the list";
         }
     }
-    const auto resting = [&](const Buffer& state, std::uint32_t layer_words,
-                             std::uint32_t node_words, std::uint32_t first) {
-        std::vector<std::uint32_t> words =
-            gpu.read<std::uint32_t>(state, 0, state.size_bytes() / 4);
-        words.erase(words.begin(), words.begin() + first);
-        return counter_not_at_rest(words, test.shape, layer_words, node_words);
+    const auto words_of = [&](const Part& part, VkDeviceSize first_byte) {
+        return engine.read<std::uint32_t>(part, first_byte, (part.size_bytes - first_byte) / 4);
     };
-    const std::string counter = is_fused ? resting(scratch, LAYER_WORDS, FUSED_NODE_WORDS,
-                                                   Subdivider::nan_texels_offset_bytes / 4)
-                                         : resting(pyramid.state, 1, 1, 0);
+    const std::string counter =
+        is_fused ? counter_not_at_rest(words_of(scratch, Subdivider::nan_texels_offset_bytes),
+                                       test.shape, LAYER_WORDS, FUSED_NODE_WORDS)
+                 : counter_not_at_rest(words_of(state, 0), test.shape);
     return counter.empty() ? "" : "by " + name_of(strategy) + ": not back at 0: " + counter;
 }
 
@@ -388,24 +468,18 @@ std::string check_updated(Choices& choices, Engine& engine, Case& test,
     const auto capacity = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(test.number_of_texels, gpu.device().info().max_tiles));
     const Subdivider::Requirements needed = subdivider.requirements(test.shape, capacity);
-    const Image map = gpu.upload(test.view());
-    const Buffer scratch = gpu.make_buffer(needed.scratch_size_bytes, needed.usage);
-    gpu.fill(scratch, 0);
-    const Buffer list = gpu.make_buffer(needed.tile_list_size_bytes, needed.usage);
+    const Image& map = engine.upload(test.view());
+    const Part scratch = engine.part("scratch", needed.scratch_size_bytes, needed.alignment_bytes);
+    const Part list = engine.part("list", needed.tile_list_size_bytes, needed.alignment_bytes);
     Subdivider::Resources resources{.map = map.map_image(),
                                     .scratch = scratch.range(),
                                     .tile_list = list.range(),
                                     .tile_capacity = capacity};
-    std::optional<Buffer> node_thresholds;
-    if (threshold.needs_threshold_map()) {
-        const std::vector<float> contents = threshold_map_contents(threshold, test.shape);
-        node_thresholds =
-            gpu.make_buffer(contents.size() * sizeof(float), needed.usage, Memory::host_visible);
-        std::memcpy(node_thresholds->mapped(), contents.data(), contents.size() * sizeof(float));
-        resources.node_thresholds = node_thresholds->range();
-    }
+    bind_thresholds(engine, test.shape, threshold, needed, resources);
     const Subdivider::Binding binding = subdivider.bind(test.shape, resources);
     gpu.run([&](VkCommandBuffer commands) {
+        engine.fill(commands, scratch);
+        gpu.barrier(commands);
         subdivider.record(commands, binding, threshold, Order::canonical);
     });
     const std::uint32_t rounds = choices.number("rounds", 1, 3);
@@ -426,19 +500,19 @@ std::string check_updated(Choices& choices, Engine& engine, Case& test,
             change_texels(random, shape, test.palette, test.texels, rectangle.layer, rectangle.x,
                           rectangle.y, rectangle.width, rectangle.height);
         }
-        gpu.upload(map, test.texels.data());
+        (void)engine.upload(test.view());
         gpu.run([&](VkCommandBuffer commands) {
             subdivider.record_update(commands, binding, threshold, rectangles);
         });
         const TileList expected = reference::subdivide(test.view(), threshold);
-        const auto header = gpu.read<TileListHeader>(list, 0, 1).front();
+        const auto header = engine.read<TileListHeader>(list, 0, 1).front();
         std::string wrong = wrong_header(header, expected.tiles.size(), capacity);
         if (wrong.empty()) {
-            wrong = difference(gpu.read<Tile>(list, sizeof(TileListHeader), header.written),
+            wrong = difference(engine.read<Tile>(list, sizeof(TileListHeader), header.written),
                                expected.tiles);
         }
         const auto nan =
-            gpu.read<std::uint32_t>(scratch, Subdivider::nan_texels_offset_bytes, shape.layers);
+            engine.read<std::uint32_t>(scratch, Subdivider::nan_texels_offset_bytes, shape.layers);
         const auto nan_texels = std::accumulate(nan.begin(), nan.end(), std::uint64_t{0});
         if (wrong.empty() && nan_texels != expected.nan_texels) {
             wrong = std::to_string(nan_texels) + " NaN texels instead of " +
@@ -461,7 +535,11 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
         thresholds.push_back(level_threshold(random, one, test.palette));
     }
     const TileList expected = reference::subdivide(test.view(), thresholds);
-    for (const Strategy strategy : {Strategy::automatic, Strategy::per_level}) {
+    std::vector<Strategy> strategies{Strategy::fused};
+    if (reaches_node_thresholds(variant, test.shape)) {
+        strategies.push_back(Strategy::per_level);  // by thresholds by node
+    }
+    for (const Strategy strategy : strategies) {
         const std::string wrong =
             difference(tiler_for(variant, strategy).subdivide(test.view(), thresholds), expected);
         if (!wrong.empty()) {
@@ -477,15 +555,14 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
     const std::uint64_t capacity =
         std::min<std::uint64_t>(std::uint64_t{part} * layers, gpu.device().info().max_tiles);
     const Subdivider::Requirements needed = subdivider.requirements(test.shape, capacity);
-    const Image map = gpu.upload(test.view());
-    const Buffer scratch = gpu.make_buffer(needed.scratch_size_bytes, needed.usage);
-    gpu.fill(scratch, 0);
-    const Buffer list = gpu.make_buffer(needed.tile_list_size_bytes, needed.usage);
-    const Buffer headers = gpu.make_buffer(needed.layer_headers_size_bytes, needed.usage);
-    const Buffer levels =
-        gpu.make_buffer(needed.layer_thresholds_size_bytes, needed.usage, Memory::host_visible);
-    const std::vector<float> words = Subdivider::layer_thresholds(test.shape, thresholds);
-    std::memcpy(levels.mapped(), words.data(), words.size() * sizeof(float));
+    const Image& map = engine.upload(test.view());
+    const Part scratch = engine.part("scratch", needed.scratch_size_bytes, needed.alignment_bytes);
+    const Part list = engine.part("list", needed.tile_list_size_bytes, needed.alignment_bytes);
+    const Part headers =
+        engine.part("headers", needed.layer_headers_size_bytes, needed.alignment_bytes);
+    const Part levels =
+        engine.part("layer thresholds", Subdivider::layer_thresholds(test.shape, thresholds),
+                    needed.alignment_bytes);
     const Subdivider::Binding binding =
         subdivider.bind(test.shape, {.map = map.map_image(),
                                      .scratch = scratch.range(),
@@ -493,9 +570,10 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
                                      .tile_capacity = capacity,
                                      .layer_thresholds = levels.range(),
                                      .layer_headers = headers.range()});
+    gpu.run([&](VkCommandBuffer commands) { engine.fill(commands, scratch); });
     for (const Order order : {Order::any, Order::canonical}) {
         gpu.run([&](VkCommandBuffer commands) { subdivider.record(commands, binding, order); });
-        const auto found = gpu.read<TileListHeader>(headers, 0, layers);
+        const auto found = engine.read<TileListHeader>(headers, 0, layers);
         std::uint64_t before = 0;
         auto first = expected.tiles.begin();
         for (std::uint32_t layer = 0; layer < layers; ++layer) {
@@ -508,10 +586,10 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
             std::string wrong = wrong_header(found[layer], tiles.size(), room);
             if (wrong.empty()) {
                 wrong = wrong_tiles(
-                    gpu.read<Tile>(list,
-                                   sizeof(TileListHeader) +
-                                       VkDeviceSize{found[layer].first_tile} * sizeof(Tile),
-                                   found[layer].written),
+                    engine.read<Tile>(list,
+                                      sizeof(TileListHeader) +
+                                          VkDeviceSize{found[layer].first_tile} * sizeof(Tile),
+                                      found[layer].written),
                     tiles, order);
             }
             if (!wrong.empty()) {
@@ -521,7 +599,7 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
             before += tiles.size();
             first = end;
         }
-        const auto whole = gpu.read<TileListHeader>(list, 0, 1).front();
+        const auto whole = engine.read<TileListHeader>(list, 0, 1).front();
         if (whole.required != expected.tiles.size()) {
             return "a batch's header says " + std::to_string(whole.required) +
                    " tiles instead of " + std::to_string(expected.tiles.size());
@@ -566,8 +644,15 @@ std::string check_service(Choices& choices, Engine& engine, const Case& test) {
     return wrong;
 }
 
-std::string check_tiles(Choices& choices, const RandomSettings& settings,
-                        std::map<std::string, Engine>& engines) {
+struct Kept {
+    std::map<std::string, Engine> engines;  // by variant
+    Choices::Given shape;                   // of the last case
+};
+
+std::string check_tiles(Choices& choices, const RandomSettings& settings, Kept& kept) {
+    if (keeps_shape(choices)) {
+        choices.prefer(kept.shape);
+    }
     // Drivers compile pipelines for each variant, which takes as long as thousands of cases.
     const auto variants = static_cast<std::uint32_t>(all_variants().size());
     const Variant& variant =
@@ -593,11 +678,10 @@ std::string check_tiles(Choices& choices, const RandomSettings& settings,
     test.texels = random_texels(choices, test.shape, test.palette);
     test.number_of_texels = std::uint64_t{test.shape.width} * test.shape.height * test.shape.layers;
 
-    auto found = engines.find(variant.name);
-    if (found == engines.end()) {
-        found = engines.try_emplace(variant.name, device).first;
-    }
-    Engine& engine = found->second;
+    std::vector<std::string> names = shape_choices();
+    names.insert(names.end(), {"variant", "format"});
+    kept.shape = choices.values_of(names);
+    Engine& engine = kept.engines.try_emplace(variant.name, device).first->second;
     const std::vector<std::string> ways{"tilers", "recorded", "updated", "batch", "service"};
     const std::string way = ways[choices.one_of("way", ways)];
     if (way == "batch") {
@@ -606,7 +690,7 @@ std::string check_tiles(Choices& choices, const RandomSettings& settings,
     if (way == "service") {
         return check_service(choices, engine, test);
     }
-    const AskedThreshold asked = random_threshold(choices, test.shape, test.palette);
+    const AskedThreshold asked = random_threshold(choices, variant, test.shape, test.palette);
     if (way == "updated" && asked.is_monotone) {
         return check_updated(choices, engine, test, asked.threshold);
     }
@@ -620,9 +704,8 @@ std::string check_tiles(Choices& choices, const RandomSettings& settings,
 }  // namespace
 
 Subject tiles_subject(const RandomSettings& settings) {
-    const auto engines = std::make_shared<std::map<std::string, Engine>>();
-    return {"tiles", 0.5,
-            [=](Choices& choices) { return check_tiles(choices, settings, *engines); }};
+    const auto kept = std::make_shared<Kept>();
+    return {"tiles", 0.5, [=](Choices& choices) { return check_tiles(choices, settings, *kept); }};
 }
 
 }  // namespace quadtile::test

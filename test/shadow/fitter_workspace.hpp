@@ -3,6 +3,7 @@
 #pragma once
 
 #include "support/gpu.hpp"
+#include "support/variants.hpp"
 
 #include <quadtile/shadow.hpp>
 
@@ -184,6 +185,9 @@ inline std::string difference(const ShadowOptions& options,
     check(gpu.header.tiles == twin.header.tiles, "number of tiles");
     check(std::memcmp(&gpu.header, &twin.header, sizeof(ShadowHeader)) == 0, "header");
     check(same(gpu.tile_list, twin.tile_list), "tile list");
+    if (!same(gpu.tile_list, twin.tile_list)) {
+        differing += " (" + difference(std::span<const Tile>(gpu.tile_list), twin.tile_list) + ")";
+    }
     check(same(gpu.tiles, twin.tiles), "tiles");
     check(same(gpu.kept, twin.kept), "kept");
     check(same(gpu.added, twin.added), "added");

@@ -102,6 +102,7 @@ std::vector<std::string> take_validation_messages() {
 
 std::string text_of(const Tile& tile) {
     std::ostringstream text;
+    text.precision(9);
     text << "(level " << tile.level() << ", x " << tile.x() << ", y " << tile.y() << ", layer "
          << tile.layer() << ", flags " << tile.flags() << ", importance " << tile.importance
          << ", threshold " << tile.threshold << ")";

@@ -428,6 +428,11 @@ QUADTILE_SHARED float shadow_faded(ShadowParameters parameters, float importance
     return faded > least ? faded : 0.0F;
 }
 
+/// A depth as it counts: denormals are 0, since texture units and arithmetic may flush them.
+QUADTILE_SHARED float shadow_depth(float depth) {
+    return (bits_from_float(depth) & 0x7fffffffU) < BITS_LEADING_DIGIT ? 0.0F : depth;
+}
+
 /// How depth changes to the next pixel, from the two differences beside it: the lesser one, since
 /// the other may reach across an edge.
 QUADTILE_SHARED float shadow_depth_step(float before, float after) {

@@ -53,7 +53,8 @@ class DepthBuffer {
         if (column < 0 || row < 0 || column >= frame_.depth_width || row >= frame_.depth_height) {
             return std::nullopt;
         }
-        const float depth = depth_[static_cast<std::size_t>(row * frame_.depth_width + column)];
+        const float depth =
+            shadow_depth(depth_[static_cast<std::size_t>(row * frame_.depth_width + column)]);
         return depth == frame_.background_depth ? std::nullopt : std::optional(depth);
     }
 
