@@ -18,6 +18,8 @@ packages=(
     pkgconf dpkg-dev
     # A Vulkan driver for machines without a GPU, and the checks that the tests run with.
     libvulkan1 mesa-vulkan-drivers vulkan-validationlayers
+    # SwiftShader, a second CPU driver with lower limits (tools/swiftshader.sh).
+    chromium-common
 )
 
 packages+=("$@")

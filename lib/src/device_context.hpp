@@ -52,6 +52,7 @@ class DeviceContext {
     // The device's limits, or the lower ones that the caller asked for.
     std::uint32_t max_workgroup_count = 0;
     std::uint64_t max_storage_buffer_range_bytes = 0;
+    std::uint32_t max_storage_images = 0;  // of a shader stage and a descriptor set
     // Tiles behind their header, and floats, that one storage buffer descriptor reaches: 2^shift.
     std::uint32_t tile_chunk_shift = 0;
     std::uint32_t float_chunk_shift = 0;

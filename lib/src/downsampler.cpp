@@ -100,10 +100,6 @@ std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerO
                "shaderStorageImageExtendedFormats, or they are not enabled";
     }
     const auto limits = context.physical_device.getProperties(context.dispatch).limits;
-    if (limits.maxPerStageDescriptorStorageImages < MAX_LEVELS) {
-        return "a shader can use " + std::to_string(limits.maxPerStageDescriptorStorageImages) +
-               " storage images, " + std::to_string(MAX_LEVELS) + " are needed";
-    }
     // downsample.comp: nodes, room, the sRGB tables, edge weights and what is beside them.
     const std::uint32_t item_bytes = 4 * channel_count(options.format);
     const std::uint32_t shared_bytes =
@@ -255,6 +251,11 @@ std::string size_of(std::uint32_t width, std::uint32_t height) {
     return std::to_string(width) + " x " + std::to_string(height);
 }
 
+// Levels that one dispatch can store (mip_images.glsl).
+std::uint32_t image_count(const DeviceContext& context) {
+    return std::min(MAX_LEVELS, context.max_storage_images);
+}
+
 }  // namespace
 
 struct Downsampler::Impl {
@@ -273,7 +274,7 @@ struct Downsampler::Impl {
 
     Impl(const Device& device, DownsamplerOptions requested)
         : options(settled(*device.context(), std::move(requested))),
-          program(device.context(), "the downsampler", binding_types(),
+          program(device.context(), "the downsampler", binding_types(*device.context()),
                   sizeof(DownsampleParameters)),
           lister(device.context(), "the lister of dirty blocks",
                  {{0, vk::DescriptorType::eStorageBuffer},
@@ -315,13 +316,13 @@ struct Downsampler::Impl {
     }
 
     // See downsample.comp.
-    static std::vector<BindingType> binding_types() {
+    static std::vector<BindingType> binding_types(const DeviceContext& context) {
         return {{0, vk::DescriptorType::eCombinedImageSampler},
                 {1, vk::DescriptorType::eStorageBuffer},
                 {2, vk::DescriptorType::eCombinedImageSampler},
                 {3, vk::DescriptorType::eStorageBuffer},
                 {4, vk::DescriptorType::eStorageBuffer},
-                {5, vk::DescriptorType::eStorageImage, MAX_LEVELS}};
+                {5, vk::DescriptorType::eStorageImage, image_count(context)}};
     }
 
     [[nodiscard]] detail::KernelCode code(bool odd_blocks) const {
@@ -356,6 +357,7 @@ struct Downsampler::Impl {
                   channel_count(key.first ? options.source_format : options.format)},
                  {detail::DYNAMIC_INDEXING,
                   context->info.features.storage_image_dynamic_indexing ? 1U : 0U},
+                 {detail::MIP_IMAGES, image_count(*context)},
                  {detail::COPY_SOURCE, key.first && options.copy_source ? 1U : 0U},
                  {detail::BLOCKS_FROM_LIST, key.from_list ? 1U : 0U},
                  {detail::IN_CODES, in_codes ? 1U : 0U},
@@ -441,7 +443,8 @@ struct Downsampler::Impl {
 };
 
 struct Downsampler::Binding::Impl {
-    // A dispatch; spd has one.
+    // A dispatch that stores a window of levels (mip_images.glsl). Most devices need one window
+    // for each level that is read, and spd reads the source alone.
     struct Pass {
         DownsampleParameters parameters;
         vk::Pipeline pipeline;
@@ -677,10 +680,12 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
     }
     levels.insert(levels.begin(), first_stored, levels.front());
 
-    const auto descriptors_for = [&](vk::ImageView view, VkImageLayout layout, std::uint32_t base) {
-        // The levels from the base on; the kernel does not look at the rest.
-        std::vector<vk::ImageView> stored(levels.begin() + base, levels.end());
-        stored.resize(MAX_LEVELS, stored.back());
+    const std::uint32_t images = image_count(*impl.context);
+    const auto descriptors_for = [&](vk::ImageView view, VkImageLayout layout,
+                                     std::uint32_t first) {
+        // The levels from the first on; the kernel does not look at the rest.
+        std::vector<vk::ImageView> stored(levels.begin() + first, levels.end());
+        stored.resize(images, stored.back());
         const BufferRange blocks = resources.dirty_blocks.buffer != VK_NULL_HANDLE
                                        ? resources.dirty_blocks
                                        : resources.state;
@@ -716,9 +721,20 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
                                : impl.options.method == MipMethod::subgroup ? BLOCK_LEVELS
                                                                             : MAX_LEVELS;
     parameters.top_level = std::min(top, step);
+    // Each window is a whole run from the base level: its levels are made of the same values as
+    // where one window holds all, rounded or not.
+    const auto add_passes = [&](vk::ImageView view, VkImageLayout layout) {
+        const std::uint32_t base = parameters.base_level;
+        const bool all_fit = images == MAX_LEVELS;
+        parameters.first_image = all_fit || (base == 0 && impl.options.copy_source) ? 0 : 1;
+        for (; base + parameters.first_image <= parameters.top_level;
+             parameters.first_image += images) {
+            bound->passes.push_back({parameters, impl.pipeline(kind),
+                                     descriptors_for(view, layout, base + parameters.first_image)});
+        }
+    };
     if (top > 0 || impl.options.copy_source) {
-        bound->passes.push_back({parameters, impl.pipeline(kind),
-                                 descriptors_for(source_view, resources.source.layout, 0)});
+        add_passes(source_view, resources.source.layout);
     }
     const VkExtent3D& extent = resources.destination.created.extent;
     for (std::uint32_t base = step; base < top; base += step) {
@@ -732,8 +748,7 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
         const vk::ImageView view =
             make_view(resources.destination, sampled_format(impl.options.format), Usage::eSampled,
                       colour, base);
-        bound->passes.push_back({parameters, impl.pipeline(kind),
-                                 descriptors_for(view, VK_IMAGE_LAYOUT_GENERAL, base)});
+        add_passes(view, VK_IMAGE_LAYOUT_GENERAL);
     }
     kind.some_blocks = true;
     bound->some_blocks_kind = kind;
@@ -807,6 +822,16 @@ void record_blits(vk::CommandBuffer commands, const Dispatch& dispatch,
     }
 }
 
+// Orders what follows behind the writes of dispatches, and behind their reads.
+void record_barrier(vk::CommandBuffer commands, const Dispatch& dispatch,
+                    vk::PipelineStageFlags stages = vk::PipelineStageFlagBits::eComputeShader,
+                    vk::AccessFlags more = {}) {
+    const vk::MemoryBarrier barrier(
+        vk::AccessFlagBits::eShaderWrite,
+        vk::AccessFlagBits::eShaderRead | vk::AccessFlagBits::eShaderWrite | more);
+    commands.pipelineBarrier(stages, stages, {}, barrier, {}, {}, dispatch);
+}
+
 }  // namespace
 
 void Downsampler::record(VkCommandBuffer commands, const Binding& binding) const {
@@ -822,12 +847,8 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding) const
     }
     for (const Binding::Impl::Pass& pass : bound.passes) {
         const DownsampleParameters& parameters = pass.parameters;
-        if (parameters.base_level > 0) {
-            const vk::MemoryBarrier barrier(vk::AccessFlagBits::eShaderWrite,
-                                            vk::AccessFlagBits::eShaderRead);
-            buffer.pipelineBarrier(vk::PipelineStageFlagBits::eComputeShader,
-                                   vk::PipelineStageFlagBits::eComputeShader, {}, barrier, {}, {},
-                                   dispatch);
+        if (&pass != &bound.passes.front()) {
+            record_barrier(buffer, dispatch);
         }
         buffer.bindPipeline(vk::PipelineBindPoint::eCompute, pass.pipeline, dispatch);
         buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
@@ -854,24 +875,28 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding,
     if (regions.empty() || bound.passes.empty()) {
         return;
     }
-    const Binding::Impl::Pass& pass = bound.passes.front();
     const Dispatch& dispatch = impl.program.dispatch();
     const vk::CommandBuffer buffer(commands);
     const detail::DebugLabel label(*impl.context, buffer, "mip levels of dirty rectangles");
     buffer.bindPipeline(vk::PipelineBindPoint::eCompute, impl.pipeline(bound.some_blocks_kind),
                         dispatch);
-    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
-                              pass.descriptors.set, {}, dispatch);
-    // No barrier between them: together they count as one run.
-    for (const detail::DirtyRegion& region : regions) {
-        DownsampleParameters parameters = pass.parameters;
-        parameters.first_block_x = region.first_x;
-        parameters.first_block_y = region.first_y;
-        parameters.first_layer = region.layer;
-        std::ranges::copy(region.expected, parameters.expected);
-        buffer.pushConstants<DownsampleParameters>(
-            impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
-        buffer.dispatch(region.columns, region.rows, 1, dispatch);
+    for (const Binding::Impl::Pass& pass : bound.passes) {
+        if (&pass != &bound.passes.front()) {
+            record_barrier(buffer, dispatch);
+        }
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
+                                  pass.descriptors.set, {}, dispatch);
+        // No barrier between them: together they count as one run.
+        for (const detail::DirtyRegion& region : regions) {
+            DownsampleParameters parameters = pass.parameters;
+            parameters.first_block_x = region.first_x;
+            parameters.first_block_y = region.first_y;
+            parameters.first_layer = region.layer;
+            std::ranges::copy(region.expected, parameters.expected);
+            buffer.pushConstants<DownsampleParameters>(
+                impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
+            buffer.dispatch(region.columns, region.rows, 1, dispatch);
+        }
     }
 }
 
@@ -884,35 +909,33 @@ void Downsampler::record_indirect(VkCommandBuffer commands, const Binding& bindi
     if (!bound.list_pipeline) {
         refuse("record_indirect needs dirty_blocks and dirty_rectangles among the resources");
     }
-    if (bound.passes.empty()) {
-        return;
-    }
     const Dispatch& dispatch = impl.program.dispatch();
     const vk::CommandBuffer buffer(commands);
     const detail::DebugLabel label(*impl.context, buffer, "mip levels of listed rectangles");
-    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.list_pipeline, dispatch);
-    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.lister.layout(), 0,
-                              bound.list_descriptors.set, {}, dispatch);
-    buffer.pushConstants<DirtyBlocksParameters>(impl.lister.layout(),
-                                                vk::ShaderStageFlagBits::eCompute, 0,
-                                                bound.list_parameters, dispatch);
-    buffer.dispatch(std::min(DIRTY_LIST_WORKGROUPS, impl.context->max_workgroup_count), 1, 1,
-                    dispatch);
-    const vk::MemoryBarrier barrier(vk::AccessFlagBits::eShaderWrite,
-                                    vk::AccessFlagBits::eShaderRead |
-                                        vk::AccessFlagBits::eShaderWrite |
-                                        vk::AccessFlagBits::eIndirectCommandRead);
-    buffer.pipelineBarrier(
-        vk::PipelineStageFlagBits::eComputeShader,
-        vk::PipelineStageFlagBits::eComputeShader | vk::PipelineStageFlagBits::eDrawIndirect, {},
-        barrier, {}, {}, dispatch);
-    const Binding::Impl::Pass& pass = bound.passes.front();
-    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.listed_pipeline, dispatch);
-    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
-                              pass.descriptors.set, {}, dispatch);
-    buffer.pushConstants<DownsampleParameters>(
-        impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, pass.parameters, dispatch);
-    buffer.dispatchIndirect(bound.dirty_blocks.buffer, bound.dirty_blocks.offset_bytes, dispatch);
+    constexpr auto stages =
+        vk::PipelineStageFlagBits::eComputeShader | vk::PipelineStageFlagBits::eDrawIndirect;
+    for (const Binding::Impl::Pass& pass : bound.passes) {
+        if (&pass != &bound.passes.front()) {
+            record_barrier(buffer, dispatch, stages);
+        }
+        // For each, as the blocks take their marks and expectations back.
+        buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.list_pipeline, dispatch);
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.lister.layout(), 0,
+                                  bound.list_descriptors.set, {}, dispatch);
+        buffer.pushConstants<DirtyBlocksParameters>(impl.lister.layout(),
+                                                    vk::ShaderStageFlagBits::eCompute, 0,
+                                                    bound.list_parameters, dispatch);
+        buffer.dispatch(std::min(DIRTY_LIST_WORKGROUPS, impl.context->max_workgroup_count), 1, 1,
+                        dispatch);
+        record_barrier(buffer, dispatch, stages, vk::AccessFlagBits::eIndirectCommandRead);
+        buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.listed_pipeline, dispatch);
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
+                                  pass.descriptors.set, {}, dispatch);
+        buffer.pushConstants<DownsampleParameters>(
+            impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, pass.parameters, dispatch);
+        buffer.dispatchIndirect(bound.dirty_blocks.buffer, bound.dirty_blocks.offset_bytes,
+                                dispatch);
+    }
 }
 
 }  // namespace quadtile

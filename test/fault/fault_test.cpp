@@ -452,6 +452,18 @@ TEST_F(Faults, Downsampler) {
     }
 }
 
+// A device with room for few storage images: a layout with more is a mistake, also where none is
+// used.
+TEST_F(Faults, NoLayoutIsBeyondTheLimits) {
+    faulty_vulkan::limit_storage_images(4);
+    {
+        const Device few = Device::create(options_over_faults());
+        const Downsampler stored(few, {.method = MipMethod::spd});
+        const Downsampler blitted(few, {.method = MipMethod::blit});
+    }
+    faulty_vulkan::limit_storage_images(0);
+}
+
 // Bindings keep the device for themselves, whatever goes first.
 TEST_F(Faults, WhatIsMadeHasANameAndWhatIsRecordedALabel) {
     (void)faulty_vulkan::take_nameless();

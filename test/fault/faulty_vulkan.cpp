@@ -210,6 +210,7 @@ struct State {
     std::map<std::string, VkPipeline> pipelines;          // see make_pipeline
     std::map<VkDevice, std::vector<VkPipeline>> devices;  // with the pipelines made for them
     std::atomic<bool> pretend_gpu = false;
+    std::atomic<std::uint32_t> most_storage_images = 0;
 };
 
 State& state() {
@@ -438,6 +439,20 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
                 s.mistakes.emplace_back("a command buffer ended within a label");
             }
         }
+        if constexpr (FUNCTION == Function::CreateDescriptorSetLayout) {
+            const VkDescriptorSetLayoutCreateInfo& info = *std::get<1>(given);
+            std::uint32_t images = 0;
+            for (std::uint32_t i = 0; i < info.bindingCount; ++i) {
+                if (info.pBindings[i].descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE) {
+                    images += info.pBindings[i].descriptorCount;
+                }
+            }
+            State& s = state();
+            const std::lock_guard lock(s.mutex);
+            if (s.most_storage_images != 0 && images > s.most_storage_images) {
+                s.mistakes.push_back("a set has " + std::to_string(images) + " storage images");
+            }
+        }
         if constexpr (FUNCTION == Function::CreateShaderModule) {
             const VkShaderModuleCreateInfo& info = *std::get<1>(given);
             State& s = state();
@@ -449,14 +464,20 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
     }
 
     static void pretend(const Given& given) {
-        if (!state().pretend_gpu) {
-            return;
-        }
         if constexpr (FUNCTION == Function::GetPhysicalDeviceProperties) {
-            std::get<1>(given)->deviceType = VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+            pretend(*std::get<1>(given));
         }
         if constexpr (FUNCTION == Function::GetPhysicalDeviceProperties2) {
-            std::get<1>(given)->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+            pretend(std::get<1>(given)->properties);
+        }
+    }
+
+    static void pretend(VkPhysicalDeviceProperties& properties) {
+        if (state().pretend_gpu) {
+            properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+        }
+        if (const std::uint32_t most = state().most_storage_images; most != 0) {
+            properties.limits.maxPerStageDescriptorStorageImages = most;
         }
     }
 };
@@ -594,6 +615,10 @@ void release() {
 
 void pretend_gpu(bool pretend) {
     state().pretend_gpu = pretend;
+}
+
+void limit_storage_images(std::uint32_t most) {
+    state().most_storage_images = most;
 }
 
 std::string alive() {

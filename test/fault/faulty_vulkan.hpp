@@ -51,6 +51,10 @@ void release();
 // A device says that it is a GPU, so that the library goes about it as it does with one.
 void pretend_gpu(bool pretend);
 
+// A device says that its shaders can use so many storage images, and a set's layout with more is a
+// mistake. 0: as many as there are.
+void limit_storage_images(std::uint32_t most);
+
 // What was made and not destroyed, each kind with its number: "2 Buffer, 1 Fence".
 [[nodiscard]] std::string alive();
 

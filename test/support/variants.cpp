@@ -62,6 +62,7 @@ const std::vector<Variant>& all_variants() {
         {"7 workgroups in a dimension", {}, {.max_workgroup_count = 7}},
         // Tile lists of up to 4 x 4096 tiles, pyramids of up to 4 x 32768 floats, and no more.
         {"short chunks", {}, {.max_storage_buffer_range_bytes = 128 * 1024}},
+        {"4 storage images", {}, {.max_storage_images = 4}},  // Vulkan promises no more
     };
     return variants;
 }

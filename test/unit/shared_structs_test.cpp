@@ -90,7 +90,7 @@ TEST(SharedStructs, SubdivisionParametersAndState) {
 
 TEST(SharedStructs, DownsampleParameters) {
     const Offsets parameters = offsets_in(PYRAMID).at("DownsampleParameters");
-    EXPECT_EQ(parameters.size(), 15U);
+    EXPECT_EQ(parameters.size(), 16U);
     EXPECT_MEMBER(parameters, DownsampleParameters, width);
     EXPECT_MEMBER(parameters, DownsampleParameters, height);
     EXPECT_MEMBER(parameters, DownsampleParameters, layers);
@@ -103,6 +103,7 @@ TEST(SharedStructs, DownsampleParameters) {
     EXPECT_MEMBER(parameters, DownsampleParameters, first_block_y);
     EXPECT_MEMBER(parameters, DownsampleParameters, first_layer);
     EXPECT_MEMBER(parameters, DownsampleParameters, expected);
+    EXPECT_MEMBER(parameters, DownsampleParameters, first_image);
     EXPECT_MEMBER(parameters, DownsampleParameters, pitch);
     EXPECT_MEMBER(parameters, DownsampleParameters, floats_per_layer);
     EXPECT_MEMBER(parameters, DownsampleParameters, level_start);

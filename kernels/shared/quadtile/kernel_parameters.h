@@ -46,6 +46,7 @@ struct DownsampleParameters {
     QUADTILE_UINT first_layer;
     // Where only some blocks run: how many of the dispatch's one group, then groups in each above.
     QUADTILE_UINT expected[MAX_HANDOVERS];
+    QUADTILE_UINT first_image;  // of the window (mip_images.glsl), in levels above the base level
     // Of the pyramid buffer, in floats, where it is the target.
     QUADTILE_UINT pitch;
     QUADTILE_UINT floats_per_layer;

@@ -73,6 +73,7 @@ using LogCallback = std::function<void(Severity, std::string_view)>;
 struct LimitOverrides {
     std::uint32_t max_workgroup_count = 0;             ///< per dispatch dimension
     std::uint64_t max_storage_buffer_range_bytes = 0;  ///< of a descriptor
+    std::uint32_t max_storage_images = 0;              ///< in a shader stage
 };
 
 /// How Device::create chooses and makes a device.

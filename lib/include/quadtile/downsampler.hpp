@@ -87,6 +87,9 @@ struct ImageResource {
 /// every sixth) the rounded values are taken; so does spd at level 6 under EdgeRule::drop,
 /// as FidelityFX SPD does.
 ///
+/// A shader that can use 17 storage images stores all levels. With fewer the same levels take more
+/// dispatches, each of which starts from the level that is read.
+///
 /// Thread-safe. Recordings that share a state buffer must not execute at the same time; others may.
 class QUADTILE_API Downsampler {
  public:
@@ -191,7 +194,8 @@ class QUADTILE_API Downsampler {
                 std::span<const DirtyRectangle> rectangles) const;
 
     /// The same with rectangles on the GPU; they are cut off at the image's edges, and those beyond
-    /// the capacity are not looked at. Two dispatches, the second indirect.
+    /// the capacity are not looked at. Two dispatches, the second indirect; several times both
+    /// where a shader can use few storage images.
     /// Before, in addition: the rectangles available and visible to COMPUTE_SHADER / SHADER_READ;
     /// dirty_blocks like the state, and to DRAW_INDIRECT / INDIRECT_COMMAND_READ.
     /// Throws Error(invalid_argument) for another method than MipMethod::spd, and where the two
