@@ -7,6 +7,9 @@
 layout(constant_id = 9) const bool DYNAMIC_INDEXING = false;
 // MAX_LEVELS, or as many as a shader of the device can use.
 layout(constant_id = 19) const uint MIP_IMAGES = MAX_LEVELS;
+// SwiftShader, which has fewer, looks images up in branches that it does not take, too, by whatever the index is
+// there.
+const uint LARGEST_INDEX = MIP_IMAGES < MAX_LEVELS ? MIP_IMAGES - 1 : ~0U;
 
 layout(set = 0, binding = 5) uniform writeonly image2DArray mip_images[MIP_IMAGES];
 
@@ -25,7 +28,7 @@ void store_texel(uint image, ivec3 position, vec4 texel) {
         }
     }
     if (DYNAMIC_INDEXING) {
-        imageStore(mip_images[image], position, texel);
+        imageStore(mip_images[min(image, LARGEST_INDEX)], position, texel);
         return;
     }
     switch (image) {
