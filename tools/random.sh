@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Compares random cases with the CPU twins (quadtile_random), on the CPU drivers. Builds it first.
+#
+#     tools/random.sh [SECONDS [DRIVER [ARGUMENT...]]]
+#
+# SECONDS (default: 600) are for each driver. DRIVER is lavapipe or swiftshader; default: both, at the same time.
+# Arguments that follow go to quadtile_random. A case that fails is shrunk and printed as the command line that
+# repeats it. Exit status 1 where one did.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+program=${QUADTILE_RANDOM:-$root/build/dev/bin/quadtile_random}
+seconds=${1:-600}
+drivers=("${2:-}")
+[[ -n ${drivers[0]} ]] || drivers=(lavapipe swiftshader)
+
+if [[ ! -x $program ]]; then
+    "$root/tools/install.sh"
+    cmake -S "$root" --preset dev
+    cmake --build "$root/build/dev" --target quadtile_random
+fi
+
+run() {
+    local driver=$1
+    case $driver in
+        lavapipe) manifest=$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json) ;;
+        swiftshader) manifest=$("$root/tools/swiftshader.sh") ;;
+        *)
+            echo "tools/random.sh: error: there is no driver '$driver'; there are lavapipe and swiftshader" >&2
+            return 2
+            ;;
+    esac
+    echo "$driver:"
+    VK_ICD_FILENAMES=$manifest "$program" --seconds "$seconds" "${@:2}"
+}
+
+status=0
+pids=()
+for driver in "${drivers[@]}"; do
+    run "$driver" "${@:3}" &
+    pids+=($!)
+done
+for pid in "${pids[@]}"; do
+    wait "$pid" || status=1
+done
+exit "$status"
