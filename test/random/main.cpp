@@ -222,8 +222,10 @@ bool run_cases(const Subject& subject, std::uint64_t seed, std::uint64_t cases,
         }
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    std::printf("%s: %llu cases in %.0f s without a difference, --seed %llu\n",
-                subject.name.c_str(), static_cast<unsigned long long>(done), seconds,
+    const std::string lists =
+        subject.lists == nullptr ? "" : " (" + std::to_string(*subject.lists) + " lists)";
+    std::printf("%s: %llu cases%s in %.0f s without a difference, --seed %llu\n",
+                subject.name.c_str(), static_cast<unsigned long long>(done), lists.c_str(), seconds,
                 static_cast<unsigned long long>(seed));
     std::fflush(stdout);
     return true;

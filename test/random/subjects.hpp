@@ -25,6 +25,8 @@ struct Subject {
     std::string name;
     double share;  // of the time, where all subjects run
     Check check;
+    // Lists that were compared so far, where a case has several; else null.
+    const std::uint64_t* lists = nullptr;
 };
 
 // Tile lists of all strategies, ways and variants of a device against reference::subdivide.

@@ -21,7 +21,10 @@ namespace {
 
 // ---- Comparing --------------------------------------------------------------------------------
 
+std::uint64_t lists_compared = 0;
+
 std::string difference_in(Order order, TileList actual, const TileList& expected) {
+    ++lists_compared;
     if (order == Order::any) {
         sort_canonical(actual.tiles);
     }
@@ -350,6 +353,7 @@ std::string wrong_header(const TileListHeader& header, std::uint64_t required,
 
 // What is written of a list is right where it is as long as its buffer; else it is a part.
 std::string wrong_tiles(std::vector<Tile> tiles, std::span<const Tile> expected, Order order) {
+    ++lists_compared;
     if (order == Order::canonical) {
         return difference(tiles, expected.first(std::min(tiles.size(), expected.size())));
     }
@@ -508,8 +512,8 @@ std::string check_updated(Choices& choices, Engine& engine, Case& test,
         const auto header = engine.read<TileListHeader>(list, 0, 1).front();
         std::string wrong = wrong_header(header, expected.tiles.size(), capacity);
         if (wrong.empty()) {
-            wrong = difference(engine.read<Tile>(list, sizeof(TileListHeader), header.written),
-                               expected.tiles);
+            wrong = wrong_tiles(engine.read<Tile>(list, sizeof(TileListHeader), header.written),
+                                expected.tiles, Order::canonical);
         }
         const auto nan =
             engine.read<std::uint32_t>(scratch, Subdivider::nan_texels_offset_bytes, shape.layers);
@@ -540,8 +544,9 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
         strategies.push_back(Strategy::per_level);  // by thresholds by node
     }
     for (const Strategy strategy : strategies) {
-        const std::string wrong =
-            difference(tiler_for(variant, strategy).subdivide(test.view(), thresholds), expected);
+        const std::string wrong = difference_in(
+            Order::canonical, tiler_for(variant, strategy).subdivide(test.view(), thresholds),
+            expected);
         if (!wrong.empty()) {
             return "layers by a Tiler with " + name_of(strategy) + ": " + wrong;
         }
