@@ -52,17 +52,18 @@ template <typename T>
 using Pixels = std::unique_ptr<T[], PixelsDeleter<T>>;
 
 [[noreturn]] void throw_stb_failure() {
-    const char* reason = stbi_failure_reason();
-    if (reason == std::string_view("outofmem")) {
+    // stb_image gives none for some damage of compressed data.
+    const char* const given = stbi_failure_reason();
+    const std::string reason = given != nullptr ? given : "no reason given";
+    if (reason == "outofmem") {
         throw std::bad_alloc();
     }
-    if (reason == std::string_view("too large")) {
+    if (reason == "too large") {
         throw std::runtime_error(
             "the PNG image is too large: 2^30 components of texels are the most; save it as "
             "OpenEXR, or cut it into several");
     }
-    throw std::runtime_error(std::string("damaged or truncated PNG (stb_image: ") +
-                             (reason != nullptr ? reason : "no reason given") +
+    throw std::runtime_error("damaged or truncated PNG (stb_image: " + reason +
                              "); copy or save it again");
 }
 
@@ -122,6 +123,7 @@ class PngFile {
             throw std::runtime_error("it cannot be opened");
         }
         check_chunks(file_.get(), std::filesystem::file_size(path));
+        stbi__g_failure_reason = nullptr;  // of an earlier file
         int width = 0;
         int height = 0;
         int components = 0;

@@ -425,6 +425,20 @@ TEST_F(LoadMap, WhatNoFileOfItsSizeCanHoldIsRefused) {
                 AllOf(HasSubstr("pixels of 1073709056 bytes"), HasSubstr("too few")));
 }
 
+// stb_image says nothing then; what it said of another file must not count.
+TEST_F(LoadMap, PngThatFailsWithoutAReason) {
+    const std::filesystem::path found = QUADTILE_FUZZ_FOLDER "/found/png";
+    if (!std::filesystem::is_directory(found)) {
+        GTEST_SKIP() << "the sources, with " << found << ", are not here";
+    }
+    std::string bytes = read_file(found / "deflate_block_without_a_reason.png");
+    EXPECT_THAT(failure(bytes), HasSubstr("no reason given"));
+    std::string other = bytes;
+    other[24] = 7;  // bits of a component
+    EXPECT_THAT(failure(other), HasSubstr("stb_image: unknown image type"));
+    EXPECT_THAT(failure(bytes), HasSubstr("no reason given"));
+}
+
 // Where stb_image has no value for a texel, it gets the same one each time.
 TEST_F(LoadMap, DamagedPngGivesTheSameTexelsAgain) {
     const std::filesystem::path found = QUADTILE_FUZZ_FOLDER "/found/png";
