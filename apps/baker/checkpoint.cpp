@@ -2,6 +2,7 @@
 
 #include "fingerprint.hpp"
 
+#include "file_arguments.hpp"
 #include "output_file.hpp"
 
 #include <cerrno>
@@ -20,6 +21,19 @@ constexpr std::uint64_t MAGIC = 0x31454b41'42544451;  // "QDTBAKE1"
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
                              "; delete it, or bake without --resume");
+}
+
+bool is_regular(const std::filesystem::path& path) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error);
+}
+
+bool is_checkpoint(const std::filesystem::path& path) {
+    std::uint64_t magic = 0;
+    return is_regular(path) &&
+           std::ifstream(path, std::ios::binary)
+               .read(reinterpret_cast<char*>(&magic), sizeof(magic)) &&
+           magic == MAGIC;
 }
 
 class Writer {
@@ -101,7 +115,23 @@ class Reader {
 
 }  // namespace
 
+void check_replaceable(const std::filesystem::path& path) {
+    if (is_regular(path) && !is_checkpoint(path)) {
+        throw std::runtime_error("cannot write the checkpoint '" + path.string() +
+                                 "': there is a file that is none; give another name with "
+                                 "--checkpoint");
+    }
+}
+
+void remove_checkpoint(const std::filesystem::path& path) {
+    if (is_checkpoint(path)) {
+        std::error_code ignored;
+        std::filesystem::remove(app::follow_links(path), ignored);
+    }
+}
+
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
+    check_replaceable(path);
     Writer writer(path);
     writer.put(MAGIC);
     writer.put(checkpoint.fingerprint);

@@ -29,8 +29,15 @@ struct Checkpoint {
     std::vector<Accumulator> sums;  // of the pass that runs
 };
 
-// The file appears whole or not at all, also where the program is killed meanwhile. Throws
-// std::runtime_error with the file and the reason.
+// Throws std::runtime_error where `path` is a regular file that is no checkpoint, which must not be
+// replaced or removed as one.
+void check_replaceable(const std::filesystem::path& path);
+
+// Removes the file, if it is a checkpoint: nothing else, and no device or pipe.
+void remove_checkpoint(const std::filesystem::path& path);
+
+// As check_replaceable. The file appears whole or not at all, also where the program is killed
+// meanwhile. Throws std::runtime_error with the file and the reason.
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 
 // None where there is no such file. Throws std::runtime_error with the file and the reason where it

@@ -22,6 +22,7 @@ struct FileScene {
     std::vector<Part> parts;
 
     std::vector<std::string> warnings;
+    std::vector<std::filesystem::path> files;  // as LoadedScene has them
 };
 
 // `path` is for messages, and for the files that the file names.

@@ -71,8 +71,17 @@ std::string trimmed(std::string text) {
     return text;
 }
 
+// `files`: std::vector<std::filesystem::path>, which the file's path is added to.
+bool read_named_file(std::vector<unsigned char>* bytes, std::string* error, const std::string& path,
+                     void* files) {
+    static_cast<std::vector<std::filesystem::path>*>(files)->emplace_back(path);
+    return tinygltf::ReadWholeFile(bytes, error, path, nullptr);
+}
+
+// Adds to `warnings` and `files`.
 tinygltf::Model parse(const std::filesystem::path& path, std::string bytes,
-                      std::vector<std::string>& warnings) {
+                      std::vector<std::string>& warnings,
+                      std::vector<std::filesystem::path>& files) {
     constexpr std::size_t HEADER = 20;  // up to the JSON of a .glb file
     const bool binary = bytes.starts_with("glTF");
     if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - HEADER) {
@@ -92,6 +101,8 @@ tinygltf::Model parse(const std::filesystem::path& path, std::string bytes,
     bytes.append(HEADER, '\0');  // tinygltf 2.7 reads 8 bytes too far where a chunk is too long
     tinygltf::TinyGLTF reader;
     reader.SetImageLoader(keep_picture, nullptr);
+    reader.SetFsCallbacks({tinygltf::FileExists, tinygltf::ExpandFilePath, read_named_file,
+                           tinygltf::WriteWholeFile, &files});
     const std::string folder = path.parent_path().string();
     tinygltf::Model model;
     std::string error;
@@ -722,8 +733,11 @@ std::optional<Texture> decode_picture(std::span<const unsigned char> bytes) {
 FileScene read_gltf(const std::filesystem::path& path, std::string bytes,
                     LightMapCoordinates coordinates) {
     std::vector<std::string> warnings;
-    const tinygltf::Model model = parse(path, std::move(bytes), warnings);
-    return GltfReader(path, model, std::move(warnings)).read(coordinates);
+    std::vector<std::filesystem::path> files;
+    const tinygltf::Model model = parse(path, std::move(bytes), warnings, files);
+    FileScene file = GltfReader(path, model, std::move(warnings)).read(coordinates);
+    file.files = std::move(files);
+    return file;
 }
 
 }  // namespace quadtile::baker

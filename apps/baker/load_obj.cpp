@@ -87,6 +87,24 @@ struct IndexHash {
     }
 };
 
+// Adds the files that it reads to `files`.
+class MaterialReader : public tinyobj::MaterialFileReader {
+ public:
+    MaterialReader(const std::string& folder, std::vector<std::filesystem::path>& files)
+        : MaterialFileReader(folder), folder_(folder), files_(files) {}
+
+    bool operator()(const std::string& name, std::vector<tinyobj::material_t>* materials,
+                    std::map<std::string, int>* numbers, std::string* warning,
+                    std::string* error) override {
+        files_.push_back(folder_ / name);
+        return MaterialFileReader::operator()(name, materials, numbers, warning, error);
+    }
+
+ private:
+    std::filesystem::path folder_;
+    std::vector<std::filesystem::path>& files_;
+};
+
 class ObjReader {
  public:
     explicit ObjReader(const std::filesystem::path& path) : path_(path) {}
@@ -125,7 +143,7 @@ class ObjReader {
     void parse(const std::string& bytes) {
         std::istringstream stream(bytes);
         const std::string folder = path_.parent_path().string();
-        tinyobj::MaterialFileReader material_reader(folder.empty() ? "." : folder);
+        MaterialReader material_reader(folder.empty() ? "." : folder, file_.files);
         std::string error;
         std::string warning;
         bool good = false;
@@ -171,7 +189,8 @@ class ObjReader {
         }
         std::optional<std::uint32_t>& index = textures_[name];
         std::optional<Texture> decoded;
-        if (const std::optional<std::string> bytes = read_bytes(path_.parent_path() / name)) {
+        file_.files.push_back(path_.parent_path() / name);
+        if (const std::optional<std::string> bytes = read_bytes(file_.files.back())) {
             decoded = decode_picture(
                 {reinterpret_cast<const unsigned char*>(bytes->data()), bytes->size()});
         }

@@ -86,6 +86,7 @@ class Finisher {
         check_materials();
         std::ranges::move(warnings_, std::back_inserter(file_.warnings));
         result_.warnings = std::move(file_.warnings);
+        result_.files = std::move(file_.files);
         return std::move(result_);
     }
 

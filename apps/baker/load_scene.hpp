@@ -4,12 +4,18 @@
 
 #include "scene.hpp"
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 namespace quadtile::baker {
 
 struct LoadedScene {
     Scene scene;
     // What is not as it should be and was handled, or is ignored: a sentence each, for the user.
     std::vector<std::string> warnings;
+    // Those that the scene's file names: buffers, materials, pictures.
+    std::vector<std::filesystem::path> files;
 };
 
 // Those of the file; a scene that is to be unwrapped does without them, whatever they are.

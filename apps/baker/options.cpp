@@ -43,7 +43,7 @@ struct Arguments {
     float field = 60.0F;
     std::uint64_t memory_mib = 256;
     std::uint32_t checkpoint_seconds = 30;
-    std::string checkpoint;
+    std::filesystem::path checkpoint;
     bool no_checkpoint = false;
     bool no_seams = false;
     bool demo = false;
@@ -347,6 +347,14 @@ void apply_light(const CLI::App& app, const Arguments& arguments, Options& optio
                       .angular_diameter_degrees = arguments.sun_diameter};
 }
 
+// Beside the output. Its name is cut short where file systems would not take it: 255 bytes.
+std::filesystem::path default_checkpoint(const std::filesystem::path& output) {
+    constexpr std::string_view ENDING = ".checkpoint";
+    constexpr std::size_t LONGEST_NAME = 255;
+    const std::string name = output.filename().string();
+    return output.parent_path() / (name.substr(0, LONGEST_NAME - ENDING.size()) += ENDING);
+}
+
 Options options_of(const CLI::App& app, const Arguments& arguments, Options options) {
     if (!arguments.size.empty()) {
         options.extent = parse_extent("--size", arguments.size);
@@ -377,9 +385,8 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         throw UsageError("--resume and --no-checkpoint contradict each other");
     }
     if (!arguments.no_checkpoint) {
-        options.bake.checkpoint = arguments.checkpoint.empty()
-                                      ? options.output.string() + ".checkpoint"
-                                      : arguments.checkpoint;
+        options.bake.checkpoint = arguments.checkpoint.empty() ? default_checkpoint(options.output)
+                                                               : arguments.checkpoint;
     }
     options.bake.checkpoint_interval = std::chrono::seconds(arguments.checkpoint_seconds);
 
@@ -388,10 +395,21 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
                                 .target = parse_vector("--camera", arguments.camera, 3),
                                 .vertical_field_degrees = arguments.field};
     }
+    app::check_files(file_arguments(options));
     return options;
 }
 
 }  // namespace
+
+std::vector<app::FileArgument> file_arguments(const Options& options) {
+    return {{"SCENE", options.scene, false},
+            {"--sky-image", options.sky_picture, false},
+            {"--output", options.output, true},
+            {"--preview", options.preview, true},
+            {"--atlas", options.atlas, true},
+            {"--report", options.report, true},
+            {"--checkpoint", options.bake.checkpoint, true}};
+}
 
 ParsedOptions parse_options(int argc, const char* const* argv) {
     CLI::App app(

@@ -5,20 +5,18 @@
 #include "bake.hpp"
 #include "scene.hpp"
 
+#include "file_arguments.hpp"
+#include "usage_error.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace quadtile::baker {
 
-// The command line itself is wrong: exit status 2.
-class UsageError : public std::runtime_error {
- public:
-    using std::runtime_error::runtime_error;
-};
+using app::UsageError;
 
 struct Options {
     std::filesystem::path scene;       // empty: one that is built in
@@ -69,7 +67,10 @@ struct ParsedOptions {
     Options options;
 };
 
-// Throws UsageError.
+// What SCENE and options name.
+[[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options);
+
+// Throws UsageError, also where a file that is written is another one, too.
 [[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
 
 }  // namespace quadtile::baker

@@ -1,6 +1,7 @@
 #include "run_bake.hpp"
 
 #include "bake.hpp"
+#include "checkpoint.hpp"
 #include "gpu_tracer.hpp"
 #include "light_map.hpp"
 #include "load_scene.hpp"
@@ -83,6 +84,7 @@ class Run {
     // What cannot be written is known before hours of baking, not behind them. Pipes and devices
     // are left alone: who reads would take the end of this try for that of the file.
     void check_outputs() const {
+        check_replaceable(options_.bake.checkpoint);
         for (const std::filesystem::path& path : {options_.output, options_.preview, options_.atlas,
                                                   options_.report, options_.bake.checkpoint}) {
             std::error_code ignored;
@@ -101,6 +103,7 @@ class Run {
                 LoadedScene loaded =
                     load_scene(options_.scene, options_.unwrap ? LightMapCoordinates::ignore
                                                                : LightMapCoordinates::read);
+                app::check_files(file_arguments(options_), loaded.files);
                 scene_ = std::move(loaded.scene);
                 for (const std::string& warning : loaded.warnings) {
                     warn(warning);
@@ -274,8 +277,7 @@ class Run {
                               : "; the same command with --resume goes on")
                       << std::endl;
         } else if (!options_.bake.checkpoint.empty()) {
-            std::error_code ignored;
-            std::filesystem::remove(options_.bake.checkpoint, ignored);
+            remove_checkpoint(options_.bake.checkpoint);
         }
     }
 

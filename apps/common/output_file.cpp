@@ -1,5 +1,7 @@
 #include "output_file.hpp"
 
+#include "file_arguments.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,9 +33,7 @@ OutputFile::OutputFile(const fs::path& target)
         }
         return;
     }
-    if (fs::is_symlink(fs::symlink_status(target, ignored))) {
-        target_ = fs::weakly_canonical(target);  // the link stays, what it points to is replaced
-    }
+    target_ = follow_links(target);  // links stay, what they lead to is replaced
     std::string pattern = target_.string() + ".XXXXXX";
     descriptor_ = ::mkostemp(pattern.data(), O_CLOEXEC);
     if (descriptor_ < 0) {

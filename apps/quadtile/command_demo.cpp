@@ -40,7 +40,6 @@ std::string summary(const TileList& list, const DemoRequest& request) {
 }  // namespace
 
 void run_demo(const DemoRequest& request) {
-    const auto trace = open_trace(request.subdivision);
     const Stopwatch load_watch;
     const std::vector<float> texels = render_demo_map(request.size);
     const MapView map = view_of(texels, request.size, request.size);
@@ -52,6 +51,7 @@ void run_demo(const DemoRequest& request) {
     }
     const TileList list = subdivide_map(map, subdivision);
 
+    const auto trace = open_trace(subdivision, load);
     const Stopwatch write_watch;
     OutputFile output(request.output);
     write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });

@@ -1,5 +1,7 @@
 #include "command_line.hpp"
 
+#include "file_arguments.hpp"
+
 #include <quadtile/version.h>
 #include <quadtile/error.hpp>
 
@@ -473,26 +475,14 @@ void complete(const CLI::App& command, const SubdivisionArguments& arguments,
     request.threshold = parse_threshold(command, arguments);
 }
 
-struct FileArgument {
-    const char* option;
-    const std::filesystem::path& path;
-};
-
 void check_files(const CLI::App& command, const std::vector<FileArgument>& files) {
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        if (files[i].path.empty()) {
-            if (command.count(files[i].option) > 0) {
-                throw UsageError(std::string(files[i].option) + " needs a file name");
-            }
-            continue;
-        }
-        for (std::size_t j = 0; j < i; ++j) {
-            if (files[i].path.lexically_normal() == files[j].path.lexically_normal()) {
-                throw UsageError(std::string(files[j].option) + " and " + files[i].option +
-                                 " name the same file, '" + files[i].path.string() + "'");
-            }
+    for (const FileArgument& file : files) {
+        const CLI::Option* const option = command.get_option_no_throw(file.name);
+        if (file.path.empty() && option != nullptr && option->count() > 0) {
+            throw UsageError(file.name + " needs a file name");
         }
     }
+    check_files(files);
 }
 
 TileFormat format_of(const std::string& name, const std::filesystem::path& output) {
@@ -517,24 +507,22 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
                 "no threshold is given; give one of --max-resolution, --constant, "
                 "--level-thresholds, --memory and --glsl");
         }
-        check_files(command, {{"INPUT", arguments.tiles.input},
-                              {"--output", arguments.tiles.output},
-                              {"--image", arguments.tiles.image},
-                              {"--trace", arguments.tiles.subdivision.trace}});
-        // INPUT may hold them, too.
-        check_files(command, {{"--fragments", arguments.tiles_subdivision.fragments},
-                              {"--output", arguments.tiles.output},
-                              {"--image", arguments.tiles.image}});
-        check_files(command, {{"--glsl", arguments.tiles_subdivision.glsl},
-                              {"--output", arguments.tiles.output},
-                              {"--image", arguments.tiles.image}});
+        check_files(command,
+                    {{"INPUT", arguments.tiles.input, false},
+                     {"--fragments", arguments.tiles_subdivision.fragments, false},
+                     {"--glsl", arguments.tiles_subdivision.glsl, false},
+                     {"--output", arguments.tiles.output, true},
+                     {"standard output", arguments.tiles.output.empty() ? "/dev/stdout" : "", true},
+                     {"--image", arguments.tiles.image, true},
+                     {"--trace", arguments.tiles.subdivision.trace, true}});
         arguments.tiles.format = format_of(arguments.tiles_format, arguments.tiles.output);
         return arguments.tiles;
     }
     if (command.get_name() == "mipmap") {
         MipmapRequest& request = arguments.mipmap;
-        check_files(command, {{"IMAGE", request.input}, {"OUTDIR", request.directory}});
-        check_files(command, {{"--glsl", request.glsl}});
+        check_files(command, {{"IMAGE", request.input, false},
+                              {"--glsl", request.glsl, false},
+                              {"OUTDIR", request.directory, true}});
         const MipmapArguments& texts = arguments.mipmap_texts;
         request.method = level_methods().at(texts.method);
         request.reduction =
@@ -547,7 +535,7 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
     }
     if (command.get_name() == "compile") {
         CompileRequest& request = arguments.compile;
-        check_files(command, {{"FILE", request.input}, {"--output", request.output}});
+        check_files(command, {{"FILE", request.input, false}, {"--output", request.output, true}});
         if (arguments.compile_kind == "reduction") {
             request.channels = arguments.compile_channels;
         } else if (command.count("--channels") > 0) {
@@ -557,10 +545,10 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
     }
     if (command.get_name() == "demo") {
         complete(command, arguments.demo_subdivision, arguments.demo.subdivision);
-        check_files(command, {{"--output", arguments.demo.output},
-                              {"--image", arguments.demo.image},
-                              {"--map", arguments.demo.map},
-                              {"--trace", arguments.demo.subdivision.trace}});
+        check_files(command, {{"--output", arguments.demo.output, true},
+                              {"--image", arguments.demo.image, true},
+                              {"--map", arguments.demo.map, true},
+                              {"--trace", arguments.demo.subdivision.trace, true}});
         arguments.demo.format = format_of(arguments.demo_format, arguments.demo.output);
         return arguments.demo;
     }

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "compare_levels.hpp"
+#include "file_arguments.hpp"
 #include "make_levels.hpp"
 #include "output_directory.hpp"
 #include "output_file.hpp"
@@ -10,7 +11,6 @@
 
 #include <iomanip>
 #include <sstream>
-#include <system_error>
 #include <vector>
 
 namespace quadtile::app {
@@ -31,13 +31,12 @@ struct Row {
 // Files that are complete before the first of them appears.
 class LevelFiles {
  public:
-    LevelFiles(fs::path input, fs::path directory)
-        : input_(std::move(input)), directory_(std::move(directory)) {
-        directories_.create(directory_);  // what cannot be fails before the work is done
+    explicit LevelFiles(const MipmapRequest& request) : request_(request) {
+        directories_.create(request_.directory);  // what cannot be fails before the work is done
     }
 
     void add(LevelMethod method, const MipChain& chain) {
-        const fs::path directory = directory_ / name_of(method);
+        const fs::path directory = request_.directory / name_of(method);
         directories_.create(directory);
         for (std::size_t number = 0; number < chain.levels.size(); ++number) {
             const MipChain::Level& level = chain.levels[number];
@@ -45,10 +44,9 @@ class LevelFiles {
             name << "level_" << std::setw(2) << std::setfill('0') << number
                  << file_ending(level.shape.format);
             const fs::path path = directory / name.str();
-            std::error_code not_there;
-            if (fs::equivalent(path, input_, not_there)) {
-                throw UsageError("IMAGE and a level name the same file, '" + path.string() + "'");
-            }
+            check_files({{"IMAGE", request_.input, false},
+                         {"--glsl", request_.glsl, false},
+                         {"a level", path, true}});
             OutputFile& file = files_.emplace_back(path);
             file.write(encode_image({level.texels.data(), level.shape}));
         }
@@ -61,8 +59,7 @@ class LevelFiles {
     }
 
  private:
-    fs::path input_;
-    fs::path directory_;
+    const MipmapRequest& request_;
     OutputDirectories directories_;  // outlives the files in them
     std::vector<OutputFile> files_;
 };
@@ -149,7 +146,7 @@ void run_mipmap(const MipmapRequest& request) {
     LevelMaker maker(request, image.view());
     const Methods methods = choose_methods(request.method, maker);
 
-    LevelFiles files(request.input, request.directory);
+    LevelFiles files(request);
     std::vector<Row> rows;
     std::optional<Error> first_obstacle;
     bool any_made = false;

@@ -41,7 +41,6 @@ Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
 }  // namespace
 
 void run_tiles(const TilesRequest& request) {
-    const auto trace = open_trace(request.subdivision);
     const Stopwatch load_watch;
     const LoadedMap map = load_map(request.input, request.channel);
     SubdivisionRequest subdivision = request.subdivision;
@@ -62,6 +61,7 @@ void run_tiles(const TilesRequest& request) {
         }
     }();
 
+    const auto trace = open_trace(subdivision, load);
     const Stopwatch write_watch;
     // Both files are complete before the first of them appears.
     OutputFile output =

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "usage_error.hpp"
 #include "write_tiles.hpp"
 
 #include <quadtile/map.hpp>
@@ -16,17 +17,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace quadtile::app {
-
-// The command line itself is wrong: exit status 2.
-class UsageError : public std::runtime_error {
- public:
-    using std::runtime_error::runtime_error;
-};
 
 // How to subdivide; shared by `tiles` and `demo`.
 struct SubdivisionRequest {

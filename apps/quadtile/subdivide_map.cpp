@@ -56,8 +56,9 @@ void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& 
     file.write(encode_png(draw_tiles(map, tiles)));
 }
 
-std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request) {
-    return request.trace.empty() ? nullptr : std::make_unique<TraceFile>(request.trace.string());
+std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request, const StageTime& load) {
+    return request.trace.empty() ? nullptr
+                                 : std::make_unique<TraceFile>(request.trace.string(), load.start);
 }
 
 void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,

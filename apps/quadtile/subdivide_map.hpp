@@ -22,8 +22,10 @@ void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& 
 [[nodiscard]] std::string describe_run(const TileList& list, const StageTime& load,
                                        const StageTime& write);
 
-// What --trace asks for, if anything: opened before the work, so that times count from there.
-[[nodiscard]] std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request);
+// What --trace asks for, if anything, empty: to be opened when all inputs have been read. Times
+// count from the start of `load`.
+[[nodiscard]] std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request,
+                                                    const StageTime& load);
 void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
                  const StageTime& write);
 

@@ -342,6 +342,13 @@ const char* name_of(Display display) {
     return name_in(DISPLAYS, display);
 }
 
+std::vector<app::FileArgument> file_arguments(const Options& options) {
+    return {{"SCENE", options.scene, false},
+            {"--screenshot", options.screenshot, true},
+            {"--record", options.record, true},
+            {"--report", options.report, true}};
+}
+
 ParsedOptions parse_options(int argc, const char* const* argv) {
     CLI::App app("Shows a scene with fitted virtual shadow maps, in a window or into files",
                  "quadtile-shadow");
@@ -357,6 +364,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
         app.parse(argc, argv);
         options = options_of(app, arguments, options);
         check_shadow_options(options.shadows);
+        app::check_files(file_arguments(options));
         return {{}, options};
     } catch (const CLI::CallForVersion& version) {
         return {Text{std::string(version.what()) + "\n"}, {}};

@@ -4,20 +4,18 @@
 
 #include "renderer.hpp"
 
+#include "file_arguments.hpp"
+#include "usage_error.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace quadtile::shadow {
 
-// The command line itself is wrong: exit status 2.
-class UsageError : public std::runtime_error {
- public:
-    using std::runtime_error::runtime_error;
-};
+using app::UsageError;
 
 // What is shown: a picture of the renderer, or two.
 enum class Display {
@@ -65,7 +63,11 @@ struct ParsedOptions {
     Options options;
 };
 
-// Throws UsageError, also for shadows that the library does not make.
+// What SCENE and options name.
+[[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options);
+
+// Throws UsageError, also for shadows that the library does not make, and where a file that is
+// written is another one, too.
 [[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
 
 // The names of --technique and --picture.

@@ -148,15 +148,25 @@ void make_screenshot(PictureMaker& maker, const Options& options, app::OutputFil
     file.commit();
 }
 
-void make_record(PictureMaker& maker, const Options& options, const Flight& flight) {
-    const float seconds = std::max(0.0F, flight.seconds() - options.flight_second);
+fs::path frame_path(const Options& options, std::uint32_t frame) {
+    std::string number = std::to_string(frame);
+    number.insert(0, number.size() < 5 ? 5 - number.size() : 0, '0');
+    return options.record / ("frame_" + number + ".png");
+}
+
+void make_record(PictureMaker& maker, const Options& options, const Show& show) {
+    const float seconds = std::max(0.0F, show.flight.seconds() - options.flight_second);
     const auto whole_flight =
         static_cast<std::uint32_t>(std::floor(seconds * options.frames_per_second)) + 1;
-    for (std::uint32_t frame = 0; frame < options.frames.value_or(whole_flight); ++frame) {
+    const std::uint32_t frames = options.frames.value_or(whole_flight);
+    for (std::uint32_t frame = 0; frame < frames; ++frame) {
+        std::vector<app::FileArgument> files = file_arguments(options);
+        files.push_back({"a frame of --record", frame_path(options, frame), true});
+        app::check_files(std::move(files), show.files);
+    }
+    for (std::uint32_t frame = 0; frame < frames; ++frame) {
         maker.draw();
-        std::string number = std::to_string(frame);
-        number.insert(0, number.size() < 5 ? 5 - number.size() : 0, '0');
-        app::OutputFile file(options.record / ("frame_" + number + ".png"));
+        app::OutputFile file(frame_path(options, frame));
         file.write(maker.png());
         file.commit();
     }
@@ -180,7 +190,7 @@ std::uint32_t run_screenshot(const Options& options) {
         if (screenshot) {
             make_screenshot(maker, options, *screenshot);
         } else {
-            make_record(maker, options, show.flight);
+            make_record(maker, options, show);
         }
         if (report) {
             report->write(report_json(maker.report()));

@@ -42,6 +42,7 @@ Show load_show(const Options& options) {
         show.name = "city";
     } else {
         loaded = baker::load_scene(options.scene, baker::LightMapCoordinates::ignore);
+        app::check_files(file_arguments(options), loaded.files);
         show.name = options.scene.filename().string();
     }
     show.geometry = make_geometry(loaded.scene);
@@ -49,6 +50,7 @@ Show load_show(const Options& options) {
     show.lights = {make_sun(options, loaded.scene)};
     show.lights.insert(show.lights.end(), options.spots.begin(), options.spots.end());
     show.warnings = std::move(loaded.warnings);
+    show.files = std::move(loaded.files);
     return show;
 }
 

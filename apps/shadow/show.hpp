@@ -12,9 +12,11 @@ struct Show {
     Flight flight;
     std::vector<Light> lights;  // the sun first
     std::vector<std::string> warnings;
+    std::vector<std::filesystem::path> files;  // that the scene's file names
 };
 
-// Throws std::runtime_error with the file and what is wrong with it.
+// Throws std::runtime_error with the file and what is wrong with it, UsageError where a file of the
+// scene is to be written.
 [[nodiscard]] Show load_show(const Options& options);
 
 // Where the camera begins.

@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include "file_arguments.hpp"
+
 #include <quadtile/version.h>
 
 #include <CLI/CLI.hpp>
@@ -526,13 +528,6 @@ void check_named(const std::string& option, const std::string& file) {
     }
 }
 
-void check_differ(const std::string& option, const fs::path& file, const std::string& other,
-                  const fs::path& other_file) {
-    if (!file.empty() && file.lexically_normal() == other_file.lexically_normal()) {
-        throw UsageError(option + " and " + other + " name the same file, '" + file.string() + "'");
-    }
-}
-
 void apply_screenshot(const CLI::App& app, const Arguments& arguments, Options& options) {
     const bool has_screenshot = app.count("--screenshot") > 0;
     for (const char* option : {"--size", "--list"}) {
@@ -560,13 +555,15 @@ void apply_screenshot(const CLI::App& app, const Arguments& arguments, Options& 
 }
 
 void apply_files(const Arguments& arguments, Options& options) {
+    std::vector<app::FileArgument> files{{"--glsl", arguments.glsl, false},
+                                         {"--screenshot", options.screenshot, true},
+                                         {"--list", options.list, true}};
     for (const std::string& file : arguments.files) {
         check_named("FILE", file);
-        check_differ("--screenshot", options.screenshot, "FILE", file);
-        check_differ("--list", options.list, "FILE", file);
         options.files.emplace_back(file);
+        files.push_back({"FILE", file, false});
     }
-    check_differ("--screenshot", options.screenshot, "--list", options.list);
+    app::check_files(files);
     options.channel = arguments.channel;
 }
 

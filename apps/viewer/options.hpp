@@ -4,20 +4,17 @@
 
 #include "settings.hpp"
 
+#include "usage_error.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace quadtile::viewer {
 
-// The command line itself is wrong: exit status 2.
-class UsageError : public std::runtime_error {
- public:
-    using std::runtime_error::runtime_error;
-};
+using app::UsageError;
 
 struct TexelPosition {
     std::uint32_t x;

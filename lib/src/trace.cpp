@@ -91,7 +91,7 @@ struct TraceFile::Impl {
     std::ofstream file;
     bool is_open = true;
     bool is_first = true;
-    Clock::time_point zero = Clock::now();
+    Clock::time_point zero;
     std::map<std::string, std::string> tracks;
 
     void write(Members members) {
@@ -113,8 +113,10 @@ struct TraceFile::Impl {
     }
 };
 
-TraceFile::TraceFile(const std::string& path) : impl_(std::make_unique<Impl>()) {
+TraceFile::TraceFile(const std::string& path, Clock::time_point zero)
+    : impl_(std::make_unique<Impl>()) {
     impl_->path = path;
+    impl_->zero = zero;
     errno = 0;
     impl_->file.open(path, std::ios::binary | std::ios::trunc);
     if (!impl_->file) {

@@ -561,6 +561,7 @@ TEST_F(CommandLine, StagesGoIntoATraceFile) {
     for (const nlohmann::json& event : events) {
         if (event["ph"] == "X") {
             names.push_back(event["name"]);
+            EXPECT_GE(event["ts"], 0.0);
         }
     }
     EXPECT_EQ(names, (std::vector<std::string>{"load", "subdivide", "write"}));
@@ -568,6 +569,23 @@ TEST_F(CommandLine, StagesGoIntoATraceFile) {
                 HasSubstr("none/trace.json"));
     EXPECT_THAT(error_of({"tiles", "map.pfm", "--constant", "1", "--trace", "map.pfm"}, 2),
                 HasSubstr("the same file"));
+}
+
+// An old trace is kept until there is a new one.
+TEST_F(CommandLine, ATraceIsNotEmptiedBeforeTheInputsAreRead) {
+    directory_.add("trace.json", "old");
+    directory_.add("empty.pfm", "");
+    (void)error_of({"tiles", "empty.pfm", "--constant", "1", "--trace", "trace.json"}, 1);
+    EXPECT_EQ(read_file(directory_.path() / "trace.json"), "old");
+}
+
+// Two results in one stream cannot be told apart.
+TEST_F(CommandLine, StandardOutputIsComparedToo) {
+    ProgramOptions options;
+    options.standard_output = StandardOutput::broken_pipe;
+    EXPECT_THAT(
+        error_of({"tiles", "map.pfm", "--constant", "1", "--image", "/dev/stdout"}, 2, options),
+        HasSubstr("name the same file"));
 }
 
 TEST_F(CommandLine, ACacheDirectoryIsUsedOrWarnedOf) {

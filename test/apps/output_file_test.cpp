@@ -61,6 +61,13 @@ TEST(OutputFile, WritesThroughALink) {
     file.commit();
     EXPECT_TRUE(fs::is_symlink(directory.path() / "link"));
     EXPECT_EQ(read_file(target), "new");
+
+    fs::create_symlink("none", directory.path() / "dangling");
+    OutputFile other(directory.path() / "dangling");
+    other.write("new");
+    other.commit();
+    EXPECT_TRUE(fs::is_symlink(directory.path() / "dangling"));
+    EXPECT_EQ(read_file(directory.path() / "none"), "new");
 }
 
 TEST(OutputFile, WritesDevicesDirectly) {

@@ -460,7 +460,7 @@ TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
 
 TEST_F(BakeProgram, WithoutResumeItBeginsAnew) {
     const std::string expected = bake(QUICK + Arguments{"--demo"}, "whole.exr");
-    (void)directory_.add("map.exr.checkpoint", "not a checkpoint");
+    (void)directory_.add("map.exr.checkpoint", "QDTBAKE1 and no more");
     EXPECT_THAT(error_of(QUICK + Arguments{"--demo", "-o", "map.exr", "--resume"}, 1),
                 AllOf(HasSubstr("map.exr.checkpoint"), HasSubstr("without --resume")));
     EXPECT_TRUE(expected == bake(QUICK + Arguments{"--demo"}, "map.exr"));
@@ -500,6 +500,38 @@ TEST_F(BakeProgram, KilledBakesAreResumed) {
     }
     EXPECT_GT(kills, 3U);
     EXPECT_TRUE(expected == read_file(path("map.exr")));
+}
+
+// ---- What must not be written
+
+TEST_F(BakeProgram, NoOutputDestroysAnotherFile) {
+    (void)directory_.add("corner.obj", std::string("mtllib corner.mtl\nusemtl grey\n") + CORNER);
+    (void)directory_.add("corner.mtl", "newmtl grey\nKd 0.5 0.25 1\nmap_Kd wood.png\n");
+    (void)directory_.add("wood.png", "a picture");
+    (void)directory_.add("notes.txt", "mine");
+    fs::create_symlink("corner.obj", path("link"));
+    std::map<std::string, std::string> before;
+    for (const std::string& name : directory_.names()) {
+        before[name] = read_file(path(name));
+    }
+    const Arguments bake = Arguments{"corner.obj"} + QUICK;
+    const std::pair<Arguments, int> cases[] = {
+        {{"-o", "corner.obj"}, 2},
+        {{"-o", "link"}, 2},
+        {{"-o", "map.exr", "--checkpoint", path("corner.obj")}, 2},
+        {{"-o", "map.exr", "--checkpoint", "./map.exr"}, 2},
+        {{"-o", "map.exr", "--report", "map.exr"}, 2},
+        {{"-o", "map.exr", "--report", "map.exr.checkpoint"}, 2},
+        {{"-o", "map.exr", "--sky-image", "notes.txt", "--atlas", "notes.txt"}, 2},
+        {{"-o", "map.exr", "--preview", "wood.png"}, 2},  // which the material names
+        {{"-o", "map.exr", "--preview", "corner.mtl"}, 2},
+        {{"-o", "map.exr", "--checkpoint", "notes.txt"}, 1}};
+    for (const auto& [arguments, status] : cases) {
+        (void)error_of(bake + arguments, status);
+        for (const auto& [name, bytes] : before) {
+            EXPECT_EQ(read_file(path(name)), bytes) << ::testing::PrintToString(arguments);
+        }
+    }
 }
 
 // ---- What cannot be written

@@ -138,7 +138,29 @@ TEST_F(ShadowProgram, SaysWhichFileIsWrong) {
     EXPECT_THAT(error_of({"--record", "empty.obj"}, 1), HasSubstr("empty.obj"));
 }
 
+TEST_F(ShadowProgram, OverwritesNoFileOfTheScene) {
+    (void)directory_.add("floor.obj",
+                         "mtllib floor.mtl\nusemtl wood\n"
+                         "v 0 0 0\nv 0 0 1\nv 1 0 0\nvt 0 0\nvt 0 1\nvt 1 0\nf 1/1 2/2 3/3\n");
+    (void)directory_.add("floor.mtl", "newmtl wood\nmap_Kd wood.png\n");
+    for (const char* const file : {"floor.obj", "floor.mtl", "wood.png"}) {
+        EXPECT_THAT(error_of({"floor.obj", "--screenshot", file}, 2), HasSubstr(file));
+        EXPECT_THAT(error_of({"floor.obj", "--screenshot", "a.png", "--report", file}, 2),
+                    HasSubstr(file));
+    }
+    EXPECT_THAT(error_of({"--screenshot", "a.png", "--report", "./a.png"}, 2), HasSubstr("a.png"));
+}
+
 // ---- Pictures
+
+TEST_F(ShadowPictures, OverwriteNoFileOfTheScene) {
+    (void)directory_.add("floor.obj",
+                         "mtllib frame_00001.png\nv 0 0 0\nv 0 0 1\nv 1 0 0\nf 1 2 3\n");
+    (void)directory_.add("frame_00001.png", "newmtl wood\n");
+    const ProgramResult result = run({"floor.obj", "--record", ".", "--frames", "3"});
+    EXPECT_EQ(result.status, 2) << result.error;
+    EXPECT_EQ(directory_.names(), (std::set<std::string>{"floor.obj", "frame_00001.png"}));
+}
 
 TEST_F(ShadowPictures, AreNotBlank) {
     const Pixels pixels = picture({});

@@ -308,6 +308,7 @@ TEST_F(ViewerOptions, WrongArgumentsAreUsageErrors) {
              {{"--screenshot", "a.png", "--list", "tiles.txt"}, ".json or .csv"},
              {{"--screenshot", "a.png", "--list", "tiles"}, ".json or .csv"},
              {{"a.png", "--screenshot", "./a.png"}, "name the same file"},
+             {{"--glsl", "a.png", "--screenshot", "./a.png"}, "name the same file"},
              {{"a", "b.json", "--screenshot", "a.png", "--list", "b.json"}, "name the same file"},
              {{"--screenshot", "a.json", "--list", "a.json"}, "name the same file"}}) {
         EXPECT_THAT(error_of(arguments),

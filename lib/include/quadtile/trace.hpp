@@ -29,13 +29,14 @@ struct TraceEvent {
 };
 
 /// A file in Chrome's trace-event format (JSON), written as the events come: what was written
-/// before a crash can be read. Times count from its construction.
+/// before a crash can be read. Times count from `zero`.
 ///
 /// Thread-safe.
 class QUADTILE_API TraceFile {
  public:
     /// Throws Error(invalid_argument) where the file cannot be made; an old one is replaced.
-    explicit TraceFile(const std::string& path);
+    explicit TraceFile(const std::string& path, std::chrono::steady_clock::time_point zero =
+                                                    std::chrono::steady_clock::now());
     /// close(), whose failure nobody hears of.
     ~TraceFile();
     TraceFile(const TraceFile&) = delete;
