@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include "number_arguments.hpp"
+
 #include <quadtile/version.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace quadtile::baker {
@@ -16,6 +19,7 @@ namespace {
 constexpr std::uint64_t MIB = std::uint64_t{1} << 20U;
 constexpr std::uint64_t LEAST_POOL_MIB = 16;
 constexpr std::uint32_t LARGEST_EXTENT = 32768;
+constexpr float FARTHEST = 1e9F;  // world units; what is farther has too few digits
 
 struct Preset {
     std::uint32_t directions;
@@ -78,31 +82,16 @@ glm::vec3 parse_colour(const std::string& option, const std::vector<float>& valu
     if (values.size() != 1 && values.size() != 3) {
         throw UsageError(option + " takes one number or three, r,g,b");
     }
-    const glm::vec3 colour =
-        values.size() == 1 ? glm::vec3(values[0]) : glm::vec3(values[0], values[1], values[2]);
-    for (int i = 0; i < 3; ++i) {
-        if (!std::isfinite(colour[i]) || colour[i] < 0.0F) {
-            throw UsageError(option + " takes numbers from 0 up");
-        }
-    }
-    return colour;
-}
-
-glm::vec3 parse_vector(const std::string& option, const std::vector<float>& values,
-                       std::size_t first = 0) {
-    const glm::vec3 vector(values.at(first), values.at(first + 1), values.at(first + 2));
-    if (!std::isfinite(vector.x) || !std::isfinite(vector.y) || !std::isfinite(vector.z)) {
-        throw UsageError(option + " takes finite numbers");
-    }
-    return vector;
+    return values.size() == 1 ? glm::vec3(values[0]) : glm::vec3(values[0], values[1], values[2]);
 }
 
 CLI::Option* add_numbers(CLI::App& app, const std::string& group, const std::string& option,
-                         std::vector<float>& values, const std::string& type,
+                         std::vector<float>& values, float low, float high, const std::string& type,
                          const std::string& description) {
     return app.add_option(option, values, description)
         ->delimiter(',')
         ->type_name(type)
+        ->check(app::float_between(low, high))
         ->group(group);
 }
 
@@ -129,7 +118,7 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("--texels-per-unit", options.texels_per_unit,
                    "Size by the mean number of texels along a world unit")
         ->type_name("D")
-        ->check(CLI::PositiveNumber.description(""))
+        ->check(app::float_between(1e-9F, 1e9F))
         ->group(group);
     app.add_flag("--unwrap", options.unwrap, "Make new light map coordinates: plane charts")
         ->group(group);
@@ -159,23 +148,23 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
 
 void define_light(CLI::App& app, Options& options, Arguments& arguments) {
     const std::string group = "Light";
-    add_numbers(app, group, "--sky", arguments.sky, "R,G,B",
+    add_numbers(app, group, "--sky", arguments.sky, 0.0F, BRIGHTEST, "R,G,B",
                 "Radiance of the sky; with --sky-image what its pixels\n"
                 "are multiplied by");
     app.add_option("--sky-image", options.sky_picture,
                    "OpenEXR in latitude and longitude, up at the top")
         ->type_name("FILE")
         ->group(group);
-    add_numbers(app, group, "--sun-direction", arguments.sun_direction, "X,Y,Z",
-                "A sun instead of those of SCENE: where its light goes")
+    add_numbers(app, group, "--sun-direction", arguments.sun_direction, -FARTHEST, FARTHEST,
+                "X,Y,Z", "A sun instead of those of SCENE: where its light goes")
         ->expected(3);
-    add_numbers(app, group, "--sun", arguments.sun_irradiance, "R,G,B",
+    add_numbers(app, group, "--sun", arguments.sun_irradiance, 0.0F, BRIGHTEST, "R,G,B",
                 "Irradiance of what faces the sun of --sun-direction;\n"
                 "without it 3");
     app.add_option("--sun-diameter", arguments.sun_diameter,
                    "Of its disc in degrees; without it 0.53")
         ->type_name("D")
-        ->check(CLI::Range(0.0F, 90.0F).description(""))
+        ->check(app::float_between(0.0F, 90.0F))
         ->group(group);
 }
 
@@ -215,16 +204,17 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("--pixels-per-texel", arguments.pixels_per_texel,
                    "Rays along a light map texel, each way")
         ->type_name("D")
-        ->check(CLI::Range(0.01F, 16.0F).description(""))
+        ->check(app::float_between(0.01F, 16.0F))
         ->group(group);
     app.add_option("--density-share", options.density_share,
                    "The densest rest of the light map gets no more rays\n"
                    "than this part of it; without it 0.95, 0.999 at most")
         ->type_name("X")
-        ->check(CLI::Range(0.01F, 0.999F).description(""))
+        ->check(app::float_between(0.01F, 0.999F))
         ->group(group);
     app.add_option("--seed", options.bake.seed, "Turns the directions; without it 1")
         ->type_name("N")
+        ->check(app::whole_between(0, std::numeric_limits<std::uint64_t>::max()))
         ->group(group);
     app.add_option("--memory", arguments.memory_mib,
                    "MiB for the lists of fragments; without it 256. Less\n"
@@ -235,7 +225,7 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("--max-tile-resolution", options.tiles.max_resolution,
                    "Pixels of a tile on a side; without it 64")
         ->type_name("N")
-        ->check(CLI::Range(16.0F, 8192.0F).description(""))
+        ->check(app::float_between(16.0F, 8192.0F))
         ->group(group);
     app.add_option("--map-size", options.tiles.map_extent,
                    "Texels of the importance maps on a side, a power of\n"
@@ -293,18 +283,18 @@ void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("--preview-size", arguments.preview_size, "Pixels; without it 1280x720")
         ->type_name("WxH")
         ->group(group);
-    add_numbers(app, group, "--camera", arguments.camera, "X,Y,Z,X,Y,Z",
+    add_numbers(app, group, "--camera", arguments.camera, -FARTHEST, FARTHEST, "X,Y,Z,X,Y,Z",
                 "Where it is, and what it looks at; without it that of\n"
                 "SCENE, else one that sees everything")
         ->expected(6);
     app.add_option("--field-of-view", arguments.field, "Of --camera, vertical, in degrees; 60")
         ->type_name("D")
-        ->check(CLI::Range(1.0F, 170.0F).description(""))
+        ->check(app::float_between(1.0F, 170.0F))
         ->group(group);
     app.add_option("--exposure", options.exposure,
                    "Radiance that becomes white; without it by the picture")
         ->type_name("L")
-        ->check(CLI::PositiveNumber.description(""))
+        ->check(app::float_between(1e-12F, BRIGHTEST))
         ->group(group);
 }
 
@@ -335,9 +325,10 @@ void apply_light(const CLI::App& app, const Arguments& arguments, Options& optio
         }
         return;
     }
-    const glm::vec3 direction = parse_vector("--sun-direction", arguments.sun_direction);
+    const std::vector<float>& to = arguments.sun_direction;
+    const glm::vec3 direction(to[0], to[1], to[2]);
     const float length = std::hypot(direction.x, direction.y, direction.z);
-    if (!(length > 0.0F)) {
+    if (!(length > 1.0F / FARTHEST)) {
         throw UsageError("--sun-direction takes a direction, not 0,0,0");
     }
     options.sun = Sun{.direction = direction / length,
@@ -391,8 +382,9 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     options.bake.checkpoint_interval = std::chrono::seconds(arguments.checkpoint_seconds);
 
     if (!arguments.camera.empty()) {
-        options.camera = Camera{.position = parse_vector("--camera", arguments.camera),
-                                .target = parse_vector("--camera", arguments.camera, 3),
+        const std::vector<float>& camera = arguments.camera;
+        options.camera = Camera{.position = {camera[0], camera[1], camera[2]},
+                                .target = {camera[3], camera[4], camera[5]},
                                 .vertical_field_degrees = arguments.field};
     }
     app::check_files(file_arguments(options));

@@ -13,6 +13,7 @@
 #include "unwrap.hpp"
 
 #include "message_line.hpp"
+#include "number_arguments.hpp"
 #include "output_file.hpp"
 
 #include <quadtile/images.hpp>
@@ -164,6 +165,31 @@ class Run {
             warn(
                 "nothing in the scene shines: a white sky of radiance 1 is taken; see --sky, "
                 "--sky-image, --sun-direction");
+        }
+        check_light();
+    }
+
+    // Options are in range; files, and a sky's product of both, need not be.
+    void check_light() const {
+        const auto check = [](const std::string& light, const glm::vec3& colour) {
+            for (int i = 0; i < 3; ++i) {
+                if (!(std::abs(colour[i]) <= BRIGHTEST)) {
+                    throw std::runtime_error(light + " is brighter than " +
+                                             app::text_of(BRIGHTEST) +
+                                             ", which cannot be summed; take a larger unit of "
+                                             "light");
+                }
+            }
+        };
+        for (const Material& material : scene_.materials) {
+            check("material '" + material.name + "'", material.emission);
+        }
+        for (const Sun& sun : scene_.suns) {
+            check("a sun", sun.irradiance);
+        }
+        check("the sky", sky_.radiance);
+        for (const glm::vec3& texel : sky_.texels) {
+            check("the sky's picture", sky_.radiance * texel);
         }
     }
 

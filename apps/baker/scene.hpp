@@ -41,6 +41,9 @@ struct Material {
     std::optional<std::uint32_t> emission_texture;  // times emission
 };
 
+// Of radiance and irradiance: sums and squares of it are finite, too.
+constexpr float BRIGHTEST = 1e12F;
+
 // Parallel light.
 struct Sun {
     glm::vec3 direction{0.0F, -1.0F, 0.0F};  // that the light goes, of length 1

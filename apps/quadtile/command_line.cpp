@@ -1,13 +1,12 @@
 #include "command_line.hpp"
 
 #include "file_arguments.hpp"
+#include "number_arguments.hpp"
 
 #include <quadtile/version.h>
-#include <quadtile/error.hpp>
 
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <limits>
 #include <map>
 #include <string_view>
@@ -351,29 +350,8 @@ void define_compile(CLI::App& command, Arguments& arguments) {
         ->capture_default_str();
 }
 
-float parse_float(std::string_view option, std::string_view text) {
-    float value = 0.0F;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const std::string argument = std::string(option) + " '" + std::string(text) + "'";
-    if (error == std::errc::result_out_of_range) {
-        throw UsageError(argument + " is outside the range of a 32-bit float");
-    }
-    if (error != std::errc{} || end != text.data() + text.size()) {
-        throw UsageError(argument + " is not a number");
-    }
-    return value;
-}
-
-std::vector<float> parse_floats(std::string_view option, std::string_view text) {
-    std::vector<float> values;
-    while (true) {
-        const std::size_t comma = text.find(',');
-        values.push_back(parse_float(option, text.substr(0, comma)));
-        if (comma == std::string_view::npos) {
-            return values;
-        }
-        text.remove_prefix(comma + 1);
-    }
+float parse_threshold(const std::string& option, const std::string& text) {
+    return parse_float(option, text, 0.0F, INFINITE_FLOAT);
 }
 
 // The threshold option that was given, or empty.
@@ -398,18 +376,15 @@ std::string threshold_option(const CLI::App& command) {
 std::optional<Threshold> parse_threshold(const CLI::App& command,
                                          const SubdivisionArguments& arguments) {
     const std::string given = threshold_option(command);
-    try {
-        if (given == "--constant") {
-            return Threshold::constant(parse_float(given, arguments.constant));
-        }
-        if (given == "--level-thresholds") {
-            return Threshold::per_level(parse_floats(given, arguments.level_thresholds));
-        }
-        if (given == "--max-resolution") {
-            return Threshold::max_resolution(parse_float(given, arguments.max_resolution));
-        }
-    } catch (const Error& error) {  // NaN and negative values
-        throw UsageError(given + ": " + error.what());
+    if (given == "--constant") {
+        return Threshold::constant(parse_threshold(given, arguments.constant));
+    }
+    if (given == "--max-resolution") {
+        return Threshold::max_resolution(parse_threshold(given, arguments.max_resolution));
+    }
+    if (given == "--level-thresholds") {
+        return Threshold::per_level(
+            parse_floats(given, arguments.level_thresholds, 0.0F, INFINITE_FLOAT));
     }
     return std::nullopt;
 }
@@ -421,15 +396,9 @@ std::optional<MemoryRequest> parse_memory(const CLI::App& command,
     if (threshold_option(command) != option) {
         return std::nullopt;
     }
-    const std::vector<float> numbers = parse_floats(option, arguments.memory);
+    const std::vector<float> numbers = parse_floats(option, arguments.memory, 0.0F, INFINITE_FLOAT);
     if (numbers.size() != 2) {
         throw UsageError(option + " '" + arguments.memory + "' must be two numbers, M,NODES");
-    }
-    try {  // without fragments both may be anything but NaN and negative
-        const float none = 0.0F;
-        (void)Threshold::memory(numbers[0], numbers[1], {&none, {1, 1}});
-    } catch (const Error& error) {
-        throw UsageError(option + ": " + error.what());
     }
     return MemoryRequest{numbers[0], numbers[1], arguments.fragments};
 }
@@ -443,7 +412,8 @@ std::optional<FunctionRequest> parse_function(const CLI::App& command,
     const std::string option = "--glsl-parameters";
     FunctionRequest request{arguments.glsl, {}};
     if (command.count(option) > 0) {
-        request.parameters = parse_floats(option, arguments.glsl_parameters);
+        request.parameters =
+            parse_floats(option, arguments.glsl_parameters, -INFINITE_FLOAT, INFINITE_FLOAT);
     }
     if (request.parameters.size() > Threshold::max_function_parameters) {
         throw UsageError(option + " has " + std::to_string(request.parameters.size()) +

@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include "number_arguments.hpp"
+
 #include <quadtile/version.h>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +17,7 @@ namespace quadtile::shadow {
 namespace {
 
 constexpr std::uint32_t LARGEST_EXTENT = 16384;
+constexpr float FARTHEST = 1e9F;  // world units or degrees; what is farther has too few digits
 constexpr std::size_t MOST_SPOTS = 3;
 constexpr std::size_t SPOT_NUMBERS = 7;
 
@@ -77,48 +80,26 @@ vk::Extent2D parse_extent(const std::string& text) {
     return extent;
 }
 
-void check_finite(const std::string& option, const std::vector<float>& values) {
-    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
-        throw UsageError(option + " takes finite numbers");
-    }
-}
-
 glm::vec3 parse_direction(const std::string& option, const std::vector<float>& values,
                           std::size_t first) {
     const glm::vec3 direction(values.at(first), values.at(first + 1), values.at(first + 2));
-    if (direction == glm::vec3(0.0F)) {
+    if (!(std::hypot(direction.x, direction.y, direction.z) > 1.0F / FARTHEST)) {
         throw UsageError(option + " takes a direction, not 0,0,0");
     }
     return direction;
 }
 
-std::vector<float> parse_numbers(const std::string& text) {
-    std::vector<float> numbers;
-    for (const std::string& number : CLI::detail::split(text, ',')) {
-        float value = 0.0F;
-        const char* const end = number.data() + number.size();
-        const auto [next, error] = std::from_chars(number.data(), end, value);
-        if (error != std::errc() || next != end) {
-            return {};
-        }
-        numbers.push_back(value);
-    }
-    return numbers;
-}
-
 Light parse_spot(const std::string& text) {
-    const std::vector<float> numbers = parse_numbers(text);
+    const std::vector<float> numbers = app::parse_floats("--spot", text, -FARTHEST, FARTHEST);
     if (numbers.size() != SPOT_NUMBERS) {
         throw UsageError(
             "--spot takes seven numbers, X,Y,Z,DX,DY,DZ,ANGLE: where it is, where its light goes, "
             "and its full angle in degrees, not '" +
             text + "'");
     }
-    check_finite("--spot", numbers);
     const float angle = numbers[6];
-    if (!(angle >= 0.1F && angle <= 170.0F)) {
-        throw UsageError("the angle of --spot is 0.1 to 170 degrees, not " +
-                         CLI::detail::split(text, ',').back());
+    if (angle < 0.1F || angle > 170.0F) {
+        throw UsageError("the angle of --spot is 0.1 to 170 degrees, not " + app::text_of(angle));
     }
     return {.kind = Light::Kind::spot,
             .direction = parse_direction("--spot", numbers, 3),
@@ -145,6 +126,7 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
         ->delimiter(',')
         ->expected(3)
         ->type_name("X,Y,Z")
+        ->check(app::float_between(-FARTHEST, FARTHEST))
         ->group(group);
     app.add_option("--spot", arguments.spots,
                    "A spot light: where it is, where it shines, its angle\n"
@@ -236,10 +218,11 @@ void define_view(CLI::App& app, Options& options, Arguments& arguments) {
         ->delimiter(',')
         ->expected(5)
         ->type_name("X,Y,Z,YAW,PITCH")
+        ->check(app::float_between(-FARTHEST, FARTHEST))
         ->group(group);
     app.add_option("--at", options.flight_second, "Second of the flight; without it 0")
         ->type_name("S")
-        ->check(CLI::Range(0.0F, 86400.0F).description(""))
+        ->check(app::float_between(0.0F, 86400.0F))
         ->group(group);
     app.add_flag("--fly", options.flies, "Along the flight, from --at on")->group(group);
     app.add_option("--device", options.device,
@@ -270,7 +253,7 @@ void define_pictures(CLI::App& app, Options& options) {
         ->group(group);
     app.add_option("--fps", options.frames_per_second, "Frames for each second; without it 60")
         ->type_name("F")
-        ->check(CLI::Range(0.1F, 1000.0F).description(""))
+        ->check(app::float_between(0.1F, 1000.0F))
         ->group(group);
     app.add_option("--report", options.report, "JSON: tiles and times of each frame")
         ->type_name("FILE.json")
@@ -311,7 +294,6 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         throw UsageError("--picture sides needs a --size of 2 pixels or more across");
     }
     if (!arguments.sun.empty()) {
-        check_finite("--sun", arguments.sun);
         options.sun = parse_direction("--sun", arguments.sun, 0);
     }
     if (arguments.spots.size() > MOST_SPOTS) {
@@ -322,7 +304,6 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         options.spots.push_back(parse_spot(spot));
     }
     if (!arguments.camera.empty()) {
-        check_finite("--camera", arguments.camera);
         options.camera =
             Camera{.position = {arguments.camera[0], arguments.camera[1], arguments.camera[2]},
                    .yaw_degrees = arguments.camera[3],

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include "file_arguments.hpp"
+#include "number_arguments.hpp"
 
 #include <quadtile/version.h>
 
@@ -8,14 +9,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <string_view>
 
 namespace quadtile::viewer {
 
 namespace fs = std::filesystem;
+using app::parse_float;
+using app::parse_whole;
 
 namespace {
 
@@ -218,75 +218,18 @@ std::string quoted(const std::string& option, std::string_view text) {
     return option + " '" + std::string(text) + "'";
 }
 
-std::string text_of(float value) {
-    std::array<char, 32> text{};
-    return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
-}
-
 // Infinity is none: JSON, which keeps settings, has no notation for it.
-float parse_float(const std::string& option, std::string_view text) {
-    float value = 0.0F;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range) {
-        throw UsageError(quoted(option, text) + " is outside the range of a 32-bit float");
-    }
-    if (error != std::errc{} || end != text.data() + text.size()) {
-        throw UsageError(quoted(option, text) + " is not a number");
-    }
-    if (!std::isfinite(value)) {
-        throw UsageError(quoted(option, text) + " is not a finite number");
-    }
-    return value;
-}
-
-float parse_float(const std::string& option, std::string_view text, float low, float high) {
-    const float value = parse_float(option, text);
-    if (value < low || value > high) {
-        throw UsageError(quoted(option, text) + " is not between " + text_of(low) + " and " +
-                         text_of(high));
-    }
-    return value;
-}
-
 float parse_threshold(const std::string& option, std::string_view text) {
-    const float value = parse_float(option, text);
-    if (value < 0.0F) {
-        throw UsageError(quoted(option, text) + " is negative; thresholds are 0 or more");
-    }
-    return value;
-}
-
-std::uint64_t parse_whole(const std::string& option, std::string_view text, std::uint64_t low,
-                          std::uint64_t high) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
-        throw UsageError(quoted(option, text) + " is not a whole number from " +
-                         std::to_string(low) + " to " + std::to_string(high));
-    }
-    return value;
-}
-
-// The parts between separators: one more than there are of these.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    while (true) {
-        const std::size_t end = text.find(separator);
-        parts.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) {
-            return parts;
-        }
-        text.remove_prefix(end + 1);
-    }
+    return parse_float(option, text, 0.0F);
 }
 
 std::array<std::string_view, 2> split_in_two(const std::string& option, std::string_view text,
                                              char separator, const std::string& form) {
-    const std::vector<std::string_view> parts = split(text, separator);
-    if (parts.size() != 2) {
+    const std::size_t middle = text.find(separator);
+    if (middle == std::string_view::npos || middle != text.rfind(separator)) {
         throw UsageError(quoted(option, text) + " must be two numbers, " + form);
     }
-    return {parts[0], parts[1]};
+    return {text.substr(0, middle), text.substr(middle + 1)};
 }
 
 TexelPosition parse_position(const std::string& option, std::string_view text) {
@@ -345,9 +288,8 @@ void apply_glsl(const Arguments& arguments, ThresholdSettings& settings) {
     settings.glsl_file = std::filesystem::absolute(arguments.glsl).string();
     settings.glsl_parameters.clear();
     if (!arguments.glsl_parameters.empty()) {
-        for (const std::string_view parameter : split(arguments.glsl_parameters, ',')) {
-            settings.glsl_parameters.push_back(parse_float("--glsl-parameters", parameter));
-        }
+        settings.glsl_parameters =
+            app::parse_floats("--glsl-parameters", arguments.glsl_parameters);
     }
     if (settings.glsl_parameters.size() > Threshold::max_function_parameters) {
         throw UsageError(
@@ -373,10 +315,7 @@ void apply_threshold(const CLI::App& app, const Arguments& arguments, const std:
         settings.constant = parse_threshold(given, arguments.constant);
     } else if (given == "--level-thresholds") {
         settings.kind = ThresholdKind::per_level;
-        settings.levels.clear();
-        for (const std::string_view level : split(arguments.level_thresholds, ',')) {
-            settings.levels.push_back(parse_threshold(given, level));
-        }
+        settings.levels = app::parse_floats(given, arguments.level_thresholds, 0.0F);
         if (settings.levels.size() > MAX_LEVELS) {
             throw UsageError(given + " has " + std::to_string(settings.levels.size()) +
                              " numbers; give at most " + std::to_string(MAX_LEVELS));
@@ -500,7 +439,7 @@ void apply_settings(const CLI::App& app, const Arguments& arguments, Settings& s
         settings.ui_scale = parse_float("--ui-scale", arguments.ui_scale, 0.0F, MAX_UI_SCALE);
         if (settings.ui_scale > 0.0F && settings.ui_scale < MIN_UI_SCALE) {
             throw UsageError(quoted("--ui-scale", arguments.ui_scale) +
-                             " is too small to read; give at least " + text_of(MIN_UI_SCALE) +
+                             " is too small to read; give at least " + app::text_of(MIN_UI_SCALE) +
                              ", or 0 for what the display asks");
         }
     }

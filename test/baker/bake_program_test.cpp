@@ -275,7 +275,7 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "-o", "x.exr", "--map-size", "100"}, "power of two"},
         {{"--demo", "-o", "x.exr", "--memory", "1"}, "--memory"},
         {{"--demo", "-o", "x.exr", "--sky", "1,2"}, "--sky takes one number or three"},
-        {{"--demo", "-o", "x.exr", "--sky=-1"}, "--sky takes numbers from 0 up"},
+        {{"--demo", "-o", "x.exr", "--sky=-1"}, "--sky: '-1' is not a number from 0 to 1e+12"},
         {{"--demo", "-o", "x.exr", "--sky", "nan"}, "--sky"},
         {{"--demo", "-o", "x.exr", "--sun", "1"}, "--sun needs --sun-direction"},
         {{"--demo", "-o", "x.exr", "--sun-direction", "0,0,0"}, "takes a direction"},
@@ -283,7 +283,9 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "-o", "x.exr", "--camera", "1,2,3"}, "--camera"},
         {{"--demo", "-o", "x.exr", "--resume", "--no-checkpoint"}, "contradict"},
         {{"--demo", "-o", "x.exr", "--quantity", "lumens"}, "radiosity"},
-        {{"--demo", "-o", "x.exr", "--exposure", "0"}, "--exposure"},
+        {{"--demo", "-o", "x.exr", "--exposure", "0"}, "'0' is not a number from 1e-12 to 1e+12"},
+        {{"--demo", "-o", "x.exr", "--pixels-per-texel", "nan"}, "from 0.01 to 16"},
+        {{"--demo", "-o", "x.exr", "--seed=-1"}, "'-1' is not a whole number"},
         {{"--demo", "-o", "x.exr", "--texel-size", "2"}, "--texel-size"}};
     for (const auto& [arguments, text] : cases) {
         EXPECT_THAT(error_of(arguments, 2), AllOf(HasSubstr(text), HasSubstr("--help")));
@@ -606,6 +608,23 @@ TEST_F(BakeProgram, OddScenesAreBakedWithWarnings) {
     EXPECT_EQ(black.status, 0);
     EXPECT_EQ(black.error.find("shines"), std::string::npos) << black.error;
     EXPECT_THAT(read_exr(path("b.exr")).values.at("R"), ::testing::Each(0.0F));
+}
+
+// All light that options allow can be summed; files may have more.
+TEST_F(BakeProgram, LightMapsAreFinite) {
+    (void)directory_.add("corner.obj", CORNER);
+    (void)bake(Arguments{"corner.obj", "--sky", "1e12", "--sun-direction", "1e9,-1e9,0", "--sun",
+                         "1e12", "--directional", "--preview", "view.png"} +
+                   QUICK,
+               "map.exr");
+    for (const auto& [channel, values] : read_exr(path("map.exr")).values) {
+        EXPECT_TRUE(std::ranges::all_of(values, [](float v) { return std::isfinite(v); }))
+            << channel;
+    }
+    (void)directory_.add("corner.mtl", "newmtl lamp\nKe 1e30 0 0\n");
+    (void)directory_.add("lamp.obj", std::string("mtllib corner.mtl\nusemtl lamp\n") + CORNER);
+    EXPECT_THAT(error_of(Arguments{"lamp.obj", "-o", "x.exr"} + QUICK, 1),
+                AllOf(HasSubstr("material 'lamp'"), HasSubstr("brighter than 1e+12")));
 }
 
 }  // namespace

@@ -102,15 +102,17 @@ TEST(ShadowOptions, AreRefusedWithASentence) {
     EXPECT_THAT(error_of({"--technique", "magic"}), HasSubstr("magic"));
     EXPECT_THAT(error_of({"--picture", "odd"}), HasSubstr("odd"));
     EXPECT_THAT(error_of({"--sun", "0,0,0"}), HasSubstr("0,0,0"));
-    EXPECT_THAT(error_of({"--sun", "1,nan,0"}), HasSubstr("finite"));
+    EXPECT_THAT(error_of({"--sun", "1,nan,0"}), HasSubstr("'nan' is not a number from"));
     EXPECT_THAT(error_of({"--spot", "1,2,3"}), HasSubstr("seven numbers"));
-    EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,x"}), HasSubstr("seven numbers"));
-    EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,inf"}), HasSubstr("finite"));
+    EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,x"}), HasSubstr("'x' is not a number"));
+    EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,inf"}), HasSubstr("'inf' is not a number from"));
     EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,180"}), HasSubstr("170"));
     EXPECT_THAT(error_of({"--spot", "1,2,3,0,0,0,80"}), HasSubstr("0,0,0"));
     EXPECT_THAT(error_of({"--camera", "1,2,3"}), HasSubstr("--camera"));
     EXPECT_THAT(error_of({"--camera", "1,2,3,0,0", "--fly"}), HasSubstr("contradict"));
     EXPECT_THAT(error_of({"--at", "-1"}), HasSubstr("--at"));
+    EXPECT_THAT(error_of({"--screenshot", "a.png", "--fps", "nan"}),
+                HasSubstr("--fps: 'nan' is not a number from 0.1 to 1000"));
     EXPECT_THAT(error_of({"--frames", "3"}), HasSubstr("needs --screenshot or --record"));
     EXPECT_THAT(error_of({"--report", "a.json"}), HasSubstr("needs --screenshot or --record"));
     EXPECT_THAT(error_of({"--screenshot", "a.png", "--frames", "0"}), HasSubstr("--frames"));
