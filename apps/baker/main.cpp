@@ -1,24 +1,16 @@
 #include "options.hpp"
 #include "run_bake.hpp"
 
-#include "message_line.hpp"
+#include "process.hpp"
 
 #include <vulkan/vulkan.hpp>
 
-#include <csignal>
-#include <exception>
 #include <iostream>
-#include <new>
-#include <string_view>
+#include <stdexcept>
 
 namespace quadtile::baker {
 
 namespace {
-
-int fail(std::string_view message, int status) {
-    std::cerr << app::message_line("quadtile-bake: error", message) << std::endl;
-    return status;
-}
 
 int run(int argc, char** argv) {
     const ParsedOptions parsed = parse_options(argc, argv);
@@ -26,7 +18,13 @@ int run(int argc, char** argv) {
         std::cout << parsed.text->text;
         return 0;
     }
-    return run_bake(parsed.options);
+    try {
+        return run_bake(parsed.options);
+    } catch (const vk::OutOfDeviceMemoryError&) {
+        throw std::runtime_error(
+            "the device has not enough memory; allow less with --memory, or make the light map "
+            "smaller with --size");
+    }
 }
 
 }  // namespace
@@ -34,23 +32,8 @@ int run(int argc, char** argv) {
 }  // namespace quadtile::baker
 
 int main(int argc, char** argv) {
-    using namespace quadtile::baker;
-    // Failed writes become errors where they happen instead of signals that end the process.
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);
-    try {
-        return run(argc, argv);
-    } catch (const UsageError& error) {
-        return fail(error.what(), 2);
-    } catch (const std::bad_alloc&) {
-        return fail(
-            "there is not enough memory for this scene; make the light map smaller with --size", 1);
-    } catch (const vk::OutOfDeviceMemoryError&) {
-        return fail(
-            "the device has not enough memory; allow less with --memory, or make the light map "
-            "smaller with --size",
-            1);
-    } catch (const std::exception& error) {
-        return fail(error.what(), 1);
-    }
+    return quadtile::app::run_program(
+        "quadtile-bake",
+        "there is not enough memory for this scene; make the light map smaller with --size",
+        [&] { return quadtile::baker::run(argc, argv); });
 }

@@ -15,6 +15,7 @@
 #include "message_line.hpp"
 #include "number_arguments.hpp"
 #include "output_file.hpp"
+#include "process.hpp"
 
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
@@ -44,7 +45,7 @@ volatile std::sig_atomic_t interrupt_signals = 0;
 // The first one is waited for, the second one ends the program as ever.
 void note_interrupt(int signal) {
     interrupt_signals = 1;
-    std::signal(signal, SIG_DFL);
+    std::signal(signal, app::end_by_signal);
 }
 
 // ---- What is baked

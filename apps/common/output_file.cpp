@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
+#include <cstdio>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -16,15 +17,28 @@ namespace quadtile::app {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr mode_t PERMISSIONS = 0666;  // less the umask
+
+std::string link_to(int descriptor) {
+    return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
+}  // namespace
+
 OutputFile::OutputFile(int descriptor, std::string name)
     : descriptor_(descriptor), name_(std::move(name)) {}
 
-OutputFile::OutputFile(const fs::path& target)
-    : descriptor_(-1), name_('\'' + target.string() + '\''), target_(target) {
-    std::error_code ignored;
-    const fs::file_status status = fs::status(target, ignored);
+OutputFile::OutputFile(const fs::path& target, Temporary temporary)
+    : descriptor_(-1), name_('\'' + target.string() + '\'') {
+    std::error_code error;
+    const fs::file_status status = fs::status(target, error);
     if (fs::is_directory(status)) {
         fail(EISDIR);
+    }
+    if (status.type() == fs::file_type::none) {
+        fail(error.value());
     }
     if (fs::exists(status) && !fs::is_regular_file(status)) {
         descriptor_ = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
@@ -34,16 +48,18 @@ OutputFile::OutputFile(const fs::path& target)
         return;
     }
     target_ = follow_links(target);  // links stay, what they lead to is replaced
-    std::string pattern = target_.string() + ".XXXXXX";
-    descriptor_ = ::mkostemp(pattern.data(), O_CLOEXEC);
-    if (descriptor_ < 0) {
-        fail(errno);
+    if (temporary == Temporary::unnamed_where_possible) {
+        const fs::path directory = target_.has_parent_path() ? target_.parent_path() : ".";
+        descriptor_ = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, PERMISSIONS);
+        if (descriptor_ >= 0 && ::access(link_to(descriptor_).c_str(), F_OK) != 0) {
+            ::close(std::exchange(descriptor_, -1));  // without /proc it would never have a name
+        }
     }
-    temporary_ = pattern;
-    // mkostemp makes private files; the result gets the permissions that any new file would.
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    ::fchmod(descriptor_, 0666 & ~mask);
+    if (descriptor_ < 0) {
+        name_temporary([&](const char* name) {
+            return descriptor_ = ::open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, PERMISSIONS);
+        });
+    }
 }
 
 OutputFile OutputFile::standard_output() {
@@ -54,7 +70,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       name_(std::move(other.name_)),
       target_(std::move(other.target_)),
-      temporary_(std::exchange(other.temporary_, {})) {}
+      temporary_(std::exchange(other.temporary_, {})),
+      removed_by_signal_(std::move(other.removed_by_signal_)) {}
 
 OutputFile::~OutputFile() {
     if (descriptor_ >= 0) {
@@ -77,6 +94,12 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 void OutputFile::commit() {
+    if (!target_.empty() && temporary_.empty()) {
+        name_temporary([&](const char* name) {
+            return ::linkat(AT_FDCWD, link_to(descriptor_).c_str(), AT_FDCWD, name,
+                            AT_SYMLINK_FOLLOW);
+        });
+    }
     // Some file systems report a full disk only here.
     if (::close(std::exchange(descriptor_, -1)) != 0) {
         fail(errno);
@@ -86,6 +109,25 @@ void OutputFile::commit() {
             fail(errno);
         }
         temporary_.clear();
+        removed_by_signal_.reset();
+    }
+}
+
+// Short, whatever the target's name is.
+void OutputFile::name_temporary(const std::function<int(const char*)>& make) {
+    static std::atomic<unsigned> count = 0;
+    int result = -1;
+    do {
+        const fs::path name = target_.parent_path() / (".quadtile-" + std::to_string(::getpid()) +
+                                                       "-" + std::to_string(count++));
+        removed_by_signal_.emplace(name);
+        result = make(name.c_str());
+        if (result >= 0) {
+            temporary_ = name;
+        }
+    } while (result < 0 && errno == EEXIST);
+    if (result < 0) {
+        fail(errno);
     }
 }
 

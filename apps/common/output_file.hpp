@@ -2,19 +2,27 @@
 
 #pragma once
 
+#include "process.hpp"
+
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace quadtile::app {
 
-// Writes to a temporary file beside the target; `commit` moves it into place. A target that is not
-// a regular file (a device, a pipe) is written directly, and standard output is one more of these.
+// Writes to a temporary file in the target's folder; `commit` moves it into place. The temporary
+// file has no name where the file system can do that; elsewhere it is removed by the signals of
+// run_program. A target that is not a regular file (a device, a pipe) is written directly, and
+// standard output is one more of these.
 //
 // Each function throws std::runtime_error with the file and the reason.
 class OutputFile {
  public:
-    explicit OutputFile(const std::filesystem::path& target);
+    enum class Temporary { unnamed_where_possible, named };
+    explicit OutputFile(const std::filesystem::path& target,
+                        Temporary temporary = Temporary::unnamed_where_possible);
     [[nodiscard]] static OutputFile standard_output();
 
     OutputFile(OutputFile&& other) noexcept;
@@ -29,12 +37,14 @@ class OutputFile {
 
  private:
     OutputFile(int descriptor, std::string name);
+    void name_temporary(const std::function<int(const char*)>& make);
     [[noreturn]] void fail(int error) const;
 
     int descriptor_;
-    std::string name_;  // for messages
-    std::filesystem::path target_;
-    std::filesystem::path temporary_;  // empty: written directly
+    std::string name_;                 // for messages
+    std::filesystem::path target_;     // empty: written directly
+    std::filesystem::path temporary_;  // empty: it has no name
+    std::optional<RemovedBySignal> removed_by_signal_;
 };
 
 }  // namespace quadtile::app

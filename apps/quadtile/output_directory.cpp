@@ -28,6 +28,7 @@ void OutputDirectories::create(const fs::path& directory) {
         if (!above.empty() && above != directory) {
             create(above);
         }
+        removed_by_signal_.emplace_back(directory);
         if (fs::create_directory(directory, error)) {
             created_.push_back(directory);
         }

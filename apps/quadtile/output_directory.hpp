@@ -2,12 +2,15 @@
 
 #pragma once
 
+#include "process.hpp"
+
 #include <filesystem>
 #include <vector>
 
 namespace quadtile::app {
 
-// Creates directories, and removes those again that are empty in the end.
+// Creates directories, and removes those again that are empty in the end, or when a signal ends the
+// program.
 //
 // Throws std::runtime_error with the directory and the reason.
 class OutputDirectories {
@@ -22,6 +25,7 @@ class OutputDirectories {
 
  private:
     std::vector<std::filesystem::path> created_;  // outer ones first
+    std::vector<RemovedBySignal> removed_by_signal_;
 };
 
 }  // namespace quadtile::app

@@ -2,21 +2,14 @@
 #include "run.hpp"
 
 #include "message_line.hpp"
+#include "process.hpp"
 
-#include <exception>
 #include <iostream>
-#include <new>
 #include <stdexcept>
-#include <string_view>
 
 namespace quadtile::viewer {
 
 namespace {
-
-int fail(std::string_view message, int status) {
-    std::cerr << app::message_line("quadtile-viewer: error", message) << std::endl;
-    return status;
-}
 
 int run(int argc, char** argv) {
     const ParsedOptions parsed = parse_options(argc, argv);
@@ -42,14 +35,7 @@ int run(int argc, char** argv) {
 }  // namespace quadtile::viewer
 
 int main(int argc, char** argv) {
-    using namespace quadtile::viewer;
-    try {
-        return run(argc, argv);
-    } catch (const UsageError& error) {
-        return fail(error.what(), 2);
-    } catch (const std::bad_alloc&) {
-        return fail("there is not enough memory for this map; use a smaller one", 1);
-    } catch (const std::exception& error) {
-        return fail(error.what(), 1);
-    }
+    return quadtile::app::run_program("quadtile-viewer",
+                                      "there is not enough memory for this map; use a smaller one",
+                                      [&] { return quadtile::viewer::run(argc, argv); });
 }

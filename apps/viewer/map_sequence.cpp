@@ -1,6 +1,7 @@
 #include "map_sequence.hpp"
 
 #include "demo_map.hpp"
+#include "process.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -9,7 +10,6 @@
 #include <exception>
 #include <list>
 #include <mutex>
-#include <new>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -86,10 +86,10 @@ class Cache {
 MapSequence::Arrival load(const Key& key) {
     try {
         return {key.path.empty() ? make_demo_frame() : load_frame(key.path, key.channel), {}};
-    } catch (const std::bad_alloc&) {
-        return {nullptr, key.path.string() + ": there is not enough memory for it"};
     } catch (const std::exception& error) {
-        return {nullptr, error.what()};
+        return {nullptr, app::is_out_of_memory(error)
+                             ? key.path.string() + ": there is not enough memory for it"
+                             : error.what()};
     }
 }
 

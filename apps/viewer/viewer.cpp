@@ -5,6 +5,7 @@
 
 #include "demo_map.hpp"
 #include "output_file.hpp"
+#include "process.hpp"
 #include "write_tiles.hpp"
 
 #include <quadtile/reference.hpp>
@@ -87,7 +88,7 @@ std::string describe(const ThresholdSettings& threshold) {
 }
 
 std::string text_of(const std::exception& error) {
-    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    if (app::is_out_of_memory(error)) {
         return "there is not enough memory for this";
     }
     if (dynamic_cast<const vk::OutOfDeviceMemoryError*>(&error) != nullptr) {

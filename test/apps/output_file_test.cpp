@@ -12,22 +12,41 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(OutputFile, AppearsWithCommitAlone) {
-    const TemporaryDirectory directory;
-    const fs::path target = directory.path() / "tiles.json";
-    {
-        OutputFile file(target);
-        file.write("half");
-        EXPECT_FALSE(fs::exists(target));
-    }
-    EXPECT_TRUE(directory.names().empty());
+constexpr OutputFile::Temporary KINDS[] = {OutputFile::Temporary::unnamed_where_possible,
+                                           OutputFile::Temporary::named};
 
-    OutputFile file(target);
-    file.write("one ");
-    file.write("two");
-    file.commit();
-    EXPECT_EQ(read_file(target), "one two");
-    EXPECT_EQ(directory.names(), std::set<std::string>{"tiles.json"});
+TEST(OutputFile, AppearsWithCommitAlone) {
+    for (const OutputFile::Temporary kind : KINDS) {
+        const TemporaryDirectory directory;
+        const fs::path target = directory.path() / "tiles.json";
+        {
+            OutputFile file(target, kind);
+            file.write("half");
+            EXPECT_FALSE(fs::exists(target));
+            EXPECT_TRUE(kind != OutputFile::Temporary::named || directory.names().size() == 1);
+        }
+        EXPECT_TRUE(directory.names().empty());
+
+        OutputFile file(target, kind);
+        file.write("one ");
+        file.write("two");
+        file.commit();
+        EXPECT_EQ(read_file(target), "one two");
+        EXPECT_EQ(directory.names(), std::set<std::string>{"tiles.json"});
+    }
+}
+
+TEST(OutputFile, HasAnyNameThatFileSystemsTake) {
+    const TemporaryDirectory directory;
+    const std::string name(255, 'x');
+    for (const OutputFile::Temporary kind : KINDS) {
+        OutputFile file(directory.path() / name, kind);
+        file.write("text");
+        file.commit();
+        EXPECT_EQ(read_file(directory.path() / name), "text");
+        EXPECT_THROW(OutputFile(directory.path() / (name + 'x'), kind), std::runtime_error);
+    }
+    EXPECT_EQ(directory.names(), std::set<std::string>{name});
 }
 
 TEST(OutputFile, ReplacesTheOldFileWithCommitAlone) {
@@ -46,10 +65,12 @@ TEST(OutputFile, ReplacesTheOldFileWithCommitAlone) {
 
 TEST(OutputFile, HasOrdinaryPermissions) {
     const TemporaryDirectory directory;
-    OutputFile file(directory.path() / "tiles.json");
-    file.commit();
-    EXPECT_EQ(fs::status(directory.path() / "tiles.json").permissions(),
-              fs::status(directory.add("other", "")).permissions());
+    for (const OutputFile::Temporary kind : KINDS) {
+        OutputFile file(directory.path() / "tiles.json", kind);
+        file.commit();
+        EXPECT_EQ(fs::status(directory.path() / "tiles.json").permissions(),
+                  fs::status(directory.add("other", "")).permissions());
+    }
 }
 
 TEST(OutputFile, WritesThroughALink) {

@@ -536,6 +536,12 @@ TEST_F(BakeProgram, NoOutputDestroysAnotherFile) {
     }
 }
 
+TEST_F(BakeProgram, LongNamesHaveCheckpointsToo) {
+    const std::string name(255, 'x');
+    (void)bake(QUICK + Arguments{"--demo", "--checkpoint-interval", "0"}, name);
+    EXPECT_EQ(directory_.names(), std::set<std::string>{name});
+}
+
 // ---- What cannot be written
 
 TEST_F(BakeProgram, WhatCannotBeWrittenIsToldAtOnce) {

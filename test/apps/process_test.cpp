@@ -1,0 +1,86 @@
+#include "process.hpp"
+#include "usage_error.hpp"
+
+#include "output_directory.hpp"
+#include "output_file.hpp"
+
+#include "support/temporary_directory.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <system_error>
+#include <vector>
+
+namespace quadtile::app::test {
+namespace {
+
+namespace fs = std::filesystem;
+using quadtile::test::TemporaryDirectory;
+
+// The signal that ends a process which does `work` and gets `signal` then; 0: none does.
+int signal_that_ends(int signal, const std::function<void()>& work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::_exit(run_program("test", "", [&] {
+            work();
+            std::raise(signal);
+            return 0;
+        }));
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST(Process, SignalsLeaveNothingBehind) {
+    for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
+        const TemporaryDirectory directory;
+        (void)directory.add("result", "old");
+        const auto work = [&] {
+            static OutputDirectories directories;  // which are there when the signal comes
+            static std::vector<OutputFile> files;
+            directories.create(directory.path() / "outer" / "inner");
+            for (const char* const name : {"result", "outer/inner/result"}) {
+                for (const auto kind : {OutputFile::Temporary::named,
+                                        OutputFile::Temporary::unnamed_where_possible}) {
+                    files.emplace_back(directory.path() / name, kind).write("half");
+                }
+            }
+        };
+        EXPECT_EQ(signal_that_ends(signal, work), signal);
+        EXPECT_EQ(directory.names(), std::set<std::string>{"result"});
+        EXPECT_EQ(quadtile::test::read_file(directory.path() / "result"), "old");
+    }
+}
+
+TEST(Process, IgnoresSignalsThatItsCallerIgnores) {
+    const auto before = std::signal(SIGHUP, SIG_IGN);
+    EXPECT_EQ(signal_that_ends(SIGHUP, [] {}), 0);
+    (void)std::signal(SIGHUP, before);
+}
+
+TEST(Process, ErrorsAreALineAndAStatus) {
+    const auto run = [](const std::function<int()>& work) {
+        ::testing::internal::CaptureStderr();
+        const int status = run_program("name", "no memory", work);
+        return std::pair(status, ::testing::internal::GetCapturedStderr());
+    };
+    EXPECT_EQ(run([] { return 7; }), std::pair(7, std::string()));
+    EXPECT_EQ(run([]() -> int { throw UsageError("a\nb"); }),
+              std::pair(2, std::string("name: error: a b\n")));
+    EXPECT_EQ(run([]() -> int { throw std::runtime_error("c"); }),
+              std::pair(1, std::string("name: error: c\n")));
+    EXPECT_EQ(run([]() -> int { throw std::bad_alloc(); }),
+              std::pair(1, std::string("name: error: no memory\n")));
+    // As std::thread throws where memory is exhausted.
+    const auto no_thread = std::make_error_code(std::errc::resource_unavailable_try_again);
+    EXPECT_EQ(run([&]() -> int { throw std::system_error(no_thread); }),
+              std::pair(1, std::string("name: error: no memory\n")));
+}
+
+}  // namespace
+}  // namespace quadtile::app::test
