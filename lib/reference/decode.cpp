@@ -8,6 +8,7 @@ namespace quadtile::reference {
 
 std::vector<float> decode(const MapView& map) {
     check_shape(map.shape);
+    check_texels(map);
     const std::size_t size = texel_size_bytes(map.shape.format);
     std::vector<float> texels(std::size_t{map.shape.width} * map.shape.height * map.shape.layers);
     for (std::size_t i = 0; i < texels.size(); ++i) {

@@ -312,6 +312,7 @@ void check_formats(Reduction reduction, TexelFormat source, TexelFormat target) 
 
 std::vector<Texel> decode_texels(const ImageView& image) {
     check_image(image.shape);
+    check_texels(image);
     const std::size_t size = texel_size_bytes(image.shape.format);
     std::vector<Texel> texels(std::size_t{image.shape.width} * image.shape.height *
                               image.shape.layers);
@@ -325,6 +326,7 @@ std::vector<Texel> decode_texels(const ImageView& image) {
 MipChain downsample(const ImageView& image, const Downsampling& how) {
     const ImageShape& source = image.shape;
     check_image(source);
+    check_texels(image);
     check_formats(how.reduction, source.format, how.format);
     if (how.reduction == Reduction::custom && !how.custom) {
         throw Error(ErrorCode::invalid_argument, "Reduction::custom needs a function");

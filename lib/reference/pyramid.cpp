@@ -40,6 +40,7 @@ Level level_above(const Level& below) {
 
 Pyramid build_pyramid(const MapView& map, std::uint32_t layer) {
     check_shape(map.shape);
+    check_texels(map);
     if (layer >= map.shape.layers) {
         throw Error(ErrorCode::invalid_argument, "layer " + std::to_string(layer) +
                                                      " of a map with " +

@@ -273,6 +273,14 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
         case QUADTILE_THRESHOLD_GLSL: {
             const char* glsl = required(request.threshold_glsl, "threshold_glsl");
             std::vector<float> parameters;
+            // Before they are read: there may be fewer than are announced.
+            if (request.threshold_parameter_count > Threshold::max_function_parameters) {
+                throw Error(ErrorCode::invalid_argument,
+                            "threshold_parameter_count is " +
+                                std::to_string(request.threshold_parameter_count) +
+                                ", but a threshold function has at most " +
+                                std::to_string(Threshold::max_function_parameters) + " parameters");
+            }
             if (request.threshold_parameter_count != 0) {
                 const float* first = required(request.threshold_parameters, "threshold_parameters");
                 parameters.assign(first, first + request.threshold_parameter_count);
@@ -415,7 +423,8 @@ quadtile_status quadtile_service_create(const quadtile_service_options* options,
                                         quadtile_service** service) {
     return guarded([&] {
         quadtile_service*& result = output(service, "service");
-        const quadtile_service_options given = options != nullptr ? *options : default_options();
+        const quadtile_service_options defaults = default_options();
+        const quadtile_service_options& given = options != nullptr ? *options : defaults;
         check_struct_size(given.struct_size, sizeof given, "quadtile_service_options");
         const ServiceOptions service_options{.strategy = strategy_of(given.strategy),
                                              .subtree_levels = given.subtree_levels,

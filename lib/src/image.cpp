@@ -103,4 +103,10 @@ void check_image(const ImageShape& shape) {
     }
 }
 
+void check_texels(const ImageView& image) {
+    if (image.texels == nullptr) {
+        throw Error(ErrorCode::invalid_argument, "the image has no texels (null pointer)");
+    }
+}
+
 }  // namespace quadtile

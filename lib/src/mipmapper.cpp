@@ -335,9 +335,7 @@ MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
     MipEngine& engine = *impl_->engine;
     const ImageShape& source = image.shape;
     check_image(source);
-    if (image.texels == nullptr) {
-        throw Error(ErrorCode::invalid_argument, "the image has no texels (null pointer)");
-    }
+    check_texels(image);
     const DownsamplerOptions& how = options();
     if (source.format != how.source_format) {
         throw Error(ErrorCode::invalid_argument,

@@ -93,10 +93,6 @@ Threshold Threshold::memory(float max_resolution, float nodes, const MapView& fr
     check_parameter("number of nodes", nodes);
     const MapShape& shape = fragments.shape;
     NodeThresholds thresholds(shape.width, shape.height, shape.layers);
-    if (fragments.texels == nullptr) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the map of fragments has no texels (null pointer)");
-    }
     const std::vector<float> counts = reference::decode(fragments);
     const std::size_t layer_texels = std::size_t{shape.width} * shape.height;
     for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {

@@ -575,9 +575,7 @@ TileEngine::Source TileEngine::source_of(std::span<const BatchedMap> batch) {
 }
 
 TileEngine::Source TileEngine::source_of(const MapView& map) {
-    if (map.texels == nullptr) {
-        throw Error(ErrorCode::invalid_argument, "the map has no texels (null pointer)");
-    }
+    check_texels(map);
     return {map.shape, layers_of(map)};
 }
 

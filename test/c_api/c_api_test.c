@@ -1,6 +1,6 @@
 /* The C API from C99: every function, every error, and lists that are those of the reference. */
 
-/* mmap, nanosleep, setenv */
+/* mmap, nanosleep, setenv, sysconf */
 #define _DEFAULT_SOURCE
 
 #include "lane_gate.h"
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 static int failures = 0;
 
@@ -86,6 +87,14 @@ static quadtile_service* one_lane(void) {
     quadtile_service_options options = default_options();
     options.lanes = 1;
     return make_service(options);
+}
+
+/* A copy whose end is the end of readable memory: who reads behind it crashes. Never unmapped. */
+static void* at_end_of_memory(const void* data, size_t size) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char* pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(size <= page && mprotect(pages + page, page, PROT_NONE) == 0);
+    return memcpy(pages + page - size, data, size);
 }
 
 static uint32_t random_state = 1;
@@ -628,6 +637,12 @@ static void bad_requests_are_refused(void) {
     CHECK_REFUSED((request.threshold_kind = QUADTILE_THRESHOLD_GLSL, request.threshold_glsl = "x",
                    request.threshold_parameters = floats, request.threshold_parameter_count = 17),
                   "at most 16 parameters");
+    /* As many as are allowed lie there, and no more. */
+    CHECK_REFUSED((request.threshold_kind = QUADTILE_THRESHOLD_GLSL, request.threshold_glsl = "x",
+                   request.threshold_parameters = at_end_of_memory(floats, 16 * sizeof *floats),
+                   request.threshold_parameter_count = UINT32_MAX),
+                  "threshold_parameter_count is 4294967295, but a threshold function has at most "
+                  "16 parameters");
     CHECK_REFUSED((request.threshold_kind = QUADTILE_THRESHOLD_GLSL, request.threshold_glsl = ""),
                   "is empty");
     CHECK_REFUSED(request.threshold_value = -1.0f, "negative");
@@ -653,6 +668,13 @@ static void bad_requests_are_refused(void) {
                    request.nodes = -1.0f),
                   "nodes");
 #undef CHECK_REFUSED
+    /* A request of another library, which has nothing behind its first member. */
+    request = small_request();
+    request.struct_size = sizeof request.struct_size;
+    const quadtile_request* short_request =
+        at_end_of_memory(&request.struct_size, sizeof request.struct_size);
+    CHECK_INVALID(quadtile_service_submit(service, short_request, &ticket), "struct_size is 8");
+    CHECK_INVALID(quadtile_service_try_submit(service, short_request, &ticket), "struct_size is 8");
     CHECK_INVALID(quadtile_request_init(&request, sizeof request - 1), "quadtile_request has");
     quadtile_service_destroy(service);
 }
@@ -677,6 +699,12 @@ static void bad_options_are_refused(void) {
                   QUADTILE_ERROR_INVALID_ARGUMENT, "9");
     CHECK_REFUSED(options.device = "no such device", QUADTILE_ERROR_NO_DEVICE, "no such device");
 #undef CHECK_REFUSED
+    /* Options of another library, which have nothing behind their first member. */
+    options.struct_size = sizeof options.struct_size;
+    const quadtile_service_options* short_options =
+        at_end_of_memory(&options.struct_size, sizeof options.struct_size);
+    CHECK_INVALID(quadtile_service_create(short_options, &service), "struct_size is 8");
+    CHECK(service == NULL);
     CHECK_INVALID(quadtile_service_options_init(&options, 8), "quadtile_service_options has");
 }
 

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -230,6 +232,31 @@ TEST(Reference, BadInputIsRefused) {
         (void)reference::subdivide(view_of(texels, 2, 2), Threshold::map(NodeThresholds(4, 1))),
         Error);
     EXPECT_THROW((void)reference::subdivide(view_of(texels, 2, 2), Threshold::bound_map()), Error);
+}
+
+// As Tiler and Mipmapper do; each of these read the texels before.
+TEST(Reference, NullTexelsAreRefused) {
+    const MapView map{nullptr, {2, 2, 2}};
+    const Threshold one = Threshold::constant(1.0F);
+    const std::function<void()> calls[] = {
+        [&] { (void)reference::decode(map); },
+        [&] { (void)reference::decode_texels(map); },
+        [&] { (void)reference::build_pyramid(map, 0); },
+        [&] { (void)reference::build_pyramid(map, 1); },
+        [&] { (void)reference::subdivide(map, one); },
+        [&] { (void)reference::subdivide(map, one, {.max_tiles = 8}); },
+        [&] { (void)reference::subdivide(map, std::vector<Threshold>(2, one)); },
+        [&] { (void)reference::downsample(map, {.format = TexelFormat::r32_float}); },
+        [&] { (void)Threshold::memory(1.0F, 1.0F, map); }};
+    for (const auto& call : calls) {
+        try {
+            call();
+            ADD_FAILURE() << "call " << &call - std::begin(calls) << " throws nothing";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+            EXPECT_THAT(error.what(), testing::HasSubstr("null pointer"));
+        }
+    }
 }
 
 }  // namespace

@@ -59,4 +59,7 @@ struct ImageView {
 /// than 65536 layers, or 2^32 texels or more in all.
 QUADTILE_API void check_image(const ImageShape& shape);
 
+/// Throws Error(invalid_argument) where `texels` is null.
+QUADTILE_API void check_texels(const ImageView& image);
+
 }  // namespace quadtile

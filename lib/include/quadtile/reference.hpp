@@ -40,10 +40,11 @@ struct Pyramid {
 };
 
 /// The texels as floats: what a shader reads from an image of the map's format.
+/// Throws Error(invalid_argument) for a bad shape or null texels.
 [[nodiscard]] QUADTILE_API std::vector<float> decode(const MapView& map);
 
-/// Builds the maximum quadtree of one layer. Throws Error(invalid_argument) for a bad shape or
-/// layer.
+/// Builds the maximum quadtree of one layer. Throws Error(invalid_argument) for a bad shape, null
+/// texels or a layer that the map does not have.
 [[nodiscard]] QUADTILE_API Pyramid build_pyramid(const MapView& map, std::uint32_t layer = 0);
 
 /// What a subdivision keeps to beside the threshold.
@@ -61,11 +62,11 @@ struct SubdivideOptions {
 /// Starts at the root; a node whose importance is below its threshold is a tile,
 /// otherwise its children take its place; a texel is a tile in any case, flagged clamped where it
 /// is not below (Tokuyoshi's course note, algorithm 1, with the clamped texels that it drops).
-/// Throws Error(invalid_argument) for a bad shape or a threshold that does not fit it (bound_map
-/// fits none here); with a budget also for a threshold that is not monotone, and where even the
-/// largest factor, just below 2^32, leaves more tiles: there is one for each layer at least, and
-/// nodes whose importance is infinite or 2^32 times their threshold (0, for example) are split
-/// under every factor.
+/// Throws Error(invalid_argument) for a bad shape, null texels or a threshold that does not fit it
+/// (bound_map fits none here); with a budget also for a threshold that is not monotone, and where
+/// even the largest factor, just below 2^32, leaves more tiles: there is one for each layer at
+/// least, and nodes whose importance is infinite or 2^32 times their threshold (0, for example) are
+/// split under every factor.
 [[nodiscard]] QUADTILE_API TileList subdivide(const MapView& map, const Threshold& threshold,
                                               const SubdivideOptions& options = {});
 
@@ -92,14 +93,15 @@ struct Downsampling {
 };
 
 /// The levels of all layers of an image, to the bit as Downsampler makes them when it reads texels
-/// one by one and calculates in floats. Throws Error(invalid_argument) for options that contradict
-/// each other.
+/// one by one and calculates in floats. Throws Error(invalid_argument) for a bad shape, null texels
+/// or options that contradict each other.
 [[nodiscard]] QUADTILE_API MipChain downsample(const ImageView& image, const Downsampling& how);
 
 /// Throws Error(invalid_argument) where a reduction cannot go from one format to the other.
 QUADTILE_API void check_formats(Reduction reduction, TexelFormat source, TexelFormat target);
 
 /// The texels of an image as floats, layer after layer, row by row.
+/// Throws Error(invalid_argument) for a bad shape or null texels.
 [[nodiscard]] QUADTILE_API std::vector<Texel> decode_texels(const ImageView& image);
 
 }  // namespace quadtile::reference

@@ -74,8 +74,8 @@ class QUADTILE_API Threshold {
     /// `fragments` has the size and layers of the map, and any format of maps; it is read here and
     /// not kept. The sums are of 64-bit floats, so those of whole numbers are exact.
     ///
-    /// Throws Error(invalid_argument) for NaN and negative arguments, for a bad shape, and for
-    /// fragments that are negative, infinite or NaN, naming the texel.
+    /// Throws Error(invalid_argument) for NaN and negative arguments, for a bad shape or null
+    /// texels, and for fragments that are negative, infinite or NaN, naming the texel.
     [[nodiscard]] static Threshold memory(float max_resolution, float nodes,
                                           const MapView& fragments);
 
