@@ -3,14 +3,17 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
 namespace quadtile::detail {
 
 namespace {
+
+// More than any pipeline cache has, and less than would be felt.
+constexpr std::uintmax_t MAX_ENTRY_BYTES = std::uintmax_t{256} << 20U;
 
 // Nobody else's: of this process, this call.
 std::string temporary_name(const std::string& name) {
@@ -42,13 +45,30 @@ std::optional<std::vector<std::byte>> CacheDirectory::read(const std::string& na
     if (path_.empty()) {
         return std::nullopt;
     }
-    std::ifstream file(path_ / name, std::ios::binary);
-    if (!file) {
+    const std::filesystem::path path = path_ / name;
+    const auto pass_over = [&](const std::string& why) {
+        warn("the cache entry " + path.string() + ' ' + why + ": what it held is made again");
+        return std::nullopt;
+    };
+    std::error_code failure;
+    const std::filesystem::file_type type = std::filesystem::status(path, failure).type();
+    if (type == std::filesystem::file_type::not_found) {
         return std::nullopt;
     }
-    const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-    const std::span view = std::as_bytes(std::span(bytes));
-    return std::vector<std::byte>(view.begin(), view.end());
+    if (type != std::filesystem::file_type::regular) {  // a FIFO would be waited for
+        return pass_over("is no file that can be read");
+    }
+    const std::uintmax_t size_bytes = std::filesystem::file_size(path, failure);
+    if (failure || size_bytes > MAX_ENTRY_BYTES) {
+        return pass_over("is larger than " + std::to_string(MAX_ENTRY_BYTES >> 20U) + " MiB");
+    }
+    std::vector<std::byte> bytes(size_bytes);
+    std::ifstream file(path, std::ios::binary);
+    if (!file.read(reinterpret_cast<char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()))) {
+        return pass_over("cannot be read; may this user read it?");
+    }
+    return bytes;
 }
 
 void CacheDirectory::write(const std::string& name, std::span<const std::byte> bytes) const {

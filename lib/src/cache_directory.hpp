@@ -21,7 +21,7 @@ class CacheDirectory {
     CacheDirectory(std::filesystem::path path, LogCallback log);
 
     [[nodiscard]] bool has(const std::string& name) const;
-    // Nothing where there is no such file.
+    // Nothing where there is no such file; nothing and a warning where it cannot be read.
     [[nodiscard]] std::optional<std::vector<std::byte>> read(const std::string& name) const;
     void write(const std::string& name, std::span<const std::byte> bytes) const;
     void warn(const std::string& message) const;

@@ -6,9 +6,13 @@
 #include <gmock/gmock.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include <sys/stat.h>  // mkfifo
 
 namespace quadtile {
 namespace {
@@ -92,6 +96,43 @@ TEST(CompiledKernels, AreCompiledOnceForEachDirectory) {
     EXPECT_THAT(warnings, testing::ElementsAre(testing::HasSubstr("is damaged")));
     CompiledKernels mended;
     EXPECT_EQ(get(mended, "a", cache), SpirvWords{4});
+}
+
+// A directory threw without a name, a FIFO was waited for.
+TEST(CompiledKernels, EntriesThatAreNoFilesAreCompiledAgain) {
+    const TemporaryDirectory directory;
+    std::vector<std::string> warnings;
+    const CacheDirectory cache(directory.path(), [&](Severity, std::string_view message) {
+        warnings.emplace_back(message);
+    });
+    const auto get = [&] {
+        CompiledKernels next_process;
+        warnings.clear();
+        return next_process.get("a", cache, [] { return SpirvWords{1}; });
+    };
+    (void)get();
+    ASSERT_THAT(directory.names(), testing::SizeIs(1));
+    const std::string name = *directory.names().begin();
+    const std::filesystem::path entry = directory.path() / name;
+    const auto names_it = testing::AllOf(testing::HasSubstr(name), testing::HasSubstr("no file"));
+
+    std::filesystem::remove(entry);
+    std::filesystem::create_directory(entry);
+    EXPECT_EQ(get(), SpirvWords{1});
+    EXPECT_THAT(warnings, testing::ElementsAre(names_it, testing::HasSubstr("cannot write")));
+    EXPECT_THAT(directory.names(), testing::SizeIs(1));
+
+    std::filesystem::remove(entry);
+    ASSERT_EQ(mkfifo(entry.c_str(), 0600), 0);
+    EXPECT_EQ(get(), SpirvWords{1});
+    EXPECT_THAT(warnings, testing::ElementsAre(names_it));
+    EXPECT_EQ(get(), SpirvWords{1});  // replaced by a file
+    EXPECT_THAT(warnings, testing::IsEmpty());
+
+    std::filesystem::resize_file(entry, std::uintmax_t{1} << 40U);  // sparse
+    EXPECT_EQ(get(), SpirvWords{1});
+    EXPECT_THAT(warnings, testing::ElementsAre(
+                              testing::AllOf(testing::HasSubstr(name), testing::HasSubstr("MiB"))));
 }
 
 }  // namespace
