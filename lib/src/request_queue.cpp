@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 void answer_all(std::vector<WaitingRequest>& requests, const std::exception_ptr& reason) {
     for (WaitingRequest& request : requests) {
-        request.promise.set_exception(reason);
+        request.answer(reason);
     }
 }
 
@@ -33,6 +33,16 @@ bool same_size(const MapShape& a, const MapShape& b) {
 }
 
 }  // namespace
+
+void WaitingRequest::answer(TileList list) {
+    request.texels_owner.reset();
+    promise.set_value(std::move(list));
+}
+
+void WaitingRequest::answer(const std::exception_ptr& failure) {
+    request.texels_owner.reset();
+    promise.set_exception(failure);
+}
 
 // Taken out with the mutex held, to be answered without it: whoever waits for an answer may call
 // the queue again at once.

@@ -15,6 +15,11 @@
 namespace quadtile::detail {
 
 struct WaitingRequest {
+    // Let go of the texels, then answer. The destructor of their owner is the caller's code, which
+    // may call the queue and the service: no lock may be held.
+    void answer(TileList list);
+    void answer(const std::exception_ptr& failure);
+
     SubdivisionRequest request;
     bool batches = false;  // may share a run with others of its shape
     std::promise<TileList> promise;

@@ -69,15 +69,20 @@ struct Service::Impl {
         // From here on nothing throws but the start of a thread.
         try {
             for (const auto& lane : lanes) {
-                lane->thread = std::thread([this, &used = *lane] { work(used); });
+                lane->thread = std::thread([this, &used = *lane] {
+                    working_for = this;
+                    work(used);
+                });
             }
-            deadline_watch = std::thread([this] { queue->watch_deadlines(); });
+            deadline_watch = std::thread([this] {
+                working_for = this;
+                queue->watch_deadlines();
+            });
         } catch (...) {
             shutdown(Shutdown::cancel);
             throw;
         }
     }
-    ~Impl() { shutdown(Shutdown::finish); }
 
     void shutdown(Shutdown how);
     [[nodiscard]] WaitingRequest admit(SubdivisionRequest&& request) const;
@@ -96,22 +101,30 @@ struct Service::Impl {
     std::shared_ptr<RequestQueue> queue;
     std::vector<std::unique_ptr<Lane>> lanes;
     std::thread deadline_watch;
-    std::mutex shutdown_mutex;
+    std::mutex join_mutex;
     std::atomic<std::uint64_t> succeeded = 0;
     std::atomic<std::uint64_t> failed = 0;
     std::atomic<std::uint64_t> runs = 0;
     std::atomic<std::uint64_t> largest_batch = 0;
     std::atomic<std::uint64_t> traced_waits = 0;
+
+    // The service whose thread this is.
+    static thread_local const Impl* working_for;
 };
 
+thread_local const Service::Impl* Service::Impl::working_for = nullptr;
+
 void Service::Impl::shutdown(Shutdown how) {
-    const std::lock_guard lock(shutdown_mutex);
     const std::exception_ptr reason =
         error(ErrorCode::cancelled, "the service has been shut down; make a new one");
     queue->close(reason);
     if (how == Shutdown::cancel) {
         queue->fail_waiting(reason);
     }
+    if (working_for == this) {  // a thread cannot wait for itself
+        return;
+    }
+    const std::lock_guard lock(join_mutex);
     for (const auto& lane : lanes) {
         if (lane->thread.joinable()) {
             lane->thread.join();
@@ -200,11 +213,6 @@ void note_wait(TileList& list, const WaitingRequest& waiting, Clock::time_point 
     list.stages.insert(list.stages.begin(), {"wait", wait.count(), false, waiting.arrival});
 }
 
-// The texels are no longer needed: they go before the answer is given.
-void let_go(WaitingRequest& waiting) {
-    waiting.request.texels_owner.reset();
-}
-
 }  // namespace
 
 void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
@@ -230,9 +238,8 @@ void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
             run_alone(lane, batch[i]);
             continue;
         }
-        let_go(batch[i]);
         ++succeeded;
-        batch[i].promise.set_value(std::move(lists[i]));
+        batch[i].answer(std::move(lists[i]));
     }
 }
 
@@ -268,9 +275,8 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
                                              request.max_tiles);
             note_wait(list, waiting, start);
             trace_run(lane, start, {&list, 1});
-            let_go(waiting);
             ++succeeded;
-            waiting.promise.set_value(std::move(list));
+            waiting.answer(std::move(list));
             return;
         } catch (const Error& failure) {
             // What is kept for other shapes may be what is missing.
@@ -320,9 +326,8 @@ void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
 }
 
 void Service::Impl::fail(WaitingRequest& waiting, const std::exception_ptr& failure) {
-    let_go(waiting);
     ++failed;
-    waiting.promise.set_exception(failure);
+    waiting.answer(failure);
 }
 
 // Whether a failure is the loss of the device, after which nothing can be answered any more.
@@ -347,28 +352,40 @@ bool Ticket::cancel() const {
 }
 
 Service::Service(const Device& device, const ServiceOptions& options)
-    : impl_(std::make_unique<Impl>(device, options)) {}
-Service::~Service() = default;
+    : impl_(std::make_shared<Impl>(device, options)) {}
+
+Service::~Service() {
+    if (Impl::working_for == impl_.get()) {
+        std::thread([impl = std::move(impl_)] { impl->shutdown(Shutdown::finish); }).detach();
+    } else {
+        impl_->shutdown(Shutdown::finish);
+    }
+}
+
+// An owner of texels may destroy the service during the calls below.
 
 Ticket Service::submit(SubdivisionRequest request) {
-    WaitingRequest waiting = impl_->admit(std::move(request));
+    const std::shared_ptr<Impl> impl = impl_;
+    WaitingRequest waiting = impl->admit(std::move(request));
     std::future<TileList> result = waiting.promise.get_future();
-    const auto number = impl_->queue->push(std::move(waiting), RequestQueue::WhenFull::wait);
-    return impl_->ticket_of(number.value(), std::move(result));
+    const auto number = impl->queue->push(std::move(waiting), RequestQueue::WhenFull::wait);
+    return impl->ticket_of(number.value(), std::move(result));
 }
 
 std::optional<Ticket> Service::try_submit(SubdivisionRequest request) {
-    WaitingRequest waiting = impl_->admit(std::move(request));
+    const std::shared_ptr<Impl> impl = impl_;
+    WaitingRequest waiting = impl->admit(std::move(request));
     std::future<TileList> result = waiting.promise.get_future();
-    const auto number = impl_->queue->push(std::move(waiting), RequestQueue::WhenFull::refuse);
+    const auto number = impl->queue->push(std::move(waiting), RequestQueue::WhenFull::refuse);
     if (!number) {
         return std::nullopt;
     }
-    return impl_->ticket_of(*number, std::move(result));
+    return impl->ticket_of(*number, std::move(result));
 }
 
 void Service::shutdown(Shutdown how) {
-    impl_->shutdown(how);
+    const std::shared_ptr<Impl> impl = impl_;
+    impl->shutdown(how);
 }
 
 ServiceStatistics Service::statistics() const {

@@ -69,9 +69,10 @@ class GatedService {
     // What comes through the gate goes to `submit`, by one thread at a time.
     GatedService(const ServiceOptions& options, const Device& host, SubmitFunction submit)
         : submit_(std::move(submit)),
-          service(adopt(host, [this](const VkSubmitInfo& work,
-                                     VkFence fence) { return pass(work, fence); }),
-                  options) {}
+          service(std::make_shared<Service>(
+              adopt(host,
+                    [this](const VkSubmitInfo& work, VkFence fence) { return pass(work, fence); }),
+              options)) {}
     explicit GatedService(const ServiceOptions& options)
         : GatedService(options, device_for(), [](const VkSubmitInfo& work, VkFence fence) {
               return submit_to(device_for(), work, fence);
@@ -85,7 +86,7 @@ class GatedService {
     [[nodiscard]] Ticket hold_lane() {
         const MapShape shape{8, 8};
         Ticket ticket =
-            service.submit(request_of(shape, random_map(shape), Threshold::constant(0.5F)));
+            service->submit(request_of(shape, random_map(shape), Threshold::constant(0.5F)));
         std::unique_lock lock(mutex_);
         ++held_;
         if (!changed_.wait_for(lock, PATIENCE, [&] { return arrived_ >= held_; })) {
@@ -117,7 +118,7 @@ class GatedService {
     bool is_open_ = false;
 
  public:
-    Service service;  // the last member: its lanes use the others
+    std::shared_ptr<Service> service;  // the last member: its lanes use the others
 };
 
 // The code and the text of what a result throws.
@@ -194,7 +195,7 @@ TEST_F(ServiceTest, RunsAreTraced) {
         tickets.push_back(gated.hold_lane());
         const MapShape shape{64, 64};
         for (std::uint32_t i = 0; i < 3; ++i) {
-            tickets.push_back(gated.service.submit(
+            tickets.push_back(gated.service->submit(
                 request_of(shape, random_map(shape, i), Threshold::constant(0.5F))));
         }
         gated.open();
@@ -240,7 +241,7 @@ TEST_F(ServiceTest, EveryThreadGetsItsLists) {
 
 TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
     GatedService gated({.strategy = Strategy::fused, .lanes = 1, .max_batch_layers = 12});
-    Service& service = gated.service;
+    Service& service = *gated.service;
     Ticket first = gated.hold_lane();
     std::vector<SubdivisionRequest> requests;
     std::vector<Ticket> tickets;
@@ -319,7 +320,7 @@ TEST_F(ServiceTest, MapsInBuffersOfTheDevice) {
     std::vector<Buffer> buffers;
     for (const Strategy strategy : {Strategy::automatic, Strategy::subtree, Strategy::fused}) {
         GatedService gated({.strategy = strategy, .lanes = 1});
-        Service& service = gated.service;
+        Service& service = *gated.service;
         Ticket first = gated.hold_lane();
         std::vector<SubdivisionRequest> requests;
         std::vector<Ticket> tickets;
@@ -383,9 +384,81 @@ TEST_F(ServiceTest, TheOwnerIsLetGoBeforeTheAnswer) {
     EXPECT_TRUE(owner.expired());
 }
 
+// The ways in which a request that waits is answered.
+enum class Answered { by_list, by_expiry, by_cancellation, by_shutdown };
+
+// Has a request answered whose owner calls `let_go`, with another one before it, by a gated service
+// of one lane. The gate opens when the owner goes: `let_go` may wait for the lane.
+void answer(GatedService& gated, Service& service, Answered way,
+            const std::function<void()>& let_go) {
+    Ticket runs = gated.hold_lane();
+    Ticket other = service.submit(mixed_request(2));
+    SubdivisionRequest request = mixed_request(1);
+    request.texels_owner = std::shared_ptr<const void>(
+        request.map.texels, [&gated, &let_go, texels = request.texels_owner](const void*) {
+            gated.open();
+            let_go();
+        });
+    if (way == Answered::by_expiry) {
+        request.deadline = std::chrono::steady_clock::now() + 1ms;
+    }
+    Ticket ticket = service.submit(std::move(request));
+    if (way == Answered::by_list) {
+        gated.open();
+    } else if (way == Answered::by_cancellation) {
+        EXPECT_TRUE(ticket.cancel());
+    } else if (way == Answered::by_shutdown) {
+        service.shutdown(Shutdown::cancel);
+    }
+    ASSERT_EQ(ticket.result.wait_for(PATIENCE), std::future_status::ready);
+    (void)runs.result.get();
+    if (way == Answered::by_shutdown) {
+        EXPECT_EQ(failure_of(other.result).code, ErrorCode::cancelled);
+    } else {
+        EXPECT_EQ(check_answer(other.result.get(), mixed_request(2)), "");
+    }
+}
+
+constexpr Answered ALL_ANSWERS[] = {Answered::by_list, Answered::by_expiry,
+                                    Answered::by_cancellation, Answered::by_shutdown};
+
+TEST_F(ServiceTest, OwnersMayCallTheService) {
+    for (const Answered way : ALL_ANSWERS) {
+        GatedService gated({.lanes = 1});
+        Service& service = *gated.service;
+        bool has_gone = false;
+        answer(gated, service, way, [&] {
+            EXPECT_EQ(service.statistics().submitted, 3U);
+            if (way != Answered::by_shutdown) {
+                (void)service.try_submit(mixed_request(3)).value().cancel();
+            }
+            service.shutdown();
+            has_gone = true;
+        });
+        EXPECT_TRUE(has_gone);
+    }
+}
+
+TEST_F(ServiceTest, OwnersMayEndTheService) {
+    const TemporaryDirectory directory;
+    for (const Answered way : ALL_ANSWERS) {
+        // The service has it until its threads have ended.
+        auto trace = std::make_shared<TraceFile>((directory.path() / "trace.json").string());
+        const std::weak_ptr<TraceFile> is_there = trace;
+        GatedService gated({.lanes = 1, .trace = std::move(trace)});
+        Service& service = *gated.service;
+        answer(gated, service, way, [&] { gated.service.reset(); });
+        const auto end = std::chrono::steady_clock::now() + PATIENCE;
+        while (!is_there.expired() && std::chrono::steady_clock::now() < end) {
+            std::this_thread::sleep_for(1ms);
+        }
+        EXPECT_TRUE(is_there.expired());
+    }
+}
+
 TEST_F(ServiceTest, WaitingRequestsCanBeCancelled) {
     GatedService gated({.lanes = 1});
-    Service& service = gated.service;
+    Service& service = *gated.service;
     Ticket runs = gated.hold_lane();
     Ticket cancelled = service.submit(mixed_request(1));
     Ticket kept = service.submit(mixed_request(2));
@@ -402,7 +475,7 @@ TEST_F(ServiceTest, WaitingRequestsCanBeCancelled) {
 
 TEST_F(ServiceTest, DeadlinesPassWhileLanesAreBusy) {
     GatedService gated({.lanes = 1});
-    Service& service = gated.service;
+    Service& service = *gated.service;
     Ticket runs = gated.hold_lane();
     SubdivisionRequest late = mixed_request(1);
     late.deadline = std::chrono::steady_clock::now() + 1ms;
@@ -441,10 +514,10 @@ TEST_F(ServiceTest, HigherPrioritiesComeFirst) {
     Ticket runs = gated.hold_lane();
     std::vector<Ticket> tickets;
     for (std::uint32_t i = 0; i < 5; ++i) {
-        tickets.push_back(gated.service.submit(named("low " + std::to_string(i), -1)));
+        tickets.push_back(gated.service->submit(named("low " + std::to_string(i), -1)));
     }
-    tickets.push_back(gated.service.submit(named("urgent", 5)));
-    tickets.push_back(gated.service.submit(named("usual", 0)));
+    tickets.push_back(gated.service->submit(named("urgent", 5)));
+    tickets.push_back(gated.service->submit(named("usual", 0)));
     EXPECT_THAT(order, IsEmpty());
     gated.open();
     for (Ticket& ticket : tickets) {
@@ -456,7 +529,7 @@ TEST_F(ServiceTest, HigherPrioritiesComeFirst) {
 
 TEST_F(ServiceTest, AFullQueueRefusesOrWaits) {
     GatedService gated({.lanes = 1, .queue_capacity = 2});
-    Service& service = gated.service;
+    Service& service = *gated.service;
     std::vector<Ticket> tickets;
     // One runs, two wait.
     tickets.push_back(gated.hold_lane());
@@ -481,7 +554,7 @@ TEST_F(ServiceTest, ShutdownAnswersEverything) {
     constexpr std::uint32_t WAITING = 5;
     for (const Shutdown how : {Shutdown::finish, Shutdown::cancel}) {
         GatedService gated({.lanes = 1, .queue_capacity = WAITING});
-        Service& service = gated.service;
+        Service& service = *gated.service;
         Ticket runs = gated.hold_lane();
         std::vector<Ticket> tickets;
         for (std::uint32_t i = 0; i < WAITING; ++i) {
@@ -528,11 +601,27 @@ TEST_F(ServiceTest, ShutdownAnswersEverything) {
     }
 }
 
+TEST_F(ServiceTest, ShutdownMayBecomeACancellation) {
+    GatedService gated({.lanes = 1, .queue_capacity = 1});
+    Service& service = *gated.service;
+    Ticket runs = gated.hold_lane();
+    Ticket waits = service.submit(mixed_request(1));
+    const std::future<void> finishes = std::async(std::launch::async, [&] { service.shutdown(); });
+    EXPECT_THROW(
+        while (!service.try_submit(mixed_request(1))) { std::this_thread::yield(); }, Error);
+    const std::future<void> cancels =
+        std::async(std::launch::async, [&] { service.shutdown(Shutdown::cancel); });
+    EXPECT_EQ(waits.result.wait_for(PATIENCE), std::future_status::ready);
+    gated.open();
+    EXPECT_EQ(failure_of(waits.result).code, ErrorCode::cancelled);
+    EXPECT_FALSE(runs.result.get().tiles.empty());
+}
+
 TEST_F(ServiceTest, TheMemoryLimitIsKept) {
     // Room for one small map at a time, not for the large one, nor for a batch.
     constexpr std::uint64_t LIMIT = 2U << 20U;
     GatedService gated({.strategy = Strategy::fused, .lanes = 1, .memory_limit_bytes = LIMIT});
-    Service& service = gated.service;
+    Service& service = *gated.service;
     Ticket first = gated.hold_lane();
     const MapShape too_large{1024, 1024};
     Ticket large =
@@ -768,7 +857,7 @@ TEST_F(ServiceTest, TheHostsFunctionSubmits) {
 TEST_F(ServiceTest, ALostDeviceReachesEveryWaiter) {
     GatedService gated({.lanes = 2}, device_for(),
                        [](const VkSubmitInfo&, VkFence) { return VK_ERROR_DEVICE_LOST; });
-    Service& service = gated.service;
+    Service& service = *gated.service;
     std::vector<Ticket> tickets;
     tickets.push_back(gated.hold_lane());
     tickets.push_back(gated.hold_lane());
@@ -798,7 +887,7 @@ TEST_F(ServiceTest, AHungRunIsAnErrorAndNotAHang) {
     {
         GatedService gated({.lanes = 1, .gpu_timeout = 20ms}, *host, submit_nothing);
         Ticket first = gated.hold_lane();
-        Ticket second = gated.service.submit(mixed_request(2));
+        Ticket second = gated.service->submit(mixed_request(2));
         gated.open();
         const Failure failure = failure_of(first.result);
         EXPECT_EQ(failure.code, ErrorCode::device_lost);

@@ -8,6 +8,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <iterator>
+#include <memory>
 #include <random>
 #include <thread>
 #include <vector>
@@ -136,6 +139,56 @@ TEST(RequestQueue, DeadlinesAreWatched) {
     close(queue);
     watch.join();
     EXPECT_EQ(queue.counts().expired, 1U);
+}
+
+// An owner of texels whose destructor calls the queue, which must hold no lock then, and which must
+// not have answered yet.
+struct CallingOwner {
+    CallingOwner(RequestQueue& called, std::future<TileList>& answer)
+        : queue(called), result(answer) {}
+    CallingOwner(const CallingOwner&) = delete;
+    CallingOwner& operator=(const CallingOwner&) = delete;
+    ~CallingOwner() {
+        EXPECT_EQ(result.wait_for(0s), std::future_status::timeout);
+        EXPECT_FALSE(queue.cancel(0));
+        EXPECT_EQ(queue.counts().pushed, 1U);
+    }
+
+    RequestQueue& queue;
+    std::future<TileList>& result;
+};
+
+TEST(RequestQueue, OwnersAreLetGoBeforeTheAnswerAndOutsideOfTheLock) {
+    const auto reason = std::make_exception_ptr(Error(ErrorCode::cancelled, "closed"));
+    const std::function<void(RequestQueue&)> ways[] = {
+        [](RequestQueue& queue) { EXPECT_TRUE(queue.cancel(0)); },
+        [&](RequestQueue& queue) { queue.fail_waiting(reason); },
+        [](RequestQueue& queue) { queue.watch_deadlines(); },
+        [](RequestQueue& queue) { EXPECT_TRUE(queue.take(1).empty()); },
+    };
+    for (std::size_t way = 0; way < std::size(ways); ++way) {
+        const bool expires = way >= 2;
+        RequestQueue queue(4);
+        WaitingRequest waiting = request_of({1, 1});
+        std::future<TileList> result = waiting.promise.get_future();
+        waiting.request.texels_owner = std::make_shared<CallingOwner>(queue, result);
+        if (expires) {
+            waiting.request.deadline = std::chrono::steady_clock::now() - 1ms;
+        }
+        EXPECT_EQ(queue.push(std::move(waiting), WhenFull::refuse), 0U);
+        if (expires) {
+            queue.close(reason);
+        }
+        std::promise<void> done;
+        std::thread thread([&] {
+            ways[way](queue);
+            done.set_value();
+        });
+        // A deadlock ends in the thread's destructor.
+        ASSERT_EQ(done.get_future().wait_for(20s), std::future_status::ready) << "way " << way;
+        thread.join();
+        EXPECT_EQ(code_of(result), expires ? ErrorCode::deadline_exceeded : ErrorCode::cancelled);
+    }
 }
 
 // All ways out at once. A promise that is answered twice throws; one that is never, breaks.

@@ -49,10 +49,17 @@ struct ServiceOptions {
 
 /// A map, and what is wanted of it.
 struct SubdivisionRequest {
-    /// The texels must stay as they are until the request is answered: by the owner, which is let
-    /// go then, or by the caller's care.
+    /// The texels must stay as they are until the request is answered: by their owner, or by the
+    /// caller's care.
     MapView map;
-    std::shared_ptr<const void> texels_owner = nullptr;  ///< of the texels; null: the caller cares
+    /// Of the texels; null: the caller cares. The service lets go of it right before it answers,
+    /// whatever the answer is: a list, an error, a passed deadline, a cancellation or a shutdown. A
+    /// request that try_submit() or submit() does not take lets go of it before they return. The
+    /// thread that answers does it, a thread of the service's or one that calls cancel() or
+    /// shutdown(), and holds no lock then. So the owner's destructor may call everything here, and
+    /// may destroy the service; but on a thread of the service's submit() may wait for room for
+    /// ever: call try_submit().
+    std::shared_ptr<const void> texels_owner = nullptr;
     /// Instead of texels (then null) an image of the service's device, of `map.shape`: a view of
     /// type 2D_ARRAY of all its layers, in this layout. What writes it was submitted before to the
     /// same queue and makes it available and visible to COMPUTE_SHADER / SHADER_READ at its end. It
@@ -126,7 +133,10 @@ class QUADTILE_API Service {
     /// Starts the lanes. Throws Error as Tiler's constructor does; invalid_argument for options of
     /// 0.
     explicit Service(const Device& device, const ServiceOptions& options = {});
-    /// shutdown(Shutdown::finish).
+    /// shutdown(Shutdown::finish). Where an owner of texels (SubdivisionRequest::texels_owner)
+    /// destroys it on one of its own threads, a thread in the background waits instead, and frees
+    /// what the service has of the device when all requests are answered: an adopted device must
+    /// live until then, and the program should.
     ~Service();
     Service(const Service&) = delete;             ///< threads work on it
     Service& operator=(const Service&) = delete;  ///< threads work on it
@@ -140,7 +150,9 @@ class QUADTILE_API Service {
     [[nodiscard]] std::optional<Ticket> try_submit(SubdivisionRequest request);
 
     /// Takes no more requests, and returns when all that were taken are answered. submit() then
-    /// throws Error(cancelled). May be called more than once.
+    /// throws Error(cancelled). May be called more than once, also at the same time: one
+    /// Shutdown::cancel cancels what the others wait for. On a thread of the service's (see
+    /// SubdivisionRequest::texels_owner) it returns at once.
     void shutdown(Shutdown how = Shutdown::finish);
 
     /// The counts of this moment; requests that end meanwhile may be in some and not in others.
@@ -148,7 +160,7 @@ class QUADTILE_API Service {
 
  private:
     struct QUADTILE_LOCAL Impl;
-    std::unique_ptr<Impl> impl_;
+    std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace quadtile
