@@ -213,7 +213,9 @@ class Finisher {
 
 std::optional<std::string> read_bytes(const std::filesystem::path& path) {
     std::error_code error;
-    if (std::filesystem::is_directory(path, error)) {
+    const std::filesystem::file_type type = std::filesystem::status(path, error).type();
+    if (type == std::filesystem::file_type::directory ||
+        type == std::filesystem::file_type::character) {
         return std::nullopt;  // which opens, and then has no end
     }
     std::ifstream stream(path, std::ios::binary);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -14,6 +13,9 @@
 namespace quadtile::app {
 
 namespace {
+
+// Some devices and pipes never end. Compiled functions have less than a hundredth of it.
+constexpr std::size_t MAX_BYTES = std::size_t{16} << 20U;
 
 const char* declaration_of(GlslKind kind) {
     return kind == GlslKind::threshold ? "float threshold(uint level, uvec2 position, uint layer)"
@@ -45,9 +47,18 @@ GlslFile read_glsl_file(const std::filesystem::path& path, GlslKind kind) {
     }
     errno = 0;
     std::ifstream stream(path, std::ios::binary);
-    GlslFile file{path, kind, {std::istreambuf_iterator<char>(stream), {}}, {}};
-    if (!stream || stream.bad()) {
+    GlslFile file{path, kind, {}, {}};
+    if (stream) {
+        file.text.resize(MAX_BYTES + 1);
+        stream.read(file.text.data(), static_cast<std::streamsize>(file.text.size()));
+        file.text.resize(static_cast<std::size_t>(stream.gcount()));
+    }
+    if (stream.bad() || (!stream && !stream.eof())) {
         fail(std::generic_category().message(errno));
+    }
+    if (file.text.size() > MAX_BYTES) {
+        fail("it is longer than " + std::to_string(MAX_BYTES >> 20U) +
+             " MiB; give a file with GLSL, or what 'quadtile compile' has made of it");
     }
     if (file.text.find_first_not_of(" \t\r\n") == std::string::npos) {
         fail(std::string("the file is empty; it must define ") + declaration_of(kind));

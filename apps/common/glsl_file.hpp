@@ -24,7 +24,7 @@ struct GlslFile {
     [[nodiscard]] Error with_name(const Error& error) const;
 };
 
-// Throws std::runtime_error for a file that cannot be read or is empty.
+// Throws std::runtime_error for a file that cannot be read, is empty or has more than 16 MiB.
 [[nodiscard]] GlslFile read_glsl_file(const std::filesystem::path& path, GlslKind kind);
 
 }  // namespace quadtile::app

@@ -309,7 +309,7 @@ struct Downsampler::Impl {
                     detail::UserKernel::reduction(channel_count(options.format), odd_blocks,
                                                   options.exchange == Exchange::subgroup),
                     detail::UserFunction::reduction(options.custom_glsl, options.custom_compiled),
-                    context->cache_directory);
+                    false, context->cache_directory);
             }
         }
         (void)pipeline({.first = true});  // so that what cannot work fails here

@@ -2,6 +2,31 @@
 
 #include <quadtile/error.hpp>
 
+#include "glsl_text.hpp"
+
+namespace quadtile::detail {
+
+namespace {
+
+[[noreturn]] void refuse(const UserSource& user, const std::string& messages) {
+    throw Error(ErrorCode::invalid_argument,
+                "the GLSL of " + user.display_name + " does not compile:\n" + messages);
+}
+
+// "line 3 of the user's text" in the form of the compiler's messages.
+std::string message_at(const UserSource& user, std::size_t line, std::string_view message) {
+    return user.display_name + (line != 0 ? ':' + std::to_string(line) : std::string()) +
+           ": error: " + std::string(message);
+}
+
+}  // namespace
+
+void refuse_at(const UserSource& user, std::size_t line, std::string_view message) {
+    refuse(user, message_at(user, line, message));
+}
+
+}  // namespace quadtile::detail
+
 #if QUADTILE_RUNTIME_GLSL
 
 #include <shaderc/shaderc.hpp>
@@ -34,63 +59,8 @@ std::optional<std::string_view> find_source(std::string_view name) {
     return found->text;
 }
 
-// "line 3 of the user's text" in the form of the compiler's messages.
-std::string message_at(const UserSource& user, std::size_t line, std::string_view message) {
-    return user.display_name + ':' + std::to_string(line) + ": error: " + std::string(message);
-}
-
-[[noreturn]] void refuse(const UserSource& user, const std::string& messages) {
-    throw Error(ErrorCode::invalid_argument,
-                "the GLSL of " + user.display_name + " does not compile:\n" + messages);
-}
-
 std::size_t line_at(std::string_view text, std::size_t place) {
     return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, place), '\n'));
-}
-
-struct Directive {
-    std::size_t line;
-    std::string_view name;
-};
-
-std::vector<Directive> directives_of(std::string_view text) {
-    std::vector<Directive> directives;
-    std::size_t line = 1;
-    bool line_start = true;  // nothing but blanks and comments so far
-    bool line_comment = false;
-    bool block_comment = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const std::string_view rest = text.substr(i);
-        if (rest.starts_with('\n')) {
-            ++line;
-            const std::string_view before = text.substr(0, i);
-            const bool continued = before.ends_with('\\') || before.ends_with("\\\r");
-            if (!continued) {
-                line_start = true;
-                line_comment = false;
-            }
-        } else if (line_comment) {
-            continue;
-        } else if (block_comment) {
-            if (rest.starts_with("*/")) {
-                block_comment = false;
-                ++i;
-            }
-        } else if (rest.starts_with("//")) {
-            line_comment = true;
-        } else if (rest.starts_with("/*")) {
-            block_comment = true;
-            ++i;
-        } else if (rest.starts_with('#') && line_start) {
-            line_start = false;
-            const std::size_t begin = std::min(rest.find_first_not_of(" \t", 1), rest.size());
-            const std::size_t end = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz", begin);
-            directives.push_back({line, rest.substr(begin, end - begin)});
-        } else if (rest.find_first_not_of(" \t\r\v\f") == 0) {
-            line_start = false;
-        }
-    }
-    return directives;
 }
 
 // Refuses what the compiler would let pass or report at some other place: an #if left open swallows
@@ -98,19 +68,29 @@ std::vector<Directive> directives_of(std::string_view text) {
 void check_text(const UserSource& user) {
     const std::size_t nul = user.text.find('\0');
     if (nul != std::string::npos) {
-        refuse(user, message_at(user, line_at(user.text, nul), "the line has a NUL byte"));
+        refuse_at(user, line_at(user.text, nul), "the line has a NUL byte");
+    }
+    const std::vector<LogicalLine> lines = logical_lines(user.text);
+    if (const auto line = line_beyond(lines)) {
+        refuse_at(user, *line,
+                  "the text is too long from here on: with its macros expanded it may have " +
+                      std::to_string(TextLimits().tokens) + " tokens");
     }
     std::vector<std::size_t> open_lines;  // of #if, #ifdef, #ifndef
-    for (const auto& [line, name] : directives_of(user.text)) {
+    for (const auto& [line, text] : lines) {
+        const std::vector<std::string_view> tokens = tokens_of(text);
+        if (tokens.size() < 2 || tokens[0] != "#") {
+            continue;
+        }
+        const std::string_view name = tokens[1];
         if (name == "line") {
-            refuse(user, message_at(user, line, "#line is not supported here"));
+            refuse_at(user, line, "#line is not supported here");
         }
         if (name == "if" || name == "ifdef" || name == "ifndef") {
             open_lines.push_back(line);
         } else if (name == "endif" || name == "else" || name == "elif") {
             if (open_lines.empty()) {
-                refuse(user,
-                       message_at(user, line, std::string("#").append(name) + " without an #if"));
+                refuse_at(user, line, std::string("#").append(name) + " without an #if");
             }
             if (name == "endif") {
                 open_lines.pop_back();
@@ -118,7 +98,7 @@ void check_text(const UserSource& user) {
         }
     }
     if (!open_lines.empty()) {
-        refuse(user, message_at(user, open_lines.back(), "the #if of this line has no #endif"));
+        refuse_at(user, open_lines.back(), "the #if of this line has no #endif");
     }
 }
 
@@ -253,22 +233,27 @@ bool has_glsl_compiler() noexcept {
 }
 
 std::vector<std::uint32_t> compile_kernel(const std::string& kernel, const Macros& macros,
-                                          const UserSource& user) {
+                                          const UserSource& user, CodeForm form) {
     const std::string name = kernel + ".comp";
     const auto text = find_source(name);
     if (!text) {
         throw Error(ErrorCode::invalid_argument, "there is no kernel " + kernel);
     }
-    return compile_glsl(name, std::string(*text), macros, user);
+    return compile_glsl(name, std::string(*text), macros, user, form);
 }
 
 std::vector<std::uint32_t> compile_glsl(const std::string& name, const std::string& text,
-                                        const Macros& macros, const UserSource& user) {
+                                        const Macros& macros, const UserSource& user,
+                                        CodeForm form) {
     check_text(user);
 
     shaderc::CompileOptions options;
     options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
-    options.SetOptimizationLevel(shaderc_optimization_level_performance);
+    if (form == CodeForm::optimised) {
+        options.SetOptimizationLevel(shaderc_optimization_level_performance);
+    } else {
+        options.SetGenerateDebugInfo();
+    }
     for (const auto& [macro, value] : macros) {
         options.AddMacroDefinition(macro, value);
     }
@@ -306,12 +291,13 @@ bool has_glsl_compiler() noexcept {
 }
 
 std::vector<std::uint32_t> compile_kernel(const std::string& /*kernel*/, const Macros& /*macros*/,
-                                          const UserSource& /*user*/) {
+                                          const UserSource& /*user*/, CodeForm /*form*/) {
     refuse();
 }
 
 std::vector<std::uint32_t> compile_glsl(const std::string& /*name*/, const std::string& /*text*/,
-                                        const Macros& /*macros*/, const UserSource& /*user*/) {
+                                        const Macros& /*macros*/, const UserSource& /*user*/,
+                                        CodeForm /*form*/) {
     refuse();
 }
 

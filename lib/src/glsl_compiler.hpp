@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,19 +23,27 @@ using Macros = std::vector<std::pair<std::string, std::string>>;  // name, value
 // Whether this build has the compiler.
 [[nodiscard]] bool has_glsl_compiler() noexcept;
 
-// SPIR-V of kernels/<kernel>.comp for the build's target, optimised, with `user`'s text where the
-// kernel includes it. That text may include the headers of kernels/shared.
+enum class CodeForm {
+    optimised,
+    named,  // as it is written: all that is declared, with its names, in functions
+};
+
+// SPIR-V of kernels/<kernel>.comp for the build's target, with `user`'s text where the kernel
+// includes it. That text may include the headers of kernels/shared.
 //
 // Throws Error(invalid_argument) with the compiler's first errors where the text does not fit, each
-// numbered by the lines of that text ("reduction:3: error: ..."); Error(unsupported) in a build
-// without the compiler. Thread-safe.
+// numbered by the lines of that text ("reduction:3: error: ..."), and where it exceeds TextLimits;
+// Error(unsupported) in a build without the compiler. Thread-safe.
 [[nodiscard]] std::vector<std::uint32_t> compile_kernel(const std::string& kernel,
                                                         const Macros& macros,
-                                                        const UserSource& user);
+                                                        const UserSource& user, CodeForm form);
 
 // The same for a kernel given as text; `name` is for error messages.
 [[nodiscard]] std::vector<std::uint32_t> compile_glsl(const std::string& name,
                                                       const std::string& text, const Macros& macros,
-                                                      const UserSource& user);
+                                                      const UserSource& user, CodeForm form);
+
+// Throws Error(invalid_argument) in the form of the compiler's errors; line 0: of the whole text.
+[[noreturn]] void refuse_at(const UserSource& user, std::size_t line, std::string_view message);
 
 }  // namespace quadtile::detail

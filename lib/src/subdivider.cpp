@@ -178,7 +178,7 @@ struct Subdivider::Impl {
                 detail::code_of(detail::UserKernel::threshold(strategy, subgroups),
                                 detail::UserFunction::threshold(threshold_function->glsl(),
                                                                 threshold_function->compiled()),
-                                program.context().cache_directory);
+                                has_threshold_resources, program.context().cache_directory);
             code = {with_function, subgroups};
         }
         return program.make_pipeline(

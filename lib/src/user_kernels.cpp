@@ -6,8 +6,11 @@
 
 #include "compiled_kernels.hpp"
 #include "framed_data.hpp"
+#include "glsl_text.hpp"
 #include "kernels.hpp"
+#include "user_code_check.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace quadtile::detail {
@@ -52,6 +55,38 @@ std::span<const std::byte> payload_of(const UserFunction& function) {
     return frame.payload;
 }
 
+// In the text, by the line that has one of its names.
+[[noreturn]] void refuse_text(const UserSource& source, const Violation& violation) {
+    for (const LogicalLine& line : logical_lines(source.text)) {
+        for (const std::string_view token : tokens_of(line.text)) {
+            const auto is_spelt = [&](const std::string& name) {
+                return violation.are_beginnings ? token.starts_with(name) : token == name;
+            };
+            if (std::ranges::any_of(violation.names, is_spelt)) {
+                refuse_at(source, line.number, "'" + std::string(token) + "' " + violation.what);
+            }
+        }
+    }
+    refuse_at(source, 0, violation.subject + ' ' + violation.what);
+}
+
+// Three times what the longest kernel has without a function. The compiler takes seconds here, and
+// more than in proportion above; drivers take longer.
+constexpr double MAX_INLINED_INSTRUCTIONS = 131'072;
+
+SpirvWords compile(const UserKernel& kernel, const UserSource& source, bool has_set_1) {
+    const SpirvWords named = compile_kernel(kernel.name, kernel.macros, source, CodeForm::named);
+    if (const auto violation = find_violation(named, kernel.library_code, has_set_1)) {
+        refuse_text(source, *violation);
+    }
+    if (inlined_instructions(named) > MAX_INLINED_INSTRUCTIONS) {
+        refuse_at(source, 0,
+                  "the text is too long: with each call of a function replaced by its body, the "
+                  "kernel has more than 131072 instructions");
+    }
+    return compile_kernel(kernel.name, kernel.macros, source, CodeForm::optimised);
+}
+
 CompiledKernels& compiled_kernels() {
     static CompiledKernels kernels;
     return kernels;
@@ -61,7 +96,10 @@ CompiledKernels& compiled_kernels() {
 
 UserKernel UserKernel::threshold(Strategy strategy, bool subgroup_operations) {
     return {strategy == Strategy::per_level ? "per_level" : "subtree",
-            {{"SUBGROUPS", subgroup_operations ? "1" : "0"}, {"USER_THRESHOLD", "1"}}};
+            {{"SUBGROUPS", subgroup_operations ? "1" : "0"}, {"USER_THRESHOLD", "1"}},
+            code_of(strategy == Strategy::per_level ? Kernel::per_level : Kernel::subtree,
+                    subgroup_operations)
+                .spirv};
 }
 
 UserKernel UserKernel::reduction(std::uint32_t channels, bool odd_blocks,
@@ -74,17 +112,22 @@ UserKernel UserKernel::reduction(std::uint32_t channels, bool odd_blocks,
              {"TO_BUFFER", "0"},
              {"COUNT_NAN", "0"},
              {"CUSTOM", "1"},
-             {"ODD_BLOCKS", odd_blocks ? "1" : "0"}}};
+             {"ODD_BLOCKS", odd_blocks ? "1" : "0"}},
+            downsample_code(ItemType::floats, channels, odd_blocks, subgroup_operations).spirv};
 }
 
 std::vector<std::uint32_t> code_of(const UserKernel& kernel, const UserFunction& function,
-                                   const CacheDirectory& cache) {
+                                   bool has_set_1, const CacheDirectory& cache) {
     const std::string identity = identity_of(kernel);
     if (!function.glsl.empty()) {
-        return compiled_kernels().get(identity + '\n' + function.glsl, cache, [&] {
-            return compile_kernel(kernel.name, kernel.macros,
-                                  {function.include_name, function.display_name, function.glsl});
+        const UserSource source{function.include_name, function.display_name, function.glsl};
+        SpirvWords words = compiled_kernels().get(identity + '\n' + function.glsl, cache, [&] {
+            return compile(kernel, source, has_set_1);
         });
+        // The text was compiled for others, who have a set 1, or the cache has something else.
+        return find_violation(words, kernel.library_code, has_set_1)
+                   ? compile(kernel, source, has_set_1)
+                   : words;
     }
     std::optional<SpirvWords> words = find_kernel(payload_of(function), identity);
     if (!words) {
@@ -92,14 +135,17 @@ std::vector<std::uint32_t> code_of(const UserKernel& kernel, const UserFunction&
             function, "was compiled for something else: it has no code for the kernel " + identity +
                           "; a reduction is compiled for its number of channels");
     }
+    if (const auto violation = find_violation(*words, kernel.library_code, has_set_1)) {
+        refuse_compiled(function, "cannot be used: " + violation->subject + ' ' + violation->what);
+    }
     return std::move(*words);
 }
 
 std::vector<std::byte> compile_ahead(std::span<const UserKernel> kernels,
-                                     const UserFunction& function) {
+                                     const UserFunction& function, bool has_set_1) {
     std::vector<std::byte> payload;
     for (const UserKernel& kernel : kernels) {
-        append_kernel(payload, identity_of(kernel), code_of(kernel, function, {}));
+        append_kernel(payload, identity_of(kernel), code_of(kernel, function, has_set_1, {}));
     }
     return frame(Content::user_kernels, kernel_fingerprint(), payload);
 }
@@ -128,7 +174,8 @@ std::vector<std::byte> compile_threshold(const std::string& glsl) {
             kernels.push_back(UserKernel::threshold(strategy, subgroups));
         }
     }
-    return detail::compile_ahead(kernels, UserFunction::threshold(function.glsl(), {}));
+    // Where it meets a device it is known whether it has a set 1.
+    return detail::compile_ahead(kernels, UserFunction::threshold(function.glsl(), {}), true);
 }
 
 std::vector<std::byte> compile_reduction(const std::string& glsl, std::uint32_t channels) {
@@ -146,7 +193,7 @@ std::vector<std::byte> compile_reduction(const std::string& glsl, std::uint32_t 
             kernels.push_back(UserKernel::reduction(channels, odd_blocks, subgroups));
         }
     }
-    return detail::compile_ahead(kernels, UserFunction::reduction(glsl, {}));
+    return detail::compile_ahead(kernels, UserFunction::reduction(glsl, {}), false);
 }
 
 }  // namespace quadtile

@@ -7,6 +7,7 @@
 
 #include "cache_directory.hpp"
 #include "glsl_compiler.hpp"
+#include "spirv_module.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@ namespace quadtile::detail {
 struct UserKernel {
     std::string name;  // "subtree"
     Macros macros;
+    SpirvView library_code;  // the library's own, without a function
 
     // Those that call threshold(); `strategy` is per_level or subtree.
     [[nodiscard]] static UserKernel threshold(Strategy strategy, bool subgroup_operations);
@@ -46,15 +48,17 @@ struct UserFunction {
 };
 
 // SPIR-V of a kernel with a function in it: from what was compiled ahead, from memory (by content,
-// for the whole process), from `cache`, or compiled, and then kept in both.
-// Throws Error as compile_kernel does, and invalid_argument for code that does not fit.
+// for the whole process), from `cache`, or compiled, and then kept in both. `has_set_1`: the
+// function may have resources there.
+// Throws Error as compile_kernel does, and invalid_argument for code that does not fit, that
+// find_violation finds something in, or that is too long with its calls inlined.
 // Thread-safe.
 [[nodiscard]] std::vector<std::uint32_t> code_of(const UserKernel& kernel,
-                                                 const UserFunction& function,
+                                                 const UserFunction& function, bool has_set_1,
                                                  const CacheDirectory& cache);
 
 // Several of them, to be compiled ahead.
 [[nodiscard]] std::vector<std::byte> compile_ahead(std::span<const UserKernel> kernels,
-                                                   const UserFunction& function);
+                                                   const UserFunction& function, bool has_set_1);
 
 }  // namespace quadtile::detail

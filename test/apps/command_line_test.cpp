@@ -675,6 +675,20 @@ TEST_F(CommandLineGlsl, WhatDoesNotFitIsRefused) {
         EXPECT_EQ(result.status, 2);
         EXPECT_THAT(result.error, HasSubstr(message));
     }
+    // Before memory ends.
+    EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "/dev/zero"}).error,
+                HasSubstr("cannot read '/dev/zero': it is longer than 16 MiB"));
+    EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "."}).error, HasSubstr("is a directory"));
+    // The command line binds no resources.
+    directory_.add("resource.glsl",
+                   "layout(set = 1, binding = 3) buffer Table { float table[]; };\n"
+                   "float threshold(uint level, uvec2 position, uint layer) {\n"
+                   "    return table[level];\n}\n");
+    EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "resource.glsl"}).error,
+                HasSubstr("resource.glsl:1: error: 'Table' is at binding 3 of descriptor set 1"));
+    EXPECT_EQ(run({"compile", "threshold", "resource.glsl", "-o", "code"}).status, 0);
+    EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "code"}).error,
+                HasSubstr("a resource is at binding 3 of descriptor set 1"));
     EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "missing.glsl"}).error,
                 HasSubstr("No such file"));
     EXPECT_THAT(run({"compile", "threshold", "threshold.glsl", "-o", "x", "--channels", "2"}).error,

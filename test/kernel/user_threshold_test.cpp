@@ -263,6 +263,29 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
     EXPECT_THAT(error_of([] { (void)compile_threshold("float threshold("); }).second,
                 HasSubstr("threshold:1: error: "));
 
+    // Resources of which no layout was given, whether it is compiled here, was before for others
+    // (with a layout, by compile_threshold), or ahead. They were read through a null pointer.
+    const std::string with_resource =
+        "\nlayout(set = 1, binding = 3) readonly buffer Table { float table[]; };\n"
+        "float threshold(uint level, uvec2 position, uint layer) { return table[level]; }\n";
+    const std::string of_resource = "at binding 3 of descriptor set 1, which is not bound";
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_THAT(making(ThresholdFunction::from_glsl(with_resource), Strategy::subtree).second,
+                    HasSubstr("threshold:2: error: 'Table' is " + of_resource));
+        const auto ahead = ThresholdFunction::from_compiled(compile_threshold(with_resource));
+        EXPECT_THAT(making(ahead, Strategy::per_level).second,
+                    AllOf(StartsWith("the compiled threshold function cannot be used: "),
+                          HasSubstr(of_resource)));
+    }
+    EXPECT_THAT(error_of([&] {
+                    Tiler tiler(device);
+                    const std::vector<float> texel(1);
+                    (void)tiler.subdivide(
+                        view_of(texel, 1, 1),
+                        Threshold::function(ThresholdFunction::from_glsl(with_resource)));
+                }).second,
+                HasSubstr(of_resource));
+
     // Compiled ahead, but cut, changed, of something else.
     std::vector<std::byte> code = compile_threshold(FUNCTION);
     std::vector<std::byte> cut(code.begin(), code.end() - 4);
@@ -385,8 +408,7 @@ TEST_F(CacheDirectories, DirectoriesInPlaceOfEntriesAreWarnedOf) {
     expect_tiles(directory.path().string());
     for (const std::string& name : directory.names()) {
         if (name.starts_with("pipelines-")) {  // kernels are still in memory
-            EXPECT_THAT(warnings_,
-                        testing::Contains(AllOf(HasSubstr(name), HasSubstr("no file"))));
+            EXPECT_THAT(warnings_, testing::Contains(AllOf(HasSubstr(name), HasSubstr("no file"))));
         }
     }
 }

@@ -1,17 +1,22 @@
 #include <quadtile/error.hpp>
+#include <quadtile/glsl.hpp>
 
 #include <src/glsl_compiler.hpp>
 
 #include <gmock/gmock.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace quadtile {
 namespace {
 
+using detail::CodeForm;
 using detail::compile_glsl;
 using detail::compile_kernel;
 using detail::UserSource;
@@ -42,7 +47,7 @@ UserSource user(const std::string& text) {
 }
 
 Words compile(const std::string& text) {
-    return compile_glsl("test.comp", KERNEL, {{"BEFORE", "1"}}, user(text));
+    return compile_glsl("test.comp", KERNEL, {{"BEFORE", "1"}}, user(text), CodeForm::optimised);
 }
 
 #if QUADTILE_RUNTIME_GLSL
@@ -80,15 +85,17 @@ TEST(GlslCompiler, IsInThisBuild) {
 }
 
 TEST(GlslCompiler, CompilesAKernelOfTheLibraryInItsVariants) {
-    const Words without = compile_kernel("subtree", {{"SUBGROUPS", "0"}}, user(""));
-    const Words with = compile_kernel("subtree", {{"SUBGROUPS", "1"}}, user(""));
+    const Words without =
+        compile_kernel("subtree", {{"SUBGROUPS", "0"}}, user(""), CodeForm::optimised);
+    const Words with =
+        compile_kernel("subtree", {{"SUBGROUPS", "1"}}, user(""), CodeForm::optimised);
     expect_spirv(without);
     expect_spirv(with);
     EXPECT_NE(without, with);
 }
 
 TEST(GlslCompiler, RefusesAKernelThatIsNotThere) {
-    EXPECT_THROW((void)compile_kernel("subtrees", {}, user("")), Error);
+    EXPECT_THROW((void)compile_kernel("subtrees", {}, user(""), CodeForm::optimised), Error);
 }
 
 TEST(GlslCompiler, PutsTheTextIn) {
@@ -148,7 +155,8 @@ TEST(GlslCompiler, NamesTheTextAsTheCallerDoes) {
     for (const std::string name : {"my \"reduction\"", "C:\\reduce.glsl", "quadtile/limits.h"}) {
         try {
             (void)compile_glsl("test.comp", KERNEL, {{"BEFORE", "1"}},
-                               {"user_reduction.glsl", name, "\nfloat x = c;"});
+                               {"user_reduction.glsl", name, "\nfloat x = c;"},
+                               CodeForm::optimised);
             FAIL();
         } catch (const Error& error) {
             EXPECT_THAT(error.what(),
@@ -237,6 +245,147 @@ TEST(GlslCompiler, ErrorsWithoutALineAreTold) {
               stage + "No function definition (body) found: reduce(f1;f1;");
 }
 
+// ---- What would bring down the compiler, the driver or the kernel -------------------------------
+
+// What compile_threshold or compile_reduction has to say, in the first line of its errors.
+std::string refusal(const std::function<std::vector<std::byte>()>& call) {
+    try {
+        (void)call();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+        const std::string text = error.what();
+        return text.substr(text.find('\n') + 1);
+    }
+    return "nothing";
+}
+std::string threshold_refusal(const std::string& text) {
+    return refusal([&] { return compile_threshold(text); });
+}
+std::string reduction_refusal(const std::string& text) {
+    return refusal([&] { return compile_reduction(text, 4); });
+}
+
+constexpr const char* ONE =
+    "float threshold(uint level, uvec2 position, uint layer) { return 1.0; }\n";
+constexpr const char* FIRST = "vec4 reduce(vec4 a, vec4 b, vec4 c, vec4 d) { return a; }\n";
+
+// By whom resources are declared, used or not.
+TEST(UserCode, HasResourcesInSetOneOfThresholdsAlone) {
+    const auto buffer = [](int set, int binding) {
+        return "\nlayout(set = " + std::to_string(set) + ", binding = " + std::to_string(binding) +
+               ", std430) buffer Mine { float mine[]; };\n";
+    };
+    EXPECT_EQ(threshold_refusal(buffer(1, 3) + ONE), "nothing");
+    for (const int set : {2, 3, 7}) {
+        const std::string expected = ":2: error: 'Mine' is at binding 5 of descriptor set " +
+                                     std::to_string(set) + ", which is not bound; ";
+        EXPECT_THAT(threshold_refusal(buffer(set, 5) + ONE), StartsWith("threshold" + expected));
+        EXPECT_THAT(reduction_refusal(buffer(set, 5) + FIRST), StartsWith("reduction" + expected));
+    }
+    EXPECT_THAT(reduction_refusal(buffer(1, 0) + FIRST),
+                StartsWith("reduction:2: error: 'Mine' is at binding 0 of descriptor set 1, "));
+    for (int binding = 0; binding <= 16; ++binding) {
+        const std::string expected = ":2: error: 'Mine' is at binding " + std::to_string(binding) +
+                                     " of descriptor set 0, where the kernel has its own; ";
+        EXPECT_THAT(threshold_refusal(buffer(0, binding) + ONE),
+                    StartsWith("threshold" + expected));
+        EXPECT_THAT(reduction_refusal(buffer(0, binding) + FIRST),
+                    StartsWith("reduction" + expected));
+    }
+    // By their own names, not those of their types.
+    EXPECT_THAT(
+        threshold_refusal("layout(set = 2, binding = 0) uniform sampler2D my_image[3];\n"s + ONE),
+        StartsWith("threshold:1: error: 'my_image' is at binding 0 of descriptor set 2"));
+    EXPECT_THAT(threshold_refusal("/* my_block */\nlayout(set = 2, binding = 0) uniform Block { "
+                                  "float x; }\n my_block;\n"s +
+                                  ONE),
+                StartsWith("threshold:3: error: 'my_block' is at "));
+    EXPECT_THAT(threshold_refusal("layout(push_constant) uniform Mine { float mine; };\n"s + ONE),
+                HasSubstr("push_constant"));
+}
+
+TEST(UserCode, NeedsNoFeaturesThatAreOff) {
+    const auto with = [](const std::string& line) {
+        return "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+               "#extension GL_ARB_gpu_shader_int64 : require\n"
+               "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
+               "float threshold(uint level, uvec2 position, uint layer) {\n    " +
+               line + "\n}\n";
+    };
+    EXPECT_THAT(threshold_refusal(with("return float(double(level) / 3.0);")),
+                StartsWith("threshold:5: error: 'double' needs 64-bit floats, a feature that"));
+    EXPECT_THAT(threshold_refusal(with("return float(uint64_t(level) << layer);")),
+                StartsWith("threshold:5: error: 'uint64_t' needs 64-bit integers, "));
+    EXPECT_THAT(threshold_refusal(with("return float(int16_t(level) * int16_t(3));")),
+                StartsWith("threshold:5: error: 'int16_t' needs 16-bit integers, "));
+    EXPECT_THAT(threshold_refusal(with("return float(uint8_t(level) * uint8_t(3));")),
+                StartsWith("threshold:5: error: 'uint8_t' needs 8-bit integers, "));
+    EXPECT_THAT(threshold_refusal(with("return float(float16_t(level) * float16_t(3));")),
+                StartsWith("threshold:5: error: 'float16_t' needs 16-bit floats, "));
+    // Not in the variants without them.
+    EXPECT_THAT(threshold_refusal(with("return float(subgroupAdd(level));")),
+                StartsWith("threshold:5: error: 'subgroupAdd' needs subgroup operations, "));
+    EXPECT_THAT(threshold_refusal("#extension GL_EXT_buffer_reference_uvec2 : require\n"
+                                  "layout(buffer_reference) buffer Far { float x; };\n"
+                                  "float threshold(uint level, uvec2 position, uint layer) {\n"
+                                  "    return Far(position).x;\n}\n"),
+                StartsWith("threshold: error: this code needs the SPIR-V capability 5347, "));
+}
+
+// Each compiles for minutes, or ends the program, without the limits.
+TEST(UserCode, IsNotTooLong) {
+    const auto chain = [](const std::string& first, const std::string& other, int length) {
+        std::string text = first + "\n";
+        for (int i = 1; i <= length; ++i) {
+            std::string line = other;
+            for (const auto& [from, to] : {std::pair{"$", i}, std::pair{"@", i - 1}}) {
+                for (std::size_t at = line.find(from); at != std::string::npos;
+                     at = line.find(from)) {
+                    line.replace(at, 1, std::to_string(to));
+                }
+            }
+            text += line + "\n";
+        }
+        return text;
+    };
+    const auto returning = [](const std::string& value) {
+        return "float threshold(uint level, uvec2 position, uint layer) {\n    return " + value +
+               ";\n}\n";
+    };
+    const std::string too_long =
+        ": error: the text is too long from here on: with its macros "
+        "expanded it may have 16384 tokens";
+    const std::string twice = chain("#define A0 1.0", "#define A$ (A@ + A@)", 40);
+    EXPECT_EQ(threshold_refusal(twice + returning("A40")), "threshold:43" + too_long);
+    EXPECT_EQ(threshold_refusal(twice + returning("A8")), "nothing");
+    EXPECT_EQ(threshold_refusal(twice + "#if A40 > 0\n#endif\n" + ONE), "threshold:42" + too_long);
+    // By arguments, of which nothing is left in the end.
+    EXPECT_EQ(threshold_refusal(chain("#define B0(x) x", "#define B$(x) B@(B@(x))", 40) +
+                                returning("B40(1.0)")),
+              "threshold:43" + too_long);
+    // On lines of their own, and by a name for it, pasted, in the branch that counts.
+    std::string nested =
+        "#if 1\n#define C(x) x + x\n#else\n#define C(x) x\n#endif\n"
+        "#define D C\n#define JOIN(a, b) a ## b\n#define E4 D\n";
+    std::string value = "1.0";
+    for (int i = 0; i < 40; ++i) {
+        value = "JOIN(E, 4)(\n" + value + ")";
+    }
+    EXPECT_THAT(threshold_refusal(nested + returning(value)), HasSubstr(too_long));
+    // Without any macro: the compiler recurses.
+    std::string sum = "1.0";
+    for (int i = 0; i < 9000; ++i) {
+        sum += "\n+ float(level)";
+    }
+    EXPECT_THAT(threshold_refusal(returning(sum)), HasSubstr(too_long));
+    // By functions.
+    const std::string calls = chain("float f0(float x) { return sin(x); }",
+                                    "float f$(float x) { return f@(x) + f@(x + 1.0); }", 40);
+    EXPECT_THAT(threshold_refusal(calls + returning("f40(float(level))")),
+                StartsWith("threshold: error: the text is too long: with each call of "));
+    EXPECT_EQ(threshold_refusal(calls + returning("f4(float(level))")), "nothing");
+}
+
 TEST(GlslCompiler, CompilesInSeveralThreads) {
     std::vector<std::future<Words>> results;
     for (int i = 0; i < 4; ++i) {
@@ -251,8 +400,9 @@ TEST(GlslCompiler, CompilesInSeveralThreads) {
 
 TEST(GlslCompiler, IsNotInThisBuild) {
     EXPECT_FALSE(detail::has_glsl_compiler());
-    for (const auto& call : {+[] { (void)compile("float reduce(float a, float b) { return a; }"); },
-                             +[] { (void)compile_kernel("subtree", {}, user("")); }}) {
+    for (const auto& call :
+         {+[] { (void)compile("float reduce(float a, float b) { return a; }"); },
+          +[] { (void)compile_kernel("subtree", {}, user(""), CodeForm::optimised); }}) {
         try {
             call();
             FAIL();

@@ -56,7 +56,8 @@ struct DownsamplerOptions {
     /// of the texels a b above c d. TEXEL is float, vec2 or vec4 after the number of channels;
     /// unorm values in [0, 1], sRGB colours in linear light. At odd edges a texel that does not
     /// exist is replaced by the nearest one beside it; of three texels in a row or column
-    /// (EdgeRule::fold) the 2 x 2 windows are reduced, and their results again.
+    /// (EdgeRule::fold) the 2 x 2 windows are reduced, and their results again. It has no resources
+    /// of its own; all else that ThresholdFunction refuses is refused here, too.
     std::string custom_glsl;
     /// Or what compile_reduction (quadtile/glsl.hpp) made of it, for as many channels.
     std::vector<std::byte> custom_compiled;

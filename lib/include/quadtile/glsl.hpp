@@ -19,8 +19,10 @@ namespace quadtile {
 /// SPIR-V of all kernels that call a threshold function (ThresholdFunction says what its text may
 /// be), for every device: give it to ThresholdFunction::from_compiled. It fits this version of
 /// quadtile alone, with or without the compiler, which checks that.
-/// Throws Error: invalid_argument where the text does not compile, with its line numbers;
-/// unsupported without the compiler. Thread-safe.
+/// Throws Error: invalid_argument where the text does not compile or has what ThresholdFunction
+/// refuses, with its line numbers; unsupported without the compiler. Resources in set 1 are taken
+/// here, and refused where a device is used without a layout of them; subgroup operations are
+/// refused, because not every device has them. Thread-safe.
 [[nodiscard]] QUADTILE_API std::vector<std::byte> compile_threshold(const std::string& glsl);
 
 /// The same of a reduction (DownsamplerOptions::custom_glsl) of texels with 1, 2 or 4 channels:

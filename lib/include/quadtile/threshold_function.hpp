@@ -29,10 +29,15 @@ namespace quadtile {
 ///     uint  map_layers()
 ///     float threshold_parameter(uint index)   of Threshold::function, 0 for those not given; the
 ///                                             index is the same in all threads
-///     layout(set = 1, binding = ...)          resources of its own (Subdivider alone), only read
+///     layout(set = 1, binding = ...)          resources of its own, only read, where a Subdivider
+///                                             is made with SubdividerOptions::threshold_resources
 ///     #include "quadtile/quadtree.h"          and the other shared headers that are installed
 ///
-/// The kernel's other names are not part of this and change.
+/// The kernel's other names are not part of this and change. Resources elsewhere, types of other
+/// sizes than 32 bits and other features that not every Vulkan device has are refused with
+/// Error(invalid_argument), which names the line, where the function meets a device; subgroup
+/// operations only where the device has them off (Features). With macros expanded a text may have
+/// 16384 tokens, and with calls of functions replaced by their bodies a kernel 131072 instructions.
 class QUADTILE_API ThresholdFunction {
  public:
     /// Throws Error(invalid_argument) for an empty text. Whether it compiles is found out where it
@@ -40,7 +45,8 @@ class QUADTILE_API ThresholdFunction {
     [[nodiscard]] static ThresholdFunction from_glsl(std::string text);
 
     /// Needs no compiler where it is used. Throws Error(invalid_argument) for empty code. Whether
-    /// it is whole, and of this version of quadtile, is found out where it meets a device.
+    /// it is whole, of this version of quadtile, and without resources that are not bound, is found
+    /// out where it meets a device.
     [[nodiscard]] static ThresholdFunction from_compiled(std::vector<std::byte> code);
 
     /// Empty where it was compiled before.
