@@ -94,8 +94,8 @@ class WatchedTracer : public Tracer {
 
     [[nodiscard]] std::uint32_t frames_at_once() const override { return tracer_.frames_at_once(); }
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames) override {
-        std::vector<std::vector<MapTile>> tiles = tracer_.request_tiles(frames);
+        std::span<const ProjectionFrame> frames, const Stop& stop) override {
+        std::vector<std::vector<MapTile>> tiles = tracer_.request_tiles(frames, stop);
         for (const std::vector<MapTile>& of_direction : tiles) {
             double bytes = 0.0;
             for (const MapTile& tile : of_direction) {
@@ -110,9 +110,9 @@ class WatchedTracer : public Tracer {
         return tiles;
     }
     void begin_pass(std::span<const glm::vec4> outgoing) override { tracer_.begin_pass(outgoing); }
-    void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-               std::span<const double> predicted_nodes) override {
-        tracer_.trace(frames, tiles, predicted_nodes);
+    std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+                      std::span<const double> predicted_nodes, const Stop& stop) override {
+        return tracer_.trace(frames, tiles, predicted_nodes, stop);
     }
     [[nodiscard]] std::vector<Accumulator> sums() override { return tracer_.sums(); }
     void set_sums(std::span<const Accumulator> sums) override { tracer_.set_sums(sums); }

@@ -18,6 +18,7 @@ namespace quadtile::baker {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -25,6 +26,14 @@ double seconds_since(Clock::time_point start) {
 
 // Longer groups of directions make the GPU busier, shorter ones make Ctrl-C quicker.
 constexpr double LONGEST_GROUP_SECONDS = 0.5;
+
+// A texel of an importance map that asks for more pixels on a side gets a map of its own.
+constexpr std::uint32_t LARGEST_TEXEL = 256;
+// Larger tiles are traced in pieces, so that each is soon done.
+constexpr std::uint32_t LARGEST_PIECE = 1024;
+constexpr std::size_t MOST_PIECES = 65536;  // that the tracer is given at a time
+// Directions with more pieces request their tiles anew in each pass.
+constexpr std::size_t MOST_KEPT_PIECES = 65536;
 
 // The weight of a fragment of which the light map has one for each texel.
 constexpr double MEAN_WEIGHT = 16384.0;
@@ -61,10 +70,37 @@ bool is_direct(const Pass& pass) {
     return pass.kind == Pass::Kind::direct || pass.kind == Pass::Kind::direct_moment;
 }
 
+struct WindowTiles {
+    MapWindow window;
+    std::vector<MapTile> tiles;
+};
+
+// The whole map's, and those of its texels that have maps of their own. Empty: not requested yet.
+using DirectionTiles = std::vector<WindowTiles>;
+
+std::uint64_t count_pieces(const DirectionTiles& parts) {
+    std::uint64_t count = 0;
+    for (const WindowTiles& part : parts) {
+        for (const MapTile& tile : part.tiles) {
+            const std::uint64_t along = (tile.resolution + LARGEST_PIECE - 1) / LARGEST_PIECE;
+            count += along * along;
+        }
+    }
+    return count;
+}
+
 // A direction set and the tiles of each direction, as far as they are known.
 struct DirectionSet {
     std::vector<BundleDirection> directions;
-    std::vector<std::vector<MapTile>> tiles;  // empty: not requested yet
+    std::vector<DirectionTiles> tiles;
+};
+
+// What the tracer is given at a time.
+struct TracerWork {
+    const WindowTiles* part = nullptr;  // that the last frame is of
+    std::vector<ProjectionFrame> frames;
+    std::vector<TracedTile> tiles;
+    std::vector<double> predicted_nodes;
 };
 
 double joined(const std::uint32_t* low_and_high) {
@@ -263,7 +299,7 @@ class Bake {
         std::uint32_t group = 1;
         while (state_.directions_done < directions.size()) {
             report(pass);
-            if (watcher_.interrupted && watcher_.interrupted()) {
+            if (is_interrupted()) {
                 write_state();
                 // The first light is better than none; a part of a bounce is noise beside all of
                 // the one before.
@@ -272,14 +308,12 @@ class Bake {
                 }
                 return false;
             }
-            if (Clock::now() - last_checkpoint_ > options_.checkpoint_interval) {
+            if (is_checkpoint_due(options_.checkpoint_interval)) {
                 write_state();
             }
             const auto group_start = Clock::now();
-            const auto count = static_cast<std::uint32_t>(
-                std::min<std::size_t>(group, directions.size() - state_.directions_done));
-            trace(pass, set, state_.directions_done, count);
-            state_.directions_done += count;
+            trace(pass, set,
+                  std::min<std::size_t>(group, directions.size() - state_.directions_done));
             const double seconds = seconds_since(group_start);
             if (seconds < 0.5 * LONGEST_GROUP_SECONDS) {
                 group = std::min(2 * group, tracer_.frames_at_once());
@@ -292,6 +326,16 @@ class Bake {
         result_.passes.back().directions =
             static_cast<std::uint32_t>(directions.size()) - done_before;
         return true;
+    }
+
+    // Once it is true, it stays so.
+    [[nodiscard]] bool is_interrupted() {
+        interrupted_ = interrupted_ || (watcher_.interrupted && watcher_.interrupted());
+        return interrupted_;
+    }
+
+    [[nodiscard]] bool is_checkpoint_due(std::chrono::seconds interval) const {
+        return Clock::now() - last_checkpoint_ > interval;
     }
 
     // In w: 1 where both sides shine.
@@ -330,9 +374,9 @@ class Bake {
         scale_ = std::exp2(std::floor(std::log2(units / double{greatest})));
     }
 
-    [[nodiscard]] ProjectionFrame frame_of(const Pass& pass,
-                                           const BundleDirection& direction) const {
-        ProjectionFrame frame = make_frame(direction, scene_, tile_options_.map_extent);
+    [[nodiscard]] ProjectionFrame frame_of(const Pass& pass, const BundleDirection& direction,
+                                           const MapWindow& window) const {
+        ProjectionFrame frame = make_frame(direction, scene_, tile_options_.map_extent, window);
         frame.share_ahead = 1.0F;
         frame.share_behind = 1.0F;
         if (pass.kind != Pass::Kind::sun && !is_direct(pass)) {
@@ -348,44 +392,160 @@ class Bake {
         return frame;
     }
 
-    // Tiles are the same in every pass over the set. As many are requested as go together, also
-    // where fewer are traced at a time: `count` is never more.
-    void request_missing_tiles(const Pass& pass, DirectionSet& set, std::size_t first,
-                               std::size_t count) {
-        std::size_t missing = first;
-        while (missing < first + count && !set.tiles[missing].empty()) {
+    // Tiles are the same in every pass over the set. As many directions are requested as go
+    // together, also where fewer are traced at a time: `count` is never more. Returns false where
+    // it was interrupted.
+    [[nodiscard]] bool request_missing_tiles(const Pass& pass, DirectionSet& set,
+                                             std::size_t count) {
+        const std::size_t needed = state_.directions_done + count;
+        std::size_t missing = state_.directions_done;
+        while (missing < needed && !set.tiles[missing].empty()) {
             ++missing;
         }
-        if (missing == first + count) {
-            return;
+        if (missing == needed) {
+            return true;
         }
         const std::size_t end =
             std::min<std::size_t>(missing + tracer_.frames_at_once(), set.tiles.size());
         std::vector<ProjectionFrame> frames;
         for (std::size_t i = missing; i < end; ++i) {
-            frames.push_back(frame_of(pass, set.directions[i]));
+            frames.push_back(frame_of(pass, set.directions[i], {}));
         }
-        std::ranges::move(tracer_.request_tiles(frames),
-                          set.tiles.begin() + static_cast<std::ptrdiff_t>(missing));
+        std::size_t next = missing;
+        for (std::vector<MapTile>& tiles : request_tiles(frames)) {
+            // Windows take their time: only those that are needed now.
+            if (next >= needed && std::ranges::any_of(tiles, [&](const MapTile& tile) {
+                    return needs_window(tile);
+                })) {
+                break;
+            }
+            set.tiles[next] = add_windows(pass, set.directions[next], std::move(tiles));
+            ++next;
+        }
+        return !interrupted_;
     }
 
-    void trace(const Pass& pass, DirectionSet& set, std::uint32_t first, std::uint32_t count) {
-        std::vector<ProjectionFrame> frames;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            frames.push_back(frame_of(pass, set.directions[first + i]));
-        }
-        set.tiles.resize(set.directions.size());
-        const auto group = std::span(set.tiles).subspan(first, count);
-        request_missing_tiles(pass, set, first, count);
-        std::vector<TracedTile> traced;
-        std::vector<double> predicted;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            for (const MapTile& tile : group[i]) {
-                traced.push_back(traced_tile(tile, i, frames[i]));
-                predicted.push_back(tile.predicted_nodes);
+    [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
+        std::span<const ProjectionFrame> frames) {
+        return tracer_.request_tiles(frames, [&] { return is_interrupted(); });
+    }
+
+    // Uniform tiles do not follow what lies in them.
+    [[nodiscard]] bool needs_window(const MapTile& tile) const {
+        return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
+               static_cast<float>(tile.resolution) > tile_options_.max_resolution &&
+               !tile_options_.uniform;
+    }
+
+    // All tiles of a direction, from those of its whole map. Interrupted: nothing.
+    [[nodiscard]] DirectionTiles add_windows(const Pass& pass, const BundleDirection& direction,
+                                             std::vector<MapTile> of_map) {
+        DirectionTiles parts;
+        parts.push_back({{}, std::move(of_map)});
+        for (std::size_t part = 0; part < parts.size();) {
+            std::vector<MapWindow> windows;
+            for (; part < parts.size(); ++part) {
+                std::erase_if(parts[part].tiles, [&](const MapTile& tile) {
+                    if (needs_window(tile)) {
+                        windows.push_back(
+                            parts[part].window.within(tile.x, tile.y, tile_options_.map_extent));
+                    }
+                    return needs_window(tile);
+                });
+            }
+            for (std::size_t next = 0; next < windows.size();) {
+                std::vector<ProjectionFrame> frames;
+                for (std::size_t i = next;
+                     i < windows.size() && frames.size() < tracer_.frames_at_once(); ++i) {
+                    frames.push_back(frame_of(pass, direction, windows[i]));
+                }
+                std::vector<std::vector<MapTile>> tiles = request_tiles(frames);
+                if (tiles.empty()) {
+                    return {};
+                }
+                for (std::vector<MapTile>& of_window : tiles) {
+                    parts.push_back({windows[next++], std::move(of_window)});
+                }
             }
         }
-        tracer_.trace(frames, traced, predicted);
+        return parts;
+    }
+
+    // Traces `count` directions, or as much of them as there is time for.
+    void trace(const Pass& pass, DirectionSet& set, std::size_t count) {
+        set.tiles.resize(set.directions.size());
+        if (!request_missing_tiles(pass, set, count)) {
+            return;
+        }
+        const std::size_t end = state_.directions_done + count;
+        std::uint64_t skipped = state_.tiles_done;
+        TracerWork work;
+        for (std::size_t i = state_.directions_done; i < end; ++i) {
+            for (const WindowTiles& part : set.tiles[i]) {
+                for (const MapTile& tile : part.tiles) {
+                    const bool is_full =
+                        work.tiles.size() >= MOST_PIECES ||
+                        (work.part != &part && work.frames.size() == tracer_.frames_at_once());
+                    if (is_full && !finish_work(work, set, end)) {
+                        return;
+                    }
+                    if (work.part != &part) {
+                        work.part = &part;
+                        work.frames.push_back(frame_of(pass, set.directions[i], part.window));
+                    }
+                    add_pieces(work, tile, skipped);
+                }
+            }
+        }
+        (void)finish_work(work, set, end);
+    }
+
+    // Leaves out as many as are skipped, and counts these down.
+    void add_pieces(TracerWork& work, const MapTile& tile, std::uint64_t& skipped) const {
+        for (std::uint32_t y = 0; y < tile.resolution; y += LARGEST_PIECE) {
+            for (std::uint32_t x = 0; x < tile.resolution; x += LARGEST_PIECE) {
+                if (skipped > 0) {
+                    --skipped;
+                    continue;
+                }
+                TracedTile piece = traced_tile(
+                    tile, static_cast<std::uint32_t>(work.frames.size()) - 1, work.frames.back());
+                piece.first_x = x;
+                piece.first_y = y;
+                piece.width = std::min(tile.resolution - x, LARGEST_PIECE);
+                piece.height = std::min(tile.resolution - y, LARGEST_PIECE);
+                const double share = static_cast<double>(piece.width) * piece.height /
+                                     (static_cast<double>(tile.resolution) * tile.resolution);
+                work.tiles.push_back(piece);
+                work.predicted_nodes.push_back(share * tile.predicted_nodes);
+            }
+        }
+    }
+
+    // Returns false where not all of it was done.
+    bool finish_work(TracerWork& work, DirectionSet& set, std::size_t end) {
+        std::size_t done = 0;
+        if (!work.tiles.empty()) {
+            done = tracer_.trace(work.frames, work.tiles, work.predicted_nodes, [&] {
+                return is_interrupted() ||
+                       is_checkpoint_due(std::max(options_.checkpoint_interval, 1s));
+            });
+        }
+        const bool is_whole = done == work.tiles.size();
+        work = {};
+        state_.tiles_done += done;
+        for (; state_.directions_done < end; ++state_.directions_done) {
+            DirectionTiles& tiles = set.tiles[state_.directions_done];
+            const std::uint64_t pieces = count_pieces(tiles);
+            if (state_.tiles_done < pieces) {
+                break;
+            }
+            state_.tiles_done -= pieces;
+            if (pieces > MOST_KEPT_PIECES) {
+                tiles = {};
+            }
+        }
+        return is_whole;
     }
 
     [[nodiscard]] TracedTile traced_tile(const MapTile& tile, std::uint32_t frame_index,
@@ -393,14 +553,12 @@ class Bake {
         const double map_texels = std::exp2(tile.level);
         const double scale = tile.resolution / map_texels;
         const double pixel = frame.units_per_texel / scale;
-        const double weight = std::clamp(
-            std::round(MEAN_WEIGHT * pixel * pixel / scene_.texel_area()), 1.0, LARGEST_WEIGHT);
+        const double weight = std::clamp(std::round(MEAN_WEIGHT * pixel * pixel / scene_.unit_area),
+                                         1.0, LARGEST_WEIGHT);
         return {.frame = frame_index,
                 .map_x = static_cast<float>(std::uint32_t{tile.x} << tile.level),
                 .map_y = static_cast<float>(std::uint32_t{tile.y} << tile.level),
                 .scale = static_cast<float>(scale),
-                .width = tile.resolution,
-                .height = tile.resolution,
                 .weight = static_cast<std::uint32_t>(weight),
                 .radiance_scale = static_cast<float>(weight * scale_)};
     }
@@ -423,7 +581,7 @@ class Bake {
 
     void finish_pass(const Pass& pass) {
         PassReport& report = result_.passes.emplace_back(PassReport{.name = pass.name});
-        if (state_.directions_done == 0) {
+        if (state_.directions_done == 0 && state_.tiles_done == 0) {
             return;
         }
         const std::vector<Accumulator> sums = tracer_.sums();
@@ -595,6 +753,7 @@ class Bake {
     DirectionSet bounces_;
     std::vector<Pass> passes_;
     std::uint64_t all_directions_ = 0;
+    bool interrupted_ = false;
     double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
 
     Checkpoint state_;

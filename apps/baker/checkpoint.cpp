@@ -16,7 +16,7 @@ namespace quadtile::baker {
 namespace {
 
 // With the byte order, as numbers are written as they are in memory.
-constexpr std::uint64_t MAGIC = 0x31454b41'42544451;  // "QDTBAKE1"
+constexpr std::uint64_t MAGIC = 0x32454b41'42544451;  // "QDTBAKE2"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
@@ -137,6 +137,7 @@ void write_checkpoint(const std::filesystem::path& path, const Checkpoint& check
     writer.put(checkpoint.fingerprint);
     writer.put(checkpoint.pass);
     writer.put(checkpoint.directions_done);
+    writer.put(checkpoint.tiles_done);
     writer.put_all(checkpoint.direct);
     writer.put_all(checkpoint.sent);
     writer.put_all(checkpoint.indirect);
@@ -162,6 +163,7 @@ std::optional<Checkpoint> read_checkpoint(const std::filesystem::path& path) {
     checkpoint.fingerprint = reader.get<std::uint64_t>();
     checkpoint.pass = reader.get<std::uint32_t>();
     checkpoint.directions_done = reader.get<std::uint32_t>();
+    checkpoint.tiles_done = reader.get<std::uint64_t>();
     checkpoint.direct = reader.get_all<glm::vec3>();
     checkpoint.sent = reader.get_all<glm::vec3>();
     checkpoint.indirect = reader.get_all<glm::vec3>();

@@ -215,7 +215,7 @@ std::vector<BundleDirection> make_sun_directions(const Sun& sun, std::uint32_t c
 }
 
 ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& scene,
-                           std::uint32_t map_extent) {
+                           std::uint32_t map_extent, const MapWindow& window) {
     const auto [x, y] = axes_across(direction.direction, direction.turn);
     // The box around the scene, seen along the direction, and a texel free on each side for the
     // shift and for rounding.
@@ -225,15 +225,20 @@ ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& 
     const double half_side = std::max({reach(x), reach(y), 1e-30});
     const double scale = (map_extent - 3.0) / (2.0 * half_side);
     const double middle = 0.5 * map_extent - 0.5;
-    const glm::vec3 axis_x(x * scale);
-    const glm::vec3 axis_y(y * scale);
-    const glm::vec3 axis_z(direction.direction * (DEPTH_STEPS / glm::length(scene.half_extent)));
+    const glm::dvec2 offset =
+        (glm::dvec2(middle + direction.shift_x - glm::dot(x, scene.box_middle) * scale,
+                    middle + direction.shift_y - glm::dot(y, scene.box_middle) * scale) -
+         glm::dvec2(window.x, window.y)) /
+        window.texel;
+    const glm::vec3 axis_x(x * (scale / window.texel));
+    const glm::vec3 axis_y(y * (scale / window.texel));
+    const glm::vec3 axis_z(direction.direction * (DEPTH_STEPS / scene.depth_extent));
     return {.axis_x = {axis_x.x, axis_x.y, axis_x.z},
-            .offset_x = static_cast<float>(middle + direction.shift_x),
+            .offset_x = static_cast<float>(offset.x),
             .axis_y = {axis_y.x, axis_y.y, axis_y.z},
-            .offset_y = static_cast<float>(middle + direction.shift_y),
+            .offset_y = static_cast<float>(offset.y),
             .axis_z = {axis_z.x, axis_z.y, axis_z.z},
-            .units_per_texel = static_cast<float>(1.0 / scale),
+            .units_per_texel = static_cast<float>(1.0 / scale * window.texel),
             .sky_ahead = {direction.sky_ahead.x, direction.sky_ahead.y, direction.sky_ahead.z},
             .sky_behind = {direction.sky_behind.x, direction.sky_behind.y, direction.sky_behind.z}};
 }

@@ -45,8 +45,21 @@ struct BundleDirection {
 [[nodiscard]] std::vector<BundleDirection> make_sun_directions(const Sun& sun, std::uint32_t count,
                                                                std::uint64_t seed);
 
+// A part of the map along a direction, as a map of its own with as many, smaller texels.
+struct MapWindow {
+    double x = 0.0;  // of its upper left corner, in texels of the whole map
+    double y = 0.0;
+    double texel = 1.0;  // of its own texels
+
+    // Of one of its texels.
+    [[nodiscard]] MapWindow within(std::uint32_t texel_x, std::uint32_t texel_y,
+                                   std::uint32_t map_extent) const {
+        return {x + texel_x * texel, y + texel_y * texel, texel / map_extent};
+    }
+};
+
 // The scene along a direction on a square map with so many texels on a side. Its edge is free.
 [[nodiscard]] ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& scene,
-                                         std::uint32_t map_extent);
+                                         std::uint32_t map_extent, const MapWindow& window = {});
 
 }  // namespace quadtile::baker

@@ -2,6 +2,7 @@
 
 #include "map_requests.hpp"
 #include "parallel.hpp"
+#include "submission_size.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 
@@ -40,7 +42,7 @@ constexpr std::uint64_t HEAD_SHARE = 8;            // one of so many parts
 constexpr std::uint32_t LARGEST_DISPATCH = 65535;  // every device has so much, in x and y
 constexpr std::uint32_t MOST_TILES = 16384;        // of a submission
 
-constexpr double FIRST_NODES = 1e6;  // of a submission, until its speed is known
+constexpr double FIRST_WORK = 1e5;  // of a submission, until the speed is known
 // What is predicted comes from an importance map's few texels: a little is left free.
 constexpr double FILLING = 0.9;
 constexpr std::uint64_t STAGING_BYTES = 64U << 20U;
@@ -64,7 +66,10 @@ class GpuTracer : public Tracer {
  public:
     GpuTracer(app::Gpu& gpu, const TracedScene& scene, const TileOptions& tile_options,
               const GpuTracerOptions& options)
-        : gpu_(gpu), scene_(scene), options_(options) {
+        : gpu_(gpu),
+          scene_(scene),
+          options_(options),
+          submission_size_(FIRST_WORK, options.submission_seconds) {
         const std::uint64_t pool_blocks =
             options.pool_bytes / HEAD_SHARE / (BLOCK_PIXELS * sizeof(std::uint32_t));
         head_blocks_ = static_cast<std::uint32_t>(
@@ -83,16 +88,16 @@ class GpuTracer : public Tracer {
         make_programs();
         make_buffers();
         requests_.emplace(gpu, scene, *triangles_.handle, tile_options,
-                          layers_for(tile_options.map_extent));
+                          layers_for(tile_options.map_extent), options.submission_seconds);
         layers_ = layers_for(tile_options.map_extent);
     }
 
     [[nodiscard]] std::uint32_t frames_at_once() const override { return layers_; }
 
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames) override {
+        std::span<const ProjectionFrame> frames, const Stop& stop) override {
         const auto start = Clock::now();
-        std::vector<std::vector<MapTile>> tiles = requests_->request(frames);
+        std::vector<std::vector<MapTile>> tiles = requests_->request(frames, stop);
         statistics_.tile_request_seconds += seconds_since(start);
         statistics_.map_seconds = requests_->map_seconds();
         statistics_.subdivision_seconds = requests_->subdivision_seconds();
@@ -107,8 +112,8 @@ class GpuTracer : public Tracer {
         });
     }
 
-    void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-               std::span<const double> predicted_nodes) override;
+    std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+                      std::span<const double> predicted_nodes, const Stop& stop) override;
 
     [[nodiscard]] std::vector<Accumulator> sums() override {
         std::vector<Accumulator> all(scene_.light_map.texels());
@@ -128,7 +133,8 @@ class GpuTracer : public Tracer {
     // A tile, or a part of one, that waits.
     struct Waiting {
         TracedTile tile;
-        double nodes;  // predicted, or known since it did not find room
+        double nodes;       // predicted, or known since it did not find room
+        std::size_t index;  // of the whole tile
     };
 
     void check_sizes() const;
@@ -137,15 +143,12 @@ class GpuTracer : public Tracer {
     void upload(const app::Buffer& target, std::span<const std::byte> bytes);
     void download(const app::Buffer& source, std::span<std::byte> bytes);
 
-    [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting) const;
+    [[nodiscard]] double work_of(const Waiting& tile) const;
+    [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting,
+                                                  std::size_t end) const;
     void run_batch(std::vector<Waiting>& batch);
     void repeat(const Waiting& failed, const TileResult& result, std::deque<Waiting>& waiting);
     void split(const Waiting& whole, std::deque<Waiting>& waiting);
-
-    [[nodiscard]] double most_nodes() const {
-        return std::min(FILLING * parameters_.node_capacity,
-                        std::max(1.0, nodes_per_second_ * options_.submission_seconds));
-    }
 
     app::Gpu& gpu_;
     const TracedScene& scene_;
@@ -177,7 +180,7 @@ class GpuTracer : public Tracer {
     vk::UniquePipeline rasterise_;
     vk::UniquePipeline walk_;
 
-    double nodes_per_second_ = FIRST_NODES / 0.1;
+    SubmissionSize submission_size_;
     TracerStatistics statistics_;
 };
 
@@ -297,24 +300,29 @@ void GpuTracer::download(const app::Buffer& source, std::span<std::byte> bytes) 
 
 // ---- Batches of tiles
 
-void GpuTracer::trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-                      std::span<const double> predicted_nodes) {
+std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
+                             std::span<const TracedTile> tiles,
+                             std::span<const double> predicted_nodes, const Stop& stop) {
     const auto start = Clock::now();
     std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
     std::deque<Waiting> waiting;
     for (std::size_t i = 0; i < tiles.size(); ++i) {
-        waiting.push_back({tiles[i], predicted_nodes[i]});
-        statistics_.predicted_nodes += predicted_nodes[i];
+        waiting.push_back({tiles[i], predicted_nodes[i], i});
     }
-    statistics_.tiles += tiles.size();
-    while (!waiting.empty()) {
-        std::vector<Waiting> batch = take_batch(waiting);
+    // What waits is in the order of the tiles: when all that was begun is done, so is all before
+    // it.
+    std::size_t begun = 0;
+    bool stops = false;
+    while (!waiting.empty() && !(stops && waiting.front().index >= begun)) {
+        std::vector<Waiting> batch = take_batch(waiting, stops ? begun : tiles.size());
         if (batch.empty()) {
             const Waiting whole = waiting.front();
+            begun = std::max(begun, whole.index + 1);
             waiting.pop_front();
             split(whole, waiting);
             continue;
         }
+        begun = std::max(begun, batch.back().index + 1);
         run_batch(batch);
         const auto* const results =
             reinterpret_cast<const TileResult*>(results_back_.mapped + sizeof(TraceState));
@@ -326,26 +334,46 @@ void GpuTracer::trace(std::span<const ProjectionFrame> frames, std::span<const T
                 statistics_.pixels += std::uint64_t{batch[i].tile.width} * batch[i].tile.height;
             }
         }
+        stops = stops || (stop && stop());
     }
+    const std::size_t done = waiting.empty() ? tiles.size() : begun;
+    statistics_.tiles += done;
+    statistics_.predicted_nodes += std::accumulate(
+        predicted_nodes.begin(), predicted_nodes.begin() + static_cast<std::ptrdiff_t>(done), 0.0);
     statistics_.tracing_seconds += seconds_since(start);
+    return done;
 }
 
-// From the front, as many as find room; none where the first does not.
-std::vector<GpuTracer::Waiting> GpuTracer::take_batch(std::deque<Waiting>& waiting) const {
+// Its lists, their heads, and the clusters that cull looks at.
+double GpuTracer::work_of(const Waiting& tile) const {
+    return tile.nodes + double{BLOCK_PIXELS} * blocks_of(tile.tile) + 0.25 * parameters_.clusters;
+}
+
+// From the front, of the tiles before `end`, as many as find room; none where the first does not,
+// or is too much work for one submission.
+std::vector<GpuTracer::Waiting> GpuTracer::take_batch(std::deque<Waiting>& waiting,
+                                                      std::size_t end) const {
     std::vector<Waiting> batch;
     double nodes = 0.0;
+    double work = 0.0;
     std::uint64_t blocks = 0;
-    while (!waiting.empty() && batch.size() < MOST_TILES) {
+    while (!waiting.empty() && waiting.front().index < end && batch.size() < MOST_TILES) {
         const Waiting& next = waiting.front();
-        const bool fits_alone =
-            blocks_of(next.tile) <= head_blocks_ && next.nodes <= parameters_.node_capacity;
-        const bool fits =
-            blocks + blocks_of(next.tile) <= head_blocks_ && nodes + next.nodes <= most_nodes();
+        const double work_with_next = work + work_of(next);
+        const bool fits_alone = blocks_of(next.tile) <= head_blocks_ &&
+                                next.nodes <= parameters_.node_capacity &&
+                                (next.nodes + double{BLOCK_PIXELS} * blocks_of(next.tile) <=
+                                     4.0 * submission_size_.most_work() ||
+                                 blocks_of(next.tile) == 1);
+        const bool fits = blocks + blocks_of(next.tile) <= head_blocks_ &&
+                          nodes + next.nodes <= FILLING * parameters_.node_capacity &&
+                          work_with_next <= submission_size_.most_work();
         if (!(batch.empty() ? fits_alone : fits)) {
             break;
         }
         batch.push_back(next);
         nodes += next.nodes;
+        work = work_with_next;
         blocks += blocks_of(next.tile);
         waiting.pop_front();
     }
@@ -406,18 +434,17 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
     statistics_.most_pool_bytes = std::max(
         statistics_.most_pool_bytes,
         std::uint64_t{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t) + nodes * sizeof(ListNode));
-    // Small submissions tell little of the speed, but always a lower bound.
-    const double speed = static_cast<double>(std::max<std::uint64_t>(nodes, 1)) / seconds;
-    nodes_per_second_ = speed > nodes_per_second_ ? std::min(speed, 2.0 * nodes_per_second_)
-                        : seconds > options_.submission_seconds ? 0.5 * (nodes_per_second_ + speed)
-                                                                : nodes_per_second_;
+    submission_size_.note(static_cast<double>(nodes) + double{BLOCK_PIXELS} * blocks +
+                              0.25 * parameters_.clusters * static_cast<double>(batch.size()),
+                          seconds);
 }
 
 void GpuTracer::repeat(const Waiting& failed, const TileResult& result,
                        std::deque<Waiting>& waiting) {
     ++statistics_.repeated_tiles;
     // Its own count is complete, unless clusters did not find room either.
-    waiting.push_front({failed.tile, std::max<double>(result.nodes, 1.5 * failed.nodes)});
+    waiting.push_front(
+        {failed.tile, std::max<double>(result.nodes, 1.5 * failed.nodes), failed.index});
     if (waiting.front().nodes > parameters_.node_capacity) {
         const Waiting whole = waiting.front();
         waiting.pop_front();

@@ -14,13 +14,6 @@ struct FileScene {
     // light_map_coordinates, unless there are none.
     Scene scene;
 
-    // Where the triangles come from, for messages; in the order of their triangles.
-    struct Part {
-        std::size_t first_triangle = 0;
-        std::string name;
-    };
-    std::vector<Part> parts;
-
     std::vector<std::string> warnings;
     std::vector<std::filesystem::path> files;  // as LoadedScene has them
 };

@@ -527,7 +527,7 @@ class GltfReader {
         if (positions.count > std::numeric_limits<std::uint32_t>::max() - first) {
             fail("it has more than 4294967295 vertices");
         }
-        file_.parts.push_back({file_.scene.triangles.size(), place});
+        file_.scene.parts.push_back({file_.scene.triangles.size(), place});
         read_vertices(primitive, positions, place, transform);
 
         const bool mirrored = glm::determinant(glm::dmat3(transform)) < 0.0;
@@ -580,7 +580,7 @@ class GltfReader {
             light_map = attribute(primitive, "TEXCOORD_1", TINYGLTF_TYPE_VEC2, count, place);
             if (light_map.has_value() == scene.light_map_coordinates.empty() &&
                 !scene.positions.empty()) {
-                fail((light_map ? file_.parts.front().name : place) +
+                fail((light_map ? file_.scene.parts.front().name : place) +
                      " has no light map coordinates (TEXCOORD_1), but other meshes have; unwrap "
                      "all of it anew, with --unwrap");
             }

@@ -39,7 +39,7 @@ glm::dvec3 area_vector(const Scene& scene, const Triangle& triangle) {
     return glm::cross(b - a, c - a);
 }
 
-enum class Verdict { good, not_finite, without_area, coordinates_not_finite };
+enum class Verdict { good, not_finite, without_area, coordinates_not_finite, too_large };
 
 Verdict judge(const Scene& scene, const Triangle& triangle) {
     for (const std::uint32_t vertex : triangle.vertices) {
@@ -51,7 +51,7 @@ Verdict judge(const Scene& scene, const Triangle& triangle) {
     const glm::vec3 area(area_vector(scene, triangle));
     const float length_squared = glm::dot(area, area);
     if (!std::isfinite(length_squared)) {
-        return Verdict::not_finite;
+        return Verdict::too_large;
     }
     if (!std::isnormal(length_squared)) {
         return Verdict::without_area;
@@ -94,10 +94,20 @@ class Finisher {
     void take_triangles() {
         std::array<std::size_t, 4> counts{};  // by Verdict
         const Scene& from = file_.scene;
+        std::size_t next_part = 0;
         for (std::size_t i = 0; i < from.triangles.size(); ++i) {
             const Triangle& triangle = from.triangles[i];
             const Verdict verdict = judge(from, triangle);
+            if (verdict == Verdict::too_large) {
+                refuse(path_, from.place_of(i) +
+                                  " is too large for 32-bit floats; move its vertices to the rest "
+                                  "of the scene, or leave it out");
+            }
             ++counts[static_cast<std::size_t>(verdict)];
+            while (next_part < from.parts.size() && from.parts[next_part].first_triangle <= i) {
+                result_.scene.parts.push_back(
+                    {result_.scene.triangles.size(), from.parts[next_part++].name});
+            }
             if (verdict != Verdict::good) {
                 continue;
             }
@@ -158,22 +168,12 @@ class Finisher {
             const float low = std::min(at.x, at.y);
             const float high = std::max(at.x, at.y);
             if (low < -COORDINATE_TOLERANCE || high > 1.0F + COORDINATE_TOLERANCE) {
-                refuse(path_, place(index) + " has light map coordinates outside 0..1: (" +
+                refuse(path_, file_.scene.name_of(index) +
+                                  " has light map coordinates outside 0..1: (" +
                                   std::to_string(at.x) + ", " + std::to_string(at.y) +
                                   "); unwrap the scene anew, with --unwrap");
             }
         }
-    }
-
-    // "triangle 3 of mesh 0 'Walls', primitive 1", counted from 0
-    [[nodiscard]] std::string place(std::size_t triangle) const {
-        const auto next =
-            std::ranges::upper_bound(file_.parts, triangle, {}, &FileScene::Part::first_triangle);
-        if (next == file_.parts.begin()) {
-            return "triangle " + std::to_string(triangle);
-        }
-        const FileScene::Part& part = *std::prev(next);
-        return "triangle " + std::to_string(triangle - part.first_triangle) + " of " + part.name;
     }
 
     void check_materials() {

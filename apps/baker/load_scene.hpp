@@ -35,8 +35,9 @@ enum class LightMapCoordinates { read, ignore };
 // Triangles that no light map can hold are left out and counted in a warning: those with a vertex
 // or light map coordinates that are not finite, and those without area, which block no light. So
 // all that is left is finite, has an area and a normal: vertices without a usable one get that of
-// the triangle's plane. Albedo is clamped to 0..1. What is refused: no triangles at all, and light
-// map coordinates outside 0..1.
+// the triangle's plane. Albedo is clamped to 0..1. What is refused: no triangles at all, light map
+// coordinates outside 0..1, and triangles with an area that 32-bit floats cannot hold the square
+// of.
 [[nodiscard]] LoadedScene load_scene(const std::filesystem::path& path,
                                      LightMapCoordinates coordinates = LightMapCoordinates::read);
 

@@ -1,6 +1,9 @@
 #include "map_requests.hpp"
 
+#include <quadtile/quadtree.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -23,6 +26,7 @@ constexpr std::uint32_t TILE_CONTENTS_SHADER[] =
     ;
 
 using Access = vk::AccessFlagBits;
+using Clock = std::chrono::steady_clock;
 using Layout = vk::ImageLayout;
 using Stage = vk::PipelineStageFlagBits;
 using Usage = vk::BufferUsageFlagBits;
@@ -34,7 +38,10 @@ constexpr app::Scope HOST_READS{Stage::eHost, Access::eHostRead};
 constexpr std::uint64_t FIRST_CAPACITY = 16384;
 constexpr std::uint32_t CONTENTS_WORKGROUPS = 256;
 constexpr std::uint32_t LARGEST_DISPATCH_X = 65535;  // every device has so much
-constexpr std::uint32_t QUERIES = 3;
+constexpr std::uint32_t QUERIES = 2;
+// Clusters of a submission, until the speed is known: where each triangle is as large as the map,
+// these take long enough.
+constexpr double FIRST_CLUSTERS = 256.0;
 
 std::uint32_t divided_up(std::uint32_t value, std::uint32_t by) {
     return (value + by - 1) / by;
@@ -52,7 +59,8 @@ vk::BufferUsageFlags usage_of(VkBufferUsageFlags usage) {
 }  // namespace
 
 MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangles,
-                         const TileOptions& options, std::uint32_t layers)
+                         const TileOptions& options, std::uint32_t layers,
+                         double submission_seconds)
     : gpu_(gpu),
       scene_(scene),
       triangles_(triangles),
@@ -63,7 +71,8 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
       summer_(device_, {.reduction = Reduction::sum,
                         .source_format = TexelFormat::r32_float,
                         .format = TexelFormat::r32_float}),
-      subdivider_(device_) {
+      subdivider_(device_),
+      densities_size_(FIRST_CLUSTERS, submission_seconds) {
     parameters_ = {.clusters = static_cast<QUADTILE_UINT>(scene.clusters.size()),
                    .triangles = static_cast<QUADTILE_UINT>(scene.triangles.size()),
                    .extent = options.map_extent,
@@ -214,33 +223,56 @@ void MapRequests::bind(vk::CommandBuffer commands, vk::Pipeline pipeline) const 
                                           parameters_);
 }
 
-void MapRequests::record_maps(vk::CommandBuffer commands) {
-    if (timestamps_) {
-        commands.resetQueryPool(*timestamps_, 0, QUERIES);
-        commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
+// The words of as many layers as there are frames; the others stay zeros. Returns false where it
+// was stopped, and leaves zeros.
+bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
+    const std::uint32_t all = frames * parameters_.clusters;
+    for (std::uint32_t first = 0; first < all;) {
+        if (stop && stop()) {
+            gpu_.run([&](vk::CommandBuffer commands) {
+                commands.fillBuffer(*density_words_.handle, 0, VK_WHOLE_SIZE, 0);
+                commands.fillBuffer(*fragment_words_.handle, 0, VK_WHOLE_SIZE, 0);
+                everything_before(commands);
+            });
+            return false;
+        }
+        const auto most = static_cast<std::uint32_t>(std::min(densities_size_.most_work(), 0x1p31));
+        const std::uint32_t count = std::min(std::max(most, 1U), all - first);
+        parameters_.first_work = first;
+        parameters_.end_work = first + count;
+        const auto start = Clock::now();
+        gpu_.run([&](vk::CommandBuffer commands) {
+            begin_timestamps(commands);
+            bind(commands, *density_);
+            const std::uint32_t x = std::min(count, LARGEST_DISPATCH_X);
+            commands.dispatch(x, divided_up(count, x), 1);
+            everything_before(commands);
+            end_timestamps(commands);
+        });
+        map_seconds_ += read_timestamps();
+        densities_size_.note(count, std::chrono::duration<double>(Clock::now() - start).count());
+        first += count;
     }
-    bind(commands, *density_);
-    const std::uint32_t clusters_x = std::min(parameters_.clusters, LARGEST_DISPATCH_X);
-    commands.dispatch(clusters_x, divided_up(parameters_.clusters, clusters_x), shape_.layers);
-    everything_before(commands);
+    return true;
+}
+
+// What is made of the densities.
+void MapRequests::record_maps(vk::CommandBuffer commands) {
     bind(commands, *finish_);
     const std::uint32_t blocks = divided_up(shape_.width, 8);
     commands.dispatch(blocks, blocks, shape_.layers);
     everything_before(commands);
-    if (timestamps_) {
-        commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
-    }
     // Both only read level 0 of their images.
     pyramid_builder_.record(commands, *pyramid_binding_);
     summer_.record(commands, *sum_binding_);
     everything_before(commands);
 }
 
-std::vector<std::vector<MapTile>> MapRequests::request(std::span<const ProjectionFrame> frames) {
-    // Layers beyond the frames repeat the last one; nobody looks at their tiles.
-    for (std::uint32_t layer = 0; layer < shape_.layers; ++layer) {
-        const ProjectionFrame& frame = frames[std::min<std::size_t>(layer, frames.size() - 1)];
-        std::memcpy(frames_.mapped + layer * sizeof(frame), &frame, sizeof(frame));
+std::vector<std::vector<MapTile>> MapRequests::request(std::span<const ProjectionFrame> frames,
+                                                       const Stop& stop) {
+    std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
+    if (!make_densities(static_cast<std::uint32_t>(frames.size()), stop)) {
+        return {};
     }
     const std::vector<Tile> tiles = options_.uniform ? uniform_tiles() : adaptive_tiles();
     const auto* const contents = reinterpret_cast<const TileContents*>(
@@ -265,21 +297,27 @@ std::vector<std::vector<MapTile>> MapRequests::request(std::span<const Projectio
             {tile.level(), tile.x(), tile.y(), resolution,
              predicted_nodes(tile.level(), resolution, contents[i].fragments)});
     }
+    for (std::vector<MapTile>& of_frame : result) {
+        std::ranges::sort(of_frame, {}, [](const MapTile& tile) {
+            return morton_encode(tile.x << tile.level, tile.y << tile.level);
+        });
+    }
     return result;
 }
 
 std::vector<Tile> MapRequests::adaptive_tiles() {
-    while (true) {
+    for (bool has_maps = false;; has_maps = true) {
         gpu_.run([&](vk::CommandBuffer commands) {
-            record_maps(commands);
+            begin_timestamps(commands);
+            if (!has_maps) {
+                record_maps(commands);
+            }
             bind(commands, *node_thresholds_);
             commands.dispatch(divided_up(shape_.width * shape_.height, 64), shape_.layers, 1);
             everything_before(commands);
             subdivider_.record(commands, *list_binding_, Threshold::bound_map());
             everything_before(commands);
-            if (timestamps_) {
-                commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 2);
-            }
+            end_timestamps(commands);
             bind(commands, *tile_contents_);
             commands.dispatch(CONTENTS_WORKGROUPS, 1, 1);
             everything_before(commands);
@@ -290,7 +328,7 @@ std::vector<Tile> MapRequests::adaptive_tiles() {
                 vk::BufferCopy{.dstOffset = list_bytes, .size = capacity_ * sizeof(TileContents)});
             app::memory_barrier(commands, ALL_WRITES, HOST_READS);
         });
-        read_timestamps();
+        subdivision_seconds_ += read_timestamps();
         TileListHeader header;
         std::memcpy(&header, answer_.mapped, sizeof(header));
         if ((header.flags & TILE_LIST_OVERFLOW) == 0) {
@@ -303,7 +341,7 @@ std::vector<Tile> MapRequests::adaptive_tiles() {
 }
 
 // What lies in tiles that are given comes to answer_.
-void MapRequests::look_into(const std::vector<Tile>& tiles, bool makes_maps) {
+void MapRequests::look_into(const std::vector<Tile>& tiles) {
     if (tiles.size() > capacity_) {
         make_list(tiles.size());
     }
@@ -314,9 +352,6 @@ void MapRequests::look_into(const std::vector<Tile>& tiles, bool makes_maps) {
     std::memcpy(staging.mapped, &header, sizeof(header));
     std::memcpy(staging.mapped + sizeof(header), tiles.data(), tiles.size() * sizeof(Tile));
     gpu_.run([&](vk::CommandBuffer commands) {
-        if (makes_maps) {
-            record_maps(commands);
-        }
         commands.copyBuffer(*staging.handle, *list_.handle, vk::BufferCopy{.size = size_bytes});
         everything_before(commands);
         bind(commands, *tile_contents_);
@@ -335,7 +370,8 @@ std::vector<Tile> MapRequests::uniform_tiles() {
     for (std::uint32_t layer = 0; layer < shape_.layers; ++layer) {
         roots.push_back({tile_position(0, 0), tile_node(parameters_.levels - 1, 0, layer), 0, 0});
     }
-    look_into(roots, true);
+    gpu_.run([&](vk::CommandBuffer commands) { record_maps(commands); });
+    look_into(roots);
     std::vector<TileContents> whole(roots.size());
     std::memcpy(whole.data(), answer_.mapped + sizeof(TileListHeader) + capacity_ * sizeof(Tile),
                 whole.size() * sizeof(TileContents));
@@ -348,21 +384,32 @@ std::vector<Tile> MapRequests::uniform_tiles() {
                 {tile_position(i % nodes, i / nodes), tile_node(level, 0, layer), 0, 0});
         }
     }
-    look_into(tiles, false);
+    look_into(tiles);
     return tiles;
 }
 
-void MapRequests::read_timestamps() {
+void MapRequests::begin_timestamps(vk::CommandBuffer commands) const {
+    if (timestamps_) {
+        commands.resetQueryPool(*timestamps_, 0, QUERIES);
+        commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
+    }
+}
+
+void MapRequests::end_timestamps(vk::CommandBuffer commands) const {
+    if (timestamps_) {
+        commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
+    }
+}
+
+double MapRequests::read_timestamps() const {
     if (!timestamps_) {
-        return;
+        return 0.0;
     }
     const auto [result, ticks] = gpu_.device().getQueryPoolResults<std::uint64_t>(
         *timestamps_, 0, QUERIES, QUERIES * sizeof(std::uint64_t), sizeof(std::uint64_t),
         vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait);
     vk::resultCheck(result, "vkGetQueryPoolResults");
-    const double tick_seconds = 1e-3 * gpu_.timestamp_milliseconds();
-    map_seconds_ += tick_seconds * static_cast<double>(ticks[1] - ticks[0]);
-    subdivision_seconds_ += tick_seconds * static_cast<double>(ticks[2] - ticks[1]);
+    return 1e-3 * gpu_.timestamp_milliseconds() * static_cast<double>(ticks[1] - ticks[0]);
 }
 
 }  // namespace quadtile::baker

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpu.hpp"
+#include "submission_size.hpp"
 #include "tracer.hpp"
 
 #include <quadtile/quadtile.hpp>
@@ -19,14 +20,15 @@ class MapRequests {
  public:
     // `triangles` holds the scene's, for storage; it must outlive this.
     MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangles,
-                const TileOptions& options, std::uint32_t layers);
+                const TileOptions& options, std::uint32_t layers, double submission_seconds);
 
-    // No more frames than layers. Tiles with importance, in any order, by frame.
-    [[nodiscard]] std::vector<std::vector<MapTile>> request(
-        std::span<const ProjectionFrame> frames);
+    // No more frames than layers. Tiles with importance, in canonical order, by frame. Stopped:
+    // nothing.
+    [[nodiscard]] std::vector<std::vector<MapTile>> request(std::span<const ProjectionFrame> frames,
+                                                            const Stop& stop);
 
     // On the GPU, of the requests so far: importance maps, and what quadtile makes of them
-    // (pyramids, sums, subdivision). 0 where it has no timestamps, and for uniform tiles.
+    // (pyramids, sums, subdivision; 0 for uniform tiles). 0 where it has no timestamps.
     [[nodiscard]] double map_seconds() const { return map_seconds_; }
     [[nodiscard]] double subdivision_seconds() const { return subdivision_seconds_; }
 
@@ -35,12 +37,15 @@ class MapRequests {
     void make_maps();
     void make_list(std::uint64_t capacity);
     void write_descriptors();
+    [[nodiscard]] bool make_densities(std::uint32_t frames, const Stop& stop);
     void record_maps(vk::CommandBuffer commands);
-    void look_into(const std::vector<Tile>& tiles, bool makes_maps);
+    void look_into(const std::vector<Tile>& tiles);
     [[nodiscard]] std::vector<Tile> adaptive_tiles();
     [[nodiscard]] std::vector<Tile> uniform_tiles();
     void bind(vk::CommandBuffer commands, vk::Pipeline pipeline) const;
-    void read_timestamps();
+    void begin_timestamps(vk::CommandBuffer commands) const;
+    void end_timestamps(vk::CommandBuffer commands) const;
+    [[nodiscard]] double read_timestamps() const;
 
     app::Gpu& gpu_;
     const TracedScene& scene_;
@@ -78,6 +83,7 @@ class MapRequests {
     vk::UniquePipeline tile_contents_;
     vk::UniqueQueryPool timestamps_;
     MapParameters parameters_{};
+    SubmissionSize densities_size_;
     double map_seconds_ = 0.0;
     double subdivision_seconds_ = 0.0;
 };

@@ -79,12 +79,13 @@ class ReferenceTracer : public Tracer {
     [[nodiscard]] std::uint32_t frames_at_once() const override { return threads_; }
 
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames) override {
+        std::span<const ProjectionFrame> frames, const Stop& stop) override {
         const auto start = Clock::now();
         std::vector<std::vector<MapTile>> tiles(frames.size());
-        for_each(frames.size(), [&](std::size_t i) { tiles[i] = tiles_of(frames[i]); });
+        const std::size_t done =
+            for_each(frames.size(), stop, [&](std::size_t i) { tiles[i] = tiles_of(frames[i]); });
         statistics_.tile_request_seconds += seconds_since(start);
-        return tiles;
+        return done == frames.size() ? tiles : std::vector<std::vector<MapTile>>();
     }
 
     void begin_pass(std::span<const glm::vec4> outgoing) override {
@@ -92,20 +93,20 @@ class ReferenceTracer : public Tracer {
         set_sums(std::vector<Accumulator>(sums_.size()));
     }
 
-    void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-               std::span<const double> predicted_nodes) override {
+    std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+                      std::span<const double> predicted_nodes, const Stop& stop) override {
         const auto start = Clock::now();
-        for_each(tiles.size(),
-                 [&](std::size_t i) { trace_tile(frames[tiles[i].frame], tiles[i]); });
-        statistics_.tiles += tiles.size();
-        for (const double nodes : predicted_nodes) {
-            statistics_.predicted_nodes += nodes;
-        }
-        for (const TracedTile& tile : tiles) {
-            statistics_.pixels += std::uint64_t{tile.width} * tile.height;
+        const std::size_t done = for_each(tiles.size(), stop, [&](std::size_t i) {
+            trace_tile(frames[tiles[i].frame], tiles[i]);
+        });
+        statistics_.tiles += done;
+        for (std::size_t i = 0; i < done; ++i) {
+            statistics_.predicted_nodes += predicted_nodes[i];
+            statistics_.pixels += std::uint64_t{tiles[i].width} * tiles[i].height;
         }
         statistics_.nodes = nodes_;
         statistics_.tracing_seconds += seconds_since(start);
+        return done;
     }
 
     [[nodiscard]] std::vector<Accumulator> sums() override {
@@ -141,19 +142,27 @@ class ReferenceTracer : public Tracer {
     [[nodiscard]] std::string device_name() const override { return "CPU reference"; }
 
  private:
+    // Returns how many of the first items were done.
     template <typename Work>
-    void for_each(std::size_t count, const Work& work) const {
+    [[nodiscard]] std::size_t for_each(std::size_t count, const Stop& stop,
+                                       const Work& work) const {
         std::atomic<std::size_t> next = 0;
-        const auto run = [&] {
-            for (std::size_t i = next++; i < count; i = next++) {
+        std::atomic<bool> stops = false;
+        const auto run = [&](bool asks) {
+            for (std::size_t i = next++; i < count; i = stops ? count : next++) {
                 work(i);
+                if (asks && stop && stop()) {
+                    stops = true;
+                }
             }
         };
         std::vector<std::jthread> others;
         for (std::uint32_t i = 1; i < std::min<std::size_t>(threads_, count); ++i) {
-            others.emplace_back(run);
+            others.emplace_back(run, false);
         }
-        run();
+        run(true);
+        others.clear();
+        return std::min<std::size_t>(next, count);
     }
 
     [[nodiscard]] std::vector<MapTile> tiles_of(const ProjectionFrame& frame) const {

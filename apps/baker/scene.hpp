@@ -62,6 +62,12 @@ struct Triangle {
     std::uint32_t material = 0;
 };
 
+// Triangles in a row that a file has together: an object or a mesh primitive.
+struct ScenePart {
+    std::size_t first_triangle = 0;
+    std::string name;
+};
+
 // Right-handed; in glTF's units and axes (Y up).
 struct Scene {
     // By vertex; all of one length, but normals and texture_coordinates may be empty.
@@ -71,12 +77,18 @@ struct Scene {
     std::vector<glm::vec2> texture_coordinates;
 
     std::vector<Triangle> triangles;
+    std::vector<ScenePart> parts;     // in the order of their triangles, for messages
     std::vector<Material> materials;  // one at least, where there are triangles
     std::vector<Texture> textures;
     std::vector<Sun> suns;
     glm::vec3 sky{0.0F};                     // radiance from all around
     std::optional<Extent> light_map_extent;  // that the file asks for
     std::optional<Camera> camera;
+
+    // "triangle 3 of mesh 0 'Walls', primitive 1", counted from 0.
+    [[nodiscard]] std::string name_of(std::size_t triangle) const;
+    // The same, and its vertex farthest from `middle`: "triangle 3 of ... at (0, 1e+06, 0)".
+    [[nodiscard]] std::string place_of(std::size_t triangle, const glm::dvec3& middle = {}) const;
 };
 
 }  // namespace quadtile::baker

@@ -13,6 +13,18 @@ namespace quadtile::baker {
 
 namespace {
 
+// In pixels of the densest triangles: half the diagonal of a box that a depth step of a part of a
+// pixel is enough for. That of a plane with the largest light map is smaller.
+constexpr double LARGEST_BOX = 0x1p15;
+// From the centre: beyond it triangles are no neighbours of others.
+constexpr double FARTHEST_NEIGHBOUR = 0x1p20;
+// Pixels of the densest triangles.
+constexpr double LARGEST_UNIT = 1024.0;
+// Edges of triangles that reach farther are off by more than some pixels.
+constexpr double FARTHEST_EDGE = 0x1p27;
+// In pixels of its own: floats do not resolve those of a triangle that is farther away.
+constexpr double FARTHEST_PIXEL = 0x1p24;
+
 struct Areas {
     double surface;    // square world units
     double light_map;  // texels
@@ -30,6 +42,37 @@ Areas areas_of(const Scene& scene, const Triangle& triangle, const Extent& light
     const glm::dvec2 v = texel(2) - texel(0);
     return {0.5 * glm::length(glm::cross(corner(1) - corner(0), corner(2) - corner(0))),
             0.5 * std::abs(u.x * v.y - u.y * v.x)};
+}
+
+glm::dvec3 middle_of(const Scene& scene, const Triangle& triangle) {
+    glm::dvec3 middle(0.0);
+    for (const std::uint32_t vertex : triangle.vertices) {
+        middle += glm::dvec3(scene.positions[vertex]) / 3.0;
+    }
+    return middle;
+}
+
+// As much of the light map lies to one side of it as to the other, along each axis: stray triangles
+// do not move it far.
+glm::dvec3 median_of(const Scene& scene, const std::vector<Areas>& areas) {
+    glm::dvec3 median(0.0);
+    for (int axis = 0; axis < 3; ++axis) {
+        std::vector<std::pair<double, double>> places;  // along the axis, with texels
+        double left = 0.0;
+        for (std::size_t i = 0; i < areas.size(); ++i) {
+            places.emplace_back(middle_of(scene, scene.triangles[i])[axis], areas[i].light_map);
+            left += 0.5 * areas[i].light_map;
+        }
+        std::ranges::sort(places);
+        for (const auto& [place, texels] : places) {
+            median[axis] = place;
+            left -= texels;
+            if (left <= 0.0) {
+                break;
+            }
+        }
+    }
+    return median;
 }
 
 // Each bit is followed by two zeros.
@@ -50,12 +93,9 @@ std::vector<std::uint32_t> order_in_space(const Scene& scene, const glm::dvec3& 
     std::vector<std::uint64_t> codes;
     codes.reserve(scene.triangles.size());
     for (const Triangle& triangle : scene.triangles) {
-        glm::dvec3 middle(0.0);
-        for (const std::uint32_t vertex : triangle.vertices) {
-            middle += glm::dvec3(scene.positions[vertex]) / 3.0;
-        }
+        const glm::dvec3 place = middle_of(scene, triangle) - lower;
         const glm::dvec3 cell =
-            glm::clamp((middle - lower) / glm::max(extent, glm::dvec3(1e-300)), 0.0, 1.0) * CELLS;
+            glm::clamp(place / glm::max(extent, glm::dvec3(1e-300)), 0.0, 1.0) * CELLS;
         codes.push_back(spread_by_three(static_cast<std::uint64_t>(cell.x)) |
                         spread_by_three(static_cast<std::uint64_t>(cell.y)) << 1U |
                         spread_by_three(static_cast<std::uint64_t>(cell.z)) << 2U);
@@ -84,12 +124,16 @@ TriangleCluster cluster_around(const TracedTriangle* first, const TracedTriangle
     return {{centre.x, centre.y, centre.z}, {half_extent.x, half_extent.y, half_extent.z}};
 }
 
+// Texels of the light map along a world unit.
+double density_of(const Areas& areas) {
+    return std::sqrt(areas.light_map / areas.surface);
+}
+
 // The density that this share of the light map does not exceed.
 double density_of_share(std::vector<Areas> areas, double share) {
     std::erase_if(
         areas, [](const Areas& area) { return !(area.light_map > 0.0) || !(area.surface > 0.0); });
-    const auto density = [](const Areas& area) { return area.light_map / area.surface; };
-    std::ranges::sort(areas, {}, density);
+    std::ranges::sort(areas, {}, [](const Areas& area) { return area.light_map / area.surface; });
     double all = 0.0;
     for (const Areas& area : areas) {
         all += area.light_map;
@@ -98,10 +142,10 @@ double density_of_share(std::vector<Areas> areas, double share) {
     for (const Areas& area : areas) {
         below += area.light_map;
         if (below >= share * all) {
-            return std::sqrt(density(area));
+            return density_of(area);
         }
     }
-    return areas.empty() ? 0.0 : std::sqrt(density(areas.back()));
+    return areas.empty() ? 0.0 : density_of(areas.back());
 }
 
 // What texels can have of the surface at most: that of the least dense triangle, and all triangles
@@ -155,16 +199,31 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
     }
     traced.centre = 0.5 * (lower + upper);
     traced.half_extent = 0.5 * (upper - lower);
-    traced.largest_texel = largest_texel_of(scene, areas, light_map) / traced.texel_area();
+    traced.depth_extent = glm::length(traced.half_extent);
+    traced.unit_area = traced.texel_area();
 
     const double densest = density_of_share(areas, density_share);
+    const double pixel = 1.0 / (densest * pixels_per_texel);
+    if (traced.depth_extent > LARGEST_BOX * pixel) {
+        const glm::dvec3 median = median_of(scene, areas);
+        traced.box_middle = traced.centre - median;
+        traced.centre = median;
+        traced.depth_extent = LARGEST_BOX * pixel;
+        traced.unit_area = std::min(traced.unit_area, LARGEST_UNIT * pixel * pixel);
+        lower = glm::max(lower, median - FARTHEST_NEIGHBOUR * pixel);
+        upper = glm::min(upper, median + FARTHEST_NEIGHBOUR * pixel);
+    }
+    traced.largest_texel = largest_texel_of(scene, areas, light_map) / traced.unit_area;
     traced.triangles.reserve(scene.triangles.size());
     for (const std::uint32_t index : order_in_space(scene, lower, upper - lower)) {
         const Triangle& triangle = scene.triangles[index];
         TracedTriangle& result = traced.triangles.emplace_back();
+        double distance = 0.0;
         for (std::size_t i = 0; i < 3; ++i) {
             const std::uint32_t vertex = triangle.vertices[i];
-            const glm::vec3 position(glm::dvec3(scene.positions[vertex]) - traced.centre);
+            const glm::dvec3 exact = glm::dvec3(scene.positions[vertex]) - traced.centre;
+            const glm::vec3 position(exact);
+            distance = std::max(distance, glm::length(exact));
             result.positions[3 * i] = position.x;
             result.positions[3 * i + 1] = position.y;
             result.positions[3 * i + 2] = position.z;
@@ -174,8 +233,18 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
             result.light_map[2 * i + 1] = texel.y;
         }
         if (areas[index].light_map > 0.0 && areas[index].surface > 0.0) {
-            const double density = std::sqrt(areas[index].light_map / areas[index].surface);
-            result.density = pixels_per_texel * static_cast<float>(std::min(density, densest));
+            result.density =
+                pixels_per_texel * static_cast<float>(std::min(density_of(areas[index]), densest));
+        }
+        const bool resolves_itself = distance * result.density <= FARTHEST_PIXEL;
+        if (!resolves_itself || distance > FARTHEST_EDGE * pixel) {
+            const auto finest = std::ranges::find(areas, densest, density_of);
+            throw std::runtime_error(
+                scene.place_of(index, traced.centre) +
+                " is too far from the rest of the scene for texels as small as those of " +
+                scene.name_of(resolves_itself ? static_cast<std::size_t>(finest - areas.begin())
+                                              : index) +
+                "; move it to the rest, leave it out, or make the light map smaller with --size");
         }
     }
     for (std::size_t first = 0; first < traced.triangles.size(); first += CLUSTER_TRIANGLES) {

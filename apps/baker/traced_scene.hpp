@@ -20,11 +20,17 @@ constexpr float DENSITY_SHARE = 0.95F;
 struct TracedScene {
     std::vector<TracedTriangle> triangles;  // neighbours in space are neighbours here
     std::vector<TriangleCluster> clusters;  // of CLUSTER_TRIANGLES each, the last one of fewer
-    glm::dvec3 centre{0.0};       // of the box around the scene: subtracted from positions
+    // Subtracted from positions: the middle of the box around the scene, or where most of the light
+    // map is, if the box is so large that floats about its middle are not exact enough there.
+    glm::dvec3 centre{0.0};
+    glm::dvec3 box_middle{0.0};   // less the centre
     glm::dvec3 half_extent{0.0};  // of that box
+    double depth_extent = 0.0;    // world units: depths are exact to a part of it
     Extent light_map;
-    // More of the scene's surface than any one texel can have, in mean texels.
-    double largest_texel = 0.0;
+    // Square world units: pixels weigh by their area in these. The mean texel's, or less where that
+    // would leave the smallest pixels no weight.
+    double unit_area = 0.0;
+    double largest_texel = 0.0;   // unit areas: more of the surface than any one texel can have
     double surface_area = 0.0;    // square world units, of triangles with a density
     double light_map_area = 0.0;  // texels that they have
 
@@ -36,7 +42,8 @@ struct TracedScene {
 // texels over its surface: that does not grow where one looks along the surface. Triangles without
 // area in the light map have no density: they block and shine, but ask for no resolution.
 //
-// Throws std::runtime_error where no triangle has a density: the light map coordinates are void.
+// Throws std::runtime_error where no triangle has a density: the light map coordinates are void;
+// and for a triangle so far from the rest, measured in pixels, that floats do not resolve it.
 [[nodiscard]] TracedScene make_traced_scene(const Scene& scene, const Extent& light_map,
                                             float pixels_per_texel,
                                             float density_share = DENSITY_SHARE);

@@ -10,6 +10,7 @@
 #include <glm/vec4.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,6 +55,9 @@ struct TracerStatistics {
     double tracing_seconds = 0.0;
 };
 
+// Whether work is to end early: asked each tenth of a second or so, by the caller's thread.
+using Stop = std::function<bool()>;
+
 // The exact sums of a pass.
 class Tracer {
  public:
@@ -65,16 +69,18 @@ class Tracer {
     // Frames that are best requested and traced together.
     [[nodiscard]] virtual std::uint32_t frames_at_once() const = 0;
 
-    // The tiles of each frame that have anything in them, in any order.
+    // The tiles of each frame that have anything in them, in canonical order. Stopped: nothing.
     [[nodiscard]] virtual std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames) = 0;
+        std::span<const ProjectionFrame> frames, const Stop& stop = {}) = 0;
 
     // Begins a pass with sums of zero. By texel of the light map the radiance that leaves it, and
     // in w 1 where it leaves to both sides.
     virtual void begin_pass(std::span<const glm::vec4> outgoing) = 0;
-    // Adds what the light map receives from tiles; `first_head` of these means nothing yet.
-    virtual void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-                       std::span<const double> predicted_nodes) = 0;
+    // Adds what the light map receives from tiles; `first_head` of these means nothing yet. Returns
+    // how many of the first ones it has done: all, unless it was stopped, and one at least.
+    virtual std::size_t trace(std::span<const ProjectionFrame> frames,
+                              std::span<const TracedTile> tiles,
+                              std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
     // By texel of the light map.
     [[nodiscard]] virtual std::vector<Accumulator> sums() = 0;
     // Goes on from there.

@@ -460,6 +460,27 @@ TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
     }
 }
 
+// A corner, and a triangle from it to a vertex anywhere.
+std::string with_stray_vertex(const std::string& place) {
+    return CORNER + ("v " + place + "\nf 1/5 4/6 7/7\n");
+}
+
+// A direction that takes minutes is no reason to go on: the program has two minutes for all.
+TEST_F(BakeProgram, CtrlCIsHeardWithinADirection) {
+    (void)directory_.add("far.obj", with_stray_vertex("0 1e5 0"));
+    for (const Arguments& tiles :
+         {Arguments(), Arguments{"--uniform"}, Arguments{"--uniform", "--reference"}}) {
+        Running program(
+            directory_.path(),
+            Arguments{"far.obj", "--sky", "1", "--size", "512", "-o", "map.exr"} + tiles);
+        EXPECT_TRUE(program.wait_for("%")) << program.error();
+        program.read_for(1s);
+        program.send(SIGINT);
+        EXPECT_EQ(program.wait(), INTERRUPTED) << program.error();
+        EXPECT_TRUE(fs::exists(path("map.exr.checkpoint")));
+    }
+}
+
 TEST_F(BakeProgram, WithoutResumeItBeginsAnew) {
     const std::string expected = bake(QUICK + Arguments{"--demo"}, "whole.exr");
     (void)directory_.add("map.exr.checkpoint", "QDTBAKE1 and no more");
@@ -584,6 +605,36 @@ TEST_F(BakeProgram, UnwrapsWhatHasNoCoordinates) {
     (void)directory_.add("outside.obj", whole.substr(0, whole.find("vt")) +
                                             "vt 0 0\nvt 1.5 0\nvt 0 1\nf 1/1 2/2 3/3\n");
     (void)bake(Arguments{"outside.obj", "--unwrap"} + QUICK, "map.exr");
+}
+
+// However far a vertex is, there is light or a line that names it.
+TEST_F(BakeProgram, StrayVerticesAreBakedOrNamed) {
+    const std::pair<const char*, const char*> cases[] = {
+        {"0 1e4 0", ""},
+        {"0 1e6 0", ""},
+        {"0 1e8 0", "triangle 4 of object 0 at (0, 1e+08, 0)"},
+        {"0 1e12 0", "triangle 4 of object 0 at (0, 1e+12, 0)"},
+        {"1e20 1e20 0", "triangle 4 of object 0 at (1e+20, 1e+20, 0)"},
+        {"0 3e38 0", "triangle 4 of object 0 at (0, 3e+38, 0)"},
+        {"0 1e39 0", ""},
+        {"0 nan 0", ""},
+        {"0.5 0 0", ""},
+        {"0.5 1e-20 0", ""}};
+    const Arguments quick{"far.obj", "--sky", "1", "--size", "32", "--directions", "4"};
+    for (const auto& [place, error] : cases) {
+        (void)directory_.add("far.obj", with_stray_vertex(place));
+        if (*error != '\0') {
+            EXPECT_THAT(error_of(quick + Arguments{"-o", "map.exr"}, 1), HasSubstr(error));
+            continue;
+        }
+        (void)bake(quick + Arguments{"--bounces", "0"}, "map.exr");
+        const Image map = read_exr(path("map.exr"));
+        EXPECT_GT(std::ranges::count(map.values.at("A"), 1.0F), 200) << place;
+        for (const auto& [channel, values] : map.values) {
+            EXPECT_TRUE(std::ranges::all_of(values, [](float v) { return std::isfinite(v); }));
+        }
+        fs::remove(path("map.exr"));
+    }
 }
 
 TEST_F(BakeProgram, OddScenesAreBakedWithWarnings) {

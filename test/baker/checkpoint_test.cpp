@@ -21,7 +21,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Checkpoint filled(std::size_t texels) {
-    Checkpoint checkpoint{.fingerprint = 0x123456789abcdefU, .pass = 3, .directions_done = 17};
+    Checkpoint checkpoint{
+        .fingerprint = 0x123456789abcdefU, .pass = 3, .directions_done = 17, .tiles_done = 5};
     const auto values = [&](float first) {
         std::vector<glm::vec3> result;
         for (std::size_t i = 0; i < texels; ++i) {
@@ -69,6 +70,7 @@ TEST_F(CheckpointTest, IsReadAsItWasWritten) {
         EXPECT_EQ(read->fingerprint, written.fingerprint);
         EXPECT_EQ(read->pass, written.pass);
         EXPECT_EQ(read->directions_done, written.directions_done);
+        EXPECT_EQ(read->tiles_done, written.tiles_done);
         EXPECT_EQ(read->direct, written.direct);
         EXPECT_EQ(read->sent, written.sent);
         EXPECT_EQ(read->indirect, written.indirect);

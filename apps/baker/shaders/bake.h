@@ -123,6 +123,9 @@ struct MapParameters {
     QUADTILE_UINT levels;
     float max_resolution;  // pixels of a tile on a side
     float max_nodes;       // of a tile
+    // Of density: clusters of all layers, one layer after the other.
+    QUADTILE_UINT first_work;
+    QUADTILE_UINT end_work;
 };
 
 // What lies in a tile of the maps.

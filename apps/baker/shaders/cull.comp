@@ -14,6 +14,8 @@ layout(local_size_x = 64) in;
 
 const uint LARGEST_DISPATCH_X = 65535;  // every device has so much
 
+const float FLOAT_ERROR = 1.0 / 1048576.0;  // 2^-20: of some sums and products, with room
+
 shared uint found;
 shared uint first_place;
 
@@ -34,9 +36,15 @@ bool may_touch(TriangleCluster cluster, ProjectionFrame frame, TracedTile tile) 
     const vec2 reach =
         vec2(reach_along(frame.axis_x[0], frame.axis_x[1], frame.axis_x[2], cluster),
              reach_along(frame.axis_y[0], frame.axis_y[1], frame.axis_y[2], cluster));
-    // A pixel more, as vertices are rounded.
+    const vec3 distance = abs(vec3(cluster.centre[0], cluster.centre[1], cluster.centre[2]));
+    // A pixel more, as vertices are rounded; and what floats lose of the numbers that are added here
+    // and in triangle.glsl.
     const vec2 middle = (centre - vec2(tile.map_x, tile.map_y)) * tile.scale;
-    const vec2 outer = reach * tile.scale + 1.0;
+    const vec2 summands =
+        reach + vec2(dot(abs(vec3(frame.axis_x[0], frame.axis_x[1], frame.axis_x[2])), distance),
+                     dot(abs(vec3(frame.axis_y[0], frame.axis_y[1], frame.axis_y[2])), distance)) +
+        abs(vec2(frame.offset_x, frame.offset_y)) + vec2(tile.map_x, tile.map_y);
+    const vec2 outer = (reach + FLOAT_ERROR * summands) * tile.scale + 1.0;
     const vec2 lower = vec2(tile.first_x, tile.first_y);
     const vec2 upper = lower + vec2(tile.width, tile.height);
     return all(greaterThan(middle + outer, lower)) && all(lessThan(middle - outer, upper));

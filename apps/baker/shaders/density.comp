@@ -2,7 +2,8 @@
 // triangles that touch it, and the number of fragments, which are texels whose centre is covered. No
 // culling, no depth test.
 //
-// Dispatch: (clusters, folded into x and y, layers as z) workgroups of CLUSTER_TRIANGLES threads.
+// Dispatch: (clusters of all layers, or as many of them as there is time for, folded into x and y)
+// workgroups of CLUSTER_TRIANGLES threads.
 // Bindings: triangles, frames (one a layer), density and fragments (words, zeros at first).
 // Memory: only atomics without order, and reads that may be old; maxima of positive floats are those of their bits, and sums
 // of whole numbers do not depend on the order. The host puts a barrier behind.
@@ -31,8 +32,13 @@ layout(push_constant, std430) uniform PushConstants {
 };
 
 void main() {
-    const uint cluster = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    const uint layer = gl_WorkGroupID.z;
+    const uint work =
+        parameters.first_work + gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    if (work >= parameters.end_work) {
+        return;
+    }
+    const uint cluster = work % parameters.clusters;
+    const uint layer = work / parameters.clusters;
     const ProjectionFrame frame = frames[layer];
     const uint index = cluster * CLUSTER_TRIANGLES + gl_LocalInvocationIndex;
     PixelTriangle mine;
