@@ -5,10 +5,12 @@
 #include "file_arguments.hpp"
 #include "output_file.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 namespace quadtile::baker {
@@ -28,12 +30,13 @@ bool is_regular(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, error);
 }
 
+// Of any version: one that an earlier program has left may be replaced, too.
 bool is_checkpoint(const std::filesystem::path& path) {
-    std::uint64_t magic = 0;
+    constexpr std::string_view NAME = "QDTBAKE";
+    std::array<char, NAME.size()> name{};
     return is_regular(path) &&
-           std::ifstream(path, std::ios::binary)
-               .read(reinterpret_cast<char*>(&magic), sizeof(magic)) &&
-           magic == MAGIC;
+           std::ifstream(path, std::ios::binary).read(name.data(), name.size()) &&
+           std::string_view(name.data(), name.size()) == NAME;
 }
 
 class Writer {
