@@ -211,13 +211,6 @@ MipChain make_chain(Gpu& gpu, const Downsampler& downsampler, const ImageView& i
     return workspace.read(gpu);
 }
 
-// SwiftShader stores an infinity in an image of halves as 0x7fff, a NaN (floatToHalfBits in its
-// ShaderCore.cpp).
-bool loses_infinities(const Device& device, TexelFormat format) {
-    return reference::encoding_of(format) == ENCODING_FLOAT16 &&
-           device.info().name.find("SwiftShader") != std::string::npos;
-}
-
 void expect_equal(Gpu& gpu, const Downsampler& downsampler, const ImageShape& shape,
                   std::uint32_t levels) {
     const DownsamplerOptions& options = downsampler.options();

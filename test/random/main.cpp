@@ -56,7 +56,7 @@ extern "C" void on_signal(int signal) {
 
 // What is wrong with a case, or empty.
 std::string run_case(const Subject& subject, Choices& choices) {
-    constexpr unsigned HANG_SECONDS = 300;
+    constexpr unsigned HANG_SECONDS = 600;
     running_subject = &subject;
     running_choices = &choices;
     ::alarm(HANG_SECONDS);

@@ -96,6 +96,12 @@ Tiler& tiler_for(const Variant& variant, Strategy strategy, std::uint32_t subtre
         .first->second;
 }
 
+bool loses_infinities(const Device& device, TexelFormat format) {
+    const bool is_half = format == TexelFormat::r16_float || format == TexelFormat::rg16_float ||
+                         format == TexelFormat::rgba16_float;
+    return is_half && device.info().name.find("SwiftShader") != std::string::npos;
+}
+
 std::vector<std::string> take_validation_messages() {
     const std::lock_guard lock(messages_mutex);
     return std::exchange(messages, {});

@@ -31,6 +31,10 @@ struct Variant {
 [[nodiscard]] Tiler& tiler_for(const Variant& variant, Strategy strategy,
                                std::uint32_t subtree_levels = 6);
 
+// Whether the driver stores an infinity in an image of halves as 0x7fff, a NaN: SwiftShader
+// (floatToHalfBits in its ShaderCore.cpp).
+[[nodiscard]] bool loses_infinities(const Device& device, TexelFormat format);
+
 // Destroys all devices and Tilers that were made here.
 void release_devices();
 
