@@ -206,7 +206,7 @@ void expect_all_near(const std::vector<glm::vec3>& actual, const glm::vec3& expe
 TEST_F(SceneFile, IsRead) {
     Gltf gltf = square_file();
     gltf.asset = R"(,"extras":{"lightmap_size":[123,45]})";
-    const auto [scene, warnings] = load_gltf(gltf.json(mesh(LIT_SQUARE) + ONE_NODE));
+    const auto [scene, warnings, files] = load_gltf(gltf.json(mesh(LIT_SQUARE) + ONE_NODE));
     EXPECT_THAT(warnings, IsEmpty());
     check_scene(scene);
     EXPECT_EQ(scene.triangles.size(), 2U);
@@ -230,14 +230,14 @@ TEST_F(SceneFile, IgnoresALightMapSizeWithoutSense) {
         SCOPED_TRACE(size);
         Gltf gltf = square_file();
         gltf.asset = R"(,"extras":{"lightmap_size":)" + size + "}";
-        const auto [scene, warnings] = load_gltf(gltf.json(mesh(LIT_SQUARE) + ONE_NODE));
+        const auto [scene, warnings, files] = load_gltf(gltf.json(mesh(LIT_SQUARE) + ONE_NODE));
         EXPECT_FALSE(scene.light_map_extent);
         EXPECT_THAT(warnings, ElementsAre(HasSubstr("lightmap_size")));
     }
 }
 
 TEST_F(SceneFile, MayLackLightMapCoordinates) {
-    const auto [scene, warnings] = load_gltf(square_file().json(mesh(SQUARE) + ONE_NODE));
+    const auto [scene, warnings, files] = load_gltf(square_file().json(mesh(SQUARE) + ONE_NODE));
     EXPECT_THAT(warnings, IsEmpty());
     EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
     EXPECT_FALSE(scene.light_map_extent);
@@ -305,7 +305,7 @@ TEST_F(SceneFile, ReadsAllKindsOfTriangles) {
                std::to_string(mode) + "}";
     };
     const auto load_one = [&](const std::string& one) {
-        const auto [scene, warnings] = load_gltf(gltf.json(mesh(one) + ONE_NODE));
+        const auto [scene, warnings, files] = load_gltf(gltf.json(mesh(one) + ONE_NODE));
         // There are no normals: those of the planes are taken, which is said.
         EXPECT_THAT(warnings, ElementsAre(HasSubstr("without a normal")));
         check_scene(scene);
@@ -317,7 +317,7 @@ TEST_F(SceneFile, ReadsAllKindsOfTriangles) {
     EXPECT_NEAR(surface_area(load_one(primitive(1, 6))), 4.0, 1e-6);
     EXPECT_NEAR(surface_area(load_one(primitive(2, 4))), 4.0, 1e-6);
 
-    const auto [scene, warnings] =
+    const auto [scene, warnings, files] =
         load_gltf(gltf.json(mesh(primitive(0, 1) + "," + primitive(1, 6)) + ONE_NODE));
     EXPECT_EQ(scene.triangles.size(), 2U);
     EXPECT_THAT(warnings, Contains(HasSubstr("points or lines")));
@@ -372,7 +372,7 @@ TEST_F(SceneFile, ReadsTextures) {
         ONE_NODE + R"(,"materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0}},)" +
         R"("emissiveTexture":{"index":1}}],"textures":[{"source":0},{"source":1}],"images":[)" +
         image(picture) + "," + image(damaged) + "]";
-    const auto [scene, warnings] = load_gltf(gltf.json(rest));
+    const auto [scene, warnings, files] = load_gltf(gltf.json(rest));
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("cannot be read")));
     ASSERT_EQ(scene.textures.size(), 1U);
     EXPECT_EQ(scene.textures[0].extent, (Extent{2, 1}));
@@ -395,7 +395,7 @@ TEST_F(SceneFile, MakesSunsOfDirectionalLights) {
                              R"("extensions":{"KHR_lights_punctual":{"lights":[)"
                              R"({"type":"point","intensity":7},)"
                              R"({"type":"directional","color":[1,0.5,0.25],"intensity":4}]}})";
-    const auto [scene, warnings] = load_gltf(square_file().json(rest));
+    const auto [scene, warnings, files] = load_gltf(square_file().json(rest));
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 light ignored")));
     ASSERT_EQ(scene.suns.size(), 1U);
     expect_near(scene.suns[0].direction, {0, -1, 0});  // -Z, turned
@@ -408,7 +408,7 @@ TEST_F(SceneFile, ReadsTheCamera) {
                                    R"({"camera":0,"translation":[1,2,3]})") +
                              R"(,"cameras":[{"type":"perspective","perspective":)"
                              R"({"yfov":1.0471975512,"znear":0.1}}])";
-    const auto [scene, warnings] = load_gltf(square_file().json(rest));
+    const auto [scene, warnings, files] = load_gltf(square_file().json(rest));
     EXPECT_THAT(warnings, IsEmpty());
     ASSERT_TRUE(scene.camera);
     expect_near(scene.camera->position, {1, 2, 3});
@@ -469,7 +469,7 @@ TEST_F(SceneFile, LeavesOutWhatIsNotFinite) {
         SCOPED_TRACE(odd);
         std::vector<float> positions = SQUARE_POSITIONS;
         positions[10] = odd;
-        const auto [scene, warnings] = load_gltf(
+        const auto [scene, warnings, files] = load_gltf(
             square_file_with(positions, SQUARE_COORDINATES).json(mesh(LIT_SQUARE) + ONE_NODE));
         check_scene(scene);
         EXPECT_EQ(scene.triangles.size(), 1U);
@@ -483,7 +483,7 @@ TEST_F(SceneFile, LeavesOutWhatIsNotFinite) {
     }
     std::vector<float> coordinates = SQUARE_COORDINATES;
     coordinates[2] = nan;
-    const auto [scene, warnings] = load_gltf(
+    const auto [scene, warnings, files] = load_gltf(
         square_file_with(SQUARE_POSITIONS, coordinates).json(mesh(LIT_SQUARE) + ONE_NODE));
     EXPECT_EQ(scene.triangles.size(), 1U);
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("light map coordinates that are not finite")));
@@ -493,7 +493,7 @@ TEST_F(SceneFile, LeavesOutWhatHasNoArea) {
     std::vector<float> positions = SQUARE_POSITIONS;
     positions[9] = positions[0];  // two corners at one place
     positions[10] = positions[1];
-    const auto [scene, warnings] = load_gltf(
+    const auto [scene, warnings, files] = load_gltf(
         square_file_with(positions, SQUARE_COORDINATES).json(mesh(LIT_SQUARE) + ONE_NODE));
     check_scene(scene);
     EXPECT_EQ(scene.triangles.size(), 1U);
@@ -585,13 +585,14 @@ TEST_F(SceneFile, IsReadFromObj) {
     (void)directory_.add("paints.mtl",
                          "newmtl grey\nKd 0.5 0.5 0.5\n\n"
                          "newmtl lamp\nKd 0.1 0.2 0.3\nKe 4 5 6\n");
-    const auto [scene, warnings] = load("scene.obj",
-                                        "mtllib paints.mtl\n"
-                                        "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 3 0\n"
-                                        "vt 0.25 0\nvt 0.75 0\nvt 0.75 0.5\nvt 0.25 0.5\nvt 0.5 1\n"
-                                        "vn 0 0 2\n"
-                                        "usemtl lamp\nf 1/1/1 2/2/1 3/3/1 4/4/1\n"
-                                        "usemtl grey\nf -2/-2/1 -3/-3/1 -1/-1/1\n");
+    const auto [scene, warnings, files] =
+        load("scene.obj",
+             "mtllib paints.mtl\n"
+             "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 3 0\n"
+             "vt 0.25 0\nvt 0.75 0\nvt 0.75 0.5\nvt 0.25 0.5\nvt 0.5 1\n"
+             "vn 0 0 2\n"
+             "usemtl lamp\nf 1/1/1 2/2/1 3/3/1 4/4/1\n"
+             "usemtl grey\nf -2/-2/1 -3/-3/1 -1/-1/1\n");
     EXPECT_THAT(warnings, IsEmpty());
     check_scene(scene);
     EXPECT_EQ(scene.triangles.size(), 3U);
@@ -622,9 +623,9 @@ TEST_F(SceneFile, CutsPolygonsThatAreNotConvex) {
 }
 
 TEST_F(SceneFile, DoesWithoutMaterialFiles) {
-    const auto [scene, warnings] = load("scene.obj",
-                                        "mtllib missing.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n"
-                                        "usemtl paint\nf 1 2 3\n");
+    const auto [scene, warnings, files] = load("scene.obj",
+                                               "mtllib missing.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n"
+                                               "usemtl paint\nf 1 2 3\n");
     EXPECT_THAT(warnings, Contains(HasSubstr("missing.mtl")));
     check_scene(scene);
     EXPECT_EQ(scene.materials.at(scene.triangles[0].material).albedo, Material{}.albedo);
@@ -639,7 +640,7 @@ TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
         EXPECT_THAT(refusal("scene.obj", points + face + "\n"), Not(HasSubstr("not refused")));
     }
     // For the reader of the file this one has no normal.
-    const auto [scene, warnings] = load("scene.obj", points + "f 1//1 2//1 3//-2\n");
+    const auto [scene, warnings, files] = load("scene.obj", points + "f 1//1 2//1 3//-2\n");
     expect_all_near(scene.normals, {0, 0, 1});
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 corner of triangles without a normal")));
 
@@ -675,7 +676,7 @@ class SharedScene : public SceneFile {
 };
 
 TEST_F(SharedScene, Level) {
-    const auto [scene, warnings] = load_scene(folder_ / "zdm2_lightmapped.glb");
+    const auto [scene, warnings, files] = load_scene(folder_ / "zdm2_lightmapped.glb");
     check_scene(scene);
     // Of 58770; 1132 have no surface at all.
     EXPECT_EQ(scene.triangles.size(), 57638U);
@@ -705,7 +706,7 @@ TEST_F(SharedScene, Gazebo) {
 }
 
 TEST_F(SharedScene, CornellBox) {
-    const auto [scene, warnings] = load_scene(folder_ / "cornell_box.glb");
+    const auto [scene, warnings, files] = load_scene(folder_ / "cornell_box.glb");
     check_scene(scene);
     EXPECT_EQ(scene.triangles.size(), 36U);
     EXPECT_EQ(scene.light_map_extent, (Extent{256, 256}));
