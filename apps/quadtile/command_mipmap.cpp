@@ -9,6 +9,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/images.hpp>
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 #include <vector>
@@ -181,6 +182,11 @@ void run_mipmap(const MipmapRequest& request) {
     output.write(description(request, image.shape, maker) + table(rows, maker.format()));
     if (methods.automatic) {
         output.write(std::string("auto takes ") + name_of(*methods.automatic) + "\n");
+    }
+    if (std::ranges::any_of(rows, [](const Row& row) {
+            return row.method == LevelMethod::blit && row.obstacle.empty();
+        })) {
+        output.write("blit leaves odd edges to the driver, whatever --edges says\n");
     }
     output.commit();
     files.commit();

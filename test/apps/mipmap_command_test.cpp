@@ -54,6 +54,10 @@ Report parse_report(const std::string& output) {
             report.automatic = line.substr(11);
             continue;
         }
+        if (line == "blit leaves odd edges to the driver, whatever --edges says") {
+            EXPECT_TRUE(report.rows.contains("blit")) << output;
+            continue;
+        }
         cells >> method >> row.levels >> row.time >> row.difference;
         std::getline(cells >> std::ws, row.obstacle);
         EXPECT_TRUE(report.rows.emplace(method, row).second) << output;
