@@ -15,7 +15,6 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <ranges>
 #include <set>
 
 namespace quadtile::baker {
@@ -372,8 +371,8 @@ class GltfReader {
         };
         std::vector<Item> items;  // the next one last
         const auto push = [&](const std::vector<int>& nodes, const glm::dmat4& parent) {
-            for (const int node : std::views::reverse(nodes)) {
-                items.push_back({node, parent});
+            for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+                items.push_back({*node, parent});
             }
         };
         push(roots(), glm::dmat4(1.0));

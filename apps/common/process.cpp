@@ -14,7 +14,6 @@
 #include <exception>
 #include <iostream>
 #include <new>
-#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -67,8 +66,8 @@ bool is_out_of_memory(const std::exception& error) {
 
 void end_by_signal(int signal) {
     // What lies in a folder came behind it.
-    for (std::atomic<char*>& path : removed_paths | std::views::reverse) {
-        const char* const name = path.exchange(nullptr);
+    for (auto path = removed_paths.rbegin(); path != removed_paths.rend(); ++path) {
+        const char* const name = path->exchange(nullptr);
         if (name != nullptr && ::unlink(name) != 0) {
             ::rmdir(name);
         }
