@@ -1,17 +1,30 @@
 #!/usr/bin/env bash
-# Builds everything and runs all tests. Arguments go to ctest: tools/test.sh -R unit. With --all, which comes first,
-# random cases run for hours afterwards: tools/test.sh --all [HOURS (default: 2)]
+# Builds everything and runs the tests. Arguments go to ctest: tools/test.sh -R unit
+#
+#     tools/test.sh --all [MINUTES]
+#
+# runs afterwards what is slow or rarely finds something: sanitizers, a soak of the service, fuzzers, and random cases on
+# each CPU driver for MINUTES (default: 120).
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-hours=0
+minutes=0
 if [[ ${1:-} == --all ]]; then
-    hours=${2:-2}
-    [[ $hours =~ ^[1-9][0-9]*$ ]] || { echo "tools/test.sh: error: --all takes whole hours, not '$hours'" >&2; exit 2; }
+    minutes=${2:-120}
+    [[ $minutes =~ ^[1-9][0-9]*$ ]] ||
+        { echo "tools/test.sh: error: --all takes whole minutes, not '$minutes'" >&2; exit 2; }
     set --
 fi
+build=$root/build/dev
 "$root/tools/install.sh"
 cmake -S "$root" --preset dev
-cmake --build "$root/build/dev"
-ctest --test-dir "$root/build/dev" --output-on-failure --parallel "$(nproc)" "$@"
-[[ $hours == 0 ]] || "$root/tools/random.sh" $((3600 * hours))
+cmake --build "$build"
+ctest --test-dir "$build" --output-on-failure --test-output-size-passed 1000000 --parallel "$(nproc)" "$@"
+# Names of tests that had nothing to run with, each once.
+grep -h '^\[  SKIPPED \] [A-Z][^ ]*$' "$build/Testing/Temporary/LastTest.log" | sort -u || true
+[[ $minutes != 0 ]] || exit 0
+
+"$root/tools/test_sanitized.sh"
+QUADTILE_SOAK_SECONDS=60 "$build/bin/quadtile_service_tests" --gtest_filter='ServiceSoak.*'
+"$root/tools/fuzz.sh"
+"$root/tools/random.sh" $((60 * minutes)) "" --short --max-texels 65536

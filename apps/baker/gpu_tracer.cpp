@@ -33,10 +33,6 @@ using Clock = std::chrono::steady_clock;
 using Stage = vk::PipelineStageFlagBits;
 using Usage = vk::BufferUsageFlagBits;
 
-constexpr app::Scope ALL_WRITES{Stage::eAllCommands, Access::eMemoryWrite};
-constexpr app::Scope ALL_USES{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
-constexpr app::Scope HOST_READS{Stage::eHost, Access::eHostRead};
-
 // Of the pool: heads take 4 bytes a pixel, nodes 16 for each fragment.
 constexpr std::uint64_t HEAD_SHARE = 8;            // one of so many parts
 constexpr std::uint32_t LARGEST_DISPATCH = 65535;  // every device has so much, in x and y
@@ -108,7 +104,7 @@ class GpuTracer : public Tracer {
         upload(outgoing_, std::as_bytes(outgoing));
         gpu_.run([&](vk::CommandBuffer commands) {
             commands.fillBuffer(*accumulators_.handle, 0, VK_WHOLE_SIZE, 0);
-            app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+            app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
         });
     }
 
@@ -275,7 +271,7 @@ void GpuTracer::upload(const app::Buffer& target, std::span<const std::byte> byt
         gpu_.run([&](vk::CommandBuffer commands) {
             commands.copyBuffer(*staging_.handle, *target.handle,
                                 vk::BufferCopy{.dstOffset = offset, .size = size});
-            app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+            app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
         });
     }
 }
@@ -284,10 +280,10 @@ void GpuTracer::download(const app::Buffer& source, std::span<std::byte> bytes) 
     for (std::size_t offset = 0; offset < bytes.size(); offset += readback_.size_bytes) {
         const std::size_t size = std::min<std::size_t>(readback_.size_bytes, bytes.size() - offset);
         gpu_.run([&](vk::CommandBuffer commands) {
-            app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+            app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
             commands.copyBuffer(*source.handle, *readback_.handle,
                                 vk::BufferCopy{.srcOffset = offset, .size = size});
-            app::memory_barrier(commands, ALL_WRITES, HOST_READS);
+            app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
         });
         constexpr std::size_t PART = 4U << 20U;
         parallel_for((size + PART - 1) / PART, 0, [&](std::size_t part) {
@@ -403,7 +399,7 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         commands.fillBuffer(*results_.handle, 0, results_bytes, 0);
         commands.fillBuffer(*heads_.handle, 0,
                             vk::DeviceSize{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t), NO_NODE);
-        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
         commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *layout_, 0, descriptors_.set,
                                     {});
         commands.pushConstants<TraceParameters>(*layout_, vk::ShaderStageFlagBits::eCompute, 0,
@@ -411,10 +407,10 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         begin(commands, *cull_);
         commands.dispatch((parameters_.clusters + 63) / 64,
                           static_cast<std::uint32_t>(batch.size()), 1);
-        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
         begin(commands, *rasterise_);
         commands.dispatchIndirect(*state_.handle, 0);
-        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
         begin(commands, *walk_);
         const std::uint32_t blocks_x = std::min(blocks, LARGEST_DISPATCH);
         commands.dispatch(blocks_x, (blocks + blocks_x - 1) / blocks_x, 1);
@@ -422,7 +418,7 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
                             vk::BufferCopy{.size = sizeof(TraceState)});
         commands.copyBuffer(*results_.handle, *results_back_.handle,
                             vk::BufferCopy{.dstOffset = sizeof(TraceState), .size = results_bytes});
-        app::memory_barrier(commands, ALL_WRITES, HOST_READS);
+        app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
     });
     const double seconds = seconds_since(start);
     TraceState state;

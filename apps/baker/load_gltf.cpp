@@ -24,7 +24,7 @@ namespace {
 constexpr std::array SUPPORTED_EXTENSIONS{"KHR_lights_punctual", "KHR_materials_emissive_strength",
                                           "KHR_mesh_quantization"};
 constexpr std::size_t MAX_NESTING = 256;  // tinygltf reads JSON recursively
-constexpr std::size_t MAX_LIGHT_MAP_SIDE = 65536;
+constexpr std::size_t MAX_DECLARED_SIDE = 65536;
 
 // "mesh 3 'Walls'"
 std::string numbered(const std::string& thing, std::size_t index, const std::string& name) {
@@ -178,7 +178,7 @@ class GltfReader {
         if (size.ArrayLen() == 2 && size.Get(0).IsInt() && size.Get(1).IsInt()) {
             const auto width = static_cast<std::uint32_t>(size.Get(0).GetNumberAsInt());
             const auto height = static_cast<std::uint32_t>(size.Get(1).GetNumberAsInt());
-            if (width - 1 < MAX_LIGHT_MAP_SIDE && height - 1 < MAX_LIGHT_MAP_SIDE) {  // wraps at 0
+            if (width - 1 < MAX_DECLARED_SIDE && height - 1 < MAX_DECLARED_SIDE) {  // wraps at 0
                 file_.scene.light_map_extent = Extent{width, height};
                 return;
             }

@@ -31,10 +31,6 @@ using Layout = vk::ImageLayout;
 using Stage = vk::PipelineStageFlagBits;
 using Usage = vk::BufferUsageFlagBits;
 
-constexpr app::Scope ALL_WRITES{Stage::eAllCommands, Access::eMemoryWrite};
-constexpr app::Scope ALL_USES{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
-constexpr app::Scope HOST_READS{Stage::eHost, Access::eHostRead};
-
 constexpr std::uint64_t FIRST_CAPACITY = 16384;
 constexpr std::uint32_t CONTENTS_WORKGROUPS = 256;
 constexpr std::uint32_t LARGEST_DISPATCH_X = 65535;  // every device has so much
@@ -48,7 +44,7 @@ std::uint32_t divided_up(std::uint32_t value, std::uint32_t by) {
 }
 
 void everything_before(vk::CommandBuffer commands) {
-    app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+    app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
 }
 
 vk::BufferUsageFlags usage_of(VkBufferUsageFlags usage) {
@@ -155,7 +151,7 @@ void MapRequests::make_maps() {
         }
         for (const app::Image* const image : {&importance_, &fragments_}) {
             app::change_layout(commands, *image->handle, Layout::eUndefined, Layout::eGeneral,
-                               ALL_WRITES, ALL_USES);
+                               app::ALL_WRITES, app::ALL_USES);
         }
         everything_before(commands);
     });
@@ -326,7 +322,7 @@ std::vector<Tile> MapRequests::adaptive_tiles() {
             commands.copyBuffer(
                 *contents_.handle, *answer_.handle,
                 vk::BufferCopy{.dstOffset = list_bytes, .size = capacity_ * sizeof(TileContents)});
-            app::memory_barrier(commands, ALL_WRITES, HOST_READS);
+            app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
         });
         subdivision_seconds_ += read_timestamps();
         TileListHeader header;
@@ -361,7 +357,7 @@ void MapRequests::look_into(const std::vector<Tile>& tiles) {
             *contents_.handle, *answer_.handle,
             vk::BufferCopy{.dstOffset = sizeof(TileListHeader) + capacity_ * sizeof(Tile),
                            .size = tiles.size() * sizeof(TileContents)});
-        app::memory_barrier(commands, ALL_WRITES, HOST_READS);
+        app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
     });
 }
 

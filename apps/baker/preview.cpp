@@ -13,7 +13,7 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr std::uint32_t SAMPLES = 2;  // a pixel and axis
+constexpr std::uint32_t SAMPLES_PER_AXIS = 2;  // of a pixel
 constexpr app::Rgb UNKNOWN_COLOUR = {40, 40, 40};
 // Automatic exposure: so much of what is lit is darker than EXPOSED_AS.
 constexpr double EXPOSED_PART = 0.96;
@@ -90,7 +90,7 @@ void write_scene_preview(const std::filesystem::path& path, const Scene& scene, 
     const Camera camera = options.camera ? *options.camera
                           : scene.camera ? *scene.camera
                                          : camera_that_sees(scene, aspect);
-    const Extent samples{options.width * SAMPLES, options.height * SAMPLES};
+    const Extent samples{options.width * SAMPLES_PER_AXIS, options.height * SAMPLES_PER_AXIS};
     const DrawnScene drawn = draw_scene(scene, map, camera, samples, options.sky, options.threads);
 
     std::vector<float> lit;
@@ -106,15 +106,15 @@ void write_scene_preview(const std::filesystem::path& path, const Scene& scene, 
         for (std::size_t x = 0; x < options.width; ++x) {
             // After the curve: edges of bright surfaces are smooth, too.
             glm::vec3 sum(0.0F);
-            for (std::size_t v = 0; v < SAMPLES; ++v) {
-                for (std::size_t u = 0; u < SAMPLES; ++u) {
-                    sum += tone_mapped(
-                        drawn.radiance[(y * SAMPLES + v) * samples.width + x * SAMPLES + u],
-                        exposure);
+            for (std::size_t v = 0; v < SAMPLES_PER_AXIS; ++v) {
+                for (std::size_t u = 0; u < SAMPLES_PER_AXIS; ++u) {
+                    sum += tone_mapped(drawn.radiance[(y * SAMPLES_PER_AXIS + v) * samples.width +
+                                                      x * SAMPLES_PER_AXIS + u],
+                                       exposure);
                 }
             }
             picture.pixels[y * options.width + x] =
-                srgb(sum / static_cast<float>(SAMPLES * SAMPLES));
+                srgb(sum / static_cast<float>(SAMPLES_PER_AXIS * SAMPLES_PER_AXIS));
         }
     });
     write_picture(file, picture);

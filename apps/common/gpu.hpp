@@ -161,6 +161,11 @@ struct Scope {
     vk::PipelineStageFlags stages;
     vk::AccessFlags accesses;
 };
+inline constexpr Scope ALL_WRITES{vk::PipelineStageFlagBits::eAllCommands,
+                                  vk::AccessFlagBits::eMemoryWrite};
+inline constexpr Scope ALL_USES{vk::PipelineStageFlagBits::eAllCommands,
+                                vk::AccessFlagBits::eMemoryRead | vk::AccessFlagBits::eMemoryWrite};
+inline constexpr Scope HOST_READS{vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead};
 void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after);
 void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout from,
                    vk::ImageLayout to, const Scope& before, const Scope& after);

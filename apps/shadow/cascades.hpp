@@ -16,8 +16,8 @@ namespace quadtile::shadow {
 // Distances along the camera's direction, from nearest to farthest.
 using Splits = std::array<double, CASCADES + 1>;
 
-// The practical split scheme (Zhang et al., 2006); lambda is 1: logarithmic, 0: even.
-[[nodiscard]] Splits practical_splits(double nearest, double farthest, double lambda);
+// The practical split scheme (Zhang et al., 2006).
+[[nodiscard]] Splits practical_splits(double nearest, double farthest);
 
 // What a camera sees from one distance along its direction to another.
 struct Slice {

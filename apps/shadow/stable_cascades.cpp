@@ -16,7 +16,6 @@ namespace {
 // Of lambdas of 0.6 to 1 and shares of 0.002 to 0.05 and 0.3 to 1 these had the fewest wrong pixels
 // over flights through a level and a city; around them little changes. The farthest split is less
 // than all of the scene, since the last map has that anyway: so the three before it are finer.
-constexpr double SPLIT_LAMBDA = 0.7;
 constexpr double NEAREST_SHARE = 0.005;  // of the diagonal of the scene's bounds
 constexpr double FARTHEST_SHARE = 0.4;
 
@@ -45,7 +44,7 @@ Splits stable_splits(const Corners& scene) {
     const double diagonal = glm::distance(scene.front(), scene.back());
     const double farthest = std::max(FARTHEST_SHARE * diagonal, 2.0 * CAMERA_NEAREST);
     const double nearest = std::max<double>(NEAREST_SHARE * diagonal, CAMERA_NEAREST);
-    Splits splits = practical_splits(nearest, farthest, SPLIT_LAMBDA);
+    Splits splits = practical_splits(nearest, farthest);
     splits.front() = CAMERA_NEAREST;
     // The camera may be anywhere, so what it sees may be as far.
     splits.back() = std::numeric_limits<double>::infinity();

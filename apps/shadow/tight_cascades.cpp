@@ -11,8 +11,6 @@ namespace quadtile::shadow {
 
 namespace {
 
-constexpr double SPLIT_LAMBDA = 0.7;
-
 Corners corners_of(const Slice& slice) {
     const glm::dmat3 direction_from_clip = [&] {
         const glm::dmat4 clip(slice.camera.clip_from_world(static_cast<float>(slice.aspect), 1.0F));
@@ -52,7 +50,7 @@ Splits tight_splits(const Camera& camera, double aspect, const Corners& scene) {
     // Nothing in view: any will do.
     farthest = std::max(1.001 * farthest, 2.0 * CAMERA_NEAREST);
     nearest = std::clamp<double>(nearest, CAMERA_NEAREST, 0.5 * farthest);
-    return practical_splits(nearest, farthest, SPLIT_LAMBDA);
+    return practical_splits(nearest, farthest);
 }
 
 ParallelMap tight_map(const glm::vec3& direction, const Slice& slice, const Corners& scene) {

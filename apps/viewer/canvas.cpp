@@ -23,11 +23,11 @@ constexpr std::uint32_t TILES_FRAGMENT_SHADER[] =
 #include "tiles.frag.inc"
     ;
 
-using Stage = vk::ShaderStageFlagBits;
+using ShaderStage = vk::ShaderStageFlagBits;
 
 constexpr float LEAST_NORMAL = std::numeric_limits<float>::min();
 
-constexpr auto DRAWING_STAGES = Stage::eVertex | Stage::eFragment;
+constexpr auto DRAWING_STAGES = ShaderStage::eVertex | ShaderStage::eFragment;
 
 void write_table(std::byte* colours, std::uint32_t table, const ColourTable& from) {
     std::array<std::uint32_t, COLOUR_TABLE_SIZE> words;

@@ -24,8 +24,6 @@ using Usage = vk::BufferUsageFlagBits;
 constexpr std::uint64_t FIRST_TILE_CAPACITY = 65536;
 
 // All that reads or writes what belongs to a map.
-constexpr app::Scope ALL_WRITES{Stage::eAllCommands, Access::eMemoryWrite};
-constexpr app::Scope ALL_USES{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
 
 bool can_sample(const app::Gpu& gpu, TexelFormat format) {
     const auto features = gpu.physical_device()
@@ -126,7 +124,7 @@ void MapTiles::set_map(const MapView& map) {
             commands.fillBuffer(*pyramid_state_.handle, 0, VK_WHOLE_SIZE, 0);
         }
         app::change_layout(commands, *map_.handle, Layout::eUndefined, Layout::eTransferDstOptimal,
-                           ALL_WRITES, {Stage::eTransfer, Access::eTransferWrite});
+                           app::ALL_WRITES, {Stage::eTransfer, Access::eTransferWrite});
         const vk::BufferImageCopy whole{
             .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
             .imageExtent = {shape_.width, shape_.height, 1}};
@@ -134,8 +132,8 @@ void MapTiles::set_map(const MapView& map) {
                                    whole);
         app::change_layout(commands, *map_.handle, Layout::eTransferDstOptimal,
                            Layout::eShaderReadOnlyOptimal,
-                           {Stage::eTransfer, Access::eTransferWrite}, ALL_USES);
-        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+                           {Stage::eTransfer, Access::eTransferWrite}, app::ALL_USES);
+        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
         if (timestamps_) {
             commands.resetQueryPool(*timestamps_, 0, 2);
             commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
@@ -144,7 +142,7 @@ void MapTiles::set_map(const MapView& map) {
         if (timestamps_) {
             commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
         }
-        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
     });
     pyramid_milliseconds_ = read_timestamps();
     summary_ = {.problem = "the map has not been subdivided yet"};
@@ -208,7 +206,7 @@ MapTiles::Run& MapTiles::run_of(Strategy strategy, std::uint32_t subtree_levels)
                                    vk::BufferUsageFlags(needed.usage) | Usage::eTransferDst);
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.fillBuffer(*run.scratch.handle, 0, VK_WHOLE_SIZE, 0);
-        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
     });
     return runs_.emplace(key, std::move(run)).first->second;
 }
@@ -244,7 +242,7 @@ void MapTiles::fill_node_thresholds(const Threshold& threshold) {
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.copyBuffer(*staging.handle, *node_thresholds_.handle,
                             vk::BufferCopy{.size = size_bytes});
-        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
     });
 }
 
@@ -265,7 +263,7 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
     order_ = settings.order;
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.fillBuffer(*answer_.handle, 0, VK_WHOLE_SIZE, 0);
-        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
         if (timestamps_) {
             commands.resetQueryPool(*timestamps_, 0, 2);
             commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
@@ -274,12 +272,12 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
         if (timestamps_) {
             commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
         }
-        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
         record_search(commands, *tally_, {.map_width = shape_.width, .map_height = shape_.height});
         commands.copyBuffer(
             *tile_list_.handle, *answer_.handle,
             vk::BufferCopy{.dstOffset = ANSWER_SIZE_BYTES, .size = sizeof(TileListHeader)});
-        app::memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
+        app::memory_barrier(commands, app::ALL_WRITES, {Stage::eHost, Access::eHostRead});
     });
     std::memcpy(&summary_.tally, answer_.mapped, sizeof(Tally));
     std::memcpy(&summary_.header, answer_.mapped + ANSWER_SIZE_BYTES, sizeof(TileListHeader));
@@ -390,10 +388,10 @@ ProbeResult MapTiles::probe(std::uint32_t x, std::uint32_t y) {
     ProbeResult result{.tile_index = NO_TILE};
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.updateBuffer(*answer_.handle, 0, sizeof(result), &result);
-        app::memory_barrier(commands, ALL_WRITES, ALL_USES);
+        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
         record_search(commands, *probe_,
                       {x, y, shape_.width, shape_.height, top_level(shape_.width, shape_.height)});
-        app::memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
+        app::memory_barrier(commands, app::ALL_WRITES, {Stage::eHost, Access::eHostRead});
     });
     std::memcpy(&result, answer_.mapped, sizeof(result));
     if (!has_tiles()) {
@@ -420,7 +418,7 @@ TileList MapTiles::read() {
         commands.copyBuffer(
             *tile_list_.handle, *staging.handle,
             vk::BufferCopy{.srcOffset = sizeof(TileListHeader), .size = size_bytes});
-        app::memory_barrier(commands, ALL_WRITES, {Stage::eHost, Access::eHostRead});
+        app::memory_barrier(commands, app::ALL_WRITES, {Stage::eHost, Access::eHostRead});
     });
     std::memcpy(list.tiles.data(), staging.mapped, size_bytes);
     return list;

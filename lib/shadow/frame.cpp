@@ -11,10 +11,6 @@ namespace {
 
 using namespace shadow;
 
-[[noreturn]] void refuse(const std::string& message) {
-    throw Error(ErrorCode::invalid_argument, message);
-}
-
 // Of the 3 x 3 numbers in the rows.
 double determinant(const Vector& a, const Vector& b, const Vector& c) {
     return dot(a, cross(b, c));
@@ -63,9 +59,10 @@ std::optional<Matrix> inverse(const Matrix& m) {
 Matrix inverse_or_refuse(const Matrix& m, const std::string& what) {
     const std::optional<Matrix> inverted = inverse(m);
     if (!inverted) {
-        refuse(what +
-               " cannot be inverted: it sees all of the world in a plane, a line or a point; "
-               "give the product of a projection and a rigid motion");
+        throw_invalid(
+            what +
+            " cannot be inverted: it sees all of the world in a plane, a line or a point; "
+            "give the product of a projection and a rigid motion");
     }
     return *inverted;
 }
@@ -123,13 +120,13 @@ struct Camera {
 Camera camera_of(const ShadowView& view, VkExtent2D extent) {
     check_finite(view.clip_from_world, "the matrix of the camera");
     if (!std::isfinite(view.background_depth)) {
-        refuse(
+        throw_invalid(
             "the background depth of the camera is infinite or NaN; give what its depth buffer "
             "is cleared to: 0 or 1");
     }
     if (extent.width == 0 || extent.height == 0) {
-        refuse("the depth buffer has " + std::to_string(extent.width) + " x " +
-               std::to_string(extent.height) + " pixels; give it one at least");
+        throw_invalid("the depth buffer has " + std::to_string(extent.width) + " x " +
+                      std::to_string(extent.height) + " pixels; give it one at least");
     }
     const Matrix clip_from_world = matrix(view.clip_from_world);
     const Matrix world_from_clip = inverse_or_refuse(clip_from_world, "the matrix of the camera");
@@ -145,7 +142,7 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
     (void)inverse_or_refuse(clip_from_world, what);
     const auto& [x, y, z, w] = clip_from_world;
     if (is_parallel(clip_from_world) && w[3] < 0.0) {
-        refuse(what + " makes all w negative; multiply it by -1");
+        throw_invalid(what + " makes all w negative; multiply it by -1");
     }
     const std::array<Vector4, 3> map_from_world{scaled(x, w, map_extent), scaled(y, w, map_extent),
                                                 w};
@@ -168,9 +165,9 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
 
 void check_rectangle(const ShadowRectangle& rectangle, std::size_t index, std::uint32_t lights) {
     if (rectangle.light >= lights) {
-        refuse("rectangle " + std::to_string(index) + " is of light " +
-               std::to_string(rectangle.light) + ", but there are lights 0 to " +
-               std::to_string(lights - 1) + " only");
+        throw_invalid("rectangle " + std::to_string(index) + " is of light " +
+                      std::to_string(rectangle.light) + ", but there are lights 0 to " +
+                      std::to_string(lights - 1) + " only");
     }
 }
 
@@ -181,12 +178,13 @@ ShadowFrame make_shadow_frame(const ShadowOptions& options, const ShadowView& vi
                               std::span<const ShadowRectangle> rectangles) {
     check_shadow_options(options);
     if (lights.size() != options.lights) {
-        refuse("ShadowOptions::lights is " + std::to_string(options.lights) + ", but " +
-               std::to_string(lights.size()) + " projections were given; give one for each");
+        throw_invalid("ShadowOptions::lights is " + std::to_string(options.lights) + ", but " +
+                      std::to_string(lights.size()) + " projections were given; give one for each");
     }
     if (rectangles.size() > SHADOW_MAX_RECTANGLES) {
-        refuse(std::to_string(rectangles.size()) + " rectangles were given, but a frame has " +
-               std::to_string(SHADOW_MAX_RECTANGLES) + " at most; join some");
+        throw_invalid(std::to_string(rectangles.size()) +
+                      " rectangles were given, but a frame has " +
+                      std::to_string(SHADOW_MAX_RECTANGLES) + " at most; join some");
     }
     const Camera camera = camera_of(view, depth_extent);
     ShadowFrame frame{};

@@ -17,6 +17,10 @@ using Vector = std::array<double, 3>;   ///< in the world
 using Vector4 = std::array<double, 4>;  ///< homogeneous, or a row of a matrix
 using Matrix = std::array<Vector4, 4>;  ///< by row
 
+[[noreturn]] inline void throw_invalid(const std::string& message) {
+    throw Error(ErrorCode::invalid_argument, message);
+}
+
 inline Vector vector(const std::array<float, 3>& v) {
     return {v[0], v[1], v[2]};
 }

@@ -13,10 +13,6 @@ namespace {
 
 using namespace shadow;
 
-[[noreturn]] void refuse(const std::string& message) {
-    throw Error(ErrorCode::invalid_argument, message);
-}
-
 struct Axes {
     Vector x;
     Vector y;
@@ -29,7 +25,7 @@ Axes axes_along(const std::array<float, 3>& direction) {
     Vector forward = vector(direction);
     const double size = length(forward);
     if (size == 0.0) {
-        refuse("the direction of the light has length 0; give it one");
+        throw_invalid("the direction of the light has length 0; give it one");
     }
     for (double& component : forward) {
         component /= size;
@@ -91,7 +87,7 @@ void check_box(const ShadowBox& box) {
             message << "the box is inside out: its "
                     << "xyz"[i] << " begins at " << box.low[i] << " and ends at " << box.high[i]
                     << "; swap them";
-            refuse(message.str());
+            throw_invalid(message.str());
         }
     }
 }
@@ -121,14 +117,14 @@ Vector4 row_of(const Vector& axis, double scale, double offset) {
 
 void check_spot(float angle_degrees, float nearest, float farthest) {
     if (!(angle_degrees >= 0.1F && angle_degrees <= 170.0F)) {
-        refuse("the angle of the spot light is " + std::to_string(angle_degrees) +
-               " degrees; give it 0.1 to 170");
+        throw_invalid("the angle of the spot light is " + std::to_string(angle_degrees) +
+                      " degrees; give it 0.1 to 170");
     }
     if (!(nearest > 0.0F && nearest < farthest && std::isfinite(farthest))) {
         std::ostringstream message;
         message << "the spot light reaches from " << nearest << " to " << farthest
                 << "; give distances that are finite, the first above 0 and the second above it";
-        refuse(message.str());
+        throw_invalid(message.str());
     }
 }
 

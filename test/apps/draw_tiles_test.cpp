@@ -13,7 +13,7 @@
 namespace quadtile::app::test {
 namespace {
 
-constexpr float INFINITE = std::numeric_limits<float>::infinity();
+constexpr float BEYOND_ALL = std::numeric_limits<float>::infinity();
 
 TEST(ColourScale, BrightensWithImportance) {
     std::vector<float> importance;
@@ -47,9 +47,9 @@ TEST(ColourScale, WhatIsNotOnTheScaleHasItsOwnColour) {
     for (const std::vector<float>& importance :
          {std::vector<float>{1.0F, 2.0F, 300.0F}, std::vector<float>{5.0F}, std::vector<float>{}}) {
         const ColourScale scale(importance);
-        std::vector<Rgb> colours{scale.colour(0.0F), scale.colour(-1.0F), scale.colour(INFINITE),
+        std::vector<Rgb> colours{scale.colour(0.0F), scale.colour(-1.0F), scale.colour(BEYOND_ALL),
                                  scale.colour(std::nanf("")), scale.colour(1.0F)};
-        EXPECT_EQ(scale.colour(-INFINITE), colours[1]);
+        EXPECT_EQ(scale.colour(-BEYOND_ALL), colours[1]);
         EXPECT_EQ(scale.colour(-0.0F), colours[0]);
         std::ranges::sort(colours);
         EXPECT_TRUE(std::ranges::adjacent_find(colours) == colours.end());
@@ -115,9 +115,9 @@ TEST(DrawTiles, OutlinesLieBetweenTexels) {
 
 TEST(DrawTiles, ReducedMapsShowTheMaximum) {
     std::vector<float> texels(std::size_t{8192} * 2, 1.0F);
-    texels[1001] = INFINITE;
+    texels[1001] = BEYOND_ALL;
     texels[8192 + 3001] = std::nanf("");
-    texels[3000] = INFINITE;
+    texels[3000] = BEYOND_ALL;
     const Picture picture = draw_tiles(view_of(texels, 8192, 2), {});
     ASSERT_EQ(picture.width, 4096U);
     // The border is drawn over the only row; the colours under it still differ.

@@ -16,9 +16,9 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int WIDTH = 3;
-constexpr int HEIGHT = 2;
-constexpr std::size_t TEXELS = WIDTH * HEIGHT;
+constexpr int IMAGE_WIDTH = 3;
+constexpr int IMAGE_HEIGHT = 2;
+constexpr std::size_t TEXELS = IMAGE_WIDTH * IMAGE_HEIGHT;
 
 class LoadImage : public ::testing::Test {
  protected:
@@ -62,23 +62,27 @@ std::vector<float> floats(const LoadedImage& image, std::size_t texel) {
 
 TEST_F(LoadImage, PngOf8Bits) {
     const ImageSelection linear{.linear = true};
-    const std::string grey = encode_png_samples(WIDTH, HEIGHT, PngType::grey, 8, ramp(1, 10));
+    const std::string grey =
+        encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::grey, 8, ramp(1, 10));
     LoadedImage image = load(grey);
-    EXPECT_EQ(image.shape, (ImageShape{WIDTH, HEIGHT, 1, TexelFormat::rgba8_srgb}));
+    EXPECT_EQ(image.shape, (ImageShape{IMAGE_WIDTH, IMAGE_HEIGHT, 1, TexelFormat::rgba8_srgb}));
     EXPECT_THAT(codes<std::uint8_t>(image, 5), ElementsAre(60, 60, 60, 255));
     image = load(grey, linear);
     EXPECT_EQ(image.shape.format, TexelFormat::r8_unorm);
     EXPECT_THAT(codes<std::uint8_t>(image, 5), ElementsAre(60));
 
-    image = load(encode_png_samples(WIDTH, HEIGHT, PngType::grey_alpha, 8, ramp(2, 10)), linear);
+    image = load(encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::grey_alpha, 8, ramp(2, 10)),
+                 linear);
     EXPECT_EQ(image.shape.format, TexelFormat::rgba8_unorm);
     EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(30, 30, 30, 40));
 
-    image = load(encode_png_samples(WIDTH, HEIGHT, PngType::colour, 8, ramp(3, 10)));
+    image = load(encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::colour, 8, ramp(3, 10)));
     EXPECT_EQ(image.shape.format, TexelFormat::rgba8_srgb);
     EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(40, 50, 60, 255));
 
-    image = load(encode_png_samples(WIDTH, HEIGHT, PngType::colour_alpha, 8, ramp(4, 10)), linear);
+    image =
+        load(encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::colour_alpha, 8, ramp(4, 10)),
+             linear);
     EXPECT_EQ(image.shape.format, TexelFormat::rgba8_unorm);
     EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(50, 60, 70, 80));
 }
@@ -86,13 +90,14 @@ TEST_F(LoadImage, PngOf8Bits) {
 TEST_F(LoadImage, PngOf16BitsIsLinear) {
     for (const bool linear : {false, true}) {
         LoadedImage image =
-            load(encode_png_samples(WIDTH, HEIGHT, PngType::grey, 16, ramp(1, 1000)),
+            load(encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::grey, 16, ramp(1, 1000)),
                  {.linear = linear});
-        EXPECT_EQ(image.shape, (ImageShape{WIDTH, HEIGHT, 1, TexelFormat::r16_unorm}));
+        EXPECT_EQ(image.shape, (ImageShape{IMAGE_WIDTH, IMAGE_HEIGHT, 1, TexelFormat::r16_unorm}));
         EXPECT_THAT(codes<std::uint16_t>(image, 5), ElementsAre(6000));
 
-        image = load(encode_png_samples(WIDTH, HEIGHT, PngType::colour, 16, ramp(3, 1000)),
-                     {.linear = linear});
+        image =
+            load(encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::colour, 16, ramp(3, 1000)),
+                 {.linear = linear});
         EXPECT_EQ(image.shape.format, TexelFormat::rgba32_float);
         EXPECT_THAT(floats(image, 1),
                     ElementsAre(4000 / 65535.0F, 5000 / 65535.0F, 6000 / 65535.0F, 1.0F));
@@ -105,10 +110,13 @@ TEST_F(LoadImage, Pfm) {
         values[i] = static_cast<float>(i) - 4.5F;
     }
     for (const bool big_endian : {false, true}) {
-        LoadedImage image = load(encode_pfm_values(WIDTH, HEIGHT, true, values, big_endian));
-        EXPECT_EQ(image.shape, (ImageShape{WIDTH, HEIGHT, 1, TexelFormat::rgba32_float}));
+        LoadedImage image =
+            load(encode_pfm_values(IMAGE_WIDTH, IMAGE_HEIGHT, true, values, big_endian));
+        EXPECT_EQ(image.shape,
+                  (ImageShape{IMAGE_WIDTH, IMAGE_HEIGHT, 1, TexelFormat::rgba32_float}));
         EXPECT_THAT(floats(image, 4), ElementsAre(7.5F, 8.5F, 9.5F, 1.0F));
-        image = load(encode_pfm_values(WIDTH, HEIGHT, false, {0, 1, 2, 3, 4, 5}, big_endian));
+        image = load(
+            encode_pfm_values(IMAGE_WIDTH, IMAGE_HEIGHT, false, {0, 1, 2, 3, 4, 5}, big_endian));
         EXPECT_EQ(image.shape.format, TexelFormat::r32_float);
         EXPECT_THAT(floats(image, 4), ElementsAre(4.0F));
     }
@@ -120,11 +128,11 @@ TEST_F(LoadImage, ExrKeepsHalvesOnlyWhereAllAre) {
         return ExrChannel{name, std::vector<float>(TEXELS, value), {}, half};
     };
     const auto encode = [](const std::vector<ExrChannel>& channels) {
-        return encode_exr_channels(WIDTH, HEIGHT, channels, {.left = -2, .top = 7});
+        return encode_exr_channels(IMAGE_WIDTH, IMAGE_HEIGHT, channels, {.left = -2, .top = 7});
     };
     LoadedImage image =
         load(encode({channel("R", 0.5F, true), channel("G", 1.5F, true), channel("B", 2, true)}));
-    EXPECT_EQ(image.shape, (ImageShape{WIDTH, HEIGHT, 1, TexelFormat::rgba16_float}));
+    EXPECT_EQ(image.shape, (ImageShape{IMAGE_WIDTH, IMAGE_HEIGHT, 1, TexelFormat::rgba16_float}));
     EXPECT_THAT(floats(image, 5), ElementsAre(0.5F, 1.5F, 2.0F, 1.0F));
 
     // Y is one more channel beside them.
@@ -139,9 +147,10 @@ TEST_F(LoadImage, ExrKeepsHalvesOnlyWhereAllAre) {
 }
 
 TEST_F(LoadImage, OneChannel) {
-    const std::string png = encode_png_samples(WIDTH, HEIGHT, PngType::colour, 8, ramp(3, 10));
+    const std::string png =
+        encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::colour, 8, ramp(3, 10));
     const LoadedImage image = load(png, {.channel = "G"});
-    EXPECT_EQ(image.shape, (ImageShape{WIDTH, HEIGHT, 1, TexelFormat::r8_unorm}));
+    EXPECT_EQ(image.shape, (ImageShape{IMAGE_WIDTH, IMAGE_HEIGHT, 1, TexelFormat::r8_unorm}));
     EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(50));
     EXPECT_THAT(failure(png, {.channel = "Z"}),
                 AllOf(HasSubstr("image"), HasSubstr("no channel 'Z'")));
@@ -155,7 +164,8 @@ TEST_F(LoadImage, BadFilesAreNamed) {
                                                  {"G", std::vector<float>(64)},
                                                  {"B", std::vector<float>(64)}});
     EXPECT_THAT(failure(exr.substr(0, exr.size() - 20)), HasSubstr("truncated"));
-    const std::string png = encode_png_samples(WIDTH, HEIGHT, PngType::grey, 8, ramp(1, 1));
+    const std::string png =
+        encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::grey, 8, ramp(1, 1));
     EXPECT_THAT(failure(png.substr(0, 40)), HasSubstr("PNG"));
     EXPECT_THAT(failure(encode_exr_luminance_chroma(8, 8)), HasSubstr("no error"));  // Y alone
     EXPECT_THAT(failure(encode_exr_deep(8, 8)), HasSubstr("deep"));

@@ -1,4 +1,5 @@
-// Whether the light map coordinates of a scene are what a light map needs.
+// Whether places are where they shall be, and the light map coordinates of a scene what a light map
+// needs.
 
 #pragma once
 
@@ -17,6 +18,13 @@
 #include <set>
 
 namespace quadtile::baker::test {
+
+inline void expect_near(const glm::vec3& actual, const glm::vec3& expected,
+                        float tolerance = 1e-5F) {
+    EXPECT_LE(glm::distance(actual, expected), tolerance)
+        << actual.x << " " << actual.y << " " << actual.z << ", not " << expected.x << " "
+        << expected.y << " " << expected.z;
+}
 
 using Corners = std::array<glm::dvec3, 3>;
 using MapCorners = std::array<glm::dvec2, 3>;

@@ -191,12 +191,6 @@ std::vector<glm::vec3> plane_normals(const Scene& scene) {
     return normals;
 }
 
-void expect_near(const glm::vec3& actual, const glm::vec3& expected, float tolerance = 1e-5F) {
-    EXPECT_LE(glm::distance(actual, expected), tolerance)
-        << actual.x << " " << actual.y << " " << actual.z << ", not " << expected.x << " "
-        << expected.y << " " << expected.z;
-}
-
 void expect_all_near(const std::vector<glm::vec3>& actual, const glm::vec3& expected) {
     for (const glm::vec3& one : actual) {
         expect_near(one, expected);

@@ -1,5 +1,6 @@
 #include "surface_map.hpp"
 
+#include "atlas_checks.hpp"
 #include "small_scenes.hpp"
 
 #include <gmock/gmock.h>
@@ -29,12 +30,6 @@ Material coloured(const glm::vec3& albedo, const glm::vec3& emission = ZERO) {
 
 double covered_texels(const SurfaceMap& map) {
     return std::accumulate(map.coverage.begin(), map.coverage.end(), 0.0);
-}
-
-void expect_near(const glm::vec3& actual, const glm::vec3& expected, float tolerance) {
-    EXPECT_LE(glm::distance(actual, expected), tolerance)
-        << actual.x << " " << actual.y << " " << actual.z << ", not " << expected.x << " "
-        << expected.y << " " << expected.z;
 }
 
 void expect_same(const SurfaceMap& a, const SurfaceMap& b) {

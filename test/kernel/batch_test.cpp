@@ -451,27 +451,5 @@ TEST_F(Batches, BadInputIsRefused) {
     });
 }
 
-TEST_F(Batches, TenThousandRandomSmallMaps) {
-    Tiler tiler(device_for(), {.strategy = Strategy::fused});
-    std::mt19937 random(1);
-    const auto below = [&](std::uint32_t end) {
-        return static_cast<std::uint32_t>(random() % end);
-    };
-    for (std::uint32_t run = 0; run < 100; ++run) {
-        const MapShape shape{1 + below(run % 10 == 0 ? 150 : 30), 1 + below(30), 100};
-        const std::vector<float> texels = with_special_values(random_map(shape, run), 200, run);
-        std::vector<Threshold> thresholds;
-        for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-            const auto value = static_cast<float>(1 + below(1000));
-            thresholds.push_back(layer % 2 == 0 ? Threshold::constant(value / 1000.0F)
-                                                : Threshold::max_resolution(value / 100.0F));
-        }
-        const MapView map{texels.data(), shape};
-        ASSERT_EQ(
-            difference(tiler.subdivide(map, thresholds), reference::subdivide(map, thresholds)), "")
-            << "run " << run;
-    }
-}
-
 }  // namespace
 }  // namespace quadtile::test

@@ -19,7 +19,6 @@
 #include <random>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace quadtile::test {
@@ -267,15 +266,10 @@ std::vector<Formats> formats_for(Reduction reduction) {
     }
 }
 
-// One of them: floats, and with one edge rule what is rounded most. lavapipe compiles for seconds
-// each time.
-Formats sample_of(Reduction reduction, EdgeRule rule) {
-    const std::vector<Formats> all = formats_for(reduction);
-    return rule == EdgeRule::fold ? all.back() : all.front();
-}
-
 constexpr EdgeRule EDGE_RULES[] = {EdgeRule::round_up, EdgeRule::fold, EdgeRule::drop};
-// Where the formats take turns: an odd block, odd hand-overs and layers.
+constexpr Reduction REDUCTIONS[] = {Reduction::max, Reduction::min,     Reduction::mean,
+                                    Reduction::sum, Reduction::min_max, Reduction::custom};
+// For combinations of formats and methods: an odd block, odd hand-overs and layers.
 constexpr Size FEW_SIZES[] = {
     {127, 95, 1, "odd at every level"},
     {200, 130, 2, "even and odd blocks, handed over to an odd group; layers"},
@@ -312,71 +306,50 @@ bool can_make(Reduction reduction) {
     return reduction != Reduction::custom || can_compile_glsl();
 }
 
-class EveryReduction : public GpuTest,
-                       public testing::WithParamInterface<std::tuple<Reduction, EdgeRule>> {
- protected:
-    void SetUp() override {
-        if (!can_make(std::get<0>(GetParam()))) {
-            GTEST_SKIP() << "this build has no GLSL compiler";
+// Each reduction under each edge rule, at every size. Catches what depends on extents: blocks,
+// edges, hand-overs.
+TEST_F(DownsamplerKernel, EqualsItsTwinAtEverySize) {
+    for (const Reduction reduction : REDUCTIONS) {
+        if (!can_make(reduction)) {
+            std::printf("without custom reductions: this build has no GLSL compiler\n");
+            continue;
+        }
+        for (const EdgeRule rule : EDGE_RULES) {
+            const Formats formats = formats_for(reduction).front();
+            const DownsamplerOptions options =
+                options_of(reduction, formats.source, formats.target, rule);
+            expect_equal_on(options, SIZES);
+            if (reduction == Reduction::custom && device_for().info().type == "CPU") {
+                const Downsampler downsampler(device_for(), options);
+                for (const Size& size : LARGE_SIZES) {  // lavapipe makes wrong ones: refused
+                    EXPECT_THROW((void)downsampler.requirements(
+                                     {size.width, size.height, size.layers,
+                                      full_mip_levels(size.width, size.height, rule)}),
+                                 Error);
+                }
+            } else {
+                expect_equal_on(options, LARGE_SIZES);
+            }
         }
     }
-};
-
-TEST_P(EveryReduction, EqualsItsTwinInEveryFormat) {
-    const auto [reduction, rule] = GetParam();
-    const std::vector<Formats> all = formats_for(reduction);
-    for (const Formats& formats : all) {
-        const bool first = &formats == &all.front();
-        expect_equal_on(options_of(reduction, formats.source, formats.target, rule),
-                        first ? std::span<const Size>(SIZES) : std::span<const Size>(FEW_SIZES));
-    }
 }
 
-TEST_P(EveryReduction, EqualsItsTwinWithTwoHandOvers) {
-    const auto [reduction, rule] = GetParam();
-    const Formats formats = formats_for(reduction).front();
-    const DownsamplerOptions options = options_of(reduction, formats.source, formats.target, rule);
-    if (reduction == Reduction::custom && device_for().info().type == "CPU") {
-        const Downsampler downsampler(device_for(), options);
-        for (const Size& size : LARGE_SIZES) {  // wrong there, so refused
-            EXPECT_THROW(
-                (void)downsampler.requirements({size.width, size.height, size.layers,
-                                                full_mip_levels(size.width, size.height, rule)}),
-                Error);
+// Each format of each kind of arithmetic. Edge rules, methods and exchanges take turns, because
+// drivers compile each combination for seconds; random cases (test/random) have all combinations.
+TEST_F(DownsamplerKernel, EqualsItsTwinInEveryFormat) {
+    constexpr MipMethod METHODS[] = {MipMethod::spd, MipMethod::subgroup, MipMethod::per_level};
+    std::size_t turn = 0;
+    for (const Reduction reduction :
+         {Reduction::max, Reduction::mean, Reduction::sum, Reduction::min_max}) {
+        for (const Formats& formats : formats_for(reduction)) {
+            DownsamplerOptions options = options_of(reduction, formats.source, formats.target,
+                                                    EDGE_RULES[turn % 3], METHODS[turn / 3 % 3]);
+            options.exchange = turn % 2 == 0 ? Exchange::automatic : Exchange::shared_memory;
+            expect_equal_on(options, FEW_SIZES);
+            ++turn;
         }
-        return;
-    }
-    expect_equal_on(options, LARGE_SIZES);
-}
-
-TEST_P(EveryReduction, EqualsItsTwinByEveryMethod) {
-    const auto [reduction, rule] = GetParam();
-    const Formats formats = sample_of(reduction, rule);
-    for (const MipMethod method : {MipMethod::subgroup, MipMethod::per_level}) {
-        expect_equal_on(options_of(reduction, formats.source, formats.target, rule, method),
-                        FEW_SIZES);
     }
 }
-
-TEST_P(EveryReduction, EqualsItsTwinInSharedMemory) {
-    const auto [reduction, rule] = GetParam();
-    const Formats formats = sample_of(reduction, rule);
-    DownsamplerOptions options = options_of(reduction, formats.source, formats.target, rule);
-    options.exchange = Exchange::shared_memory;
-    expect_equal_on(options, FEW_SIZES);
-}
-
-std::string parameter_name(
-    const testing::TestParamInfo<std::tuple<Reduction, EdgeRule>>& parameter) {
-    return name_of(std::get<0>(parameter.param)) + "_" + name_of(std::get<1>(parameter.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Downsampler, EveryReduction,
-                         testing::Combine(testing::Values(Reduction::max, Reduction::min,
-                                                          Reduction::mean, Reduction::sum,
-                                                          Reduction::min_max, Reduction::custom),
-                                          testing::ValuesIn(EDGE_RULES)),
-                         parameter_name);
 
 TEST_F(DownsamplerKernel, MakesAsManyLevelsAsAreWanted) {
     Gpu gpu(device_for());
@@ -601,8 +574,7 @@ TEST_F(DownsamplerKernel, SeveralAtOnceDoNotInterfere) {
     }
 }
 
-// ---- Dirty rectangles
-// ----------------------------------------------------------------------------
+// ---- Dirty rectangles ----------------------------------------------------------------------
 
 DirtyRectangle random_rectangle(std::mt19937& random, const ImageShape& shape) {
     const auto below = [&](std::uint32_t end) {
@@ -641,8 +613,6 @@ void change(std::vector<std::byte>& texels, const ImageShape& shape,
         }
     }
 }
-
-class EveryEdgeRule : public GpuTest, public testing::WithParamInterface<EdgeRule> {};
 
 // Rounds of changes, listed by the host and on the GPU in turn.
 void expect_rectangles_to_suffice(const Variant& variant, const DownsamplerOptions& options,
@@ -699,25 +669,29 @@ void expect_rectangles_to_suffice(const Variant& variant, const DownsamplerOptio
     }
 }
 
-TEST_P(EveryEdgeRule, DirtyRectanglesBringAllLevelsUpToDate) {
+TEST_F(DownsamplerKernel, DirtyRectanglesBringAllLevelsUpToDate) {
     constexpr Size sizes[] = {{60, 50, 1, "one block"},
                               {333, 290, 2, "one hand-over; layers"},
                               {4200, 300, 1, "two hand-overs"}};
-    expect_rectangles_to_suffice(
-        all_variants().front(),
-        options_of(Reduction::mean, TexelFormat::rgba8_unorm, TexelFormat::rgba8_unorm, GetParam()),
-        sizes);
+    for (const EdgeRule rule : EDGE_RULES) {
+        expect_rectangles_to_suffice(
+            all_variants().front(),
+            options_of(Reduction::mean, TexelFormat::rgba8_unorm, TexelFormat::rgba8_unorm, rule),
+            sizes);
+    }
 }
 
 // On a device with room for few images levels are stored window by window, here four windows from
 // level 0 on. Levels made of rounded ones would differ from the twin's, and so would a window's for
 // which the one before left a counter, a mark or an expectation.
-TEST_P(EveryEdgeRule, FourStorageImagesAreEnough) {
-    DownsamplerOptions options =
-        options_of(Reduction::mean, TexelFormat::r8_unorm, TexelFormat::r8_unorm, GetParam());
-    options.copy_source = true;
-    constexpr Size sizes[] = {{4200, 70, 1, "two hand-overs"}};
-    expect_rectangles_to_suffice(variant_named("4 storage images"), options, sizes);
+TEST_F(DownsamplerKernel, FourStorageImagesAreEnough) {
+    for (const EdgeRule rule : EDGE_RULES) {
+        DownsamplerOptions options =
+            options_of(Reduction::mean, TexelFormat::r8_unorm, TexelFormat::r8_unorm, rule);
+        options.copy_source = true;
+        constexpr Size sizes[] = {{4200, 70, 1, "two hand-overs"}};
+        expect_rectangles_to_suffice(variant_named("4 storage images"), options, sizes);
+    }
 }
 
 TEST_F(DownsamplerKernel, OnlyTouchedBlocksRun) {
@@ -759,13 +733,7 @@ TEST_F(DownsamplerKernel, OnlyTouchedBlocksRun) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Downsampler, EveryEdgeRule, testing::ValuesIn(EDGE_RULES),
-                         [](const testing::TestParamInfo<EdgeRule>& parameter) {
-                             return name_of(parameter.param);
-                         });
-
-// ---- What is refused
-// -----------------------------------------------------------------------------
+// ---- Refusals ---------------------------------------------------------------------------------
 
 template <typename Call>
 std::string message_of(Call&& call, ErrorCode code) {

@@ -8,6 +8,9 @@
 
 namespace quadtile::test {
 
+// Those that run on the device and are no choice among others.
+inline constexpr Strategy STRATEGIES[] = {Strategy::per_level, Strategy::subtree, Strategy::fused};
+
 class GpuTest : public testing::Test {
  protected:
     void TearDown() override;

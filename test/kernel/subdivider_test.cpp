@@ -19,8 +19,6 @@ namespace {
 
 class SubdividerKernels : public GpuTest {};
 
-constexpr Strategy STRATEGIES[] = {Strategy::per_level, Strategy::subtree, Strategy::fused};
-
 void run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
          const Subdivider& subdivider, const SubdivisionWorkspace& list,
          const Threshold& threshold) {

@@ -102,7 +102,7 @@ const std::vector<Kind>& all_kinds() {
     return kinds;
 }
 
-std::string text_of(const Kind& kind) {
+std::string name_of(const Kind& kind) {
     constexpr const char* REDUCTIONS[] = {"max", "min", "mean", "sum", "min_max", "custom"};
     constexpr const char* RULES[] = {"round_up", "fold", "drop"};
     constexpr const char* METHODS[] = {"automatic", "spd", "subgroup", "per_level", "blit"};
@@ -122,7 +122,8 @@ bool same(float a, float b) {
            (std::abs(a) < LEAST && std::abs(b) < LEAST);
 }
 
-std::string difference(const MipChain& actual, const MipChain& expected, std::size_t first_level) {
+std::string difference_of_levels(const MipChain& actual, const MipChain& expected,
+                                 std::size_t first_level) {
     for (std::size_t l = first_level; l < expected.levels.size(); ++l) {
         const MipChain::Level& a = actual.levels[l];
         const MipChain::Level& e = expected.levels[l];
@@ -283,9 +284,9 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
         });
     };
     run([&](VkCommandBuffer commands) { downsampler.record(commands, workspace.binding); });
-    std::string wrong = difference(workspace.read(gpu), expected(), first_level);
+    std::string wrong = difference_of_levels(workspace.read(gpu), expected(), first_level);
     if (!wrong.empty()) {
-        return text_of(kind) + ": " + wrong;
+        return name_of(kind) + ": " + wrong;
     }
     if (options.method != MipMethod::spd) {
         return {};
@@ -320,9 +321,9 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
                 downsampler.record(commands, workspace.binding, rectangles);
             });
         }
-        wrong = difference(workspace.read(gpu), expected(), first_level);
+        wrong = difference_of_levels(workspace.read(gpu), expected(), first_level);
         if (!wrong.empty()) {
-            return text_of(kind) + ", after update " + std::to_string(round) + ": " + wrong;
+            return name_of(kind) + ", after update " + std::to_string(round) + ": " + wrong;
         }
     }
     return {};

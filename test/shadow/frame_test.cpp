@@ -22,7 +22,6 @@ using test::Point;
 using test::Row;
 using testing::HasSubstr;
 
-constexpr VkExtent2D PICTURE{160, 90};
 constexpr std::uint32_t MAP_EXTENT = 256;
 
 double uniform(std::mt19937& random, double low, double high) {
@@ -90,11 +89,12 @@ struct Surface {
 std::optional<Surface> random_surface(std::mt19937& random, const Camera& camera,
                                       const Light& light) {
     Surface surface{};
-    surface.column = uniform(random, 1, PICTURE.width - 1);
-    surface.row = uniform(random, 1, PICTURE.height - 1);
+    surface.column = uniform(random, 1, test::CAMERA_PICTURE.width - 1);
+    surface.row = uniform(random, 1, test::CAMERA_PICTURE.height - 1);
     const Row before{camera.forward[0], camera.forward[1], camera.forward[2],
                      -test::dot(camera.forward, camera.eye) - uniform(random, 1, 25)};
-    surface.point = test::seen_on(camera.view, PICTURE, surface.column, surface.row, before);
+    surface.point =
+        test::seen_on(camera.view, test::CAMERA_PICTURE, surface.column, surface.row, before);
     surface.normal = random_direction(random);
     const Point to_camera = camera.is_parallel
                                 ? Point{-camera.forward[0], -camera.forward[1], -camera.forward[2]}
@@ -123,7 +123,7 @@ ShadowOptions options_of(std::uint32_t lights) {
 }
 
 ShadowFrame frame_of(const Camera& camera, const ShadowProjection& light) {
-    return make_shadow_frame(options_of(1), camera.view, PICTURE, {&light, 1});
+    return make_shadow_frame(options_of(1), camera.view, test::CAMERA_PICTURE, {&light, 1});
 }
 
 TEST(ShadowFrame, FacingIsTheSignOfTheJacobian) {
@@ -140,8 +140,8 @@ TEST(ShadowFrame, FacingIsTheSignOfTheJacobian) {
             continue;
         }
         const auto [xc, xr, yc, yr] =
-            test::jacobian(camera.view, PICTURE, light.projection.clip_from_world, MAP_EXTENT,
-                           surface->column, surface->row, surface->plane);
+            test::jacobian(camera.view, test::CAMERA_PICTURE, light.projection.clip_from_world,
+                           MAP_EXTENT, surface->column, surface->row, surface->plane);
         const double determinant = xc * yr - yc * xr;
         const ShadowFrame frame = frame_of(camera, light.projection);
         const double facing = frame.lights[0].facing;
@@ -214,7 +214,7 @@ TEST(ShadowFrame, CopiesWhatItIsGiven) {
         spot_shadow_projection({0, 9, 0}, {0, -1, 0}, 90, 1, 50)};
     const std::array<ShadowRectangle, 2> rectangles{{{1, 2, 3, 4, 5}, {0, 6, 7, 8, 9}}};
     const ShadowFrame frame =
-        make_shadow_frame(options_of(2), camera.view, PICTURE, lights, rectangles);
+        make_shadow_frame(options_of(2), camera.view, test::CAMERA_PICTURE, lights, rectangles);
     EXPECT_EQ(frame.depth_width, 160U);
     EXPECT_EQ(frame.depth_height, 90U);
     EXPECT_EQ(frame.background_depth, 1.0F);
@@ -231,7 +231,7 @@ TEST(ShadowFrame, CopiesWhatItIsGiven) {
 struct Input {
     ShadowOptions options = options_of(2);
     ShadowView view = test::camera_at({0, 5, 10}, {0, 0, 0}, 0.5, 1.0).view;
-    VkExtent2D extent = PICTURE;
+    VkExtent2D extent = test::CAMERA_PICTURE;
     std::vector<ShadowProjection> lights{
         2, directional_shadow_projection({0, -1, 0}, {{0, 0, 0}, {1, 1, 1}})};
     std::vector<ShadowRectangle> rectangles;

@@ -17,10 +17,9 @@ using test::Depths;
 using test::Point;
 using test::Row;
 
-constexpr VkExtent2D PICTURE{160, 90};
 constexpr double SLOPE = 0.5;
-constexpr double HEIGHT = 10.0;                                  // of the camera
-constexpr double PIXEL = 2.0 * HEIGHT * SLOPE / PICTURE.height;  // on the ground
+constexpr double HEIGHT = 10.0;                                               // of the camera
+constexpr double PIXEL = 2.0 * HEIGHT * SLOPE / test::CAMERA_PICTURE.height;  // on the ground
 constexpr Row GROUND{0.0, 1.0, 0.0, 0.0};
 
 ShadowOptions small_options() {
@@ -41,10 +40,11 @@ struct Asked {
 };
 Asked ask(const ShadowOptions& options, const Camera& camera, const ShadowProjection& light,
           std::uint32_t column, std::uint32_t row, const Row& plane = GROUND) {
-    const ShadowFrame frame = make_shadow_frame(options, camera.view, PICTURE, {&light, 1});
+    const ShadowFrame frame =
+        make_shadow_frame(options, camera.view, test::CAMERA_PICTURE, {&light, 1});
     const auto rows = test::rows_of(camera.view.clip_from_world);
     const auto depth = [&](std::uint32_t c, std::uint32_t r) {
-        const Point at = test::seen_on(camera.view, PICTURE, c + 0.5, r + 0.5, plane);
+        const Point at = test::seen_on(camera.view, test::CAMERA_PICTURE, c + 0.5, r + 0.5, plane);
         const Row point{at[0], at[1], at[2], 1.0};
         return static_cast<float>(test::apply(rows[2], point) / test::apply(rows[3], point));
     };
@@ -73,8 +73,8 @@ TEST(ShadowRequest, LightAndCameraFromAbove) {
             ASSERT_EQ(asked.request.inside, 1U);
             const double expected = asked.light.texel_extent / PIXEL;  // pixels in a texel
             EXPECT_NEAR(asked.request.importance / expected, 1.0, 1e-4);
-            const Point at =
-                test::seen_on(camera_above(depths).view, PICTURE, column + 0.5, row + 0.5, GROUND);
+            const Point at = test::seen_on(camera_above(depths).view, test::CAMERA_PICTURE,
+                                           column + 0.5, row + 0.5, GROUND);
             const auto texel = test::on_map(sun(0.0).clip_from_world, 256, at);
             EXPECT_NEAR(asked.request.x + 0.5, texel[0], 0.51);
             EXPECT_NEAR(asked.request.y + 0.5, texel[1], 0.51);
@@ -158,8 +158,9 @@ TEST(ShadowRequest, AnyPlaneHasItsNumericalJacobian) {
         if (asked.request.inside == 0) {
             continue;
         }
-        const auto [xc, xr, yc, yr] = test::jacobian(camera.view, PICTURE, light.clip_from_world,
-                                                     256, column + 0.5, row + 0.5, plane);
+        const auto [xc, xr, yc, yr] =
+            test::jacobian(camera.view, test::CAMERA_PICTURE, light.clip_from_world, 256,
+                           column + 0.5, row + 0.5, plane);
         const double squares = xc * xc + xr * xr + yc * yc + yr * yr;
         const double expected = std::sqrt(0.5 * squares) / std::abs(xc * yr - yc * xr);
         // Differences of depths of 24 bits keep about 10.
@@ -172,7 +173,8 @@ TEST(ShadowRequest, AnyPlaneHasItsNumericalJacobian) {
 TEST(ShadowRequest, NoNumberHarms) {
     const ShadowProjection light = sun(20.0);
     const ShadowOptions options = small_options();
-    const ShadowFrame frame = make_shadow_frame(options, camera_above().view, PICTURE, {&light, 1});
+    const ShadowFrame frame =
+        make_shadow_frame(options, camera_above().view, test::CAMERA_PICTURE, {&light, 1});
     const float inf = std::numeric_limits<float>::infinity();
     const float values[] = {0.0F, -1.0F, 0.01F, 1e30F, -1e30F, 1e-38F, inf, -inf, std::nanf("")};
     for (const float depth : values) {

@@ -30,6 +30,8 @@ using Rows = std::array<Row, 4>;
 // What is on all three planes, homogeneous with 1 at the end.
 [[nodiscard]] Point on_planes(const Row& a, const Row& b, const Row& c);
 
+constexpr VkExtent2D CAMERA_PICTURE{160, 90};  // pixels of the cameras' depth buffers
+
 enum class Depths { standard, reversed, infinite_reversed };
 
 struct Camera {

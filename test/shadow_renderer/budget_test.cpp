@@ -10,14 +10,14 @@
 namespace quadtile::shadow {
 namespace {
 
-constexpr ShadowOptions BASE{.lights = 2,
-                             .map_extent = 256,
-                             .atlas_extent = 256,
-                             .tile_extent = 64,
-                             .gutter = 1,
-                             .max_tiles = 1024,
-                             .importance_decay = 0.0F,  // its cameras jump
-                             .resolution_scale = 2.0F};
+constexpr ShadowOptions BUDGET_BASE{.lights = 2,
+                                    .map_extent = 256,
+                                    .atlas_extent = 256,
+                                    .tile_extent = 64,
+                                    .gutter = 1,
+                                    .max_tiles = 1024,
+                                    .importance_decay = 0.0F,  // its cameras jump
+                                    .resolution_scale = 2.0F};
 
 // Each tile has a slot in the atlas that is its own, each texel of the map a tile that covers it.
 void expect_slots_for_all(const ShadowOptions& options, const Studio::Fit& fit) {
@@ -54,13 +54,13 @@ TEST_F(ShadowRenderer, HasShadowsForAllPixelsAtAnyBudget) {
     const Film film = city_film(4000);
     const Camera camera = film.flight.at(3.3F);
     const FrameSettings settings{.camera = camera, .lights = {side_sun(), spot_at(camera)}};
-    Studio studio(film.geometry, SMALL_PICTURE, BASE);
+    Studio studio(film.geometry, SMALL_PICTURE, BUDGET_BASE);
     double least = 1.0;
     for (const std::uint32_t atlas_extent : {64U, 256U, 2048U}) {
         double coarser = 0.3;
         for (const std::uint32_t max_tiles : {2U, 5U, 17U, 100U, 1000U}) {
             SCOPED_TRACE(testing::Message() << max_tiles << " tiles, atlas of " << atlas_extent);
-            ShadowOptions options = BASE;
+            ShadowOptions options = BUDGET_BASE;
             options.atlas_extent = atlas_extent;
             options.max_tiles = max_tiles;
             studio.configure(options);
@@ -87,7 +87,7 @@ TEST_F(ShadowRenderer, HasShadowsForAllPixelsAtAnyBudget) {
 
 TEST_F(ShadowRenderer, HasShadowsForAllPixelsWithOneTile) {
     const Film film = city_film(4000);
-    ShadowOptions options = BASE;
+    ShadowOptions options = BUDGET_BASE;
     options.lights = 1;
     options.max_tiles = 1;
     for (const std::uint32_t atlas_extent : {64U, 1024U}) {
@@ -124,7 +124,7 @@ TEST_F(ShadowRenderer, IsNearerToRaysThanOtherTechniquesOfTheSameMemory) {
     const Film film = city_film(20000);
     for (const std::uint32_t atlas_extent : {256U, 512U, 1024U}) {
         SCOPED_TRACE(atlas_extent);
-        ShadowOptions options = BASE;
+        ShadowOptions options = BUDGET_BASE;
         options.lights = 1;
         options.atlas_extent = atlas_extent;
         Studio studio(film.geometry, {320, 180}, options);

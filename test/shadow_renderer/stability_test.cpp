@@ -11,14 +11,14 @@ namespace quadtile::shadow {
 namespace {
 
 // Each frame by itself: without memory, and whatever edges the last one had.
-constexpr ShadowOptions BASE{.lights = 2,
-                             .map_extent = 256,
-                             .atlas_extent = 1024,
-                             .tile_extent = 128,
-                             .gutter = 2,
-                             .max_tiles = 400,
-                             .importance_decay = 0.0F,
-                             .edge_scale = 1.0F};
+constexpr ShadowOptions STABILITY_BASE{.lights = 2,
+                                       .map_extent = 256,
+                                       .atlas_extent = 1024,
+                                       .tile_extent = 128,
+                                       .gutter = 2,
+                                       .max_tiles = 400,
+                                       .importance_decay = 0.0F,
+                                       .edge_scale = 1.0F};
 
 TEST_F(ShadowRenderer, DrawsNothingWhereNothingMoves) {
     const Film film = city_film(4000);
@@ -27,7 +27,7 @@ TEST_F(ShadowRenderer, DrawsNothingWhereNothingMoves) {
     for (const std::uint32_t max_tiles : {400U, 40U}) {
         for (const std::uint32_t atlas_extent : {2048U, 256U}) {
             SCOPED_TRACE(testing::Message() << max_tiles << " tiles, atlas of " << atlas_extent);
-            ShadowOptions options = BASE;
+            ShadowOptions options = STABILITY_BASE;
             options.max_tiles = max_tiles;
             options.atlas_extent = atlas_extent;
             Studio studio(film.geometry, SMALL_PICTURE, options);
@@ -53,7 +53,7 @@ TEST_F(ShadowRenderer, SettlesWhereNothingMoves) {
     const Film film = city_film(4000);
     const Camera camera = film.flight.at(3.3F);
     const FrameSettings settings{.camera = camera, .lights = {side_sun(), spot_at(camera)}};
-    ShadowOptions options = BASE;
+    ShadowOptions options = STABILITY_BASE;
     options.max_tiles = 2000;
     options.importance_decay = 0.9F;
     options.edge_scale = 8.0F;
@@ -73,16 +73,16 @@ TEST_F(ShadowRenderer, SettlesWhereNothingMoves) {
 }
 
 // What a tile is, without its slot.
-struct Place {
+struct TilePlace {
     std::uint32_t position;
     std::uint32_t node;
     std::uint32_t slot_class;
 
-    bool operator==(const Place&) const = default;
+    bool operator==(const TilePlace&) const = default;
 };
 
-std::vector<Place> places(const Studio::Fit& fit) {
-    std::vector<Place> places;
+std::vector<TilePlace> places(const Studio::Fit& fit) {
+    std::vector<TilePlace> places;
     for (const ShadowTile& tile : fit.tiles) {
         places.push_back({tile.position, tile.node, tile.state & 0xffU});
     }
@@ -92,7 +92,7 @@ std::vector<Place> places(const Studio::Fit& fit) {
 // Without hysteresis frames have the same tiles whatever came before, but for their slots.
 TEST_F(ShadowRenderer, KeepsWhatWouldBeDrawn) {
     const Film film = city_film(4000);
-    ShadowOptions options = BASE;
+    ShadowOptions options = STABILITY_BASE;
     options.merge_ratio = 1.0F;
     Studio flying(film.geometry, SMALL_PICTURE, options);
     Studio fresh(film.geometry, SMALL_PICTURE, options);
@@ -122,7 +122,7 @@ TEST_F(ShadowRenderer, NeedsNoHostWithinFrames) {
         const Camera camera = film.flight.at(4.0F + 0.2F * static_cast<float>(i));
         frames.push_back({.camera = camera, .lights = {side_sun(), spot_at(camera)}});
     }
-    ShadowOptions options = BASE;
+    ShadowOptions options = STABILITY_BASE;
     options.edge_scale = 8.0F;
     Studio at_once(film.geometry, SMALL_PICTURE, options);
     Studio one_by_one(film.geometry, SMALL_PICTURE, options);

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using quadtile::test::TemporaryDirectory;
 
-constexpr vk::Format FORMAT = vk::Format::eR8G8B8A8Unorm;
+constexpr vk::Format PICTURE_FORMAT = vk::Format::eR8G8B8A8Unorm;
 constexpr float NOT_A_NUMBER = std::numeric_limits<float>::quiet_NaN();
 constexpr float INFINITE = std::numeric_limits<float>::infinity();
 
@@ -261,7 +261,7 @@ class ViewerPicture : public ::testing::Test {
         options.settings.drawing = scene.drawing;
         app::Gpu gpu(*instance_, {}, {});
         Viewer viewer(options, [] {});
-        viewer.attach(gpu, FORMAT);
+        viewer.attach(gpu, PICTURE_FORMAT);
         const vk::Rect2D area{.extent = extent};
         viewer.wait_for_map(area);
         viewer.update(area);
@@ -277,7 +277,7 @@ class ViewerPicture : public ::testing::Test {
         scene.pyramid = reference::build_pyramid(map);
 
         const app::Picture picture =
-            app::render_picture(gpu, FORMAT, extent,
+            app::render_picture(gpu, PICTURE_FORMAT, extent,
                                 [&](vk::CommandBuffer commands) { viewer.draw(commands, extent); });
         std::size_t outlines = 0;
         std::size_t differences = 0;
