@@ -66,7 +66,7 @@ std::string size_text(const MapShape& shape) {
 }
 
 // As few digits as give the same float again, in the way of printf's %g.
-std::string number_text(float value) {
+std::string short_text(float value) {
     std::ostringstream text;
     text << value;
     return text.str();
@@ -76,9 +76,9 @@ std::string describe(const ThresholdSettings& threshold) {
     switch (threshold.kind) {
         case ThresholdKind::max_resolution:
         case ThresholdKind::memory:
-            return "resolution " + number_text(threshold.max_resolution);
+            return "resolution " + short_text(threshold.max_resolution);
         case ThresholdKind::constant:
-            return "threshold " + number_text(threshold.constant);
+            return "threshold " + short_text(threshold.constant);
         case ThresholdKind::glsl:
             return "threshold in GLSL";
         case ThresholdKind::per_level:
@@ -338,7 +338,7 @@ void Viewer::subdivide() {
         log(summary().problem.empty()
                 ? std::to_string(summary().header.written) + " tiles, " +
                       describe(settings.subdivision.threshold) + ", in " +
-                      number_text(static_cast<float>(update_milliseconds_)) + " ms"
+                      short_text(static_cast<float>(update_milliseconds_)) + " ms"
                 : "problem: " + summary().problem);
     }
 }
@@ -621,7 +621,7 @@ void Viewer::compare_strategies() {
         std::string text = "GPU time:";
         for (const StrategyTime& time : strategy_times_) {
             text += " " + name_of(time.strategy) + " ";
-            text += time.milliseconds ? number_text(static_cast<float>(*time.milliseconds)) + " ms"
+            text += time.milliseconds ? short_text(static_cast<float>(*time.milliseconds)) + " ms"
                                       : std::string("-");
         }
         notify(text);

@@ -25,7 +25,7 @@ TEST_F(RealMaps, EveryStrategyPartitionsThem) {
         ++maps;
         const LoadedMap loaded = load_map(entry.path());
         const MapView map = loaded.view();
-        for (const float pixels : {0.5F, 16.0F, 256.0F}) {
+        for (const float pixels : {0.5F, 64.0F}) {
             const Threshold threshold = Threshold::max_resolution(pixels);
             const TileList expected = reference::subdivide(map, threshold);
             EXPECT_EQ(check_partition(expected.tiles, map.shape), "");
@@ -40,7 +40,7 @@ TEST_F(RealMaps, EveryStrategyPartitionsThem) {
                     expected),
                 "")
                 << entry.path() << ", fused, " << pixels;
-            for (const std::uint32_t levels : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U}) {
+            for (const std::uint32_t levels : {2U, 6U}) {
                 const TileList list = tiler_for(all_variants().front(), Strategy::subtree, levels)
                                           .subdivide(map, threshold);
                 EXPECT_EQ(difference(list, expected), "")
