@@ -105,7 +105,7 @@ std::vector<Tile> part_of(Gpu& gpu, const BatchWorkspace& space, const TileListH
 }
 
 TEST_F(Batches, EveryLayerHasItsOwnThresholdAndPartOfTheList) {
-    for (const Variant& variant : all_variants()) {
+    for (const Variant& variant : tile_variants()) {
         Gpu gpu(device_for(variant));
         const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
         for (const Batch& batch : {Batch(1, 1), Batch(63, 40), Batch(65, 130)}) {
@@ -254,7 +254,7 @@ void expect_batch_equal_to_the_reference(const Variant& variant, Strategy strate
 
 TEST_F(Batches, InOneCallEqualTheReference) {
     for (const Batch& batch : {Batch(1, 1), Batch(63, 40), Batch(65, 130)}) {
-        for (const Variant& variant : all_variants()) {
+        for (const Variant& variant : tile_variants()) {
             expect_batch_equal_to_the_reference(variant, Strategy::fused, batch);
         }
         for (const Strategy strategy :

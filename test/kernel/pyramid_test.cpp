@@ -50,7 +50,7 @@ void expect_state_at_rest(Gpu& gpu, const PyramidWorkspace& workspace) {
 }
 
 TEST_F(PyramidKernel, EqualsItsTwinInEveryVariant) {
-    for (const Variant& variant : all_variants()) {
+    for (const Variant& variant : tile_variants()) {
         Gpu gpu(device_for(variant));
         const Pyramid pyramid(gpu.device());
         for (const MapShape& shape :

@@ -147,7 +147,7 @@ const MapShape SHAPES[] = {{1, 1, 1},     {63, 40, 3},   {65, 130, 1},
                            {300, 200, 3}, {4200, 70, 1}, {90, 8500, 2}};
 
 TEST_F(Updates, TheListIsThatOfTheChangedMap) {
-    for (const Variant& variant : all_variants()) {
+    for (const Variant& variant : tile_variants()) {
         Gpu gpu(device_for(variant));
         const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
         for (const MapShape& shape : SHAPES) {

@@ -95,29 +95,23 @@ TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
     const ThresholdFunction function = ThresholdFunction::from_glsl(FUNCTION);
     const ThresholdFunction compiled =
         ThresholdFunction::from_compiled(compile_threshold(FUNCTION));
-    for (const Variant& variant : all_variants()) {
-        for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}, MapShape{20, 130}}) {
-            const std::vector<float> texels = importances(shape);
-            const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
-            const TileList expected = reference::subdivide(map, twin(shape));
-            for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
-                Tiler tiler(device_for(variant), {.strategy = strategy});
-                EXPECT_EQ(
-                    difference(tiler.subdivide(map, Threshold::function(function, PARAMETERS)),
-                               expected),
-                    "");
-                EXPECT_EQ(
-                    difference(tiler.subdivide(map, Threshold::function(compiled, PARAMETERS)),
-                               expected),
-                    "");
-                // Others in between, of the same Tiler.
-                EXPECT_EQ(difference(tiler.subdivide(map, Threshold::constant(2.0F)),
-                                     reference::subdivide(map, Threshold::constant(2.0F))),
-                          "");
+    for (const Variant& variant : tile_variants()) {
+        for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+            Tiler tiler(device_for(variant), {.strategy = strategy});
+            for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}, MapShape{20, 130}}) {
+                const std::vector<float> texels = importances(shape);
+                const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+                const auto expect = [&](const Threshold& threshold, const Threshold& same) {
+                    EXPECT_EQ(difference(tiler.subdivide(map, threshold),
+                                         reference::subdivide(map, same)),
+                              "");
+                };
+                expect(Threshold::function(function, PARAMETERS), twin(shape));
+                expect(Threshold::function(compiled, PARAMETERS), twin(shape));
+                // Another kind in between.
+                expect(Threshold::constant(2.0F), Threshold::constant(2.0F));
                 const std::vector<float> other{0.25F, 0.5F};
-                EXPECT_EQ(difference(tiler.subdivide(map, Threshold::function(function, other)),
-                                     reference::subdivide(map, twin(shape, other))),
-                          "");
+                expect(Threshold::function(function, other), twin(shape, other));
             }
         }
     }

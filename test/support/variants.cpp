@@ -67,6 +67,13 @@ const std::vector<Variant>& all_variants() {
     return variants;
 }
 
+const std::vector<Variant>& tile_variants() {
+    static const std::vector<Variant> variants{
+        all_variants().front(), variant_named("without subgroup operations"),
+        variant_named("7 workgroups in a dimension"), variant_named("short chunks")};
+    return variants;
+}
+
 const Variant& variant_named(const std::string& name) {
     for (const Variant& variant : all_variants()) {
         if (variant.name == name) {

@@ -21,6 +21,9 @@ struct Variant {
 // "as the device is", each optional feature off, and limits lowered so far that small maps reach
 // the code that large ones need.
 [[nodiscard]] const std::vector<Variant>& all_variants();
+// Those under which the kernels of tile lists of floats differ. The others concern mip levels, and
+// the formats of maps.
+[[nodiscard]] const std::vector<Variant>& tile_variants();
 
 [[nodiscard]] const Variant& variant_named(const std::string& name);
 
