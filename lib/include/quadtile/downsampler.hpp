@@ -65,10 +65,6 @@ struct DownsamplerOptions {
 
     TexelRead read = TexelRead::automatic;    ///< an override, for tests and measurements
     Exchange exchange = Exchange::automatic;  ///< another one
-    /// Arithmetic in halves, for formats with no more than 11 bits a channel: half the shared
-    /// memory. Extremes stay exact; each level of a mean is off by at most 3 * 2^-11 of its largest
-    /// texel before it is rounded to the format. Needs Features::float16.
-    bool half_precision = false;
 };
 
 /// An image of the caller's, described as it was created.

@@ -270,8 +270,6 @@ DeviceInfo describe(vk::PhysicalDevice device, const Dispatch& dispatch, std::ui
                                           c.features.shaderStorageImageExtendedFormats != 0;
     info.features.storage_image_dynamic_indexing =
         c.features.shaderStorageImageArrayDynamicIndexing != 0;
-    info.features.float16 =
-        c.features_1_2.shaderFloat16 != 0 && c.features_1_2.shaderSubgroupExtendedTypes != 0;
     if (const auto family = compute_family(device, dispatch)) {
         info.timestamps =
             device.getQueueFamilyProperties(dispatch)[*family].timestampValidBits != 0;
@@ -394,8 +392,6 @@ void create_device(DeviceContext& context, const Candidate& candidate) {
     features.shaderStorageImageExtendedFormats = use.storage_image_formats ? VK_TRUE : VK_FALSE;
     features.shaderStorageImageArrayDynamicIndexing =
         use.storage_image_dynamic_indexing ? VK_TRUE : VK_FALSE;
-    features_1_2.shaderFloat16 = use.float16 ? VK_TRUE : VK_FALSE;
-    features_1_2.shaderSubgroupExtendedTypes = use.float16 ? VK_TRUE : VK_FALSE;
     vk::PhysicalDeviceSubgroupSizeControlFeatures size_control(VK_TRUE, VK_TRUE);
     std::vector<const char*> extensions;
     if (context.info.features.subgroup_operations) {
@@ -435,8 +431,7 @@ Features combined(const Features& a, const Features& b, const Combine& combine) 
             .sampler_minmax = combine(a.sampler_minmax, b.sampler_minmax),
             .storage_image_formats = combine(a.storage_image_formats, b.storage_image_formats),
             .storage_image_dynamic_indexing =
-                combine(a.storage_image_dynamic_indexing, b.storage_image_dynamic_indexing),
-            .float16 = combine(a.float16, b.float16)};
+                combine(a.storage_image_dynamic_indexing, b.storage_image_dynamic_indexing)};
 }
 
 Features both(const Features& a, const Features& b) {

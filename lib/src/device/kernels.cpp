@@ -127,42 +127,6 @@ constexpr std::uint32_t DOWNSAMPLE_FLOATS_4_ODD[] = {
 constexpr std::uint32_t DOWNSAMPLE_FLOATS_4_ODD_SUBGROUP[] = {
 #include "downsample_floats_4_odd_subgroup.spv.inc"
 };
-constexpr std::uint32_t DOWNSAMPLE_HALVES_1[] = {
-#include "downsample_halves_1.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_1_SUBGROUP[] = {
-#include "downsample_halves_1_subgroup.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_1_ODD[] = {
-#include "downsample_halves_1_odd.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_1_ODD_SUBGROUP[] = {
-#include "downsample_halves_1_odd_subgroup.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_2[] = {
-#include "downsample_halves_2.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_2_SUBGROUP[] = {
-#include "downsample_halves_2_subgroup.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_2_ODD[] = {
-#include "downsample_halves_2_odd.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_2_ODD_SUBGROUP[] = {
-#include "downsample_halves_2_odd_subgroup.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_4[] = {
-#include "downsample_halves_4.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_4_SUBGROUP[] = {
-#include "downsample_halves_4_subgroup.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_4_ODD[] = {
-#include "downsample_halves_4_odd.spv.inc"
-};
-constexpr std::uint32_t DOWNSAMPLE_HALVES_4_ODD_SUBGROUP[] = {
-#include "downsample_halves_4_odd_subgroup.spv.inc"
-};
 
 #include "kernel_fingerprint.inc"
 
@@ -210,13 +174,11 @@ KernelCode downsample_code(ItemType items, std::uint32_t channels, bool odd_bloc
         }                                   \
     }
     // By items, channels, blocks, and without and with subgroup operations.
-    static const Words codes[3][3][2][2] = {
+    static const Words codes[2][3][2][2] = {
         {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_EXTREMES_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_EXTREMES_2),
          QUADTILE_DOWNSAMPLE(DOWNSAMPLE_EXTREMES_4)},
         {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_FLOATS_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_FLOATS_2),
-         QUADTILE_DOWNSAMPLE(DOWNSAMPLE_FLOATS_4)},
-        {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_HALVES_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_HALVES_2),
-         QUADTILE_DOWNSAMPLE(DOWNSAMPLE_HALVES_4)}};
+         QUADTILE_DOWNSAMPLE(DOWNSAMPLE_FLOATS_4)}};
 #undef QUADTILE_DOWNSAMPLE
     return {codes[static_cast<std::size_t>(items)][channels / 2][odd_blocks ? 1 : 0]
                  [subgroup_operations ? 1 : 0],

@@ -20,7 +20,7 @@ enum class Kernel {
 };
 
 // What downsample.comp reduces (downsample_items.glsl).
-enum class ItemType { extremes, floats, halves };
+enum class ItemType { extremes, floats };
 
 struct KernelCode {
     std::span<const std::uint32_t> spirv;

@@ -60,11 +60,6 @@ bool is_depth(TexelFormat format) {
 }
 
 // One channel has no more than 11 bits.
-bool fits_halves(TexelFormat format) {
-    const std::uint32_t encoding = encoding_of(format);
-    return encoding != ENCODING_FLOAT32 && encoding != ENCODING_UNORM16;
-}
-
 vk::Format vulkan_format(TexelFormat format) {
     return static_cast<vk::Format>(vk_format(format));
 }
@@ -231,19 +226,6 @@ DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions opti
                " lacks subgroup operations with full subgroups, "
                "or they are not enabled");
     }
-    if (options.half_precision) {
-        if (!context.info.features.float16) {
-            cannot("half_precision: " + device +
-                   " lacks shaderFloat16 or "
-                   "shaderSubgroupExtendedTypes, or they are not enabled");
-        }
-        if (options.reduction == Reduction::custom || !fits_halves(options.source_format) ||
-            !fits_halves(options.format)) {
-            refuse(
-                "half_precision is for formats with no more than 11 bits a channel and for no "
-                "custom reduction");
-        }
-    }
     return options;
 }
 
@@ -330,9 +312,8 @@ struct Downsampler::Impl {
         if (options.reduction == Reduction::custom) {
             return {custom_code[odd_blocks ? 1 : 0], subgroups};
         }
-        const ItemType items = options.half_precision          ? ItemType::halves
-                               : is_extreme(options.reduction) ? ItemType::extremes
-                                                               : ItemType::floats;
+        const ItemType items =
+            is_extreme(options.reduction) ? ItemType::extremes : ItemType::floats;
         return detail::downsample_code(items, channel_count(options.format), odd_blocks, subgroups);
     }
 
