@@ -3,7 +3,7 @@
 #pragma once
 
 #include <quadtile/kernel_parameters.h>
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/tiles.hpp>
 
 #include "device/compute_program.hpp"

@@ -4,7 +4,7 @@
 
 #include "device/compute_program.hpp"
 
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/pyramid.hpp>
 
 #include <vector>
