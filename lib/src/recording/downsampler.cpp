@@ -5,7 +5,9 @@
 #include "device/compute_program.hpp"
 #include "device/memory.hpp"
 #include "glsl/user_kernels.hpp"
+#include "recording/blits.hpp"
 #include "recording/dirty_regions.hpp"
+#include "recording/downsampler_checks.hpp"
 #include "recording/kernel_constants.hpp"
 
 #include "../reference/texel_codec.hpp"
@@ -25,213 +27,26 @@ namespace quadtile {
 namespace {
 
 using detail::BindingType;
+using detail::cannot;
 using detail::ComputeProgram;
 using detail::Descriptor;
 using detail::DescriptorSet;
 using detail::DeviceContext;
+using detail::is_depth;
+using detail::is_extreme;
+using detail::is_multi_dispatch;
+using detail::is_sum;
 using detail::ItemType;
+using detail::plain_format;
+using detail::refuse;
+using detail::size_of;
 using detail::vulkan_calls;
+using detail::vulkan_format;
 using reference::encoding_of;
 
-using Format = vk::FormatFeatureFlagBits;
 using Usage = vk::ImageUsageFlagBits;
 
 constexpr std::uint32_t DIRTY_LIST_WORKGROUPS = 64;
-
-[[noreturn]] void refuse(const std::string& why) {
-    throw Error(ErrorCode::invalid_argument, why);
-}
-
-[[noreturn]] void cannot(const std::string& why) {
-    throw Error(ErrorCode::unsupported, why);
-}
-
-bool is_extreme(Reduction reduction) {
-    return reduction == Reduction::max || reduction == Reduction::min ||
-           reduction == Reduction::min_max;
-}
-
-bool is_sum(Reduction reduction) {
-    return reduction == Reduction::mean || reduction == Reduction::sum;
-}
-
-bool is_depth(TexelFormat format) {
-    return format == TexelFormat::d32_float || format == TexelFormat::d16_unorm;
-}
-
-// One channel has no more than 11 bits.
-vk::Format vulkan_format(TexelFormat format) {
-    return static_cast<vk::Format>(vk_format(format));
-}
-
-// The format that texels of an image are written through, and read through one by one: sRGB codes
-// are converted by the kernel.
-vk::Format plain_format(TexelFormat format) {
-    return vulkan_format(format == TexelFormat::rgba8_srgb ? TexelFormat::rgba8_unorm : format);
-}
-
-bool is_multi_dispatch(MipMethod method) {
-    return method == MipMethod::per_level || method == MipMethod::subgroup;
-}
-
-// What a device can do with a format.
-vk::FormatFeatureFlags features_of(const DeviceContext& context, vk::Format format) {
-    return vulkan_calls("asking for the features of a format", [&] {
-        return context.physical_device.getFormatProperties(format, context.dispatch)
-            .optimalTilingFeatures;
-    });
-}
-
-bool has_graphics(const DeviceContext& context) {
-    const auto families = context.physical_device.getQueueFamilyProperties(context.dispatch);
-    return static_cast<bool>(families[context.queue_family].queueFlags &
-                             vk::QueueFlagBits::eGraphics);
-}
-
-// Why a device cannot store levels from a kernel, or empty.
-std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerOptions& options) {
-    if (!context.info.features.storage_image_formats) {
-        return "it lacks shaderStorageImageWriteWithoutFormat or "
-               "shaderStorageImageExtendedFormats, or they are not enabled";
-    }
-    const auto limits = context.physical_device.getProperties(context.dispatch).limits;
-    // downsample.comp: nodes, room, the sRGB tables, edge weights and what is beside them.
-    const std::uint32_t item_bytes = 4 * channel_count(options.format);
-    const std::uint32_t shared_bytes =
-        (341 + 31 * 31 + 15 * 15) * item_bytes + sizeof(SrgbTables) + 2 * MAX_LEVELS * 4 + 64;
-    if (limits.maxComputeSharedMemorySize < shared_bytes) {
-        return "its workgroups have " + std::to_string(limits.maxComputeSharedMemorySize) +
-               " bytes of shared memory, " + std::to_string(shared_bytes) + " are needed";
-    }
-    if (!(features_of(context, plain_format(options.format)) & Format::eStorageImage)) {
-        return "it cannot store to images of format " + vk::to_string(plain_format(options.format));
-    }
-    return {};
-}
-
-// Why blits cannot make the levels, or empty.
-std::string obstacle_to_blits(const DeviceContext& context, const DownsamplerOptions& options) {
-    if (options.reduction != Reduction::mean) {
-        return "blits make means only";
-    }
-    if (options.edge_rule == EdgeRule::round_up) {
-        return "blits make levels whose sizes are rounded down, not EdgeRule::round_up";
-    }
-    if (is_depth(options.source_format)) {
-        return "blits do not read depth formats";
-    }
-    if (options.copy_source && options.source_format != options.format) {
-        return "blits cannot copy level 0 into another format";
-    }
-    if (!has_graphics(context)) {
-        return "the queue family in use has no graphics, which blits need";
-    }
-    const vk::FormatFeatureFlags from = Format::eBlitSrc | Format::eSampledImageFilterLinear;
-    const vk::FormatFeatureFlags source =
-        features_of(context, vulkan_format(options.source_format));
-    const vk::FormatFeatureFlags target = features_of(context, vulkan_format(options.format));
-    if ((source & from) != from || (target & from) != from || !(target & Format::eBlitDst)) {
-        return "it cannot blit with a linear filter from " +
-               std::string(name_of(options.source_format)) + " to " + name_of(options.format);
-    }
-    return {};
-}
-
-// Why a sampler cannot reduce a quad as asked, or empty.
-std::string obstacle_to_filtering(const DeviceContext& context, const DownsamplerOptions& options) {
-    if (options.reduction == Reduction::custom) {
-        return "a custom reduction needs each texel";
-    }
-    if (options.copy_source) {
-        return "copying the source needs each texel";
-    }
-    const bool extreme = is_extreme(options.reduction);
-    // Extremes of codes are those of colours.
-    const vk::Format format =
-        extreme ? plain_format(options.source_format) : vulkan_format(options.source_format);
-    const auto features = features_of(context, format);
-    if (extreme && !context.info.features.sampler_minmax) {
-        return "the device lacks samplerFilterMinmax, or it is not enabled";
-    }
-    if (extreme && channel_count(options.source_format) > 1) {
-        vk::PhysicalDeviceVulkan12Properties properties_1_2;
-        vk::PhysicalDeviceProperties2 properties;
-        properties.pNext = &properties_1_2;
-        context.physical_device.getProperties2(&properties, context.dispatch);
-        if (properties_1_2.filterMinmaxImageComponentMapping == 0) {
-            return "its MIN and MAX samplers read one channel only";
-        }
-    }
-    vk::FormatFeatureFlags needed = Format::eSampledImageFilterLinear;
-    if (extreme) {
-        needed |= Format::eSampledImageFilterMinmax;
-    }
-    if ((features & needed) != needed) {
-        return "the device has no such filter for " + vk::to_string(format);
-    }
-    return {};
-}
-
-// Checks the options and replaces `automatic`.
-DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions options) {
-    reference::check_formats(options.reduction, options.source_format, options.format);
-    if (options.reduction == Reduction::custom &&
-        options.custom_glsl.empty() == options.custom_compiled.empty()) {
-        refuse("Reduction::custom needs either custom_glsl or custom_compiled");
-    }
-    if (options.reduction != Reduction::custom &&
-        !(options.custom_glsl.empty() && options.custom_compiled.empty())) {
-        refuse("custom_glsl and custom_compiled are for Reduction::custom");
-    }
-    const std::string& device = context.info.name;
-    const std::string storing = obstacle_to_storing(context, options);
-    if (options.method == MipMethod::automatic) {
-        const bool blits = !storing.empty() && obstacle_to_blits(context, options).empty();
-        options.method = blits ? MipMethod::blit : MipMethod::spd;
-    }
-    if (options.method == MipMethod::blit) {
-        const std::string obstacle = obstacle_to_blits(context, options);
-        if (options.edge_rule == EdgeRule::round_up) {
-            refuse(obstacle);
-        }
-        if (!obstacle.empty()) {
-            cannot("MipMethod::blit on " + device + ": " + obstacle);
-        }
-        return options;
-    }
-    if (!storing.empty()) {
-        cannot(device + " cannot store these levels: " + storing +
-               (options.reduction == Reduction::mean ? "" : "; only means can be made by blits"));
-    }
-    if (!(features_of(context, plain_format(options.source_format)) & Format::eSampledImage)) {
-        cannot(device + " cannot sample images of format " +
-               vk::to_string(plain_format(options.source_format)));
-    }
-
-    const std::string filtering = obstacle_to_filtering(context, options);
-    if (options.read == TexelRead::automatic) {
-        const bool same =
-            is_extreme(options.reduction) && encoding_of(options.source_format) >= ENCODING_UNORM8;
-        options.read = same && filtering.empty() ? TexelRead::filtered : TexelRead::texels;
-    }
-    if (options.read == TexelRead::filtered && !filtering.empty()) {
-        cannot("TexelRead::filtered: " + filtering);
-    }
-    if (options.exchange == Exchange::automatic) {
-        options.exchange = context.info.features.subgroup_operations ? Exchange::subgroup
-                                                                     : Exchange::shared_memory;
-    }
-    if (options.exchange == Exchange::subgroup && !context.info.features.subgroup_operations) {
-        cannot("Exchange::subgroup: " + device +
-               " lacks subgroup operations with full subgroups, "
-               "or they are not enabled");
-    }
-    return options;
-}
-
-std::string size_of(std::uint32_t width, std::uint32_t height) {
-    return std::to_string(width) + " x " + std::to_string(height);
-}
 
 // Levels that one dispatch can store (mip_images.glsl).
 std::uint32_t image_count(const DeviceContext& context) {
@@ -255,7 +70,7 @@ struct Downsampler::Impl {
     };
 
     Impl(const Device& device, DownsamplerOptions requested)
-        : options(settled(*device.context(), std::move(requested))),
+        : options(detail::settled(*device.context(), std::move(requested))),
           program(device.context(), "the downsampler", binding_types(*device.context()),
                   sizeof(DownsampleParameters)),
           lister(device.context(), "the lister of dirty blocks",
@@ -408,7 +223,6 @@ struct Downsampler::Impl {
 
     void check_shape(const Shape& shape) const;
     [[nodiscard]] Requirements requirements(const Shape& shape) const;
-    void check_images(const Shape& shape, const Resources& resources) const;
 
     const DownsamplerOptions options;
     ComputeProgram program;
@@ -461,8 +275,7 @@ const DownsamplerOptions& Downsampler::options() const noexcept {
     return impl_->options;
 }
 
-// ---- What the caller must bring
-// ------------------------------------------------------------------
+// ---- Resources of the caller's ----------------------------------------------------------------
 
 void Downsampler::Impl::check_shape(const Shape& shape) const {
     check_image({shape.width, shape.height, shape.layers, options.source_format});
@@ -504,123 +317,20 @@ Downsampler::Requirements Downsampler::requirements(const Shape& shape) const {
 }
 
 Downsampler::Requirements Downsampler::Impl::requirements(const Shape& shape) const {
-    const bool blits = options.method == MipMethod::blit;
-    vk::ImageUsageFlags source = blits ? Usage::eTransferSrc : Usage::eSampled;
-    vk::ImageUsageFlags destination =
-        blits ? Usage::eTransferSrc | Usage::eTransferDst : vk::ImageUsageFlags(Usage::eStorage);
-    if (is_multi_dispatch(options.method)) {
-        destination |= Usage::eSampled;
-    }
-    // sRGB is read and written as codes; a filter reads it as light.
-    const auto codes = vk::ImageCreateFlagBits::eMutableFormat;
-    const bool reads_light = options.read == TexelRead::filtered && is_sum(options.reduction);
-    vk::ImageCreateFlags source_flags;
-    vk::ImageCreateFlags destination_flags;
-    if (options.source_format == TexelFormat::rgba8_srgb && !blits && !reads_light) {
-        source_flags = codes;
-    }
-    if (options.format == TexelFormat::rgba8_srgb && !blits) {
-        destination_flags = codes | vk::ImageCreateFlagBits::eExtendedUsage;
-    }
-    VkExtent2D extent{shape.width, shape.height};
-    if (options.edge_rule == EdgeRule::round_up) {
-        // Up to the level where an axis has come down to one texel.
-        const auto enough = [&](std::uint32_t texels) {
-            const auto halvings = static_cast<std::uint32_t>(std::bit_width(texels - 1));
-            const std::uint32_t unit = 1U << std::min(shape.levels - 1, halvings);
-            return (texels + unit - 1) / unit * unit;
-        };
-        extent = {enough(shape.width), enough(shape.height)};
-    }
-    return {.state_size_bytes = state_size_bytes(shape),
-            .dirty_blocks_size_bytes = dirty_blocks_size_bytes(shape),
-            .alignment_bytes = detail::storage_alignment_bytes(*context),
-            .state_usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
-            .dirty_blocks_usage =
-                VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT,
-            .source_usage = static_cast<VkImageUsageFlags>(source),
-            .source_flags = static_cast<VkImageCreateFlags>(source_flags),
-            .destination_usage = static_cast<VkImageUsageFlags>(destination),
-            .destination_flags = static_cast<VkImageCreateFlags>(destination_flags),
-            .destination_extent = extent};
-}
-
-void Downsampler::Impl::check_images(const Shape& shape, const Resources& resources) const {
-    const auto check = [&](const ImageResource& image, const std::string& which, TexelFormat format,
-                           VkImageUsageFlags usage, VkImageCreateFlags flags,
-                           std::uint32_t levels) {
-        const VkImageCreateInfo& created = image.created;
-        if (image.image == VK_NULL_HANDLE) {
-            refuse("the " + which + " image is null");
-        }
-        if (created.format != vk_format(format)) {
-            refuse("the " + which + " image is of format " +
-                   vk::to_string(static_cast<vk::Format>(created.format)) + ", " +
-                   vk::to_string(vulkan_format(format)) + " was announced");
-        }
-        if ((created.usage & usage) != usage) {
-            refuse("the " + which + " image was created without the usage " +
-                   vk::to_string(vk::ImageUsageFlags(usage & ~created.usage)) +
-                   "; see Downsampler::requirements");
-        }
-        if ((created.flags & flags) != flags) {
-            refuse("the " + which + " image was created without the flags " +
-                   vk::to_string(vk::ImageCreateFlags(flags & ~created.flags)) +
-                   ", which sRGB formats need; see Downsampler::requirements");
-        }
-        if (created.arrayLayers < shape.layers) {
-            refuse("the " + which + " image has " + std::to_string(created.arrayLayers) +
-                   " layers, " + std::to_string(shape.layers) + " were announced");
-        }
-        if (created.imageType != VK_IMAGE_TYPE_2D || created.samples != VK_SAMPLE_COUNT_1_BIT) {
-            refuse("the " + which + " image must be 2D with one sample a texel");
-        }
-        if (created.mipLevels < levels) {
-            refuse("the " + which + " image has " + std::to_string(created.mipLevels) +
-                   " mip levels, " + std::to_string(levels) + " were announced");
-        }
-    };
-    const bool same = resources.source.image == resources.destination.image;
-    const bool blits = options.method == MipMethod::blit;
-    const Requirements needed = requirements(shape);
-    check(resources.source, "source", options.source_format, needed.source_usage,
-          needed.source_flags, 1);
-    check(resources.destination, "destination", options.format, needed.destination_usage,
-          needed.destination_flags, shape.levels);
-    const VkExtent3D& source = resources.source.created.extent;
-    if (source.width != shape.width || source.height != shape.height) {
-        refuse("the source image has " + size_of(source.width, source.height) + " texels, " +
-               size_of(shape.width, shape.height) + " were announced");
-    }
-    const VkExtent3D& destination = resources.destination.created.extent;
-    for (std::uint32_t level = options.copy_source ? 0 : 1; level < shape.levels; ++level) {
-        const std::uint32_t width = mip_extent(shape.width, level, rule());
-        const std::uint32_t height = mip_extent(shape.height, level, rule());
-        if (mip_extent(destination.width, level, EDGE_DROP) < width ||
-            mip_extent(destination.height, level, EDGE_DROP) < height) {
-            refuse("level " + std::to_string(level) + " of the destination image has " +
-                   size_of(mip_extent(destination.width, level, EDGE_DROP),
-                           mip_extent(destination.height, level, EDGE_DROP)) +
-                   " texels, " + size_of(width, height) +
-                   " are needed; make the image as large as Downsampler::requirements says");
-        }
-    }
-    if (blits && (destination.width != shape.width || destination.height != shape.height)) {
-        refuse("MipMethod::blit needs a destination of the source's extents");
-    }
-    if (same && options.copy_source) {
-        refuse("copy_source needs a destination that is not the source");
-    }
-    if (resources.destination.layout != VK_IMAGE_LAYOUT_GENERAL ||
-        (same && resources.source.layout != VK_IMAGE_LAYOUT_GENERAL)) {
-        refuse("the destination must be in layout GENERAL");
-    }
+    Requirements needed = detail::image_requirements(options, shape);
+    needed.state_size_bytes = state_size_bytes(shape);
+    needed.dirty_blocks_size_bytes = dirty_blocks_size_bytes(shape);
+    needed.alignment_bytes = detail::storage_alignment_bytes(*context);
+    needed.state_usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+    needed.dirty_blocks_usage =
+        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+    return needed;
 }
 
 Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& resources) const {
     const Impl& impl = *impl_;
     impl.check_shape(shape);
-    impl.check_images(shape, resources);
+    detail::check_images(impl.options, impl.requirements(shape), shape, resources);
     auto bound = std::make_unique<Binding::Impl>();
     bound->context = impl.context;
     bound->shape = shape;
@@ -762,46 +472,9 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
     return Binding(std::move(bound));
 }
 
-// ---- Recording
-// -----------------------------------------------------------------------------------
+// ---- Recording -------------------------------------------------------------------------------
 
 namespace {
-
-// Levels by blits, each from the one below.
-void record_blits(vk::CommandBuffer commands, const Dispatch& dispatch,
-                  const Downsampler::Shape& shape, const ImageResource& source,
-                  const ImageResource& destination, bool copy_source) {
-    const auto layers_of = [&](std::uint32_t level) {
-        return vk::ImageSubresourceLayers(vk::ImageAspectFlagBits::eColor, level, 0, shape.layers);
-    };
-    const auto corner = [&](std::uint32_t level) {
-        return vk::Offset3D(static_cast<std::int32_t>(mip_extent(shape.width, level, EDGE_DROP)),
-                            static_cast<std::int32_t>(mip_extent(shape.height, level, EDGE_DROP)),
-                            1);
-    };
-    const auto source_layout = static_cast<vk::ImageLayout>(source.layout);
-    const auto general = vk::ImageLayout::eGeneral;
-    if (copy_source) {
-        const vk::ImageCopy region(layers_of(0), {}, layers_of(0), {},
-                                   {shape.width, shape.height, 1});
-        commands.copyImage(source.image, source_layout, destination.image, general, region,
-                           dispatch);
-    }
-    for (std::uint32_t level = 1; level < shape.levels; ++level) {
-        if (level > 1) {
-            const vk::MemoryBarrier barrier(vk::AccessFlagBits::eTransferWrite,
-                                            vk::AccessFlagBits::eTransferRead);
-            commands.pipelineBarrier(vk::PipelineStageFlagBits::eTransfer,
-                                     vk::PipelineStageFlagBits::eTransfer, {}, barrier, {}, {},
-                                     dispatch);
-        }
-        const vk::ImageBlit region(layers_of(level - 1), {vk::Offset3D(), corner(level - 1)},
-                                   layers_of(level), {vk::Offset3D(), corner(level)});
-        commands.blitImage(level == 1 ? source.image : destination.image,
-                           level == 1 ? source_layout : general, destination.image, general, region,
-                           vk::Filter::eLinear, dispatch);
-    }
-}
 
 // Orders what follows behind the writes of dispatches, and behind their reads.
 void record_barrier(vk::CommandBuffer commands, const Dispatch& dispatch,
@@ -822,8 +495,8 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding) const
     const vk::CommandBuffer buffer(commands);
     const detail::DebugLabel label(*impl.context, buffer, "mip levels");
     if (impl.options.method == MipMethod::blit) {
-        record_blits(buffer, dispatch, bound.shape, bound.source, bound.destination,
-                     impl.options.copy_source);
+        detail::record_blits(buffer, dispatch, bound.shape, bound.source, bound.destination,
+                             impl.options.copy_source);
         return;
     }
     for (const Binding::Impl::Pass& pass : bound.passes) {

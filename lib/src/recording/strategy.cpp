@@ -1,7 +1,7 @@
+#include <quadtile/tile_list.h>
 #include <quadtile/device.hpp>
 #include <quadtile/strategy.hpp>
 #include <quadtile/threshold.hpp>
-#include <quadtile/tile_list.h>
 
 #include <algorithm>
 
