@@ -24,6 +24,7 @@ namespace quadtile::detail {
 
 // Texels go to the device and come back through host memory of this size at a time.
 inline constexpr vk::DeviceSize STAGING_BYTES = vk::DeviceSize{64} << 20U;
+inline constexpr vk::DeviceSize SMALLEST_STAGING_BYTES = vk::DeviceSize{64} << 10U;
 
 [[nodiscard]] inline vk::ImageAspectFlags aspect_of(TexelFormat format) noexcept {
     return format == TexelFormat::d32_float || format == TexelFormat::d16_unorm
