@@ -28,47 +28,43 @@ struct Formats {
     std::string name;  // of the reduction
     TexelFormat source;
     TexelFormat target;
-    bool halves;  // no more than 11 bits a channel
 };
 
 // On images of every size.
 const std::vector<Formats> MAIN_FORMATS = {
-    {Reduction::max, "max", TexelFormat::r32_float, TexelFormat::r32_float, false},
-    {Reduction::mean, "mean", TexelFormat::rgba8_unorm, TexelFormat::rgba8_unorm, true},
-    {Reduction::mean, "mean", TexelFormat::rgba8_srgb, TexelFormat::rgba8_srgb, true},
+    {Reduction::max, "max", TexelFormat::r32_float, TexelFormat::r32_float},
+    {Reduction::mean, "mean", TexelFormat::rgba8_unorm, TexelFormat::rgba8_unorm},
+    {Reduction::mean, "mean", TexelFormat::rgba8_srgb, TexelFormat::rgba8_srgb},
 };
 // The largest images are for the main ones only.
 constexpr std::uint32_t LARGEST_OF_OTHER_FORMATS = 8192;
 const std::vector<Formats> OTHER_FORMATS = {
-    {Reduction::mean, "mean", TexelFormat::r32_float, TexelFormat::r32_float, false},
-    {Reduction::mean, "mean", TexelFormat::rgba16_float, TexelFormat::rgba16_float, true},
-    {Reduction::max, "max", TexelFormat::d32_float, TexelFormat::r32_float, false},
-    {Reduction::max, "max", TexelFormat::r8_unorm, TexelFormat::r8_unorm, true},
-    {Reduction::min_max, "min_max", TexelFormat::r32_float, TexelFormat::rg32_float, false},
-    {Reduction::sum, "sum", TexelFormat::r32_float, TexelFormat::r32_float, false},
+    {Reduction::mean, "mean", TexelFormat::r32_float, TexelFormat::r32_float},
+    {Reduction::mean, "mean", TexelFormat::rgba16_float, TexelFormat::rgba16_float},
+    {Reduction::max, "max", TexelFormat::d32_float, TexelFormat::r32_float},
+    {Reduction::max, "max", TexelFormat::r8_unorm, TexelFormat::r8_unorm},
+    {Reduction::min_max, "min_max", TexelFormat::r32_float, TexelFormat::rg32_float},
+    {Reduction::sum, "sum", TexelFormat::r32_float, TexelFormat::r32_float},
 };
 
 struct Variant {
     std::string name;
     MipMethod method;
     TexelRead read;
-    bool halves;
 };
 
 const std::vector<Variant> PLAIN_VARIANTS = {
-    {"spd", MipMethod::spd, TexelRead::texels, false},
-    {"spd_filtered", MipMethod::spd, TexelRead::filtered, false},
-    {"subgroup", MipMethod::subgroup, TexelRead::texels, false},
-    {"per_level", MipMethod::per_level, TexelRead::texels, false},
+    {"spd", MipMethod::spd, TexelRead::texels},
+    {"spd_filtered", MipMethod::spd, TexelRead::filtered},
+    {"subgroup", MipMethod::subgroup, TexelRead::texels},
+    {"per_level", MipMethod::per_level, TexelRead::texels},
 };
 const std::vector<Variant> FURTHER_VARIANTS = {
-    {"blit", MipMethod::blit, TexelRead::automatic, false},
-    {"spd_half", MipMethod::spd, TexelRead::texels, true},
-    {"spd_filtered_half", MipMethod::spd, TexelRead::filtered, true},
+    {"blit", MipMethod::blit, TexelRead::automatic},
 };
 const std::vector<Variant> DETAILED_VARIANTS = {
-    {"subgroup_filtered", MipMethod::subgroup, TexelRead::filtered, false},
-    {"per_level_filtered", MipMethod::per_level, TexelRead::filtered, false},
+    {"subgroup_filtered", MipMethod::subgroup, TexelRead::filtered},
+    {"per_level_filtered", MipMethod::per_level, TexelRead::filtered},
 };
 
 // 64 images against one of as many texels.
@@ -94,7 +90,6 @@ DownsamplerOptions options_for(const Formats& formats, const Variant& variant) {
     options.edge_rule = EdgeRule::fold;
     options.method = variant.method;
     options.read = variant.read;
-    options.half_precision = variant.halves;
     return options;
 }
 
@@ -258,13 +253,11 @@ void Subject::add_roofs(const ImageShape& shape) {
 
 void Subject::add_all(const Formats& formats, std::span<const Variant> variants,
                       const ImageShape& shape) {
-    const bool float16 = session_.gpu().device().info().features.float16;
     for (const Variant& variant : variants) {
         // Of odd extents a blit makes other texels: nothing to check it by, or to compare it with.
         const bool can_blit = formats.reduction == Reduction::mean &&
                               std::has_single_bit(shape.width) && std::has_single_bit(shape.height);
-        if ((variant.method == MipMethod::blit && !can_blit) ||
-            (variant.halves && !(formats.halves && float16))) {
+        if (variant.method == MipMethod::blit && !can_blit) {
             continue;
         }
         ImageShape source = shape;

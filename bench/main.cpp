@@ -106,7 +106,6 @@ void describe(const DeviceInfo& device, const Options& options) {
     benchmark::AddCustomContext("subgroup_size", std::to_string(device.subgroup_size));
     benchmark::AddCustomContext("subgroup_operations",
                                 device.features.subgroup_operations ? "on" : "off");
-    benchmark::AddCustomContext("float16", device.features.float16 ? "on" : "off");
     benchmark::AddCustomContext("samples", std::to_string(options.samples));
 }
 

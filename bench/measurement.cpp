@@ -122,7 +122,7 @@ const Subdivider& Session::subdivider(const SubdividerOptions& options) {
 const Downsampler& Session::downsampler(const DownsamplerOptions& options) {
     std::unique_ptr<Downsampler>& downsampler =
         downsamplers_[{options.reduction, options.source_format, options.format, options.edge_rule,
-                       options.method, options.read, options.half_precision}];
+                       options.method, options.read}];
     if (!downsampler) {
         downsampler = std::make_unique<Downsampler>(gpu_.device(), options);
     }

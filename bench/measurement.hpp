@@ -103,7 +103,7 @@ class Session {
     std::map<std::pair<Strategy, std::uint32_t>, std::unique_ptr<Subdivider>> subdividers_;
     // By reduction, formats, edge rule, method, reading and half precision.
     using DownsamplerKey =
-        std::tuple<Reduction, TexelFormat, TexelFormat, EdgeRule, MipMethod, TexelRead, bool>;
+        std::tuple<Reduction, TexelFormat, TexelFormat, EdgeRule, MipMethod, TexelRead>;
     std::map<DownsamplerKey, std::unique_ptr<Downsampler>> downsamplers_;
     std::uint32_t samples_;
     bool failed_ = false;

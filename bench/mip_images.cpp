@@ -35,8 +35,7 @@ bool is_extreme(Reduction reduction) {
 
 bool equals_reference(const DownsamplerOptions& options) {
     return is_extreme(options.reduction) ||
-           (options.method != MipMethod::blit && options.read != TexelRead::filtered &&
-            !options.half_precision);
+           (options.method != MipMethod::blit && options.read != TexelRead::filtered);
 }
 
 // The largest distance of neighbouring values in [0, 1]; of sRGB codes, in linear light.
@@ -61,10 +60,9 @@ double tolerance(const DownsamplerOptions& options, std::uint32_t level) {
     const bool filters = options.method == MipMethod::blit || options.read == TexelRead::filtered;
     // Of filtering and of rounding to the format, each time.
     const double once = (filters ? 0x1p-8 : 0.0) + largest_step(options.format);
-    const double halves = options.half_precision ? 3 * 0x1p-11 * level : 0.0;
     const double sum_scale =
         options.reduction == Reduction::sum ? std::ldexp(1.0, 2 * static_cast<int>(level)) : 1.0;
-    return sum_scale * (halves + once * (options.method == MipMethod::spd ? 1 : level));
+    return sum_scale * once * (options.method == MipMethod::spd ? 1 : level);
 }
 
 [[noreturn]] void refuse_texel(const MipChain::Level& level, std::uint32_t number,

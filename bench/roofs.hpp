@@ -4,7 +4,7 @@
 
 #include "support/gpu.hpp"
 
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/pyramid.hpp>
 
 #include <cstdint>

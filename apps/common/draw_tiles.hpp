@@ -4,7 +4,7 @@
 
 #include "picture.hpp"
 
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/tiles.hpp>
 
 #include <vector>

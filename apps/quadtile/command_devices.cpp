@@ -32,7 +32,6 @@ void describe(std::ostream& text, const DeviceInfo& info) {
     feature("subgroup operations", info.features.subgroup_operations);
     feature("min/max sampler", info.features.sampler_minmax);
     feature("storage image dynamic indexing", info.features.storage_image_dynamic_indexing);
-    feature("fp16", info.features.float16);
     feature("timestamps", info.timestamps);
     line("largest map") << info.max_map_extent << " x " << info.max_map_extent << " texels, "
                         << info.max_layers << " layers\n";

@@ -9,7 +9,7 @@
 #include "usage_error.hpp"
 #include "write_tiles.hpp"
 
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/mip_chain.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 
 #include <string>
 

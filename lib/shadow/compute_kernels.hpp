@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "../src/vulkan.hpp"
+#include "../src/device/vulkan.hpp"
 
 #include <quadtile/device.hpp>
 #include <quadtile/error.hpp>

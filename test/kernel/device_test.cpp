@@ -55,7 +55,6 @@ TEST_F(DeviceChoice, TurnsFeaturesOffOnRequest) {
         Device::create({.disabled = {.subgroup_operations = true, .sampler_minmax = true}});
     EXPECT_FALSE(device.info().features.subgroup_operations);
     EXPECT_FALSE(device.info().features.sampler_minmax);
-    EXPECT_EQ(device.info().features.float16, device_for().info().features.float16);
 }
 
 TEST_F(DeviceChoice, LimitsAreOnlyEverLowered) {

@@ -4,7 +4,7 @@
 
 #include "choices.hpp"
 
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #include <quadtile/device.hpp>
 #include <quadtile/downsampler.hpp>
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/pyramid.hpp>
 
 #include <vulkan/vulkan_core.h>

@@ -1,5 +1,5 @@
-#include <src/compiled_kernels.hpp>
-#include <src/framed_data.hpp>
+#include "glsl/compiled_kernels.hpp"
+#include "device/framed_data.hpp"
 
 #include <support/temporary_directory.hpp>
 

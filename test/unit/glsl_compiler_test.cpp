@@ -1,7 +1,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/glsl.hpp>
 
-#include <src/glsl_compiler.hpp>
+#include "glsl/glsl_compiler.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 #include <quadtile/error.hpp>
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/reference.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/quadtree.h>
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 
 #include <gtest/gtest.h>
 

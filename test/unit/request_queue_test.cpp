@@ -1,6 +1,6 @@
 // The queue of a service, without a device: order, batches, bounds, and each request answered once.
 
-#include "src/request_queue.hpp"
+#include "running/request_queue.hpp"
 
 #include <quadtile/error.hpp>
 

@@ -1,6 +1,6 @@
 #include "spirv_layout.hpp"
 
-#include <src/spirv_module.hpp>
+#include "glsl/spirv_module.hpp"
 
 namespace quadtile::test {
 

@@ -33,9 +33,6 @@ struct Features {
     bool storage_image_formats = false;
     /// Choosing among storage images at run time (shaderStorageImageArrayDynamicIndexing).
     bool storage_image_dynamic_indexing = false;
-    /// Arithmetic in halves (shaderFloat16, and shaderSubgroupExtendedTypes to shuffle them); used
-    /// by Downsampler where it is asked for.
-    bool float16 = false;
 };
 
 /// What one Vulkan device of this machine can do, and why it cannot be used where it cannot.

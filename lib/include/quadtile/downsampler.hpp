@@ -7,7 +7,7 @@
 #include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/mip_chain.hpp>
-#include <quadtile/pyramid.hpp>
+#include <quadtile/resources.hpp>
 
 #include <vulkan/vulkan_core.h>
 
@@ -65,19 +65,6 @@ struct DownsamplerOptions {
 
     TexelRead read = TexelRead::automatic;    ///< an override, for tests and measurements
     Exchange exchange = Exchange::automatic;  ///< another one
-    /// Arithmetic in halves, for formats with no more than 11 bits a channel: half the shared
-    /// memory. Extremes stay exact; each level of a mean is off by at most 3 * 2^-11 of its largest
-    /// texel before it is rounded to the format. Needs Features::float16.
-    bool half_precision = false;
-};
-
-/// An image of the caller's, described as it was created.
-struct ImageResource {
-    VkImage image = VK_NULL_HANDLE;  ///< stays the caller's
-    /// What the image was created with; pNext is not looked at.
-    VkImageCreateInfo created = {};
-    /// The layout it is in when the commands execute.
-    VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
 };
 
 /// Makes the mip levels of all layers of an image (cubes: their faces). Owns pipelines and a table

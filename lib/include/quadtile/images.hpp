@@ -9,7 +9,6 @@
 #include <quadtile/export.h>
 #include <quadtile/error.hpp>
 #include <quadtile/image.hpp>
-#include <quadtile/map.hpp>
 
 #include <cstddef>
 #include <filesystem>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <quadtile/export.h>
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 
 #include <cstddef>
 #include <cstdint>

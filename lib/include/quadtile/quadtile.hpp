@@ -16,12 +16,12 @@
 #include <quadtile/error.hpp>
 #include <quadtile/glsl.hpp>
 #include <quadtile/image.hpp>
-#include <quadtile/map.hpp>
 #include <quadtile/mip_chain.hpp>
 #include <quadtile/mipmapper.hpp>
 #include <quadtile/node_thresholds.hpp>
 #include <quadtile/pyramid.hpp>
 #include <quadtile/reference.hpp>
+#include <quadtile/resources.hpp>
 #include <quadtile/service.hpp>
 #include <quadtile/strategy.hpp>
 #include <quadtile/subdivider.hpp>

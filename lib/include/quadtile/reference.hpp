@@ -6,7 +6,7 @@
 #pragma once
 
 #include <quadtile/export.h>
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/mip_chain.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>

@@ -5,7 +5,7 @@
 
 #include <quadtile/export.h>
 #include <quadtile/device.hpp>
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/pyramid.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>

@@ -1,19 +1,28 @@
 /// \file
-/// Which strategy is the fastest for a map.
+/// The strategies, and which one is the fastest for a map.
 
 #pragma once
 
 #include <quadtile/export.h>
-#include <quadtile/device.hpp>
-#include <quadtile/map.hpp>
-#include <quadtile/threshold.hpp>
-#include <quadtile/tiles.hpp>
+#include <quadtile/image.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace quadtile {
+
+struct DeviceInfo;
+class Threshold;
+
+/// How the tiles are found. All give the same set.
+enum class Strategy {
+    automatic,  ///< the fastest for a device, a map and a threshold (choose_strategy)
+    reference,  ///< on the host, without Vulkan
+    per_level,  ///< one dispatch a level (Tokuyoshi's course note, section 3)
+    subtree,    ///< one dispatch for several levels (section 4)
+    fused,      ///< one dispatch from the map to the list, no pyramid; for monotone thresholds
+};
 
 /// A strategy and why it was chosen.
 struct StrategyChoice {

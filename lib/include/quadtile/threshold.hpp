@@ -4,7 +4,7 @@
 #pragma once
 
 #include <quadtile/export.h>
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/node_thresholds.hpp>
 #include <quadtile/threshold_function.hpp>
 

@@ -5,7 +5,8 @@
 
 #include <quadtile/export.h>
 #include <quadtile/tile_list.h>
-#include <quadtile/map.hpp>
+#include <quadtile/image.hpp>
+#include <quadtile/strategy.hpp>
 
 #include <array>
 #include <chrono>
@@ -15,15 +16,6 @@
 #include <vector>
 
 namespace quadtile {
-
-/// How the tiles are found. All give the same set.
-enum class Strategy {
-    automatic,  ///< the fastest for a device, a map and a threshold (choose_strategy)
-    reference,  ///< on the host, without Vulkan
-    per_level,  ///< one dispatch a level (Tokuyoshi's course note, section 3)
-    subtree,    ///< one dispatch for several levels (section 4)
-    fused,      ///< one dispatch from the map to the list, no pyramid; for monotone thresholds
-};
 
 /// Order of the tiles in the list.
 enum class Order {

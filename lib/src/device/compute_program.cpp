@@ -1,0 +1,161 @@
+#include "device/compute_program.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace quadtile::detail {
+
+namespace {
+
+// Refers to the descriptor.
+vk::WriteDescriptorSet write_of(vk::DescriptorSet set, const BindingType& binding,
+                                const Descriptor& descriptor) {
+    vk::WriteDescriptorSet write(set, binding.binding, 0, binding.count, binding.type);
+    write.setPImageInfo(descriptor.images.data()).setPBufferInfo(&descriptor.buffer);
+    return write;
+}
+
+}  // namespace
+
+Descriptor Descriptor::sampled(vk::Sampler sampler, VkImageView view, VkImageLayout layout) {
+    return {vk::DescriptorType::eCombinedImageSampler,
+            {{sampler, view, static_cast<vk::ImageLayout>(layout)}},
+            {}};
+}
+
+Descriptor Descriptor::storage_images(const std::vector<vk::ImageView>& views) {
+    Descriptor descriptor{vk::DescriptorType::eStorageImage, {}, {}};
+    for (const vk::ImageView view : views) {
+        descriptor.images.emplace_back(nullptr, view, vk::ImageLayout::eGeneral);
+    }
+    return descriptor;
+}
+
+Descriptor Descriptor::storage_buffer(VkBuffer buffer, vk::DeviceSize offset,
+                                      vk::DeviceSize range) {
+    return {vk::DescriptorType::eStorageBuffer, {}, {buffer, offset, range}};
+}
+
+ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context, std::string name,
+                               std::vector<BindingType> bindings, std::uint32_t push_constant_bytes,
+                               vk::DescriptorSetLayout user_set)
+    : context_(std::move(context)), name_(std::move(name)), bindings_(std::move(bindings)) {
+    const auto compute = vk::ShaderStageFlagBits::eCompute;
+    std::vector<vk::DescriptorSetLayoutBinding> layout_bindings;
+    for (const BindingType& binding : bindings_) {
+        layout_bindings.emplace_back(binding.binding, binding.type, binding.count, compute);
+    }
+    vulkan_calls("creating a pipeline layout", [&] {
+        set_layout_ = context_->device.createDescriptorSetLayoutUnique({{}, layout_bindings},
+                                                                       nullptr, dispatch());
+        const vk::PushConstantRange push_constants(compute, 0, push_constant_bytes);
+        std::vector<vk::DescriptorSetLayout> sets{set_layout_.get()};
+        if (user_set) {
+            sets.push_back(user_set);
+        }
+        layout_ = context_->device.createPipelineLayoutUnique({{}, sets, push_constants}, nullptr,
+                                                              dispatch());
+        context_->name(*set_layout_, name_);
+        context_->name(*layout_, name_);
+    });
+}
+
+Unique<vk::Pipeline> ComputeProgram::make_pipeline(Kernel kernel, const char* name,
+                                                   const Specialization& constants) const {
+    return make_pipeline(code_of(kernel, context_->info.features.subgroup_operations), name,
+                         constants);
+}
+
+Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const char* name,
+                                                   const Specialization& constants) const {
+    std::vector<vk::SpecializationMapEntry> entries;
+    std::vector<std::uint32_t> values;
+    for (const auto& [id, value] : constants) {
+        entries.emplace_back(id, static_cast<std::uint32_t>(values.size() * sizeof(value)),
+                             sizeof(value));
+        values.push_back(value);
+    }
+    const vk::SpecializationInfo specialization(
+        static_cast<std::uint32_t>(entries.size()), entries.data(),
+        values.size() * sizeof(std::uint32_t), values.data());
+
+    const auto start = std::chrono::steady_clock::now();
+    auto made = vulkan_calls(std::string("compiling the kernel ") + name, [&] {
+        const auto module = context_->device.createShaderModuleUnique(
+            {{}, code.spirv.size_bytes(), code.spirv.data()}, nullptr, dispatch());
+        vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, module.get(),
+                                                "main", &specialization);
+        const vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo size(
+            context_->info.subgroup_size);
+        if (code.uses_subgroups) {
+            stage.setFlags(vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups);
+            stage.setPNext(&size);
+        }
+        context_->name(*module, name);
+        auto pipeline = context_->device.createComputePipelineUnique(
+            context_->pipeline_cache.handle(), {{}, stage, layout()}, nullptr, dispatch());
+        context_->name(*pipeline.value, name);
+        return std::move(pipeline.value);
+    });
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    context_->say(Severity::info, std::string("compiled the kernel ") + name + " in " +
+                                      std::to_string(elapsed.count()) + " ms");
+    return made;
+}
+
+Unique<vk::Sampler> ComputeProgram::make_sampler(vk::Filter filter,
+                                                 vk::SamplerReductionMode reduction,
+                                                 bool border) const {
+    const vk::SamplerReductionModeCreateInfo reduction_info(reduction);
+    const auto address =
+        border ? vk::SamplerAddressMode::eClampToBorder : vk::SamplerAddressMode::eClampToEdge;
+    vk::SamplerCreateInfo info;
+    info.setMagFilter(filter).setMinFilter(filter);
+    info.setAddressModeU(address).setAddressModeV(address);
+    info.setBorderColor(vk::BorderColor::eFloatTransparentBlack);
+    if (reduction != vk::SamplerReductionMode::eWeightedAverage) {
+        info.setPNext(&reduction_info);
+    }
+    return vulkan_calls("creating a sampler", [&] {
+        auto sampler = context_->device.createSamplerUnique(info, nullptr, dispatch());
+        context_->name(*sampler, name_);
+        return sampler;
+    });
+}
+
+DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& descriptors) const {
+    std::vector<vk::DescriptorPoolSize> sizes;
+    for (const BindingType& binding : bindings_) {
+        sizes.emplace_back(binding.type, binding.count);
+    }
+    return vulkan_calls("writing descriptors", [&] {
+        DescriptorSet result{context_, {}, {}};
+        result.pool =
+            context_->device.createDescriptorPoolUnique({{}, 1, sizes}, nullptr, dispatch());
+        result.set = context_->device
+                         .allocateDescriptorSets({result.pool.get(), set_layout_.get()}, dispatch())
+                         .front();
+        context_->name(*result.pool, name_);
+        context_->name(result.set, name_);
+        std::vector<vk::WriteDescriptorSet> writes;
+        for (const Descriptor& descriptor : descriptors) {
+            writes.push_back(write_of(result.set, bindings_[writes.size()], descriptor));
+        }
+        context_->device.updateDescriptorSets(writes, nullptr, dispatch());
+        return result;
+    });
+}
+
+void ComputeProgram::replace_descriptor(const DescriptorSet& set, std::size_t place,
+                                        const Descriptor& descriptor) const {
+    context_->device.updateDescriptorSets(write_of(set.set, bindings_[place], descriptor), nullptr,
+                                          dispatch());
+}
+
+vk::DeviceSize storage_alignment_bytes(const DeviceContext& context) {
+    return context.physical_device.getProperties(context.dispatch)
+        .limits.minStorageBufferOffsetAlignment;
+}
+
+}  // namespace quadtile::detail

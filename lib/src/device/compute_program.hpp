@@ -1,0 +1,87 @@
+// A set of compute pipelines that share one layout, and the descriptor sets that fit it.
+
+#pragma once
+
+#include "device/device_context.hpp"
+#include "device/kernels.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace quadtile::detail {
+
+// What lies at one binding of set 0: a range of a buffer, or an array of images.
+struct Descriptor {
+    vk::DescriptorType type;
+    std::vector<vk::DescriptorImageInfo> images;
+    vk::DescriptorBufferInfo buffer;
+
+    static Descriptor sampled(vk::Sampler sampler, VkImageView view, VkImageLayout layout);
+    static Descriptor storage_images(const std::vector<vk::ImageView>& views);
+    static Descriptor storage_buffer(VkBuffer buffer, vk::DeviceSize offset, vk::DeviceSize range);
+};
+
+// A binding of set 0.
+struct BindingType {
+    std::uint32_t binding;
+    vk::DescriptorType type;
+    std::uint32_t count = 1;
+};
+
+// Values of specialization constants by their constant_id.
+using Specialization = std::map<std::uint32_t, std::uint32_t>;
+
+// The descriptors of set 0 in a pool of their own.
+struct DescriptorSet {
+    std::shared_ptr<DeviceContext> context;
+    Unique<vk::DescriptorPool> pool;
+    vk::DescriptorSet set;
+};
+
+class ComputeProgram {
+ public:
+    // The bindings of set 0, and push constants of this size; `user_set` is the layout of set 1,
+    // where there is one. `name` is for debuggers: "the pyramid".
+    ComputeProgram(std::shared_ptr<DeviceContext> context, std::string name,
+                   std::vector<BindingType> bindings, std::uint32_t push_constant_bytes,
+                   vk::DescriptorSetLayout user_set = {});
+
+    // Compiles a kernel, in the variant that suits the device. `name` is for error messages and
+    // debuggers.
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(Kernel kernel, const char* name,
+                                                     const Specialization& constants) const;
+
+    // The same for a kernel in any other variant.
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(const KernelCode& code, const char* name,
+                                                     const Specialization& constants) const;
+
+    // `border`: outside the image there are zeros; otherwise its edge is repeated.
+    [[nodiscard]] Unique<vk::Sampler> make_sampler(vk::Filter filter,
+                                                   vk::SamplerReductionMode reduction,
+                                                   bool border = false) const;
+
+    // One descriptor for each binding, in their order.
+    [[nodiscard]] DescriptorSet make_descriptors(const std::vector<Descriptor>& descriptors) const;
+
+    // Replaces one of them, by its place among the bindings. Nothing that uses the set may be under
+    // way.
+    void replace_descriptor(const DescriptorSet& set, std::size_t place,
+                            const Descriptor& descriptor) const;
+
+    [[nodiscard]] DeviceContext& context() const noexcept { return *context_; }
+    [[nodiscard]] const Dispatch& dispatch() const noexcept { return context_->dispatch; }
+    [[nodiscard]] vk::PipelineLayout layout() const noexcept { return *layout_; }
+
+ private:
+    std::shared_ptr<DeviceContext> context_;
+    std::string name_;
+    std::vector<BindingType> bindings_;
+    Unique<vk::DescriptorSetLayout> set_layout_;
+    Unique<vk::PipelineLayout> layout_;
+};
+
+[[nodiscard]] vk::DeviceSize storage_alignment_bytes(const DeviceContext& context);
+
+}  // namespace quadtile::detail

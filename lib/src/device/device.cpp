@@ -1,0 +1,563 @@
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/limits.h>
+#include <quadtile/device.hpp>
+#include <quadtile/error.hpp>
+
+#include "device/device_context.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+namespace quadtile {
+
+namespace {
+
+using detail::DeviceContext;
+using detail::vulkan_calls;
+
+constexpr const char* VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation";
+constexpr std::uint32_t API_VERSION = VK_API_VERSION_1_3;  // used where there, 1.2 is enough
+
+// What the kernels need of every device.
+constexpr std::uint32_t NEEDED_STORAGE_BUFFERS = 2 + 2 * BUFFER_CHUNKS;  // subdivision.glsl
+constexpr std::uint32_t NEEDED_PUSH_CONSTANT_BYTES = 128;
+constexpr std::uint32_t NEEDED_WORKGROUP_INVOCATIONS = 256;
+
+// The caller's, where there is one. Otherwise that of the loader, which stays open for the life of
+// the process: drivers do not like to be unloaded.
+PFN_vkGetInstanceProcAddr loader_entry(PFN_vkGetInstanceProcAddr given) {
+    if (given != nullptr) {
+        return given;
+    }
+    static const PFN_vkGetInstanceProcAddr entry = []() -> PFN_vkGetInstanceProcAddr {
+        try {
+            static const vk::DynamicLoader loader;
+            return loader.getProcAddress<PFN_vkGetInstanceProcAddr>("vkGetInstanceProcAddr");
+        } catch (const std::runtime_error&) {
+            return nullptr;
+        }
+    }();
+    if (entry == nullptr) {
+        throw Error(ErrorCode::no_device,
+                    "no Vulkan loader (libvulkan.so.1) was found; install it (Debian: libvulkan1) "
+                    "together with a driver for your GPU");
+    }
+    return entry;
+}
+
+bool layer_installed(const Dispatch& dispatch) {
+    const auto layers = vulkan_calls("enumerating the layers of Vulkan", [&] {
+        return vk::enumerateInstanceLayerProperties(dispatch);
+    });
+    return std::ranges::any_of(
+        layers, [](const auto& l) { return std::string_view(l.layerName) == VALIDATION_LAYER; });
+}
+
+// The loader has it itself, or else the layer.
+bool offers_debug_utils(const Dispatch& dispatch, bool validation) {
+    const auto has_it = [&](const std::string& layer) {
+        const auto extensions = vk::enumerateInstanceExtensionProperties(
+            layer.empty() ? vk::Optional<const std::string>(nullptr) : layer, dispatch);
+        return std::ranges::any_of(extensions, [](const auto& extension) {
+            return std::string_view(extension.extensionName) == VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+        });
+    };
+    return has_it("") || (validation && has_it(VALIDATION_LAYER));
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL forward_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                               VkDebugUtilsMessageTypeFlagsEXT /*types*/,
+                                               const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                               void* log) {
+    const Severity level =
+        severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT     ? Severity::error
+        : severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT ? Severity::warning
+                                                                      : Severity::info;
+    (*static_cast<const LogCallback*>(log))(level, data->pMessage);
+    return VK_FALSE;
+}
+
+// Makes the instance of a context, with validation where asked for.
+void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceProcAddr entry) {
+    context.owned = true;
+    context.dispatch = Dispatch(loader_entry(entry));
+    const vk::ApplicationInfo application("quadtile", 1, "quadtile", 1, API_VERSION);
+    vk::InstanceCreateInfo info({}, &application);
+
+    const std::array<const char*, 1> layers{VALIDATION_LAYER};
+    const std::array<const char*, 1> extensions{VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+    const std::array enabled{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
+    const vk::ValidationFeaturesEXT validation_features(enabled, {}, nullptr);
+    if (validation) {
+        if (!layer_installed(context.dispatch)) {
+            throw Error(ErrorCode::unsupported,
+                        "validation was asked for but " + std::string(VALIDATION_LAYER) +
+                            " is not installed (Debian: vulkan-validationlayers)");
+        }
+        info.setPEnabledLayerNames(layers).setPNext(&validation_features);
+    }
+    context.debug_utils = vulkan_calls("asking for instance extensions", [&] {
+        return offers_debug_utils(context.dispatch, validation);
+    });
+    if (context.debug_utils) {
+        info.setPEnabledExtensionNames(extensions);
+    }
+    try {
+        context.instance = vk::createInstance(info, nullptr, context.dispatch);
+    } catch (const vk::IncompatibleDriverError& error) {
+        throw Error(ErrorCode::no_device,
+                    "no Vulkan driver was found; install one for your GPU (Debian: "
+                    "mesa-vulkan-drivers, which has a CPU driver too)",
+                    error.code().value());
+    } catch (const vk::SystemError& error) {
+        throw detail::error_from(static_cast<vk::Result>(error.code().value()),
+                                 "creating the Vulkan instance");
+    }
+    context.dispatch.init(context.instance);
+
+    if (validation && context.log && context.debug_utils) {
+        using SeverityBit = vk::DebugUtilsMessageSeverityFlagBitsEXT;
+        using TypeBit = vk::DebugUtilsMessageTypeFlagBitsEXT;
+        const vk::DebugUtilsMessengerCreateInfoEXT messenger(
+            {}, SeverityBit::eWarning | SeverityBit::eError,
+            TypeBit::eValidation | TypeBit::ePerformance, forward_message, &context.log);
+        context.messenger = vulkan_calls("creating the debug messenger", [&] {
+            return context.instance.createDebugUtilsMessengerEXT(messenger, nullptr,
+                                                                 context.dispatch);
+        });
+    }
+}
+
+std::string type_name(vk::PhysicalDeviceType type) {
+    switch (type) {
+        case vk::PhysicalDeviceType::eDiscreteGpu:
+            return "discrete GPU";
+        case vk::PhysicalDeviceType::eIntegratedGpu:
+            return "integrated GPU";
+        case vk::PhysicalDeviceType::eVirtualGpu:
+            return "virtual GPU";
+        case vk::PhysicalDeviceType::eCpu:
+            return "CPU";
+        default:
+            return "other";
+    }
+}
+
+bool has_extension(vk::PhysicalDevice device, const Dispatch& dispatch, std::string_view name) {
+    return std::ranges::any_of(
+        device.enumerateDeviceExtensionProperties(nullptr, dispatch),
+        [&](const auto& extension) { return name == extension.extensionName.data(); });
+}
+
+// The first queue family with compute, one that also has graphics preferred: that is where a
+// renderer's work is.
+std::optional<std::uint32_t> compute_family(vk::PhysicalDevice device, const Dispatch& dispatch) {
+    std::optional<std::uint32_t> found;
+    const auto families = device.getQueueFamilyProperties(dispatch);
+    for (std::uint32_t i = 0; i < families.size(); ++i) {
+        if (!(families[i].queueFlags & vk::QueueFlagBits::eCompute)) {
+            continue;
+        }
+        if (families[i].queueFlags & vk::QueueFlagBits::eGraphics) {
+            return i;
+        }
+        found = found.value_or(i);
+    }
+    return found;
+}
+
+// A device as its driver describes it.
+struct Capabilities {
+    vk::PhysicalDeviceProperties properties;
+    vk::PhysicalDeviceSubgroupProperties subgroups;
+    vk::PhysicalDeviceSubgroupSizeControlProperties size_control;
+    vk::PhysicalDeviceDriverProperties driver;
+    vk::PhysicalDeviceFeatures features;
+    vk::PhysicalDeviceVulkan12Features features_1_2;
+    vk::PhysicalDeviceSubgroupSizeControlFeatures size_control_features;
+    bool size_control_extension = false;  // needed to enable the feature (Vulkan 1.2)
+};
+
+Capabilities query_capabilities(vk::PhysicalDevice device, const Dispatch& dispatch) {
+    Capabilities c;
+    c.properties = device.getProperties(dispatch);
+    c.features = device.getFeatures(dispatch);
+    if (c.properties.apiVersion < VK_API_VERSION_1_2) {
+        return c;
+    }
+    const bool core = c.properties.apiVersion >= VK_API_VERSION_1_3;
+    c.size_control_extension =
+        !core && has_extension(device, dispatch, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    vk::PhysicalDeviceProperties2 properties;
+    properties.pNext = &c.subgroups;
+    c.subgroups.pNext = &c.driver;
+    vk::PhysicalDeviceFeatures2 features;
+    features.pNext = &c.features_1_2;
+    if (core || c.size_control_extension) {
+        c.driver.pNext = &c.size_control;
+        c.features_1_2.pNext = &c.size_control_features;
+    }
+    device.getProperties2(&properties, dispatch);
+    device.getFeatures2(&features, dispatch);
+    return c;
+}
+
+bool supports_subgroup_operations(const Capabilities& c) {
+    using Operation = vk::SubgroupFeatureFlagBits;
+    const vk::SubgroupFeatureFlags needed =
+        Operation::eBasic | Operation::eShuffle | Operation::eBallot | Operation::eArithmetic;
+    const std::uint32_t size = c.subgroups.subgroupSize;
+    const auto compute = vk::ShaderStageFlagBits::eCompute;
+    return (c.subgroups.supportedOperations & needed) == needed &&
+           (c.subgroups.supportedStages & compute) &&
+           c.size_control_features.subgroupSizeControl != 0 &&
+           c.size_control_features.computeFullSubgroups != 0 &&
+           (c.size_control.requiredSubgroupSizeStages & compute) && size >= 4 && size <= 128 &&
+           size >= c.size_control.minSubgroupSize && size <= c.size_control.maxSubgroupSize &&
+           size * c.size_control.maxComputeWorkgroupSubgroups >= NEEDED_WORKGROUP_INVOCATIONS;
+}
+
+// Every reason for which the kernels cannot run on a device.
+std::vector<std::string> rejections_of(vk::PhysicalDevice device, const Dispatch& dispatch,
+                                       const Capabilities& c) {
+    std::vector<std::string> reasons;
+    const auto& limits = c.properties.limits;
+    if (c.properties.apiVersion < VK_API_VERSION_1_2) {
+        reasons.emplace_back("it supports Vulkan " +
+                             std::to_string(VK_API_VERSION_MAJOR(c.properties.apiVersion)) + "." +
+                             std::to_string(VK_API_VERSION_MINOR(c.properties.apiVersion)) +
+                             ", 1.2 is needed");
+        return reasons;  // the rest cannot be asked for
+    }
+    if (!compute_family(device, dispatch)) {
+        reasons.emplace_back("it has no compute queue");
+    }
+    if (c.features_1_2.vulkanMemoryModel == 0 || c.features_1_2.vulkanMemoryModelDeviceScope == 0) {
+        reasons.emplace_back("it lacks the Vulkan memory model with device scope");
+    }
+    if (limits.maxComputeWorkGroupInvocations < NEEDED_WORKGROUP_INVOCATIONS) {
+        reasons.emplace_back("its workgroups have at most " +
+                             std::to_string(limits.maxComputeWorkGroupInvocations) +
+                             " invocations, 256 are needed");
+    }
+    if (limits.maxPushConstantsSize < NEEDED_PUSH_CONSTANT_BYTES) {
+        reasons.emplace_back("it has fewer than 128 bytes of push constants");
+    }
+    if (limits.maxPerStageDescriptorStorageBuffers < NEEDED_STORAGE_BUFFERS) {
+        reasons.emplace_back(
+            "a shader can use " + std::to_string(limits.maxPerStageDescriptorStorageBuffers) +
+            " storage buffers, " + std::to_string(NEEDED_STORAGE_BUFFERS) + " are needed");
+    }
+    return reasons;
+}
+
+DeviceInfo describe(vk::PhysicalDevice device, const Dispatch& dispatch, std::uint32_t index,
+                    const Capabilities& c) {
+    DeviceInfo info;
+    info.index = index;
+    info.name = c.properties.deviceName.data();
+    info.type = type_name(c.properties.deviceType);
+    info.driver = std::string(c.driver.driverName.data()) + " " + c.driver.driverInfo.data();
+    info.api_version = c.properties.apiVersion;
+    info.features.subgroup_operations = supports_subgroup_operations(c);
+    info.features.sampler_minmax = c.features_1_2.samplerFilterMinmax != 0;
+    info.features.storage_image_formats = c.features.shaderStorageImageWriteWithoutFormat != 0 &&
+                                          c.features.shaderStorageImageExtendedFormats != 0;
+    info.features.storage_image_dynamic_indexing =
+        c.features.shaderStorageImageArrayDynamicIndexing != 0;
+    if (const auto family = compute_family(device, dispatch)) {
+        info.timestamps =
+            device.getQueueFamilyProperties(dispatch)[*family].timestampValidBits != 0;
+    }
+    info.subgroup_size = c.subgroups.subgroupSize;
+    info.max_map_extent = std::min(c.properties.limits.maxImageDimension2D, MAX_MAP_EXTENT);
+    info.max_layers = std::min(c.properties.limits.maxImageArrayLayers, MAX_LAYERS);
+    const auto memory = device.getMemoryProperties(dispatch);
+    for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
+        if (memory.memoryHeaps[i].flags & vk::MemoryHeapFlagBits::eDeviceLocal) {
+            info.local_memory_bytes =
+                std::max<std::uint64_t>(info.local_memory_bytes, memory.memoryHeaps[i].size);
+        }
+    }
+    info.rejections = rejections_of(device, dispatch, c);
+    return info;
+}
+
+struct Candidate {
+    vk::PhysicalDevice device;
+    Capabilities capabilities;
+    DeviceInfo info;
+};
+
+std::vector<Candidate> candidates_of(DeviceContext& context) {
+    return vulkan_calls("enumerating the Vulkan devices", [&] {
+        std::vector<Candidate> candidates;
+        for (const vk::PhysicalDevice device :
+             context.instance.enumeratePhysicalDevices(context.dispatch)) {
+            Candidate candidate{device, query_capabilities(device, context.dispatch), {}};
+            candidate.info =
+                describe(device, context.dispatch, static_cast<std::uint32_t>(candidates.size()),
+                         candidate.capabilities);
+            context.physical_device = device;
+            context.info = candidate.info;
+            context.set_limits({});
+            candidate.info = context.info;
+            candidates.push_back(std::move(candidate));
+        }
+        return candidates;
+    });
+}
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+bool is_selected(const DeviceInfo& info, const std::string& select) {
+    std::uint32_t number = 0;
+    const char* end = select.data() + select.size();
+    const auto [stop, error] = std::from_chars(select.data(), end, number);
+    if (error == std::errc() && stop == end) {
+        return info.index == number;
+    }
+    return lower_case(info.name).find(lower_case(select)) != std::string::npos;
+}
+
+// Smaller is better.
+int rank_of(vk::PhysicalDeviceType type) {
+    switch (type) {
+        case vk::PhysicalDeviceType::eDiscreteGpu:
+            return 0;
+        case vk::PhysicalDeviceType::eIntegratedGpu:
+            return 1;
+        case vk::PhysicalDeviceType::eVirtualGpu:
+            return 2;
+        case vk::PhysicalDeviceType::eCpu:
+            return 3;
+        default:
+            return 4;
+    }
+}
+
+const Candidate& choose(const std::vector<Candidate>& candidates, const std::string& select) {
+    const Candidate* best = nullptr;
+    std::string passed_over;
+    for (const Candidate& candidate : candidates) {
+        const DeviceInfo& info = candidate.info;
+        std::string reasons;
+        if (!select.empty() && !is_selected(info, select)) {
+            reasons = "it was not selected";
+        }
+        for (const std::string& reason : info.rejections) {
+            reasons += (reasons.empty() ? "" : ", ") + reason;
+        }
+        if (!reasons.empty()) {
+            passed_over += "; " + std::to_string(info.index) + " (" + info.name + "): " + reasons;
+            continue;
+        }
+        const auto order = [](const Candidate& c) {
+            return std::make_pair(rank_of(c.capabilities.properties.deviceType),
+                                  ~c.info.local_memory_bytes);
+        };
+        if (best == nullptr || order(candidate) < order(*best)) {
+            best = &candidate;
+        }
+    }
+    if (best == nullptr) {
+        const std::string what = select.empty() ? "no usable Vulkan device"
+                                                : "no usable Vulkan device \"" + select + "\"";
+        throw Error(ErrorCode::no_device,
+                    what + (candidates.empty() ? "; install a driver for your GPU (Debian: "
+                                                 "mesa-vulkan-drivers, which has a CPU driver too)"
+                                               : passed_over));
+    }
+    return *best;
+}
+
+void create_device(DeviceContext& context, const Candidate& candidate) {
+    const float priority = 1.0F;
+    const vk::DeviceQueueCreateInfo queue({}, context.queue_family, 1, &priority);
+    vk::PhysicalDeviceVulkan12Features features_1_2;
+    features_1_2.vulkanMemoryModel = VK_TRUE;
+    features_1_2.vulkanMemoryModelDeviceScope = VK_TRUE;
+    features_1_2.samplerFilterMinmax = context.info.features.sampler_minmax ? VK_TRUE : VK_FALSE;
+    const Features& use = context.info.features;
+    vk::PhysicalDeviceFeatures features;
+    features.shaderStorageImageWriteWithoutFormat = use.storage_image_formats ? VK_TRUE : VK_FALSE;
+    features.shaderStorageImageExtendedFormats = use.storage_image_formats ? VK_TRUE : VK_FALSE;
+    features.shaderStorageImageArrayDynamicIndexing =
+        use.storage_image_dynamic_indexing ? VK_TRUE : VK_FALSE;
+    vk::PhysicalDeviceSubgroupSizeControlFeatures size_control(VK_TRUE, VK_TRUE);
+    std::vector<const char*> extensions;
+    if (context.info.features.subgroup_operations) {
+        features_1_2.pNext = &size_control;
+        if (candidate.capabilities.size_control_extension) {
+            extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+        }
+    }
+    vk::DeviceCreateInfo info({}, queue, {}, extensions, &features);
+    info.pNext = &features_1_2;
+    context.device = vulkan_calls("creating the Vulkan device " + context.info.name, [&] {
+        return context.physical_device.createDevice(info, nullptr, context.dispatch);
+    });
+    context.dispatch.init(context.device);
+    context.queue = context.device.getQueue(context.queue_family, 0, context.dispatch);
+}
+
+// What was asked for, else what the environment says.
+std::string from_environment(const std::string& asked_for, const char* variable) {
+    const char* const value = asked_for.empty() ? std::getenv(variable) : nullptr;
+    return value != nullptr ? value : asked_for;
+}
+
+void open_caches(DeviceContext& context, const std::string& directory) {
+    context.cache_directory = detail::CacheDirectory(directory, context.log);
+    vulkan_calls("creating a pipeline cache", [&] {
+        context.pipeline_cache.open(context.physical_device, context.device, context.dispatch,
+                                    context.cache_directory);
+        context.name(context.pipeline_cache.handle(), "the pipeline cache");
+    });
+}
+
+// A function of both, for each feature.
+template <typename Combine>
+Features combined(const Features& a, const Features& b, const Combine& combine) {
+    return {.subgroup_operations = combine(a.subgroup_operations, b.subgroup_operations),
+            .sampler_minmax = combine(a.sampler_minmax, b.sampler_minmax),
+            .storage_image_formats = combine(a.storage_image_formats, b.storage_image_formats),
+            .storage_image_dynamic_indexing =
+                combine(a.storage_image_dynamic_indexing, b.storage_image_dynamic_indexing)};
+}
+
+Features both(const Features& a, const Features& b) {
+    return combined(a, b, [](bool one, bool other) { return one && other; });
+}
+
+Features without(const Features& all, const Features& some) {
+    return combined(all, some, [](bool one, bool other) { return one && !other; });
+}
+
+}  // namespace
+
+Device::Device(std::shared_ptr<detail::DeviceContext> context) : context_(std::move(context)) {}
+
+Device Device::create(const DeviceOptions& options) {
+    auto context = std::make_shared<DeviceContext>();
+    context->log = options.log;
+    create_instance(*context, options.validation, options.get_instance_proc_addr);
+
+    const std::string select = from_environment(options.select, "QUADTILE_DEVICE");
+    const std::vector<Candidate> candidates = candidates_of(*context);
+    const Candidate& candidate = choose(candidates, select);
+    context->physical_device = candidate.device;
+    context->info = candidate.info;
+    context->info.features = without(candidate.info.features, options.disabled);
+    context->queue_family = compute_family(candidate.device, context->dispatch).value();
+    context->set_limits(options.limits);
+    create_device(*context, candidate);
+    vulkan_calls("naming the device", [&] {
+        context->name(context->device, "the device");
+        context->name(context->queue, "the queue");
+    });
+    context->say(Severity::info, "using device " + std::to_string(candidate.info.index) + ", " +
+                                     candidate.info.name + ", " + candidate.info.driver);
+    open_caches(*context, from_environment(options.cache_directory, "QUADTILE_CACHE_DIRECTORY"));
+    return Device(std::move(context));
+}
+
+Device Device::adopt(const AdoptedDevice& host) {
+    if (host.get_instance_proc_addr == nullptr || host.instance == VK_NULL_HANDLE ||
+        host.physical_device == VK_NULL_HANDLE || host.device == VK_NULL_HANDLE) {
+        throw Error(ErrorCode::invalid_argument,
+                    "an adopted device needs get_instance_proc_addr, instance, physical_device and "
+                    "device; one of them is null");
+    }
+    auto context = std::make_shared<DeviceContext>();
+    context->log = host.log;
+    context->debug_utils = host.debug_utils;
+    context->dispatch = Dispatch(host.get_instance_proc_addr);
+    context->instance = vk::Instance(host.instance);
+    context->physical_device = vk::PhysicalDevice(host.physical_device);
+    context->device = vk::Device(host.device);
+    context->queue = vk::Queue(host.queue);
+    context->host_submit = host.submit;
+    context->queue_family = host.queue_family;
+    context->dispatch.init(context->instance);
+    context->dispatch.init(context->device);
+    vulkan_calls("examining the adopted device", [&] {
+        const Capabilities capabilities =
+            query_capabilities(context->physical_device, context->dispatch);
+        context->info = describe(context->physical_device, context->dispatch, 0, capabilities);
+        const auto families = context->physical_device.getQueueFamilyProperties(context->dispatch);
+        if (host.queue_family >= families.size() ||
+            !(families[host.queue_family].queueFlags & vk::QueueFlagBits::eCompute)) {
+            throw Error(ErrorCode::invalid_argument,
+                        "queue family " + std::to_string(host.queue_family) +
+                            " of the adopted device has no compute; give one that has");
+        }
+        context->info.timestamps = families[host.queue_family].timestampValidBits != 0;
+    });
+    if (!context->info.usable()) {
+        throw Error(ErrorCode::unsupported, "the adopted device " + context->info.name +
+                                                " cannot be used: " + context->info.rejections[0]);
+    }
+    context->info.features = both(context->info.features, host.enabled);
+    context->set_limits(host.limits);
+    if (host.pipeline_cache != VK_NULL_HANDLE) {
+        context->cache_directory = detail::CacheDirectory(host.cache_directory, host.log);
+        context->pipeline_cache.open(host.pipeline_cache);
+    } else {
+        open_caches(*context, host.cache_directory);
+    }
+    return Device(std::move(context));
+}
+
+std::vector<DeviceInfo> Device::enumerate(PFN_vkGetInstanceProcAddr get_instance_proc_addr) {
+    DeviceContext context;
+    create_instance(context, false, get_instance_proc_addr);
+    std::vector<DeviceInfo> infos;
+    for (const Candidate& candidate : candidates_of(context)) {
+        infos.push_back(candidate.info);
+    }
+    return infos;
+}
+
+bool Device::validation_available(PFN_vkGetInstanceProcAddr get_instance_proc_addr) {
+    const Dispatch dispatch(loader_entry(get_instance_proc_addr));
+    return layer_installed(dispatch);
+}
+
+const DeviceInfo& Device::info() const noexcept {
+    return context_->info;
+}
+VkInstance Device::instance() const noexcept {
+    return context_->instance;
+}
+VkPhysicalDevice Device::physical_device() const noexcept {
+    return context_->physical_device;
+}
+VkDevice Device::handle() const noexcept {
+    return context_->device;
+}
+VkQueue Device::queue() const noexcept {
+    return context_->queue;
+}
+std::uint32_t Device::queue_family() const noexcept {
+    return context_->queue_family;
+}
+bool Device::debug_utils() const noexcept {
+    return context_->debug_utils;
+}
+void Device::save_pipeline_cache() const {
+    context_->pipeline_cache.save();
+}
+PFN_vkGetInstanceProcAddr Device::get_instance_proc_addr() const noexcept {
+    return context_->dispatch.vkGetInstanceProcAddr;
+}
+
+}  // namespace quadtile

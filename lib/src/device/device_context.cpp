@@ -1,0 +1,97 @@
+#include "device/device_context.hpp"
+
+#include <quadtile/limits.h>
+#include <quadtile/tile_list.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace quadtile::detail {
+
+Error error_from(vk::Result result, const std::string& doing) {
+    const int code = static_cast<int>(result);
+    const std::string name = vk::to_string(result);
+    switch (result) {
+        case vk::Result::eErrorOutOfHostMemory:
+        case vk::Result::eErrorMemoryMapFailed:  // address space
+            return {ErrorCode::out_of_memory,
+                    "out of host memory while " + doing +
+                        "; free memory, or use a smaller map or image",
+                    code};
+        case vk::Result::eErrorOutOfDeviceMemory:
+        case vk::Result::eErrorOutOfPoolMemory:
+        case vk::Result::eErrorFragmentedPool:
+            return {ErrorCode::out_of_memory,
+                    "out of device memory while " + doing +
+                        "; free memory on the device, or use a smaller map or image or fewer "
+                        "layers",
+                    code};
+        case vk::Result::eErrorTooManyObjects:
+            return {ErrorCode::out_of_memory,
+                    "the device cannot have more allocations, which failed while " + doing +
+                        "; destroy what you do not use of Tilers, Mipmappers and Services",
+                    code};
+        case vk::Result::eErrorDeviceLost:
+            return {ErrorCode::device_lost,
+                    "the device was lost while " + doing +
+                        " (driver reset, time-out or removal); make a new Device and try again",
+                    code};
+        default:
+            return {ErrorCode::vulkan, "Vulkan failed with " + name + " while " + doing, code};
+    }
+}
+
+DeviceContext::~DeviceContext() {
+    pipeline_cache.close();
+    if (!owned) {
+        return;
+    }
+    if (device) {
+        device.destroy(nullptr, dispatch);
+    }
+    if (messenger) {
+        instance.destroyDebugUtilsMessengerEXT(messenger, nullptr, dispatch);
+    }
+    if (instance) {
+        instance.destroy(nullptr, dispatch);
+    }
+}
+
+void DeviceContext::submit(const vk::SubmitInfo& work, vk::Fence fence) const {
+    if (host_submit) {
+        const auto result = static_cast<vk::Result>(host_submit(work, fence));
+        vk::resultCheck(result, "the host's submit function");
+        return;
+    }
+    const std::lock_guard lock(queue_mutex);
+    queue.submit(work, fence, dispatch);
+}
+
+void DeviceContext::set_limits(const LimitOverrides& overrides) {
+    const vk::PhysicalDeviceLimits limits = physical_device.getProperties(dispatch).limits;
+    max_workgroup_count =
+        std::min(limits.maxComputeWorkGroupCount[0], limits.maxComputeWorkGroupCount[1]);
+    if (overrides.max_workgroup_count != 0) {
+        max_workgroup_count = std::min(max_workgroup_count, overrides.max_workgroup_count);
+    }
+    max_storage_buffer_range_bytes = limits.maxStorageBufferRange;
+    if (overrides.max_storage_buffer_range_bytes != 0) {
+        max_storage_buffer_range_bytes = std::min<std::uint64_t>(
+            max_storage_buffer_range_bytes, overrides.max_storage_buffer_range_bytes);
+    }
+    max_storage_images =
+        std::min(limits.maxPerStageDescriptorStorageImages, limits.maxDescriptorSetStorageImages);
+    if (overrides.max_storage_images != 0) {
+        max_storage_images = std::min(max_storage_images, overrides.max_storage_images);
+    }
+    // Indices have 32 bits, so chunks of 2^30 elements reach all.
+    const auto chunk_shift = [](std::uint64_t elements) {
+        return std::min(static_cast<std::uint32_t>(std::bit_width(elements)) - 1, 30U);
+    };
+    tile_chunk_shift =
+        chunk_shift((max_storage_buffer_range_bytes - sizeof(TileListHeader)) / sizeof(Tile));
+    float_chunk_shift = chunk_shift(max_storage_buffer_range_bytes / sizeof(float));
+    info.max_tiles = std::uint64_t{BUFFER_CHUNKS} << tile_chunk_shift;
+}
+
+}  // namespace quadtile::detail

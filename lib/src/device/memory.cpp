@@ -1,0 +1,147 @@
+#include "device/memory.hpp"
+
+#include <initializer_list>
+
+namespace quadtile::detail {
+
+namespace {
+
+using Property = vk::MemoryPropertyFlagBits;
+
+// Kinds of memory in the order of preference. Host-visible memory is always coherent: Vulkan
+// guarantees such a type.
+std::initializer_list<vk::MemoryPropertyFlags> preferences(MemoryKind kind) {
+    static const std::initializer_list<vk::MemoryPropertyFlags> device{Property::eDeviceLocal,
+                                                                       vk::MemoryPropertyFlags{}};
+    static const std::initializer_list<vk::MemoryPropertyFlags> upload{Property::eHostVisible |
+                                                                       Property::eHostCoherent};
+    static const std::initializer_list<vk::MemoryPropertyFlags> readback{
+        Property::eHostVisible | Property::eHostCoherent | Property::eHostCached,
+        Property::eHostVisible | Property::eHostCoherent};
+    switch (kind) {
+        case MemoryKind::device:
+            return device;
+        case MemoryKind::upload:
+            return upload;
+        case MemoryKind::readback:
+            break;
+    }
+    return readback;
+}
+
+Unique<vk::DeviceMemory> allocate(const DeviceContext& context, const std::string& name,
+                                  const vk::MemoryRequirements& needed, MemoryKind kind) {
+    const auto types = context.physical_device.getMemoryProperties(context.dispatch);
+    for (const vk::MemoryPropertyFlags wanted : preferences(kind)) {
+        for (std::uint32_t i = 0; i < types.memoryTypeCount; ++i) {
+            const bool allowed = (needed.memoryTypeBits & (1U << i)) != 0;
+            if (!allowed || (types.memoryTypes[i].propertyFlags & wanted) != wanted) {
+                continue;
+            }
+            return vulkan_calls("allocating " + std::to_string(needed.size) + " bytes for " + name,
+                                [&] {
+                                    return context.device.allocateMemoryUnique(
+                                        {needed.size, i}, nullptr, context.dispatch);
+                                });
+        }
+    }
+    throw Error(ErrorCode::unsupported,
+                context.info.name + " has no memory type that suits " + name);
+}
+
+}  // namespace
+
+void MemoryAccount::take(std::uint64_t size_bytes, const std::string& name) {
+    std::uint64_t used = used_bytes_;
+    do {
+        if (size_bytes > limit_bytes_ || used > limit_bytes_ - size_bytes) {
+            throw Error(ErrorCode::out_of_memory,
+                        name + " needs " + std::to_string(size_bytes) + " bytes, but " +
+                            std::to_string(used) + " of the " + std::to_string(limit_bytes_) +
+                            " that were allowed are taken; raise the memory limit or use a "
+                            "smaller map");
+        }
+    } while (!used_bytes_.compare_exchange_weak(used, used + size_bytes));
+    std::uint64_t most = most_used_bytes_;
+    while (most < used + size_bytes &&
+           !most_used_bytes_.compare_exchange_weak(most, used + size_bytes)) {
+    }
+}
+
+void MemoryAccount::give_back(std::uint64_t size_bytes) noexcept {
+    used_bytes_ -= size_bytes;
+}
+
+Memory::Memory(const MemorySource& source, const std::string& name,
+               const vk::MemoryRequirements& needed, MemoryKind kind) {
+    if (source.account) {
+        source.account->take(needed.size, name);
+        account_ = source.account;
+        size_bytes_ = needed.size;
+    }
+    try {
+        memory_ = allocate(*source.context, name, needed, kind);
+    } catch (...) {
+        if (account_) {
+            account_->give_back(size_bytes_);
+        }
+        throw;
+    }
+}
+
+Memory& Memory::operator=(Memory&& other) noexcept {
+    std::swap(account_, other.account_);
+    std::swap(size_bytes_, other.size_bytes_);
+    std::swap(memory_, other.memory_);
+    return *this;
+}
+
+Memory::~Memory() {
+    if (account_) {
+        memory_.reset();
+        account_->give_back(size_bytes_);
+    }
+}
+
+Buffer::Buffer(const MemorySource& source, const std::string& name, vk::DeviceSize size_bytes,
+               vk::BufferUsageFlags usage, MemoryKind kind)
+    : context_(source.context), size_bytes_(size_bytes) {
+    const auto& context = context_;
+    buffer_ = vulkan_calls("creating the buffer of " + name, [&] {
+        return context->device.createBufferUnique({{}, size_bytes, usage}, nullptr,
+                                                  context->dispatch);
+    });
+    const auto needed = context->device.getBufferMemoryRequirements(*buffer_, context->dispatch);
+    memory_ = Memory(source, name, needed, kind);
+    vulkan_calls("binding the memory of " + name, [&] {
+        context->name(*buffer_, name);
+        context->name(memory_.handle(), name);
+        context->device.bindBufferMemory(*buffer_, memory_.handle(), 0, context->dispatch);
+        if (kind != MemoryKind::device) {
+            mapped_ = context->device.mapMemory(memory_.handle(), 0, VK_WHOLE_SIZE, {},
+                                                context->dispatch);
+        }
+    });
+}
+
+Image::Image(const MemorySource& source, const std::string& name, const vk::ImageCreateInfo& info,
+             vk::ImageAspectFlags aspect)
+    : context_(source.context) {
+    const auto& context = context_;
+    image_ = vulkan_calls("creating the image of " + name, [&] {
+        return context->device.createImageUnique(info, nullptr, context->dispatch);
+    });
+    const auto needed = context->device.getImageMemoryRequirements(*image_, context->dispatch);
+    memory_ = Memory(source, name, needed, MemoryKind::device);
+    vulkan_calls("binding the memory of " + name, [&] {
+        context->name(*image_, name);
+        context->name(memory_.handle(), name);
+        context->device.bindImageMemory(*image_, memory_.handle(), 0, context->dispatch);
+        const vk::ImageViewCreateInfo view({}, *image_, vk::ImageViewType::e2DArray, info.format,
+                                           {}, {aspect, 0, 1, 0, info.arrayLayers});
+        view_ = context->device.createImageViewUnique(view, nullptr, context->dispatch);
+        context->name(*view_, name);
+    });
+}
+
+}  // namespace quadtile::detail

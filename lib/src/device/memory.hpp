@@ -1,0 +1,99 @@
+// Buffers and images with memory of their own, for the part of the library that owns any.
+
+#pragma once
+
+#include "device/device_context.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace quadtile::detail {
+
+enum class MemoryKind {
+    device,    // fast for the GPU
+    upload,    // written by the host, mapped
+    readback,  // read by the host, mapped, cached where possible
+};
+
+// The bytes that Buffers and Images take, within a limit. Thread-safe.
+class MemoryAccount {
+ public:
+    explicit MemoryAccount(std::uint64_t limit_bytes = UINT64_MAX) : limit_bytes_(limit_bytes) {}
+
+    // Throws Error(out_of_memory) where the limit would be passed; `name` is what they are for.
+    void take(std::uint64_t size_bytes, const std::string& name);
+    void give_back(std::uint64_t size_bytes) noexcept;
+
+    [[nodiscard]] std::uint64_t used_bytes() const noexcept { return used_bytes_; }
+    [[nodiscard]] std::uint64_t most_used_bytes() const noexcept { return most_used_bytes_; }
+
+ private:
+    std::uint64_t limit_bytes_;
+    std::atomic<std::uint64_t> used_bytes_ = 0;
+    std::atomic<std::uint64_t> most_used_bytes_ = 0;
+};
+
+// A device, and the account that its memory is taken from; null for none.
+struct MemorySource {
+    std::shared_ptr<DeviceContext> context;
+    std::shared_ptr<MemoryAccount> account = nullptr;
+};
+
+// Device memory, given back to its account.
+class Memory {
+ public:
+    Memory() = default;
+    Memory(const MemorySource& source, const std::string& name,
+           const vk::MemoryRequirements& needed, MemoryKind kind);
+    Memory(Memory&& other) noexcept { *this = std::move(other); }
+    Memory& operator=(Memory&& other) noexcept;
+    ~Memory();
+
+    [[nodiscard]] vk::DeviceMemory handle() const noexcept { return *memory_; }
+
+ private:
+    std::shared_ptr<MemoryAccount> account_;
+    std::uint64_t size_bytes_ = 0;
+    Unique<vk::DeviceMemory> memory_;
+};
+
+class Buffer {
+ public:
+    Buffer() = default;
+    // `name` is for error messages: "the tile list".
+    Buffer(const MemorySource& source, const std::string& name, vk::DeviceSize size_bytes,
+           vk::BufferUsageFlags usage, MemoryKind kind);
+
+    [[nodiscard]] vk::Buffer handle() const noexcept { return *buffer_; }
+    [[nodiscard]] vk::DeviceSize size_bytes() const noexcept { return size_bytes_; }
+    [[nodiscard]] void* mapped() const noexcept { return mapped_; }
+
+ private:
+    std::shared_ptr<DeviceContext> context_;
+    vk::DeviceSize size_bytes_ = 0;
+    Memory memory_;
+    Unique<vk::Buffer> buffer_;
+    void* mapped_ = nullptr;
+};
+
+class Image {
+ public:
+    Image() = default;
+    // With a view of all layers, type 2D_ARRAY.
+    Image(const MemorySource& source, const std::string& name, const vk::ImageCreateInfo& info,
+          vk::ImageAspectFlags aspect);
+
+    [[nodiscard]] vk::Image handle() const noexcept { return *image_; }
+    [[nodiscard]] vk::ImageView view() const noexcept { return *view_; }
+
+ private:
+    std::shared_ptr<DeviceContext> context_;
+    Memory memory_;
+    Unique<vk::Image> image_;
+    Unique<vk::ImageView> view_;
+};
+
+}  // namespace quadtile::detail

@@ -1,0 +1,371 @@
+// Work that is submitted and waited for, by the part of the library that owns a queue.
+
+#pragma once
+
+#include "device/memory.hpp"
+
+#include <quadtile/image.hpp>
+#include <quadtile/pyramid.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace quadtile::detail {
+
+// Texels go to the device and come back through host memory of this size at a time.
+inline constexpr vk::DeviceSize STAGING_BYTES = vk::DeviceSize{64} << 20U;
+inline constexpr vk::DeviceSize SMALLEST_STAGING_BYTES = vk::DeviceSize{64} << 10U;
+
+[[nodiscard]] inline vk::ImageAspectFlags aspect_of(TexelFormat format) noexcept {
+    return format == TexelFormat::d32_float || format == TexelFormat::d16_unorm
+               ? vk::ImageAspectFlagBits::eDepth
+               : vk::ImageAspectFlagBits::eColor;
+}
+
+// One command buffer and its fence: record, submit, wait.
+class Commands {
+ public:
+    // A run that is not finished after `timeout` counts as hung. Throws Error(invalid_argument)
+    // for none.
+    Commands(std::shared_ptr<DeviceContext> context, std::chrono::milliseconds timeout)
+        : context_(std::move(context)), timeout_(std::min(timeout, LONGEST_TIMEOUT)) {
+        if (timeout <= std::chrono::milliseconds::zero()) {
+            throw Error(ErrorCode::invalid_argument,
+                        "gpu_timeout is " + std::to_string(timeout.count()) +
+                            " ms, it must be more than 0; milliseconds::max() waits for ever");
+        }
+        vulkan_calls("creating a command buffer", [&] {
+            const vk::Device device = context_->device;
+            const Dispatch& d = context_->dispatch;
+            pool_ = device.createCommandPoolUnique(
+                {vk::CommandPoolCreateFlagBits::eResetCommandBuffer, context_->queue_family},
+                nullptr, d);
+            buffer_ =
+                device.allocateCommandBuffers({*pool_, vk::CommandBufferLevel::ePrimary, 1}, d)
+                    .front();
+            fence_ = device.createFenceUnique({}, nullptr, d);
+            context_->name(*pool_, "the commands");
+            context_->name(buffer_, "the commands");
+            context_->name(*fence_, "the end of the commands");
+        });
+    }
+
+    // Whether a run has not come back in time. Then there is no other, and nothing that it works
+    // with may be destroyed.
+    [[nodiscard]] bool is_hung() const noexcept { return is_hung_; }
+    void refuse_if_hung() const {
+        if (is_hung_) {
+            throw Error(ErrorCode::device_lost,
+                        "the device has not come back from an earlier run; make a new Device");
+        }
+    }
+
+    // Whether it is hung even now.
+    [[nodiscard]] bool is_at_work() const noexcept {
+        return is_hung_ && says_nothing(static_cast<vk::Result>(
+                               context_->dispatch.vkGetFenceStatus(context_->device, *fence_)));
+    }
+
+    template <typename Record>
+    void run(const std::string& doing, Record&& record) {
+        vulkan_calls(doing, [&] {
+            const Dispatch& d = context_->dispatch;
+            // First, for a run that failed may have left them in any state.
+            context_->device.resetFences(*fence_, d);
+            buffer_.reset({}, d);
+            buffer_.begin({vk::CommandBufferUsageFlagBits::eOneTimeSubmit}, d);
+            {
+                const DebugLabel label(*context_, buffer_, doing);
+                record(buffer_);
+            }
+            buffer_.end(d);
+            vk::SubmitInfo submit;
+            submit.setCommandBuffers(buffer_);
+            context_->submit(submit, *fence_);
+        });
+        await(doing);
+    }
+
+ private:
+    using Clock = std::chrono::steady_clock;
+
+    // As good as for ever; in nanoseconds it still fits its type.
+    static constexpr std::chrono::milliseconds LONGEST_TIMEOUT = std::chrono::hours(24 * 365);
+
+    // Returns when the device has finished, or is known never to.
+    void await(const std::string& doing) {
+        const Clock::time_point start = Clock::now();
+        vk::Result result = ask_for_a_while();
+        while (says_nothing(result)) {
+            const std::chrono::nanoseconds left = timeout_ - (Clock::now() - start);
+            if (left <= std::chrono::nanoseconds::zero()) {
+                is_hung_ = true;
+                throw Error(ErrorCode::device_lost,
+                            "the device has not finished " + doing + " within " +
+                                std::to_string(timeout_.count() / 1'000'000) +
+                                " ms; allow it more time, or make a new Device and look for what "
+                                "keeps this one busy",
+                            static_cast<int>(result));
+            }
+            const VkFence fence = *fence_;
+            result = static_cast<vk::Result>(context_->dispatch.vkWaitForFences(
+                context_->device, 1, &fence, VK_TRUE, static_cast<std::uint64_t>(left.count())));
+            if (result != vk::Result::eTimeout && says_nothing(result)) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));  // for memory
+            }
+        }
+        if (result != vk::Result::eSuccess) {
+            is_hung_ = result != vk::Result::eErrorDeviceLost;  // that one works no more
+            throw error_from(result, doing);
+        }
+    }
+
+    // Whether the device may be at work as before: where there is no memory to ask with, it is.
+    [[nodiscard]] static bool says_nothing(vk::Result result) noexcept {
+        return result == vk::Result::eNotReady || result == vk::Result::eTimeout ||
+               result == vk::Result::eErrorOutOfHostMemory ||
+               result == vk::Result::eErrorOutOfDeviceMemory;
+    }
+
+    // Before the thread goes to sleep: to be woken takes longer than most runs. Not where the
+    // thread would take the time from the driver itself.
+    [[nodiscard]] vk::Result ask_for_a_while() const {
+        if (context_->info.type == "CPU") {
+            return vk::Result::eNotReady;
+        }
+        constexpr std::chrono::microseconds A_WHILE(500);
+        const Clock::time_point end = Clock::now() + A_WHILE;
+        vk::Result result{};
+        do {
+            result = static_cast<vk::Result>(
+                context_->dispatch.vkGetFenceStatus(context_->device, *fence_));
+        } while (result == vk::Result::eNotReady && Clock::now() < end);
+        return result;
+    }
+
+    std::shared_ptr<DeviceContext> context_;
+    std::chrono::nanoseconds timeout_;
+    bool is_hung_ = false;
+    Unique<vk::CommandPool> pool_;
+    vk::CommandBuffer buffer_;
+    Unique<vk::Fence> fence_;
+};
+
+// Destroys what works by Commands, unless the device may still be at work with it: then it is left
+// alone, for ever.
+struct DestroyUnlessAtWork {
+    template <typename Worker>
+    void operator()(Worker* worker) const {
+        if (!worker->is_at_work()) {
+            delete worker;
+        }
+    }
+};
+
+// GPU timestamps of one submission, where the queue has them.
+class Timestamps {
+ public:
+    static constexpr std::uint32_t CAPACITY = 4;
+
+    explicit Timestamps(std::shared_ptr<DeviceContext> context) : context_(std::move(context)) {
+        if (!context_->info.timestamps) {
+            return;
+        }
+        pool_ = vulkan_calls("creating a query pool", [&] {
+            auto pool = context_->device.createQueryPoolUnique(
+                {{}, vk::QueryType::eTimestamp, CAPACITY}, nullptr, context_->dispatch);
+            context_->name(*pool, "timestamps");
+            return pool;
+        });
+        const auto families =
+            context_->physical_device.getQueueFamilyProperties(context_->dispatch);
+        valid_mask_ = UINT64_MAX >> (64U - families[context_->queue_family].timestampValidBits);
+        period_ns_ =
+            context_->physical_device.getProperties(context_->dispatch).limits.timestampPeriod;
+    }
+
+    [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(pool_); }
+
+    void reset(vk::CommandBuffer commands) {
+        count_ = 0;
+        if (pool_) {
+            commands.resetQueryPool(*pool_, 0, CAPACITY, context_->dispatch);
+        }
+    }
+
+    void write(vk::CommandBuffer commands) {
+        if (pool_) {
+            commands.writeTimestamp(vk::PipelineStageFlagBits::eAllCommands, *pool_, count_++,
+                                    context_->dispatch);
+        }
+    }
+
+    // Milliseconds between timestamp i and the next, for a submission that has been waited for.
+    // Empty without timestamps.
+    [[nodiscard]] std::vector<double> intervals_ms() const {
+        if (!pool_ || count_ == 0) {
+            return {};
+        }
+        std::vector<std::uint64_t> ticks(count_);
+        const vk::Result result = context_->device.getQueryPoolResults(
+            *pool_, 0, count_, ticks.size() * sizeof(ticks[0]), ticks.data(), sizeof(ticks[0]),
+            vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait, context_->dispatch);
+        if (result != vk::Result::eSuccess) {
+            throw error_from(result, "reading timestamps");
+        }
+        std::vector<double> intervals;
+        for (std::uint32_t i = 0; i + 1 < count_; ++i) {
+            const std::uint64_t elapsed = (ticks[i + 1] - ticks[i]) & valid_mask_;
+            intervals.push_back(static_cast<double>(elapsed) * period_ns_ * 1e-6);
+        }
+        return intervals;
+    }
+
+ private:
+    std::shared_ptr<DeviceContext> context_;
+    Unique<vk::QueryPool> pool_;
+    std::uint64_t valid_mask_ = 0;
+    double period_ns_ = 0.0;
+    std::uint32_t count_ = 0;
+};
+
+// Whole rows of one layer of one mip level, in the staging and in host memory.
+struct StagedRows {
+    vk::BufferImageCopy region;
+    std::size_t host_offset_bytes;  // in the texels of the level
+    std::size_t size_bytes;
+};
+using StagedBatch = std::vector<StagedRows>;
+
+// The mip levels of an image, from `first_level` on, in batches that each fit the staging.
+[[nodiscard]] inline std::vector<StagedBatch> staged_batches(std::span<const ImageShape> levels,
+                                                             std::uint32_t first_level = 0) {
+    // Of offsets in the staging: texels have at most 16 bytes, depth formats need 4.
+    constexpr std::size_t ALIGNMENT_BYTES = 16;
+    std::vector<StagedBatch> batches(1);
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const ImageShape& shape = levels[i];
+        const std::size_t row_bytes = shape.width * texel_size_bytes(shape.format);
+        const std::uint64_t rows = std::uint64_t{shape.height} * shape.layers;
+        for (std::uint64_t row = 0; row < rows;) {
+            const std::uint64_t room = (STAGING_BYTES - used) / row_bytes;
+            if (room == 0) {
+                batches.emplace_back();
+                used = 0;
+                continue;
+            }
+            const auto layer = static_cast<std::uint32_t>(row / shape.height);
+            const auto y = static_cast<std::uint32_t>(row % shape.height);
+            const auto count =
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(shape.height - y, room));
+            const vk::BufferImageCopy region(
+                used, 0, 0,
+                {aspect_of(shape.format), first_level + static_cast<std::uint32_t>(i), layer, 1},
+                {0, static_cast<std::int32_t>(y), 0}, {shape.width, count, 1});
+            batches.back().push_back({region, row * row_bytes, count * row_bytes});
+            const std::size_t end = used + count * row_bytes;
+            used = std::min<std::size_t>((end + ALIGNMENT_BYTES - 1) & ~(ALIGNMENT_BYTES - 1),
+                                         STAGING_BYTES);
+            row += count;
+        }
+    }
+    return batches;
+}
+
+[[nodiscard]] inline std::vector<vk::BufferImageCopy> regions_of(const StagedBatch& batch) {
+    std::vector<vk::BufferImageCopy> regions;
+    regions.reserve(batch.size());
+    for (const StagedRows& rows : batch) {
+        regions.push_back(rows.region);
+    }
+    return regions;
+}
+
+// Where an image goes after its upload.
+struct UploadTarget {
+    vk::Image image;
+    vk::ImageLayout layout;
+    vk::PipelineStageFlags stages;
+    vk::AccessFlags access;
+};
+
+// Where each layer of an image in host memory begins.
+[[nodiscard]] inline std::vector<const std::byte*> layers_of(const ImageView& image) {
+    const std::size_t layer_bytes =
+        std::size_t{image.shape.width} * image.shape.height * texel_size_bytes(image.shape.format);
+    std::vector<const std::byte*> layers;
+    for (std::uint32_t layer = 0; layer < image.shape.layers; ++layer) {
+        layers.push_back(static_cast<const std::byte*>(image.texels) + layer * layer_bytes);
+    }
+    return layers;
+}
+
+// What goes into the submission of an upload's last part, around it; may be empty.
+struct AroundUpload {
+    std::function<void(vk::CommandBuffer)> before_last;
+    std::function<void(vk::CommandBuffer)> after_last;
+};
+
+// Replaces mip level 0 of an image by layers of texels; `staging` is as long as they are together,
+// or STAGING_BYTES.
+inline void upload_image(const std::string& doing, Commands& commands, const Dispatch& dispatch,
+                         const Buffer& staging, const UploadTarget& target, const ImageShape& shape,
+                         std::span<const std::byte* const> layers,
+                         const AroundUpload& around = {}) {
+    using Stage = vk::PipelineStageFlagBits;
+    using Access = vk::AccessFlagBits;
+    const vk::ImageSubresourceRange level_0(aspect_of(shape.format), 0, 1, 0,
+                                            VK_REMAINING_ARRAY_LAYERS);
+    const std::size_t layer_bytes =
+        std::size_t{shape.width} * shape.height * texel_size_bytes(shape.format);
+    const auto transition = [&](vk::CommandBuffer buffer, vk::ImageLayout from, vk::ImageLayout to,
+                                vk::AccessFlags before, vk::AccessFlags after,
+                                vk::PipelineStageFlags stages_before,
+                                vk::PipelineStageFlags stages_after) {
+        const vk::ImageMemoryBarrier barrier(before, after, from, to, VK_QUEUE_FAMILY_IGNORED,
+                                             VK_QUEUE_FAMILY_IGNORED, target.image, level_0);
+        buffer.pipelineBarrier(stages_before, stages_after, {}, {}, {}, barrier, dispatch);
+    };
+    const std::vector<StagedBatch> batches = staged_batches({&shape, 1});
+    for (const StagedBatch& batch : batches) {
+        for (const StagedRows& rows : batch) {
+            const std::uint32_t layer = rows.region.imageSubresource.baseArrayLayer;
+            std::memcpy(static_cast<std::byte*>(staging.mapped()) + rows.region.bufferOffset,
+                        layers[layer] + (rows.host_offset_bytes - layer * layer_bytes),
+                        rows.size_bytes);
+        }
+        commands.run(doing, [&](vk::CommandBuffer buffer) {
+            if (&batch == &batches.back() && around.before_last) {
+                around.before_last(buffer);
+            }
+            if (&batch == &batches.front()) {
+                transition(buffer, vk::ImageLayout::eUndefined,
+                           vk::ImageLayout::eTransferDstOptimal, {}, Access::eTransferWrite,
+                           Stage::eTopOfPipe, Stage::eTransfer);
+            }
+            buffer.copyBufferToImage(staging.handle(), target.image,
+                                     vk::ImageLayout::eTransferDstOptimal, regions_of(batch),
+                                     dispatch);
+            if (&batch == &batches.back()) {
+                transition(buffer, vk::ImageLayout::eTransferDstOptimal, target.layout,
+                           Access::eTransferWrite, target.access, Stage::eTransfer, target.stages);
+                if (around.after_last) {
+                    around.after_last(buffer);
+                }
+            }
+        });
+    }
+}
+
+}  // namespace quadtile::detail

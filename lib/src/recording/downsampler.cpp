@@ -1,0 +1,595 @@
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/texel_encoding.h>
+#include <quadtile/downsampler.hpp>
+
+#include "device/compute_program.hpp"
+#include "device/memory.hpp"
+#include "glsl/user_kernels.hpp"
+#include "recording/blits.hpp"
+#include "recording/dirty_regions.hpp"
+#include "recording/downsampler_checks.hpp"
+#include "recording/kernel_constants.hpp"
+
+#include "../reference/texel_codec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace quadtile {
+
+namespace {
+
+using detail::BindingType;
+using detail::cannot;
+using detail::ComputeProgram;
+using detail::Descriptor;
+using detail::DescriptorSet;
+using detail::DeviceContext;
+using detail::is_depth;
+using detail::is_extreme;
+using detail::is_multi_dispatch;
+using detail::is_sum;
+using detail::ItemType;
+using detail::plain_format;
+using detail::refuse;
+using detail::size_of;
+using detail::vulkan_calls;
+using detail::vulkan_format;
+using reference::encoding_of;
+
+using Usage = vk::ImageUsageFlagBits;
+
+constexpr std::uint32_t DIRTY_LIST_WORKGROUPS = 64;
+
+// Levels that one dispatch can store (mip_images.glsl).
+std::uint32_t image_count(const DeviceContext& context) {
+    return std::min(MAX_LEVELS, context.max_storage_images);
+}
+
+}  // namespace
+
+struct Downsampler::Impl {
+    // A pipeline's kind; see kernel_constants.hpp.
+    struct PipelineKey {
+        bool first;  // dispatch of several
+        bool odd_blocks;
+        bool whole_blocks;
+        detail::UpperLevels upper_levels;
+        bool weighted;
+        bool some_blocks;
+        bool from_list;
+
+        auto operator<=>(const PipelineKey&) const = default;
+    };
+
+    Impl(const Device& device, DownsamplerOptions requested)
+        : options(detail::settled(*device.context(), std::move(requested))),
+          program(device.context(), "the downsampler", binding_types(*device.context()),
+                  sizeof(DownsampleParameters)),
+          lister(device.context(), "the lister of dirty blocks",
+                 {{0, vk::DescriptorType::eStorageBuffer},
+                  {1, vk::DescriptorType::eStorageBuffer},
+                  {2, vk::DescriptorType::eStorageBuffer}},
+                 sizeof(DirtyBlocksParameters)),
+          context(device.context()) {
+        if (options.method == MipMethod::blit) {
+            return;
+        }
+        const bool filtered = options.read == TexelRead::filtered;
+        const bool extreme = is_extreme(options.reduction);
+        const auto filter = filtered ? vk::Filter::eLinear : vk::Filter::eNearest;
+        const auto mode = [&](vk::SamplerReductionMode reduction) {
+            return filtered && extreme ? reduction : vk::SamplerReductionMode::eWeightedAverage;
+        };
+        const bool border = is_sum(options.reduction);
+        sampler = program.make_sampler(
+            filter,
+            mode(options.reduction == Reduction::max ? vk::SamplerReductionMode::eMax
+                                                     : vk::SamplerReductionMode::eMin),
+            border);
+        sampler_maximum =
+            program.make_sampler(filter, mode(vk::SamplerReductionMode::eMax), border);
+        tables =
+            detail::Buffer({context}, "the sRGB tables", sizeof(SrgbTables),
+                           vk::BufferUsageFlagBits::eStorageBuffer, detail::MemoryKind::upload);
+        std::memcpy(tables.mapped(), &reference::srgb_tables(), sizeof(SrgbTables));
+        if (options.reduction == Reduction::custom) {
+            for (const bool odd_blocks : {false, true}) {
+                custom_code[odd_blocks ? 1 : 0] = detail::code_of(
+                    detail::UserKernel::reduction(channel_count(options.format), odd_blocks,
+                                                  options.exchange == Exchange::subgroup),
+                    detail::UserFunction::reduction(options.custom_glsl, options.custom_compiled),
+                    false, context->cache_directory);
+            }
+        }
+        (void)pipeline({.first = true});  // so that what cannot work fails here
+    }
+
+    // See downsample.comp.
+    static std::vector<BindingType> binding_types(const DeviceContext& context) {
+        return {{0, vk::DescriptorType::eCombinedImageSampler},
+                {1, vk::DescriptorType::eStorageBuffer},
+                {2, vk::DescriptorType::eCombinedImageSampler},
+                {3, vk::DescriptorType::eStorageBuffer},
+                {4, vk::DescriptorType::eStorageBuffer},
+                {5, vk::DescriptorType::eStorageImage, image_count(context)}};
+    }
+
+    [[nodiscard]] detail::KernelCode code(bool odd_blocks) const {
+        const bool subgroups = options.exchange == Exchange::subgroup;
+        if (options.reduction == Reduction::custom) {
+            return {custom_code[odd_blocks ? 1 : 0], subgroups};
+        }
+        const ItemType items =
+            is_extreme(options.reduction) ? ItemType::extremes : ItemType::floats;
+        return detail::downsample_code(items, channel_count(options.format), odd_blocks, subgroups);
+    }
+
+    // Compiles on first use.
+    [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const {
+        const std::lock_guard lock(mutex);
+        Unique<vk::Pipeline>& made = pipelines[key];
+        if (!made) {
+            const std::uint32_t source = encoding_of(options.source_format);
+            const std::uint32_t target = encoding_of(options.format);
+            const bool in_codes =
+                is_sum(options.reduction) && source >= ENCODING_UNORM8 && source == target;
+            const bool subgroups = options.exchange == Exchange::subgroup && !key.odd_blocks;
+            made = program.make_pipeline(
+                code(key.odd_blocks), "downsample",
+                {{detail::REDUCTION, static_cast<std::uint32_t>(options.reduction)},
+                 {detail::EDGE_RULE, static_cast<std::uint32_t>(options.edge_rule)},
+                 {detail::FILTERED, options.read == TexelRead::filtered ? 1U : 0U},
+                 {detail::SOURCE_ENCODING, key.first ? source : target},
+                 {detail::TARGET_ENCODING, target},
+                 {detail::SOURCE_CHANNELS,
+                  channel_count(key.first ? options.source_format : options.format)},
+                 {detail::DYNAMIC_INDEXING,
+                  context->info.features.storage_image_dynamic_indexing ? 1U : 0U},
+                 {detail::MIP_IMAGES, image_count(*context)},
+                 {detail::COPY_SOURCE, key.first && options.copy_source ? 1U : 0U},
+                 {detail::BLOCKS_FROM_LIST, key.from_list ? 1U : 0U},
+                 {detail::IN_CODES, in_codes ? 1U : 0U},
+                 {detail::WEIGHTED, key.weighted ? 1U : 0U},
+                 {detail::WHOLE_BLOCKS, key.whole_blocks ? 1U : 0U},
+                 {detail::SOME_BLOCKS, key.some_blocks ? 1U : 0U},
+                 {detail::WIDE_GROUPS, key.upper_levels.wide_groups ? 1U : 0U},
+                 {detail::ONE_GROUP, key.upper_levels.one_group ? 1U : 0U},
+                 {detail::CREW_SIZE,
+                  key.upper_levels.crew_size(subgroups, context->info.subgroup_size)}});
+        }
+        return made.get();
+    }
+
+    [[nodiscard]] vk::Pipeline list_pipeline() const {
+        const std::lock_guard lock(mutex);
+        if (!lister_pipeline) {
+            lister_pipeline = lister.make_pipeline(
+                detail::Kernel::dirty_blocks, "dirty_blocks",
+                {{detail::EDGE_RULE, static_cast<std::uint32_t>(options.edge_rule)}});
+        }
+        return lister_pipeline.get();
+    }
+
+    [[nodiscard]] std::uint32_t rule() const {
+        return static_cast<std::uint32_t>(options.edge_rule);
+    }
+
+    [[nodiscard]] DownsampleParameters parameters_of(const Shape& shape) const {
+        DownsampleParameters parameters{};
+        parameters.width = shape.width;
+        parameters.height = shape.height;
+        parameters.layers = shape.layers;
+        parameters.top_level = shape.levels - 1;
+        parameters.base_texel_width = 1.0F / static_cast<float>(shape.width);
+        parameters.base_texel_height = 1.0F / static_cast<float>(shape.height);
+        parameters.state_words_per_layer = state_words_per_layer(
+            shape.width, shape.height, shape.levels - 1, rule(), channel_count(options.format));
+        return parameters;
+    }
+
+    [[nodiscard]] vk::DeviceSize state_size_bytes(const Shape& shape) const {
+        const vk::DeviceSize words = 1 + parameters_of(shape).state_words_per_layer;
+        return words * shape.layers * sizeof(std::uint32_t);
+    }
+
+    [[nodiscard]] std::uint64_t block_count(const Shape& shape) const {
+        return std::uint64_t{blocks_along(shape.width, 0, BLOCK_LEVELS, rule())} *
+               blocks_along(shape.height, 0, BLOCK_LEVELS, rule()) * shape.layers;
+    }
+
+    [[nodiscard]] vk::DeviceSize dirty_blocks_size_bytes(const Shape& shape) const {
+        return sizeof(DirtyBlocksHeader) + 2 * block_count(shape) * sizeof(std::uint32_t);
+    }
+
+    // Whether some block of the image has odd edges that the edge rule treats specially; see
+    // is_even in downsample.comp.
+    [[nodiscard]] bool has_odd_blocks(const Shape& shape) const {
+        const bool nothing_outside_matters =
+            options.reduction != Reduction::custom && !is_multi_dispatch(options.method);
+        if (options.edge_rule == EdgeRule::round_up && nothing_outside_matters) {
+            return false;
+        }
+        const bool powers = std::has_single_bit(shape.width) && std::has_single_bit(shape.height);
+        return !powers || (shape.width != shape.height && !nothing_outside_matters);
+    }
+
+    void check_shape(const Shape& shape) const;
+    [[nodiscard]] Requirements requirements(const Shape& shape) const;
+
+    const DownsamplerOptions options;
+    ComputeProgram program;
+    ComputeProgram lister;
+    std::shared_ptr<DeviceContext> context;
+    Unique<vk::Sampler> sampler;
+    Unique<vk::Sampler> sampler_maximum;
+    detail::Buffer tables;
+    std::array<std::vector<std::uint32_t>, 2> custom_code;  // without and with odd blocks
+    mutable std::mutex mutex;                               // of the pipelines
+    mutable std::map<PipelineKey, Unique<vk::Pipeline>> pipelines;
+    mutable Unique<vk::Pipeline> lister_pipeline;
+};
+
+struct Downsampler::Binding::Impl {
+    // A dispatch that stores a window of levels (mip_images.glsl). Most devices need one window
+    // for each level that is read, and spd reads the source alone.
+    struct Pass {
+        DownsampleParameters parameters;
+        vk::Pipeline pipeline;
+        DescriptorSet descriptors;
+    };
+
+    std::shared_ptr<DeviceContext> context;  // of the views
+    Shape shape;
+    std::vector<Unique<vk::ImageView>> views;
+    std::vector<Pass> passes;
+    // For record with rectangles.
+    Downsampler::Impl::PipelineKey some_blocks_kind;
+    // For record_indirect.
+    vk::Pipeline list_pipeline;
+    vk::Pipeline listed_pipeline;
+    DescriptorSet list_descriptors;
+    DirtyBlocksParameters list_parameters;
+    BufferRange dirty_blocks;
+    // For blits.
+    ImageResource source;
+    ImageResource destination;
+};
+
+Downsampler::Binding::Binding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Downsampler::Binding::Binding(Binding&&) noexcept = default;
+Downsampler::Binding& Downsampler::Binding::operator=(Binding&&) noexcept = default;
+Downsampler::Binding::~Binding() = default;
+
+Downsampler::Downsampler(const Device& device, DownsamplerOptions options)
+    : impl_(std::make_shared<Impl>(device, std::move(options))) {}
+
+const DownsamplerOptions& Downsampler::options() const noexcept {
+    return impl_->options;
+}
+
+// ---- Resources of the caller's ----------------------------------------------------------------
+
+void Downsampler::Impl::check_shape(const Shape& shape) const {
+    check_image({shape.width, shape.height, shape.layers, options.source_format});
+    const std::uint32_t full = full_mip_levels(shape.width, shape.height, options.edge_rule);
+    if (shape.levels == 0 || shape.levels > full) {
+        refuse(std::to_string(shape.levels) + " levels were asked for; an image of " +
+               size_of(shape.width, shape.height) + " texels has 1 to " + std::to_string(full) +
+               ", level 0 included");
+    }
+    const DeviceInfo& info = context->info;
+    if (shape.width > info.max_map_extent || shape.height > info.max_map_extent ||
+        shape.layers > info.max_layers) {
+        cannot("an image of " + size_of(shape.width, shape.height) + " texels with " +
+               std::to_string(shape.layers) + " layers is too large for " + info.name +
+               ": its images have at most " + std::to_string(info.max_map_extent) +
+               " texels on a side and " + std::to_string(info.max_layers) + " layers");
+    }
+    // lavapipe (Mesa 22.3) loses threads that leave loops early, after some barriers: too many
+    // here.
+    if (info.type == "CPU" && options.reduction == Reduction::custom &&
+        options.method == MipMethod::spd && has_odd_blocks(shape) &&
+        shape.levels - 1 > BLOCK_LEVELS + step_levels(BLOCK_LEVELS, shape.levels - 1)) {
+        cannot("custom reductions of " + size_of(shape.width, shape.height) +
+               " texels in one dispatch go wrong on CPU drivers (" + info.name +
+               "); use MipMethod::per_level there");
+    }
+    if (state_size_bytes(shape) > context->max_storage_buffer_range_bytes) {
+        cannot("the state of " + std::to_string(shape.layers) + " layers of " +
+               size_of(shape.width, shape.height) + " texels has " +
+               std::to_string(state_size_bytes(shape)) + " bytes, a buffer of " + info.name +
+               " at most " + std::to_string(context->max_storage_buffer_range_bytes) +
+               "; use fewer layers at once");
+    }
+}
+
+Downsampler::Requirements Downsampler::requirements(const Shape& shape) const {
+    impl_->check_shape(shape);
+    return impl_->requirements(shape);
+}
+
+Downsampler::Requirements Downsampler::Impl::requirements(const Shape& shape) const {
+    Requirements needed = detail::image_requirements(options, shape);
+    needed.state_size_bytes = state_size_bytes(shape);
+    needed.dirty_blocks_size_bytes = dirty_blocks_size_bytes(shape);
+    needed.alignment_bytes = detail::storage_alignment_bytes(*context);
+    needed.state_usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+    needed.dirty_blocks_usage =
+        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+    return needed;
+}
+
+Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& resources) const {
+    const Impl& impl = *impl_;
+    impl.check_shape(shape);
+    detail::check_images(impl.options, impl.requirements(shape), shape, resources);
+    auto bound = std::make_unique<Binding::Impl>();
+    bound->context = impl.context;
+    bound->shape = shape;
+    bound->source = resources.source;
+    bound->destination = resources.destination;
+    if (impl.options.method == MipMethod::blit) {
+        return Binding(std::move(bound));
+    }
+    if (resources.state.buffer == VK_NULL_HANDLE) {
+        refuse("the state buffer is null");
+    }
+
+    const auto make_view = [&](const ImageResource& image, vk::Format format, Usage usage,
+                               vk::ImageAspectFlags aspect, std::uint32_t level) {
+        vk::ImageViewUsageCreateInfo usage_info(usage);
+        vk::ImageViewCreateInfo info({}, image.image, vk::ImageViewType::e2DArray, format, {},
+                                     {aspect, level, 1, 0, shape.layers});
+        info.pNext = &usage_info;
+        bound->views.push_back(vulkan_calls("creating the view of a mip level", [&] {
+            auto view =
+                impl.context->device.createImageViewUnique(info, nullptr, impl.program.dispatch());
+            impl.context->name(*view, "mip level " + std::to_string(level));
+            return view;
+        }));
+        return *bound->views.back();
+    };
+    const auto sampled_format = [&](TexelFormat format) {
+        const bool light =
+            impl.options.read == TexelRead::filtered && is_sum(impl.options.reduction);
+        return light ? vulkan_format(format) : plain_format(format);
+    };
+    const auto colour = vk::ImageAspectFlagBits::eColor;
+    std::vector<vk::ImageView> levels;
+    const std::uint32_t first_stored = impl.options.copy_source || shape.levels == 1 ? 0 : 1;
+    for (std::uint32_t level = first_stored; level < shape.levels; ++level) {
+        levels.push_back(make_view(resources.destination, plain_format(impl.options.format),
+                                   Usage::eStorage, colour, level));
+    }
+    levels.insert(levels.begin(), first_stored, levels.front());
+
+    const std::uint32_t images = image_count(*impl.context);
+    const auto descriptors_for = [&](vk::ImageView view, VkImageLayout layout,
+                                     std::uint32_t first) {
+        // The levels from the first on; the kernel does not look at the rest.
+        std::vector<vk::ImageView> stored(levels.begin() + first, levels.end());
+        stored.resize(images, stored.back());
+        const BufferRange blocks = resources.dirty_blocks.buffer != VK_NULL_HANDLE
+                                       ? resources.dirty_blocks
+                                       : resources.state;
+        const vk::DeviceSize blocks_size = resources.dirty_blocks.buffer != VK_NULL_HANDLE
+                                               ? impl.dirty_blocks_size_bytes(shape)
+                                               : impl.state_size_bytes(shape);
+        return impl.program.make_descriptors(
+            {Descriptor::sampled(*impl.sampler, view, layout),
+             Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
+                                        impl.state_size_bytes(shape)),
+             Descriptor::sampled(*impl.sampler_maximum, view, layout),
+             Descriptor::storage_buffer(impl.tables.handle(), 0, impl.tables.size_bytes()),
+             Descriptor::storage_buffer(blocks.buffer, blocks.offset_bytes, blocks_size),
+             Descriptor::storage_images(stored)});
+    };
+    const bool in_one_dispatch = impl.options.method == MipMethod::spd;
+    Downsampler::Impl::PipelineKey kind{
+        .first = true,
+        .odd_blocks = impl.has_odd_blocks(shape),
+        .whole_blocks = in_one_dispatch && shape.levels > BLOCK_LEVELS &&
+                        detail::has_whole_blocks(shape.width, shape.height),
+        .upper_levels = in_one_dispatch ? detail::upper_levels(shape.width, shape.height,
+                                                               shape.levels - 1, impl.rule())
+                                        : detail::UpperLevels{},
+        .weighted = impl.options.reduction == Reduction::mean &&
+                    (shape.width != shape.height || !std::has_single_bit(shape.width))};
+    const vk::ImageView source_view = make_view(
+        resources.source, sampled_format(impl.options.source_format), Usage::eSampled,
+        is_depth(impl.options.source_format) ? vk::ImageAspectFlagBits::eDepth : colour, 0);
+    DownsampleParameters parameters = impl.parameters_of(shape);
+    const std::uint32_t top = shape.levels - 1;
+    const std::uint32_t step = impl.options.method == MipMethod::per_level  ? 1
+                               : impl.options.method == MipMethod::subgroup ? BLOCK_LEVELS
+                                                                            : MAX_LEVELS;
+    parameters.top_level = std::min(top, step);
+    // Each window is a whole run from the base level: its levels are made of the same values as
+    // where one window holds all, rounded or not.
+    const auto add_passes = [&](vk::ImageView view, VkImageLayout layout) {
+        const std::uint32_t base = parameters.base_level;
+        const bool all_fit = images == MAX_LEVELS;
+        parameters.first_image = all_fit || (base == 0 && impl.options.copy_source) ? 0 : 1;
+        for (; base + parameters.first_image <= parameters.top_level;
+             parameters.first_image += images) {
+            bound->passes.push_back({parameters, impl.pipeline(kind),
+                                     descriptors_for(view, layout, base + parameters.first_image)});
+        }
+    };
+    if (top > 0 || impl.options.copy_source) {
+        add_passes(source_view, resources.source.layout);
+    }
+    const VkExtent3D& extent = resources.destination.created.extent;
+    for (std::uint32_t base = step; base < top; base += step) {
+        kind.first = false;
+        parameters.base_level = base;
+        parameters.top_level = std::min(top, base + step);
+        parameters.base_texel_width =
+            1.0F / static_cast<float>(mip_extent(extent.width, base, EDGE_DROP));
+        parameters.base_texel_height =
+            1.0F / static_cast<float>(mip_extent(extent.height, base, EDGE_DROP));
+        const vk::ImageView view =
+            make_view(resources.destination, sampled_format(impl.options.format), Usage::eSampled,
+                      colour, base);
+        add_passes(view, VK_IMAGE_LAYOUT_GENERAL);
+    }
+    kind.some_blocks = true;
+    bound->some_blocks_kind = kind;
+    kind.from_list = true;
+    if (resources.dirty_blocks.buffer != VK_NULL_HANDLE &&
+        resources.dirty_rectangles.buffer != VK_NULL_HANDLE &&
+        impl.options.method == MipMethod::spd) {
+        bound->list_pipeline = impl.list_pipeline();
+        bound->listed_pipeline = impl.pipeline(kind);
+        bound->dirty_blocks = resources.dirty_blocks;
+        bound->list_descriptors = impl.lister.make_descriptors(
+            {Descriptor::storage_buffer(
+                 resources.dirty_rectangles.buffer, resources.dirty_rectangles.offset_bytes,
+                 4 * sizeof(std::uint32_t) +
+                     sizeof(DirtyRectangle) * std::max(resources.dirty_rectangle_capacity, 1U)),
+             Descriptor::storage_buffer(resources.dirty_blocks.buffer,
+                                        resources.dirty_blocks.offset_bytes,
+                                        impl.dirty_blocks_size_bytes(shape)),
+             Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
+                                        impl.state_size_bytes(shape))});
+        bound->list_parameters = {.width = shape.width,
+                                  .height = shape.height,
+                                  .layers = shape.layers,
+                                  .top_level = top,
+                                  .state_words_per_layer = parameters.state_words_per_layer,
+                                  .texel_words = channel_count(impl.options.format),
+                                  .rectangle_capacity = resources.dirty_rectangle_capacity,
+                                  .max_workgroup_count = impl.context->max_workgroup_count};
+    }
+    return Binding(std::move(bound));
+}
+
+// ---- Recording -------------------------------------------------------------------------------
+
+namespace {
+
+// Orders what follows behind the writes of dispatches, and behind their reads.
+void record_barrier(vk::CommandBuffer commands, const Dispatch& dispatch,
+                    vk::PipelineStageFlags stages = vk::PipelineStageFlagBits::eComputeShader,
+                    vk::AccessFlags more = {}) {
+    const vk::MemoryBarrier barrier(
+        vk::AccessFlagBits::eShaderWrite,
+        vk::AccessFlagBits::eShaderRead | vk::AccessFlagBits::eShaderWrite | more);
+    commands.pipelineBarrier(stages, stages, {}, barrier, {}, {}, dispatch);
+}
+
+}  // namespace
+
+void Downsampler::record(VkCommandBuffer commands, const Binding& binding) const {
+    const Impl& impl = *impl_;
+    const Binding::Impl& bound = *binding.impl_;
+    const Dispatch& dispatch = impl.program.dispatch();
+    const vk::CommandBuffer buffer(commands);
+    const detail::DebugLabel label(*impl.context, buffer, "mip levels");
+    if (impl.options.method == MipMethod::blit) {
+        detail::record_blits(buffer, dispatch, bound.shape, bound.source, bound.destination,
+                             impl.options.copy_source);
+        return;
+    }
+    for (const Binding::Impl::Pass& pass : bound.passes) {
+        const DownsampleParameters& parameters = pass.parameters;
+        if (&pass != &bound.passes.front()) {
+            record_barrier(buffer, dispatch);
+        }
+        buffer.bindPipeline(vk::PipelineBindPoint::eCompute, pass.pipeline, dispatch);
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
+                                  pass.descriptors.set, {}, dispatch);
+        buffer.pushConstants<DownsampleParameters>(
+            impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
+        buffer.dispatch(
+            blocks_along(parameters.width, parameters.base_level, BLOCK_LEVELS, impl.rule()),
+            blocks_along(parameters.height, parameters.base_level, BLOCK_LEVELS, impl.rule()),
+            parameters.layers, dispatch);
+    }
+}
+
+void Downsampler::record(VkCommandBuffer commands, const Binding& binding,
+                         std::span<const DirtyRectangle> rectangles) const {
+    const Impl& impl = *impl_;
+    const Binding::Impl& bound = *binding.impl_;
+    if (impl.options.method != MipMethod::spd) {
+        refuse("dirty rectangles need MipMethod::spd");
+    }
+    const std::vector<detail::DirtyRegion> regions =
+        detail::dirty_regions(bound.shape.width, bound.shape.height, bound.shape.layers,
+                              bound.shape.levels - 1, impl.rule(), rectangles);
+    if (regions.empty() || bound.passes.empty()) {
+        return;
+    }
+    const Dispatch& dispatch = impl.program.dispatch();
+    const vk::CommandBuffer buffer(commands);
+    const detail::DebugLabel label(*impl.context, buffer, "mip levels of dirty rectangles");
+    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, impl.pipeline(bound.some_blocks_kind),
+                        dispatch);
+    for (const Binding::Impl::Pass& pass : bound.passes) {
+        if (&pass != &bound.passes.front()) {
+            record_barrier(buffer, dispatch);
+        }
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
+                                  pass.descriptors.set, {}, dispatch);
+        // No barrier between them: together they count as one run.
+        for (const detail::DirtyRegion& region : regions) {
+            DownsampleParameters parameters = pass.parameters;
+            parameters.first_block_x = region.first_x;
+            parameters.first_block_y = region.first_y;
+            parameters.first_layer = region.layer;
+            std::ranges::copy(region.expected, parameters.expected);
+            buffer.pushConstants<DownsampleParameters>(
+                impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
+            buffer.dispatch(region.columns, region.rows, 1, dispatch);
+        }
+    }
+}
+
+void Downsampler::record_indirect(VkCommandBuffer commands, const Binding& binding) const {
+    const Impl& impl = *impl_;
+    const Binding::Impl& bound = *binding.impl_;
+    if (impl.options.method != MipMethod::spd) {
+        refuse("dirty rectangles need MipMethod::spd");
+    }
+    if (!bound.list_pipeline) {
+        refuse("record_indirect needs dirty_blocks and dirty_rectangles among the resources");
+    }
+    const Dispatch& dispatch = impl.program.dispatch();
+    const vk::CommandBuffer buffer(commands);
+    const detail::DebugLabel label(*impl.context, buffer, "mip levels of listed rectangles");
+    constexpr auto stages =
+        vk::PipelineStageFlagBits::eComputeShader | vk::PipelineStageFlagBits::eDrawIndirect;
+    for (const Binding::Impl::Pass& pass : bound.passes) {
+        if (&pass != &bound.passes.front()) {
+            record_barrier(buffer, dispatch, stages);
+        }
+        // For each, as the blocks take their marks and expectations back.
+        buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.list_pipeline, dispatch);
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.lister.layout(), 0,
+                                  bound.list_descriptors.set, {}, dispatch);
+        buffer.pushConstants<DirtyBlocksParameters>(impl.lister.layout(),
+                                                    vk::ShaderStageFlagBits::eCompute, 0,
+                                                    bound.list_parameters, dispatch);
+        buffer.dispatch(std::min(DIRTY_LIST_WORKGROUPS, impl.context->max_workgroup_count), 1, 1,
+                        dispatch);
+        record_barrier(buffer, dispatch, stages, vk::AccessFlagBits::eIndirectCommandRead);
+        buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.listed_pipeline, dispatch);
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
+                                  pass.descriptors.set, {}, dispatch);
+        buffer.pushConstants<DownsampleParameters>(
+            impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, pass.parameters, dispatch);
+        buffer.dispatchIndirect(bound.dirty_blocks.buffer, bound.dirty_blocks.offset_bytes,
+                                dispatch);
+    }
+}
+
+}  // namespace quadtile

@@ -1,0 +1,326 @@
+#include "recording/downsampler_checks.hpp"
+
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/texel_encoding.h>
+#include <quadtile/reference.hpp>
+
+#include "../reference/texel_codec.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace quadtile::detail {
+
+void refuse(const std::string& why) {
+    throw Error(ErrorCode::invalid_argument, why);
+}
+
+void cannot(const std::string& why) {
+    throw Error(ErrorCode::unsupported, why);
+}
+
+bool is_extreme(Reduction reduction) {
+    return reduction == Reduction::max || reduction == Reduction::min ||
+           reduction == Reduction::min_max;
+}
+
+bool is_sum(Reduction reduction) {
+    return reduction == Reduction::mean || reduction == Reduction::sum;
+}
+
+bool is_depth(TexelFormat format) {
+    return format == TexelFormat::d32_float || format == TexelFormat::d16_unorm;
+}
+
+bool is_multi_dispatch(MipMethod method) {
+    return method == MipMethod::per_level || method == MipMethod::subgroup;
+}
+
+vk::Format vulkan_format(TexelFormat format) {
+    return static_cast<vk::Format>(vk_format(format));
+}
+
+vk::Format plain_format(TexelFormat format) {
+    return vulkan_format(format == TexelFormat::rgba8_srgb ? TexelFormat::rgba8_unorm : format);
+}
+
+std::string size_of(std::uint32_t width, std::uint32_t height) {
+    return std::to_string(width) + " x " + std::to_string(height);
+}
+
+namespace {
+
+using Format = vk::FormatFeatureFlagBits;
+using Usage = vk::ImageUsageFlagBits;
+
+// What a device can do with a format.
+vk::FormatFeatureFlags features_of(const DeviceContext& context, vk::Format format) {
+    return vulkan_calls("asking for the features of a format", [&] {
+        return context.physical_device.getFormatProperties(format, context.dispatch)
+            .optimalTilingFeatures;
+    });
+}
+
+bool has_graphics(const DeviceContext& context) {
+    const auto families = context.physical_device.getQueueFamilyProperties(context.dispatch);
+    return static_cast<bool>(families[context.queue_family].queueFlags &
+                             vk::QueueFlagBits::eGraphics);
+}
+
+// Why a device cannot store levels from a kernel, or empty.
+std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerOptions& options) {
+    if (!context.info.features.storage_image_formats) {
+        return "it lacks shaderStorageImageWriteWithoutFormat or "
+               "shaderStorageImageExtendedFormats, or they are not enabled";
+    }
+    const auto limits = context.physical_device.getProperties(context.dispatch).limits;
+    // downsample.comp: nodes, room, the sRGB tables, edge weights and what is beside them.
+    const std::uint32_t item_bytes = 4 * channel_count(options.format);
+    const std::uint32_t shared_bytes =
+        (341 + 31 * 31 + 15 * 15) * item_bytes + sizeof(SrgbTables) + 2 * MAX_LEVELS * 4 + 64;
+    if (limits.maxComputeSharedMemorySize < shared_bytes) {
+        return "its workgroups have " + std::to_string(limits.maxComputeSharedMemorySize) +
+               " bytes of shared memory, " + std::to_string(shared_bytes) + " are needed";
+    }
+    if (!(features_of(context, plain_format(options.format)) & Format::eStorageImage)) {
+        return "it cannot store to images of format " + vk::to_string(plain_format(options.format));
+    }
+    return {};
+}
+
+// Why blits cannot make the levels, or empty.
+std::string obstacle_to_blits(const DeviceContext& context, const DownsamplerOptions& options) {
+    if (options.reduction != Reduction::mean) {
+        return "blits make means only";
+    }
+    if (options.edge_rule == EdgeRule::round_up) {
+        return "blits make levels whose sizes are rounded down, not EdgeRule::round_up";
+    }
+    if (is_depth(options.source_format)) {
+        return "blits do not read depth formats";
+    }
+    if (options.copy_source && options.source_format != options.format) {
+        return "blits cannot copy level 0 into another format";
+    }
+    if (!has_graphics(context)) {
+        return "the queue family in use has no graphics, which blits need";
+    }
+    const vk::FormatFeatureFlags from = Format::eBlitSrc | Format::eSampledImageFilterLinear;
+    const vk::FormatFeatureFlags source =
+        features_of(context, vulkan_format(options.source_format));
+    const vk::FormatFeatureFlags target = features_of(context, vulkan_format(options.format));
+    if ((source & from) != from || (target & from) != from || !(target & Format::eBlitDst)) {
+        return "it cannot blit with a linear filter from " +
+               std::string(name_of(options.source_format)) + " to " + name_of(options.format);
+    }
+    return {};
+}
+
+// Why a sampler cannot reduce a quad as asked, or empty.
+std::string obstacle_to_filtering(const DeviceContext& context, const DownsamplerOptions& options) {
+    if (options.reduction == Reduction::custom) {
+        return "a custom reduction needs each texel";
+    }
+    if (options.copy_source) {
+        return "copying the source needs each texel";
+    }
+    const bool extreme = is_extreme(options.reduction);
+    // Extremes of codes are those of colours.
+    const vk::Format format =
+        extreme ? plain_format(options.source_format) : vulkan_format(options.source_format);
+    const auto features = features_of(context, format);
+    if (extreme && !context.info.features.sampler_minmax) {
+        return "the device lacks samplerFilterMinmax, or it is not enabled";
+    }
+    if (extreme && channel_count(options.source_format) > 1) {
+        vk::PhysicalDeviceVulkan12Properties properties_1_2;
+        vk::PhysicalDeviceProperties2 properties;
+        properties.pNext = &properties_1_2;
+        context.physical_device.getProperties2(&properties, context.dispatch);
+        if (properties_1_2.filterMinmaxImageComponentMapping == 0) {
+            return "its MIN and MAX samplers read one channel only";
+        }
+    }
+    vk::FormatFeatureFlags needed = Format::eSampledImageFilterLinear;
+    if (extreme) {
+        needed |= Format::eSampledImageFilterMinmax;
+    }
+    if ((features & needed) != needed) {
+        return "the device has no such filter for " + vk::to_string(format);
+    }
+    return {};
+}
+
+}  // namespace
+
+DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions options) {
+    reference::check_formats(options.reduction, options.source_format, options.format);
+    if (options.reduction == Reduction::custom &&
+        options.custom_glsl.empty() == options.custom_compiled.empty()) {
+        refuse("Reduction::custom needs either custom_glsl or custom_compiled");
+    }
+    if (options.reduction != Reduction::custom &&
+        !(options.custom_glsl.empty() && options.custom_compiled.empty())) {
+        refuse("custom_glsl and custom_compiled are for Reduction::custom");
+    }
+    const std::string& device = context.info.name;
+    const std::string storing = obstacle_to_storing(context, options);
+    if (options.method == MipMethod::automatic) {
+        const bool blits = !storing.empty() && obstacle_to_blits(context, options).empty();
+        options.method = blits ? MipMethod::blit : MipMethod::spd;
+    }
+    if (options.method == MipMethod::blit) {
+        const std::string obstacle = obstacle_to_blits(context, options);
+        if (options.edge_rule == EdgeRule::round_up) {
+            refuse(obstacle);
+        }
+        if (!obstacle.empty()) {
+            cannot("MipMethod::blit on " + device + ": " + obstacle);
+        }
+        return options;
+    }
+    if (!storing.empty()) {
+        cannot(device + " cannot store these levels: " + storing +
+               (options.reduction == Reduction::mean ? "" : "; only means can be made by blits"));
+    }
+    if (!(features_of(context, plain_format(options.source_format)) & Format::eSampledImage)) {
+        cannot(device + " cannot sample images of format " +
+               vk::to_string(plain_format(options.source_format)));
+    }
+
+    const std::string filtering = obstacle_to_filtering(context, options);
+    if (options.read == TexelRead::automatic) {
+        const bool same = is_extreme(options.reduction) &&
+                          reference::encoding_of(options.source_format) >= ENCODING_UNORM8;
+        options.read = same && filtering.empty() ? TexelRead::filtered : TexelRead::texels;
+    }
+    if (options.read == TexelRead::filtered && !filtering.empty()) {
+        cannot("TexelRead::filtered: " + filtering);
+    }
+    if (options.exchange == Exchange::automatic) {
+        options.exchange = context.info.features.subgroup_operations ? Exchange::subgroup
+                                                                     : Exchange::shared_memory;
+    }
+    if (options.exchange == Exchange::subgroup && !context.info.features.subgroup_operations) {
+        cannot("Exchange::subgroup: " + device +
+               " lacks subgroup operations with full subgroups, "
+               "or they are not enabled");
+    }
+    return options;
+}
+
+Downsampler::Requirements image_requirements(const DownsamplerOptions& options,
+                                             const Downsampler::Shape& shape) {
+    const bool blits = options.method == MipMethod::blit;
+    vk::ImageUsageFlags source = blits ? Usage::eTransferSrc : Usage::eSampled;
+    vk::ImageUsageFlags destination =
+        blits ? Usage::eTransferSrc | Usage::eTransferDst : vk::ImageUsageFlags(Usage::eStorage);
+    if (is_multi_dispatch(options.method)) {
+        destination |= Usage::eSampled;
+    }
+    // sRGB is read and written as codes; a filter reads it as light.
+    const auto codes = vk::ImageCreateFlagBits::eMutableFormat;
+    const bool reads_light = options.read == TexelRead::filtered && is_sum(options.reduction);
+    vk::ImageCreateFlags source_flags;
+    vk::ImageCreateFlags destination_flags;
+    if (options.source_format == TexelFormat::rgba8_srgb && !blits && !reads_light) {
+        source_flags = codes;
+    }
+    if (options.format == TexelFormat::rgba8_srgb && !blits) {
+        destination_flags = codes | vk::ImageCreateFlagBits::eExtendedUsage;
+    }
+    VkExtent2D extent{shape.width, shape.height};
+    if (options.edge_rule == EdgeRule::round_up) {
+        // Up to the level where an axis has come down to one texel.
+        const auto enough = [&](std::uint32_t texels) {
+            const auto halvings = static_cast<std::uint32_t>(std::bit_width(texels - 1));
+            const std::uint32_t unit = 1U << std::min(shape.levels - 1, halvings);
+            return (texels + unit - 1) / unit * unit;
+        };
+        extent = {enough(shape.width), enough(shape.height)};
+    }
+    Downsampler::Requirements needed{};
+    needed.source_usage = static_cast<VkImageUsageFlags>(source);
+    needed.source_flags = static_cast<VkImageCreateFlags>(source_flags);
+    needed.destination_usage = static_cast<VkImageUsageFlags>(destination);
+    needed.destination_flags = static_cast<VkImageCreateFlags>(destination_flags);
+    needed.destination_extent = extent;
+    return needed;
+}
+
+void check_images(const DownsamplerOptions& options, const Downsampler::Requirements& needed,
+                  const Downsampler::Shape& shape, const Downsampler::Resources& resources) {
+    const auto check = [&](const ImageResource& image, const std::string& which, TexelFormat format,
+                           VkImageUsageFlags usage, VkImageCreateFlags flags,
+                           std::uint32_t levels) {
+        const VkImageCreateInfo& created = image.created;
+        if (image.image == VK_NULL_HANDLE) {
+            refuse("the " + which + " image is null");
+        }
+        if (created.format != vk_format(format)) {
+            refuse("the " + which + " image is of format " +
+                   vk::to_string(static_cast<vk::Format>(created.format)) + ", " +
+                   vk::to_string(vulkan_format(format)) + " was announced");
+        }
+        if ((created.usage & usage) != usage) {
+            refuse("the " + which + " image was created without the usage " +
+                   vk::to_string(vk::ImageUsageFlags(usage & ~created.usage)) +
+                   "; see Downsampler::requirements");
+        }
+        if ((created.flags & flags) != flags) {
+            refuse("the " + which + " image was created without the flags " +
+                   vk::to_string(vk::ImageCreateFlags(flags & ~created.flags)) +
+                   ", which sRGB formats need; see Downsampler::requirements");
+        }
+        if (created.arrayLayers < shape.layers) {
+            refuse("the " + which + " image has " + std::to_string(created.arrayLayers) +
+                   " layers, " + std::to_string(shape.layers) + " were announced");
+        }
+        if (created.imageType != VK_IMAGE_TYPE_2D || created.samples != VK_SAMPLE_COUNT_1_BIT) {
+            refuse("the " + which + " image must be 2D with one sample a texel");
+        }
+        if (created.mipLevels < levels) {
+            refuse("the " + which + " image has " + std::to_string(created.mipLevels) +
+                   " mip levels, " + std::to_string(levels) + " were announced");
+        }
+    };
+    const bool same = resources.source.image == resources.destination.image;
+    const bool blits = options.method == MipMethod::blit;
+    check(resources.source, "source", options.source_format, needed.source_usage,
+          needed.source_flags, 1);
+    check(resources.destination, "destination", options.format, needed.destination_usage,
+          needed.destination_flags, shape.levels);
+    const VkExtent3D& source = resources.source.created.extent;
+    if (source.width != shape.width || source.height != shape.height) {
+        refuse("the source image has " + size_of(source.width, source.height) + " texels, " +
+               size_of(shape.width, shape.height) + " were announced");
+    }
+    const VkExtent3D& destination = resources.destination.created.extent;
+    for (std::uint32_t level = options.copy_source ? 0 : 1; level < shape.levels; ++level) {
+        const std::uint32_t width =
+            mip_extent(shape.width, level, static_cast<std::uint32_t>(options.edge_rule));
+        const std::uint32_t height =
+            mip_extent(shape.height, level, static_cast<std::uint32_t>(options.edge_rule));
+        if (mip_extent(destination.width, level, EDGE_DROP) < width ||
+            mip_extent(destination.height, level, EDGE_DROP) < height) {
+            refuse("level " + std::to_string(level) + " of the destination image has " +
+                   size_of(mip_extent(destination.width, level, EDGE_DROP),
+                           mip_extent(destination.height, level, EDGE_DROP)) +
+                   " texels, " + size_of(width, height) +
+                   " are needed; make the image as large as Downsampler::requirements says");
+        }
+    }
+    if (blits && (destination.width != shape.width || destination.height != shape.height)) {
+        refuse("MipMethod::blit needs a destination of the source's extents");
+    }
+    if (same && options.copy_source) {
+        refuse("copy_source needs a destination that is not the source");
+    }
+    if (resources.destination.layout != VK_IMAGE_LAYOUT_GENERAL ||
+        (same && resources.source.layout != VK_IMAGE_LAYOUT_GENERAL)) {
+        refuse("the destination must be in layout GENERAL");
+    }
+}
+
+}  // namespace quadtile::detail

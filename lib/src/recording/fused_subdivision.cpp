@@ -1,0 +1,201 @@
+#include "recording/fused_subdivision.hpp"
+
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/texel_encoding.h>
+
+#include "../reference/texel_codec.hpp"
+#include "recording/kernel_constants.hpp"
+#include "recording/map_resources.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+namespace quadtile::detail {
+
+static_assert(sizeof(FusedParameters) <= 128, "more than every device has for push constants");
+
+namespace {
+
+FusedParameters parameters_of(const DeviceContext& context, const FusedSubdivision::Run& run) {
+    const MapShape& shape = run.shape;
+    FusedParameters parameters{};
+    parameters.width = shape.width;
+    parameters.height = shape.height;
+    parameters.layers = shape.layers;
+    parameters.top_level = top_level(shape.width, shape.height);
+    parameters.texel_width = 1.0F / static_cast<float>(shape.width);
+    parameters.texel_height = 1.0F / static_cast<float>(shape.height);
+    parameters.state_words_per_layer =
+        fused_words_per_layer(shape.width, shape.height, parameters.top_level);
+    parameters.max_workgroup_count = context.max_workgroup_count;
+    parameters.tile_capacity = run.tile_capacity;
+    // No list is longer than a word can count.
+    constexpr std::uint64_t UNLIMITED = std::numeric_limits<std::uint32_t>::max();
+    parameters.max_tiles =
+        static_cast<std::uint32_t>(std::min(run.max_tiles.value_or(UNLIMITED), UNLIMITED));
+    parameters.running_layers = shape.layers;
+    std::ranges::copy(run.thresholds, std::begin(parameters.thresholds));
+    return parameters;
+}
+
+void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
+    using Stage = vk::PipelineStageFlagBits;
+    using Access = vk::AccessFlagBits;
+    const vk::MemoryBarrier barrier(Access::eShaderWrite | Access::eShaderRead,
+                                    Access::eShaderRead | Access::eShaderWrite);
+    commands.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, barrier, {}, {},
+                             dispatch);
+}
+
+// One workgroup of PASS_EMIT takes 4^levels blocks: many workgroups that have little to do each
+// cost more than they bring (16 384 of them 31 us on an H200), but enough of them must be there to
+// fill a GPU.
+std::uint32_t emission_share_levels(const MapShape& shape) {
+    constexpr std::uint64_t enough = 1024;
+    const std::uint64_t blocks = std::uint64_t{level_extent(shape.width, BLOCK_LEVELS)} *
+                                 level_extent(shape.height, BLOCK_LEVELS) * shape.layers;
+    return blocks >= 16 * enough ? 2 : (blocks >= 4 * enough ? 1 : 0);
+}
+
+}  // namespace
+
+FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(program) {
+    // So that what cannot work fails here.
+    (void)pipeline({.pass = Kernel::fused_all,
+                    .encoding = ENCODING_FLOAT32,
+                    .tiles_in_one_chunk = true,
+                    .with_budget = false,
+                    .layer_thresholds = false,
+                    .node_thresholds = false,
+                    .layer_lists = false,
+                    .share_levels = 0});
+}
+
+vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
+    const vk::DeviceSize words_per_layer =
+        1 + fused_words_per_layer(shape.width, shape.height, top_level(shape.width, shape.height));
+    return sizeof(FusedState) +
+           (words_per_layer * shape.layers + BUDGET_WORDS) * sizeof(std::uint32_t);
+}
+
+vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
+    const std::lock_guard lock(mutex_);
+    Unique<vk::Pipeline>& made = pipelines_[key];
+    if (!made) {
+        made = program_.make_pipeline(key.pass, "fused",
+                                      {{TILE_CHUNK_SHIFT, program_.context().tile_chunk_shift},
+                                       {TILES_IN_ONE_CHUNK, key.tiles_in_one_chunk ? 1U : 0U},
+                                       {WITH_BUDGET, key.with_budget ? 1U : 0U},
+                                       {LAYER_THRESHOLDS, key.layer_thresholds ? 1U : 0U},
+                                       {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
+                                       {LAYER_LISTS, key.layer_lists ? 1U : 0U},
+                                       {SHARE_LEVELS, key.share_levels},
+                                       {SOURCE_ENCODING, key.encoding}});
+    }
+    return made.get();
+}
+
+FusedSubdivision::PipelineKey FusedSubdivision::key_of(const Run& run) const {
+    return {
+        .pass = Kernel::fused_all,
+        .encoding = reference::encoding_of(run.shape.format),
+        .tiles_in_one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0,
+        .with_budget = false,
+        .layer_thresholds = run.layer_thresholds,
+        .node_thresholds = run.node_thresholds,
+        .layer_lists = run.layer_lists,
+        .share_levels = 0};
+}
+
+void FusedSubdivision::bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const {
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program_.layout(), 0, descriptors,
+                                {}, program_.dispatch());
+}
+
+void FusedSubdivision::bind(vk::CommandBuffer commands, const PipelineKey& key) const {
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline(key), program_.dispatch());
+}
+
+void FusedSubdivision::push(vk::CommandBuffer commands, const FusedParameters& parameters) const {
+    commands.pushConstants<FusedParameters>(program_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+                                            parameters, program_.dispatch());
+}
+
+void FusedSubdivision::record_blocks(vk::CommandBuffer commands, const PipelineKey& key,
+                                     const MapShape& shape) const {
+    bind(commands, key);
+    commands.dispatch(level_extent(shape.width, BLOCK_LEVELS),
+                      level_extent(shape.height, BLOCK_LEVELS), shape.layers, program_.dispatch());
+}
+
+void FusedSubdivision::record_emission(vk::CommandBuffer commands, PipelineKey key,
+                                       const MapShape& shape) const {
+    key.pass = Kernel::fused_emit;
+    key.share_levels = emission_share_levels(shape);
+    pass_barrier(commands, program_.dispatch());
+    bind(commands, key);
+    commands.dispatch(level_extent(shape.width, BLOCK_LEVELS + key.share_levels),
+                      level_extent(shape.height, BLOCK_LEVELS + key.share_levels), shape.layers,
+                      program_.dispatch());
+}
+
+void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
+                              const Run& run) const {
+    const DebugLabel label(program_.context(), commands, "subdivision, fused");
+    bind(commands, descriptors);
+    push(commands, parameters_of(program_.context(), run));
+    PipelineKey key = key_of(run);
+    if (run.max_tiles) {
+        key.pass = Kernel::fused_budget;
+        record_blocks(commands, key, run.shape);
+        pass_barrier(commands, program_.dispatch());
+        key.with_budget = true;
+    }
+    key.pass = run.order == Order::any ? Kernel::fused_all : Kernel::fused_count;
+    record_blocks(commands, key, run.shape);
+    if (run.order == Order::canonical) {
+        record_emission(commands, key, run.shape);
+    }
+}
+
+void FusedSubdivision::record_update(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
+                                     const Run& run,
+                                     std::span<const DirtyRectangle> rectangles) const {
+    const MapShape& shape = run.shape;
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    const std::vector<DirtyRegion> regions =
+        dirty_regions(shape.width, shape.height, shape.layers, top, EDGE_ROUND_UP, rectangles);
+    if (regions.empty()) {
+        return;
+    }
+    if (top <= BLOCK_LEVELS) {  // one block a layer, and no more to it
+        record(commands, descriptors, run);
+        return;
+    }
+    const DebugLabel label(program_.context(), commands, "update of a subdivision, fused");
+    bind(commands, descriptors);
+    PipelineKey key = key_of(run);
+    key.pass = Kernel::fused_count;
+    bind(commands, key);
+    const FusedParameters whole = parameters_of(program_.context(), run);
+    // Regions are in the order of their layers.
+    std::uint32_t running_layers = 1;
+    for (std::size_t i = 1; i < regions.size(); ++i) {
+        running_layers += regions[i].layer != regions[i - 1].layer ? 1 : 0;
+    }
+    // No barrier between them: together they count as one run.
+    for (const DirtyRegion& region : regions) {
+        FusedParameters parameters = whole;
+        parameters.first_block = region.first_x | region.first_y << 16U;
+        parameters.first_layer = region.layer;
+        parameters.running_layers = running_layers;
+        std::ranges::copy(region.expected, std::begin(parameters.expected));
+        push(commands, parameters);
+        commands.dispatch(region.columns, region.rows, 1, program_.dispatch());
+    }
+    push(commands, whole);
+    record_emission(commands, key, shape);
+}
+
+}  // namespace quadtile::detail

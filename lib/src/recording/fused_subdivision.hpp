@@ -1,0 +1,79 @@
+// kernels/fused.comp on the host: its pipelines, its scratch, and the recording of its passes.
+
+#pragma once
+
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/image.hpp>
+#include <quadtile/tiles.hpp>
+
+#include "device/compute_program.hpp"
+#include "recording/dirty_regions.hpp"
+
+#include <compare>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace quadtile::detail {
+
+class FusedSubdivision {
+ public:
+    // `program` outlives it. Compiles the pipeline of any order for R32F maps.
+    explicit FusedSubdivision(const ComputeProgram& program);
+
+    [[nodiscard]] static vk::DeviceSize scratch_size_bytes(const MapShape& shape);
+
+    // What is subdivided, and how.
+    struct Run {
+        MapShape shape;
+        std::uint32_t tile_capacity;
+        std::vector<float> thresholds;  // of all levels, monotone
+        Order order;
+        std::optional<std::uint64_t> max_tiles;
+        // Those bound, instead of `thresholds`:
+        bool layer_thresholds;
+        bool node_thresholds;
+        bool layer_lists;
+    };
+
+    // One dispatch; one more for canonical order, one more for a budget. Compiles pipelines when
+    // they are first needed. Thread-safe.
+    void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
+
+    // Counts only the blocks that rectangles touch, then writes the whole list in canonical order.
+    // The scratch is as a run in canonical order without a budget has left it. Throws as
+    // dirty_regions does.
+    void record_update(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run,
+                       std::span<const DirtyRectangle> rectangles) const;
+
+ private:
+    struct PipelineKey {
+        Kernel pass;
+        std::uint32_t encoding;  // of the map
+        bool tiles_in_one_chunk;
+        bool with_budget;
+        bool layer_thresholds;
+        bool node_thresholds;
+        bool layer_lists;
+        std::uint32_t share_levels;
+
+        auto operator<=>(const PipelineKey&) const = default;
+    };
+
+    [[nodiscard]] PipelineKey key_of(const Run& run) const;
+    [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const;
+    void bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const;
+    void bind(vk::CommandBuffer commands, const PipelineKey& key) const;
+    void push(vk::CommandBuffer commands, const FusedParameters& parameters) const;
+    void record_blocks(vk::CommandBuffer commands, const PipelineKey& key,
+                       const MapShape& shape) const;
+    void record_emission(vk::CommandBuffer commands, PipelineKey key, const MapShape& shape) const;
+
+    const ComputeProgram& program_;
+    mutable std::mutex mutex_;  // of the pipelines
+    mutable std::map<PipelineKey, Unique<vk::Pipeline>> pipelines_;
+};
+
+}  // namespace quadtile::detail

@@ -1,0 +1,205 @@
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/texel_encoding.h>
+#include <quadtile/pyramid.hpp>
+
+#include "../reference/texel_codec.hpp"
+#include "recording/kernel_constants.hpp"
+#include "recording/map_resources.hpp"
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace quadtile {
+
+namespace {
+
+using detail::ComputeProgram;
+using detail::Descriptor;
+using detail::DescriptorSet;
+
+DownsampleParameters parameters_of(const MapShape& shape) {
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    DownsampleParameters parameters{};
+    parameters.width = shape.width;
+    parameters.height = shape.height;
+    parameters.layers = shape.layers;
+    parameters.top_level = top;
+    parameters.base_texel_width = 1.0F / static_cast<float>(shape.width);
+    parameters.base_texel_height = 1.0F / static_cast<float>(shape.height);
+    parameters.state_words_per_layer =
+        state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1);
+    parameters.pitch = pyramid_pitch(shape.width);
+    parameters.floats_per_layer = pyramid_pitch(shape.width) * pyramid_rows(shape.height);
+    for (std::uint32_t level = 1; level <= top; ++level) {
+        parameters.level_start[level - 1] =
+            pyramid_index(shape.width, shape.height, level, 0, 0, 0);
+    }
+    return parameters;
+}
+
+vk::DeviceSize state_size_bytes(const MapShape& shape) {
+    const vk::DeviceSize words_per_layer = 1 + parameters_of(shape).state_words_per_layer;
+    return words_per_layer * shape.layers * sizeof(std::uint32_t);
+}
+
+// See downsample.comp.
+std::vector<detail::BindingType> binding_types() {
+    std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler},
+                                           {1, vk::DescriptorType::eStorageBuffer}};
+    for (std::uint32_t chunk = 0; chunk < BUFFER_CHUNKS; ++chunk) {
+        types.push_back({5 + chunk, vk::DescriptorType::eStorageBuffer});
+    }
+    return types;
+}
+
+}  // namespace
+
+VkFormat vk_format(TexelFormat format) noexcept {
+    switch (format) {
+        case TexelFormat::r32_float:
+            return VK_FORMAT_R32_SFLOAT;
+        case TexelFormat::r16_float:
+            return VK_FORMAT_R16_SFLOAT;
+        case TexelFormat::d32_float:
+            return VK_FORMAT_D32_SFLOAT;
+        case TexelFormat::r16_unorm:
+            return VK_FORMAT_R16_UNORM;
+        case TexelFormat::r8_unorm:
+            return VK_FORMAT_R8_UNORM;
+        case TexelFormat::d16_unorm:
+            return VK_FORMAT_D16_UNORM;
+        case TexelFormat::rg32_float:
+            return VK_FORMAT_R32G32_SFLOAT;
+        case TexelFormat::rg16_float:
+            return VK_FORMAT_R16G16_SFLOAT;
+        case TexelFormat::rgba32_float:
+            return VK_FORMAT_R32G32B32A32_SFLOAT;
+        case TexelFormat::rgba16_float:
+            return VK_FORMAT_R16G16B16A16_SFLOAT;
+        case TexelFormat::rgba8_unorm:
+            return VK_FORMAT_R8G8B8A8_UNORM;
+        case TexelFormat::rgba8_srgb:
+            break;
+    }
+    return VK_FORMAT_R8G8B8A8_SRGB;
+}
+
+struct Pyramid::Impl {
+    // How texels are read, of which format, whether one descriptor reaches all of the pyramid,
+    // whether all blocks are whole, and how the levels above them are made.
+    using PipelineKey = std::tuple<bool, std::uint32_t, bool, bool, detail::UpperLevels>;
+
+    explicit Impl(const Device& device)
+        : program(device.context(), "the pyramid", binding_types(), sizeof(DownsampleParameters)),
+          gather(program.make_sampler(vk::Filter::eNearest,
+                                      vk::SamplerReductionMode::eWeightedAverage)) {
+        if (program.context().info.features.sampler_minmax) {
+            maximum = program.make_sampler(vk::Filter::eLinear, vk::SamplerReductionMode::eMax);
+        }
+        (void)pipeline(
+            {false, ENCODING_FLOAT32, true, true, {}});  // so that what cannot work fails here
+    }
+
+    // Compiles on first use.
+    [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const {
+        const auto [filtered, encoding, one_chunk, whole_blocks, upper_levels] = key;
+        const DeviceInfo& info = program.context().info;
+        const std::lock_guard lock(mutex);
+        Unique<vk::Pipeline>& made = pipelines[key];
+        if (!made) {
+            made = program.make_pipeline(
+                detail::Kernel::pyramid, "pyramid",
+                {{detail::FILTERED, filtered ? 1U : 0U},
+                 {detail::SOURCE_ENCODING, encoding},
+                 detail::pyramid_chunk_constant(program.context()),
+                 {detail::PYRAMID_IN_ONE_CHUNK, one_chunk ? 1U : 0U},
+                 {detail::WHOLE_BLOCKS, whole_blocks ? 1U : 0U},
+                 {detail::WIDE_GROUPS, upper_levels.wide_groups ? 1U : 0U},
+                 {detail::ONE_GROUP, upper_levels.one_group ? 1U : 0U},
+                 {detail::CREW_SIZE,
+                  upper_levels.crew_size(info.features.subgroup_operations, info.subgroup_size)}});
+        }
+        return made.get();
+    }
+
+    // Unorm texels are never NaN: for them the sampler gives what comparing would.
+    [[nodiscard]] bool filters(TexelFormat format) const {
+        const auto features =
+            program.context()
+                .physical_device
+                .getFormatProperties(static_cast<vk::Format>(vk_format(format)), program.dispatch())
+                .optimalTilingFeatures;
+        const auto needed = vk::FormatFeatureFlagBits::eSampledImageFilterMinmax |
+                            vk::FormatFeatureFlagBits::eSampledImageFilterLinear;
+        return detail::unorm_bits(format) != 0 && maximum && (features & needed) == needed;
+    }
+
+    ComputeProgram program;
+    Unique<vk::Sampler> gather;
+    Unique<vk::Sampler> maximum;  // with Features::sampler_minmax
+    mutable std::mutex mutex;     // of the pipelines
+    mutable std::map<PipelineKey, Unique<vk::Pipeline>> pipelines;
+};
+
+struct Pyramid::Binding::Impl {
+    DownsampleParameters parameters;
+    vk::Pipeline pipeline;
+    DescriptorSet descriptors;
+};
+
+Pyramid::Binding::Binding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Pyramid::Binding::Binding(Binding&&) noexcept = default;
+Pyramid::Binding& Pyramid::Binding::operator=(Binding&&) noexcept = default;
+Pyramid::Binding::~Binding() = default;
+
+Pyramid::Pyramid(const Device& device) : impl_(std::make_shared<Impl>(device)) {}
+
+Pyramid::Requirements Pyramid::requirements(const MapShape& shape) const {
+    const detail::DeviceContext& context = impl_->program.context();
+    detail::check_map(context, shape);
+    detail::check_pyramid(context, shape);
+    return {.pyramid_size_bytes = detail::pyramid_size_bytes(shape),
+            .state_size_bytes = state_size_bytes(shape),
+            .alignment_bytes = detail::storage_alignment_bytes(context),
+            .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+}
+
+Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources) const {
+    detail::check_map(impl_->program.context(), shape);
+    detail::check_pyramid(impl_->program.context(), shape);
+    const detail::DeviceContext& context = impl_->program.context();
+    const bool filters = impl_->filters(shape.format);
+    const std::uint32_t encoding = reference::encoding_of(shape.format);
+    const vk::Pipeline pipeline = impl_->pipeline(
+        {filters, encoding, detail::pyramid_is_one_chunk(context, shape),
+         detail::has_whole_blocks(shape.width, shape.height),
+         detail::upper_levels(shape.width, shape.height, top_level(shape.width, shape.height),
+                              EDGE_ROUND_UP)});
+    std::vector<Descriptor> descriptors{
+        Descriptor::sampled(filters ? *impl_->maximum : *impl_->gather, resources.map.view,
+                            resources.map.layout),
+        Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
+                                   state_size_bytes(shape))};
+    detail::append_pyramid_chunks(descriptors, context, shape, resources.pyramid);
+    return Binding(std::make_unique<Binding::Impl>(parameters_of(shape), pipeline,
+                                                   impl_->program.make_descriptors(descriptors)));
+}
+
+void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {
+    const Binding::Impl& bound = *binding.impl_;
+    const DownsampleParameters& parameters = bound.parameters;
+    const Dispatch& dispatch = impl_->program.dispatch();
+    const vk::CommandBuffer buffer(commands);
+    const detail::DebugLabel label(impl_->program.context(), buffer, "pyramid");
+    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.pipeline, dispatch);
+    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl_->program.layout(), 0,
+                              bound.descriptors.set, {}, dispatch);
+    buffer.pushConstants<DownsampleParameters>(
+        impl_->program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
+    buffer.dispatch(blocks_along(parameters.width, 0, BLOCK_LEVELS, EDGE_ROUND_UP),
+                    blocks_along(parameters.height, 0, BLOCK_LEVELS, EDGE_ROUND_UP),
+                    parameters.layers, dispatch);
+}
+
+}  // namespace quadtile

@@ -1,0 +1,574 @@
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/subdivider.hpp>
+
+#include "../reference/twins.hpp"
+#include "glsl/user_kernels.hpp"
+#include "recording/fused_subdivision.hpp"
+#include "recording/kernel_constants.hpp"
+#include "recording/map_resources.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace quadtile {
+
+namespace {
+
+using detail::ComputeProgram;
+using detail::Descriptor;
+using detail::DescriptorSet;
+using detail::FusedSubdivision;
+using detail::Kernel;
+
+static_assert(sizeof(SubdivisionParameters) <= 128,
+              "more than every device has for push constants");
+
+// Levels that one dispatch goes through: from nodes of `upper` down to nodes of `lower`.
+struct Descent {
+    std::uint32_t upper;
+    std::uint32_t lower;
+};
+
+// One level a pass. A split node of level 1 needs no pass of its own: its children are tiles.
+std::vector<Descent> per_level_descents(std::uint32_t top) {
+    std::vector<Descent> descents{{top, top}};
+    for (std::uint32_t level = top; level > 1; --level) {
+        descents.push_back({level, level - 1});
+    }
+    return descents;
+}
+
+std::vector<Descent> subtree_descents(std::uint32_t top, std::uint32_t subtree_levels) {
+    std::vector<Descent> descents;
+    std::uint32_t upper = top;
+    do {
+        const std::uint32_t lower = upper > subtree_levels ? upper - subtree_levels : 0;
+        descents.push_back({upper, lower});
+        upper = lower;
+    } while (upper >= LOWEST_LISTED_LEVEL);
+    return descents;
+}
+
+// Threads that find the same tile twice cost less than a dispatch, unless a CPU runs them.
+Strategy fastest_strategy(const DeviceInfo& device) {
+    return device.type == "CPU" ? Strategy::per_level : Strategy::subtree;
+}
+
+std::uint64_t nodes_of_level(const MapShape& shape, std::uint32_t level) {
+    return std::uint64_t{level_extent(shape.width, level)} * level_extent(shape.height, level) *
+           shape.layers;
+}
+
+// The two node lists that passes read and write in turn, as long as the levels that are listed in
+// them: the list that pass i writes is list i % 2.
+std::array<std::uint64_t, 2> list_lengths(const MapShape& shape,
+                                          const std::vector<Descent>& descents) {
+    std::array<std::uint64_t, 2> lengths{0, 0};
+    for (std::size_t i = 0; i + 1 < descents.size(); ++i) {
+        lengths[i % 2] = std::max(lengths[i % 2], nodes_of_level(shape, descents[i].lower));
+    }
+    return lengths;
+}
+
+vk::DeviceSize layer_thresholds_size_bytes(const MapShape& shape) {
+    const std::uint32_t levels = top_level(shape.width, shape.height) + 1;
+    return vk::DeviceSize{shape.layers} * levels * sizeof(float);
+}
+
+vk::DeviceSize scratch_size_bytes(const MapShape& shape, const std::vector<Descent>& descents) {
+    const auto lengths = list_lengths(shape, descents);
+    // One word at least: a runtime array may not be empty.
+    const std::uint64_t words = std::max<std::uint64_t>(lengths[0] + lengths[1], 1);
+    return sizeof(SubdivisionState) + words * sizeof(std::uint32_t);
+}
+
+constexpr vk::DeviceSize PLACEHOLDER_BYTES = 16;
+
+static_assert(Threshold::max_function_parameters <= MAX_LEVELS);
+static_assert(Subdivider::nan_texels_offset_bytes == sizeof(FusedState));
+
+void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
+    using Stage = vk::PipelineStageFlagBits;
+    using Access = vk::AccessFlagBits;
+    const vk::MemoryBarrier barrier(
+        Access::eShaderWrite | Access::eShaderRead,
+        Access::eShaderRead | Access::eShaderWrite | Access::eIndirectCommandRead);
+    commands.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader | Stage::eDrawIndirect,
+                             {}, barrier, {}, {}, dispatch);
+}
+
+// Behind the chunks of pyramid and tile list (subdivision.glsl).
+constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
+
+// See subdivision.glsl, and fused.comp: two buffers for batches in the place of the pyramid's
+// chunks, and no thresholds by node.
+std::vector<detail::BindingType> binding_types(bool with_pyramid) {
+    std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler}};
+    for (std::uint32_t binding = 1; binding < 2 + 2 * BUFFER_CHUNKS; ++binding) {
+        if (with_pyramid || binding < 4 || binding >= 2 + BUFFER_CHUNKS) {
+            types.push_back({binding, vk::DescriptorType::eStorageBuffer});
+        }
+    }
+    types.push_back({THRESHOLDS_BINDING, vk::DescriptorType::eStorageBuffer});
+    return types;
+}
+
+}  // namespace
+
+struct Subdivider::Impl {
+    Impl(const Device& device, const SubdividerOptions& options)
+        : strategy(options.strategy == Strategy::automatic ? fastest_strategy(device.info())
+                                                           : options.strategy),
+          subtree_levels(options.subtree_levels),
+          threshold_function(options.threshold_function),
+          has_threshold_resources(options.threshold_resources != VK_NULL_HANDLE),
+          program(device.context(), "the subdivision", binding_types(strategy != Strategy::fused),
+                  std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters)),
+                  options.threshold_resources) {
+        if (strategy == Strategy::reference) {
+            throw Error(ErrorCode::invalid_argument,
+                        "the reference runs on the host: call reference::subdivide");
+        }
+        if (subtree_levels < 1 || subtree_levels > MAX_SUBTREE_LEVELS) {
+            throw Error(ErrorCode::invalid_argument,
+                        "subtree_levels is " + std::to_string(subtree_levels) +
+                            ", it must be 1 to " + std::to_string(MAX_SUBTREE_LEVELS));
+        }
+        sampler =
+            program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
+        if (threshold_function && strategy == Strategy::fused) {
+            throw Error(ErrorCode::invalid_argument,
+                        "the strategy fused needs monotone thresholds, which nobody knows a "
+                        "function's to be; use subtree or per_level");
+        }
+        if (strategy == Strategy::fused) {
+            fused.emplace(program);
+        } else {  // so that what cannot work fails here
+            (void)pipeline(threshold_function ? ThresholdSource::function
+                                              : ThresholdSource::levels);
+        }
+        if (strategy == Strategy::per_level) {
+            arguments_pipeline =
+                program.make_pipeline(Kernel::per_level_arguments, "per_level_arguments", {});
+        }
+    }
+
+    // Where a kernel has the thresholds from.
+    enum class ThresholdSource { levels, nodes, function };
+
+    [[nodiscard]] static ThresholdSource source_of(const Threshold& threshold) {
+        return threshold.user_function() != nullptr ? ThresholdSource::function
+               : threshold.needs_threshold_map()    ? ThresholdSource::nodes
+                                                    : ThresholdSource::levels;
+    }
+
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(ThresholdSource source) const {
+        const bool per_level = strategy == Strategy::per_level;
+        const bool subgroups = program.context().info.features.subgroup_operations;
+        std::vector<std::uint32_t> with_function;
+        detail::KernelCode code =
+            detail::code_of(per_level ? Kernel::per_level : Kernel::subtree, subgroups);
+        if (source == ThresholdSource::function) {
+            with_function =
+                detail::code_of(detail::UserKernel::threshold(strategy, subgroups),
+                                detail::UserFunction::threshold(threshold_function->glsl(),
+                                                                threshold_function->compiled()),
+                                has_threshold_resources, program.context().cache_directory);
+            code = {with_function, subgroups};
+        }
+        return program.make_pipeline(
+            code, per_level ? "per_level" : "subtree",
+            {{detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
+             detail::pyramid_chunk_constant(program.context()),
+             {detail::THRESHOLDS_BY_NODE, source == ThresholdSource::nodes ? 1 : 0}});
+    }
+
+    // That of the passes, compiled when it is first needed; not for `fused`. Thread-safe.
+    [[nodiscard]] vk::Pipeline pipeline(ThresholdSource source) const {
+        const std::lock_guard lock(pipelines_mutex);
+        Unique<vk::Pipeline>& made = pipelines[source];
+        if (!made) {
+            made = make_pipeline(source);
+        }
+        return made.get();
+    }
+
+    [[nodiscard]] std::vector<Descent> descents_of(const MapShape& shape) const {
+        const std::uint32_t top = top_level(shape.width, shape.height);
+        return strategy == Strategy::per_level ? per_level_descents(top)
+                                               : subtree_descents(top, subtree_levels);
+    }
+
+    // What the kernels use. The placeholder lies behind it.
+    [[nodiscard]] vk::DeviceSize scratch_bytes(const MapShape& shape) const {
+        return strategy == Strategy::fused ? FusedSubdivision::scratch_size_bytes(shape)
+                                           : scratch_size_bytes(shape, descents_of(shape));
+    }
+
+    // Bound where a kernel has a buffer to read that it does not use: apart from all that is
+    // written, so that no dispatch seems to wait for another.
+    [[nodiscard]] Descriptor placeholder(const MapShape& shape, const BufferRange& scratch) const {
+        return Descriptor::storage_buffer(scratch.buffer,
+                                          scratch.offset_bytes + placeholder_offset_bytes(shape),
+                                          PLACEHOLDER_BYTES);
+    }
+    [[nodiscard]] vk::DeviceSize placeholder_offset_bytes(const MapShape& shape) const {
+        const vk::DeviceSize alignment = detail::storage_alignment_bytes(program.context());
+        return (scratch_bytes(shape) + alignment - 1) / alignment * alignment;
+    }
+
+    void check(const MapShape& shape, std::uint64_t tile_capacity) const;
+    void check_threshold_map(const MapShape& shape) const;
+    void check_threshold(const MapShape& shape, const Threshold& threshold) const;
+    void check_threshold(const Binding::Impl& bound, const Threshold& threshold) const;
+    void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                       const Threshold& threshold) const;
+
+    Strategy strategy;
+    std::uint32_t subtree_levels;
+    std::optional<ThresholdFunction> threshold_function;
+    bool has_threshold_resources;
+    ComputeProgram program;
+    Unique<vk::Sampler> sampler;
+    mutable std::mutex pipelines_mutex;
+    mutable std::map<ThresholdSource, Unique<vk::Pipeline>> pipelines;  // none of `fused`
+    Unique<vk::Pipeline> arguments_pipeline;                            // per_level only
+    std::optional<FusedSubdivision> fused;                              // fused only
+};
+
+struct Subdivider::Binding::Impl {
+    MapShape shape;
+    std::vector<Descent> descents;
+    std::uint32_t tile_capacity;
+    BufferRange scratch;
+    bool layer_thresholds;
+    bool node_thresholds;
+    bool layer_lists;
+    DescriptorSet descriptors;
+    vk::DescriptorSet threshold_resources;
+
+    void check_layer_thresholds() const;
+    // Of `fused`; without a threshold, with those of the layers.
+    [[nodiscard]] FusedSubdivision::Run run(const Threshold* threshold, Order order,
+                                            std::optional<std::uint64_t> max_tiles) const;
+};
+
+void Subdivider::Binding::Impl::check_layer_thresholds() const {
+    if (!layer_thresholds) {
+        throw Error(ErrorCode::invalid_argument,
+                    "a threshold is missing: give one, or bind a buffer of layer thresholds");
+    }
+}
+
+FusedSubdivision::Run Subdivider::Binding::Impl::run(const Threshold* threshold, Order order,
+                                                     std::optional<std::uint64_t> max_tiles) const {
+    const bool by_level = threshold != nullptr && !threshold->is_by_node();
+    return {.shape = shape,
+            .tile_capacity = tile_capacity,
+            .thresholds = by_level ? threshold->levels(top_level(shape.width, shape.height))
+                                   : std::vector<float>(),
+            .order = order,
+            .max_tiles = max_tiles,
+            .layer_thresholds = threshold == nullptr,
+            .node_thresholds = threshold != nullptr && threshold->is_by_node(),
+            .layer_lists = layer_lists};
+}
+
+void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
+    const detail::DeviceContext& context = program.context();
+    detail::check_map(context, shape);
+    if (!fused) {
+        detail::check_pyramid(context, shape);
+    }
+    if (tile_capacity == 0) {
+        throw Error(ErrorCode::invalid_argument, "a tile list needs room for one tile at least");
+    }
+    const std::uint64_t max_tiles =
+        std::min<std::uint64_t>(context.info.max_tiles, std::numeric_limits<std::uint32_t>::max());
+    if (tile_capacity > max_tiles) {
+        throw Error(ErrorCode::unsupported,
+                    "a list of " + std::to_string(tile_capacity) + " tiles is longer than " +
+                        context.info.name + " can address (" + std::to_string(max_tiles) +
+                        "); raise the threshold or cut the map into several");
+    }
+    if (scratch_bytes(shape) > context.max_storage_buffer_range_bytes) {
+        throw Error(ErrorCode::unsupported,
+                    "the scratch of this map needs a buffer of " +
+                        std::to_string(scratch_bytes(shape)) + " bytes, " + context.info.name +
+                        " can address " + std::to_string(context.max_storage_buffer_range_bytes) +
+                        "; cut the map into several or subdivide fewer layers at once");
+    }
+}
+
+void Subdivider::Impl::check_threshold_map(const MapShape& shape) const {
+    const detail::DeviceContext& context = program.context();
+    if (threshold_map_size_bytes(shape) > context.max_storage_buffer_range_bytes) {
+        throw Error(ErrorCode::unsupported,
+                    "the thresholds of this map's nodes need a buffer of " +
+                        std::to_string(threshold_map_size_bytes(shape)) + " bytes, " +
+                        context.info.name + " can address " +
+                        std::to_string(context.max_storage_buffer_range_bytes) +
+                        "; give thresholds by level, cut the map into several or subdivide fewer "
+                        "layers at once");
+    }
+}
+
+void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& threshold) const {
+    threshold.check_fits(shape);
+    if (fused) {
+        threshold.check_monotone(top_level(shape.width, shape.height));
+    }
+    if (threshold.needs_threshold_map()) {
+        check_threshold_map(shape);
+    }
+    if (threshold.user_function() != nullptr &&
+        (!threshold_function || *threshold.user_function() != *threshold_function)) {
+        throw Error(ErrorCode::invalid_argument,
+                    threshold_function
+                        ? "this threshold's function is another one than this Subdivider was made "
+                          "with; make a Subdivider for each"
+                        : "this threshold is a function, but the Subdivider was made without; give "
+                          "it as SubdividerOptions::threshold_function");
+    }
+}
+
+void Subdivider::Impl::check_threshold(const Binding::Impl& bound,
+                                       const Threshold& threshold) const {
+    check_threshold(bound.shape, threshold);
+    if (threshold.user_function() != nullptr && has_threshold_resources &&
+        !bound.threshold_resources) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the threshold function has resources, but no descriptor set of them was "
+                    "bound; give one to Subdivider::bind");
+    }
+    if (threshold.needs_threshold_map() && !bound.node_thresholds) {
+        throw Error(ErrorCode::invalid_argument,
+                    "this threshold differs from node to node, but no buffer of thresholds was "
+                    "bound; give one to Subdivider::bind");
+    }
+}
+
+Subdivider::Binding::Binding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Subdivider::Binding::Binding(Binding&&) noexcept = default;
+Subdivider::Binding& Subdivider::Binding::operator=(Binding&&) noexcept = default;
+Subdivider::Binding::~Binding() = default;
+
+Subdivider::Subdivider(const Device& device, const SubdividerOptions& options)
+    : impl_(std::make_shared<Impl>(device, options)) {}
+
+Strategy Subdivider::strategy() const noexcept {
+    return impl_->strategy;
+}
+
+Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
+                                                  std::uint64_t tile_capacity) const {
+    impl_->check(shape, tile_capacity);
+    const vk::DeviceSize alignment = detail::storage_alignment_bytes(impl_->program.context());
+    return {.scratch_size_bytes = impl_->placeholder_offset_bytes(shape) + PLACEHOLDER_BYTES,
+            .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
+            .layer_thresholds_size_bytes = layer_thresholds_size_bytes(shape),
+            .layer_headers_size_bytes = shape.layers * sizeof(TileListHeader),
+            .alignment_bytes = alignment,
+            .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
+}
+
+Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& resources) const {
+    impl_->check(shape, resources.tile_capacity);
+    const bool by_node = resources.node_thresholds.buffer != VK_NULL_HANDLE;
+    if (by_node) {
+        impl_->check_threshold_map(shape);
+        if (!impl_->fused) {
+            (void)impl_->pipeline(Impl::ThresholdSource::nodes);
+        }
+    }
+    auto descents = impl_->descents_of(shape);
+    std::vector<Descriptor> descriptors{
+        Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
+        Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
+                                   impl_->scratch_bytes(shape))};
+    const bool layer_thresholds = resources.layer_thresholds.buffer != VK_NULL_HANDLE;
+    const bool layer_lists = resources.layer_headers.buffer != VK_NULL_HANDLE;
+    if (impl_->fused) {
+        descriptors.push_back(
+            layer_thresholds ? Descriptor::storage_buffer(resources.layer_thresholds.buffer,
+                                                          resources.layer_thresholds.offset_bytes,
+                                                          layer_thresholds_size_bytes(shape))
+                             : impl_->placeholder(shape, resources.scratch));
+        // Where it is not used it is written as little as read: any other written buffer will do.
+        descriptors.push_back(
+            layer_lists ? Descriptor::storage_buffer(resources.layer_headers.buffer,
+                                                     resources.layer_headers.offset_bytes,
+                                                     shape.layers * sizeof(TileListHeader))
+                        : Descriptor::storage_buffer(resources.scratch.buffer,
+                                                     resources.scratch.offset_bytes,
+                                                     impl_->scratch_bytes(shape)));
+    } else {
+        if (layer_thresholds || layer_lists) {
+            throw Error(ErrorCode::invalid_argument,
+                        "only the strategy fused gives layers thresholds or lists of their own");
+        }
+        detail::append_pyramid_chunks(descriptors, impl_->program.context(), shape,
+                                      resources.pyramid);
+    }
+    detail::append_chunks(descriptors, resources.tile_list, resources.tile_capacity, sizeof(Tile),
+                          impl_->program.context().tile_chunk_shift, sizeof(TileListHeader));
+    if (by_node) {
+        descriptors.push_back(Descriptor::storage_buffer(resources.node_thresholds.buffer,
+                                                         resources.node_thresholds.offset_bytes,
+                                                         threshold_map_size_bytes(shape)));
+    } else {
+        descriptors.push_back(impl_->placeholder(shape, resources.scratch));
+    }
+    return Binding(std::make_unique<Binding::Impl>(
+        shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
+        resources.scratch, layer_thresholds, by_node, layer_lists,
+        impl_->program.make_descriptors(descriptors), resources.threshold_resources));
+}
+
+void Subdivider::rebind_map(Binding& binding, const MapImage& map) const {
+    constexpr std::size_t MAP = 0;  // as bind has it
+    impl_->program.replace_descriptor(binding.impl_->descriptors, MAP,
+                                      Descriptor::sampled(*impl_->sampler, map.view, map.layout));
+}
+
+void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {
+    impl_->check_threshold(shape, threshold);
+}
+
+void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
+                        const Threshold& threshold, Order order,
+                        std::optional<std::uint64_t> max_tiles) const {
+    const Binding::Impl& bound = *binding.impl_;
+    impl_->check_threshold(bound, threshold);
+    if (impl_->fused) {
+        impl_->fused->record(commands, bound.descriptors.set,
+                             bound.run(&threshold, order, max_tiles));
+        return;
+    }
+    if (order == Order::canonical) {
+        throw Error(ErrorCode::invalid_argument,
+                    "only the strategy fused writes canonical order on the GPU; use it, or sort "
+                    "the tiles with sort_canonical");
+    }
+    if (max_tiles) {
+        throw Error(ErrorCode::invalid_argument,
+                    "only the strategies fused and reference keep a budget of tiles; use one");
+    }
+    impl_->record_passes(commands, bound, threshold);
+}
+
+void Subdivider::record(VkCommandBuffer commands, const Binding& binding, Order order,
+                        std::optional<std::uint64_t> max_tiles) const {
+    const Binding::Impl& bound = *binding.impl_;
+    bound.check_layer_thresholds();
+    impl_->fused->record(commands, bound.descriptors.set, bound.run(nullptr, order, max_tiles));
+}
+
+void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
+                               const Threshold& threshold,
+                               std::span<const DirtyRectangle> rectangles) const {
+    const Binding::Impl& bound = *binding.impl_;
+    impl_->check_threshold(bound, threshold);
+    if (!impl_->fused) {
+        throw Error(ErrorCode::invalid_argument,
+                    "only the strategy fused brings a list up to date; use it, or record the "
+                    "whole map");
+    }
+    impl_->fused->record_update(commands, bound.descriptors.set,
+                                bound.run(&threshold, Order::canonical, std::nullopt), rectangles);
+}
+
+void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
+                               std::span<const DirtyRectangle> rectangles) const {
+    const Binding::Impl& bound = *binding.impl_;
+    bound.check_layer_thresholds();
+    impl_->fused->record_update(commands, bound.descriptors.set,
+                                bound.run(nullptr, Order::canonical, std::nullopt), rectangles);
+}
+
+std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
+                                                std::span<const Threshold> thresholds) {
+    (void)reference::resolve_layers(shape, thresholds);  // says which one does not fit
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    std::vector<float> words;
+    for (const Threshold& threshold : thresholds) {
+        threshold.check_monotone(top);
+        std::ranges::copy(threshold.levels(top), std::back_inserter(words));
+    }
+    return words;
+}
+
+void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                                     const Threshold& threshold) const {
+    const Dispatch& dispatch = program.dispatch();
+    const detail::DebugLabel label(
+        program.context(), buffer,
+        strategy == Strategy::per_level ? "subdivision, per level" : "subdivision, subtree");
+    const vk::Pipeline passes_pipeline = pipeline(source_of(threshold));
+    const auto list_offset =
+        static_cast<std::uint32_t>(list_lengths(bound.shape, bound.descents)[0]);
+
+    SubdivisionParameters parameters{};
+    parameters.width = bound.shape.width;
+    parameters.height = bound.shape.height;
+    parameters.layers = bound.shape.layers;
+    parameters.max_workgroup_count = program.context().max_workgroup_count;
+    parameters.tile_capacity = bound.tile_capacity;
+    parameters.unorm_bits = detail::unorm_bits(bound.shape.format);
+    if (!threshold.is_by_node()) {
+        std::ranges::copy(threshold.levels(top_level(bound.shape.width, bound.shape.height)),
+                          std::begin(parameters.thresholds));
+    }
+    std::ranges::copy(threshold.function_parameters(), std::begin(parameters.thresholds));
+
+    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
+                              bound.descriptors.set, {}, dispatch);
+    if (has_threshold_resources && threshold.user_function() != nullptr) {
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 1,
+                                  bound.threshold_resources, {}, dispatch);
+    }
+    const auto push_parameters = [&] {
+        buffer.pushConstants<SubdivisionParameters>(
+            program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
+    };
+    for (std::uint32_t pass = 0; pass < bound.descents.size(); ++pass) {
+        const Descent& descent = bound.descents[pass];
+        const bool is_last = pass + 1 == bound.descents.size();
+        parameters.pass = pass;
+        parameters.pass_flags = (pass == 0 ? PASS_FIRST : 0) | (is_last ? PASS_LAST : 0);
+        parameters.upper_level = descent.upper;
+        parameters.lower_level = descent.lower;
+        parameters.next_depth =
+            is_last ? 0 : bound.descents[pass + 1].upper - bound.descents[pass + 1].lower;
+        parameters.output_offset = pass % 2 == 0 ? 0 : list_offset;
+        parameters.input_offset = pass % 2 == 0 ? list_offset : 0;
+        push_parameters();
+
+        if (pass == 0) {
+            const std::uint32_t workgroups =
+                workgroups_for(bound.shape.layers, descent.upper - descent.lower);
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, passes_pipeline, dispatch);
+            buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
+                            folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
+            continue;
+        }
+        passes_barrier(buffer, dispatch);
+        if (arguments_pipeline) {
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *arguments_pipeline, dispatch);
+            buffer.dispatch(1, 1, 1, dispatch);
+            passes_barrier(buffer, dispatch);
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, passes_pipeline, dispatch);
+        }
+        buffer.dispatchIndirect(bound.scratch.buffer,
+                                bound.scratch.offset_bytes + offsetof(SubdivisionState, passes) +
+                                    pass * sizeof(SubdivisionPass),
+                                dispatch);
+    }
+}
+
+}  // namespace quadtile

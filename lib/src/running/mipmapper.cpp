@@ -1,0 +1,401 @@
+#include <quadtile/error.hpp>
+#include <quadtile/mipmapper.hpp>
+
+#include "device/submission.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace quadtile {
+
+namespace {
+
+using detail::Buffer;
+using detail::Commands;
+using detail::DeviceContext;
+using detail::MemoryKind;
+using detail::vulkan_calls;
+
+using Access = vk::AccessFlagBits;
+using Stage = vk::PipelineStageFlagBits;
+using Usage = vk::ImageUsageFlagBits;
+
+std::string size_of(std::uint32_t width, std::uint32_t height) {
+    return std::to_string(width) + " x " + std::to_string(height);
+}
+
+// An image and its memory. Unlike detail::Image it has no view: none of all formats and usages
+// together would be valid.
+class MipImage {
+ public:
+    MipImage() = default;
+    // `name` is for error messages: "the source image".
+    MipImage(const std::shared_ptr<DeviceContext>& context, const std::string& name,
+             const vk::ImageCreateInfo& info)
+        : context_(context), created_(info) {
+        check_support(name);
+        const Dispatch& d = context->dispatch;
+        image_ = vulkan_calls("creating " + name,
+                              [&] { return context->device.createImageUnique(info, nullptr, d); });
+        const auto needed = context->device.getImageMemoryRequirements(*image_, d);
+        memory_ =
+            vulkan_calls("allocating " + std::to_string(needed.size) + " bytes for " + name, [&] {
+                return context->device.allocateMemoryUnique(
+                    {needed.size, memory_type(needed.memoryTypeBits)}, nullptr, d);
+            });
+        vulkan_calls("binding the memory of " + name, [&] {
+            context->name(*image_, name);
+            context->name(*memory_, name);
+            context->device.bindImageMemory(*image_, *memory_, 0, d);
+        });
+    }
+
+    [[nodiscard]] vk::Image handle() const noexcept { return *image_; }
+
+    [[nodiscard]] ImageResource resource(vk::ImageLayout layout) const {
+        return {*image_, static_cast<VkImageCreateInfo>(created_),
+                static_cast<VkImageLayout>(layout)};
+    }
+
+ private:
+    void check_support(const std::string& name) const {
+        vk::ImageFormatProperties most;
+        const vk::ImageCreateInfo& info = created_;
+        const vk::Result result = context_->physical_device.getImageFormatProperties(
+            info.format, info.imageType, info.tiling, info.usage, info.flags, &most,
+            context_->dispatch);
+        const std::string what = name + " of format " + vk::to_string(info.format) + ", " +
+                                 size_of(info.extent.width, info.extent.height) + " texels, " +
+                                 std::to_string(info.arrayLayers) + " layers";
+        if (result == vk::Result::eErrorFormatNotSupported) {
+            throw Error(ErrorCode::unsupported, context_->info.name + " cannot have " + what +
+                                                    " with usage " + vk::to_string(info.usage) +
+                                                    "; choose another format");
+        }
+        if (result != vk::Result::eSuccess) {
+            throw detail::error_from(result, "asking for the limits of " + name);
+        }
+        if (info.extent.width > most.maxExtent.width ||
+            info.extent.height > most.maxExtent.height || info.arrayLayers > most.maxArrayLayers ||
+            info.mipLevels > most.maxMipLevels) {
+            throw Error(ErrorCode::unsupported,
+                        context_->info.name + " cannot have " + what + ": " +
+                            size_of(most.maxExtent.width, most.maxExtent.height) + " texels, " +
+                            std::to_string(most.maxArrayLayers) + " layers and " +
+                            std::to_string(most.maxMipLevels) +
+                            " mip levels are the most; use a smaller image");
+        }
+    }
+
+    // Device-local where such a type is allowed; Vulkan allows at least one type.
+    [[nodiscard]] std::uint32_t memory_type(std::uint32_t allowed) const {
+        const auto types = context_->physical_device.getMemoryProperties(context_->dispatch);
+        std::uint32_t chosen = 0;
+        for (std::uint32_t i = types.memoryTypeCount; i-- > 0;) {
+            if ((allowed & (1U << i)) == 0) {
+                continue;
+            }
+            chosen = i;
+            if (types.memoryTypes[i].propertyFlags & vk::MemoryPropertyFlagBits::eDeviceLocal) {
+                break;
+            }
+        }
+        return chosen;
+    }
+
+    std::shared_ptr<DeviceContext> context_;
+    vk::ImageCreateInfo created_;
+    Unique<vk::DeviceMemory> memory_;
+    Unique<vk::Image> image_;
+};
+
+vk::ImageCreateInfo image_info(TexelFormat format, VkExtent2D extent, std::uint32_t levels,
+                               std::uint32_t layers, vk::ImageUsageFlags usage,
+                               vk::ImageCreateFlags flags) {
+    vk::ImageCreateInfo info(flags, vk::ImageType::e2D, static_cast<vk::Format>(vk_format(format)),
+                             {extent.width, extent.height, 1}, levels, layers);
+    info.setSamples(vk::SampleCountFlagBits::e1).setTiling(vk::ImageTiling::eOptimal);
+    info.setUsage(usage);
+    return info;
+}
+
+// What images of one shape need.
+struct MipResources {
+    Downsampler::Shape shape;
+    std::optional<MipImage> source;  // none: level 0 of the destination
+    MipImage destination;
+    Buffer state;
+    Downsampler::Binding binding;
+    vk::ImageLayout source_layout;
+
+    [[nodiscard]] vk::Image source_image() const {
+        return source ? source->handle() : destination.handle();
+    }
+};
+
+bool same_shape(const Downsampler::Shape& a, const Downsampler::Shape& b) {
+    return a.width == b.width && a.height == b.height && a.layers == b.layers &&
+           a.levels == b.levels;
+}
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Keeps pipelines and images between calls.
+struct MipEngine {
+    MipEngine(const Device& device, const DownsamplerOptions& options,
+              std::chrono::milliseconds gpu_timeout)
+        : context(device.context()),
+          downsampler(device, options),
+          commands(context, gpu_timeout),
+          timestamps(context) {
+        if (!context->can_submit()) {
+            throw Error(ErrorCode::invalid_argument,
+                        "a Mipmapper needs a queue, the adopted device was given without one");
+        }
+    }
+
+    [[nodiscard]] bool is_at_work() const noexcept { return commands.is_at_work(); }
+
+    void prepare(const Downsampler::Shape& shape);
+    void upload(const ImageView& image);
+    // Records all levels, ordered behind and before everything else; also timestamps of both ends.
+    void record(vk::CommandBuffer buffer);
+    void read_back(std::vector<MipChain::Level>& levels, std::uint32_t first_level);
+
+    std::shared_ptr<DeviceContext> context;
+    Downsampler downsampler;
+    Commands commands;
+    detail::Timestamps timestamps;
+    Buffer upload_staging;
+    Buffer readback_staging;
+    std::optional<MipResources> resources;
+    bool clean = true;  // the last run went through; else the counters may not be back at zero
+};
+
+void MipEngine::prepare(const Downsampler::Shape& shape) {
+    commands.refuse_if_hung();
+    if (resources && same_shape(resources->shape, shape) && clean) {
+        return;
+    }
+    resources.reset();  // before the new ones, so that both never take memory at once
+    const DownsamplerOptions& options = downsampler.options();
+    const Downsampler::Requirements needed = downsampler.requirements(shape);
+    using BufferUsage = vk::BufferUsageFlagBits;
+    if (!upload_staging.handle()) {
+        upload_staging = Buffer({context}, "the staging of the source", detail::STAGING_BYTES,
+                                BufferUsage::eTransferSrc, MemoryKind::upload);
+    }
+    if (!readback_staging.handle()) {
+        readback_staging = Buffer({context}, "the staging of the levels", detail::STAGING_BYTES,
+                                  BufferUsage::eTransferDst, MemoryKind::readback);
+    }
+
+    const VkExtent2D extent{shape.width, shape.height};
+    const bool one_image = options.source_format == options.format && !options.copy_source &&
+                           needed.destination_extent.width == extent.width &&
+                           needed.destination_extent.height == extent.height;
+    const vk::ImageUsageFlags source_usage =
+        vk::ImageUsageFlags(needed.source_usage) | Usage::eTransferDst;
+    const vk::ImageCreateFlags source_flags(needed.source_flags);
+    vk::ImageUsageFlags destination_usage =
+        vk::ImageUsageFlags(needed.destination_usage) | Usage::eTransferSrc;
+    vk::ImageCreateFlags destination_flags(needed.destination_flags);
+    std::optional<MipImage> source;
+    if (one_image) {
+        destination_usage |= source_usage;
+        destination_flags |= source_flags;
+    } else {
+        source.emplace(
+            context, "the source image",
+            image_info(options.source_format, extent, 1, shape.layers, source_usage, source_flags));
+    }
+    MipImage destination(context, "the image of the levels",
+                         image_info(options.format, needed.destination_extent, shape.levels,
+                                    shape.layers, destination_usage, destination_flags));
+    Buffer state({context}, "the downsampler's state", needed.state_size_bytes,
+                 vk::BufferUsageFlags(needed.state_usage) | vk::BufferUsageFlagBits::eTransferDst,
+                 MemoryKind::device);
+
+    const vk::ImageLayout source_layout = one_image ? vk::ImageLayout::eGeneral
+                                          : options.method == MipMethod::blit
+                                              ? vk::ImageLayout::eTransferSrcOptimal
+                                              : vk::ImageLayout::eShaderReadOnlyOptimal;
+    const ImageResource written = destination.resource(vk::ImageLayout::eGeneral);
+    auto binding =
+        downsampler.bind(shape, {.source = source ? source->resource(source_layout) : written,
+                                 .destination = written,
+                                 .state = {state.handle()}});
+
+    // First kept, then worked with: where that hangs they must stay.
+    resources.emplace(MipResources{shape, std::move(source), std::move(destination),
+                                   std::move(state), std::move(binding), source_layout});
+    clean = false;
+    commands.run("preparing the images", [&](vk::CommandBuffer buffer) {
+        const Dispatch& d = context->dispatch;
+        buffer.fillBuffer(resources->state.handle(), 0, VK_WHOLE_SIZE, 0, d);
+        const vk::ImageMemoryBarrier to_general(
+            {}, {}, vk::ImageLayout::eUndefined, vk::ImageLayout::eGeneral, VK_QUEUE_FAMILY_IGNORED,
+            VK_QUEUE_FAMILY_IGNORED, resources->destination.handle(),
+            {vk::ImageAspectFlagBits::eColor, 0, shape.levels, 0, shape.layers});
+        buffer.pipelineBarrier(Stage::eTopOfPipe, Stage::eBottomOfPipe, {}, {}, {}, to_general, d);
+    });
+    clean = true;
+}
+
+void MipEngine::upload(const ImageView& image) {
+    detail::upload_image("uploading the image", commands, context->dispatch, upload_staging,
+                         {resources->source_image(), resources->source_layout, Stage::eAllCommands,
+                          Access::eMemoryRead},
+                         image.shape, detail::layers_of(image));
+}
+
+void MipEngine::record(vk::CommandBuffer buffer) {
+    const Dispatch& d = context->dispatch;
+    const auto barrier = [&] {
+        const vk::MemoryBarrier all(Access::eMemoryWrite,
+                                    Access::eMemoryRead | Access::eMemoryWrite);
+        buffer.pipelineBarrier(Stage::eAllCommands, Stage::eAllCommands, {}, all, {}, {}, d);
+    };
+    timestamps.reset(buffer);
+    barrier();
+    timestamps.write(buffer);
+    downsampler.record(buffer, resources->binding);
+    timestamps.write(buffer);
+    barrier();
+}
+
+void MipEngine::read_back(std::vector<MipChain::Level>& levels, std::uint32_t first_level) {
+    std::vector<ImageShape> shapes;
+    for (std::size_t level = first_level; level < levels.size(); ++level) {
+        const ImageShape& shape = levels[level].shape;
+        shapes.push_back(shape);
+        levels[level].texels.resize(std::size_t{shape.width} * shape.height * shape.layers *
+                                    texel_size_bytes(shape.format));
+    }
+    const Dispatch& d = context->dispatch;
+    for (const detail::StagedBatch& batch : detail::staged_batches(shapes, first_level)) {
+        if (batch.empty()) {
+            continue;
+        }
+        commands.run("reading the levels back", [&](vk::CommandBuffer buffer) {
+            using Layout = vk::ImageLayout;
+            const auto transition = [&](Layout from, Layout to, vk::AccessFlags before,
+                                        vk::AccessFlags after) {
+                return vk::ImageMemoryBarrier(
+                    before, after, from, to, VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED,
+                    resources->destination.handle(),
+                    {vk::ImageAspectFlagBits::eColor, first_level, VK_REMAINING_MIP_LEVELS, 0,
+                     VK_REMAINING_ARRAY_LAYERS});
+            };
+            buffer.pipelineBarrier(Stage::eAllCommands, Stage::eTransfer, {}, {}, {},
+                                   transition(Layout::eGeneral, Layout::eTransferSrcOptimal,
+                                              Access::eMemoryWrite, Access::eTransferRead),
+                                   d);
+            buffer.copyImageToBuffer(resources->destination.handle(), Layout::eTransferSrcOptimal,
+                                     readback_staging.handle(), detail::regions_of(batch), d);
+            const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eHostRead);
+            buffer.pipelineBarrier(
+                Stage::eTransfer, Stage::eHost | Stage::eAllCommands, {}, copied, {},
+                transition(Layout::eTransferSrcOptimal, Layout::eGeneral, {}, {}), d);
+        });
+        for (const detail::StagedRows& rows : batch) {
+            std::vector<std::byte>& texels = levels[rows.region.imageSubresource.mipLevel].texels;
+            std::memcpy(
+                texels.data() + rows.host_offset_bytes,
+                static_cast<const std::byte*>(readback_staging.mapped()) + rows.region.bufferOffset,
+                rows.size_bytes);
+        }
+    }
+}
+
+}  // namespace
+
+struct Mipmapper::Impl {
+    std::unique_ptr<MipEngine, detail::DestroyUnlessAtWork> engine;
+};
+
+Mipmapper::Mipmapper(const Device& device, const DownsamplerOptions& options,
+                     std::chrono::milliseconds gpu_timeout)
+    : impl_(new Impl{std::unique_ptr<MipEngine, detail::DestroyUnlessAtWork>(
+          new MipEngine(device, options, gpu_timeout))}) {}
+Mipmapper::Mipmapper(Mipmapper&&) noexcept = default;
+Mipmapper& Mipmapper::operator=(Mipmapper&&) noexcept = default;
+Mipmapper::~Mipmapper() = default;
+
+const DownsamplerOptions& Mipmapper::options() const noexcept {
+    return impl_->engine->downsampler.options();
+}
+
+MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
+    MipEngine& engine = *impl_->engine;
+    const ImageShape& source = image.shape;
+    check_image(source);
+    check_texels(image);
+    const DownsamplerOptions& how = options();
+    if (source.format != how.source_format) {
+        throw Error(ErrorCode::invalid_argument,
+                    std::string("the image is of format ") + name_of(source.format) +
+                        ", this Mipmapper was made for " + name_of(how.source_format) +
+                        "; make another with that source_format");
+    }
+    if (levels == 0) {
+        levels = full_mip_levels(source.width, source.height, how.edge_rule);
+    }
+    engine.prepare({source.width, source.height, source.layers, levels});
+    engine.upload(image);
+    engine.clean = false;
+    engine.commands.run("making the levels",
+                        [&](vk::CommandBuffer buffer) { engine.record(buffer); });
+    engine.clean = true;
+
+    MipChain chain;
+    const auto rule = static_cast<std::uint32_t>(how.edge_rule);
+    for (std::uint32_t level = 0; level < levels; ++level) {
+        chain.levels.push_back({{mip_extent(source.width, level, rule),
+                                 mip_extent(source.height, level, rule), source.layers, how.format},
+                                {}});
+    }
+    if (!how.copy_source) {
+        const auto* const texels = static_cast<const std::byte*>(image.texels);
+        const std::size_t size_bytes = std::size_t{source.width} * source.height * source.layers *
+                                       texel_size_bytes(source.format);
+        chain.levels[0] = {source, {texels, texels + size_bytes}};
+    }
+    engine.read_back(chain.levels, how.copy_source ? 0 : 1);
+    return chain;
+}
+
+std::optional<double> Mipmapper::measure_us(std::uint32_t runs) {
+    MipEngine& engine = *impl_->engine;
+    if (runs == 0) {
+        throw Error(ErrorCode::invalid_argument, "0 runs cannot be measured; ask for 1 or more");
+    }
+    engine.commands.refuse_if_hung();
+    if (!engine.resources || !engine.clean) {
+        throw Error(ErrorCode::invalid_argument,
+                    "there are no levels to measure; call Mipmapper::make first");
+    }
+    if (!engine.timestamps) {
+        return std::nullopt;
+    }
+    std::vector<double> times_us;
+    engine.clean = false;
+    for (std::uint32_t run = 0; run < runs; ++run) {
+        engine.commands.run("measuring the levels", [&](vk::CommandBuffer buffer) {
+            if (run == 0) {
+                engine.record(buffer);
+            }
+            engine.record(buffer);
+        });
+        times_us.push_back(engine.timestamps.intervals_ms().at(0) * 1000.0);
+    }
+    engine.clean = true;
+    return median(std::move(times_us));
+}
+
+}  // namespace quadtile
