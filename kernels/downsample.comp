@@ -7,11 +7,10 @@
 //
 // A workgroup reduces its block to one texel six levels up. Each thread has four quads of texels: they
 // become four texels in registers, one of the next level by an exchange among four threads, a part of the
-// third among sixteen; the rest is made in shared memory (nodes), by the crew. Its thread 0 leaves the
-// last texel in the state buffer and counts it in; the last workgroup of a group (step_levels,
-// kernel_parameters.h) goes on with the group's texels in the same way. So the counters cascade, and no
-// workgroup ever waits for another. Items are handed over as they are, not rounded to the image's format
-// (but for EDGE_DROP, where FidelityFX SPD rounds).
+// third among sixteen; the rest is made in shared memory (nodes), by the crew. The last texel is handed over
+// (hand_over.glsl): the last workgroup of a group (step_levels, kernel_parameters.h) goes on with the group's
+// texels in the same way. Items are handed over as they are, not rounded to the image's format (but for
+// EDGE_DROP, where FidelityFX SPD rounds).
 //
 // Bindings, set 0:
 //   0    source   the base level, sampler2DArray: clamped to the edge for minima and maxima, which
@@ -24,22 +23,12 @@
 //   5-8  pyramid  TO_BUFFER, instead: levels 1 to the top (quadtree.h), in chunks
 //                 (pyramid_chunks.glsl)
 //
-// Memory order (Vulkan memory model). A workgroup's thread 0 writes its texel, then adds to the
-// counter, a release at device scope: the texel is written before the count. The workgroup that
-// finds the count full acquires: its thread 0 at device scope, and a barrier of the crew orders the
-// other threads behind that. Texels are written and read by atomics at device scope, which need order
-// only, no availability or visibility operation. That is why they are atomics: a MakeVisible at
-// device scope anywhere in the kernel, run or not, cost a quarter of the time on the H200. The
-// counter is reset by that workgroup, after every addition to it. NaN texels are added to the state
-// by thread 0 before its release. All other barriers order shared memory only.
+// Memory order: the hand-over of hand_over.glsl; a barrier of the crew orders its threads behind thread 0. Thread
+// 0 adds NaN texels to the state before its release. All other barriers order shared memory only.
 //
-// After AMD's FidelityFX Single Pass Downsampler (blocks, counter, last workgroup goes on), with
-// sizes of any kind, no limit of 4096, and the order stated.
+// After AMD's FidelityFX Single Pass Downsampler, with sizes of any kind, no limit of 4096, and the order stated.
 
-#extension GL_KHR_memory_scope_semantics : require
-#pragma use_vulkan_memory_model
 #if SUBGROUPS
-#extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
 #if HALVES
@@ -49,11 +38,12 @@
 #endif
 #endif
 #extension GL_EXT_control_flow_attributes : require
-#extension GL_GOOGLE_include_directive : require
 
 #include "quadtile/dirty_blocks.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/texel_encoding.h"
+#include "hand_over.glsl"
+#include "subgroups.glsl"
 
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
@@ -108,12 +98,6 @@ shared ITEM room[4 * WORKGROUP_SIZE];
 shared uint nan_texels;
 
 uint layer;
-
-#if SUBGROUPS
-uint thread_index() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; }
-#else
-uint thread_index() { return gl_LocalInvocationIndex; }
-#endif
 
 // ---- The crew ------------------------------------------------------------------------------------
 
@@ -346,7 +330,7 @@ ITEM load_item(uint place) {
     ITEM item;
     [[unroll]]
     for (uint i = 0; i < CHANNELS; ++i) {
-        set_word(item, i, atomicLoad(state[place + i], gl_ScopeDevice, 0, 0));
+        set_word(item, i, HANDED_OVER(state[place + i]));
     }
     return item;
 }
@@ -631,37 +615,34 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
     const uvec2 extent = extent_of(level);
     uint levels = parameters.top_level - level;
     uvec2 groups = uvec2(1);
-    uvec2 group = uvec2(0);
+    uvec2 index = uvec2(0);
     uvec2 group_extent = extent;
     if (!ONE_GROUP) {
         levels = step_levels(level, parameters.top_level);
         groups = blocks_of(level, levels);
-        group = uvec2(block_of(block.index.x, levels, groups.x),
+        index = uvec2(block_of(block.index.x, levels, groups.x),
                       block_of(block.index.y, levels, groups.y));
-        group_extent = extent_of_block(level, levels, group);
+        group_extent = extent_of_block(level, levels, index);
     }
-    const uint counter = counters + group.y * groups.x + group.x;
-    const uint expected_place = counter + groups.x * groups.y;
-    const uint texels = counters + 2 * groups.x * groups.y;
+    const Group group = make_group(level, levels, index, groups, counters);
     bool is_last = false;
     // Under EDGE_DROP there are blocks that become no texel.
     if (thread == 0 && (EDGE_RULE != EDGE_DROP || all(lessThan(block.index, extent)))) {
-        const uint place = handed_over(texels, extent.x, block.index);
+        const uint place = handed_over(group.nodes, extent.x, block.index);
         item = handed_over_item(level, block.index, item);
         [[unroll]]
         for (uint i = 0; i < CHANNELS; ++i) {
-            atomicStore(state[place + i], word_of(item, i), gl_ScopeDevice, 0, 0);
+            HAND_OVER(state[place + i], word_of(item, i));
         }
         uint expected = group_extent.x * group_extent.y;
         if (BLOCKS_FROM_LIST) {
-            expected = state[expected_place];
+            expected = state[group.expected];
         } else if (SOME_BLOCKS) {
             expected = parameters.expected[handovers];
         }
         uint arrived = 0;
         if (!SOME_BLOCKS || expected > 1) {  // alone, it need not ask
-            arrived = atomicAdd(state[counter], 1, gl_ScopeDevice, gl_StorageSemanticsBuffer,
-                                gl_SemanticsRelease);
+            arrived = ARRIVE(state[group.counter]);
         }
         is_last = arrived + 1 == expected;
     }
@@ -670,15 +651,15 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
     }
 
     if (thread == 0) {
-        memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
-        state[counter] = 0;
+        acquire_arrivals();
+        state[group.counter] = 0;
         if (BLOCKS_FROM_LIST) {
-            state[expected_place] = 0;
+            state[group.expected] = 0;
         }
     }
     crew_barrier();
-    counters = texels + CHANNELS * extent.x * extent.y;
-    block = Block(level, levels, group, group_extent, texels);
+    counters = next_counters(group, extent, CHANNELS);
+    block = Block(level, levels, index, group_extent, group.nodes);
     return true;
 }
 

@@ -20,7 +20,7 @@
 // tiles below it. Where it is, each thread takes 4 x 4 texels in turn along the Z-order curve, knows all its
 // nodes up to the block's, and so finds the tiles that begin in its texels by itself; one scan gives them
 // places, one atomic addition a workgroup reserves these. Then all threads write tiles, side by side in the
-// list. The block's node is handed over, as downsample.comp does: the last workgroup of a group goes on
+// list. The block's node is handed over (hand_over.glsl): the last workgroup of a group goes on
 // with the group's nodes in the place of quads of texels, up to the root.
 //
 // Bindings, set 0:
@@ -32,25 +32,21 @@
 //   6-9  tiles  the tile list (tile_list.glsl)
 //   10   node_thresholds  THRESHOLDS_BY_NODE: of each node (threshold_map_index, quadtree.h)
 //
-// Memory order (Vulkan memory model). The hand-over is that of downsample.comp: node, then counter, a release
-// at device scope; the last workgroup of a group acquires. The additions to tile_count and to the NaN
-// texels come before the same thread's release, so the workgroup that makes the root has them all behind
-// it. Layers count themselves in likewise, and the last of them completes the header. A barrier of the
-// command buffer lies between passes.
+// Memory order: the hand-over of hand_over.glsl. Thread 0 adds to tile_count and to the NaN texels before its
+// release, so the workgroup that makes the root has all additions behind it. Layers count themselves in
+// likewise, and the last one completes the header. A barrier of the command buffer lies between passes.
 
-#extension GL_KHR_memory_scope_semantics : require
-#pragma use_vulkan_memory_model
 #if SUBGROUPS
-#extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
 #extension GL_EXT_control_flow_attributes : require
-#extension GL_GOOGLE_include_directive : require
 
 #include "quadtile/budget.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/tile_list.h"
+#include "hand_over.glsl"
+#include "subgroups.glsl"
 
 #define CHANNELS 1
 #define EXTREMES 1
@@ -102,12 +98,6 @@ struct Block {
 };
 
 uint layer;
-
-#if SUBGROUPS
-uint thread_index() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; }
-#else
-uint thread_index() { return gl_LocalInvocationIndex; }
-#endif
 
 uvec2 extent_of(uint level) {
     return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
@@ -245,8 +235,7 @@ uint load_step_1(Block block, uint thread) {
     for (uint i = 0; i < 4; ++i) {  // no branch, so that all loads get under way at once
         const uint place = 4 * thread + i;
         const uint word = word_of_node(block, place);
-        const uint bits =
-            atomicLoad(words[word != 0 ? word : block.nodes], gl_ScopeDevice, 0, 0);
+        const uint bits = HANDED_OVER(words[word != 0 ? word : block.nodes]);
         step_1[place] = word != 0 ? uintBitsToFloat(bits) : nothing();
         largest = max(largest, word != 0 ? key_of_bits(bits) : 0);
     }
@@ -588,7 +577,7 @@ void choose_factor(uint thread) {
     uint sum = 0;
     [[unroll]]
     for (uint i = 0; i < share; ++i) {
-        own[i] = atomicLoad(words[first + i], gl_ScopeDevice, 0, 0);
+        own[i] = HANDED_OVER(words[first + i]);
         words[first + i] = 0;
         sum += own[i];
     }
@@ -616,23 +605,9 @@ void choose_factor(uint thread) {
 // ---- The way up ------------------------------------------------------------------------------------
 
 // Where a block's node is handed over to.
-struct Group {
-    uint level;   // of the nodes
-    uint levels;  // that are made of them
-    uvec2 index;
-    uint counter;   // in words: of nodes that have arrived
-    uint nodes;     // in words: importances, then what canonical order needs (FUSED_NODE_WORDS)
-    uint counters;  // in words: those of the next hand-over
-};
-
 Group group_of(uint level, uvec2 index, uint counters) {
     const uint levels = step_levels(level, parameters.top_level);
-    const uvec2 extent = extent_of(level);
-    const uvec2 groups = extent_of(level + levels);
-    const uvec2 group = index >> levels;
-    const uint nodes = counters + 2 * groups.x * groups.y;
-    return Group(level, levels, group, counters + group.y * groups.x + group.x, nodes,
-                 nodes + FUSED_NODE_WORDS * extent.x * extent.y);
+    return make_group(level, levels, index >> levels, extent_of(level + levels), counters);
 }
 
 // First word of a node.
@@ -645,20 +620,17 @@ uint word_of(Group group, uvec2 index) {
 // Hands over a block's node; whether it was the last of its group. Thread 0 only.
 bool arrive(Group group, uint handover, uvec2 index, float importance, uint tiles) {
     const uint node = word_of(group, index);
-    atomicStore(words[node], floatBitsToUint(importance), gl_ScopeDevice, 0, 0);
+    HAND_OVER(words[node], floatBitsToUint(importance));
 #if PASS == PASS_COUNT
-    atomicStore(words[node + NODE_TILES * nodes_of_level(group.level)], tiles, gl_ScopeDevice, 0,
-                0);
+    HAND_OVER(words[node + NODE_TILES * nodes_of_level(group.level)], tiles);
 #endif
     const uvec2 all =
         min(extent_of(group.level) - (group.index << group.levels), uvec2(1U << group.levels));
     const uint expected = is_update() ? parameters.expected[handover] : all.x * all.y;
-    const uint arrived = atomicAdd(words[group.counter], 1, gl_ScopeDevice,
-                                   gl_StorageSemanticsBuffer, gl_SemanticsRelease);
-    if (arrived + 1 != expected) {
+    if (ARRIVE(words[group.counter]) + 1 != expected) {
         return false;
     }
-    memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
+    acquire_arrivals();
     words[group.counter] = 0;
     return true;
 }
@@ -680,8 +652,7 @@ uvec4 tiles_handed_over(Block block, uint thread) {
     for (uint i = 0; i < 4; ++i) {
         const uint word = word_of_node(block, 4 * thread + i);
         tiles[i] = word != 0
-                       ? atomicLoad(words[word + NODE_TILES * nodes_of_level(block.base + 1)],
-                                    gl_ScopeDevice, 0, 0)
+                       ? HANDED_OVER(words[word + NODE_TILES * nodes_of_level(block.base + 1)])
                        : 0;
     }
     return tiles;
@@ -725,7 +696,7 @@ uint place_layers(uint thread) {
             parameters.layers + (start + thread) * parameters.state_words_per_layer;
         const bool is_there = start + thread < parameters.layers;
         const uint tiles =
-            is_there ? atomicLoad(words[word + LAYER_TILES_WORD], gl_ScopeDevice, 0, 0) : 0;
+            is_there ? HANDED_OVER(words[word + LAYER_TILES_WORD]) : 0;
         uint total;
         const uint before = scan(tiles, thread, total);
         if (is_there) {
@@ -746,12 +717,10 @@ uint place_layers(uint thread) {
 // Whether all other layers are finished: for thread 0 to ask, once for each layer.
 bool is_last_layer() {
     if (parameters.running_layers > 1) {
-        const uint finished = atomicAdd(state.finished_layers, 1, gl_ScopeDevice,
-                                        gl_StorageSemanticsBuffer, gl_SemanticsRelease);
-        if (finished + 1 != parameters.running_layers) {
+        if (ARRIVE(state.finished_layers) + 1 != parameters.running_layers) {
             return false;
         }
-        memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
+        acquire_arrivals();
         state.finished_layers = 0;
     }
     return true;
@@ -816,7 +785,7 @@ void finish_layer(uint layer_state, uint layer_tiles, uint thread) {
         const uint nan_before = is_update() ? words[layer] : 0;
         words[layer] = nan_before + atomicExchange(words[layer_state + LAYER_NAN_WORD], 0,
                                                    gl_ScopeDevice, 0, 0);
-        atomicStore(words[layer_state + LAYER_TILES_WORD], layer_tiles, gl_ScopeDevice, 0, 0);
+        HAND_OVER(words[layer_state + LAYER_TILES_WORD], layer_tiles);
 #endif
         goes_on = is_last_layer();
     }
@@ -912,6 +881,7 @@ void main() {
         }
 #endif
         const Group group = group_of(level, block.index, counters);
+        counters = next_counters(group, extent_of(level), FUSED_NODE_WORDS);
         if (thread == 0) {
 #if PASS != PASS_BUDGET
             if (block.base == 0) {
@@ -957,7 +927,6 @@ void main() {
         if (!goes_on) {
             return;
         }
-        counters = group.counters;
         block = Block(level - 1, group.levels + 1, group.index, group.nodes);
         ++handovers;
         barrier();  // the last step 1 is no longer needed
@@ -987,6 +956,7 @@ uint place_of_block(uvec2 block) {
         if (level < parameters.top_level) {
             const uvec2 index = block >> (level - BLOCK_LEVELS);
             const Group group = group_of(level, index, counters);
+            counters = next_counters(group, extent_of(level), FUSED_NODE_WORDS);
             const uint word = word_of(group, index);
             const uint nodes = nodes_of_level(level);
             const uint found = words[word + NODE_RECORD * nodes];
@@ -997,7 +967,6 @@ uint place_of_block(uvec2 block) {
                 place = 0;
             }
             place += words[word + NODE_PLACE * nodes];
-            counters = group.counters;
             level += group.levels;
         }
     }
