@@ -30,12 +30,7 @@ foreach(subgroups 0 1)
         endforeach()
     endforeach()
     foreach(pass all count emit budget)
-        set(all 0)
-        set(count 1)
-        set(emit 2)
-        set(budget 3)
-        quadtile_kernel(quadtile kernels/fused NAME fused_${pass}${suffix}
-            DEFINES SUBGROUPS=${subgroups} PASS=${${pass}})
+        quadtile_kernel(quadtile kernels/fused_${pass} NAME fused_${pass}${suffix} DEFINES SUBGROUPS=${subgroups})
     endforeach()
     foreach(kernel per_level subtree)
         quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}${suffix}
