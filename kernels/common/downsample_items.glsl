@@ -156,6 +156,8 @@ ITEM mean_of_four(ITEM sum) { return sum; }  // there are no means of extremes
 
 TEXEL encode(ITEM item) { return item; }
 
+void copy_srgb_tables(uint thread, uint threads) {}
+
 #else  // floats and halves
 
 // Whether unorm channels are reduced as codes, because they stay unorm: sums of integers are exact.
@@ -174,12 +176,8 @@ float decode_linear(float texel) {
     return IN_CODES ? code : uintBitsToFloat(bits_from_unorm(uint(code), SOURCE_UNORM_BITS));
 }
 
-#if CHANNELS == 4
-// The sRGB tables: where there is room for them, in shared memory.
-#if ODD_BLOCKS
-#define SRGB srgb
-void copy_srgb_tables(uint thread, uint threads) {}
-#else
+// The sRGB tables: in shared memory, if there is room for them.
+#if CHANNELS == 4 && !ODD_BLOCKS
 shared SrgbTables shared_srgb;
 #define SRGB shared_srgb
 void copy_srgb_tables(uint thread, uint threads) {
@@ -198,8 +196,12 @@ void copy_srgb_tables(uint thread, uint threads) {
     }
     barrier();
 }
+#else
+#define SRGB srgb
+void copy_srgb_tables(uint thread, uint threads) {}
 #endif
 
+#if CHANNELS == 4
 float decode_colour(float texel) {
     return FILTERED ? texel : SRGB.light[uint(texel * 255.0 + 0.5)];
 }
@@ -279,6 +281,32 @@ TEXEL encode(ITEM item) {
     }
     return texel;
 #endif
+}
+
+// The item of the texel that an item is stored as.
+ITEM item_of_stored(ITEM item) {
+    TEXEL texel = encode(item);
+#if CHANNELS == 4
+    if (TARGET_ENCODING == ENCODING_SRGB8) {
+        const uvec4 codes = uvec4(texel * 255.0 + 0.5);
+        return ITEM(srgb.light[codes.r], srgb.light[codes.g], srgb.light[codes.b],
+                    IN_CODES ? float(codes.a) : texel.a);
+    }
+#endif
+    if (TARGET_ENCODING >= ENCODING_UNORM8) {
+        const uint bits = TARGET_ENCODING == ENCODING_UNORM16 ? 16 : 8;
+#if CHANNELS == 1
+        const float code = floor(texel * LARGEST_TARGET_CODE + 0.5);
+        texel = IN_CODES ? code : uintBitsToFloat(bits_from_unorm(uint(code), bits));
+#else
+        [[unroll]]
+        for (uint i = 0; i < CHANNELS; ++i) {
+            const float code = floor(texel[i] * LARGEST_TARGET_CODE + 0.5);
+            texel[i] = IN_CODES ? code : uintBitsToFloat(bits_from_unorm(uint(code), bits));
+        }
+#endif
+    }
+    return ITEM(texel);
 }
 
 #endif

@@ -10,7 +10,7 @@
 
 namespace quadtile::detail {
 
-// downsample.comp and what it includes
+// downsample.glsl, downsample.comp and what they include
 constexpr std::uint32_t REDUCTION = 1;
 constexpr std::uint32_t EDGE_RULE = 2;
 constexpr std::uint32_t PYRAMID_CHUNK_SHIFT = 3;

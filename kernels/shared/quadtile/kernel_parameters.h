@@ -12,7 +12,7 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-// ---- downsample.comp -------------------------------------------------------------------------
+// ---- downsample.comp, pyramid.comp -------------------------------------------------------------
 
 // A workgroup reduces a block of 64 x 64 texels to one texel six levels up, then hands over to the
 // last workgroup of a group of blocks, which goes on with the group's texels, and so on.
