@@ -1,9 +1,10 @@
 #version 460
 // Mip levels of every layer of an image, in one dispatch: depth pyramids, texture mipmaps. downsample.glsl has how it
-// goes, downsample_items.glsl the macros that choose what is reduced. ODD_BLOCKS: the edge rule may treat blocks with odd edges specially.
+// goes, downsample_items.glsl the macros that choose what is reduced. ODD_BLOCKS: the edge rule may treat blocks with
+// odd edges specially.
 //
-// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels of the base level (x, y) and
-// layer (z); or, with BLOCKS_FROM_LIST, one for each entry of a list (x, y folded).
+// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels of the base level (x, y) and layer (z);
+// or, with BLOCKS_FROM_LIST, one for each entry of a list (x, y folded).
 //
 // Bindings: downsample.glsl; set 0:
 //   4    blocks   the list that BLOCKS_FROM_LIST takes

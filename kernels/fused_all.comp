@@ -30,8 +30,7 @@ Found find(Block block, bool is_root, uint thread) {
     return found;
 }
 
-void publish(Block block, Group group, bool is_root, bool has_tiles, uint total,
-             uint layer_state) {
+void publish(Block block, Group group, bool is_root, bool has_tiles, uint total, uint layer_state) {
     if (block.base == 0) {
         add_nan_texels(nan_texels, layer_state);
     }
@@ -49,8 +48,7 @@ void write(Block block, uint thread, Found found) {
 
 void finish_layer(uint layer_state, uint total, uint thread) {
     if (thread == 0) {
-        words[layer] =
-            atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0);
+        words[layer] = atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0);
         // The root's workgroup has added last.
         const uint first = in_parts() ? layer * part_capacity() : 0;
         const uint required = first_place - first + total;

@@ -68,8 +68,8 @@ void count_nodes(Block block, bool is_root, uint thread) {
 
 shared uint exceeding_factors;
 
-// Takes the smallest factor that keeps the budget, else the largest of all, and leaves the histogram at 0. By
-// the whole workgroup that comes last.
+// Takes the smallest factor that keeps the budget, else the largest of all, and leaves the histogram at 0. By the
+// whole workgroup that comes last.
 void choose_factor(uint thread) {
     const uint share = BUDGET_FACTORS / WORKGROUP_SIZE;
     const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;

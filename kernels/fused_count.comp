@@ -28,8 +28,7 @@ uvec4 tiles_handed_over(Block block, uint thread) {
     for (uint i = 0; i < 4; ++i) {
         const uint word = word_of_node(block, 4 * thread + i);
         tiles[i] = word != 0
-                       ? HANDED_OVER(words[word + NODE_TILES * nodes_of_level(block.base + 1)])
-                       : 0;
+                       ? HANDED_OVER(words[word + NODE_TILES * nodes_of_level(block.base + 1)]) : 0;
     }
     return tiles;
 }
@@ -75,8 +74,7 @@ Found find(Block block, bool is_root, uint thread) {
     return found;
 }
 
-void publish(Block block, Group group, bool is_root, bool has_tiles, uint total,
-             uint layer_state) {
+void publish(Block block, Group group, bool is_root, bool has_tiles, uint total, uint layer_state) {
     if (block.base == 0) {
         uint added = nan_texels;
         if (!is_root) {
@@ -100,11 +98,9 @@ void write(Block block, uint thread, Found found) {
 uint place_layers(uint thread) {
     uint first = 0;
     for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {
-        const uint word =
-            parameters.layers + (start + thread) * parameters.state_words_per_layer;
+        const uint word = parameters.layers + (start + thread) * parameters.state_words_per_layer;
         const bool is_there = start + thread < parameters.layers;
-        const uint tiles =
-            is_there ? HANDED_OVER(words[word + LAYER_TILES_WORD]) : 0;
+        const uint tiles = is_there ? HANDED_OVER(words[word + LAYER_TILES_WORD]) : 0;
         uint total;
         const uint before = scan(tiles, thread, total);
         if (is_there) {

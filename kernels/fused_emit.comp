@@ -5,8 +5,8 @@
 // Dispatch: workgroups of 256 threads, one for 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z). These
 // blocks lie as far apart as they can, as blocks with small tiles lie together.
 //
-// A thread for each block looks up what fused_count.comp has left, and writes the large tile that begins in the block.
-// Then all threads read the blocks with small tiles once more, and write these.
+// A thread for each block looks up what fused_count.comp has left, and writes the large tile that begins in the
+// block. Then all threads read the blocks with small tiles once more, and write these.
 //
 // Bindings: fused.glsl. Memory order: barriers of the workgroup order shared memory only.
 
@@ -19,8 +19,8 @@
 // 2 at most.
 layout(constant_id = 26) const uint SHARE_LEVELS = 0;
 
-// Where the tiles of a block go; NOWHERE if it has none but those that are larger or as large, and if it is
-// outside the map. Writes the tile of its level or above that begins in it. For one thread.
+// Where the tiles of a block go; NOWHERE if it has none but those that are larger or as large, and if it is outside
+// the map. Writes the tile of its level or above that begins in it. For one thread.
 const uint NOWHERE = ~0U;
 
 uint place_of_block(uvec2 block) {

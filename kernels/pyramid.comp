@@ -6,8 +6,8 @@
 // Bindings: downsample.glsl; set 0:
 //   5-8  pyramid  levels 1 to the top (quadtree.h), in chunks (pyramid_chunks.glsl)
 //
-// Memory order: the hand-over of hand_over.glsl; a barrier of the crew orders its threads behind thread 0. Thread 0 adds
-// NaN texels to the state before its release. All other barriers order shared memory only.
+// Memory order: the hand-over of hand_over.glsl; a barrier of the crew orders its threads behind thread 0. Thread 0
+// adds NaN texels to the state before its release. All other barriers order shared memory only.
 
 #define EXTREMES 1
 #define HALVES 0
@@ -24,8 +24,7 @@
 
 void put_texel(uint level, uvec2 position, float texel) {
     write_pyramid(layer * parameters.floats_per_layer + parameters.level_start[level - 1] +
-                      position.y * parameters.pitch + position.x,
-                  texel);
+                      position.y * parameters.pitch + position.x, texel);
 }
 
 void copy_texel(uvec2 position, float texel) {}

@@ -1,5 +1,5 @@
-// The way up of the downsampling kernels: from a block of the base level to the top level, as long as this workgroup is
-// the last of its group.
+// The way up of the downsampling kernels: from a block of the base level to the top level, as long as this workgroup
+// is the last of its group.
 
 #if ODD_BLOCKS
 #include "downsample_odd_blocks.glsl"
@@ -21,9 +21,8 @@ ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
     return item;
 }
 
-// Hands over the texel that a block became, for the `handovers`th time; false if the workgroup was not the
-// last of its group. If it was, `block` is the group's texels then, and `counters` the place of the next
-// hand-over's.
+// Hands over the texel that a block became, for the `handovers`th time; false if the workgroup was not the last of
+// its group. If it was, `block` is the group's texels then, and `counters` the place of the next hand-over's.
 bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item, uint thread) {
     const uint level = block.level + block.levels;
     const uvec2 extent = extent_of(level);

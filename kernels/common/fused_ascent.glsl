@@ -1,8 +1,8 @@
-// The way up of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp): from a block
-// to the root, as long as this workgroup is the last of its group.
+// The way up of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp): from a
+// block to the root, as long as this workgroup is the last of its group.
 //
-// The block's node is handed over (hand_over.glsl). The last workgroup of a group goes on with the group's nodes in the
-// place of quads of texels. Layers count themselves in likewise.
+// The block's node is handed over (hand_over.glsl). The last workgroup of a group goes on with the group's nodes in
+// the place of quads of texels. Layers count themselves in likewise.
 
 #include "nan_count.glsl"
 
@@ -20,8 +20,7 @@ struct Found {
 // By all threads, if the block has tiles: if its node is split, or the root.
 Found find(Block block, bool is_root, uint thread);
 // By thread 0, before it hands the block's node over to the group.
-void publish(Block block, Group group, bool is_root, bool has_tiles, uint total,
-             uint layer_state);
+void publish(Block block, Group group, bool is_root, bool has_tiles, uint total, uint layer_state);
 // By all threads behind that, if the block has tiles.
 void write(Block block, uint thread, Found found);
 // By all threads of the workgroup that has made the root of a layer, when the layer's tiles are counted.

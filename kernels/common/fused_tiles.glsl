@@ -1,7 +1,7 @@
 // How the fused kernels find the tiles of a block: fused_all.comp, fused_count.comp, fused_emit.comp.
 
-// The tiles that begin in a thread's texels: bits of texels (0-15) and of nodes of step 1 (16-19), or the
-// step of a larger one (from 20 on).
+// The tiles that begin in a thread's texels: bits of texels (0-15) and of nodes of step 1 (16-19), or the step of a
+// larger one (from 20 on).
 const uint QUAD_TILES_SHIFT = 16;
 const uint TILE_STEP_SHIFT = 20;
 
@@ -20,8 +20,8 @@ uint find_tiles(Block block, uint thread, out float importance) {
         split |= uint(is_split(block.base + 1, 2 * position + morton(i), quad)) << i;
         node = reduce_two(node, quad);
     }
-    // The highest step whose node is not split: its parent is, or it is the root. (Other blocks have no tiles
-    // where their node is not split.)
+    // The highest step whose node is not split: its parent is, or it is the root. (Other blocks have no tiles where
+    // their node is not split.)
     uint unsplit = 1;
     importance = 0.0;
     float nodes[7];
