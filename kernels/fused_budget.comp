@@ -19,7 +19,7 @@
 
 shared uint bins[1 + BUDGET_FACTORS];
 
-// What a node adds to the number of tiles where it is split.
+// Counts what a node adds to the number of tiles if it is split.
 void count_node(uint level, uvec2 position, float importance) {
     const uint bin = budget_bin(importance, given_threshold(level, position));
     if (bin > 0 && exists(level, position)) {
@@ -27,7 +27,7 @@ void count_node(uint level, uvec2 position, float importance) {
     }
 }
 
-// Adds the nodes of a block, its own only where it is the root, to the histogram. In uniform control flow.
+// Adds the nodes of a block to the histogram, its own only if it is the root. All threads call this.
 void count_nodes(Block block, bool is_root, uint thread) {
     // As many turns for all threads: lavapipe (Mesa 22.3) loses threads that leave loops early.
     for (uint start = 0; start <= BUDGET_FACTORS; start += WORKGROUP_SIZE) {
@@ -68,8 +68,8 @@ void count_nodes(Block block, bool is_root, uint thread) {
 
 shared uint exceeding_factors;
 
-// Takes the smallest factor that keeps the budget, else the largest of all, and leaves the histogram at 0. By the
-// whole workgroup that comes last.
+// Takes the smallest factor that keeps the budget, else the largest of all, and leaves the histogram at 0. All
+// threads of the workgroup that comes last call this.
 void choose_factor(uint thread) {
     const uint share = BUDGET_FACTORS / WORKGROUP_SIZE;
     const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;

@@ -21,7 +21,7 @@
 #include "fused_ascent.glsl"
 #include "fused_header.glsl"
 
-// Tiles in the nodes of a group, those of a thread's own in Z-order.
+// Returns the tiles below a thread's nodes of a group, in Z-order.
 uvec4 tiles_handed_over(Block block, uint thread) {
     uvec4 tiles;
     [[unroll]]
@@ -94,7 +94,7 @@ void write(Block block, uint thread, Found found) {
     }
 }
 
-// The first place of each layer, when all are counted; by the whole workgroup. Returns the sum.
+// Gives each layer its first place, when all are counted. Returns the sum. All threads call this.
 uint place_layers(uint thread) {
     uint first = 0;
     for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {

@@ -19,8 +19,8 @@
 // 2 at most.
 layout(constant_id = 26) const uint SHARE_LEVELS = 0;
 
-// Where the tiles of a block go; NOWHERE if it has none but those that are larger or as large, and if it is outside
-// the map. Writes the tile of its level or above that begins in it. For one thread.
+// Returns the place of a block's first tile; NOWHERE if it has none but those that are larger or as large, and if it
+// is outside the map. Writes the tile of its level or above that begins in it. One thread calls this.
 const uint NOWHERE = ~0U;
 
 uint place_of_block(uvec2 block) {
@@ -69,7 +69,7 @@ uint place_of_block(uvec2 block) {
 const uint MAX_SHARE_LEVELS = 2;
 shared uint places[1 << 2 * MAX_SHARE_LEVELS];
 
-// Of the workgroup's share.
+// Returns the index of a block of the workgroup's share.
 uvec2 block_index(uint i) { return gl_WorkGroupID.xy + gl_NumWorkGroups.xy * morton(i); }
 
 void main() {

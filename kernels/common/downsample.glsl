@@ -71,7 +71,7 @@ uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
                  block_extent(parameters.height, level, levels, index.y, EDGE_RULE));
 }
 
-// First word of the layer's state.
+// Returns the first word of the layer's state.
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
 
 // ---- What the kernel defines -------------------------------------------------------------------------
@@ -80,8 +80,8 @@ uint layer_words() { return parameters.layers + layer * parameters.state_words_p
 void put_texel(uint level, uvec2 position, TEXEL texel);
 // Copies a texel of the base level, if that is wanted.
 void copy_texel(uvec2 position, TEXEL texel);
-// Takes note of the quads' keys (EXTREMES), then of where the thread has them: its four quads begin at `first_quad`, one
-// in each quarter of the block.
+// Takes note of the key of each quad (EXTREMES), then of the first of the thread's four quads, which lie one in each
+// quarter of the block.
 #if EXTREMES
 void note_key(KEY key);
 #endif
@@ -152,8 +152,8 @@ void store(uint level, uvec2 position, ITEM item) {
     }
 }
 
-// A quad as the texture unit delivers it: the gathers of one or two channels, four texels of four,
-// or, filtered, one texel (and its maximum).
+// A quad as the texture unit delivers it: the gathers of one or two channels, four texels of four, or, filtered, one
+// texel (and its maximum).
 struct Quad {
     vec4 reads[CHANNELS];
 };

@@ -76,8 +76,8 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
     return true;
 }
 
-// Goes up from a block of the base level, whose first levels are made if it is even. By the crew. Returns whether
-// another workgroup goes on; else this one has made the top level.
+// Goes up from a block of the base level, whose first levels are made if it is even. The crew calls this. Returns
+// whether another workgroup goes on; else this one has made the top level.
 bool ascend(Block block, bool even, uint layer_state, uint thread) {
     uint counters = layer_state + 1;
     uint handovers = 0;

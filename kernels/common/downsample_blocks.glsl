@@ -1,4 +1,5 @@
-// How a workgroup reduces a block whose edges need no care: each level halves evenly, or what is missing changes nothing.
+// How a workgroup reduces a block whose edges need no care: each level halves evenly, or what is missing changes
+// nothing.
 
 // Place in the state of a texel of the level that is handed over; see kernel_parameters.h.
 uint handed_over(uint texels, uint width, uvec2 position) {
@@ -14,8 +15,8 @@ ITEM load_item(uint place) {
     return item;
 }
 
-// A block: of texels of `level`, the base level, or a level whose texels were handed over and lie from
-// `texels` on in the state.
+// A block: of texels of `level`, the base level, or a level whose texels were handed over and lie from `texels` on in
+// the state.
 struct Block {
     uint level;
     uint levels;  // that are made of it: its sides have 2^levels texels
@@ -24,7 +25,7 @@ struct Block {
     uint texels;
 };
 
-// Of the base level.
+// Returns a block of the base level.
 Block block_at(uvec2 index) {
     const uint level = parameters.base_level;
     return Block(level, BLOCK_LEVELS, index, extent_of_block(level, BLOCK_LEVELS, index), 0);
@@ -49,8 +50,8 @@ void make_node(Block block, uint step, uint levels, uvec2 local, ITEM item) {
     }
 }
 
-// Makes the nodes of a level, `levels` above the block's texels, of those of the level below; returns the
-// last that the thread made.
+// Makes the nodes of a level, `levels` above the block's texels, of those of the level below; returns the last that
+// the thread made.
 ITEM reduce_level(Block block, uint step, uint levels, uint thread) {
     crew_barrier();
     const uint width = 16 >> step;
@@ -69,8 +70,7 @@ ITEM reduce_level(Block block, uint step, uint levels, uint thread) {
     return item;
 }
 
-// Makes the levels above 8 x 8 nodes, which are `levels` above the block's texels; the last is returned to
-// thread 0.
+// Makes the levels above 8 x 8 nodes, which are `levels` above the block's texels; the last is returned to thread 0.
 ITEM reduce_nodes(Block block, uint levels, uint thread) {
     reduce_level(block, 2, levels + 1, thread);
     reduce_level(block, 3, levels + 2, thread);
@@ -104,16 +104,16 @@ void load_group(Block block, uint thread) {
     }
 }
 
-// Each thread has four quads of a block, one in each quarter, where all have the same place: along the
-// Z-order curve, so that loads and stores of a subgroup are of compact patches, as images are laid out.
+// Each thread has four quads of a block, one in each quarter, where all have the same place: along the Z-order curve,
+// so that loads and stores of a subgroup are of compact patches, as images are laid out.
 uvec2 place_in_quarter(uint thread) {
     return uvec2((thread & 1) | ((thread >> 1) & 2) | ((thread >> 2) & 4) | ((thread >> 3) & 8),
                  ((thread >> 1) & 1) | ((thread >> 2) & 2) | ((thread >> 3) & 4) | ((thread >> 4) & 8));
 }
 uvec2 quarter(uint i) { return uvec2(i & 1, i >> 1); }
 
-// Makes and stores the first levels of a block of the base level, and leaves the last of them in nodes. All
-// loads are under way before the first is used.
+// Makes and stores the first levels of a block of the base level, and leaves the last of them in nodes. All loads are
+// under way before the first is used.
 void reduce_base(Block block, uint thread) {
     const uvec2 place = place_in_quarter(thread);
     const uvec2 first = 32 * block.index + place;

@@ -1,5 +1,5 @@
-// What the downsampling kernels do over a workgroup, with and without subgroup operations: the crew, and exchanges among
-// threads.
+// What the downsampling kernels do over a workgroup, with and without subgroup operations: the crew, and exchanges
+// among threads.
 
 #include "subgroups.glsl"
 #if SUBGROUPS
@@ -9,9 +9,9 @@
 #endif
 #endif
 
-// The threads that reduce the upper levels of a block and go on with those of a group: all, or the first
-// subgroup, so that no wide barrier lies on the way up. That pays where texels are handed over more than
-// once; the host chooses (crew_size, kernel_constants.hpp).
+// The threads that reduce the upper levels of a block and go on with those of a group: all, or the first subgroup, so
+// that no wide barrier lies on the way up. That pays where texels are handed over more than once; the host chooses
+// (crew_size, kernel_constants.hpp).
 layout(constant_id = 16) const uint CREW_SIZE = WORKGROUP_SIZE;
 const bool CREW_IS_SUBGROUP = CREW_SIZE < WORKGROUP_SIZE;
 
@@ -43,8 +43,8 @@ bool announced(bool said) {
     return shared_announcement;
 }
 
-// Room for exchanges, and for levels of blocks with odd edges: 2 and 4 of up to 127 x 127 texels first,
-// 3 and 5 behind them.
+// Room for exchanges, and for levels of blocks with odd edges: 2 and 4 of up to 127 x 127 texels first, 3 and 5
+// behind them.
 #if ODD_BLOCKS
 const uint ODD_LEVELS_START = 31 * 31;
 shared ITEM room[31 * 31 + 15 * 15];
@@ -52,8 +52,8 @@ shared ITEM room[31 * 31 + 15 * 15];
 shared ITEM room[4 * WORKGROUP_SIZE];
 #endif
 
-// The texel of each quarter that four neighbours on the curve make of theirs: the first of them has that
-// of the first quarter, and so on.
+// The texel of each quarter that four neighbours on the curve make of theirs: the first of them has that of the first
+// quarter, and so on.
 ITEM reduce_neighbours(ITEM items[4], uint thread) {
     const bool right = (thread & 1) != 0;
     const bool lower = (thread & 2) != 0;
@@ -102,8 +102,7 @@ ITEM reduce_neighbours(ITEM items[4], uint thread) {
 #endif
 }
 
-// The third level by subgroups, if they are large enough for it: of sixteen threads' items, to the first of each four of
-// them.
+// Subgroups of 16 threads or more make the third level, too. Returns the item that 16 threads make of theirs.
 #if SUBGROUPS
 bool has_sixteen() { return gl_SubgroupSize >= 16; }
 

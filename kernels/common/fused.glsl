@@ -1,16 +1,16 @@
 // What the fused kernels share: from the map to its tiles without a pyramid, for monotone thresholds.
 //
-// A threshold is monotone if "a node is split" implies "all its ancestors are split". Then a node is a tile
-// exactly if it is not split and its parent is (texels: if the parent is; the root: if it is not split). So
-// whoever knows a node and its parent knows whether it is a tile: no descent.
+// A threshold is monotone if "a node is split" implies "all its ancestors are split". Then a node is a tile exactly
+// if it is not split and its parent is (texels: if the parent is; the root: if it is not split). So whoever knows a
+// node and its parent knows whether it is a tile: no descent.
 //
 // fused_all.comp gives the tiles in any order. Canonical order takes two passes: fused_count.comp counts the tiles
 // below each block, fused_emit.comp writes each to its place. A budget of tiles takes another pass before them:
 // fused_budget.comp finds the factor that scales the thresholds (budget.h).
 //
-// A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles
-// below it. If it is, each thread takes 4 x 4 texels in turn along the Z-order curve and knows all its nodes up to
-// the block's, so it finds the tiles that begin in its texels by itself. One scan gives them places.
+// A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
+// it. If it is, each thread takes 4 x 4 texels in turn along the Z-order curve and knows all its nodes up to the
+// block's, so it finds the tiles that begin in its texels by itself. One scan gives them places.
 //
 // Bindings, set 0:
 //   0    map    sampler2DArray: level 0, clamped to the edge, which repeats a texel of the same node
@@ -43,8 +43,8 @@ const uint PASS_COUNT = 1;
 const uint PASS_EMIT = 2;
 const uint PASS_BUDGET = 3;
 
-// What fused_count.comp leaves of a node, for fused_emit.comp: 0 for one inside a tile that begins before it, one more
-// than the level of the tile that begins in it, or:
+// What fused_count.comp leaves of a node, for fused_emit.comp: 0 for one inside a tile that begins before it, one
+// more than the level of the tile that begins in it, or:
 const uint RECORD_SPLIT = 0x80000000U;
 
 const uint WORKGROUP_SIZE = 256;
@@ -52,8 +52,8 @@ layout(local_size_x = WORKGROUP_SIZE) in;
 
 // Whether the thresholds are scaled by the factor that fused_budget.comp has left.
 layout(constant_id = 22) const bool WITH_BUDGET = false;
-// Whether each layer has thresholds of its own; and whether each has a part of the list with a header:
-// in canonical order parts lie one behind the other, in any order they are of one size.
+// Whether each layer has thresholds of its own; and whether each has a part of the list with a header: in canonical
+// order parts lie one behind the other, in any order they are of one size.
 layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
 // Whether each node has a threshold of its own; otherwise there is one for each level.
@@ -69,8 +69,8 @@ layout(set = 0, binding = 3, std430) writeonly buffer Headers { TileListHeader l
 layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { FusedParameters parameters; };
 
-// A block of 64 x 64 texels, or a group of up to 32 x 32 nodes of a level that was handed over: its step 1.
-// Step s is the level base + s.
+// A block of 64 x 64 texels, or a group of up to 32 x 32 nodes of a level that was handed over: its step 1. Step s is
+// the level base + s.
 struct Block {
     uint base;
     uint steps;   // up to its one node; 6 at most
@@ -93,31 +93,31 @@ uint nodes_of_level(uint level) {
 
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
-// Whether tiles go to parts of the list, all of one size.
+// Tells whether tiles go to parts of the list, all of one size.
 bool in_parts() { return PASS == PASS_ALL && LAYER_LISTS; }
 uint part_capacity() { return parameters.tile_capacity / parameters.layers; }
 
-// First word of the layer's state.
+// Returns the first word of the layer's state.
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
 
-// First word of what is kept for budgets: the index of the factor, the histogram.
+// Returns the first word of what is kept for budgets: the index of the factor, the histogram.
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
 
-// The group that a block's node is handed over to.
+// Returns the group that a block's node is handed over to.
 Group group_of(uint level, uvec2 index, uint counters) {
     const uint levels = step_levels(level, parameters.top_level);
     return make_group(level, levels, index >> levels, extent_of(level + levels), counters);
 }
 
-// First word of a node.
+// Returns the first word of a node.
 uint word_of(Group group, uvec2 index) {
     return group.nodes + index.y * extent_of(group.level).x + index.x;
 }
 
 // ---- Thresholds ------------------------------------------------------------------------------------------
 
-// The level must be the same in all threads, unless thresholds are by node: the rule for push constants.
-// Positions outside the map have the threshold of a node at its edge.
+// Returns a node's threshold before it is scaled. The level must be the same in all threads, unless thresholds are by
+// node: the rule for push constants. Positions outside the map have the threshold of a node at its edge.
 float given_threshold(uint level, uvec2 position) {
     if (THRESHOLDS_BY_NODE) {
         const uvec2 node = min(position, extent_of(level) - 1);
@@ -135,7 +135,7 @@ float threshold_of(uint level, uvec2 position) {
                        : given;
 }
 
-// Both are settled floats, which compare as they are (importance_key.h).
+// Importance and threshold are settled floats, which compare as they are (importance_key.h).
 bool is_split(uint level, uvec2 position, float importance) {
     return importance >= threshold_of(level, position);
 }
@@ -151,13 +151,13 @@ float texel_at(uvec2 position) { return texelFetch(map, ivec3(position, layer), 
 
 uvec2 first_of_step_1(Block block) { return (block.index << block.steps) >> 1; }
 
-// Between the four texels of a quad.
+// Returns the point between the four texels of a quad.
 vec3 middle_of_quad(uvec2 position) {
     return vec3(vec2(2 * position + 1) * vec2(parameters.texel_width, parameters.texel_height),
                 layer);
 }
 
-// The largest key of each quad.
+// Makes the largest key of each quad.
 void make_keys(vec4 quads[4], out uint keys[4]) {
     if (SOURCE_UNORM_BITS != 0) {
         [[unroll]]
@@ -183,7 +183,7 @@ void make_keys(vec4 quads[4], out uint keys[4]) {
     }
 }
 
-// Of a block. Returns the largest key, which may be that of NaN, and of texels outside the map.
+// Makes step 1 of a block. Returns the largest key, which may be that of NaN, and of texels outside the map.
 uint make_step_1(Block block, uint thread) {
     // In Z-order. Outside the map there are the texels of its edge. Constant offsets need no registers.
     const vec3 middle = middle_of_quad(first_of_step_1(block) + morton(4 * thread));
@@ -202,12 +202,12 @@ uint make_step_1(Block block, uint thread) {
     return largest;
 }
 
-// Of a thread's node of step 2.
+// Returns the position of a thread's node of step 2.
 uvec2 position_of(Block block, uint thread) {
     return ((block.index << block.steps) >> 2) + morton(thread);
 }
 
-// Bits of the four in Z-order, from `first` on, that are inside an extent.
+// Returns bits of those nodes of four, in Z-order from `first` on, that are inside an extent.
 uint inside(uvec2 first, uvec2 extent) {
     const uvec2 count = min(extent - min(first, extent), uvec2(2));
     const uint row = (1U << count.x) - 1;

@@ -17,16 +17,16 @@ struct Found {
 
 // The kernel defines these four.
 
-// By all threads, if the block has tiles: if its node is split, or the root.
+// All threads call this, if the block has tiles: if its node is split, or the root.
 Found find(Block block, bool is_root, uint thread);
-// By thread 0, before it hands the block's node over to the group.
+// Thread 0 calls this, before it hands the block's node over to the group.
 void publish(Block block, Group group, bool is_root, bool has_tiles, uint total, uint layer_state);
-// By all threads behind that, if the block has tiles.
+// All threads call this behind that, if the block has tiles.
 void write(Block block, uint thread, Found found);
-// By all threads of the workgroup that has made the root of a layer, when the layer's tiles are counted.
+// All threads of the workgroup that has made the root of a layer call this, when the layer's tiles are counted.
 void finish_layer(uint layer_state, uint total, uint thread);
 
-// Whether only some blocks run.
+// Tells whether only some blocks run.
 bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
 
 // ---- NaN -------------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ void add_nan_texels(uint added, uint layer_state) {
 
 // ---- Groups ----------------------------------------------------------------------------------------------
 
-// Where the node of a group at a place on the curve lies in words; 0 if there is none.
+// Returns the first word of the node of a group at a place on the curve; 0 if there is none.
 uint word_of_node(Block block, uint place) {
     const uvec2 local = morton(place);
     const uvec2 position = first_of_step_1(block) + local;
@@ -50,7 +50,7 @@ uint word_of_node(Block block, uint place) {
     return is_there ? block.nodes + position.y * extent.x + position.x : 0;
 }
 
-// Of a group: nodes that were handed over. Returns the largest key.
+// Loads step 1 of a group: nodes that were handed over. Returns the largest key.
 uint load_step_1(Block block, uint thread) {
     uint largest = 0;
     [[unroll]]
@@ -64,7 +64,7 @@ uint load_step_1(Block block, uint thread) {
     return largest;
 }
 
-// Hands over a block's node; whether it was the last of its group. Thread 0 only.
+// Hands over a block's node. Tells whether it was the last of its group. Thread 0 calls this.
 bool arrive(Group group, uint handover, uvec2 index, float importance, uint tiles) {
     const uint node = word_of(group, index);
     HAND_OVER(words[node], floatBitsToUint(importance));
@@ -82,7 +82,7 @@ bool arrive(Group group, uint handover, uvec2 index, float importance, uint tile
     return true;
 }
 
-// Whether all other layers are finished: for thread 0 to ask, once for each layer.
+// Tells whether all other layers are finished. Thread 0 asks, once for each layer.
 bool is_last_layer() {
     if (parameters.running_layers > 1) {
         if (ARRIVE(state.finished_layers) + 1 != parameters.running_layers) {

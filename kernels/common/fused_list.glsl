@@ -28,7 +28,7 @@ shared uint thread_tiles[WORKGROUP_SIZE];
 shared uint thread_places[WORKGROUP_SIZE];
 shared float step_thresholds[7];
 
-// Lays out a thread's tiles for all to see.
+// Lays out a thread's tiles in shared memory.
 void lay_out(Block block, uint thread, uint tiles, float importance, uint before) {
     [[unroll]]
     for (uint step = 0; step <= 6; ++step) {
@@ -49,7 +49,7 @@ Node make_node(Block block, uint step, uvec2 position, float importance) {
                 THRESHOLDS_BY_NODE ? threshold_of(level, position) : step_thresholds[step]);
 }
 
-// Of a thread's tiles, the one with `rest` before it.
+// Returns the one of a thread's tiles that has `rest` before it.
 Node tile_at(Block block, uint owner, uint rest) {
     const uint tiles = thread_tiles[owner];
     const uvec2 position = position_of(block, owner);
@@ -78,7 +78,7 @@ Node tile_at(Block block, uint owner, uint rest) {
     return make_node(block, 0, texel, item_of(texel_at(texel)));
 }
 
-// Writes all tiles of the block, from a place in the list on; neighbours in the list by neighbouring threads.
+// Writes all tiles of the block, from a place in the list on.
 void write_tiles(Block block, uint thread, uint total, uint first_place) {
     [[dont_unroll]]
     for (uint start = 0; start < total; start += WORKGROUP_SIZE) {

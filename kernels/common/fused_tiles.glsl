@@ -9,7 +9,8 @@ uint tile_count(uint tiles) {
     return tiles >= 1U << TILE_STEP_SHIFT ? 1 : bitCount(tiles);
 }
 
-// Finds them; `importance` is the larger tile's. In uniform control flow, after step 1.
+// Finds the tiles that begin in a thread's texels; `importance` is the larger tile's. All threads call this, after
+// step 1 is made.
 uint find_tiles(Block block, uint thread, out float importance) {
     const uvec2 position = position_of(block, thread);
     uint split = 0;  // bits of the thread's nodes of step 1

@@ -1,5 +1,5 @@
 // What the fused kernels do over a workgroup, with and without subgroup operations: scan, maximum, nodes of many
-// threads. In uniform control flow.
+// threads. All threads call these functions, in uniform control flow.
 
 #include "subgroups.glsl"
 #if SUBGROUPS
@@ -9,7 +9,7 @@
 
 shared uint counts[WORKGROUP_SIZE];
 
-// The sum of the counts of the threads before, for each thread; and the sum of all.
+// Returns to each thread the sum of the counts of the threads before; and the sum of all.
 uint scan(uint count, uint thread, out uint total) {
 #if SUBGROUPS
     const uint inclusive = subgroupInclusiveAdd(count);
@@ -49,6 +49,7 @@ uint scan(uint count, uint thread, out uint total) {
 // The largest keys of the block and of the groups that follow it; 0 before.
 shared uint largest_keys[1 + MAX_HANDOVERS];
 
+// Returns the importance of the largest key of all threads.
 float largest_of_all(uint key, uint handovers) {
 #if SUBGROUPS
     key = subgroupMax(key);
@@ -69,7 +70,7 @@ float four_nodes(uint first) {
                        nodes_of_step_2[first + 2], nodes_of_step_2[first + 3]);
 }
 
-// The nodes of the steps 2 to 6 that a thread's node of step 2 lies in.
+// Makes the nodes of the steps 2 to 6 that a thread's node of step 2 lies in.
 void find_nodes(float node, uint thread, out float nodes[7]) {
     nodes[2] = node;
 #if SUBGROUPS

@@ -1,9 +1,9 @@
-// The hand-over within a dispatch: workgroups leave their results to the one that comes last, which goes on
-// with them.
+// The hand-over within a dispatch: workgroups leave their results to the one that comes last, which goes on with
+// them.
 //
-// A workgroup writes its results, then counts itself in. The workgroup that finds the count full is the last of
-// its group and goes on with the results of all. It hands over in turn, so the counters cascade, and no
-// workgroup ever waits for another.
+// A workgroup writes its results, then counts itself in. The workgroup that finds the count full is the last of its
+// group and goes on with the results of all. It hands over in turn, so the counters cascade, and no workgroup ever
+// waits for another.
 //
 // Memory order (Vulkan memory model):
 //   - Thread 0 counts its workgroup in by a release at device scope. The results come before: those of thread 0
@@ -34,7 +34,7 @@ void acquire_arrivals() {
 }
 
 // Nodes (texels) of a level that are handed over to one workgroup. Their words in the state buffer: for each group a
-// counter, for each group the number of arrivals to expect where blocks run from a list, then the nodes.
+// counter, for each group the number of arrivals to expect if blocks run from a list, then the nodes.
 struct Group {
     uint level;   // of the nodes
     uint levels;  // that are made of the nodes
@@ -44,14 +44,14 @@ struct Group {
     uint nodes;     // first word of the level's nodes
 };
 
-// `groups`: how many the level has. `counters`: the first word of the hand-over.
+// Returns a group of a level that has so many groups, in a hand-over whose words begin at `counters`.
 Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uint counters) {
     const uint counter = counters + index.y * groups.x + index.x;
     return Group(level, levels, index, counter, counter + groups.x * groups.y,
                  counters + 2 * groups.x * groups.y);
 }
 
-// The first word of the next hand-over. `extent`: of the level, in nodes.
+// Returns the first word of the next hand-over. `extent`: of the level, in nodes.
 uint next_counters(Group group, uvec2 extent, uint node_words) {
     return group.nodes + node_words * extent.x * extent.y;
 }

@@ -6,7 +6,7 @@ shared uint nan_texels;  // 0 before
 uvec2 own_texel(uvec2 first, uint thread, uint i);
 float texel_at(uvec2 position);
 
-// For threads that have met a NaN. There are few: each reads its texels again.
+// Threads that have met a NaN call this. There are few: each reads its texels again.
 void count_nan(uvec2 first, uint thread) {
     uint count = 0;
     [[dont_unroll]]

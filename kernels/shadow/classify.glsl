@@ -21,7 +21,7 @@ void compare_lights() {
     }
 }
 
-// Whether something has changed in what a slot shows.
+// Tells whether something has changed in what a slot shows.
 bool is_touched(uint level, uvec2 node, uint light, uint slot_class) {
     const int gutter = int(shadow_gutter_map_texels(parameters, level, slot_class));
     const ivec2 first = ivec2(node << level) - gutter;
@@ -120,7 +120,7 @@ void classify(uint index) {
     HAND_OVER(work[cell_word(index)], cell);
 }
 
-// Whether the tile of the last frame is none any more.
+// Notes whether a tile of the last frame is none any more.
 void classify_last(uint index) {
     HAND_OVER(work[removed_word(index)], is_gone(tiles[index]) ? 1U : 0U);
 }

@@ -1,11 +1,11 @@
 // Free slots of the atlas, and places in them for tiles, for the last workgroup of allocate.comp.
-// Source: docs/shadows.md, step 8. Slots are the blocks of a buddy system (Knowlton, "A Fast Storage Allocator", 1965)
-// in two dimensions, along the Z-order curve.
+// Source: docs/shadows.md, step 8. Slots are the blocks of a buddy system (Knowlton, "A Fast Storage Allocator",
+// 1965) in two dimensions, along the Z-order curve.
 
 // ---- A thread's share: so many items from the first on
 
-// All threads go through their shares in the same number of steps, though some of the last have less: lavapipe
-// loses threads in other loops behind barriers.
+// All threads go through their shares in the same number of steps, though some of the last have less: lavapipe loses
+// threads in other loops behind barriers.
 uint share_of(uint count) { return (count + gl_WorkGroupSize.x - 1) / gl_WorkGroupSize.x; }
 
 uint first_of_share(uint count) { return thread_index() * share_of(count); }
