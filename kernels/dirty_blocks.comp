@@ -9,17 +9,13 @@
 //   1  blocks      see dirty_blocks.h
 //   2  state       of the downsampler: how many blocks are going to arrive in each group
 //
-// Memory order (Vulkan memory model). Marks, lengths and expectations are counted by atomics, which
-// need no order among each other. The header is written by the last workgroup to finish: each one's
-// thread 0 adds to a counter, a release at device scope after a workgroup barrier, and the one that
-// finds it full acquires. The list itself is read by the next dispatch, behind a barrier of the API.
-
-#extension GL_KHR_memory_scope_semantics : require
-#pragma use_vulkan_memory_model
-#extension GL_GOOGLE_include_directive : require
+// Memory order: marks, lengths and expectations are counted by atomics, which need no order among each other.
+// The last workgroup writes the header, by the hand-over of hand_over.glsl. The list itself is read by the next
+// dispatch, behind a barrier of the command buffer.
 
 #include "quadtile/dirty_blocks.h"
 #include "quadtile/kernel_parameters.h"
+#include "hand_over.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -37,10 +33,6 @@ layout(set = 0, binding = 1, std430) nonprivate buffer Blocks {
 layout(set = 0, binding = 2, std430) nonprivate buffer State { uint state[]; };
 layout(push_constant) uniform Parameters { DirtyBlocksParameters parameters; };
 
-uint add(uint word, uint value) {
-    return atomicAdd(state[word], value, gl_ScopeDevice, 0, 0);
-}
-
 // A touched block will arrive in its group; with the first of them, the group in its own.
 void expect(uvec2 index, uint layer) {
     uint counters = parameters.layers + layer * parameters.state_words_per_layer + 1;
@@ -55,11 +47,11 @@ void expect(uvec2 index, uint layer) {
         const uvec2 groups = uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
                                    blocks_along(parameters.height, level, levels, EDGE_RULE));
         index = uvec2(block_of(index.x, levels, groups.x), block_of(index.y, levels, groups.y));
-        if (add(counters + groups.x * groups.y + index.y * groups.x + index.x, 1) != 0) {
+        const Group group = make_group(level, levels, index, groups, counters);
+        if (atomicAdd(state[group.expected], 1, gl_ScopeDevice, 0, 0) != 0) {
             return;
         }
-        counters += handover_words(parameters.width, parameters.height, level, levels, EDGE_RULE,
-                                   parameters.texel_words);
+        counters = next_counters(group, extent, parameters.texel_words);
         level += levels;
     }
 }
@@ -96,8 +88,8 @@ void main() {
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer,
                    gl_SemanticsAcquireRelease);
     if (gl_LocalInvocationIndex == 0 &&
-        atomicAdd(header.finished_workgroups, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer,
-                  gl_SemanticsAcquireRelease) == gl_NumWorkGroups.x - 1) {
+        ARRIVE(header.finished_workgroups) + 1 == gl_NumWorkGroups.x) {
+        acquire_arrivals();
         const uint listed = atomicExchange(header.listed, 0, gl_ScopeDevice, 0, 0);
         header.dispatch_x = folded_x(listed, parameters.max_workgroup_count);
         header.dispatch_y = folded_y(listed, parameters.max_workgroup_count);

@@ -6,11 +6,7 @@ foreach(subgroups 0 1)
     if(subgroups)
         set(suffix _subgroup)
     endif()
-    # The quadtree: maxima of one channel, into a buffer, NaN counted.
-    quadtile_kernel(quadtile kernels/downsample NAME pyramid${suffix}
-        DEFINES SUBGROUPS=${subgroups} EXTREMES=1 HALVES=0 CHANNELS=1 TO_BUFFER=1 COUNT_NAN=1 CUSTOM=0
-                ODD_BLOCKS=0)
-    # Into images: what is reduced, and how many channels of it.
+    # downsample: what is reduced, and how many channels of it.
     foreach(channels 1 2 4)
         foreach(items extremes floats halves)
             set(extremes 0)
@@ -24,18 +20,12 @@ foreach(subgroups 0 1)
                 quadtile_kernel(quadtile kernels/downsample
                     NAME downsample_${items}_${channels}${odd}${suffix}
                     DEFINES SUBGROUPS=${subgroups} EXTREMES=${extremes} HALVES=${halves}
-                            CHANNELS=${channels} TO_BUFFER=0 COUNT_NAN=0 CUSTOM=0
-                            ODD_BLOCKS=${odd_blocks})
+                            CHANNELS=${channels} CUSTOM=0 ODD_BLOCKS=${odd_blocks})
             endforeach()
         endforeach()
     endforeach()
-    foreach(pass all count emit budget)
-        set(all 0)
-        set(count 1)
-        set(emit 2)
-        set(budget 3)
-        quadtile_kernel(quadtile kernels/fused NAME fused_${pass}${suffix}
-            DEFINES SUBGROUPS=${subgroups} PASS=${${pass}})
+    foreach(kernel pyramid fused_all fused_count fused_emit fused_budget)
+        quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}${suffix} DEFINES SUBGROUPS=${subgroups})
     endforeach()
     foreach(kernel per_level subtree)
         quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}${suffix}

@@ -9,16 +9,6 @@
 //
 // After Tokuyoshi, "An Implementation of Adaptive Tile Subdivision on the GPU", section 3.
 
-#extension GL_KHR_memory_scope_semantics : require
-#pragma use_vulkan_memory_model
-#if SUBGROUPS
-#extension GL_KHR_shader_subgroup_ballot : require
-#endif
-#extension GL_GOOGLE_include_directive : require
-
-#include "quadtile/kernel_parameters.h"
-#include "quadtile/tile_list.h"
-#include "texel_key.glsl"
 #include "subdivision.glsl"
 
 void main() {

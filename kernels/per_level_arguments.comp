@@ -9,8 +9,6 @@
 
 #extension GL_KHR_memory_scope_semantics : require
 #pragma use_vulkan_memory_model
-#extension GL_GOOGLE_include_directive : require
-
 #include "quadtile/kernel_parameters.h"
 
 layout(local_size_x = 1) in;

@@ -1,5 +1,5 @@
-// What the downsampler reduces: how a texel becomes an item, how four items become one, and how an
-// item becomes a texel again. Its kernel defines
+// What the downsampler reduces: how a texel becomes an item, how four items become one, and how an item becomes a
+// texel again. Its kernel defines
 //
 //   CHANNELS  1, 2 or 4
 //   EXTREMES  1: minima and maxima, exact for anything, NaN too: texels are compared as keys
@@ -22,22 +22,25 @@ layout(constant_id = 8) const uint SOURCE_CHANNELS = CHANNELS;
 // Whether each quad is read as one texel, filtered by the sampler.
 layout(constant_id = 5) const bool FILTERED = false;
 
+// CHANNEL(v, i): channel i of a texel, an item or a key. EACH_CHANNEL(i): the block behind it, for each of them.
 #if CHANNELS == 1
 #define TEXEL float
-#define OF_CHANNELS(scalar) scalar
-#define ON_EACH(f, v) f(v)
+#define CHANNEL(v, i) v
+#define EACH_CHANNEL(i) const uint i = 0;
 #define TEXEL_OF(v) (v).r
 #define VEC4_OF(t) vec4(t, 0.0, 0.0, 1.0)
 #elif CHANNELS == 2
 #define TEXEL vec2
-#define ON_EACH(f, v) ITEM(f(v.x), f(v.y))
 #define TEXEL_OF(v) (v).rg
 #define VEC4_OF(t) vec4(t, 0.0, 1.0)
 #else
 #define TEXEL vec4
-#define ON_EACH(f, v) ITEM(f(v.x), f(v.y), f(v.z), f(v.w))
 #define TEXEL_OF(v) (v)
 #define VEC4_OF(t) (t)
+#endif
+#if CHANNELS > 1
+#define CHANNEL(v, i) v[i]
+#define EACH_CHANNEL(i) for (uint i = 0; i < CHANNELS; ++i)
 #endif
 
 #if HALVES
@@ -54,8 +57,7 @@ layout(constant_id = 5) const bool FILTERED = false;
 #define ITEM TEXEL
 #endif
 
-const uint SOURCE_UNORM_BITS =
-    SOURCE_ENCODING == ENCODING_UNORM16 ? 16
+const uint SOURCE_UNORM_BITS = SOURCE_ENCODING == ENCODING_UNORM16 ? 16
                                         : (SOURCE_ENCODING >= ENCODING_UNORM8 ? 8 : 0);
 const bool IS_SUM = REDUCTION == REDUCE_MEAN || REDUCTION == REDUCE_SUM;
 
@@ -97,9 +99,9 @@ bool is_minimum(uint channel) {
     return REDUCTION == REDUCE_MIN || (REDUCTION == REDUCE_MIN_MAX && channel == 0);
 }
 
-// Keys are those of importance_key.h, or, where the source is unorm, the bits of floats: these are never
-// negative, nor NaN, so they are in order as they are. The kind of key is chosen here and in float_of, and
-// nowhere else, so that keys of texels and of items that were handed over can be compared.
+// Keys are those of importance_key.h, or, where the source is unorm, the bits of floats: these are never negative,
+// nor NaN, so they are in order as they are. The kind of key is chosen here and in float_of, and nowhere else, so
+// that keys of texels and of items that were handed over can be compared.
 uint key_of_bits(uint bits) { return SOURCE_UNORM_BITS != 0 ? bits : key_from_bits(bits); }
 
 float float_of(uint key) {
@@ -110,32 +112,26 @@ bool counts_as_nan(uint key) { return SOURCE_UNORM_BITS == 0 && key_is_nan(key);
 
 // NaN counts as the extreme that is asked for: nothing is known of it.
 uint channel_key(float texel, uint channel) {
-    const float exact =
-        SOURCE_UNORM_BITS != 0 ? unorm_texel(texel, SOURCE_UNORM_BITS) : texel;
+    const float exact = SOURCE_UNORM_BITS != 0 ? unorm_texel(texel, SOURCE_UNORM_BITS) : texel;
     const uint key = key_of_bits(floatBitsToUint(exact));
     return is_minimum(channel) && counts_as_nan(key) ? 0 : key;
 }
 
-#if CHANNELS == 1
-KEY key_of(TEXEL texel) { return channel_key(texel, 0); }
-ITEM item_of_key(KEY key) { return float_of(key); }
-#else
 KEY key_of(TEXEL texel) {
     KEY key;
-    for (uint i = 0; i < CHANNELS; ++i) {
-        key[i] = channel_key(texel[i], i);
+    EACH_CHANNEL(i) {
+        CHANNEL(key, i) = channel_key(CHANNEL(texel, i), i);
     }
     return key;
 }
 
 ITEM item_of_key(KEY key) {
     ITEM item;
-    for (uint i = 0; i < CHANNELS; ++i) {
-        item[i] = float_of(key[i]);
+    EACH_CHANNEL(i) {
+        CHANNEL(item, i) = float_of(CHANNEL(key, i));
     }
     return item;
 }
-#endif
 
 KEY reduce_keys(KEY a, KEY b) {
 #if CHANNELS == 2
@@ -156,6 +152,8 @@ ITEM mean_of_four(ITEM sum) { return sum; }  // there are no means of extremes
 
 TEXEL encode(ITEM item) { return item; }
 
+void copy_srgb_tables(uint thread, uint threads) {}
+
 #else  // floats and halves
 
 // Whether unorm channels are reduced as codes, because they stay unorm: sums of integers are exact.
@@ -174,12 +172,8 @@ float decode_linear(float texel) {
     return IN_CODES ? code : uintBitsToFloat(bits_from_unorm(uint(code), SOURCE_UNORM_BITS));
 }
 
-#if CHANNELS == 4
-// The sRGB tables: where there is room for them, in shared memory.
-#if ODD_BLOCKS
-#define SRGB srgb
-void copy_srgb_tables(uint thread, uint threads) {}
-#else
+// The sRGB tables: in shared memory, if there is room for them.
+#if CHANNELS == 4 && !ODD_BLOCKS
 shared SrgbTables shared_srgb;
 #define SRGB shared_srgb
 void copy_srgb_tables(uint thread, uint threads) {
@@ -198,8 +192,12 @@ void copy_srgb_tables(uint thread, uint threads) {
     }
     barrier();
 }
+#else
+#define SRGB srgb
+void copy_srgb_tables(uint thread, uint threads) {}
 #endif
 
+#if CHANNELS == 4
 float decode_colour(float texel) {
     return FILTERED ? texel : SRGB.light[uint(texel * 255.0 + 0.5)];
 }
@@ -212,15 +210,11 @@ ITEM item_of(TEXEL texel) {
                     decode_linear(texel.a));
     }
 #endif
-#if CHANNELS == 1
-    return ITEM(decode_linear(texel));
-#else
     ITEM item;
-    for (uint i = 0; i < CHANNELS; ++i) {
-        item[i] = SCALAR(decode_linear(texel[i]));
+    EACH_CHANNEL(i) {
+        CHANNEL(item, i) = SCALAR(decode_linear(CHANNEL(texel, i)));
     }
     return item;
-#endif
 }
 
 ITEM mean_of_four(ITEM sum) { return sum * SCALAR(0.25); }
@@ -264,9 +258,6 @@ float encode_colour(float linear) {
 
 TEXEL encode(ITEM item) {
     const TEXEL value = TEXEL(item);
-#if CHANNELS == 1
-    return encode_linear(value);
-#else
 #if CHANNELS == 4
     if (TARGET_ENCODING == ENCODING_SRGB8) {
         return vec4(encode_colour(value.r), encode_colour(value.g), encode_colour(value.b),
@@ -274,22 +265,42 @@ TEXEL encode(ITEM item) {
     }
 #endif
     TEXEL texel;
-    for (uint i = 0; i < CHANNELS; ++i) {
-        texel[i] = encode_linear(value[i]);
+    EACH_CHANNEL(i) {
+        CHANNEL(texel, i) = encode_linear(CHANNEL(value, i));
     }
     return texel;
+}
+
+// The item of the texel that an item is stored as.
+ITEM item_of_stored(ITEM item) {
+    TEXEL texel = encode(item);
+#if CHANNELS == 4
+    if (TARGET_ENCODING == ENCODING_SRGB8) {
+        const uvec4 codes = uvec4(texel * 255.0 + 0.5);
+        return ITEM(srgb.light[codes.r], srgb.light[codes.g], srgb.light[codes.b],
+                    IN_CODES ? float(codes.a) : texel.a);
+    }
 #endif
+    if (TARGET_ENCODING >= ENCODING_UNORM8) {
+        const uint bits = TARGET_ENCODING == ENCODING_UNORM16 ? 16 : 8;
+#if CHANNELS > 1
+        [[unroll]]
+#endif
+        EACH_CHANNEL(i) {
+            const float code = floor(CHANNEL(texel, i) * LARGEST_TARGET_CODE + 0.5);
+            CHANNEL(texel, i) =
+                IN_CODES ? code : uintBitsToFloat(bits_from_unorm(uint(code), bits));
+        }
+    }
+    return ITEM(texel);
 }
 
 #endif
 
-#if CHANNELS == 1
-uint word_of(ITEM item, uint i) { return floatBitsToUint(float(item)); }
-void set_word(inout ITEM item, uint i, uint word) { item = ITEM(uintBitsToFloat(word)); }
-#else
-uint word_of(ITEM item, uint i) { return floatBitsToUint(float(item[i])); }
-void set_word(inout ITEM item, uint i, uint word) { item[i] = SCALAR(uintBitsToFloat(word)); }
-#endif
+uint word_of(ITEM item, uint i) { return floatBitsToUint(float(CHANNEL(item, i))); }
+void set_word(inout ITEM item, uint i, uint word) {
+    CHANNEL(item, i) = SCALAR(uintBitsToFloat(word));
+}
 
 // A texel of level 0 as it is copied.
 TEXEL copy_of(TEXEL texel) {

@@ -26,11 +26,9 @@ TEXEL fetch_texel(uvec2 position) {
 // A fetched texel of the base level, as an item.
 ITEM item_of_texel(uvec2 position, TEXEL texel) {
     ITEM item = item_of(texel);
-#if !EXTREMES
-    if (WEIGHTED && parameters.base_level > 0) {
+    if (WEIGHS && parameters.base_level > 0) {
         item = sum_of_mean(parameters.base_level, position, item);
     }
-#endif
     return item;
 }
 
@@ -227,7 +225,6 @@ void reduce_strip(Block block, Part level_1, uvec2 start, uvec2 end, uint thread
     }
 }
 
-#if !TO_BUFFER
 // Copies the texels of a part of a block, up to 4 x 256.
 void copy_part(Block block, uvec2 start, uvec2 end, uint thread) {
     const uvec2 extent = end - start;
@@ -239,7 +236,6 @@ void copy_part(Block block, uvec2 start, uvec2 end, uint thread) {
         }
     }
 }
-#endif
 
 // All levels of a block of any extent, up to 127 x 127. Returns the last one's texel to thread 0 (blocks that
 // are handed on have three levels at least).
@@ -251,12 +247,10 @@ ITEM reduce_odd_block(Block block, uint thread) {
     for (uint axis = 0; axis < 2; ++axis) {
         const uvec2 start = axis == 0 ? uvec2(2 * regular.x, 0) : uvec2(0, 2 * regular.y);
         const uvec2 end = uvec2(axis == 0 ? level_1.count.x : 2 * regular.x, level_1.count.y);
-#if !TO_BUFFER
         if (COPY_SOURCE && block.level == 0) {
             copy_part(block, 2 * start,
                       uvec2(axis == 0 ? block.extent.x : 4 * regular.x, block.extent.y), thread);
         }
-#endif
         reduce_strip(block, level_1, start, end, thread);
     }
 

@@ -32,22 +32,8 @@ void store_texel(uint image, ivec3 position, vec4 texel) {
         return;
     }
     switch (image) {
-        STORE_IN(0)
-        STORE_IN(1)
-        STORE_IN(2)
-        STORE_IN(3)
-        STORE_IN(4)
-        STORE_IN(5)
-        STORE_IN(6)
-        STORE_IN(7)
-        STORE_IN(8)
-        STORE_IN(9)
-        STORE_IN(10)
-        STORE_IN(11)
-        STORE_IN(12)
-        STORE_IN(13)
-        STORE_IN(14)
-        STORE_IN(15)
-        STORE_IN(16)
+        STORE_IN(0) STORE_IN(1) STORE_IN(2) STORE_IN(3) STORE_IN(4) STORE_IN(5)
+        STORE_IN(6) STORE_IN(7) STORE_IN(8) STORE_IN(9) STORE_IN(10) STORE_IN(11)
+        STORE_IN(12) STORE_IN(13) STORE_IN(14) STORE_IN(15) STORE_IN(16)
     }
 }

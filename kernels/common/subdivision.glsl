@@ -12,6 +12,15 @@
 // counted and not written. (One for a subgroup took twice as long where all nodes are split: all go to
 // one address.)
 
+#if SUBGROUPS
+#extension GL_KHR_shader_subgroup_ballot : require
+#endif
+
+#include "quadtile/kernel_parameters.h"
+#include "quadtile/tile_list.h"
+#include "hand_over.glsl"
+#include "texel_key.glsl"
+
 layout(local_size_x = 256) in;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
@@ -187,9 +196,7 @@ void append_children(bool wanted, Node parent) {
 // Ends a pass. In the last one, the last workgroup completes the header and puts the state back to
 // zero. Every workgroup of the pass must come here, with all its threads.
 //
-// Memory order: a workgroup's additions to tile_count come before its barrier, that before its
-// addition to finished_workgroups, a release; the last workgroup acquires. All that is handed over is
-// read by atomics, so nothing needs a MakeVisible (see downsample.comp).
+// Memory order: the hand-over of hand_over.glsl; its results are the additions to tile_count.
 void finish_pass() {
     if ((parameters.pass_flags & PASS_LAST) == 0) {
         return;
@@ -199,12 +206,10 @@ void finish_pass() {
     if (gl_LocalInvocationIndex != 0) {
         return;
     }
-    const uint finished = atomicAdd(state.finished_workgroups, 1, gl_ScopeDevice,
-                                    gl_StorageSemanticsBuffer, gl_SemanticsRelease);
-    if (finished + 1 != gl_NumWorkGroups.x * gl_NumWorkGroups.y) {
+    if (ARRIVE(state.finished_workgroups) + 1 != gl_NumWorkGroups.x * gl_NumWorkGroups.y) {
         return;
     }
-    memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
+    acquire_arrivals();
     const uint required = atomicExchange(state.tile_count, 0, gl_ScopeDevice, 0, 0);
     header = tile_list_header(required, 0, parameters.tile_capacity, parameters.max_workgroup_count,
                               1.0);

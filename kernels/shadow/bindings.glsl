@@ -4,10 +4,7 @@
 // Memory order: between the dispatches of a frame lie barriers from COMPUTE_SHADER / SHADER_WRITE to
 // COMPUTE_SHADER / SHADER_READ | SHADER_WRITE, so each kernel sees all that those before it have written.
 
-#extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_memory_scope_semantics : require
-#pragma use_vulkan_memory_model
-
+#include "hand_over.glsl"
 #include "quadtile/quadtree.h"
 #include "quadtile/shadow.h"
 #include "quadtile/tile_list.h"

@@ -1,13 +1,13 @@
-// The least factor under which tiles and cells keep their budgets. Each node tells under which factors it is a
-// tile, and how many cells its slot has then: as events, what comes and goes from one factor to the next. The
-// last workgroup sums them up.
+// The least factor under which tiles and cells keep their budgets. Each node tells under which factors it is a tile,
+// and how many cells its slot has then: as events, what comes and goes from one factor to the next. The last
+// workgroup sums them up.
 // CPU twin: least_factor of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of as many threads as the device has, 1024 at most, a thread a node (levels_below_root);
 // lights as z.
-// Bindings: bindings.glsl; reads pyramid, importance map, page table and tiles of the last frame; adds to
-// events, which are 0 before and after; writes the header's factor.
-// Memory order: atomic additions, then the hand-over of last_workgroup.glsl.
+// Bindings: bindings.glsl; reads pyramid, importance map, page table and tiles of the last frame; adds to events,
+// which are 0 before and after; writes the header's factor.
+// Memory order: the hand-over of hand_over.glsl, whose results are atomic additions.
 // Source: docs/shadows.md, steps 3 and 4; the bins are those of budgets (budget.h).
 #version 460
 #include "bindings.glsl"
@@ -69,8 +69,7 @@ void count_node(uint i, uint light) {
     const uint below_root = levels_below_root(i);
     const uint level = parameters.map_levels - below_root;
     const uvec2 node = node_position(i - first_node(below_root));
-    const uint end =
-        below_root == 0 ? BUDGET_FACTORS : split_end(level + 1, node >> 1, light);
+    const uint end = below_root == 0 ? BUDGET_FACTORS : split_end(level + 1, node >> 1, light);
     if (end > 0) {
         const uint first = level == 0 ? 0 : split_end(level, node, light);
         count_tile(level, node, light, node_importance(level, node, light), first, end);
@@ -87,14 +86,14 @@ void choose_factor() {
     }
     uvec4 of_thread = uvec4(0);
     for (uint i = begin; i < begin + thread_factors; ++i) {
-        of_thread.x += events[i];
-        of_thread.y += events[BUDGET_FACTORS + i];
+        of_thread.x += HANDED_OVER(events[i]);
+        of_thread.y += HANDED_OVER(events[BUDGET_FACTORS + i]);
     }
     uvec4 total;
     uvec4 sums = exclusive_sums(of_thread, total);
     for (uint i = begin; i < begin + thread_factors; ++i) {
-        sums.x += events[i];
-        sums.y += events[BUDGET_FACTORS + i];
+        sums.x += HANDED_OVER(events[i]);
+        sums.y += HANDED_OVER(events[BUDGET_FACTORS + i]);
         events[i] = 0;
         events[BUDGET_FACTORS + i] = 0;
         if (sums.x <= parameters.max_tiles && sums.y <= parameters.max_cells) {

@@ -1,8 +1,8 @@
 // Prefix sums over the threads of a workgroup of up to SCAN_THREADS, four at once. SUBGROUPS: by subgroups, which
 // are full, so that threads lie in them in the order of their indices.
 
+#include "subgroups.glsl"
 #if SUBGROUPS
-#extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #endif
 
@@ -16,12 +16,6 @@ void workgroup_barrier() {
                    gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable |
                        gl_SemanticsMakeVisible);
 }
-
-#if SUBGROUPS
-uint thread_index() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; }
-#else
-uint thread_index() { return gl_LocalInvocationIndex; }
-#endif
 
 // The sums of the values of the threads before this one (thread_index), and those of all. To be called by all
 // threads; leaves the sums up to each thread's own in `scanned`, until the next call. Few barriers: lavapipe

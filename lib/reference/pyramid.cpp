@@ -1,4 +1,4 @@
-// Twin of kernels/downsample.comp as the pyramid uses it: each node is the maximum of its children
+// Twin of kernels/pyramid.comp: each node is the maximum of its children
 // inside the map.
 
 #include <quadtile/error.hpp>

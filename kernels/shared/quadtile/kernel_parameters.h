@@ -12,7 +12,7 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-// ---- downsample.comp -------------------------------------------------------------------------
+// ---- downsample.comp, pyramid.comp -------------------------------------------------------------
 
 // A workgroup reduces a block of 64 x 64 texels to one texel six levels up, then hands over to the
 // last workgroup of a group of blocks, which goes on with the group's texels, and so on.
@@ -163,7 +163,7 @@ struct SubdivisionState {
     SubdivisionPass passes[MAX_LEVELS];
 };
 
-// ---- fused.comp --------------------------------------------------------------------------------
+// ---- fused_*.comp --------------------------------------------------------------------------------
 
 struct FusedParameters {
     QUADTILE_UINT width;  // of the map, texels
@@ -207,7 +207,7 @@ const QUADTILE_UINT LAYER_PLACE_WORD = 3;  // of its first tile in the list
 const QUADTILE_UINT NODE_IMPORTANCE = 0;
 const QUADTILE_UINT NODE_NAN_TEXELS = 1;       // of a block
 const QUADTILE_UINT NODE_TILES = 2;            // below it, where it is split
-const QUADTILE_UINT NODE_RECORD = 3;           // what became of it (fused.comp)
+const QUADTILE_UINT NODE_RECORD = 3;           // what became of it (fused.glsl)
 const QUADTILE_UINT NODE_PLACE = 4;            // of its first tile, in the node above
 const QUADTILE_UINT NODE_TILE_IMPORTANCE = 5;  // of the tile that begins in it
 const QUADTILE_UINT FUSED_NODE_WORDS = 6;

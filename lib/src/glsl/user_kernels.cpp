@@ -109,8 +109,6 @@ UserKernel UserKernel::reduction(std::uint32_t channels, bool odd_blocks,
              {"EXTREMES", "0"},
              {"HALVES", "0"},
              {"CHANNELS", std::to_string(channels)},
-             {"TO_BUFFER", "0"},
-             {"COUNT_NAN", "0"},
              {"CUSTOM", "1"},
              {"ODD_BLOCKS", odd_blocks ? "1" : "0"}},
             downsample_code(ItemType::floats, channels, odd_blocks, subgroup_operations).spirv};

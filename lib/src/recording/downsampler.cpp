@@ -210,7 +210,7 @@ struct Downsampler::Impl {
     }
 
     // Whether some block of the image has odd edges that the edge rule treats specially; see
-    // is_even in downsample.comp.
+    // is_even in downsample_odd_blocks.glsl.
     [[nodiscard]] bool has_odd_blocks(const Shape& shape) const {
         const bool nothing_outside_matters =
             options.reduction != Reduction::custom && !is_multi_dispatch(options.method);

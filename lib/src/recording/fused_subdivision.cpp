@@ -48,7 +48,7 @@ void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              dispatch);
 }
 
-// One workgroup of PASS_EMIT takes 4^levels blocks: many workgroups that have little to do each
+// One workgroup of fused_emit.comp takes 4^levels blocks: many workgroups that have little to do each
 // cost more than they bring (16 384 of them 31 us on an H200), but enough of them must be there to
 // fill a GPU.
 std::uint32_t emission_share_levels(const MapShape& shape) {

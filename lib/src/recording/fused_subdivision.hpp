@@ -1,4 +1,4 @@
-// kernels/fused.comp on the host: its pipelines, its scratch, and the recording of its passes.
+// kernels/fused_*.comp on the host: their pipelines, their scratch, and the recording of the passes.
 
 #pragma once
 

@@ -10,7 +10,7 @@
 
 namespace quadtile::detail {
 
-// downsample.comp and what it includes
+// downsample.glsl, downsample.comp and what they include
 constexpr std::uint32_t REDUCTION = 1;
 constexpr std::uint32_t EDGE_RULE = 2;
 constexpr std::uint32_t PYRAMID_CHUNK_SHIFT = 3;
@@ -33,7 +33,7 @@ constexpr std::uint32_t MIP_IMAGES = 19;
 // tile_list.glsl
 constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;
 constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
-// fused.comp
+// fused.glsl, fused_emit.comp
 constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
 constexpr std::uint32_t LAYER_LISTS = 24;

@@ -43,7 +43,7 @@ vk::DeviceSize state_size_bytes(const MapShape& shape) {
     return words_per_layer * shape.layers * sizeof(std::uint32_t);
 }
 
-// See downsample.comp.
+// See pyramid.comp.
 std::vector<detail::BindingType> binding_types() {
     std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler},
                                            {1, vk::DescriptorType::eStorageBuffer}};

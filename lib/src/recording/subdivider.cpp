@@ -105,7 +105,7 @@ void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
 // Behind the chunks of pyramid and tile list (subdivision.glsl).
 constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
 
-// See subdivision.glsl, and fused.comp: two buffers for batches in the place of the pyramid's
+// See subdivision.glsl, and fused.glsl: two buffers for batches in the place of the pyramid's
 // chunks, and no thresholds by node.
 std::vector<detail::BindingType> binding_types(bool with_pyramid) {
     std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler}};

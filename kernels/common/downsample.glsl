@@ -1,0 +1,267 @@
+// What the downsampling kernels share (pyramid.comp, downsample.comp): levels of every layer of an image, in one
+// dispatch.
+//
+// A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels:
+// they become four texels in registers, one of the next level by an exchange among four threads, a part of the third
+// among sixteen; the rest is made in shared memory (nodes), by the crew. The last texel is handed over
+// (hand_over.glsl): the last workgroup of a group (step_levels, kernel_parameters.h) goes on with the group's texels
+// in the same way. Items are handed over as they are, not rounded to the image's format (but for EDGE_DROP, where
+// FidelityFX SPD rounds).
+//
+// Bindings, set 0, but for those of a kernel's own:
+//   0    source   the base level, sampler2DArray: clamped to the edge for minima and maxima, which
+//                 repeats a texel of the same block and changes nothing; for sums with a border of 0
+//   1    state    see kernel_parameters.h; counters are back at 0 when the dispatch ends
+//   2    source   once more, with a sampler of MAX reduction (minimum and maximum together)
+//   3    tables   of the sRGB curve
+//
+// After AMD's FidelityFX Single Pass Downsampler, with sizes of any kind, no limit of 4096, and the order stated.
+
+#extension GL_EXT_control_flow_attributes : require
+#if HALVES
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
+
+#include "quadtile/dirty_blocks.h"
+#include "quadtile/kernel_parameters.h"
+#include "quadtile/texel_encoding.h"
+#include "hand_over.glsl"
+
+const uint WORKGROUP_SIZE = 256;
+layout(local_size_x = WORKGROUP_SIZE) in;
+
+// The blocks that run are those of a list; or some of the image's, those that rectangles touch. The other texels are
+// those of earlier runs.
+layout(constant_id = 11) const bool BLOCKS_FROM_LIST = false;
+layout(constant_id = 15) const bool SOME_BLOCKS = false;
+// Means of an image that is no square of a power of two. Code that is there and not run costs, too.
+layout(constant_id = 13) const bool WEIGHTED = false;
+// All blocks of the base level are of 64 x 64 texels, and all six levels above it are made.
+layout(constant_id = 14) const bool WHOLE_BLOCKS = false;
+// Some group has more than 16 x 16 texels.
+layout(constant_id = 17) const bool WIDE_GROUPS = true;
+// All blocks of a layer are one group, which makes the last level.
+layout(constant_id = 18) const bool ONE_GROUP = false;
+
+layout(set = 0, binding = 0) uniform sampler2DArray source;
+layout(set = 0, binding = 1, std430) nonprivate buffer State { uint state[]; };
+#if CHANNELS == 2
+layout(set = 0, binding = 2) uniform sampler2DArray source_maximum;
+#elif CHANNELS == 4
+layout(set = 0, binding = 3, std430) readonly buffer Tables { SrgbTables srgb; };
+#endif
+layout(push_constant) uniform Parameters { DownsampleParameters parameters; };
+
+#include "downsample_items.glsl"
+
+uint layer;
+
+uvec2 extent_of(uint level) {
+    return uvec2(mip_extent(parameters.width, level, EDGE_RULE),
+                 mip_extent(parameters.height, level, EDGE_RULE));
+}
+
+uvec2 blocks_of(uint level, uint levels) {
+    return uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
+                 blocks_along(parameters.height, level, levels, EDGE_RULE));
+}
+
+uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
+    return uvec2(block_extent(parameters.width, level, levels, index.x, EDGE_RULE),
+                 block_extent(parameters.height, level, levels, index.y, EDGE_RULE));
+}
+
+// Returns the first word of the layer's state.
+uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
+
+// ---- What the kernel defines -------------------------------------------------------------------------
+
+// Stores a texel above the base level.
+void put_texel(uint level, uvec2 position, TEXEL texel);
+// Copies a texel of the base level, if that is wanted.
+void copy_texel(uvec2 position, TEXEL texel);
+// Takes note of the key of each quad (EXTREMES), then of the first of the thread's four quads, which lie one in each
+// quarter of the block.
+#if EXTREMES
+void note_key(KEY key);
+#endif
+void note_quads(uvec2 first_quad, uint thread);
+
+// ---- Weights ---------------------------------------------------------------------------------------------
+
+#if EXTREMES
+const bool WEIGHS = false;
+#else
+const bool WEIGHS = WEIGHTED;
+#endif
+
+// A mean is carried as a sum over 4^level texels, also if a texel covers another number of them, at the edges. By
+// level and axis, what makes means of those sums there.
+shared float edge_weights[MAX_LEVELS][2];
+
+void make_edge_weights(uint thread) {
+    if (thread < 2 * MAX_LEVELS) {
+        const uint level = thread / 2;
+        const uint axis = thread % 2;
+        const uint extent = axis == 0 ? parameters.width : parameters.height;
+        edge_weights[level][axis] = mip_weight(level, mip_last_coverage(extent, level, EDGE_RULE));
+    }
+    barrier();
+}
+
+ITEM mean_of_sum(uint level, uvec2 position, ITEM item) {
+    const uvec2 last = extent_of(level) - 1;
+    if (position.x == last.x) {
+        item *= SCALAR(edge_weights[level][0]);
+    }
+    if (position.y == last.y) {
+        item *= SCALAR(edge_weights[level][1]);
+    }
+    return item;
+}
+
+ITEM sum_of_mean(uint level, uvec2 position, ITEM item) {
+    const uvec2 last = extent_of(level) - 1;
+    const float unit = 1.0 / float(1U << level);
+    precise ITEM sum = item;  // added to others later: no fused operation
+    if (position.x == last.x) {
+        sum *= SCALAR(float(mip_last_coverage(parameters.width, level, EDGE_RULE)) * unit);
+    }
+    if (position.y == last.y) {
+        sum *= SCALAR(float(mip_last_coverage(parameters.height, level, EDGE_RULE)) * unit);
+    }
+    return sum;
+}
+
+// ---- Texels ------------------------------------------------------------------------------------------------
+
+bool is_made(uint level, uvec2 position) {
+    return level <= parameters.top_level && all(lessThan(position, extent_of(level)));
+}
+
+void put(uint level, uvec2 position, ITEM item) {
+    if (WEIGHS) {
+        item = mean_of_sum(level, position, item);
+    }
+    put_texel(level, position, encode(item));
+}
+
+void store(uint level, uvec2 position, ITEM item) {
+    if (is_made(level, position)) {
+        put(level, position, item);
+    }
+}
+
+// A quad as the texture unit delivers it: the gathers of one or two channels, four texels of four, or, filtered, one
+// texel (and its maximum).
+struct Quad {
+    vec4 reads[CHANNELS];
+};
+
+vec3 corner_of(uvec2 position) {
+    const vec2 texel_extent = vec2(parameters.base_texel_width, parameters.base_texel_height);
+    return vec3(vec2(2 * position + 1) * texel_extent, layer);
+}
+
+// How a quad is read, and its texel i if it is not filtered: x first.
+#if CHANNELS == 1
+
+Quad read_quad(uvec2 position) {
+    Quad quad;
+    const vec3 corner = corner_of(position);
+    if (FILTERED) {
+        quad.reads[0] = textureLod(source, corner, 0.0);
+        return quad;
+    }
+    quad.reads[0] = textureGather(source, corner, 0);
+    return quad;
+}
+
+TEXEL quad_texel(Quad quad, uint i) {
+    const vec4 texels = quad.reads[0].wzxy;
+    return texels[i];
+}
+
+#elif CHANNELS == 2
+
+Quad read_quad(uvec2 position) {
+    Quad quad;
+    const vec3 corner = corner_of(position);
+    if (FILTERED) {
+        quad.reads[0] = textureLod(source, corner, 0.0);
+        if (REDUCTION == REDUCE_MIN_MAX) {
+            quad.reads[1] = textureLod(source_maximum, corner, 0.0);
+        }
+        return quad;
+    }
+    quad.reads[0] = textureGather(source, corner, 0);
+    if (SOURCE_CHANNELS == 2) {
+        quad.reads[1] = textureGather(source, corner, 1);
+    }
+    return quad;
+}
+
+TEXEL quad_texel(Quad quad, uint i) {
+    const vec4 first = quad.reads[0].wzxy;
+    return vec2(first[i], SOURCE_CHANNELS == 2 ? quad.reads[1].wzxy[i] : first[i]);
+}
+
+#else
+
+Quad read_quad(uvec2 position) {
+    Quad quad;
+    const vec3 corner = corner_of(position);
+    if (FILTERED) {
+        quad.reads[0] = textureLod(source, corner, 0.0);
+        return quad;
+    }
+    const ivec2 last = ivec2(extent_of(parameters.base_level)) - 1;
+    for (int i = 0; i < 4; ++i) {
+        const ivec2 texel = ivec2(2 * position) + ivec2(i & 1, i >> 1);
+        quad.reads[i] = texelFetch(source, ivec3(min(texel, last), layer), 0);
+        if (IS_SUM && any(greaterThan(texel, last))) {
+            quad.reads[i] = vec4(0.0);
+        }
+    }
+    return quad;
+}
+
+TEXEL quad_texel(Quad quad, uint i) { return quad.reads[i]; }
+
+#endif
+
+// What is reduced of the texels of a quad: keys of extremes, else items.
+#if EXTREMES
+#define OPERAND KEY
+KEY operand_of(TEXEL texel) { return key_of(texel); }
+#else
+#define OPERAND ITEM
+ITEM operand_of(TEXEL texel) { return item_of(texel); }
+#endif
+
+ITEM reduce_quad(Quad quad, uvec2 position) {
+    if (FILTERED) {
+        TEXEL texel = TEXEL_OF(quad.reads[0]);
+#if CHANNELS == 2
+        if (REDUCTION == REDUCE_MIN_MAX) {
+            texel = vec2(texel.x, SOURCE_CHANNELS == 2 ? quad.reads[1].y : quad.reads[1].x);
+        }
+#endif
+        const ITEM item = item_of(texel);
+        return REDUCTION == REDUCE_SUM ? item * SCALAR(4) : item;
+    }
+    OPERAND from[4];
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const TEXEL texel = quad_texel(quad, i);
+        copy_texel(2 * position + uvec2(i & 1, i >> 1), texel);
+        from[i] = operand_of(texel);
+    }
+#if EXTREMES
+    const KEY key = reduce_keys(reduce_keys(from[0], from[1]), reduce_keys(from[2], from[3]));
+    note_key(key);
+    return item_of_key(key);
+#else
+    return reduce_four(from[0], from[1], from[2], from[3]);
+#endif
+}

@@ -1,0 +1,113 @@
+// The way up of the downsampling kernels: from a block of the base level to the top level, as long as this workgroup
+// is the last of its group.
+
+#if ODD_BLOCKS
+#include "downsample_odd_blocks.glsl"
+#else
+bool is_even(Block block) { return true; }
+ITEM reduce_odd_block(Block block, uint thread) { return nothing(); }
+#endif
+
+// What is handed over: under EDGE_DROP, the first time, the texel as it is stored.
+ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
+#if !EXTREMES
+    if (EDGE_RULE == EDGE_DROP && TARGET_ENCODING != ENCODING_FLOAT32 && level == BLOCK_LEVELS) {
+        if (!WEIGHTED) {
+            return item_of_stored(item);
+        }
+        return sum_of_mean(level, position, item_of_stored(mean_of_sum(level, position, item)));
+    }
+#endif
+    return item;
+}
+
+// Hands over the texel that a block became, for the `handovers`th time; false if the workgroup was not the last of
+// its group. If it was, `block` is the group's texels then, and `counters` the place of the next hand-over's.
+bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item, uint thread) {
+    const uint level = block.level + block.levels;
+    const uvec2 extent = extent_of(level);
+    uint levels = parameters.top_level - level;
+    uvec2 groups = uvec2(1);
+    uvec2 index = uvec2(0);
+    uvec2 group_extent = extent;
+    if (!ONE_GROUP) {
+        levels = step_levels(level, parameters.top_level);
+        groups = blocks_of(level, levels);
+        index = uvec2(block_of(block.index.x, levels, groups.x),
+                      block_of(block.index.y, levels, groups.y));
+        group_extent = extent_of_block(level, levels, index);
+    }
+    const Group group = make_group(level, levels, index, groups, counters);
+    bool is_last = false;
+    // Under EDGE_DROP there are blocks that become no texel.
+    if (thread == 0 && (EDGE_RULE != EDGE_DROP || all(lessThan(block.index, extent)))) {
+        const uint place = handed_over(group.nodes, extent.x, block.index);
+        item = handed_over_item(level, block.index, item);
+        [[unroll]]
+        for (uint i = 0; i < CHANNELS; ++i) {
+            HAND_OVER(state[place + i], word_of(item, i));
+        }
+        uint expected = group_extent.x * group_extent.y;
+        if (BLOCKS_FROM_LIST) {
+            expected = state[group.expected];
+        } else if (SOME_BLOCKS) {
+            expected = parameters.expected[handovers];
+        }
+        uint arrived = 0;
+        if (!SOME_BLOCKS || expected > 1) {  // alone, it need not ask
+            arrived = ARRIVE(state[group.counter]);
+        }
+        is_last = arrived + 1 == expected;
+    }
+    if (!announced(is_last)) {
+        return false;
+    }
+
+    if (thread == 0) {
+        acquire_arrivals();
+        state[group.counter] = 0;
+        if (BLOCKS_FROM_LIST) {
+            state[group.expected] = 0;
+        }
+    }
+    crew_barrier();
+    counters = next_counters(group, extent, CHANNELS);
+    block = Block(level, levels, index, group_extent, group.nodes);
+    return true;
+}
+
+// Goes up from a block of the base level, whose first levels are made if it is even. The crew calls this. Returns
+// whether another workgroup goes on; else this one has made the top level.
+bool ascend(Block block, bool even, uint layer_state, uint thread) {
+    uint counters = layer_state + 1;
+    uint handovers = 0;
+    uint levels_made = 3;  // from the block's level to that of 8 x 8 nodes
+    bool has_level_1 = has_sixteen();  // whether the nodes begin with those of 8 x 8
+    while (true) {
+        ITEM item;
+        if (even) {
+            if (!has_level_1) {
+                reduce_level(block, 1, levels_made, thread);
+            }
+            item = reduce_nodes(block, levels_made, thread);
+            if (!ONE_GROUP && block.levels == 3) {  // a group of 8 x 8: one level less
+                item = nodes[nodes_start(3)];
+            }
+        } else {
+            item = reduce_odd_block(block, thread);
+        }
+        if (block.level + block.levels >= parameters.top_level) {
+            return false;
+        }
+        if (!hand_over(block, counters, handovers, item, thread)) {
+            return true;
+        }
+        ++handovers;
+        even = is_even(block);
+        if (even) {
+            load_group(block, thread);
+            levels_made = WIDE_GROUPS && block.levels > 4 ? 2 : 1;
+            has_level_1 = false;
+        }
+    }
+}

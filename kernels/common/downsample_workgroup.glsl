@@ -1,0 +1,116 @@
+// What the downsampling kernels do over a workgroup, with and without subgroup operations: the crew, and exchanges
+// among threads.
+
+#include "subgroups.glsl"
+#if SUBGROUPS
+#extension GL_KHR_shader_subgroup_shuffle : require
+#if HALVES
+#extension GL_EXT_shader_subgroup_extended_types_float16 : require
+#endif
+#endif
+
+// The threads that reduce the upper levels of a block and go on with those of a group: all, or the first subgroup, so
+// that no wide barrier lies on the way up. That pays where texels are handed over more than once; the host chooses
+// (crew_size, kernel_constants.hpp).
+layout(constant_id = 16) const uint CREW_SIZE = WORKGROUP_SIZE;
+const bool CREW_IS_SUBGROUP = CREW_SIZE < WORKGROUP_SIZE;
+
+shared bool shared_announcement;
+
+void crew_barrier() {
+    if (CREW_IS_SUBGROUP) {
+        controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup,
+                       gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                       gl_SemanticsAcquireRelease);
+    } else {
+        controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
+                       gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                       gl_SemanticsAcquireRelease);
+    }
+}
+
+// What the first thread says, to all.
+bool announced(bool said) {
+#if SUBGROUPS
+    if (CREW_IS_SUBGROUP) {
+        return subgroupShuffle(uint(said), 0) != 0;
+    }
+#endif
+    if (thread_index() == 0) {
+        shared_announcement = said;
+    }
+    crew_barrier();
+    return shared_announcement;
+}
+
+// Room for exchanges, and for levels of blocks with odd edges: 2 and 4 of up to 127 x 127 texels first, 3 and 5
+// behind them.
+#if ODD_BLOCKS
+const uint ODD_LEVELS_START = 31 * 31;
+shared ITEM room[31 * 31 + 15 * 15];
+#elif !SUBGROUPS
+shared ITEM room[4 * WORKGROUP_SIZE];
+#endif
+
+// The texel of each quarter that four neighbours on the curve make of theirs: the first of them has that of the first
+// quarter, and so on.
+ITEM reduce_neighbours(ITEM items[4], uint thread) {
+    const bool right = (thread & 1) != 0;
+    const bool lower = (thread & 2) != 0;
+#if !SUBGROUPS
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        room[4 * thread + i] = items[i];
+    }
+    barrier();
+    const uint first = 4 * (thread & ~3U) + (thread & 3);
+    return reduce_four(room[first], room[first + 4], room[first + 8], room[first + 12]);
+#elif CUSTOM
+    ITEM own[4];  // those of the four threads, of the thread's quarter
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {  // to the thread i places on, around the four
+        const uint other = (thread + i) & 3;
+        const ITEM given = other < 2 ? (other == 0 ? items[0] : items[1])
+                                     : (other == 2 ? items[2] : items[3]);
+        own[i] = subgroupShuffle(given, (gl_SubgroupInvocationID & ~3U) + ((thread - i) & 3));
+    }
+    // own[i] is from the thread i places before.
+    ITEM by_thread[4];
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const uint before = (thread - i) & 3;
+        by_thread[i] = before < 2 ? (before == 0 ? own[0] : own[1])
+                                  : (before == 2 ? own[2] : own[3]);
+    }
+    return reduce(by_thread[0], by_thread[1], by_thread[2], by_thread[3]);
+#else
+#if HALVES
+    if (REDUCTION == REDUCE_MEAN) {  // see reduce_four
+        [[unroll]]
+        for (uint i = 0; i < 4; ++i) {
+            items[i] *= SCALAR(0.25);
+        }
+    }
+#endif
+    // Side by side first, as everywhere.
+    ITEM upper = reduce_two(right ? items[1] : items[0],
+                            subgroupShuffleXor(right ? items[0] : items[1], 1));
+    ITEM under = reduce_two(right ? items[3] : items[2],
+                            subgroupShuffleXor(right ? items[2] : items[3], 1));
+    const ITEM item = reduce_two(lower ? under : upper, subgroupShuffleXor(lower ? upper : under, 2));
+    return REDUCTION == REDUCE_MEAN && HALVES == 0 ? mean_of_four(item) : item;
+#endif
+}
+
+// Subgroups of 16 threads or more make the third level, too. Returns the item that 16 threads make of theirs.
+#if SUBGROUPS
+bool has_sixteen() { return gl_SubgroupSize >= 16; }
+
+ITEM reduce_sixteen(ITEM item) {
+    return reduce_four(item, subgroupShuffleXor(item, 4), subgroupShuffleXor(item, 8),
+                       subgroupShuffleXor(item, 12));
+}
+#else
+bool has_sixteen() { return false; }
+ITEM reduce_sixteen(ITEM item) { return item; }
+#endif

@@ -1,0 +1,215 @@
+// What the fused kernels share: from the map to its tiles without a pyramid, for monotone thresholds.
+//
+// A threshold is monotone if "a node is split" implies "all its ancestors are split". Then a node is a tile exactly
+// if it is not split and its parent is (texels: if the parent is; the root: if it is not split). So whoever knows a
+// node and its parent knows whether it is a tile: no descent.
+//
+// fused_all.comp gives the tiles in any order. Canonical order takes two passes: fused_count.comp counts the tiles
+// below each block, fused_emit.comp writes each to its place. A budget of tiles takes another pass before them:
+// fused_budget.comp finds the factor that scales the thresholds (budget.h).
+//
+// A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
+// it. If it is, each thread takes 4 x 4 texels in turn along the Z-order curve and knows all its nodes up to the
+// block's, so it finds the tiles that begin in its texels by itself. One scan gives them places.
+//
+// Bindings, set 0:
+//   0    map    sampler2DArray: level 0, clamped to the edge, which repeats a texel of the same node
+//   1    state  FusedState and what is behind it (kernel_parameters.h); all counters are back at 0 when the
+//               dispatches end
+//   2    layer_thresholds  LAYER_THRESHOLDS: of each layer, from level 0 to the root's
+//   3    layer_headers     LAYER_LISTS: one for each layer's part of the list
+//   6-9  tiles  the tile list (tile_list.glsl)
+//   10   node_thresholds  THRESHOLDS_BY_NODE: of each node (threshold_map_index, quadtree.h)
+//
+// A barrier of the command buffer lies between passes.
+
+#extension GL_EXT_control_flow_attributes : require
+
+#include "quadtile/budget.h"
+#include "quadtile/kernel_parameters.h"
+#include "quadtile/tile_list.h"
+#include "hand_over.glsl"
+
+#define CHANNELS 1
+#define EXTREMES 1
+#define HALVES 0
+#define CUSTOM 0
+#include "downsample_items.glsl"
+#include "tile_list.glsl"
+
+// The kernel's PASS is one of these.
+const uint PASS_ALL = 0;
+const uint PASS_COUNT = 1;
+const uint PASS_EMIT = 2;
+const uint PASS_BUDGET = 3;
+
+// What fused_count.comp leaves of a node, for fused_emit.comp: 0 for one inside a tile that begins before it, one
+// more than the level of the tile that begins in it, or:
+const uint RECORD_SPLIT = 0x80000000U;
+
+const uint WORKGROUP_SIZE = 256;
+layout(local_size_x = WORKGROUP_SIZE) in;
+
+// Whether the thresholds are scaled by the factor that fused_budget.comp has left.
+layout(constant_id = 22) const bool WITH_BUDGET = false;
+// Whether each layer has thresholds of its own; and whether each has a part of the list with a header: in canonical
+// order parts lie one behind the other, in any order they are of one size.
+layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
+layout(constant_id = 24) const bool LAYER_LISTS = false;
+// Whether each node has a threshold of its own; otherwise there is one for each level.
+layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
+
+layout(set = 0, binding = 0) uniform sampler2DArray map;
+layout(set = 0, binding = 1, std430) nonprivate buffer State {
+    FusedState state;
+    uint words[];
+};
+layout(set = 0, binding = 2, std430) readonly buffer Thresholds { float layer_thresholds[]; };
+layout(set = 0, binding = 3, std430) writeonly buffer Headers { TileListHeader layer_headers[]; };
+layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
+layout(push_constant) uniform Parameters { FusedParameters parameters; };
+
+// A block of 64 x 64 texels, or a group of up to 32 x 32 nodes of a level that was handed over: its step 1. Step s is
+// the level base + s.
+struct Block {
+    uint base;
+    uint steps;   // up to its one node; 6 at most
+    uvec2 index;  // of that node
+    uint nodes;   // first word of the level of nodes that were handed over
+};
+
+uint layer;
+
+// ---- The state -----------------------------------------------------------------------------------------
+
+uvec2 extent_of(uint level) {
+    return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
+}
+
+uint nodes_of_level(uint level) {
+    const uvec2 extent = extent_of(level);
+    return extent.x * extent.y;
+}
+
+bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
+
+// Tells whether tiles go to parts of the list, all of one size.
+bool in_parts() { return PASS == PASS_ALL && LAYER_LISTS; }
+uint part_capacity() { return parameters.tile_capacity / parameters.layers; }
+
+// Returns the first word of the layer's state.
+uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
+
+// Returns the first word of what is kept for budgets: the index of the factor, the histogram.
+uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
+
+// Returns the group that a block's node is handed over to.
+Group group_of(uint level, uvec2 index, uint counters) {
+    const uint levels = step_levels(level, parameters.top_level);
+    return make_group(level, levels, index >> levels, extent_of(level + levels), counters);
+}
+
+// Returns the first word of a node.
+uint word_of(Group group, uvec2 index) {
+    return group.nodes + index.y * extent_of(group.level).x + index.x;
+}
+
+// ---- Thresholds ------------------------------------------------------------------------------------------
+
+// Returns a node's threshold before it is scaled. The level must be the same in all threads, unless thresholds are by
+// node: the rule for push constants. Positions outside the map have the threshold of a node at its edge.
+float given_threshold(uint level, uvec2 position) {
+    if (THRESHOLDS_BY_NODE) {
+        const uvec2 node = min(position, extent_of(level) - 1);
+        const uint place = threshold_map_index(parameters.width, parameters.height,
+                                               parameters.layers, level, node.x, node.y, layer);
+        return uintBitsToFloat(settled_bits(key_from_bits(floatBitsToUint(node_thresholds[place]))));
+    }
+    return LAYER_THRESHOLDS ? layer_thresholds[layer * (parameters.top_level + 1) + level]
+                            : parameters.thresholds[level];
+}
+
+float threshold_of(uint level, uvec2 position) {
+    const float given = given_threshold(level, position);
+    return WITH_BUDGET ? scaled_threshold(given, words[budget_words() + BUDGET_FACTOR_WORD])
+                       : given;
+}
+
+// Importance and threshold are settled floats, which compare as they are (importance_key.h).
+bool is_split(uint level, uvec2 position, float importance) {
+    return importance >= threshold_of(level, position);
+}
+
+// ---- Step 1 of a block ---------------------------------------------------------------------------------------
+
+// Each thread makes four nodes of step 1, one behind the other on the curve.
+shared float step_1[4 * WORKGROUP_SIZE];
+
+uvec2 morton(uint code) { return uvec2(morton_x(code), morton_y(code)); }
+
+float texel_at(uvec2 position) { return texelFetch(map, ivec3(position, layer), 0).r; }
+
+uvec2 first_of_step_1(Block block) { return (block.index << block.steps) >> 1; }
+
+// Returns the point between the four texels of a quad.
+vec3 middle_of_quad(uvec2 position) {
+    return vec3(vec2(2 * position + 1) * vec2(parameters.texel_width, parameters.texel_height),
+                layer);
+}
+
+// Makes the largest key of each quad.
+void make_keys(vec4 quads[4], out uint keys[4]) {
+    if (SOURCE_UNORM_BITS != 0) {
+        [[unroll]]
+        for (uint i = 0; i < 4; ++i) {
+            keys[i] = key_of(max(max(quads[i].x, quads[i].y), max(quads[i].z, quads[i].w)));
+        }
+        return;
+    }
+    // If no sign is set, which is the rule, bits compare as keys do, NaN included.
+    ivec4 signs = ivec4(0);
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const ivec4 bits = floatBitsToInt(quads[i]);
+        signs |= bits;
+        keys[i] = key_from_bits(uint(max(max(bits.x, bits.y), max(bits.z, bits.w))));
+    }
+    if ((signs.x | signs.y | signs.z | signs.w) < 0) {
+        [[unroll]]
+        for (uint i = 0; i < 4; ++i) {
+            keys[i] = max(max(key_of(quads[i].x), key_of(quads[i].y)),
+                          max(key_of(quads[i].z), key_of(quads[i].w)));
+        }
+    }
+}
+
+// Makes step 1 of a block. Returns the largest key, which may be that of NaN, and of texels outside the map.
+uint make_step_1(Block block, uint thread) {
+    // In Z-order. Outside the map there are the texels of its edge. Constant offsets need no registers.
+    const vec3 middle = middle_of_quad(first_of_step_1(block) + morton(4 * thread));
+    const vec4 quads[4] = vec4[](textureGather(map, middle, 0).wzxy,
+                                 textureGatherOffset(map, middle, ivec2(2, 0), 0).wzxy,
+                                 textureGatherOffset(map, middle, ivec2(0, 2), 0).wzxy,
+                                 textureGatherOffset(map, middle, ivec2(2, 2), 0).wzxy);
+    uint keys[4];
+    make_keys(quads, keys);
+    uint largest = 0;
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        step_1[4 * thread + i] = item_of_key(keys[i]);
+        largest = max(largest, keys[i]);
+    }
+    return largest;
+}
+
+// Returns the position of a thread's node of step 2.
+uvec2 position_of(Block block, uint thread) {
+    return ((block.index << block.steps) >> 2) + morton(thread);
+}
+
+// Returns bits of those nodes of four, in Z-order from `first` on, that are inside an extent.
+uint inside(uvec2 first, uvec2 extent) {
+    const uvec2 count = min(extent - min(first, extent), uvec2(2));
+    const uint row = (1U << count.x) - 1;
+    return count.y > 1 ? row * 0x5U : (count.y > 0 ? row : 0);
+}

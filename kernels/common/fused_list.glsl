@@ -1,0 +1,95 @@
+// How the fused kernels write the tiles of a block to the list: fused_all.comp, fused_emit.comp.
+//
+// Each thread lays out its own tiles in shared memory. Then all threads write, neighbours in the list by neighbouring
+// threads.
+
+uint end_of_places() {
+    return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity;
+}
+
+// A tile to be.
+struct Node {
+    uint level;
+    uvec2 position;
+    float importance;
+    float threshold;
+};
+
+void write_node(uint place, Node node) {
+    if (place < end_of_places()) {
+        const uint flags = node.importance >= node.threshold ? TILE_CLAMPED : 0;
+        write_tile(place, Tile(tile_position(node.position.x, node.position.y),
+                               tile_node(node.level, flags, layer), node.importance,
+                               node.threshold));
+    }
+}
+
+shared uint thread_tiles[WORKGROUP_SIZE];
+shared uint thread_places[WORKGROUP_SIZE];
+shared float step_thresholds[7];
+
+// Lays out a thread's tiles in shared memory.
+void lay_out(Block block, uint thread, uint tiles, float importance, uint before) {
+    [[unroll]]
+    for (uint step = 0; step <= 6; ++step) {
+        if (!THRESHOLDS_BY_NODE && thread == step && block.base + step <= parameters.top_level) {
+            step_thresholds[step] = threshold_of(block.base + step, uvec2(0));
+        }
+    }
+    thread_tiles[thread] = tiles;
+    thread_places[thread] = before;
+    if (tiles >> TILE_STEP_SHIFT != 0) {
+        step_1[4 * thread] = importance;
+    }
+}
+
+Node make_node(Block block, uint step, uvec2 position, float importance) {
+    const uint level = block.base + step;
+    return Node(level, position, importance,
+                THRESHOLDS_BY_NODE ? threshold_of(level, position) : step_thresholds[step]);
+}
+
+// Returns the one of a thread's tiles that has `rest` before it.
+Node tile_at(Block block, uint owner, uint rest) {
+    const uint tiles = thread_tiles[owner];
+    const uvec2 position = position_of(block, owner);
+    const uint step = tiles >> TILE_STEP_SHIFT;
+    if (step != 0) {
+        return make_node(block, step, position >> (step - 2), step_1[4 * owner]);
+    }
+    // Tiles of a quad and of its texels exclude each other.
+    uint quad = 0;
+    [[unroll]]
+    for (uint i = 0; i < 3; ++i) {
+        const uint in_quad =
+            bitCount(tiles & (0xfU << 4 * i)) + (tiles >> (QUAD_TILES_SHIFT + i) & 1);
+        if (quad == i && rest >= in_quad) {
+            rest -= in_quad;
+            ++quad;
+        }
+    }
+    const uvec2 node = 2 * position + morton(quad);
+    if ((tiles >> (QUAD_TILES_SHIFT + quad) & 1) != 0) {
+        return make_node(block, 1, node, step_1[4 * owner + quad]);
+    }
+    // At the right edge of the map there are only the first and the third.
+    const uint texels = tiles >> 4 * quad & 0xfU;
+    const uvec2 texel = 2 * node + morton(texels == 0x5U ? 2 * rest : rest);
+    return make_node(block, 0, texel, item_of(texel_at(texel)));
+}
+
+// Writes all tiles of the block, from a place in the list on.
+void write_tiles(Block block, uint thread, uint total, uint first_place) {
+    [[dont_unroll]]
+    for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
+        const uint place = start + thread;
+        uint owner = 0;  // the last thread whose tiles begin at this place or before
+        [[dont_unroll]]
+        for (uint reach = WORKGROUP_SIZE / 2; reach > 0; reach /= 2) {
+            owner += thread_places[owner + reach] <= place ? reach : 0;
+        }
+        if (place < total) {
+            write_node(first_place + place, tile_at(block, owner, place - thread_places[owner]));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// How the fused kernels find the tiles of a block: fused_all.comp, fused_count.comp, fused_emit.comp.
+
+// The tiles that begin in a thread's texels: bits of texels (0-15) and of nodes of step 1 (16-19), or the step of a
+// larger one (from 20 on).
+const uint QUAD_TILES_SHIFT = 16;
+const uint TILE_STEP_SHIFT = 20;
+
+uint tile_count(uint tiles) {
+    return tiles >= 1U << TILE_STEP_SHIFT ? 1 : bitCount(tiles);
+}
+
+// Finds the tiles that begin in a thread's texels; `importance` is the larger tile's. All threads call this, after
+// step 1 is made.
+uint find_tiles(Block block, uint thread, out float importance) {
+    const uvec2 position = position_of(block, thread);
+    uint split = 0;  // bits of the thread's nodes of step 1
+    float node = nothing();
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const float quad = step_1[4 * thread + i];
+        split |= uint(is_split(block.base + 1, 2 * position + morton(i), quad)) << i;
+        node = reduce_two(node, quad);
+    }
+    // The highest step whose node is not split: its parent is, or it is the root. (Other blocks have no tiles where
+    // their node is not split.)
+    uint unsplit = 1;
+    importance = 0.0;
+    float nodes[7];
+    find_nodes(node, thread, nodes);
+    [[unroll]]
+    for (uint step = 2; step <= 6; ++step) {
+        if (step <= block.steps &&
+            !is_split(block.base + step, position >> (step - 2), nodes[step])) {
+            unsplit = step;
+            importance = nodes[step];
+        }
+    }
+
+    if (block.steps >= 2 && (thread >= 1U << 2 * (block.steps - 2) ||
+                             !exists(block.base + 2, position))) {
+        return 0;
+    }
+    if (unsplit >= 2) {
+        const bool begins_here = (thread & ((1U << 2 * (unsplit - 2)) - 1)) == 0;
+        return begins_here ? unsplit << TILE_STEP_SHIFT : 0;
+    }
+    uint tiles = 0;
+    if (block.steps == 0) {  // a map of one texel
+        split = 0xfU;
+    } else {
+        const uint quads = inside(2 * position, extent_of(block.base + 1));
+        tiles = (quads & ~split) << QUAD_TILES_SHIFT;
+        split &= quads;
+    }
+    if (block.base == 0) {
+        [[unroll]]
+        for (uint i = 0; i < 4; ++i) {
+            if ((split >> i & 1) != 0) {
+                tiles |= inside(2 * (2 * position + morton(i)), extent_of(0)) << 4 * i;
+            }
+        }
+    }
+    return tiles;
+}

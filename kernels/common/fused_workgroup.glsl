@@ -1,0 +1,105 @@
+// What the fused kernels do over a workgroup, with and without subgroup operations: scan, maximum, nodes of many
+// threads. All threads call these functions, in uniform control flow.
+
+#include "subgroups.glsl"
+#if SUBGROUPS
+#extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
+
+shared uint counts[WORKGROUP_SIZE];
+
+// Returns to each thread the sum of the counts of the threads before; and the sum of all.
+uint scan(uint count, uint thread, out uint total) {
+#if SUBGROUPS
+    const uint inclusive = subgroupInclusiveAdd(count);
+    if (gl_SubgroupInvocationID == gl_SubgroupSize - 1) {
+        counts[gl_SubgroupID] = inclusive;
+    }
+    barrier();
+    uint before = inclusive - count;
+    total = 0;
+    const uint usual = 8;  // subgroups of 32: all loads at once
+    [[unroll]]
+    for (uint i = 0; i < usual; ++i) {
+        const uint other = i < gl_NumSubgroups ? counts[i] : 0;
+        before += i < gl_SubgroupID ? other : 0;
+        total += other;
+    }
+    for (uint i = usual; i < gl_NumSubgroups; ++i) {
+        before += i < gl_SubgroupID ? counts[i] : 0;
+        total += counts[i];
+    }
+    return before;
+#else
+    uint inclusive = count;
+    for (uint reach = 1; reach < WORKGROUP_SIZE; reach *= 2) {
+        counts[thread] = inclusive;
+        barrier();
+        inclusive += thread >= reach ? counts[thread - reach] : 0;
+        barrier();
+    }
+    counts[thread] = inclusive;
+    barrier();
+    total = counts[WORKGROUP_SIZE - 1];
+    return inclusive - count;
+#endif
+}
+
+// The largest keys of the block and of the groups that follow it; 0 before.
+shared uint largest_keys[1 + MAX_HANDOVERS];
+
+// Returns the importance of the largest key of all threads.
+float largest_of_all(uint key, uint handovers) {
+#if SUBGROUPS
+    key = subgroupMax(key);
+    if (subgroupElect())
+#endif
+    {
+        atomicMax(largest_keys[handovers], key);
+    }
+    barrier();
+    return item_of_key(largest_keys[handovers]);
+}
+
+shared float nodes_of_step_2[WORKGROUP_SIZE];
+shared float nodes_of_step_4[WORKGROUP_SIZE / 16];
+
+float four_nodes(uint first) {
+    return reduce_four(nodes_of_step_2[first], nodes_of_step_2[first + 1],
+                       nodes_of_step_2[first + 2], nodes_of_step_2[first + 3]);
+}
+
+// Makes the nodes of the steps 2 to 6 that a thread's node of step 2 lies in.
+void find_nodes(float node, uint thread, out float nodes[7]) {
+    nodes[2] = node;
+#if SUBGROUPS
+    node = reduce_two(node, subgroupShuffleXor(node, 1));
+    nodes[3] = reduce_two(node, subgroupShuffleXor(node, 2));
+    node = reduce_two(nodes[3], subgroupShuffleXor(nodes[3], 4));
+    nodes[4] = reduce_two(node, subgroupShuffleXor(node, 8));
+    if (gl_SubgroupSize < 16)
+#endif
+    {
+        nodes_of_step_2[thread] = nodes[2];
+        barrier();
+        nodes[3] = four_nodes(thread & ~3U);
+        const uint first = thread & ~15U;
+        nodes[4] = reduce_four(four_nodes(first), four_nodes(first + 4), four_nodes(first + 8),
+                               four_nodes(first + 12));
+    }
+    if ((thread & 15) == 0) {
+        nodes_of_step_4[thread / 16] = nodes[4];
+    }
+    barrier();
+    float of_step_5[4];
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        of_step_5[i] = reduce_four(nodes_of_step_4[4 * i], nodes_of_step_4[4 * i + 1],
+                                   nodes_of_step_4[4 * i + 2], nodes_of_step_4[4 * i + 3]);
+    }
+    const uint quarter = thread / 64;
+    nodes[5] = quarter < 2 ? (quarter < 1 ? of_step_5[0] : of_step_5[1])
+                           : (quarter < 3 ? of_step_5[2] : of_step_5[3]);
+    nodes[6] = reduce_four(of_step_5[0], of_step_5[1], of_step_5[2], of_step_5[3]);
+}

@@ -1,0 +1,57 @@
+// The hand-over within a dispatch: workgroups leave their results to the one that comes last, which goes on with
+// them.
+//
+// A workgroup writes its results, then counts itself in. The workgroup that finds the count full is the last of its
+// group and goes on with the results of all. It hands over in turn, so the counters cascade, and no workgroup ever
+// waits for another.
+//
+// Memory order (Vulkan memory model):
+//   - Thread 0 counts its workgroup in by a release at device scope. The results come before: those of thread 0
+//     in program order, those of other threads by a barrier of the workgroup between.
+//   - The last workgroup acquires: its thread 0 at device scope, and a barrier orders its other threads behind.
+//   - Results are written and read by atomics at device scope. These need order only, no availability or
+//     visibility operation. That is why they are atomics: a MakeVisible at device scope anywhere in a kernel,
+//     run or not, cost a quarter of the time on the H200.
+//   - The last workgroup sets the counter back to 0, after every addition to it. So counters are 0 between
+//     dispatches.
+//
+// After AMD's FidelityFX Single Pass Downsampler (blocks, counter, last workgroup goes on).
+
+#extension GL_KHR_memory_scope_semantics : require
+#pragma use_vulkan_memory_model
+
+// Macros, because a buffer's member cannot be passed to a function by reference.
+#define HAND_OVER(word, result) atomicStore(word, result, gl_ScopeDevice, 0, 0)
+#define HANDED_OVER(word) atomicLoad(word, gl_ScopeDevice, 0, 0)
+
+// Counts an arrival, by thread 0. Returns how many have arrived before.
+#define ARRIVE(counter) \
+    atomicAdd(counter, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease)
+
+// Thread 0 of the last workgroup calls this.
+void acquire_arrivals() {
+    memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
+}
+
+// Nodes (texels) of a level that are handed over to one workgroup. Their words in the state buffer: for each group a
+// counter, for each group the number of arrivals to expect if blocks run from a list, then the nodes.
+struct Group {
+    uint level;   // of the nodes
+    uint levels;  // that are made of the nodes
+    uvec2 index;
+    uint counter;   // word of the nodes that have arrived
+    uint expected;  // word of the arrivals to expect
+    uint nodes;     // first word of the level's nodes
+};
+
+// Returns a group of a level that has so many groups, in a hand-over whose words begin at `counters`.
+Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uint counters) {
+    const uint counter = counters + index.y * groups.x + index.x;
+    return Group(level, levels, index, counter, counter + groups.x * groups.y,
+                 counters + 2 * groups.x * groups.y);
+}
+
+// Returns the first word of the next hand-over. `extent`: of the level, in nodes.
+uint next_counters(Group group, uvec2 extent, uint node_words) {
+    return group.nodes + node_words * extent.x * extent.y;
+}

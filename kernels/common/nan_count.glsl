@@ -1,0 +1,20 @@
+// The number of NaN texels in a block, of which each thread has read 16.
+
+shared uint nan_texels;  // 0 before
+
+// The kernel defines these. Texel i of the 16, which may lie outside the map; `first` is what it gives to count_nan.
+uvec2 own_texel(uvec2 first, uint thread, uint i);
+float texel_at(uvec2 position);
+
+// Threads that have met a NaN call this. There are few: each reads its texels again.
+void count_nan(uvec2 first, uint thread) {
+    uint count = 0;
+    [[dont_unroll]]
+    for (uint i = 0; i < 16; ++i) {
+        const uvec2 texel = own_texel(first, thread, i);
+        if (all(lessThan(texel, extent_of(0)))) {
+            count += uint(counts_as_nan(key_of(texel_at(texel))));
+        }
+    }
+    atomicAdd(nan_texels, count);
+}

@@ -1,0 +1,8 @@
+// The index of a thread in its workgroup. SUBGROUPS: threads lie in subgroups, which are full, in this order.
+
+#if SUBGROUPS
+#extension GL_KHR_shader_subgroup_basic : require
+uint thread_index() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; }
+#else
+uint thread_index() { return gl_LocalInvocationIndex; }
+#endif

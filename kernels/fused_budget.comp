@@ -1,0 +1,125 @@
+#version 460
+// The factor on all thresholds that keeps a budget of tiles: a pass before the others. fused.glsl has what all fused
+// kernels do alike, budget.h the factors.
+//
+// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z).
+//
+// Each workgroup adds its nodes to a histogram over the factors under which they are split; the last one takes the
+// smallest factor that keeps the budget.
+//
+// Bindings: fused.glsl.
+//
+// Memory order: the hand-over of hand_over.glsl, whose results are the additions to the histogram, too: a barrier of
+// the workgroup puts those of all threads before the release.
+
+#define PASS PASS_BUDGET
+#include "fused.glsl"
+#include "fused_workgroup.glsl"
+#include "fused_ascent.glsl"
+
+shared uint bins[1 + BUDGET_FACTORS];
+
+// Counts what a node adds to the number of tiles if it is split.
+void count_node(uint level, uvec2 position, float importance) {
+    const uint bin = budget_bin(importance, given_threshold(level, position));
+    if (bin > 0 && exists(level, position)) {
+        atomicAdd(bins[bin], bitCount(inside(2 * position, extent_of(level - 1))) - 1);
+    }
+}
+
+// Adds the nodes of a block to the histogram, its own only if it is the root. All threads call this.
+void count_nodes(Block block, bool is_root, uint thread) {
+    // As many turns for all threads: lavapipe (Mesa 22.3) loses threads that leave loops early.
+    for (uint start = 0; start <= BUDGET_FACTORS; start += WORKGROUP_SIZE) {
+        if (start + thread <= BUDGET_FACTORS) {
+            bins[start + thread] = 0;
+        }
+    }
+    barrier();
+    const uvec2 position = position_of(block, thread);
+    const bool in_block = block.steps < 2 || thread < 1U << 2 * (block.steps - 2);
+    float node = nothing();
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const float quad = step_1[4 * thread + i];
+        if (in_block && block.steps >= 1) {
+            count_node(block.base + 1, 2 * position + morton(i), quad);
+        }
+        node = reduce_two(node, quad);
+    }
+    float nodes[7];
+    find_nodes(node, thread, nodes);
+    [[unroll]]
+    for (uint step = 2; step <= 6; ++step) {
+        const bool begins_here = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
+        if (in_block && begins_here && (step < block.steps || (step == block.steps && is_root))) {
+            count_node(block.base + step, position >> (step - 2), nodes[step]);
+        }
+    }
+    barrier();
+    const uint histogram = budget_words() + BUDGET_HISTOGRAM_WORD;
+    for (uint start = 0; start <= BUDGET_FACTORS; start += WORKGROUP_SIZE) {
+        const uint bin = start + thread;
+        if (bin <= BUDGET_FACTORS && bins[bin] != 0) {
+            atomicAdd(words[histogram + bin], bins[bin], gl_ScopeDevice, 0, 0);
+        }
+    }
+}
+
+shared uint exceeding_factors;
+
+// Takes the smallest factor that keeps the budget, else the largest of all, and leaves the histogram at 0. All
+// threads of the workgroup that comes last call this.
+void choose_factor(uint thread) {
+    const uint share = BUDGET_FACTORS / WORKGROUP_SIZE;
+    const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;
+    uint own[share];  // what the bins above share * thread add
+    uint sum = 0;
+    [[unroll]]
+    for (uint i = 0; i < share; ++i) {
+        own[i] = HANDED_OVER(words[first + i]);
+        words[first + i] = 0;
+        sum += own[i];
+    }
+    if (thread == 0) {
+        exceeding_factors = 0;
+    }
+    uint total;
+    uint below = scan(sum, thread, total);
+    uint exceeding = 0;
+    [[unroll]]
+    for (uint i = 0; i < share; ++i) {  // under a factor the bins above it are split
+        const bool is_largest = share * thread + i == BUDGET_FACTORS - 1;
+        exceeding += uint(!is_largest && parameters.layers + total - below > parameters.max_tiles);
+        below += own[i];
+    }
+    atomicAdd(exceeding_factors, exceeding);
+    barrier();
+    if (thread == 0) {
+        words[budget_words() + BUDGET_FACTOR_WORD] = exceeding_factors;
+    }
+}
+
+Found find(Block block, bool is_root, uint thread) {
+    count_nodes(block, is_root, thread);
+    announce();
+    return Found(0, 0, 0, 0.0, uvec4(0));
+}
+
+void publish(Block block, Group group, bool is_root, bool has_tiles, uint total,
+             uint layer_state) {}
+
+void write(Block block, uint thread, Found found) {}
+
+void finish_layer(uint layer_state, uint total, uint thread) {
+    if (thread == 0) {
+        goes_on = is_last_layer();
+    }
+    announce();
+    if (!goes_on) {
+        return;
+    }
+    choose_factor(thread);
+}
+
+void main() { ascend(); }

@@ -1,0 +1,137 @@
+#version 460
+// The tiles below each block, counted: the first pass of canonical order. fused.glsl has what all fused kernels do
+// alike.
+//
+// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z), from first_block
+// and first_layer on.
+//
+// For each node that was handed over the kernel leaves a record of what became of it, and where its tiles go. These
+// stay: after a change of some blocks only these count again, and the groups that they lie in.
+//
+// Bindings: fused.glsl.
+//
+// Memory order: the hand-over of hand_over.glsl. Thread 0 adds to the NaN texels before its release, so the workgroup
+// that makes the root has all additions of its layer behind it. Layers count themselves in likewise, and the last one
+// gives all layers their places and completes the header. The next pass reads the records.
+
+#define PASS PASS_COUNT
+#include "fused.glsl"
+#include "fused_workgroup.glsl"
+#include "fused_tiles.glsl"
+#include "fused_ascent.glsl"
+#include "fused_header.glsl"
+
+// Returns the tiles below a thread's nodes of a group, in Z-order.
+uvec4 tiles_handed_over(Block block, uint thread) {
+    uvec4 tiles;
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const uint word = word_of_node(block, 4 * thread + i);
+        tiles[i] = word != 0
+                       ? HANDED_OVER(words[word + NODE_TILES * nodes_of_level(block.base + 1)]) : 0;
+    }
+    return tiles;
+}
+
+// Leaves for fused_emit.comp what it finds in the nodes of a group, and where it goes.
+void write_records(Block block, uint thread, uint tiles, float tile_importance, uvec4 handed_over,
+                   uint place) {
+    const uint level = block.base + 1;
+    const uint nodes = nodes_of_level(level);
+    const uint step = tiles >> TILE_STEP_SHIFT;
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const uint word = word_of_node(block, 4 * thread + i);
+        if (word != 0) {
+            uint record = 0;
+            float importance = step_1[4 * thread + i];
+            if (is_split(level, first_of_step_1(block) + morton(4 * thread + i), importance)) {
+                record = RECORD_SPLIT;
+            } else if ((tiles >> (QUAD_TILES_SHIFT + i) & 1) != 0) {
+                record = 1 + level;
+            } else if (i == 0 && step != 0) {
+                record = 1 + block.base + step;
+                importance = tile_importance;
+            }
+            words[word + NODE_RECORD * nodes] = record;
+            words[word + NODE_PLACE * nodes] = place;
+            words[word + NODE_TILE_IMPORTANCE * nodes] = floatBitsToUint(importance);
+            place += record == RECORD_SPLIT ? handed_over[i] : min(record, 1U);
+        }
+    }
+}
+
+Found find(Block block, bool is_root, uint thread) {
+    Found found = Found(0, 0, 0, 0.0, uvec4(0));
+    found.tiles = find_tiles(block, thread, found.importance);
+    uint count = tile_count(found.tiles);
+    if (block.base > 0) {
+        found.handed_over = tiles_handed_over(block, thread);
+        count += found.handed_over.x + found.handed_over.y + found.handed_over.z +
+                 found.handed_over.w;
+    }
+    found.before = scan(count, thread, found.total);
+    return found;
+}
+
+void publish(Block block, Group group, bool is_root, bool has_tiles, uint total, uint layer_state) {
+    if (block.base == 0) {
+        uint added = nan_texels;
+        if (!is_root) {
+            const uint word =
+                word_of(group, block.index) + NODE_NAN_TEXELS * nodes_of_level(group.level);
+            added -= is_update() ? words[word] : 0;
+            words[word] = nan_texels;
+        }
+        add_nan_texels(added, layer_state);
+    }
+}
+
+void write(Block block, uint thread, Found found) {
+    if (block.base > 0) {
+        write_records(block, thread, found.tiles, found.importance, found.handed_over,
+                      found.before);
+    }
+}
+
+// Gives each layer its first place, when all are counted. Returns the sum. All threads call this.
+uint place_layers(uint thread) {
+    uint first = 0;
+    for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {
+        const uint word = parameters.layers + (start + thread) * parameters.state_words_per_layer;
+        const bool is_there = start + thread < parameters.layers;
+        const uint tiles = is_there ? HANDED_OVER(words[word + LAYER_TILES_WORD]) : 0;
+        uint total;
+        const uint before = scan(tiles, thread, total);
+        if (is_there) {
+            words[word + LAYER_PLACE_WORD] = first + before;
+            if (LAYER_LISTS) {
+                const uint rest =
+                    parameters.tile_capacity - min(parameters.tile_capacity, first + before);
+                layer_headers[start + thread] = make_header(tiles, first + before, rest);
+            }
+        }
+        first += total;
+        barrier();
+    }
+    return first;
+}
+void finish_layer(uint layer_state, uint total, uint thread) {
+    if (thread == 0) {
+        const uint nan_before = is_update() ? words[layer] : 0;
+        words[layer] = nan_before + atomicExchange(words[layer_state + LAYER_NAN_WORD], 0,
+                                                   gl_ScopeDevice, 0, 0);
+        HAND_OVER(words[layer_state + LAYER_TILES_WORD], total);
+        goes_on = is_last_layer();
+    }
+    announce();
+    if (!goes_on) {
+        return;
+    }
+    const uint required = place_layers(thread);
+    if (thread == 0) {
+        finish_list(required, 0);
+    }
+}
+
+void main() { ascend(); }

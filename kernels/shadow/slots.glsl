@@ -1,0 +1,151 @@
+// Free slots of the atlas, and places in them for tiles, for the last workgroup of allocate.comp.
+// Source: docs/shadows.md, step 8. Slots are the blocks of a buddy system (Knowlton, "A Fast Storage Allocator",
+// 1965) in two dimensions, along the Z-order curve.
+
+// ---- A thread's share: so many items from the first on
+
+// All threads go through their shares in the same number of steps, though some of the last have less: lavapipe loses
+// threads in other loops behind barriers.
+uint share_of(uint count) { return (count + gl_WorkGroupSize.x - 1) / gl_WorkGroupSize.x; }
+
+uint first_of_share(uint count) { return thread_index() * share_of(count); }
+
+#define FOR_SHARE(item, count)                                                              \
+    for (uint item = first_of_share(count); item < first_of_share(count) + share_of(count); \
+         ++item)                                                                            \
+        if (item < (count))
+
+// ---- Free slots: the maximal ones, which the larger slot around is not; as bits of a page's words, at the first
+// cell of each. A page is two quads of words.
+
+const uint PAGE_QUADS = 2;
+
+uvec4 page_quads[PAGE_QUADS];  // of the page that this thread looks at
+
+void look_at_page(uint page) {
+    for (uint quad = 0; quad < PAGE_QUADS; ++quad) {
+        const uint word = (page * PAGE_QUADS + quad) * 4;
+        page_quads[quad] = uvec4(HANDED_OVER(work[word]), HANDED_OVER(work[word + 1]),
+                                 HANDED_OVER(work[word + 2]), HANDED_OVER(work[word + 3]));
+    }
+}
+
+uvec4 free_slots(uint quad, uint slot_class) {
+    const uvec4 cells = page_quads[quad];
+    // A bit at the first cell of each slot of class 1 and 2 that has an occupied cell; words with one of class 3.
+    const uvec4 occupied_1 = (cells | cells >> 1 | cells >> 2 | cells >> 3) & 0x11111111U;
+    const uvec4 occupied_2 = (occupied_1 | occupied_1 >> 4 | occupied_1 >> 8 | occupied_1 >> 12) & 0x10001U;
+    const bvec4 occupied_3 = notEqual(cells | cells.yxwz, uvec4(0));
+    const bool occupied_4 = (page_quads[0] | page_quads[1]) != uvec4(0);
+    if (slot_class == 0) {
+        return ~cells & (occupied_1 * 0xfU);
+    }
+    if (slot_class == 1) {
+        return ~occupied_1 & 0x11111111U & (occupied_2 * 0x1111U);
+    }
+    if (slot_class == 2) {
+        return mix(uvec4(0), ~occupied_2 & 0x10001U, occupied_3);
+    }
+    if (slot_class == 3) {
+        return occupied_4 ? uvec4(not(occupied_3)) * uvec4(1, 0, 1, 0) : uvec4(0);
+    }
+    return uvec4(!occupied_4 && quad == 0 ? 1 : 0, 0, 0, 0);
+}
+
+uint sum(ivec4 v) { return uint((v.x + v.y) + (v.z + v.w)); }
+
+// Counts by class: 0, 1, 2, and two in a word, 3 below 4: a page has three of class 3 at most, or one of class 4.
+uvec4 count_free_slots() {
+    uvec4 count = uvec4(0);
+    for (uint quad = 0; quad < PAGE_QUADS; ++quad) {
+        count.x += sum(bitCount(free_slots(quad, 0)));
+        count.y += sum(bitCount(free_slots(quad, 1)));
+        count.z += sum(bitCount(free_slots(quad, 2)));
+        count.w += sum(ivec4(free_slots(quad, 3))) | free_slots(quad, 4).x << 16;
+    }
+    return count;
+}
+
+uint free_of_class(uvec4 count, uint slot_class) {
+    return slot_class < 3 ? count[slot_class] : (count.w >> (16 * (slot_class - 3))) & 0xffffU;
+}
+
+// The place of the rank-th bit.
+uint find_bit(uint bits, uint rank) {
+    for (uint i = 0; i < rank; ++i) {
+        bits &= bits - 1;
+    }
+    return uint(findLSB(bits));
+}
+
+// The first cell of the rank-th free slot. `scanned` has what pages have, up to and with each thread's share. All
+// loops have the same length for all threads: lavapipe loses threads otherwise.
+uint find_free_slot(uint slot_class, uint rank) {
+    uint low = 0;
+    uint high = gl_WorkGroupSize.x - 1;
+    for (uint step = 0; step < SCAN_LEVELS; ++step) {
+        const uint middle = (low + high) / 2;
+        const bool is_here = free_of_class(scanned[middle], slot_class) > rank;
+        high = is_here ? middle : high;
+        low = is_here ? low : min(middle + 1, high);
+    }
+    rank -= low > 0 ? free_of_class(scanned[low - 1], slot_class) : 0;
+    const uint share = share_of(page_count());
+    uint found_word = 0;
+    uint found_bits = 0;
+    uint found_rank = 0;
+    for (uint i = 0; i < share; ++i) {
+        const uint page = min(low * share + i, page_count() - 1);
+        look_at_page(page);
+        for (uint quad = 0; quad < PAGE_QUADS; ++quad) {
+            const uvec4 free = free_slots(quad, slot_class);
+            const ivec4 counts = bitCount(free);
+            for (uint word = 0; word < 4; ++word) {
+                const uint count = uint(counts[word]);
+                if (found_bits == 0 && rank < count) {
+                    found_word = (page * PAGE_QUADS + quad) * 4 + word;
+                    found_bits = free[word];
+                    found_rank = rank;
+                }
+                rank -= min(rank, count);
+            }
+        }
+    }
+    return found_word * 32 + find_bit(found_bits, found_rank);
+}
+
+// ---- Places: of each class, its free slots, then the quarters of the next class's places that its own tiles leave
+
+// Sums by class, two in a word: there are less than 2^16 tiles.
+void add_class(inout uvec4 sums, uint slot_class) {
+    sums[slot_class / 2] += 1U << (16 * (slot_class % 2));
+}
+
+uint of_class(uvec4 sums, uint slot_class) {
+    return (sums[slot_class / 2] >> (16 * (slot_class % 2))) & 0xffffU;
+}
+
+// Whether all tiles that need a slot find a place.
+bool has_places(uvec4 needed, uvec4 free) {
+    uint beyond = 0;  // places that free slots of the class are too few for
+    for (uint c = 0; c < SHADOW_CLASSES; ++c) {
+        const uint taken = of_class(needed, c) + (beyond + 3) / 4;
+        beyond = taken - min(taken, free_of_class(free, c));
+    }
+    return beyond == 0;
+}
+
+// The first cell of a place.
+uint find_place(uint slot_class, uint place, uvec4 needed, uvec4 free) {
+    uint first_cell = 0;  // within the slot that is quartered
+    uint at = slot_class;
+    for (uint c = 0; c < SHADOW_CLASSES - 1; ++c) {
+        const uint slots = free_of_class(free, c);
+        if (c == at && place >= slots) {
+            first_cell += (place - slots) % 4 * shadow_slot_cells(c);
+            place = of_class(needed, c + 1) + (place - slots) / 4;
+            ++at;
+        }
+    }
+    return find_free_slot(at, place) + first_cell;
+}

@@ -1,0 +1,87 @@
+/// \file
+/// Fitted virtual shadow maps: which objects are drawn into which slots.
+
+#ifndef QUADTILE_SHADOW_CULLING_H
+#define QUADTILE_SHADOW_CULLING_H
+
+#include "shadow_request.h"
+#include "shadow_slots.h"
+
+QUADTILE_NAMESPACE_BEGIN
+
+/// What an object covers of a light's map, in texels: nothing where all of its box is behind the
+/// light (low_x > high_x), all of the map where a part of it is.
+struct ShadowBounds {
+    float low_x;   ///< least column
+    float low_y;   ///< least row
+    float high_x;  ///< greatest column
+    float high_y;  ///< greatest row
+};
+
+/// Of an object's bounding box: of its eight corners.
+QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLight light,
+                                           ShadowObject object) {
+    const float half_extent = 0.5F * float(1U << parameters.map_levels);
+    const float smallest = float_from_bits(BITS_ONE - (100U << 23));
+    const float largest = float_from_bits(BITS_ONE + (100U << 23));
+    ShadowBounds bounds;
+    bounds.low_x = largest;
+    bounds.low_y = largest;
+    bounds.high_x = -largest;
+    bounds.high_y = -largest;
+    bool is_before = true;
+    bool is_behind = true;
+    for (QUADTILE_UINT corner = 0; corner < 8; ++corner) {
+        const float x = (corner & 1U) != 0 ? object.high[0] : object.low[0];
+        const float y = (corner & 2U) != 0 ? object.high[1] : object.low[1];
+        const float z = (corner & 4U) != 0 ? object.high[2] : object.low[2];
+        QUADTILE_PRECISE const float clip_x =
+            ((light.clip_from_world[0] * x + light.clip_from_world[4] * y) +
+             light.clip_from_world[8] * z) +
+            light.clip_from_world[12];
+        QUADTILE_PRECISE const float clip_y =
+            ((light.clip_from_world[1] * x + light.clip_from_world[5] * y) +
+             light.clip_from_world[9] * z) +
+            light.clip_from_world[13];
+        QUADTILE_PRECISE const float clip_w =
+            ((light.clip_from_world[3] * x + light.clip_from_world[7] * y) +
+             light.clip_from_world[11] * z) +
+            light.clip_from_world[15];
+        is_before = is_before && clip_w > smallest && clip_w < largest;
+        is_behind = is_behind && clip_w <= smallest;
+        const float reciprocal = shadow_reciprocal(is_before ? clip_w : 1.0F);
+        QUADTILE_PRECISE const float map_x = (clip_x * reciprocal + 1.0F) * half_extent;
+        QUADTILE_PRECISE const float map_y = (clip_y * reciprocal + 1.0F) * half_extent;
+        bounds.low_x = map_x < bounds.low_x ? map_x : bounds.low_x;
+        bounds.low_y = map_y < bounds.low_y ? map_y : bounds.low_y;
+        bounds.high_x = map_x > bounds.high_x ? map_x : bounds.high_x;
+        bounds.high_y = map_y > bounds.high_y ? map_y : bounds.high_y;
+    }
+    if (!is_before) {
+        const float reach = is_behind ? -largest : largest;
+        bounds.low_x = -reach;
+        bounds.low_y = -reach;
+        bounds.high_x = reach;
+        bounds.high_y = reach;
+    }
+    return bounds;
+}
+
+/// Whether a tile's slot shows something of what an object covers. The bounds are widened by a
+/// hundredth of a texel for what is lost by rounding.
+QUADTILE_SHARED bool shadow_overlaps(ShadowParameters parameters, ShadowBounds bounds,
+                                     ShadowTile tile) {
+    const QUADTILE_UINT level = tile.node & 0xffU;
+    const float margin =
+        float(shadow_gutter_map_texels(parameters, level, tile.state & 0xffU)) + 0.01F;
+    const float low_x = float((tile.position & 0xffffU) << level) - margin;
+    const float low_y = float((tile.position >> 16) << level) - margin;
+    const float high_x = float(((tile.position & 0xffffU) + 1) << level) + margin;
+    const float high_y = float(((tile.position >> 16) + 1) << level) + margin;
+    return bounds.low_x <= high_x && bounds.high_x >= low_x && bounds.low_y <= high_y &&
+           bounds.high_y >= low_y;
+}
+
+QUADTILE_NAMESPACE_END
+
+#endif

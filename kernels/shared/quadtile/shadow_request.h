@@ -1,0 +1,165 @@
+/// \file
+/// Fitted virtual shadow maps: what a pixel of the camera's picture needs of a light's map.
+
+#ifndef QUADTILE_SHADOW_REQUEST_H
+#define QUADTILE_SHADOW_REQUEST_H
+
+#include "budget.h"
+#include "shadow_types.h"
+
+QUADTILE_NAMESPACE_BEGIN
+
+#ifdef __cplusplus
+/// In GLSL: neither fused nor rearranged.
+#define QUADTILE_PRECISE
+#else
+#define QUADTILE_PRECISE precise
+#endif
+
+/// 1 / value to about 23 bits, for positive values from 2^-100 to 2^100: Newton's iteration from a
+/// linear guess. Exact for powers of two.
+QUADTILE_SHARED float shadow_reciprocal(float value) {
+    QUADTILE_PRECISE float r = float_from_bits(0x7ef311c7U - bits_from_float(value));
+    for (int i = 0; i < 4; ++i) {
+        QUADTILE_PRECISE const float error = 1.0F - value * r;
+        QUADTILE_PRECISE const float correction = r * error;
+        r = r + correction;
+    }
+    return r;
+}
+
+/// The square root to about 22 bits, for values as in shadow_reciprocal.
+QUADTILE_SHARED float shadow_square_root(float value) {
+    QUADTILE_PRECISE float r = float_from_bits(0x5f3759dfU - (bits_from_float(value) >> 1));
+    for (int i = 0; i < 3; ++i) {
+        QUADTILE_PRECISE const float square = r * r;
+        QUADTILE_PRECISE const float error = 1.5F - 0.5F * (value * square);
+        r = r * error;
+    }
+    QUADTILE_PRECISE const float root = value * r;
+    return root;
+}
+
+/// Where a pixel lies on a light's map, and what it needs there.
+struct ShadowRequest {
+    QUADTILE_UINT inside;  ///< 1 where it needs something; 0: outside the map or facing away
+    QUADTILE_UINT x;       ///< column of the map
+    QUADTILE_UINT y;       ///< row of the map
+    float importance;      ///< shadow texels across a texel of the map
+};
+
+/// What a pixel needs, from its depth and how that changes to the next column and row. On a plane
+/// depths change by the same from pixel to pixel, so the plane is known, and with it the Jacobian J
+/// of the way from the picture to the map.
+///
+/// A shadow texel falls on a pixel where there are sqrt(|J^-1|^2 / 2) of them across a texel of the
+/// map (|.| is the Frobenius norm): the root of the mean square of what is needed in all
+/// directions. Where the light grazes the surface J is nearly singular; it is taken as stretched by
+/// max_stretch at most.
+QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, ShadowLight light,
+                                             QUADTILE_UINT column, QUADTILE_UINT row, float depth,
+                                             float depth_by_column, float depth_by_row) {
+    ShadowRequest request;
+    request.inside = 0;
+    request.x = 0;
+    request.y = 0;
+    request.importance = 0.0F;
+
+    const float px = float(column) + 0.5F;
+    const float py = float(row) + 0.5F;
+    float at[3];
+    float by_column[3];
+    float by_row[3];
+    for (int i = 0; i < 3; ++i) {
+        QUADTILE_PRECISE const float position =
+            ((light.map_from_pixel[4 * i] * px + light.map_from_pixel[4 * i + 1] * py) +
+             light.map_from_pixel[4 * i + 2] * depth) +
+            light.map_from_pixel[4 * i + 3];
+        QUADTILE_PRECISE const float to_column =
+            light.map_from_pixel[4 * i] + light.map_from_pixel[4 * i + 2] * depth_by_column;
+        QUADTILE_PRECISE const float to_row =
+            light.map_from_pixel[4 * i + 1] + light.map_from_pixel[4 * i + 2] * depth_by_row;
+        at[i] = position;
+        by_column[i] = to_column;
+        by_row[i] = to_row;
+    }
+    const float smallest = float_from_bits(BITS_ONE - (100U << 23));
+    const float largest = float_from_bits(BITS_ONE + (100U << 23));
+    if (!(at[2] > smallest && at[2] < largest)) {
+        return request;  // behind the light
+    }
+    const float reciprocal = shadow_reciprocal(at[2]);
+    QUADTILE_PRECISE const float x = at[0] * reciprocal;
+    QUADTILE_PRECISE const float y = at[1] * reciprocal;
+    const float extent = float(1U << parameters.map_levels);
+    if (!(x >= 0.0F && y >= 0.0F && x < extent && y < extent)) {
+        return request;
+    }
+
+    QUADTILE_PRECISE const float x_by_column = (by_column[0] - x * by_column[2]) * reciprocal;
+    QUADTILE_PRECISE const float y_by_column = (by_column[1] - y * by_column[2]) * reciprocal;
+    QUADTILE_PRECISE const float x_by_row = (by_row[0] - x * by_row[2]) * reciprocal;
+    QUADTILE_PRECISE const float y_by_row = (by_row[1] - y * by_row[2]) * reciprocal;
+    QUADTILE_PRECISE const float determinant =
+        (x_by_column * y_by_row - y_by_column * x_by_row) * light.facing;
+    QUADTILE_PRECISE const float squares = (x_by_column * x_by_column + y_by_column * y_by_column) +
+                                           (x_by_row * x_by_row + y_by_row * y_by_row);
+    if (!(determinant > 0.0F)) {
+        return request;  // facing away: no light, no shadow
+    }
+    const float smallest_square = float_from_bits(BITS_ONE - (60U << 23));
+    const float largest_square = float_from_bits(BITS_ONE + (60U << 23));
+    if (!(squares > smallest_square && squares < largest_square)) {
+        return request;
+    }
+    QUADTILE_PRECISE const float stretched = squares * parameters.least_area;
+    const float area = determinant > stretched ? determinant : stretched;
+    QUADTILE_PRECISE const float root = shadow_square_root(0.5F * squares);
+    QUADTILE_PRECISE const float needed = root * shadow_reciprocal(area);
+    // More than this even a texel's own slot does not give.
+    const float most = float(parameters.tile_extent);
+    QUADTILE_PRECISE const float scaled =
+        (needed < most ? needed : most) * parameters.resolution_scale;
+    request.inside = 1;
+    request.x = QUADTILE_UINT(x);
+    request.y = QUADTILE_UINT(y);
+    request.importance = scaled;
+    return request;
+}
+
+/// A word of a lit mask: whether what is seen faces a light, and the light reaches it.
+QUADTILE_SHARED QUADTILE_UINT shadow_lit_word(QUADTILE_UINT light, bool faces, bool is_reached) {
+    return faces ? 1U << (is_reached ? light : light + 16) : 0;
+}
+
+/// What a pixel needs where the masks around it have light and shadow of the light: more.
+QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance,
+                                         QUADTILE_UINT seen, QUADTILE_UINT light) {
+    QUADTILE_PRECISE const float raised = importance * parameters.edge_scale;
+    const bool has_edge = (seen >> light & seen >> (16 + light) & 1U) != 0;
+    return has_edge ? raised : importance;
+}
+
+/// What a texel of the map keeps from the last frame; nothing where it was next to nothing.
+QUADTILE_SHARED float shadow_faded(ShadowParameters parameters, float importance) {
+    const float least = float_from_bits(BITS_ONE - (20U << 23));
+    const float faded = importance * parameters.importance_decay;
+    return faded > least ? faded : 0.0F;
+}
+
+/// A depth as it counts: denormals are 0, since texture units and arithmetic may flush them.
+QUADTILE_SHARED float shadow_depth(float depth) {
+    return (bits_from_float(depth) & 0x7fffffffU) < BITS_LEADING_DIGIT ? 0.0F : depth;
+}
+
+/// How depth changes to the next pixel, from the two differences beside it: the lesser one, since
+/// the other may reach across an edge.
+QUADTILE_SHARED float shadow_depth_step(float before, float after) {
+    const float b = before < 0.0F ? -before : before;
+    const float a = after < 0.0F ? -after : after;
+    return b < a ? before : after;
+}
+
+QUADTILE_NAMESPACE_END
+
+#endif

@@ -1,0 +1,158 @@
+/// \file
+/// Fitted virtual shadow maps: slots in the atlas, the order of tiles, when a node is split and which
+/// class its slot has, crop matrices.
+
+#ifndef QUADTILE_SHADOW_SLOTS_H
+#define QUADTILE_SHADOW_SLOTS_H
+
+#include "budget.h"
+#include "quadtree.h"
+#include "shadow_types.h"
+
+QUADTILE_NAMESPACE_BEGIN
+
+// ---- Slots
+
+/// Texels on a side of a slot.
+QUADTILE_SHARED QUADTILE_UINT shadow_slot_extent(QUADTILE_UINT tile_extent,
+                                                 QUADTILE_UINT slot_class) {
+    return tile_extent >> (SHADOW_CLASSES - 1 - slot_class);
+}
+
+/// Cells of a slot.
+QUADTILE_SHARED QUADTILE_UINT shadow_slot_cells(QUADTILE_UINT slot_class) {
+    return 1U << (2 * slot_class);
+}
+
+/// Cells of the atlas.
+QUADTILE_SHARED QUADTILE_UINT shadow_atlas_cells(ShadowParameters parameters) {
+    const QUADTILE_UINT side =
+        (1U << parameters.atlas_levels) / shadow_slot_extent(parameters.tile_extent, 0);
+    return side * side;
+}
+
+/// The word ShadowTile::slot of the slot that begins at a cell, as counted along the Z-order curve.
+QUADTILE_SHARED QUADTILE_UINT shadow_slot_of_cell(QUADTILE_UINT tile_extent, QUADTILE_UINT cell) {
+    const QUADTILE_UINT extent = shadow_slot_extent(tile_extent, 0);
+    return (morton_x(cell) * extent) | ((morton_y(cell) * extent) << 16);
+}
+
+/// Undoes shadow_slot_of_cell.
+QUADTILE_SHARED QUADTILE_UINT shadow_cell_of_slot(QUADTILE_UINT tile_extent, QUADTILE_UINT slot) {
+    const QUADTILE_UINT extent = shadow_slot_extent(tile_extent, 0);
+    return morton_encode((slot & 0xffffU) / extent, (slot >> 16) / extent);
+}
+
+/// Words from one of the lists of tiles to the next: whole 256 bytes, so that each can be bound.
+QUADTILE_SHARED QUADTILE_UINT shadow_list_stride(QUADTILE_UINT max_tiles) {
+    return (max_tiles + 63) & ~63U;
+}
+
+/// Tiles that a workgroup of allocate.comp looks after before the last one goes on: few, since each
+/// waits long and there are many processors. It has two threads at least for each.
+QUADTILE_SHARED QUADTILE_UINT shadow_allocate_group_tiles(QUADTILE_UINT threads) {
+    return threads < 128 ? threads / 2 : 64;
+}
+
+// ---- Identities
+
+/// What orders tiles as lists in canonical order do, and says which is which where their levels are
+/// the same: the light and the first texel. Maps have at most 2^12 texels on a side.
+QUADTILE_SHARED QUADTILE_UINT shadow_key(QUADTILE_UINT position, QUADTILE_UINT node) {
+    const QUADTILE_UINT level = node & 0xffU;
+    return ((node >> 16) << 24) |
+           morton_encode((position & 0xffffU) << level, (position >> 16) << level);
+}
+
+/// A texel of the page table: the tile that it lies in.
+QUADTILE_SHARED QUADTILE_UINT shadow_page(QUADTILE_UINT tile, QUADTILE_UINT level) {
+    return tile | (level << 16);
+}
+/// The tile of a page table's texel.
+QUADTILE_SHARED QUADTILE_UINT shadow_page_tile(QUADTILE_UINT page) {
+    return page & 0xffffU;
+}
+/// The tile's level of a page table's texel.
+QUADTILE_SHARED QUADTILE_UINT shadow_page_level(QUADTILE_UINT page) {
+    return page >> 16;
+}
+
+// ---- Thresholds
+
+/// value / 2^level
+QUADTILE_SHARED float shadow_at_level(float value, QUADTILE_UINT level) {
+    return value * float_from_bits(BITS_ONE - (level << 23));
+}
+
+/// What a node's importance is compared with to split it, before factors. `was_split`: in the last
+/// frame.
+QUADTILE_SHARED float shadow_split_threshold(ShadowParameters parameters, QUADTILE_UINT level,
+                                             bool was_split) {
+    return shadow_at_level(was_split ? parameters.kept_cores[SHADOW_CLASSES - 1]
+                                     : parameters.cores[SHADOW_CLASSES - 1],
+                           level);
+}
+
+/// The class of a tile is the number of classes c >= 1 whose threshold its importance reaches: that
+/// of the core below. `last_class`: of the same tile in the last frame, 0 where it was none.
+QUADTILE_SHARED float shadow_class_threshold(ShadowParameters parameters, QUADTILE_UINT level,
+                                             QUADTILE_UINT slot_class, QUADTILE_UINT last_class) {
+    return shadow_at_level(last_class >= slot_class ? parameters.kept_cores[slot_class - 1]
+                                                    : parameters.cores[slot_class - 1],
+                           level);
+}
+
+/// The class of a tile under a factor.
+QUADTILE_SHARED QUADTILE_UINT shadow_class(ShadowParameters parameters, QUADTILE_UINT level,
+                                           float importance, QUADTILE_UINT last_class,
+                                           QUADTILE_UINT factor_index) {
+    QUADTILE_UINT slot_class = 0;
+    for (QUADTILE_UINT c = 1; c < SHADOW_CLASSES; ++c) {
+        const float threshold = shadow_class_threshold(parameters, level, c, last_class);
+        slot_class += importance >= scaled_threshold(threshold, factor_index) ? 1 : 0;
+    }
+    return slot_class;
+}
+
+// ---- Crop matrices
+
+/// Texels of the atlas for each texel of the map, in a slot of this class.
+QUADTILE_SHARED float shadow_crop_density(ShadowParameters parameters, QUADTILE_UINT level,
+                                          QUADTILE_UINT slot_class) {
+    return shadow_at_level(
+        float(shadow_slot_extent(parameters.tile_extent, slot_class) - 2 * parameters.gutter),
+        level);
+}
+
+/// ShadowTile::crop_scale: all factors are powers of two but for the core's texels, so it is exact.
+QUADTILE_SHARED float shadow_crop_scale(ShadowParameters parameters, QUADTILE_UINT level,
+                                        QUADTILE_UINT slot_class) {
+    const float map_extent = float(1U << parameters.map_levels);
+    return shadow_crop_density(parameters, level, slot_class) *
+           shadow_at_level(map_extent, parameters.atlas_levels);
+}
+
+/// ShadowTile::crop_x or crop_y, of the tile's x or y and the first column or row of its slot.
+QUADTILE_SHARED float shadow_crop_offset(ShadowParameters parameters, QUADTILE_UINT level,
+                                         QUADTILE_UINT slot_class, QUADTILE_UINT tile_coordinate,
+                                         QUADTILE_UINT slot_coordinate) {
+    const QUADTILE_UINT core =
+        shadow_slot_extent(parameters.tile_extent, slot_class) - 2 * parameters.gutter;
+    const QUADTILE_INT origin =
+        QUADTILE_INT(slot_coordinate + parameters.gutter) - QUADTILE_INT(tile_coordinate * core);
+    return shadow_crop_scale(parameters, level, slot_class) +
+           shadow_at_level(float(2 * origin), parameters.atlas_levels) - 1.0F;
+}
+
+/// What a slot shows of the map beyond the tile, in whole texels of the map at least.
+QUADTILE_SHARED QUADTILE_UINT shadow_gutter_map_texels(ShadowParameters parameters,
+                                                       QUADTILE_UINT level,
+                                                       QUADTILE_UINT slot_class) {
+    const QUADTILE_UINT core =
+        shadow_slot_extent(parameters.tile_extent, slot_class) - 2 * parameters.gutter;
+    return ((parameters.gutter << level) + core - 1) / core;
+}
+
+QUADTILE_NAMESPACE_END
+
+#endif
