@@ -8,10 +8,11 @@ foreach(subgroups 0 1)
     endif()
     # downsample: what is reduced, and how many channels of it.
     foreach(channels 1 2 4)
-        foreach(items extremes floats halves)
-            set(extremes 0)
-            set(halves 0)
-            set(${items} 1)
+        foreach(extremes 0 1)
+            set(items floats)
+            if(extremes)
+                set(items extremes)
+            endif()
             foreach(odd_blocks 0 1)
                 set(odd "")
                 if(odd_blocks)
@@ -19,7 +20,7 @@ foreach(subgroups 0 1)
                 endif()
                 quadtile_kernel(quadtile kernels/downsample
                     NAME downsample_${items}_${channels}${odd}${suffix}
-                    DEFINES SUBGROUPS=${subgroups} EXTREMES=${extremes} HALVES=${halves}
+                    DEFINES SUBGROUPS=${subgroups} EXTREMES=${extremes}
                             CHANNELS=${channels} CUSTOM=0 ODD_BLOCKS=${odd_blocks})
             endforeach()
         endforeach()

@@ -10,7 +10,6 @@
 // adds NaN texels to the state before its release. All other barriers order shared memory only.
 
 #define EXTREMES 1
-#define HALVES 0
 #define CHANNELS 1
 #define CUSTOM 0
 #define ODD_BLOCKS 0

@@ -18,9 +18,6 @@
 // After AMD's FidelityFX Single Pass Downsampler, with sizes of any kind, no limit of 4096, and the order stated.
 
 #extension GL_EXT_control_flow_attributes : require
-#if HALVES
-#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
-#endif
 
 #include "quadtile/dirty_blocks.h"
 #include "quadtile/kernel_parameters.h"
@@ -112,10 +109,10 @@ void make_edge_weights(uint thread) {
 ITEM mean_of_sum(uint level, uvec2 position, ITEM item) {
     const uvec2 last = extent_of(level) - 1;
     if (position.x == last.x) {
-        item *= SCALAR(edge_weights[level][0]);
+        item *= edge_weights[level][0];
     }
     if (position.y == last.y) {
-        item *= SCALAR(edge_weights[level][1]);
+        item *= edge_weights[level][1];
     }
     return item;
 }
@@ -125,10 +122,10 @@ ITEM sum_of_mean(uint level, uvec2 position, ITEM item) {
     const float unit = 1.0 / float(1U << level);
     precise ITEM sum = item;  // added to others later: no fused operation
     if (position.x == last.x) {
-        sum *= SCALAR(float(mip_last_coverage(parameters.width, level, EDGE_RULE)) * unit);
+        sum *= float(mip_last_coverage(parameters.width, level, EDGE_RULE)) * unit;
     }
     if (position.y == last.y) {
-        sum *= SCALAR(float(mip_last_coverage(parameters.height, level, EDGE_RULE)) * unit);
+        sum *= float(mip_last_coverage(parameters.height, level, EDGE_RULE)) * unit;
     }
     return sum;
 }
@@ -248,7 +245,7 @@ ITEM reduce_quad(Quad quad, uvec2 position) {
         }
 #endif
         const ITEM item = item_of(texel);
-        return REDUCTION == REDUCE_SUM ? item * SCALAR(4) : item;
+        return REDUCTION == REDUCE_SUM ? item * 4.0 : item;
     }
     OPERAND from[4];
     [[unroll]]

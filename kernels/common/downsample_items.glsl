@@ -4,7 +4,6 @@
 //   CHANNELS  1, 2 or 4
 //   EXTREMES  1: minima and maxima, exact for anything, NaN too: texels are compared as keys
 //             (importance_key.h), and items are what keys count as, floats that compare as they are
-//   HALVES    1: items are halves; half the registers and shared memory, 11 bits of accuracy
 //   CUSTOM    1: items are floats, and four become one by the user's own
 //             TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d); a and b are the upper two
 //
@@ -43,19 +42,8 @@ layout(constant_id = 5) const bool FILTERED = false;
 #define EACH_CHANNEL(i) for (uint i = 0; i < CHANNELS; ++i)
 #endif
 
-#if HALVES
-#define SCALAR float16_t
-#if CHANNELS == 1
-#define ITEM float16_t
-#elif CHANNELS == 2
-#define ITEM f16vec2
-#else
-#define ITEM f16vec4
-#endif
-#else
-#define SCALAR float
+// What a texel is decoded to.
 #define ITEM TEXEL
-#endif
 
 const uint SOURCE_UNORM_BITS = SOURCE_ENCODING == ENCODING_UNORM16 ? 16
                                         : (SOURCE_ENCODING >= ENCODING_UNORM8 ? 8 : 0);
@@ -66,14 +54,14 @@ TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d);
 #endif
 
 ITEM nothing() {
-    const SCALAR infinity = SCALAR(uintBitsToFloat(0x7f800000U));
+    const float infinity = uintBitsToFloat(0x7f800000U);
 #if CHANNELS == 2
     if (REDUCTION == REDUCE_MIN_MAX) {
         return ITEM(infinity, -infinity);
     }
 #endif
     return ITEM(REDUCTION == REDUCE_MAX ? -infinity
-                                        : (REDUCTION == REDUCE_MIN ? infinity : SCALAR(0.0)));
+                                        : (REDUCTION == REDUCE_MIN ? infinity : 0.0));
 }
 
 ITEM reduce_two(ITEM a, ITEM b) {
@@ -154,7 +142,7 @@ TEXEL encode(ITEM item) { return item; }
 
 void copy_srgb_tables(uint thread, uint threads) {}
 
-#else  // floats and halves
+#else
 
 // Whether unorm channels are reduced as codes, because they stay unorm: sums of integers are exact.
 layout(constant_id = 12) const bool IN_CODES = false;
@@ -212,23 +200,17 @@ ITEM item_of(TEXEL texel) {
 #endif
     ITEM item;
     EACH_CHANNEL(i) {
-        CHANNEL(item, i) = SCALAR(decode_linear(CHANNEL(texel, i)));
+        CHANNEL(item, i) = decode_linear(CHANNEL(texel, i));
     }
     return item;
 }
 
-ITEM mean_of_four(ITEM sum) { return sum * SCALAR(0.25); }
+ITEM mean_of_four(ITEM sum) { return sum * 0.25; }
 
 ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) {
 #if CUSTOM
     return reduce(a, b, c, d);
 #else
-#if HALVES
-    if (REDUCTION == REDUCE_MEAN) {  // quarters first: a sum of halves may be too large for a half
-        const SCALAR quarter = SCALAR(0.25);
-        return (a * quarter + b * quarter) + (c * quarter + d * quarter);
-    }
-#endif
     const ITEM reduced = reduce_two(reduce_two(a, b), reduce_two(c, d));
     return REDUCTION == REDUCE_MEAN ? mean_of_four(reduced) : reduced;
 #endif
@@ -257,7 +239,7 @@ float encode_colour(float linear) {
 #endif
 
 TEXEL encode(ITEM item) {
-    const TEXEL value = TEXEL(item);
+    const TEXEL value = item;
 #if CHANNELS == 4
     if (TARGET_ENCODING == ENCODING_SRGB8) {
         return vec4(encode_colour(value.r), encode_colour(value.g), encode_colour(value.b),
@@ -297,9 +279,9 @@ ITEM item_of_stored(ITEM item) {
 
 #endif
 
-uint word_of(ITEM item, uint i) { return floatBitsToUint(float(CHANNEL(item, i))); }
+uint word_of(ITEM item, uint i) { return floatBitsToUint(CHANNEL(item, i)); }
 void set_word(inout ITEM item, uint i, uint word) {
-    CHANNEL(item, i) = SCALAR(uintBitsToFloat(word));
+    CHANNEL(item, i) = uintBitsToFloat(word);
 }
 
 // A texel of level 0 as it is copied.

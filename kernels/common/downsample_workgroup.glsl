@@ -4,9 +4,6 @@
 #include "subgroups.glsl"
 #if SUBGROUPS
 #extension GL_KHR_shader_subgroup_shuffle : require
-#if HALVES
-#extension GL_EXT_shader_subgroup_extended_types_float16 : require
-#endif
 #endif
 
 // The threads that reduce the upper levels of a block and go on with those of a group: all, or the first subgroup, so
@@ -84,21 +81,13 @@ ITEM reduce_neighbours(ITEM items[4], uint thread) {
     }
     return reduce(by_thread[0], by_thread[1], by_thread[2], by_thread[3]);
 #else
-#if HALVES
-    if (REDUCTION == REDUCE_MEAN) {  // see reduce_four
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
-            items[i] *= SCALAR(0.25);
-        }
-    }
-#endif
     // Side by side first, as everywhere.
     ITEM upper = reduce_two(right ? items[1] : items[0],
                             subgroupShuffleXor(right ? items[0] : items[1], 1));
     ITEM under = reduce_two(right ? items[3] : items[2],
                             subgroupShuffleXor(right ? items[2] : items[3], 1));
     const ITEM item = reduce_two(lower ? under : upper, subgroupShuffleXor(lower ? upper : under, 2));
-    return REDUCTION == REDUCE_MEAN && HALVES == 0 ? mean_of_four(item) : item;
+    return REDUCTION == REDUCE_MEAN ? mean_of_four(item) : item;
 #endif
 }
 

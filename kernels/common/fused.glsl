@@ -32,7 +32,6 @@
 
 #define CHANNELS 1
 #define EXTREMES 1
-#define HALVES 0
 #define CUSTOM 0
 #include "downsample_items.glsl"
 #include "tile_list.glsl"
