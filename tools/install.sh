@@ -8,7 +8,7 @@ packages=(
     libvulkan-dev glslc spirv-tools
     # Debian's shaderc links only with the libraries of the second.
     libshaderc-dev glslang-dev
-    libopenexr-dev libspng-dev libcli11-dev nlohmann-json3-dev
+    nlohmann-json3-dev libopenexr-dev libspng-dev libcli11-dev
     libgtest-dev libgmock-dev libbenchmark-dev python3-numpy
     # The viewer, and the tests of its window.
     libglfw3-dev libimgui-dev fonts-dejavu-core xvfb xdotool
