@@ -53,6 +53,9 @@ int run_program(std::string_view name, std::string_view out_of_memory,
         return run();
     } catch (const UsageError& error) {
         return fail(error.what(), 2);
+    } catch (const PrintedText& printed) {
+        std::cout << printed.text;
+        return 0;
     } catch (const std::exception& error) {
         return fail(is_out_of_memory(error) ? out_of_memory : error.what(), 1);
     }

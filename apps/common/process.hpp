@@ -13,7 +13,7 @@ namespace quadtile::app {
 
 // Runs a program, whose exit status `run` returns. An exception becomes a line on standard error
 // and an exit status: 2 for UsageError, else 1. `out_of_memory` is the message where
-// is_out_of_memory says so.
+// is_out_of_memory says so. A PrintedText is printed.
 //
 // Failed writes are errors where they happen instead of signals that end the process. Standard
 // streams that the caller closed stay closed: without this the next file that is opened would take

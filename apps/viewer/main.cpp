@@ -13,10 +13,6 @@ namespace {
 
 int run(int argc, char** argv) {
     const ParsedOptions parsed = parse_options(argc, argv);
-    if (parsed.text) {
-        std::cout << parsed.text->text;
-        return 0;
-    }
     if (!parsed.warning.empty()) {
         std::cerr << app::message_line("quadtile-viewer: warning", parsed.warning) << std::endl;
     }
