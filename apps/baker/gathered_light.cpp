@@ -107,7 +107,8 @@ double GatheredLight::mean_irradiance() const {
 // Few rays meet a texel of which charts cover little, and what these found is noise. A
 // neighbour in the same plane knows better; it fills the texel when the map is dilated.
 void GatheredLight::forget_slivers() {
-    const auto [width, height] = scene_.light_map;
+    const std::uint32_t width = scene_.light_map.width;
+    const std::uint32_t height = scene_.light_map.height;
     const std::vector<std::uint8_t> all_known = state_.known;
     const auto knows_better = [&](std::size_t texel, std::size_t neighbour) {
         return all_known[neighbour] != 0 && surface_.coverage[neighbour] >= WELL_COVERED &&

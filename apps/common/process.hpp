@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -21,6 +22,9 @@ namespace quadtile::app {
 // end_by_signal, unless the caller has them ignored.
 [[nodiscard]] int run_program(std::string_view name, std::string_view out_of_memory,
                               const std::function<int()>& run);
+
+// Throws std::runtime_error if Vulkan's validation layer has said something.
+void check_validation(std::uint64_t messages);
 
 // Memory, or the room for one more thread.
 [[nodiscard]] bool is_out_of_memory(const std::exception& error);

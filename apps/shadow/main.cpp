@@ -29,10 +29,7 @@ int run(int argc, char** argv) {
         throw std::runtime_error("the device was lost (" + std::string(error.what()) +
                                  "); try a smaller --size or --atlas, or another --device");
     }
-    if (messages > 0) {
-        throw std::runtime_error("the validation layer has complained " + std::to_string(messages) +
-                                 " times");
-    }
+    app::check_validation(messages);
     return 0;
 }
 

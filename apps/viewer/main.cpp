@@ -5,7 +5,6 @@
 #include "process.hpp"
 
 #include <iostream>
-#include <stdexcept>
 
 namespace quadtile::viewer {
 
@@ -17,12 +16,8 @@ int run(int argc, char** argv) {
         std::cerr << app::message_line("quadtile-viewer: warning", parsed.warning) << std::endl;
     }
     const Options& options = parsed.options;
-    const std::uint32_t messages =
-        options.screenshot.empty() ? run_window(options) : run_screenshot(options);
-    if (messages > 0) {
-        throw std::runtime_error("the validation layer has complained " + std::to_string(messages) +
-                                 " times");
-    }
+    app::check_validation(options.screenshot.empty() ? run_window(options)
+                                                     : run_screenshot(options));
     return 0;
 }
 
