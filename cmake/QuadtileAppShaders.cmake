@@ -1,6 +1,7 @@
-# quadtile_app_shaders(target shader...): compiles shaders/<shader> of the current folder with glslc, as a list of
-# words to #include: <shader>.inc. What they include is tracked.
+# quadtile_app_shaders(target shader...): compiles shaders/<shader> of the current folder with glslc, and writes a header
+# with their words: <target>_shaders.hpp has quadtile::app::CAST_RAYS_COMP for cast_rays.comp. What they include is tracked.
 function(quadtile_app_shaders target)
+    set(header "#pragma once\n\n#include <cstdint>\n\nnamespace quadtile::app {\n\n")
     foreach(shader ${ARGN})
         set(source ${CMAKE_CURRENT_SOURCE_DIR}/shaders/${shader})
         set(words ${CMAKE_CURRENT_BINARY_DIR}/${shader}.inc)
@@ -13,5 +14,9 @@ function(quadtile_app_shaders target)
             COMMENT "Shader ${shader}"
             VERBATIM)
         target_sources(${target} PRIVATE ${words})
+        string(TOUPPER ${shader} name)
+        string(REPLACE "." "_" name ${name})
+        string(APPEND header "inline constexpr std::uint32_t ${name}[] =\n#include \"${shader}.inc\"\n    ;\n")
     endforeach()
+    file(CONFIGURE OUTPUT ${target}_shaders.hpp CONTENT "${header}\n}  // namespace quadtile::app\n")
 endfunction()

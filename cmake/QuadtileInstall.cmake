@@ -76,9 +76,9 @@ set(QUADTILE_NEEDS_SHADERC OFF)
 if(QUADTILE_RUNTIME_GLSL AND NOT BUILD_SHARED_LIBS)
     set(QUADTILE_NEEDS_SHADERC ON)
 endif()
-set(QUADTILE_IMAGES_NEED_OPENEXR ON)
+set(QUADTILE_IMAGES_NEED_THEIRS ON)  # OpenEXR and libspng
 if(BUILD_SHARED_LIBS)
-    set(QUADTILE_IMAGES_NEED_OPENEXR OFF)
+    set(QUADTILE_IMAGES_NEED_THEIRS OFF)
 endif()
 
 # find_package(quadtile). Before 1.0.0 minor versions are incompatible.
@@ -92,6 +92,9 @@ install(FILES ${PROJECT_BINARY_DIR}/quadtile-config.cmake
     DESTINATION ${package_dir} ${development})
 if(QUADTILE_NEEDS_SHADERC)
     install(FILES ${CMAKE_CURRENT_LIST_DIR}/FindShaderc.cmake DESTINATION ${package_dir} ${development})
+endif()
+if(TARGET quadtile_images AND QUADTILE_IMAGES_NEED_THEIRS)
+    install(FILES ${CMAKE_CURRENT_LIST_DIR}/FindSpng.cmake DESTINATION ${package_dir} ${development})
 endif()
 
 # pkg-config quadtile. Where there are static libraries only, they are linked with what they need also
@@ -111,8 +114,8 @@ if(NOT BUILD_SHARED_LIBS)
     list(JOIN dependencies " " dependencies)
 endif()
 set(images_dependencies "")
-if(QUADTILE_IMAGES_NEED_OPENEXR)
-    set(images_dependencies ", OpenEXR")
+if(QUADTILE_IMAGES_NEED_THEIRS)
+    set(images_dependencies ", OpenEXR, spng")
 endif()
 set(packages quadtile quadtile-reference quadtile-shadow)
 if(TARGET quadtile_images)

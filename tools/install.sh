@@ -8,12 +8,12 @@ packages=(
     libvulkan-dev glslc spirv-tools
     # Debian's shaderc links only with the libraries of the second.
     libshaderc-dev glslang-dev
-    libopenexr-dev libstb-dev libcli11-dev nlohmann-json3-dev
+    nlohmann-json3-dev libopenexr-dev libspng-dev libcli11-dev
     libgtest-dev libgmock-dev libbenchmark-dev python3-numpy
     # The viewer, and the tests of its window.
     libglfw3-dev libimgui-dev fonts-dejavu-core xvfb xdotool
     # The light map baker; Embree is what its tests compare it with.
-    libglm-dev libtinygltf-dev libtinyobjloader-dev libembree-dev
+    libglm-dev libtinygltf-dev libtinyobjloader-dev libeigen3-dev libstb-dev libembree-dev
     # For the tests of packages, and cpack.
     pkgconf dpkg-dev
     # A Vulkan driver for machines without a GPU, and the checks that the tests run with.

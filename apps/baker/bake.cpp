@@ -2,12 +2,11 @@
 
 #include "checkpoint.hpp"
 #include "fingerprint.hpp"
-#include "parallel.hpp"
+#include "gathered_light.hpp"
 
 #include <glm/geometric.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -40,14 +39,6 @@ constexpr double MEAN_WEIGHT = 16384.0;
 // The greatest radiance with the mean weight: a half of the lower word of a sum.
 constexpr double LARGEST_UNITS = 2147483648.0;
 constexpr double LARGEST_WEIGHT = 2147483648.0;
-// A texel whose weight saw the backs of surfaces to this part is inside of something.
-constexpr double INSIDE = 0.5;
-
-// Coverage of texels that see too few rays, and of those that see enough.
-constexpr float SLIVER_COVERAGE = 0.2F;
-constexpr float WELL_COVERED = 0.5F;
-constexpr float SAME_PLANE_COSINE = 0.9F;
-
 // One walk over all directions of a set.
 struct Pass {
     enum class Kind {
@@ -103,21 +94,6 @@ struct TracerWork {
     std::vector<double> predicted_nodes;
 };
 
-double joined(const std::uint32_t* low_and_high) {
-    return static_cast<double>(std::uint64_t{low_and_high[1]} << 32U | low_and_high[0]);
-}
-
-// Calls work(i) for all texels from many threads.
-void for_texels(std::size_t texels, const auto& work) {
-    constexpr std::size_t BLOCK = 65536;
-    parallel_for((texels + BLOCK - 1) / BLOCK, 0, [&](std::size_t block) {
-        const std::size_t end = std::min(texels, (block + 1) * BLOCK);
-        for (std::size_t i = block * BLOCK; i < end; ++i) {
-            work(i);
-        }
-    });
-}
-
 float greatest_of(const glm::vec3& colour) {
     return std::max({colour.r, colour.g, colour.b});
 }
@@ -146,7 +122,9 @@ class Bake {
     }
 
     BakeResult run() {
-        state_.fingerprint = fingerprint();
+        state_.fingerprint =
+            fingerprint_of(scene_, surface_, suns_, {&direct_.directions, &bounces_.directions},
+                           tile_options_, options_);
         const std::size_t texels = scene_.light_map.texels();
         state_.direct.assign(texels, glm::vec3(0.0F));
         state_.sent.assign(texels, glm::vec3(0.0F));
@@ -164,7 +142,8 @@ class Bake {
                 break;
             }
         }
-        make_map();
+        result_.inside_texels = state_.inside_texels;
+        result_.map = light_.make_map(!result_.interrupted);
         return std::move(result_);
     }
 
@@ -212,39 +191,6 @@ class Bake {
     }
 
     // ---- Checkpoints
-
-    [[nodiscard]] std::uint64_t fingerprint() const {
-        Fingerprint all;
-        all.add_all(scene_.triangles);
-        all.add(scene_.centre);
-        all.add(scene_.light_map);
-        all.add_all(surface_.coverage);
-        all.add_all(surface_.albedo);
-        all.add_all(surface_.emission);
-        all.add_all(surface_.normal);
-        all.add_all(surface_.double_sided);
-        for (const Sun& sun : suns_) {
-            all.add(sun.direction);
-            all.add(sun.irradiance);
-            all.add(sun.angular_diameter_degrees);
-        }
-        for (const DirectionSet* const set : {&direct_, &bounces_}) {
-            for (const BundleDirection& direction : set->directions) {
-                all.add(direction.direction);
-                all.add(direction.sky_ahead);
-                all.add(direction.sky_behind);
-            }
-        }
-        all.add(options_.bounces);
-        all.add(options_.sun_directions);
-        all.add(options_.seed);
-        all.add(std::uint32_t{options_.directional});
-        all.add(tile_options_.map_extent);
-        all.add(tile_options_.max_resolution);
-        all.add(tile_options_.max_nodes);
-        all.add(std::uint32_t{tile_options_.uniform});
-        return all.value();
-    }
 
     void resume() {
         std::optional<Checkpoint> checkpoint = read_checkpoint(options_.checkpoint);
@@ -372,6 +318,7 @@ class Bake {
                                static_cast<double>(directions.size());
         const double units = std::min(LARGEST_UNITS / MEAN_WEIGHT, 0x1p62 / weights);
         scale_ = std::exp2(std::floor(std::log2(units / double{greatest})));
+        light_.set_scale(scale_);
     }
 
     [[nodiscard]] ProjectionFrame frame_of(const Pass& pass, const BundleDirection& direction,
@@ -565,20 +512,6 @@ class Bake {
 
     // ---- What a pass has found
 
-    // Irradiance is pi times the mean of the radiance over the fragments, which lie denser the more
-    // the surface faces the rays: that is the cosine.
-    [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const {
-        const double weight = joined(sums.weight);
-        if (!(weight > 0.0)) {
-            return glm::vec3(0.0F);
-        }
-        glm::dvec3 mean(0.0);
-        for (int colour = 0; colour < 3; ++colour) {
-            mean[colour] = joined(sums.radiance + 2 * colour) / (weight * scale_);
-        }
-        return mean;
-    }
-
     void finish_pass(const Pass& pass) {
         PassReport& report = result_.passes.emplace_back(PassReport{.name = pass.name});
         if (state_.directions_done == 0 && state_.tiles_done == 0) {
@@ -587,144 +520,28 @@ class Bake {
         const std::vector<Accumulator> sums = tracer_.sums();
         switch (pass.kind) {
             case Pass::Kind::sun:
-                finish_sun(suns_[pass.number], sums);
+                light_.finish_sun(suns_[pass.number], sums);
                 break;
             case Pass::Kind::direct:
-                find_known(sums);
-                add_irradiance(sums, state_.direct);
-                begin_moments(sums);
+                light_.find_known(sums);
+                light_.add_irradiance(sums, state_.direct);
+                light_.begin_moments(sums);
                 break;
             case Pass::Kind::bounce:
-                find_known(sums);
+                light_.find_known(sums);
                 state_.indirect.assign(sums.size(), glm::vec3(0.0F));
-                add_irradiance(sums, state_.indirect);
+                light_.add_irradiance(sums, state_.indirect);
                 if (pass.number == options_.bounces) {
-                    begin_moments(sums);
+                    light_.begin_moments(sums);
                 }
                 break;
             case Pass::Kind::direct_moment:
             case Pass::Kind::bounce_moment:
-                finish_moment(pass, sums);
+                light_.finish_moment(pass.number, sums);
                 break;
         }
-        report.mean_irradiance = mean_irradiance();
+        report.mean_irradiance = light_.mean_irradiance();
         report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
-    }
-
-    // Suns are seen by few directions: only what a gathering finds of texels counts, if there is
-    // one.
-    void find_known(const std::vector<Accumulator>& sums) {
-        std::atomic<std::uint64_t> inside_texels = 0;
-        for_texels(sums.size(), [&](std::size_t i) {
-            const double weight = joined(sums[i].weight);
-            const bool is_inside = joined(sums[i].back) > INSIDE * weight;
-            inside_texels += weight > 0.0 && is_inside ? 1 : 0;
-            state_.known[i] = weight > 0.0 && !is_inside ? 1 : 0;
-        });
-        state_.inside_texels = inside_texels;
-    }
-
-    void add_irradiance(const std::vector<Accumulator>& sums,
-                        std::vector<glm::vec3>& irradiance) const {
-        for_texels(sums.size(), [&](std::size_t i) {
-            irradiance[i] += std::numbers::pi_v<float> * mean_of(sums[i]);
-        });
-    }
-
-    void finish_sun(const Sun& sun, const std::vector<Accumulator>& sums) {
-        const glm::vec3 to_sun = -glm::normalize(sun.direction);
-        for_texels(sums.size(), [&](std::size_t i) {
-            const float cosine = std::max(glm::dot(surface_.normal[i], to_sun), 0.0F);
-            const glm::vec3 irradiance = mean_of(sums[i]) * cosine * sun.irradiance;
-            state_.direct[i] += irradiance;
-            // What does not face the sun may see no ray at all.
-            const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
-            state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
-            for (int axis = 0; options_.directional && axis < 3; ++axis) {
-                state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_sun[axis];
-            }
-        });
-    }
-
-    // Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that,
-    // less the radiance itself, is radiance * cosine.
-    void begin_moments(const std::vector<Accumulator>& sums) {
-        for_texels(options_.directional ? sums.size() : 0, [&](std::size_t i) {
-            for (std::vector<glm::vec3>& moment : state_.moments) {
-                moment[i] -= std::numbers::pi_v<float> * mean_of(sums[i]);
-            }
-        });
-    }
-    void finish_moment(const Pass& pass, const std::vector<Accumulator>& sums) {
-        for_texels(sums.size(), [&](std::size_t i) {
-            state_.moments[pass.number][i] += std::numbers::pi_v<float> * 2.0F * mean_of(sums[i]);
-        });
-    }
-
-    [[nodiscard]] double mean_irradiance() const {
-        double total = 0.0;
-        std::uint64_t known = 0;
-        for (std::size_t i = 0; i < state_.known.size(); ++i) {
-            if (state_.known[i] != 0) {
-                const glm::vec3 irradiance = state_.direct[i] + state_.indirect[i];
-                total += (irradiance.r + irradiance.g + irradiance.b) / 3.0;
-                ++known;
-            }
-        }
-        return known > 0 ? total / static_cast<double>(known) : 0.0;
-    }
-
-    // Few rays meet a texel of which charts cover little, and what these found is noise. A
-    // neighbour in the same plane knows better; it fills the texel when the map is dilated.
-    void forget_slivers() {
-        const auto [width, height] = scene_.light_map;
-        const std::vector<std::uint8_t> all_known = state_.known;
-        const auto knows_better = [&](std::size_t texel, std::size_t neighbour) {
-            return all_known[neighbour] != 0 && surface_.coverage[neighbour] >= WELL_COVERED &&
-                   glm::dot(surface_.normal[texel], surface_.normal[neighbour]) > SAME_PLANE_COSINE;
-        };
-        for_texels(state_.known.size(), [&](std::size_t i) {
-            if (surface_.coverage[i] >= SLIVER_COVERAGE) {
-                return;
-            }
-            const auto x = static_cast<std::int64_t>(i % width);
-            const auto y = static_cast<std::int64_t>(i / width);
-            for (std::int64_t v = std::max<std::int64_t>(y - 1, 0);
-                 v <= std::min<std::int64_t>(y + 1, height - 1); ++v) {
-                for (std::int64_t u = std::max<std::int64_t>(x - 1, 0);
-                     u <= std::min<std::int64_t>(x + 1, width - 1); ++u) {
-                    if (knows_better(i, static_cast<std::size_t>(v * width + u))) {
-                        state_.known[i] = 0;
-                    }
-                }
-            }
-        });
-    }
-
-    void make_map() {
-        forget_slivers();
-        LightMap& map = result_.map;
-        map.extent = scene_.light_map;
-        result_.inside_texels = state_.inside_texels;
-        map.irradiance = std::move(state_.direct);
-        for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
-            map.irradiance[i] += state_.indirect[i];
-        }
-        map.known = std::move(state_.known);
-        if (options_.directional && !result_.interrupted) {
-            // Y00 and Y1m (real spherical harmonics) of light that comes from (x, y, z).
-            constexpr float Y0 = 0.282094792F;
-            constexpr float Y1 = 0.488602512F;
-            map.radiance_sh[0] = map.irradiance;
-            map.radiance_sh[1] = std::move(state_.moments[1]);
-            map.radiance_sh[2] = std::move(state_.moments[2]);
-            map.radiance_sh[3] = std::move(state_.moments[0]);
-            for (std::size_t band = 0; band < 4; ++band) {
-                for (glm::vec3& coefficient : map.radiance_sh[band]) {
-                    coefficient *= band == 0 ? Y0 : Y1;
-                }
-            }
-        }
     }
 
     void report(const Pass& pass) {
@@ -757,6 +574,7 @@ class Bake {
     double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
 
     Checkpoint state_;
+    GatheredLight light_{scene_, surface_, options_.directional, state_};
     std::uint64_t resumed_directions_ = 0;
     double last_mean_ = 0.0;
     Clock::time_point start_ = Clock::now();

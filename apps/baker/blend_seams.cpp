@@ -2,6 +2,8 @@
 #include "light_map.hpp"
 #include "parallel.hpp"
 
+#include <Eigen/IterativeLinearSolvers>
+#include <Eigen/SparseCore>
 #include <glm/geometric.hpp>
 
 #include <algorithm>
@@ -26,8 +28,10 @@ constexpr double UNKNOWN_WEIGHT = 0.002;
 constexpr int MAX_ITERATIONS = 1000;
 constexpr double TOLERANCE = 1e-4;  // of the first residual
 
-// Gives vertices at the same position the same number.
-std::vector<std::uint32_t> weld(const std::vector<glm::vec3>& positions) {
+// Gives vertices at nearly the same position the same number. Charts are told apart by equal
+// positions instead (equal_positions in unwrap.cpp): a sheet right above another must not join its
+// chart, while blending the two along their borders does little harm.
+std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions) {
     glm::dvec3 low(std::numeric_limits<double>::infinity());
     glm::dvec3 high = -low;
     for (const glm::vec3& position : positions) {
@@ -89,7 +93,7 @@ struct Edge {
 };
 
 std::vector<Edge> edges_in_order(const Scene& scene) {
-    const std::vector<std::uint32_t> numbers = weld(scene.positions);
+    const std::vector<std::uint32_t> numbers = weld_nearby(scene.positions);
     std::vector<Edge> edges;
     edges.reserve(scene.triangles.size() * 3);
     for (std::uint32_t triangle = 0; triangle < scene.triangles.size(); ++triangle) {
@@ -185,138 +189,55 @@ class SeamFinder {
     const Extent& extent_;
 };
 
-// A point of a seam: what is read on side a minus what is read on side b should be 0.
-struct Difference {
-    std::array<std::uint32_t, 8> unknowns;
-    std::array<float, 8> factors;
-    float weight;
-};
+using Index = std::int64_t;  // maps may have more texels than an int counts
+using Matrix = Eigen::SparseMatrix<double, Eigen::ColMajor, Index>;
+using Entries = std::vector<Eigen::Triplet<double, Index>>;
 
-std::vector<Difference> differences_along(const std::vector<SeamFinder::Seam>& seams,
-                                          const Extent& extent) {
-    std::vector<Difference> differences;
+// The rows of a matrix, one for each sample of a seam, with a column for each texel of the map: it
+// makes what is read on side a minus what is read on side b, which should be 0, times the root of
+// the sample's weight.
+Entries differences_along(const std::vector<SeamFinder::Seam>& seams, const Extent& extent) {
+    Entries entries;
+    Index row = 0;
     const glm::dvec2 size(extent.width, extent.height);
     for (const SeamFinder::Seam& seam : seams) {
         const double length = std::max(seam.a.length(), seam.b.length());
         const int count = std::max(1, static_cast<int>(std::ceil(SAMPLES_PER_TEXEL * length)));
-        for (int i = 0; i < count; ++i) {
-            const double along = (i + 0.5) / count;
-            const auto fetch = [&](const Side& side) {
-                return bilinear_fetch(extent, glm::mix(side.ends[0], side.ends[1], along) / size);
+        const double root = std::sqrt(length / count);
+        for (int i = 0; i < count; ++i, ++row) {
+            const auto add = [&](const Side& side, double factor) {
+                const BilinearFetch fetch = bilinear_fetch(
+                    extent, glm::mix(side.ends[0], side.ends[1], (i + 0.5) / count) / size);
+                for (std::size_t k = 0; k < 4; ++k) {
+                    entries.emplace_back(row, static_cast<Index>(fetch.texels[k]),
+                                         factor * fetch.weights[k]);
+                }
             };
-            const BilinearFetch a = fetch(seam.a);
-            const BilinearFetch b = fetch(seam.b);
-            Difference difference{};
-            for (std::size_t k = 0; k < 4; ++k) {
-                difference.unknowns[k] = a.texels[k];
-                difference.factors[k] = a.weights[k];
-                difference.unknowns[4 + k] = b.texels[k];
-                difference.factors[4 + k] = -b.weights[k];
-            }
-            difference.weight = static_cast<float>(length / count);
-            differences.push_back(difference);
+            add(seam.a, root);
+            add(seam.b, -root);
         }
     }
-    return differences;
+    return entries;
 }
 
-// The texels that the differences read; these then count from 0 in this order.
-std::vector<std::uint32_t> number_unknowns(std::vector<Difference>& differences,
-                                           const Extent& extent) {
-    std::vector<std::uint32_t> numbers(extent.texels());  // first: whether it is read
-    for (const Difference& difference : differences) {
-        for (const std::uint32_t texel : difference.unknowns) {
-            numbers[texel] = 1;
-        }
+// The texels that the entries read; these then count from 0 in this order.
+std::vector<std::uint32_t> number_texels(Entries& entries, const Extent& extent) {
+    std::vector<Index> numbers(extent.texels());  // first: whether it is read
+    for (const auto& entry : entries) {
+        numbers[static_cast<std::size_t>(entry.col())] = 1;
     }
     std::vector<std::uint32_t> texels;
     for (std::uint32_t texel = 0; texel < numbers.size(); ++texel) {
         if (numbers[texel] != 0) {
-            numbers[texel] = static_cast<std::uint32_t>(texels.size());
+            numbers[texel] = static_cast<Index>(texels.size());
             texels.push_back(texel);
         }
     }
-    for (Difference& difference : differences) {
-        for (std::uint32_t& texel : difference.unknowns) {
-            texel = numbers[texel];
-        }
+    for (auto& entry : entries) {
+        entry = {entry.row(), numbers[static_cast<std::size_t>(entry.col())], entry.value()};
     }
     return texels;
 }
-
-// Minimises the sum of weight * difference^2 + the sum of texel_weight * change^2 over the changes
-// of the texels: by conjugate gradients, with the matrix's diagonal as preconditioner.
-class SeamSolver {
- public:
-    SeamSolver(const std::vector<Difference>& differences, const std::vector<double>& texel_weights)
-        : differences_(differences), texel_weights_(texel_weights), diagonal_(texel_weights) {
-        for (const Difference& difference : differences_) {
-            for (std::size_t k = 0; k < difference.factors.size(); ++k) {
-                const double factor = difference.factors[k];
-                diagonal_[difference.unknowns[k]] += difference.weight * factor * factor;
-            }
-        }
-    }
-
-    // The best changes of texels with these values.
-    [[nodiscard]] std::vector<double> solve(const std::vector<double>& values) const {
-        const std::size_t size = values.size();
-        std::vector<double> change(size, 0.0);
-        std::vector<double> residual(size, 0.0);
-        add_normal_product(values, -1.0, residual);
-        std::vector<double> direction(size);
-        std::vector<double> product(size);
-        double last_energy = 0.0;
-        double first_energy = 0.0;
-        for (int i = 0; i < MAX_ITERATIONS; ++i) {
-            double energy = 0.0;
-            for (std::size_t k = 0; k < size; ++k) {
-                energy += residual[k] * residual[k] / diagonal_[k];
-            }
-            first_energy = i == 0 ? energy : first_energy;
-            if (!(energy > TOLERANCE * TOLERANCE * first_energy)) {
-                break;  // also where a value is not a number
-            }
-            const double kept = i == 0 ? 0.0 : energy / last_energy;
-            for (std::size_t k = 0; k < size; ++k) {
-                direction[k] = residual[k] / diagonal_[k] + kept * direction[k];
-                product[k] = texel_weights_[k] * direction[k];
-            }
-            add_normal_product(direction, 1.0, product);
-            double curvature = 0.0;
-            for (std::size_t k = 0; k < size; ++k) {
-                curvature += direction[k] * product[k];
-            }
-            const double step = energy / curvature;
-            for (std::size_t k = 0; k < size; ++k) {
-                change[k] += step * direction[k];
-                residual[k] -= step * product[k];
-            }
-            last_energy = energy;
-        }
-        return change;
-    }
-
- private:
-    // result += sign * D^T W D * values
-    void add_normal_product(const std::vector<double>& values, double sign,
-                            std::vector<double>& result) const {
-        for (const Difference& difference : differences_) {
-            double sum = 0.0;
-            for (std::size_t k = 0; k < difference.factors.size(); ++k) {
-                sum += difference.factors[k] * values[difference.unknowns[k]];
-            }
-            sum *= sign * difference.weight;
-            for (std::size_t k = 0; k < difference.factors.size(); ++k) {
-                result[difference.unknowns[k]] += difference.factors[k] * sum;
-            }
-        }
-    }
-
-    const std::vector<Difference>& differences_;
-    const std::vector<double>& texel_weights_;
-    std::vector<double> diagonal_;
-};
 
 }  // namespace
 
@@ -325,13 +246,21 @@ std::size_t blend_seams(LightMap& map, const Scene& scene) {
         return 0;
     }
     const std::vector<SeamFinder::Seam> seams = SeamFinder(scene, map.extent).find();
-    std::vector<Difference> differences = differences_along(seams, map.extent);
-    const std::vector<std::uint32_t> texels = number_unknowns(differences, map.extent);
-    std::vector<double> texel_weights(texels.size());
-    for (std::size_t i = 0; i < texels.size(); ++i) {
-        texel_weights[i] = map.known[texels[i]] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
+    Entries entries = differences_along(seams, map.extent);
+    if (entries.empty()) {
+        return 0;
     }
-    const SeamSolver solver(differences, texel_weights);
+    const std::vector<std::uint32_t> texels = number_texels(entries, map.extent);
+    Matrix differences(entries.back().row() + 1, static_cast<Index>(texels.size()));
+    differences.setFromTriplets(entries.begin(), entries.end());
+    Eigen::VectorXd texel_weights(differences.cols());
+    for (Index i = 0; i < texel_weights.size(); ++i) {
+        texel_weights[i] =
+            map.known[texels[static_cast<std::size_t>(i)]] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
+    }
+    // The changes with the least sum of |differences * (values + change)|^2 and weight * change^2.
+    const Matrix normal = differences.transpose() * differences;
+    const Matrix regular = normal + Matrix(texel_weights.asDiagonal());
 
     std::vector<std::vector<glm::vec3>*> planes = {&map.irradiance};
     for (auto& band : map.radiance_sh) {
@@ -342,15 +271,22 @@ std::size_t blend_seams(LightMap& map, const Scene& scene) {
     parallel_for(planes.size() * 3, 0, [&](std::size_t i) {
         std::vector<glm::vec3>& plane = *planes[i / 3];
         const auto channel = static_cast<int>(i % 3);
-        std::vector<double> values(texels.size());
-        for (std::size_t k = 0; k < texels.size(); ++k) {
-            values[k] = plane[texels[k]][channel];
+        Eigen::VectorXd values(texel_weights.size());
+        for (Index k = 0; k < values.size(); ++k) {
+            values[k] = plane[texels[static_cast<std::size_t>(k)]][channel];
         }
-        const std::vector<double> change = solver.solve(values);
-        for (std::size_t k = 0; k < texels.size(); ++k) {
-            const auto value = static_cast<float>(values[k] + change[k]);
+        if (!values.allFinite()) {
+            return;
+        }
+        Eigen::ConjugateGradient<Matrix, Eigen::Lower | Eigen::Upper> solver;
+        solver.setMaxIterations(MAX_ITERATIONS);
+        solver.setTolerance(TOLERANCE);
+        values += solver.compute(regular).solve(-(normal * values));
+        for (Index k = 0; k < values.size(); ++k) {
+            const auto value = static_cast<float>(values[k]);
             // Irradiance is not negative; a band of spherical harmonics may be.
-            plane[texels[k]][channel] = &plane == &map.irradiance ? std::max(value, 0.0F) : value;
+            plane[texels[static_cast<std::size_t>(k)]][channel] =
+                &plane == &map.irradiance ? std::max(value, 0.0F) : value;
         }
     });
     return seams.size();

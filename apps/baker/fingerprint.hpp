@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "bake.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -39,5 +41,11 @@ class Fingerprint {
  private:
     std::uint64_t value_ = 0xcbf29ce484222325U;
 };
+
+// Of everything that the light map depends on: scene, light and options. `sets` are of directions.
+[[nodiscard]] std::uint64_t fingerprint_of(
+    const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
+    std::initializer_list<const std::vector<BundleDirection>*> sets,
+    const TileOptions& tile_options, const BakeOptions& options);
 
 }  // namespace quadtile::baker

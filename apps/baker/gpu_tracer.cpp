@@ -1,5 +1,7 @@
 #include "gpu_tracer.hpp"
 
+#include "quadtile_baker_gpu_shaders.hpp"
+
 #include "map_requests.hpp"
 #include "parallel.hpp"
 #include "submission_size.hpp"
@@ -17,16 +19,6 @@
 namespace quadtile::baker {
 
 namespace {
-
-constexpr std::uint32_t CULL_SHADER[] =
-#include "cull.comp.inc"
-    ;
-constexpr std::uint32_t RASTERISE_SHADER[] =
-#include "rasterise.comp.inc"
-    ;
-constexpr std::uint32_t WALK_SHADER[] =
-#include "walk.comp.inc"
-    ;
 
 using Access = vk::AccessFlagBits;
 using Clock = std::chrono::steady_clock;
@@ -212,9 +204,9 @@ void GpuTracer::make_programs() {
     layout_ = gpu_.device().createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
                                                            .setSetLayouts(*descriptors_.layout)
                                                            .setPushConstantRanges(parameters));
-    cull_ = gpu_.make_compute_pipeline(*layout_, CULL_SHADER);
-    rasterise_ = gpu_.make_compute_pipeline(*layout_, RASTERISE_SHADER);
-    walk_ = gpu_.make_compute_pipeline(*layout_, WALK_SHADER);
+    cull_ = gpu_.make_compute_pipeline(*layout_, app::CULL_COMP);
+    rasterise_ = gpu_.make_compute_pipeline(*layout_, app::RASTERISE_COMP);
+    walk_ = gpu_.make_compute_pipeline(*layout_, app::WALK_COMP);
 }
 
 void GpuTracer::make_buffers() {

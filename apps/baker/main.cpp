@@ -5,7 +5,6 @@
 
 #include <vulkan/vulkan.hpp>
 
-#include <iostream>
 #include <stdexcept>
 
 namespace quadtile::baker {
@@ -13,13 +12,9 @@ namespace quadtile::baker {
 namespace {
 
 int run(int argc, char** argv) {
-    const ParsedOptions parsed = parse_options(argc, argv);
-    if (parsed.text) {
-        std::cout << parsed.text->text;
-        return 0;
-    }
+    const Options options = parse_options(argc, argv);
     try {
-        return run_bake(parsed.options);
+        return run_bake(options);
     } catch (const vk::OutOfDeviceMemoryError&) {
         throw std::runtime_error(
             "the device has not enough memory; allow less with --memory, or make the light map "

@@ -1,5 +1,7 @@
 #include "map_requests.hpp"
 
+#include "quadtile_baker_gpu_shaders.hpp"
+
 #include <quadtile/quadtree.h>
 
 #include <algorithm>
@@ -11,19 +13,6 @@
 namespace quadtile::baker {
 
 namespace {
-
-constexpr std::uint32_t DENSITY_SHADER[] =
-#include "density.comp.inc"
-    ;
-constexpr std::uint32_t FINISH_SHADER[] =
-#include "finish_maps.comp.inc"
-    ;
-constexpr std::uint32_t NODE_THRESHOLDS_SHADER[] =
-#include "node_thresholds.comp.inc"
-    ;
-constexpr std::uint32_t TILE_CONTENTS_SHADER[] =
-#include "tile_contents.comp.inc"
-    ;
 
 using Access = vk::AccessFlagBits;
 using Clock = std::chrono::steady_clock;
@@ -106,10 +95,10 @@ void MapRequests::make_programs() {
     layout_ = gpu_.device().createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
                                                            .setSetLayouts(*descriptors_.layout)
                                                            .setPushConstantRanges(parameters));
-    density_ = gpu_.make_compute_pipeline(*layout_, DENSITY_SHADER);
-    finish_ = gpu_.make_compute_pipeline(*layout_, FINISH_SHADER);
-    node_thresholds_ = gpu_.make_compute_pipeline(*layout_, NODE_THRESHOLDS_SHADER);
-    tile_contents_ = gpu_.make_compute_pipeline(*layout_, TILE_CONTENTS_SHADER);
+    density_ = gpu_.make_compute_pipeline(*layout_, app::DENSITY_COMP);
+    finish_ = gpu_.make_compute_pipeline(*layout_, app::FINISH_MAPS_COMP);
+    node_thresholds_ = gpu_.make_compute_pipeline(*layout_, app::NODE_THRESHOLDS_COMP);
+    tile_contents_ = gpu_.make_compute_pipeline(*layout_, app::TILE_CONTENTS_COMP);
 }
 
 void MapRequests::make_maps() {

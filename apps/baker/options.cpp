@@ -1,13 +1,13 @@
 #include "options.hpp"
 
 #include "number_arguments.hpp"
+#include "parse_arguments.hpp"
 
 #include <quadtile/version.h>
 
 #include <CLI/CLI.hpp>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -60,21 +60,12 @@ struct Arguments {
 };
 
 Extent parse_extent(const std::string& option, const std::string& text) {
-    Extent extent;
-    const char* const end = text.data() + text.size();
-    auto [next, error] = std::from_chars(text.data(), end, extent.width);
-    extent.height = extent.width;
-    if (error == std::errc() && next != end && *next == 'x') {
-        const auto second = std::from_chars(next + 1, end, extent.height);
-        next = second.ptr;
-        error = second.ec;
-    }
-    if (error != std::errc() || next != end || extent.width == 0 || extent.height == 0 ||
-        extent.width > LARGEST_EXTENT || extent.height > LARGEST_EXTENT) {
+    const auto size = app::parse_size(text, LARGEST_EXTENT, true);
+    if (!size) {
         throw UsageError(option + " takes a size in texels like 1024 or 1024x512, up to " +
                          std::to_string(LARGEST_EXTENT) + " on a side, not '" + text + "'");
     }
-    return extent;
+    return {size->width, size->height};
 }
 
 // One number stands for all three.
@@ -403,7 +394,7 @@ std::vector<app::FileArgument> file_arguments(const Options& options) {
             {"--checkpoint", options.bake.checkpoint, true}};
 }
 
-ParsedOptions parse_options(int argc, const char* const* argv) {
+Options parse_options(int argc, const char* const* argv) {
     CLI::App app(
         "Bakes the light of a scene into its light map, by adaptive ray-bundle tracing on a GPU",
         "quadtile-bake");
@@ -416,16 +407,8 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     define_bake(app, options, arguments);
     define_run(app, options, arguments);
     define_pictures(app, options, arguments);
-    try {
-        app.parse(argc, argv);
-        return {{}, options_of(app, arguments, options)};
-    } catch (const CLI::CallForVersion& version) {
-        return {Text{std::string(version.what()) + "\n"}, {}};
-    } catch (const CLI::CallForHelp&) {
-        return {Text{app.help()}, {}};
-    } catch (const std::runtime_error& error) {  // CLI::ParseError or UsageError
-        throw UsageError(std::string(error.what()) + "; see 'quadtile-bake --help'");
-    }
+    return app::parse_arguments(app, argc, argv,
+                                [&] { return options_of(app, arguments, options); });
 }
 
 }  // namespace quadtile::baker

@@ -57,20 +57,10 @@ struct Options {
     Extent preview_extent{1280, 720};
 };
 
-// What --help and --version print.
-struct Text {
-    std::string text;
-};
-
-struct ParsedOptions {
-    std::optional<Text> text;  // then nothing else is to be done
-    Options options;
-};
-
 // What SCENE and options name.
 [[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options);
 
-// Throws UsageError, also where a file that is written is another one, too.
-[[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
+// Throws PrintedText for --help and --version; UsageError, also where a file that is written is another one, too.
+[[nodiscard]] Options parse_options(int argc, const char* const* argv);
 
 }  // namespace quadtile::baker

@@ -247,10 +247,7 @@ class Run {
         report_.statistics = tracer->statistics();
         tracer.reset();
         gpu.reset();
-        if (instance && instance->validation_messages() > 0) {
-            throw std::runtime_error("the validation layer has complained " +
-                                     std::to_string(instance->validation_messages()) + " times");
-        }
+        app::check_validation(instance ? instance->validation_messages() : 0);
         return result;
     }
 

@@ -89,6 +89,25 @@ std::vector<float> parse_floats(std::string_view option, std::string_view text, 
     }
 }
 
+std::optional<ParsedSize> parse_size(std::string_view text, std::uint32_t most,
+                                     bool takes_one_number) {
+    const std::size_t cross = text.find('x');
+    if (cross == std::string_view::npos && !takes_one_number) {
+        return std::nullopt;
+    }
+    std::uint64_t width = 0;
+    std::uint64_t height = 0;
+    if (!read_whole(text.substr(0, cross), 1, most, width).empty()) {
+        return std::nullopt;
+    }
+    if (cross == std::string_view::npos) {
+        height = width;
+    } else if (!read_whole(text.substr(cross + 1), 1, most, height).empty()) {
+        return std::nullopt;
+    }
+    return ParsedSize{static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)};
+}
+
 Check float_between(float low, float high) {
     return check_with(read_float, low, high);
 }

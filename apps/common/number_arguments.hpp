@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,15 @@ constexpr float INFINITE_FLOAT = std::numeric_limits<float>::infinity();
 [[nodiscard]] std::vector<float> parse_floats(std::string_view option, std::string_view text,
                                               float low = -LARGEST_FLOAT,
                                               float high = LARGEST_FLOAT);
+
+// "1280x720", or "1024" where one number stands for both; nothing, if it is no such text or a
+// number is 0 or above `most`.
+struct ParsedSize {
+    std::uint32_t width;
+    std::uint32_t height;
+};
+[[nodiscard]] std::optional<ParsedSize> parse_size(std::string_view text, std::uint32_t most,
+                                                   bool takes_one_number);
 
 // The same ranges as checks of options of CLI11, whose own ranges contain NaN, and which takes -1
 // for a large number.

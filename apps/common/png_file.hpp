@@ -15,7 +15,7 @@ struct PngSamples {
     const void* samples = nullptr;  // rows from the top; 16 bits: std::uint16_t
 };
 
-// The bytes of a PNG file. Throws std::runtime_error for 2 GiB or more of samples, std::bad_alloc.
+// The bytes of a PNG file. Throws std::runtime_error, std::bad_alloc.
 [[nodiscard]] std::string encode_png(const PngSamples& png);
 
 }  // namespace quadtile::app

@@ -14,6 +14,8 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -53,8 +55,18 @@ int run_program(std::string_view name, std::string_view out_of_memory,
         return run();
     } catch (const UsageError& error) {
         return fail(error.what(), 2);
+    } catch (const PrintedText& printed) {
+        std::cout << printed.text;
+        return 0;
     } catch (const std::exception& error) {
         return fail(is_out_of_memory(error) ? out_of_memory : error.what(), 1);
+    }
+}
+
+void check_validation(std::uint64_t messages) {
+    if (messages > 0) {
+        throw std::runtime_error("the validation layer has complained " + std::to_string(messages) +
+                                 " times");
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -13,7 +14,7 @@ namespace quadtile::app {
 
 // Runs a program, whose exit status `run` returns. An exception becomes a line on standard error
 // and an exit status: 2 for UsageError, else 1. `out_of_memory` is the message where
-// is_out_of_memory says so.
+// is_out_of_memory says so. A PrintedText is printed.
 //
 // Failed writes are errors where they happen instead of signals that end the process. Standard
 // streams that the caller closed stay closed: without this the next file that is opened would take
@@ -21,6 +22,9 @@ namespace quadtile::app {
 // end_by_signal, unless the caller has them ignored.
 [[nodiscard]] int run_program(std::string_view name, std::string_view out_of_memory,
                               const std::function<int()>& run);
+
+// Throws std::runtime_error if Vulkan's validation layer has said something.
+void check_validation(std::uint64_t messages);
 
 // Memory, or the room for one more thread.
 [[nodiscard]] bool is_out_of_memory(const std::exception& error);

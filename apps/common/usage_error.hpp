@@ -1,6 +1,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace quadtile::app {
 
@@ -8,6 +9,11 @@ namespace quadtile::app {
 class UsageError : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
+};
+
+// What --help and --version print. run_program prints it, and the exit status is 0.
+struct PrintedText {
+    std::string text;
 };
 
 }  // namespace quadtile::app

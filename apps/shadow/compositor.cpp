@@ -1,5 +1,7 @@
 #include "compositor.hpp"
 
+#include "quadtile_shadow_program_shaders.hpp"
+
 #include "shaders/composition.h"
 
 #include <glm/common.hpp>
@@ -9,19 +11,6 @@
 namespace quadtile::shadow {
 
 namespace {
-
-constexpr std::uint32_t COMPOSE_VERTEX_SHADER[] =
-#include "compose.vert.inc"
-    ;
-constexpr std::uint32_t PICTURE_FRAGMENT_SHADER[] =
-#include "compose_picture.frag.inc"
-    ;
-constexpr std::uint32_t LIGHT_VIEW_FRAGMENT_SHADER[] =
-#include "light_view.frag.inc"
-    ;
-constexpr std::uint32_t ATLAS_FRAGMENT_SHADER[] =
-#include "atlas_view.frag.inc"
-    ;
 
 using Type = vk::DescriptorType;
 using Layout = vk::ImageLayout;
@@ -55,12 +44,12 @@ Compositor::Compositor(app::Gpu& gpu, vk::RenderPass render_pass) : gpu_(gpu) {
                                                     .setSetLayouts(*descriptors_.layout)
                                                     .setPushConstantRanges(composition));
     const auto pipeline = [&](app::SpirV fragment_shader) {
-        return gpu.make_draw_pipeline(*pipeline_layout_, render_pass, COMPOSE_VERTEX_SHADER,
+        return gpu.make_draw_pipeline(*pipeline_layout_, render_pass, app::COMPOSE_VERT,
                                       fragment_shader);
     };
-    picture_pipeline_ = pipeline(PICTURE_FRAGMENT_SHADER);
-    light_view_pipeline_ = pipeline(LIGHT_VIEW_FRAGMENT_SHADER);
-    atlas_pipeline_ = pipeline(ATLAS_FRAGMENT_SHADER);
+    picture_pipeline_ = pipeline(app::COMPOSE_PICTURE_FRAG);
+    light_view_pipeline_ = pipeline(app::LIGHT_VIEW_FRAG);
+    atlas_pipeline_ = pipeline(app::ATLAS_VIEW_FRAG);
 }
 
 void Compositor::set_source(const Renderer& renderer, const RayCaster* rays) {

@@ -5,7 +5,6 @@
 #include "process.hpp"
 
 #include <exception>
-#include <iostream>
 #include <stdexcept>
 #include <string>
 
@@ -14,12 +13,7 @@ namespace quadtile::shadow {
 namespace {
 
 int run(int argc, char** argv) {
-    const ParsedOptions parsed = parse_options(argc, argv);
-    if (parsed.text) {
-        std::cout << parsed.text->text;
-        return 0;
-    }
-    const Options& options = parsed.options;
+    const Options options = parse_options(argc, argv);
     const bool makes_files = !options.screenshot.empty() || !options.record.empty();
     std::uint32_t messages = 0;
     try {
@@ -35,10 +29,7 @@ int run(int argc, char** argv) {
         throw std::runtime_error("the device was lost (" + std::string(error.what()) +
                                  "); try a smaller --size or --atlas, or another --device");
     }
-    if (messages > 0) {
-        throw std::runtime_error("the validation layer has complained " + std::to_string(messages) +
-                                 " times");
-    }
+    app::check_validation(messages);
     return 0;
 }
 

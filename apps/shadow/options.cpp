@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include "number_arguments.hpp"
+#include "parse_arguments.hpp"
 
 #include <quadtile/version.h>
 
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -64,20 +64,12 @@ struct Arguments {
 };
 
 vk::Extent2D parse_extent(const std::string& text) {
-    vk::Extent2D extent;
-    const char* const end = text.data() + text.size();
-    auto [next, error] = std::from_chars(text.data(), end, extent.width);
-    if (error == std::errc() && next != end && *next == 'x') {
-        const auto second = std::from_chars(next + 1, end, extent.height);
-        next = second.ptr;
-        error = second.ec;
-    }
-    if (error != std::errc() || next != end || extent.width == 0 || extent.height == 0 ||
-        extent.width > LARGEST_EXTENT || extent.height > LARGEST_EXTENT) {
+    const auto size = app::parse_size(text, LARGEST_EXTENT, false);
+    if (!size) {
         throw UsageError("--size takes pixels like 1280x720, 1 to " +
                          std::to_string(LARGEST_EXTENT) + " on a side, not '" + text + "'");
     }
-    return extent;
+    return {size->width, size->height};
 }
 
 glm::vec3 parse_direction(const std::string& option, const std::vector<float>& values,
@@ -330,7 +322,7 @@ std::vector<app::FileArgument> file_arguments(const Options& options) {
             {"--report", options.report, true}};
 }
 
-ParsedOptions parse_options(int argc, const char* const* argv) {
+Options parse_options(int argc, const char* const* argv) {
     CLI::App app("Shows a scene with fitted virtual shadow maps, in a window or into files",
                  "quadtile-shadow");
     Options options;
@@ -341,19 +333,12 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     define_shadows(app, options, arguments);
     define_view(app, options, arguments);
     define_pictures(app, options);
-    try {
-        app.parse(argc, argv);
+    return app::parse_arguments(app, argc, argv, [&] {
         options = options_of(app, arguments, options);
         check_shadow_options(options.shadows);
         app::check_files(file_arguments(options));
-        return {{}, options};
-    } catch (const CLI::CallForVersion& version) {
-        return {Text{std::string(version.what()) + "\n"}, {}};
-    } catch (const CLI::CallForHelp&) {
-        return {Text{app.help()}, {}};
-    } catch (const std::runtime_error& error) {  // CLI::ParseError, UsageError, or Error
-        throw UsageError(std::string(error.what()) + "; see 'quadtile-shadow --help'");
-    }
+        return options;
+    });
 }
 
 }  // namespace quadtile::shadow

@@ -53,22 +53,12 @@ struct Options {
     std::filesystem::path report;         // JSON; empty: none
 };
 
-// What --help and --version print.
-struct Text {
-    std::string text;
-};
-
-struct ParsedOptions {
-    std::optional<Text> text;  // then nothing else is to be done
-    Options options;
-};
-
 // What SCENE and options name.
 [[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options);
 
-// Throws UsageError, also for shadows that the library does not make, and where a file that is
+// Throws PrintedText for --help and --version; UsageError, also for shadows that the library does not make, and where a file that is
 // written is another one, too.
-[[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
+[[nodiscard]] Options parse_options(int argc, const char* const* argv);
 
 // The names of --technique and --picture.
 [[nodiscard]] const char* name_of(Technique technique);

@@ -1,5 +1,7 @@
 #include "ray_caster.hpp"
 
+#include "quadtile_shadow_rays_shaders.hpp"
+
 #include "bvh.hpp"
 #include "ray_frame.hpp"
 
@@ -11,13 +13,6 @@
 namespace quadtile::shadow {
 
 namespace {
-
-constexpr std::uint32_t CAST_RAYS[] =
-#include "cast_rays.comp.inc"
-    ;
-constexpr std::uint32_t COMPARE_MASKS[] =
-#include "compare_masks.comp.inc"
-    ;
 
 constexpr std::uint32_t GROUP_EXTENT = 8;  // of both shaders
 constexpr std::size_t RECORDINGS = 3;      // that may be on their way at the same time
@@ -141,9 +136,9 @@ struct RayCaster::Impl {
           cast(gpu_,
                std::array{Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer,
                           Type::eSampledImage, Type::eSampledImage, Type::eStorageImage},
-               CAST_RAYS),
+               app::CAST_RAYS_COMP),
           compare(gpu_, std::array{Type::eStorageImage, Type::eStorageImage, Type::eStorageBuffer},
-                  COMPARE_MASKS) {
+                  app::COMPARE_MASKS_COMP) {
         const Bvh bvh = build_bvh(triangles_of(geometry));
         largest_coordinate = bvh.largest_coordinate;
         nodes = make_filled_buffer(gpu, bvh.nodes);

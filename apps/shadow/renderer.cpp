@@ -1,5 +1,7 @@
 #include "renderer.hpp"
 
+#include "quadtile_shadow_renderer_shaders.hpp"
+
 #include "drawn_frame.hpp"
 #include "fixed_views.hpp"
 #include "frame_timer.hpp"
@@ -16,25 +18,6 @@
 namespace quadtile::shadow {
 
 namespace {
-
-constexpr std::uint32_t SURFACE_VERTEX_SHADER[] =
-#include "surface.vert.inc"
-    ;
-constexpr std::uint32_t SURFACE_FRAGMENT_SHADER[] =
-#include "surface.frag.inc"
-    ;
-constexpr std::uint32_t VIEW_VERTEX_SHADER[] =
-#include "view.vert.inc"
-    ;
-constexpr std::uint32_t CLEAR_SLOTS_VERTEX_SHADER[] =
-#include "clear_slots.vert.inc"
-    ;
-constexpr std::uint32_t SLOTS_VERTEX_SHADER[] =
-#include "slots.vert.inc"
-    ;
-constexpr std::uint32_t SHADE_SHADER[] =
-#include "shade.comp.inc"
-    ;
 
 using Access = vk::AccessFlagBits;
 using Point = vk::PipelineBindPoint;
@@ -163,26 +146,26 @@ void Renderer::Impl::make_pipelines() {
         vk::PipelineLayoutCreateInfo{}.setSetLayouts(sets).setPushConstantRanges(constants));
     const bool clamps = gpu.physical_device().getFeatures().depthClamp == VK_TRUE;
     surfaces = make_pipeline(vulkan, *layout, *surface_pass,
-                             {.vertex_shader = SURFACE_VERTEX_SHADER,
-                              .fragment_shader = SURFACE_FRAGMENT_SHADER,
+                             {.vertex_shader = app::SURFACE_VERT,
+                              .fragment_shader = app::SURFACE_FRAG,
                               .vertex_attributes = 2,
                               .colours = 2,
                               .compare = vk::CompareOp::eGreater});
     view_depths = make_pipeline(vulkan, *layout, *cleared_atlas_pass,
-                                {.vertex_shader = VIEW_VERTEX_SHADER,
+                                {.vertex_shader = app::VIEW_VERT,
                                  .fragment_shader = {},
                                  .vertex_attributes = 1,
                                  .clamps_depth = clamps});
     clear_slots = make_pipeline(vulkan, *layout, *kept_atlas_pass,
-                                {.vertex_shader = CLEAR_SLOTS_VERTEX_SHADER,
+                                {.vertex_shader = app::CLEAR_SLOTS_VERT,
                                  .fragment_shader = {},
                                  .compare = vk::CompareOp::eAlways});
     slots = make_pipeline(vulkan, *layout, *kept_atlas_pass,
-                          {.vertex_shader = SLOTS_VERTEX_SHADER,
+                          {.vertex_shader = app::SLOTS_VERT,
                            .fragment_shader = {},
                            .vertex_attributes = 1,
                            .clamps_depth = clamps});
-    shade = gpu.make_compute_pipeline(*layout, SHADE_SHADER);
+    shade = gpu.make_compute_pipeline(*layout, app::SHADE_COMP);
 }
 
 // ---- Lights

@@ -1,5 +1,7 @@
 #include "canvas.hpp"
 
+#include "quadtile_viewer_gpu_shaders.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,19 +11,6 @@
 namespace quadtile::viewer {
 
 namespace {
-
-constexpr std::uint32_t MAP_VERTEX_SHADER[] =
-#include "map.vert.inc"
-    ;
-constexpr std::uint32_t MAP_FRAGMENT_SHADER[] =
-#include "map.frag.inc"
-    ;
-constexpr std::uint32_t TILES_VERTEX_SHADER[] =
-#include "tiles.vert.inc"
-    ;
-constexpr std::uint32_t TILES_FRAGMENT_SHADER[] =
-#include "tiles.frag.inc"
-    ;
 
 using ShaderStage = vk::ShaderStageFlagBits;
 
@@ -112,10 +101,10 @@ Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
     pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
                                                              .setSetLayouts(*descriptors_.layout)
                                                              .setPushConstantRanges(drawing));
-    map_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, render_pass, MAP_VERTEX_SHADER,
-                                           MAP_FRAGMENT_SHADER);
-    tiles_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, render_pass, TILES_VERTEX_SHADER,
-                                             TILES_FRAGMENT_SHADER);
+    map_pipeline_ =
+        gpu.make_draw_pipeline(*pipeline_layout_, render_pass, app::MAP_VERT, app::MAP_FRAG);
+    tiles_pipeline_ =
+        gpu.make_draw_pipeline(*pipeline_layout_, render_pass, app::TILES_VERT, app::TILES_FRAG);
     write_table(colours_.mapped, LEVEL_COLOURS, colour_table(ColourMap::turbo));
     write_table(colours_.mapped, RATIO_COLOURS, colour_table(ColourMap::viridis));
 }

@@ -5,7 +5,6 @@
 #include "process.hpp"
 
 #include <iostream>
-#include <stdexcept>
 
 namespace quadtile::viewer {
 
@@ -13,20 +12,12 @@ namespace {
 
 int run(int argc, char** argv) {
     const ParsedOptions parsed = parse_options(argc, argv);
-    if (parsed.text) {
-        std::cout << parsed.text->text;
-        return 0;
-    }
     if (!parsed.warning.empty()) {
         std::cerr << app::message_line("quadtile-viewer: warning", parsed.warning) << std::endl;
     }
     const Options& options = parsed.options;
-    const std::uint32_t messages =
-        options.screenshot.empty() ? run_window(options) : run_screenshot(options);
-    if (messages > 0) {
-        throw std::runtime_error("the validation layer has complained " + std::to_string(messages) +
-                                 " times");
-    }
+    app::check_validation(options.screenshot.empty() ? run_window(options)
+                                                     : run_screenshot(options));
     return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "map_tiles.hpp"
 
+#include "quadtile_viewer_gpu_shaders.hpp"
+
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
@@ -8,13 +10,6 @@
 namespace quadtile::viewer {
 
 namespace {
-
-constexpr std::uint32_t TALLY_SHADER[] =
-#include "tally.comp.inc"
-    ;
-constexpr std::uint32_t PROBE_SHADER[] =
-#include "probe.comp.inc"
-    ;
 
 using Access = vk::AccessFlagBits;
 using Layout = vk::ImageLayout;
@@ -74,8 +69,8 @@ void MapTiles::make_programs() {
     pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
                                                              .setSetLayouts(*descriptors_.layout)
                                                              .setPushConstantRanges(request));
-    tally_ = gpu_.make_compute_pipeline(*pipeline_layout_, TALLY_SHADER);
-    probe_ = gpu_.make_compute_pipeline(*pipeline_layout_, PROBE_SHADER);
+    tally_ = gpu_.make_compute_pipeline(*pipeline_layout_, app::TALLY_COMP);
+    probe_ = gpu_.make_compute_pipeline(*pipeline_layout_, app::PROBE_COMP);
 }
 
 // ---- The map

@@ -2,6 +2,7 @@
 
 #include "file_arguments.hpp"
 #include "number_arguments.hpp"
+#include "parse_arguments.hpp"
 
 #include <quadtile/version.h>
 
@@ -549,16 +550,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
                  "quadtile-viewer");
     Arguments arguments;
     define(app, arguments);
-    try {
-        app.parse(argc, argv);
-        return options_of(app, arguments);
-    } catch (const CLI::CallForVersion& version) {
-        return {Text{std::string(version.what()) + "\n"}, {}, {}};
-    } catch (const CLI::CallForHelp&) {
-        return {Text{app.help()}, {}, {}};
-    } catch (const std::runtime_error& error) {  // CLI::ParseError or UsageError
-        throw UsageError(std::string(error.what()) + "; see 'quadtile-viewer --help'");
-    }
+    return app::parse_arguments(app, argc, argv, [&] { return options_of(app, arguments); });
 }
 
 }  // namespace quadtile::viewer

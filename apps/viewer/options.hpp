@@ -41,17 +41,11 @@ struct Options {
     bool log = false;                     // a line on standard error for all that happens
 };
 
-// What --help and --version print.
-struct Text {
-    std::string text;
-};
-
 // Reads the settings of the last run, too, unless --no-settings or --screenshot is given. Settings
 // that cannot be read are reported in `warning` and count as none. Where an argument contradicts
 // the last run (its strategy, order, budget or range), what is left of that gives way. Throws
-// UsageError.
+// UsageError, and PrintedText for --help and --version.
 struct ParsedOptions {
-    std::optional<Text> text;  // then nothing else is to be done
     Options options;
     std::string warning;  // about the settings; empty: none
 };

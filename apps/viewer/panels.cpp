@@ -81,8 +81,12 @@ void Panels::draw(float scale) {
     scale_ = scale;
     form_.begin_frame(scale);
     handle_mouse();
-    if (!dialog_.is_open()) {
+    if (!prompt_.is_open()) {
         act_on_keys(actions_, pressed_keys_);
+    } else {
+        for (const PressedKey& key : pressed_keys_) {
+            prompt_.press(key.key);
+        }
     }
     pressed_keys_.clear();
     draw_highlights();
@@ -97,7 +101,7 @@ void Panels::draw(float scale) {
     repair_range();
     draw_hover_box();
     draw_help();
-    handle_dialog();
+    handle_prompt();
 }
 
 void Panels::draw_panel() {
@@ -349,7 +353,7 @@ void Panels::draw_help_of_mouse() {
 
 void Panels::handle_mouse() {
     const ImGuiIO& io = ImGui::GetIO();
-    const bool is_over_map = !io.WantCaptureMouse && !dialog_.is_open() &&
+    const bool is_over_map = !io.WantCaptureMouse && !prompt_.is_open() &&
                              ImGui::IsMousePosValid() && io.MousePos.x >= 0.0F &&
                              io.MousePos.y >= 0.0F && io.MousePos.x < map_width() &&
                              io.MousePos.y < io.DisplaySize.y;
@@ -401,32 +405,32 @@ void Panels::handle_button(int button, bool is_over_map) {
 
 // ---- Files
 
-void Panels::handle_dialog() {
-    const auto chosen = dialog_.draw();
+void Panels::handle_prompt() {
+    const auto chosen = prompt_.draw();
     // What is typed goes to its text field from the second frame on.
-    dialog_frames_ = dialog_.is_open() ? dialog_frames_ + 1 : 0;
-    if (dialog_frames_ == 3) {
-        viewer_.log("a dialog asks for a file");
+    prompt_frames_ = prompt_.is_open() ? prompt_frames_ + 1 : 0;
+    if (prompt_frames_ == 3) {
+        viewer_.log("a prompt asks for a file");
     }
     if (!chosen || chosen->empty()) {
         return;
     }
-    switch (dialog_purpose_) {
-        case DialogPurpose::open:
+    switch (prompt_purpose_) {
+        case PromptPurpose::open:
             viewer_.open(*chosen);
             break;
-        case DialogPurpose::glsl:
+        case PromptPurpose::glsl:
             viewer_.settings.subdivision.threshold.glsl_file = chosen->front().string();
             viewer_.reload_threshold();
             break;
-        case DialogPurpose::list:
+        case PromptPurpose::list:
             viewer_.export_list(chosen->front());
             break;
-        case DialogPurpose::picture:
-        case DialogPurpose::whole_map:
-            viewer_.export_picture(chosen->front(), dialog_purpose_ == DialogPurpose::whole_map);
+        case PromptPurpose::picture:
+        case PromptPurpose::whole_map:
+            viewer_.export_picture(chosen->front(), prompt_purpose_ == PromptPurpose::whole_map);
             break;
-        case DialogPurpose::settings:
+        case PromptPurpose::settings:
             viewer_.export_settings(chosen->front());
             break;
     }

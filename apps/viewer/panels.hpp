@@ -4,7 +4,7 @@
 
 #include "actions.hpp"
 #include "colour_maps.hpp"
-#include "file_dialog.hpp"
+#include "path_prompt.hpp"
 #include "viewer.hpp"
 #include "widgets.hpp"
 
@@ -42,8 +42,8 @@ class Panels {
     [[nodiscard]] bool wants_to_quit() const { return quits_; }
 
  private:
-    // What the file is for that the dialog asks for.
-    enum class DialogPurpose { open, glsl, list, picture, whole_map, settings };
+    // What the file is for that the prompt asks for.
+    enum class PromptPurpose { open, glsl, list, picture, whole_map, settings };
     // A paragraph of a box over the map.
     struct Paragraph {
         std::string text;
@@ -66,7 +66,7 @@ class Panels {
                    float opacity);
     void handle_mouse();
     void handle_button(int button, bool is_over_map);
-    void handle_dialog();
+    void handle_prompt();
     [[nodiscard]] float map_width() const;  // in ImGui's coordinates
     [[nodiscard]] bool has_map() const;     // on the device
     [[nodiscard]] std::uint32_t map_top_level() const;
@@ -92,7 +92,7 @@ class Panels {
     void leave_step_by_step();
     void ask_for_files();
     void ask_for_glsl();
-    void ask_where_to_save(DialogPurpose purpose);
+    void ask_where_to_save(PromptPurpose purpose);
 
     // ---- panels_map.cpp
     void draw_map_section();
@@ -132,9 +132,9 @@ class Panels {
 
     Viewer& viewer_;
     Form form_;
-    FileDialog dialog_;
-    DialogPurpose dialog_purpose_ = DialogPurpose::open;
-    std::uint32_t dialog_frames_ = 0;  // that it is open
+    PathPrompt prompt_;
+    PromptPurpose prompt_purpose_ = PromptPurpose::open;
+    std::uint32_t prompt_frames_ = 0;  // that it is open
     std::vector<Action> actions_;
     std::vector<PressedKey> pressed_keys_;  // since the last frame
     ColourTable level_colours_;

@@ -51,14 +51,14 @@ void Panels::add_file_actions(std::vector<Action>& actions) {
     add("Play the files one after the other, or stop", "Space", {{GLFW_KEY_SPACE}},
         [this] { toggle_playing(); });
     add("Save the tile list", "Ctrl+S", {{GLFW_KEY_S, GLFW_MOD_CONTROL}},
-        [this] { ask_where_to_save(DialogPurpose::list); });
+        [this] { ask_where_to_save(PromptPurpose::list); });
     add("Save the picture as it is seen", "Ctrl+P", {{GLFW_KEY_P, GLFW_MOD_CONTROL}},
-        [this] { ask_where_to_save(DialogPurpose::picture); });
+        [this] { ask_where_to_save(PromptPurpose::picture); });
     add("Save a picture of the whole map, a pixel for each texel", "Ctrl+Shift+P",
         {{GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}},
-        [this] { ask_where_to_save(DialogPurpose::whole_map); });
+        [this] { ask_where_to_save(PromptPurpose::whole_map); });
     add("Save the settings", "Ctrl+E", {{GLFW_KEY_E, GLFW_MOD_CONTROL}},
-        [this] { ask_where_to_save(DialogPurpose::settings); });
+        [this] { ask_where_to_save(PromptPurpose::settings); });
 }
 
 void Panels::add_view_actions(std::vector<Action>& actions) {
@@ -268,38 +268,38 @@ void Panels::leave_step_by_step() {
 }
 
 void Panels::ask_for_files() {
-    dialog_purpose_ = DialogPurpose::open;
-    dialog_.open_files("Open maps", {".exr", ".pfm", ".png"});
+    prompt_purpose_ = PromptPurpose::open;
+    prompt_.open_files("Open maps", {".exr", ".pfm", ".png"});
 }
 
 void Panels::ask_for_glsl() {
-    dialog_purpose_ = DialogPurpose::glsl;
-    dialog_.open_files("Open a threshold in GLSL", {});
+    prompt_purpose_ = PromptPurpose::glsl;
+    prompt_.open_files("Open a threshold in GLSL", {});
 }
 
-void Panels::ask_where_to_save(DialogPurpose purpose) {
+void Panels::ask_where_to_save(PromptPurpose purpose) {
     const MapFrame* const frame = viewer_.frame();
     if (frame == nullptr) {
         viewer_.notify("There is no map yet", true);
         return;
     }
     const std::string stem = frame->path.empty() ? "demo" : frame->path.stem().string();
-    dialog_purpose_ = purpose;
+    prompt_purpose_ = purpose;
     switch (purpose) {
-        case DialogPurpose::open:
-        case DialogPurpose::glsl:
+        case PromptPurpose::open:
+        case PromptPurpose::glsl:
             break;
-        case DialogPurpose::list:
-            dialog_.save_file("Save the tile list (.json or .csv)", stem + ".tiles.json");
+        case PromptPurpose::list:
+            prompt_.save_file("Save the tile list (.json or .csv)", stem + ".tiles.json");
             break;
-        case DialogPurpose::picture:
-            dialog_.save_file("Save the picture as it is seen", stem + ".png");
+        case PromptPurpose::picture:
+            prompt_.save_file("Save the picture as it is seen", stem + ".png");
             break;
-        case DialogPurpose::whole_map:
-            dialog_.save_file("Save a picture of the whole map", stem + ".map.png");
+        case PromptPurpose::whole_map:
+            prompt_.save_file("Save a picture of the whole map", stem + ".map.png");
             break;
-        case DialogPurpose::settings:
-            dialog_.save_file("Save the settings", "viewer.json");
+        case PromptPurpose::settings:
+            prompt_.save_file("Save the settings", "viewer.json");
             break;
     }
 }

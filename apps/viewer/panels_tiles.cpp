@@ -159,18 +159,18 @@ void Panels::draw_exports() {
     struct Export {
         const char* name;
         const char* tooltip;
-        DialogPurpose purpose;
+        PromptPurpose purpose;
     };
     constexpr std::array<Export, 4> EXPORTS{
         {{"Save list...", "The tiles as JSON, or as CSV where the name ends in .csv (Ctrl+S).",
-          DialogPurpose::list},
+          PromptPurpose::list},
          {"Save picture...", "A PNG of the map as it is seen, without the panel (Ctrl+P).",
-          DialogPurpose::picture},
+          PromptPurpose::picture},
          {"Save whole map...",
           "A PNG of all of the map with a pixel for each texel (Ctrl+Shift+P).",
-          DialogPurpose::whole_map},
+          PromptPurpose::whole_map},
          {"Save settings...", "Everything that can be set here, as JSON (Ctrl+E).",
-          DialogPurpose::settings}}};
+          PromptPurpose::settings}}};
     const float spacing = ImGui::GetStyle().ItemSpacing.x;
     const float button_width = (ImGui::GetContentRegionAvail().x - spacing) / 2.0F;
     for (std::size_t i = 0; i < EXPORTS.size(); ++i) {

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -487,6 +488,27 @@ ThresholdSettings scaled(const ThresholdSettings& settings, float factor) {
             break;
     }
     return result;
+}
+
+std::string short_text(float value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
+}
+
+std::string describe(const ThresholdSettings& threshold) {
+    switch (threshold.kind) {
+        case ThresholdKind::max_resolution:
+        case ThresholdKind::memory:
+            return "resolution " + short_text(threshold.max_resolution);
+        case ThresholdKind::constant:
+            return "threshold " + short_text(threshold.constant);
+        case ThresholdKind::glsl:
+            return "threshold in GLSL";
+        case ThresholdKind::per_level:
+            break;
+    }
+    return "thresholds by level";
 }
 
 }  // namespace quadtile::viewer

@@ -159,8 +159,7 @@ class Viewer {
     [[nodiscard]] const app::GlslFile& glsl(const std::string& path);
     void advance_playback();
     // Does what may fail, and tells where it did.
-    template <typename Action>
-    void attempt(Action&& action);
+    void attempt(const std::function<void()>& action);
 
     Options options_;
     MapSequence sequence_;

@@ -1,4 +1,9 @@
 // What OpenEXR takes on trust: sizes in headers, for which it allocates memory before it reads on.
+//
+// OpenEXR's own checkOpenEXRFile does not replace these checks: it reads all pixels, gives no
+// reason, refuses deep data that is sound, and accepts headers that announce blocks of gigabytes.
+// The header reader of its C library does not either: it trusts the size of a channel list, where
+// the C++ reader goes on to the end of the names.
 
 #pragma once
 

@@ -1,5 +1,8 @@
 /// \file
 /// Vectors and matrices of 64-bit floats: what frames and projections are calculated in.
+///
+/// GLM does not replace them: it adds four products in pairs, which gives other bits, and every
+/// user of the library's sources would need it.
 
 #pragma once
 

@@ -14,10 +14,7 @@
 #include <OpenEXR/ImfTiledOutputFile.h>
 #include <half.h>
 
-#define STB_IMAGE_WRITE_STATIC
-#define STBI_WRITE_NO_STDIO
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#include <stb/stb_image_write.h>
+#include <spng.h>
 
 #include <bit>
 #include <cstdlib>
@@ -62,20 +59,6 @@ class Pixels {
     std::list<std::vector<half>> halves_;
     Imf::FrameBuffer frame_;
 };
-
-void append_big_endian(std::string& bytes, std::uint32_t word) {
-    for (int shift = 24; shift >= 0; shift -= 8) {
-        bytes += static_cast<char>((word >> shift) & 0xffU);
-    }
-}
-
-void append_png_chunk(std::string& png, const std::string& type, const std::string& data) {
-    append_big_endian(png, static_cast<std::uint32_t>(data.size()));
-    std::string chunk = type + data;
-    png += chunk;
-    append_big_endian(png, stbiw__crc32(reinterpret_cast<unsigned char*>(chunk.data()),
-                                        static_cast<int>(chunk.size())));
-}
 
 }  // namespace
 
@@ -194,35 +177,27 @@ std::string encode_pfm_values(int width, int height, bool colour, const std::vec
 
 std::string encode_png_samples(int width, int height, PngType type, int bits,
                                const std::vector<std::uint16_t>& samples) {
-    const std::size_t row = samples.size() / static_cast<std::size_t>(height);
-    std::string raw;
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-        if (i % row == 0) {
-            raw += '\0';  // no filter
-        }
-        if (bits == 16) {
-            raw += static_cast<char>(samples[i] >> 8U);
-        }
-        raw += static_cast<char>(samples[i] & 0xffU);
+    const std::vector<std::uint8_t> bytes(samples.begin(), samples.end());
+    const bool wide = bits == 16;
+    spng_ihdr header{.width = static_cast<std::uint32_t>(width),
+                     .height = static_cast<std::uint32_t>(height),
+                     .bit_depth = static_cast<std::uint8_t>(bits),
+                     .color_type = static_cast<std::uint8_t>(type)};
+    spng_ctx* const context = spng_ctx_new(SPNG_CTX_ENCODER);
+    std::size_t size = 0;
+    int error = spng_set_option(context, SPNG_ENCODE_TO_BUFFER, 1);
+    error |= spng_set_ihdr(context, &header);
+    error |= wide ? spng_encode_image(context, samples.data(), samples.size() * 2, SPNG_FMT_PNG,
+                                      SPNG_ENCODE_FINALIZE)
+                  : spng_encode_image(context, bytes.data(), bytes.size(), SPNG_FMT_PNG,
+                                      SPNG_ENCODE_FINALIZE);
+    void* const file = error == 0 ? spng_get_png_buffer(context, &size, &error) : nullptr;
+    spng_ctx_free(context);
+    if (error != 0) {
+        throw std::runtime_error("libspng: " + std::string(spng_strerror(error)));
     }
-    int size = 0;
-    unsigned char* compressed =
-        stbi_zlib_compress(reinterpret_cast<unsigned char*>(raw.data()),
-                           static_cast<int>(raw.size()), &size, stbi_write_png_compression_level);
-    if (compressed == nullptr) {
-        throw std::runtime_error("stbi_zlib_compress failed");
-    }
-    const std::string data(reinterpret_cast<char*>(compressed), static_cast<std::size_t>(size));
-    std::free(compressed);
-
-    std::string header;
-    append_big_endian(header, static_cast<std::uint32_t>(width));
-    append_big_endian(header, static_cast<std::uint32_t>(height));
-    header += {static_cast<char>(bits), static_cast<char>(type), 0, 0, 0};
-    std::string png = "\x89PNG\r\n\x1a\n";
-    append_png_chunk(png, "IHDR", header);
-    append_png_chunk(png, "IDAT", data);
-    append_png_chunk(png, "IEND", "");
+    std::string png(static_cast<const char*>(file), size);
+    std::free(file);
     return png;
 }
 

@@ -420,37 +420,9 @@ TEST_F(LoadMap, WhatNoFileOfItsSizeCanHoldIsRefused) {
     EXPECT_THAT(failure_of("exr/rows_of_2_gigabytes.exr"),
                 AllOf(HasSubstr("65536 x 256 texels take 1920 MiB"), HasSubstr("save it")));
     EXPECT_THAT(failure_of("png/chunk_announces_1_gigabyte.png"),
-                AllOf(HasSubstr("its chunk IDAT announces"), HasSubstr("copy or save it again")));
+                AllOf(HasSubstr("damaged or truncated PNG"), HasSubstr("copy or save it again")));
     EXPECT_THAT(failure_of("png/header_announces_a_gigabyte.png"),
                 AllOf(HasSubstr("pixels of 1073709056 bytes"), HasSubstr("too few")));
-}
-
-// stb_image says nothing then; what it said of another file must not count.
-TEST_F(LoadMap, PngThatFailsWithoutAReason) {
-    const std::filesystem::path found = QUADTILE_FUZZ_FOLDER "/found/png";
-    if (!std::filesystem::is_directory(found)) {
-        GTEST_SKIP() << "the sources, with " << found << ", are not here";
-    }
-    std::string bytes = read_file(found / "deflate_block_without_a_reason.png");
-    EXPECT_THAT(failure(bytes), HasSubstr("no reason given"));
-    std::string other = bytes;
-    other[24] = 7;  // bits of a component
-    EXPECT_THAT(failure(other), HasSubstr("stb_image: unknown image type"));
-    EXPECT_THAT(failure(bytes), HasSubstr("no reason given"));
-}
-
-// Where stb_image has no value for a texel, it gets the same one each time.
-TEST_F(LoadMap, DamagedPngGivesTheSameTexelsAgain) {
-    const std::filesystem::path found = QUADTILE_FUZZ_FOLDER "/found/png";
-    if (!std::filesystem::is_directory(found)) {
-        GTEST_SKIP() << "the sources, with " << found << ", are not here";
-    }
-    for (const char* name : {"deflate_distance_0.png", "palette_index_behind_its_end.png"}) {
-        const std::string bytes = read_file(found / name);
-        const std::vector<float> first = values(bytes);
-        const std::vector<char> other(1U << 20U, 'x');  // what lies in memory is another now
-        EXPECT_EQ(values(bytes), first) << name << other.size();
-    }
 }
 
 // Much of one value: no method makes more of a byte than check_exr_pixels says.

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 Options parse(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "quadtile-shadow");
-    return parse_options(static_cast<int>(arguments.size()), arguments.data()).options;
+    return parse_options(static_cast<int>(arguments.size()), arguments.data());
 }
 
 std::string error_of(const std::vector<const char*>& arguments) {

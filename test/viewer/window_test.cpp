@@ -124,14 +124,14 @@ TEST_F(ViewerWindowTest, ExportsWhatItShows) {
     window->act("mousedown 1 mousemove_relative 120 60 mouseup 1");
     settle(*window);
     window->act("key ctrl+s");
-    window->wait_for("a dialog asks");  // what it suggests is selected
+    window->wait_for("a prompt asks");  // what it suggests is selected
     window->act("type --delay 50 " + (directory_.path() / "list.json").string());
     window->act("key Return");
     const std::uint64_t tiles = number_of(window->wait_for("tiles saved to"));
     const auto json = nlohmann::json::parse(read_file(directory_.path() / "list.json"));
     EXPECT_EQ(json.at("tiles").size(), tiles);
     window->act("key ctrl+p");
-    window->wait_for("a dialog asks");
+    window->wait_for("a prompt asks");
     window->act("type --delay 50 " + (directory_.path() / "view.png").string());
     window->act("key Return");
     EXPECT_THAT(window->wait_for("saved to"), HasSubstr("view.png"));
@@ -239,11 +239,35 @@ TEST_F(ViewerWindowTest, TakesAnotherDeviceWhereThatOfTheLastRunIsGone) {
     EXPECT_EQ(window->exit_status(), 0) << window->log();
 }
 
+TEST_F(ViewerWindowTest, CompletesPathsAndOpensAllThatMatch) {
+    add_map("first one.pfm", 17, 2.0F);
+    add_map("first two.pfm", 18, 2.0F);
+    const auto window = open();
+    const auto type = [&](const std::string& path, const std::string& keys) {
+        window->act("key o");
+        window->wait_for("a prompt asks");
+        window->act("type --delay 50 '" + (directory_.path() / path).string() + "'");
+        window->act(keys);
+    };
+    type("fi",
+         "sleep 1 key Tab sleep 1");  // both names continue it; each key in a frame of its own
+    window->act("key t sleep 1 key Tab sleep 1 key Return");
+    EXPECT_THAT(window->wait_for("map "), HasSubstr("first two.pfm"));
+    window->wait_for("on screen after");
+    type("*.pfm", "key Return");
+    EXPECT_THAT(window->wait_for("map "), HasSubstr("first one.pfm"));
+    window->wait_for("on screen after");
+    window->act("key Right");
+    EXPECT_THAT(window->wait_for("map "), HasSubstr("first two.pfm"));
+    window->wait_for("on screen after");
+    expect_good_end(*window);
+}
+
 TEST_F(ViewerWindowTest, TellsWhatItCannotOpen) {
     const fs::path damaged = directory_.add("damaged.pfm", "Pf\n10 10\n-1\n123");
     const auto window = open();
     window->act("key o");
-    window->wait_for("a dialog asks");
+    window->wait_for("a prompt asks");
     window->act("type --delay 50 " + damaged.string());
     window->act("key Return");
     EXPECT_THAT(window->wait_for("problem"), HasSubstr("damaged.pfm"));

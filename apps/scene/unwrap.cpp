@@ -30,8 +30,10 @@ constexpr std::size_t MAX_SHARED = 16;    // triangles at an edge; more of them 
 constexpr float DEFAULT_TEXELS_PER_UNIT = 10.0F;
 constexpr std::uint32_t DEFAULT_MAX_SIDE = 4096;
 
-// For each vertex a number that it has in common with those at the same position.
-std::vector<std::uint32_t> weld(const std::vector<glm::vec3>& positions) {
+// For each vertex a number that it has in common with those at the same position, to the bit (0 and
+// -0 are one). Blending of seams welds positions that are nearly the same (weld_nearby in
+// blend_seams.cpp); charts do not: see there.
+std::vector<std::uint32_t> equal_positions(const std::vector<glm::vec3>& positions) {
     std::vector<std::uint32_t> order(positions.size());
     std::iota(order.begin(), order.end(), 0U);
     const auto key = [&](std::uint32_t i) {
@@ -130,7 +132,7 @@ class ChartBuilder {
     };
 
     void find_neighbours() {
-        const std::vector<std::uint32_t> points = weld(scene_.positions);
+        const std::vector<std::uint32_t> points = equal_positions(scene_.positions);
         std::vector<Edge> edges;
         edges.reserve(3 * scene_.triangles.size());
         for (std::uint32_t i = 0; i < scene_.triangles.size(); ++i) {

@@ -1,0 +1,161 @@
+#include "gathered_light.hpp"
+
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+namespace quadtile::baker {
+
+namespace {
+
+// A texel whose weight saw the backs of surfaces to this part is inside of something.
+constexpr double INSIDE = 0.5;
+
+// Coverage of texels that see too few rays, and of those that see enough.
+constexpr float SLIVER_COVERAGE = 0.2F;
+constexpr float WELL_COVERED = 0.5F;
+constexpr float SAME_PLANE_COSINE = 0.9F;
+
+double joined(const std::uint32_t* low_and_high) {
+    return static_cast<double>(std::uint64_t{low_and_high[1]} << 32U | low_and_high[0]);
+}
+
+}  // namespace
+
+// Irradiance is pi times the mean of the radiance over the fragments, which lie denser the more
+// the surface faces the rays: that is the cosine.
+glm::vec3 GatheredLight::mean_of(const Accumulator& sums) const {
+    const double weight = joined(sums.weight);
+    if (!(weight > 0.0)) {
+        return glm::vec3(0.0F);
+    }
+    glm::dvec3 mean(0.0);
+    for (int colour = 0; colour < 3; ++colour) {
+        mean[colour] = joined(sums.radiance + 2 * colour) / (weight * scale_);
+    }
+    return mean;
+}
+
+// Suns are seen by few directions: only what a gathering finds of texels counts, if there is
+// one.
+void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
+    std::atomic<std::uint64_t> inside_texels = 0;
+    for_texels(sums.size(), [&](std::size_t i) {
+        const double weight = joined(sums[i].weight);
+        const bool is_inside = joined(sums[i].back) > INSIDE * weight;
+        inside_texels += weight > 0.0 && is_inside ? 1 : 0;
+        state_.known[i] = weight > 0.0 && !is_inside ? 1 : 0;
+    });
+    state_.inside_texels = inside_texels;
+}
+
+void GatheredLight::add_irradiance(const std::vector<Accumulator>& sums,
+                                   std::vector<glm::vec3>& irradiance) const {
+    for_texels(sums.size(), [&](std::size_t i) {
+        irradiance[i] += std::numbers::pi_v<float> * mean_of(sums[i]);
+    });
+}
+
+void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& sums) {
+    const glm::vec3 to_sun = -glm::normalize(sun.direction);
+    for_texels(sums.size(), [&](std::size_t i) {
+        const float cosine = std::max(glm::dot(surface_.normal[i], to_sun), 0.0F);
+        const glm::vec3 irradiance = mean_of(sums[i]) * cosine * sun.irradiance;
+        state_.direct[i] += irradiance;
+        // What does not face the sun may see no ray at all.
+        const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
+        state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
+        for (int axis = 0; directional_ && axis < 3; ++axis) {
+            state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_sun[axis];
+        }
+    });
+}
+
+// Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that,
+// less the radiance itself, is radiance * cosine.
+void GatheredLight::begin_moments(const std::vector<Accumulator>& sums) {
+    for_texels(directional_ ? sums.size() : 0, [&](std::size_t i) {
+        for (std::vector<glm::vec3>& moment : state_.moments) {
+            moment[i] -= std::numbers::pi_v<float> * mean_of(sums[i]);
+        }
+    });
+}
+
+void GatheredLight::finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums) {
+    for_texels(sums.size(), [&](std::size_t i) {
+        state_.moments[axis][i] += std::numbers::pi_v<float> * 2.0F * mean_of(sums[i]);
+    });
+}
+
+double GatheredLight::mean_irradiance() const {
+    double total = 0.0;
+    std::uint64_t known = 0;
+    for (std::size_t i = 0; i < state_.known.size(); ++i) {
+        if (state_.known[i] != 0) {
+            const glm::vec3 irradiance = state_.direct[i] + state_.indirect[i];
+            total += (irradiance.r + irradiance.g + irradiance.b) / 3.0;
+            ++known;
+        }
+    }
+    return known > 0 ? total / static_cast<double>(known) : 0.0;
+}
+
+// Few rays meet a texel of which charts cover little, and what these found is noise. A
+// neighbour in the same plane knows better; it fills the texel when the map is dilated.
+void GatheredLight::forget_slivers() {
+    const std::uint32_t width = scene_.light_map.width;
+    const std::uint32_t height = scene_.light_map.height;
+    const std::vector<std::uint8_t> all_known = state_.known;
+    const auto knows_better = [&](std::size_t texel, std::size_t neighbour) {
+        return all_known[neighbour] != 0 && surface_.coverage[neighbour] >= WELL_COVERED &&
+               glm::dot(surface_.normal[texel], surface_.normal[neighbour]) > SAME_PLANE_COSINE;
+    };
+    for_texels(state_.known.size(), [&](std::size_t i) {
+        if (surface_.coverage[i] >= SLIVER_COVERAGE) {
+            return;
+        }
+        const auto x = static_cast<std::int64_t>(i % width);
+        const auto y = static_cast<std::int64_t>(i / width);
+        for (std::int64_t v = std::max<std::int64_t>(y - 1, 0);
+             v <= std::min<std::int64_t>(y + 1, height - 1); ++v) {
+            for (std::int64_t u = std::max<std::int64_t>(x - 1, 0);
+                 u <= std::min<std::int64_t>(x + 1, width - 1); ++u) {
+                if (knows_better(i, static_cast<std::size_t>(v * width + u))) {
+                    state_.known[i] = 0;
+                }
+            }
+        }
+    });
+}
+
+LightMap GatheredLight::make_map(bool is_whole) {
+    forget_slivers();
+    LightMap map;
+    map.extent = scene_.light_map;
+    map.irradiance = std::move(state_.direct);
+    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+        map.irradiance[i] += state_.indirect[i];
+    }
+    map.known = std::move(state_.known);
+    if (directional_ && is_whole) {
+        // Y00 and Y1m (real spherical harmonics) of light that comes from (x, y, z).
+        constexpr float Y0 = 0.282094792F;
+        constexpr float Y1 = 0.488602512F;
+        map.radiance_sh[0] = map.irradiance;
+        map.radiance_sh[1] = std::move(state_.moments[1]);
+        map.radiance_sh[2] = std::move(state_.moments[2]);
+        map.radiance_sh[3] = std::move(state_.moments[0]);
+        for (std::size_t band = 0; band < 4; ++band) {
+            for (glm::vec3& coefficient : map.radiance_sh[band]) {
+                coefficient *= band == 0 ? Y0 : Y1;
+            }
+        }
+    }
+    return map;
+}
+
+}  // namespace quadtile::baker

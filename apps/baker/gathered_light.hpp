@@ -1,0 +1,62 @@
+// What the passes of a bake have found of each texel.
+
+#pragma once
+
+#include "checkpoint.hpp"
+#include "light_map.hpp"
+#include "parallel.hpp"
+#include "surface_map.hpp"
+#include "traced_scene.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace quadtile::baker {
+
+// Calls work(i) for all texels from many threads.
+void for_texels(std::size_t texels, const auto& work) {
+    constexpr std::size_t BLOCK = 65536;
+    parallel_for((texels + BLOCK - 1) / BLOCK, 0, [&](std::size_t block) {
+        const std::size_t end = std::min(texels, (block + 1) * BLOCK);
+        for (std::size_t i = block * BLOCK; i < end; ++i) {
+            work(i);
+        }
+    });
+}
+
+// The light lies in a checkpoint's state, which the bake owns.
+class GatheredLight {
+ public:
+    GatheredLight(const TracedScene& scene, const SurfaceMap& surface, bool directional,
+                  Checkpoint& state)
+        : scene_(scene), surface_(surface), directional_(directional), state_(state) {}
+
+    // Units of the sums in a radiance of 1 with a weight of 1.
+    void set_scale(double scale) noexcept { scale_ = scale; }
+
+    void finish_sun(const Sun& sun, const std::vector<Accumulator>& sums);
+    void find_known(const std::vector<Accumulator>& sums);
+    void add_irradiance(const std::vector<Accumulator>& sums,
+                        std::vector<glm::vec3>& irradiance) const;
+    void begin_moments(const std::vector<Accumulator>& sums);
+    void finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums);
+
+    // Over the known texels.
+    [[nodiscard]] double mean_irradiance() const;
+
+    // Takes the light out of the state. Directional light needs a whole bake.
+    [[nodiscard]] LightMap make_map(bool is_whole);
+
+ private:
+    [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
+    void forget_slivers();
+
+    const TracedScene& scene_;
+    const SurfaceMap& surface_;
+    bool directional_;
+    Checkpoint& state_;
+    double scale_ = 1.0;
+};
+
+}  // namespace quadtile::baker

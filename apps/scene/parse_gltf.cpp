@@ -1,0 +1,177 @@
+#include "parse_gltf.hpp"
+
+#include "load_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr std::size_t MAX_NESTING = 256;  // tinygltf reads JSON recursively
+
+// How deep the arrays and objects of a JSON text are nested.
+std::size_t nesting(std::string_view json) {
+    std::size_t depth = 0;
+    std::size_t deepest = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const char c = json[i];
+        if (in_string) {
+            i += c == '\\' ? 1 : 0;
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            deepest = std::max(deepest, ++depth);
+        } else if (c == ']' || c == '}') {
+            depth -= depth > 0 ? 1 : 0;
+        }
+    }
+    return deepest;
+}
+
+// tinygltf passes pictures in buffers without looking whether the buffer is so long, so these are
+// decoded later; of the others the bytes are kept.
+bool keep_picture(tinygltf::Image* image, int /*index*/, std::string* /*error*/,
+                  std::string* /*warning*/, int /*width*/, int /*height*/,
+                  const unsigned char* bytes, int size, void* /*user*/) {
+    if (image->bufferView < 0 && size > 0) {
+        image->image.assign(bytes, bytes + size);
+    }
+    return true;
+}
+
+std::string trimmed(std::string text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
+        text.pop_back();
+    }
+    return text;
+}
+
+// `files`: std::vector<std::filesystem::path>, which the file's path is added to.
+bool read_named_file(std::vector<unsigned char>* bytes, std::string* error, const std::string& path,
+                     void* files) {
+    static_cast<std::vector<std::filesystem::path>*>(files)->emplace_back(path);
+    return tinygltf::ReadWholeFile(bytes, error, path, nullptr);
+}
+
+template <typename T>
+double component_as(const unsigned char* at, bool normalized) {
+    T value{};
+    std::memcpy(&value, at, sizeof value);
+    const auto number = static_cast<double>(value);
+    if constexpr (std::is_integral_v<T>) {
+        if (normalized) {
+            return std::max(number / static_cast<double>(std::numeric_limits<T>::max()), -1.0);
+        }
+    }
+    return number;
+}
+
+}  // namespace
+
+double component(const Elements& from, std::size_t element, std::size_t index) {
+    const unsigned char* at = from.data + element * from.stride;
+    switch (from.component_type) {
+        case TINYGLTF_COMPONENT_TYPE_BYTE:
+            return component_as<std::int8_t>(at + index, from.normalized);
+        case TINYGLTF_COMPONENT_TYPE_UNSIGNED_BYTE:
+            return component_as<std::uint8_t>(at + index, from.normalized);
+        case TINYGLTF_COMPONENT_TYPE_SHORT:
+            return component_as<std::int16_t>(at + 2 * index, from.normalized);
+        case TINYGLTF_COMPONENT_TYPE_UNSIGNED_SHORT:
+            return component_as<std::uint16_t>(at + 2 * index, from.normalized);
+        case TINYGLTF_COMPONENT_TYPE_INT:
+            return component_as<std::int32_t>(at + 4 * index, from.normalized);
+        case TINYGLTF_COMPONENT_TYPE_UNSIGNED_INT:
+            return component_as<std::uint32_t>(at + 4 * index, from.normalized);
+        case TINYGLTF_COMPONENT_TYPE_FLOAT:
+            return component_as<float>(at + 4 * index, false);
+        default:
+            return component_as<double>(at + 8 * index, false);
+    }
+}
+
+tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
+                           std::vector<std::string>& warnings,
+                           std::vector<std::filesystem::path>& files) {
+    constexpr std::size_t HEADER = 20;  // up to the JSON of a .glb file
+    const bool binary = bytes.starts_with("glTF");
+    if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - HEADER) {
+        refuse(path, "it is larger than 4 GiB");
+    }
+    std::string_view json = bytes;
+    if (binary && bytes.size() > HEADER) {
+        std::uint32_t length = 0;
+        std::memcpy(&length, &bytes[12], sizeof length);
+        json = json.substr(HEADER, length);
+    }
+    if (nesting(json) > MAX_NESTING) {
+        refuse(path, "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
+    }
+
+    const auto size = static_cast<unsigned int>(bytes.size());
+    bytes.append(HEADER, '\0');  // tinygltf 2.7 reads 8 bytes too far where a chunk is too long
+    tinygltf::TinyGLTF reader;
+    reader.SetImageLoader(keep_picture, nullptr);
+    reader.SetFsCallbacks({tinygltf::FileExists, tinygltf::ExpandFilePath, read_named_file,
+                           tinygltf::WriteWholeFile, &files});
+    const std::string folder = path.parent_path().string();
+    tinygltf::Model model;
+    std::string error;
+    std::string warning;
+    bool good = false;
+    try {
+        good =
+            binary
+                ? reader.LoadBinaryFromMemory(&model, &error, &warning,
+                                              reinterpret_cast<const unsigned char*>(bytes.data()),
+                                              size, folder)
+                : reader.LoadASCIIFromString(&model, &error, &warning, bytes.data(), size, folder);
+    } catch (const std::exception& exception) {
+        error = exception.what();
+    }
+    error = trimmed(error);
+    if (!good) {
+        refuse(path, error.empty() ? "it is not glTF 2.0" : error);
+    }
+    if (!error.empty()) {
+        warnings.push_back("the file is not quite glTF 2.0: " + error);
+    }
+    if (!trimmed(warning).empty()) {
+        warnings.push_back(trimmed(warning));
+    }
+    return model;
+}
+
+std::optional<Texture> decode_picture(std::span<const unsigned char> bytes) {
+    if (bytes.empty() || bytes.size() > std::numeric_limits<int>::max()) {
+        return std::nullopt;
+    }
+    tinygltf::Image image;
+    std::string error;
+    std::string warning;
+    if (!tinygltf::LoadImageData(&image, 0, &error, &warning, 0, 0, bytes.data(),
+                                 static_cast<int>(bytes.size()), nullptr) ||
+        image.width <= 0 || image.height <= 0 || image.component != 4) {
+        return std::nullopt;
+    }
+    Texture texture;
+    texture.extent = {static_cast<std::uint32_t>(image.width),
+                      static_cast<std::uint32_t>(image.height)};
+    const std::size_t channel_bytes = image.bits == 16 ? 2 : 1;
+    if (image.image.size() != texture.extent.texels() * 4 * channel_bytes) {
+        return std::nullopt;
+    }
+    texture.texels.resize(texture.extent.texels());
+    for (std::size_t i = 0; i < texture.texels.size() * 4; ++i) {
+        // Of 16 bits the upper 8, which come last.
+        texture.texels[i / 4][i % 4] = image.image[i * channel_bytes + channel_bytes - 1];
+    }
+    return texture;
+}
+
+}  // namespace quadtile::baker

@@ -1,0 +1,199 @@
+// What the user can have the viewer do with its map and its list.
+
+#include "viewer.hpp"
+
+#include "offscreen.hpp"
+
+#include "output_file.hpp"
+#include "write_tiles.hpp"
+
+#include <quadtile/reference.hpp>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace quadtile::viewer {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_file(const fs::path& path, std::string_view bytes) {
+    app::OutputFile file(path);
+    file.write(bytes);
+    file.commit();
+}
+
+}  // namespace
+
+void Viewer::open(std::vector<fs::path> files) {
+    is_playing = false;
+    sequence_.open(std::move(files), {});
+}
+
+void Viewer::find_threshold(std::uint64_t tiles) {
+    attempt([&] {
+        if (!tiles_->has_map()) {
+            throw std::runtime_error("there is no map to find a threshold for");
+        }
+        if (!can_scale(settings.subdivision.threshold)) {
+            throw std::runtime_error(
+                "a threshold in GLSL has no scale to look along: change its parameters, or use "
+                "another kind");
+        }
+        SubdivisionSettings wanted = settings.subdivision;
+        wanted.has_budget = false;
+        wanted.order = Order::any;
+        for (float* const value : {&wanted.threshold.max_resolution, &wanted.threshold.constant,
+                                   &wanted.threshold.nodes}) {
+            *value = *value > 0.0F ? *value : 1.0F;  // no factor leads away from 0
+        }
+        const auto count = [&](float exponent) {
+            SubdivisionSettings tried = wanted;
+            tried.threshold = scaled(wanted.threshold, std::exp2(exponent));
+            return tiles_->count(tried, threshold_of(tried.threshold));
+        };
+        applied_.reset();  // counting leaves no list
+        // The number of tiles falls as the threshold rises: the smallest that leaves few enough
+        // lies above low and not above high, binary logarithms of factors. From the present
+        // threshold away, since thresholds near 0 make lists as long as the map.
+        constexpr float FURTHEST = 64.0F;
+        float low = 0.0F;
+        float high = 0.0F;
+        if (count(0.0F) > tiles) {
+            for (high = 1.0F; high < FURTHEST && count(high) > tiles; high *= 2.0F) {
+                low = high;
+            }
+            if (high == FURTHEST && count(high) > tiles) {
+                throw std::runtime_error("no threshold leaves less than " +
+                                         std::to_string(count(high)) + " tiles");
+            }
+        } else {
+            for (low = -1.0F; low > -FURTHEST && count(low) <= tiles; low *= 2.0F) {
+                high = low;
+            }
+        }
+        // Thresholds by node are made anew for each try, which takes time.
+        const float exactness = wanted.threshold.kind == ThresholdKind::memory ? 1e-3F : 1e-6F;
+        while (high - low > exactness) {
+            const float middle = (low + high) / 2.0F;
+            if (middle == low || middle == high) {
+                break;
+            }
+            (count(middle) > tiles ? low : high) = middle;
+        }
+        settings.subdivision.has_budget = false;
+        settings.subdivision.threshold = scaled(wanted.threshold, std::exp2(high));
+        notify(describe(settings.subdivision.threshold) + " leaves " + std::to_string(count(high)) +
+               " tiles");
+    });
+}
+
+void Viewer::scale_threshold(float factor) {
+    settings.subdivision.threshold = scaled(settings.subdivision.threshold, factor);
+}
+
+void Viewer::check_list() {
+    attempt([&] {
+        if (!tiles_->has_tiles() || !applied_) {
+            notify("there is no list to check", true);
+            return;
+        }
+        TileList list = tiles_->read();
+        const std::string gap = check_partition(list.tiles, list.shape);
+        if (!gap.empty()) {
+            notify("the tiles do not cover the map: " + gap, true);
+            return;
+        }
+        if (threshold_->user_function() != nullptr) {
+            notify(
+                "the tiles cover the map; what they should be only the GPU knows: it runs the "
+                "GLSL");
+            return;
+        }
+        reference::SubdivideOptions options;
+        if (applied_->has_budget) {  // the settings may be others by now
+            options.max_tiles = applied_->max_tiles;
+        }
+        const TileList expected = reference::subdivide(frame_->map.view(), *threshold_, options);
+        if (list.order != Order::canonical) {
+            sort_canonical(list.tiles);
+        }
+        if (list.tiles != expected.tiles) {
+            notify("the list differs from the CPU reference's, which has " +
+                       std::to_string(expected.tiles.size()) + " tiles",
+                   true);
+            return;
+        }
+        notify("all " + std::to_string(list.tiles.size()) +
+               " tiles equal the CPU reference's and cover the map");
+    });
+}
+
+void Viewer::compare_strategies() {
+    attempt([&] {
+        if (!tiles_->has_tiles()) {
+            throw std::runtime_error("there are no tiles to time the strategies for");
+        }
+        applied_.reset();  // if this fails the list may be that of any strategy
+        threshold_ = threshold_of(settings.subdivision.threshold);
+        strategy_times_ = tiles_->compare(settings.subdivision, *threshold_);
+        applied_ = settings.subdivision;
+        ++list_number_;
+        std::string text = "GPU time:";
+        for (const StrategyTime& time : strategy_times_) {
+            text += " " + name_of(time.strategy) + " ";
+            text += time.milliseconds ? short_text(static_cast<float>(*time.milliseconds)) + " ms"
+                                      : std::string("-");
+        }
+        notify(text);
+    });
+}
+
+void Viewer::export_list(const fs::path& path) {
+    attempt([&] {
+        if (!tiles_->has_tiles()) {
+            throw std::runtime_error("there is no list to save");
+        }
+        TileList list = tiles_->read();
+        list.nan_texels = frame_->statistics.nan;
+        const auto format =
+            path.extension() == ".csv" ? app::TileFormat::csv : app::TileFormat::json;
+        app::OutputFile file(path);
+        app::write_tiles(list, format, [&](std::string_view bytes) { file.write(bytes); });
+        file.commit();
+        notify(std::to_string(list.tiles.size()) + " tiles saved to " + path.string());
+    });
+}
+
+void Viewer::export_settings(const fs::path& path) {
+    attempt([&] {
+        write_file(path, to_json(settings));
+        notify("settings saved to " + path.string());
+    });
+}
+
+void Viewer::export_picture(const fs::path& path, bool whole_map) {
+    attempt([&] {
+        if (!tiles_->has_map()) {
+            throw std::runtime_error("there is no map to save a picture of");
+        }
+        vk::Rect2D area{.extent = area_.extent};
+        View view{view_.zoom, view_.origin_x - static_cast<float>(area_.offset.x),
+                  view_.origin_y - static_cast<float>(area_.offset.y)};
+        if (whole_map) {
+            area.extent = vk::Extent2D{tiles_->shape().width, tiles_->shape().height};
+            view = {};
+        }
+        const vk::Extent2D extent = area.extent;
+        canvas_->set_map(*tiles_);
+        const std::string png = app::encode_png(app::render_picture(
+            *gpu_, format_, extent,
+            [&](vk::CommandBuffer commands) { draw_view(commands, extent, area, view); }));
+        write_file(path, png);
+        notify("picture of " + std::to_string(extent.width) + " x " +
+               std::to_string(extent.height) + " pixels saved to " + path.string());
+    });
+}
+
+}  // namespace quadtile::viewer

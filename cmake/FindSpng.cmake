@@ -1,0 +1,17 @@
+# Finds libspng, which reads and writes PNG files, and makes the target Spng::spng.
+
+include(FindPackageHandleStandardArgs)
+
+find_path(Spng_INCLUDE_DIR spng.h)
+find_library(Spng_LIBRARY spng)
+mark_as_advanced(Spng_INCLUDE_DIR Spng_LIBRARY)
+find_package_handle_standard_args(Spng
+    REQUIRED_VARS Spng_LIBRARY Spng_INCLUDE_DIR
+    REASON_FAILURE_MESSAGE "libspng was not found. Install it (Debian: libspng-dev).")
+
+if(Spng_FOUND AND NOT TARGET Spng::spng)
+    # Global: the library's users link it too, in folders of their own.
+    add_library(Spng::spng UNKNOWN IMPORTED GLOBAL)
+    set_target_properties(Spng::spng PROPERTIES
+        IMPORTED_LOCATION ${Spng_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${Spng_INCLUDE_DIR})
+endif()
