@@ -473,7 +473,7 @@ std::string text(const Extent& extent) {
     return std::to_string(extent.width) + " x " + std::to_string(extent.height);
 }
 
-[[noreturn]] void refuse_to_unwrap(const std::string& what, const std::string& remedy) {
+[[noreturn]] void fail(const std::string& what, const std::string& remedy) {
     throw std::runtime_error("cannot unwrap the scene: " + what + "; " + remedy);
 }
 
@@ -490,8 +490,8 @@ Layout find_layout(const std::vector<glm::dvec2>& sizes, const UnwrapOptions& op
             if (large) {
                 return *large;
             }
-            refuse_to_unwrap(what + text({MAX_LIGHT_MAP_SIDE, MAX_LIGHT_MAP_SIDE}) + at,
-                             "use fewer texels per unit");
+            fail(what + text({MAX_LIGHT_MAP_SIDE, MAX_LIGHT_MAP_SIDE}) + at,
+                 "use fewer texels per unit");
         }
         if (auto layout = pack(sizes, gutter, density, *options.extent)) {
             return *layout;
@@ -505,9 +505,8 @@ Layout find_layout(const std::vector<glm::dvec2>& sizes, const UnwrapOptions& op
             remedy += (large ? ", or " : "use ") + std::to_string(coarse->texels_per_unit) +
                       " texels per unit";
         }
-        refuse_to_unwrap(
-            what + text(*options.extent) + at,
-            remedy.empty() ? "use a larger light map and fewer texels per unit" : remedy);
+        fail(what + text(*options.extent) + at,
+             remedy.empty() ? "use a larger light map and fewer texels per unit" : remedy);
     }
     const Extent extent = options.extent.value_or(Extent{DEFAULT_MAX_SIDE, DEFAULT_MAX_SIDE});
     if (!options.extent) {
@@ -520,9 +519,9 @@ Layout find_layout(const std::vector<glm::dvec2>& sizes, const UnwrapOptions& op
         return *layout;
     }
     const auto least = pack_at_density(sizes, gutter, 0.0);  // a texel each
-    refuse_to_unwrap(what + text(extent) + " texels",
-                     least ? "they need " + text(least->extent) + " at least"
-                           : "simplify the scene, or give it light map coordinates of its own");
+    fail(what + text(extent) + " texels",
+         least ? "they need " + text(least->extent) + " at least"
+               : "simplify the scene, or give it light map coordinates of its own");
 }
 
 // Vertices of more than one chart become several.
@@ -577,12 +576,11 @@ void write_coordinates(Scene& scene, const Charts& charts, const Layout& layout)
 void unwrap(Scene& scene, const UnwrapOptions& options) {
     if (options.texels_per_unit &&
         !(std::isfinite(*options.texels_per_unit) && *options.texels_per_unit > 0.0F)) {
-        refuse_to_unwrap("texels per unit are not above 0", "use 10, for example");
+        fail("texels per unit are not above 0", "use 10, for example");
     }
     if (options.extent && (options.extent->width - 1 >= MAX_LIGHT_MAP_SIDE ||
                            options.extent->height - 1 >= MAX_LIGHT_MAP_SIDE)) {
-        refuse_to_unwrap("the light map's extent is " + text(*options.extent),
-                         "use sides from 1 to 32768");
+        fail("the light map's extent is " + text(*options.extent), "use sides from 1 to 32768");
     }
     double max_size = std::numeric_limits<double>::infinity();
     if (options.texels_per_unit) {

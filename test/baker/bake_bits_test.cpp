@@ -1,5 +1,6 @@
 // The same bake gives the same bits: on all tracers, interrupted or not.
 
+#include "bake_bytes.hpp"
 #include "bake_fixture.hpp"
 
 #include "support/temporary_directory.hpp"
@@ -31,20 +32,6 @@ Prepared everything(float pixels_per_texel = 1.0F) {
 constexpr std::uint32_t BOUNCES = 2;
 BakeOptions all_passes() {
     return {.directions = 20, .bounces = BOUNCES, .sun_directions = 12, .directional = true};
-}
-
-std::string bytes_of(const BakeResult& result) {
-    std::string bytes;
-    const auto add = [&](const auto& values) {
-        bytes.append(reinterpret_cast<const char*>(values.data()),
-                     values.size() * sizeof(values[0]));
-    };
-    add(result.map.irradiance);
-    add(result.map.known);
-    for (const auto& band : result.map.radiance_sh) {
-        add(band);
-    }
-    return bytes + std::to_string(result.inside_texels);
 }
 
 class BakeBits : public BakeTest {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "apps/app_gpu_test.hpp"
 #include "quads.hpp"
 
 #include "gpu_tracer.hpp"
@@ -15,18 +16,8 @@ namespace quadtile::baker::test {
 
 enum class Kind { gpu, reference };
 
-class BakeTest : public ::testing::Test {
+class BakeTest : public app::test::AppGpuTest {
  protected:
-    static void SetUpTestSuite() {
-        instance_ = new app::Instance("quadtile_tests", {}, Device::validation_available());
-        gpu_ = new app::Gpu(*instance_, {}, {});
-    }
-    static void TearDownTestSuite() {
-        delete gpu_;
-        delete instance_;
-    }
-    void TearDown() override { EXPECT_EQ(instance_->validation_messages(), 0U); }
-
     static std::unique_ptr<Tracer> tracer(Kind kind, const Prepared& what) {
         return kind == Kind::gpu ? make_gpu_tracer(*gpu_, what.traced, what.tiles, {})
                                  : make_reference_tracer(what.traced, what.tiles, 2);
@@ -40,9 +31,6 @@ class BakeTest : public ::testing::Test {
                               const BakeWatcher& watcher = {}) {
         return bake_with(*tracer(kind, what), what, options, watcher);
     }
-
-    static inline app::Instance* instance_ = nullptr;
-    static inline app::Gpu* gpu_ = nullptr;
 };
 
 // A room with a window, a lamp, a block and a panel.

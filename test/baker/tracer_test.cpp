@@ -1,5 +1,6 @@
 // The kernels and their CPU twin: the same tiles and the same sums, to the bit.
 
+#include "apps/app_gpu_test.hpp"
 #include "directions.hpp"
 #include "gpu_tracer.hpp"
 #include "reference_tracer.hpp"
@@ -53,23 +54,7 @@ Scene random_scene(std::uint32_t seed, std::uint32_t triangles, std::uint32_t la
     return scene;
 }
 
-class TracerTest : public testing::Test {
- protected:
-    static void SetUpTestSuite() {
-        instance_ = new app::Instance("quadtile_tests", {}, Device::validation_available());
-        gpu_ = new app::Gpu(*instance_, {}, {});
-    }
-    static void TearDownTestSuite() {
-        delete gpu_;
-        delete instance_;
-    }
-    void TearDown() override { EXPECT_EQ(instance_->validation_messages(), 0U); }
-
-    static app::Instance* instance_;
-    static app::Gpu* gpu_;
-};
-app::Instance* TracerTest::instance_ = nullptr;
-app::Gpu* TracerTest::gpu_ = nullptr;
+class TracerTest : public app::test::AppGpuTest {};
 
 std::vector<ProjectionFrame> frames_of(const TracedScene& scene, std::uint32_t count,
                                        std::uint32_t map_extent) {

@@ -1,6 +1,7 @@
 // The downsampler against its twin: each reduction, format, edge rule and variant, to the bit.
 
 #include "gpu_test.hpp"
+#include "support/custom_reduction.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
 #include "support/workspace.hpp"
@@ -174,19 +175,6 @@ double largest_distance(const MipChain& actual, const MipChain& expected) {
     return largest;
 }
 
-// A custom reduction that depends on the order of its four texels.
-constexpr const char* CUSTOM_GLSL = R"(TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d) {
-    return max(a, d) * 0.5 + min(b, c) * 0.25;
-})";
-reference::Texel custom(const reference::Texel& a, const reference::Texel& b,
-                        const reference::Texel& c, const reference::Texel& d) {
-    reference::Texel result;
-    for (std::size_t i = 0; i < 4; ++i) {
-        result[i] = std::max(a[i], d[i]) * 0.5F + std::min(b[i], c[i]) * 0.25F;
-    }
-    return result;
-}
-
 MipChain expected_chain(const DownsamplerOptions& options, const ImageView& image,
                         std::uint32_t levels) {
     return reference::downsample(image, {.reduction = options.reduction,
@@ -195,7 +183,7 @@ MipChain expected_chain(const DownsamplerOptions& options, const ImageView& imag
                                          .levels = levels,
                                          .method = options.method,
                                          .copy_source = options.copy_source,
-                                         .custom = custom});
+                                         .custom = custom_reduction});
 }
 
 MipChain make_chain(Gpu& gpu, const Downsampler& downsampler, const ImageView& image,
@@ -291,7 +279,7 @@ DownsamplerOptions options_of(Reduction reduction, TexelFormat source, TexelForm
     options.method = method;
     options.read = TexelRead::texels;
     if (reduction == Reduction::custom) {
-        options.custom_glsl = CUSTOM_GLSL;
+        options.custom_glsl = CUSTOM_REDUCTION_GLSL;
     }
     return options;
 }

@@ -1,5 +1,6 @@
 // Bakes of small random scenes: on the device and by the reference tracer.
 
+#include "baker/bake_bytes.hpp"
 #include "baker/quads.hpp"
 #include "subjects.hpp"
 
@@ -68,20 +69,6 @@ baker::test::Quads random_scene(Choices& choices) {
     return scene;
 }
 
-std::string bytes_of(const BakeResult& result) {
-    std::string bytes;
-    const auto add = [&](const auto& values) {
-        bytes.append(reinterpret_cast<const char*>(values.data()),
-                     values.size() * sizeof(values[0]));
-    };
-    add(result.map.irradiance);
-    add(result.map.known);
-    for (const auto& band : result.map.radiance_sh) {
-        add(band);
-    }
-    return bytes + std::to_string(result.inside_texels);
-}
-
 struct Room {
     std::optional<app::Instance> instance;
     std::optional<app::Gpu> gpu;
@@ -116,7 +103,7 @@ std::string check_bake(Choices& choices, Room& room) {
         what.tiles.max_nodes = 2048.0F;
     }
     const auto bake_by = [&](Tracer& tracer) {
-        return bytes_of(
+        return baker::test::bytes_of(
             bake(what.traced, what.surface, what.suns, what.sky, what.tiles, options, tracer));
     };
     const auto device = make_gpu_tracer(*room.gpu, what.traced, what.tiles, memory);

@@ -5,7 +5,8 @@
 //
 // The first form runs cases until the time is over (default: 60 seconds) or the number of cases of
 // each subject is reached. It stops at the first case that fails, shrinks it, and prints it in the
-// second form, which runs this one case. Exit status: 0, 1 (a case failed), 2 (usage).
+// second form, which runs this one case. SIGINT and SIGTERM end it after the present case, with
+// what was counted. Exit status: 0, 1 (a case failed), 2 (usage).
 //
 // QUADTILE_DEVICE chooses the device, QUADTILE_VALIDATION=0 turns validation off.
 
@@ -50,6 +51,13 @@ extern "C" void on_signal(int signal) {
         write_error("\n");
     }
     ::raise(signal);
+}
+
+// The user wants no more cases.
+volatile std::sig_atomic_t is_interrupted = 0;
+
+extern "C" void on_interrupt(int /*signal*/) {
+    is_interrupted = 1;
 }
 
 // ---- One case ---------------------------------------------------------------------------------
@@ -208,7 +216,7 @@ bool run_cases(const Subject& subject, std::uint64_t seed, std::uint64_t cases,
     const Clock::time_point begin = Clock::now();
     Random seeds(seed);
     std::uint64_t done = 0;
-    while (done < cases && Clock::now() - begin < duration) {
+    while (done < cases && Clock::now() - begin < duration && is_interrupted == 0) {
         Choices choices(seeds.word());
         const std::string wrong = run_case(subject, choices);
         ++done;
@@ -234,6 +242,9 @@ bool run_cases(const Subject& subject, std::uint64_t seed, std::uint64_t cases,
 int run(const Options& options) {
     for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) {
         std::signal(signal, on_signal);
+    }
+    for (const int signal : {SIGINT, SIGTERM}) {
+        std::signal(signal, on_interrupt);
     }
     const std::vector<Subject> subjects = chosen_subjects(options);
     if (!options.given.empty() || (options.seed && !options.cases && !options.seconds)) {

@@ -2,6 +2,7 @@
 
 #include "contents.hpp"
 #include "subjects.hpp"
+#include "support/custom_reduction.hpp"
 #include "support/gpu.hpp"
 #include "support/variants.hpp"
 #include "support/workspace.hpp"
@@ -19,20 +20,6 @@
 namespace quadtile::test {
 
 namespace {
-
-// Depends on the order of its four texels.
-constexpr const char* CUSTOM_GLSL = R"(TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d) {
-    return max(a, d) * 0.5 + min(b, c) * 0.25;
-})";
-
-reference::Texel custom(const reference::Texel& a, const reference::Texel& b,
-                        const reference::Texel& c, const reference::Texel& d) {
-    reference::Texel result;
-    for (std::size_t i = 0; i < 4; ++i) {
-        result[i] = std::max(a[i], d[i]) * 0.5F + std::min(b[i], c[i]) * 0.25F;
-    }
-    return result;
-}
 
 struct Kind {
     DownsamplerOptions options;
@@ -83,7 +70,7 @@ const std::vector<Kind>& all_kinds() {
                                         ? TexelRead::texels
                                         : TexelRead::automatic;
                                 if (reduction == Reduction::custom) {
-                                    options.custom_glsl = CUSTOM_GLSL;
+                                    options.custom_glsl = CUSTOM_REDUCTION_GLSL;
                                 }
                                 const Variant& needed = all_variants()[variant];
                                 if (!needed.disabled.storage_image_formats &&
@@ -259,7 +246,7 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
                                                               .levels = levels,
                                                               .method = options.method,
                                                               .copy_source = options.copy_source,
-                                                              .custom = custom});
+                                                              .custom = custom_reduction});
     };
     const std::size_t first_level = options.copy_source ? 0 : 1;
     Gpu& gpu = downsamplers.gpu(kind.variant);

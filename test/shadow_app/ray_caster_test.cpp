@@ -3,6 +3,7 @@
 
 #include "ray_caster.hpp"
 
+#include "apps/app_gpu_test.hpp"
 #include "ray_frame.hpp"
 
 #include <gmock/gmock.h>
@@ -291,23 +292,7 @@ std::vector<std::uint32_t> read_mask(app::Gpu& gpu, vk::Image image) {
     return mask;
 }
 
-class RayCasterTest : public testing::Test {
- protected:
-    static void SetUpTestSuite() {
-        instance_ = new app::Instance("quadtile_tests", {}, Device::validation_available());
-        gpu_ = new app::Gpu(*instance_, {}, {});
-    }
-    static void TearDownTestSuite() {
-        delete gpu_;
-        delete instance_;
-    }
-    void TearDown() override { EXPECT_EQ(instance_->validation_messages(), 0U); }
-
-    static app::Instance* instance_;
-    static app::Gpu* gpu_;
-};
-app::Instance* RayCasterTest::instance_ = nullptr;
-app::Gpu* RayCasterTest::gpu_ = nullptr;
+class RayCasterTest : public app::test::AppGpuTest {};
 
 std::vector<Light> lights_of_all_kinds() {
     return {{.direction = {-0.4F, -1.0F, -0.3F}},
