@@ -3,8 +3,8 @@
 #
 #     tools/test.sh --all [MINUTES]
 #
-# runs afterwards what is slow or rarely finds something: sanitizers, a soak of the service, fuzzers, and random cases on
-# each CPU driver for MINUTES (default: 120).
+# runs also what is slow or rarely finds something: packages with shared libraries, sanitizers, a soak of the service,
+# fuzzers, and random cases on each CPU driver for MINUTES (default: 120).
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -14,6 +14,8 @@ if [[ ${1:-} == --all ]]; then
     [[ $minutes =~ ^[1-9][0-9]*$ ]] ||
         { echo "tools/test.sh: error: --all takes whole minutes, not '$minutes'" >&2; exit 2; }
     set --
+elif [[ $# == 0 ]]; then
+    set -- --label-exclude slow
 fi
 build=$root/build/dev
 "$root/tools/install.sh"
