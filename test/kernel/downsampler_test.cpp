@@ -216,40 +216,31 @@ void expect_equal(Gpu& gpu, const Downsampler& downsampler, const ImageShape& sh
         << text_of(options, shape) << ", " << levels << " levels";
 }
 
-// The formats that a reduction goes between in the tests.
-struct Formats {
-    TexelFormat source;
-    TexelFormat target;
-};
-
+// The formats that a reduction goes between in the tests: each way to decode and to encode a texel
+// once, with the arithmetic of the reduction.
 std::vector<Formats> formats_for(Reduction reduction) {
     using F = TexelFormat;
     switch (reduction) {
         case Reduction::min_max:
-            return {{F::r32_float, F::rg32_float},  {F::d32_float, F::rg32_float},
-                    {F::r16_float, F::rg16_float},  {F::d16_unorm, F::rg32_float},
-                    {F::rg32_float, F::rg32_float}, {F::rg16_float, F::rg16_float}};
+            return {{F::r32_float, F::rg32_float},
+                    {F::d16_unorm, F::rg32_float},
+                    {F::rg16_float, F::rg16_float}};
         case Reduction::sum:
             return {{F::r32_float, F::r32_float},
                     {F::r8_unorm, F::r32_float},
-                    {F::r16_float, F::r16_float},
-                    {F::rg32_float, F::rg32_float},
                     {F::rgba16_float, F::rgba32_float}};
         case Reduction::max:
         case Reduction::min:
-            return {{F::r32_float, F::r32_float},       {F::r16_float, F::r16_float},
-                    {F::d32_float, F::r32_float},       {F::d16_unorm, F::r16_unorm},
-                    {F::r16_unorm, F::r16_unorm},       {F::r8_unorm, F::r8_unorm},
-                    {F::rg32_float, F::rg32_float},     {F::rg16_float, F::rg16_float},
-                    {F::rgba32_float, F::rgba32_float}, {F::rgba16_float, F::rgba16_float},
-                    {F::rgba8_unorm, F::rgba8_unorm},   {F::rgba8_srgb, F::rgba8_srgb}};
+            return {{F::r32_float, F::r32_float},    {F::r16_float, F::r16_float},
+                    {F::d32_float, F::r32_float},    {F::d16_unorm, F::r16_unorm},
+                    {F::r8_unorm, F::r8_unorm},      {F::rg32_float, F::rg32_float},
+                    {F::rgba8_unorm, F::rgba8_unorm}};
         default:
             return {{F::r32_float, F::r32_float},       {F::r16_float, F::r16_float},
-                    {F::d32_float, F::r32_float},       {F::d16_unorm, F::r32_float},
-                    {F::r16_unorm, F::r16_unorm},       {F::r8_unorm, F::r8_unorm},
-                    {F::rg32_float, F::rg32_float},     {F::rg16_float, F::rg16_float},
-                    {F::rgba32_float, F::rgba32_float}, {F::rgba16_float, F::rgba16_float},
-                    {F::rgba8_unorm, F::rgba8_unorm},   {F::rgba8_srgb, F::rgba8_srgb}};
+                    {F::d16_unorm, F::r32_float},       {F::r16_unorm, F::r16_unorm},
+                    {F::r8_unorm, F::r8_unorm},         {F::rg16_float, F::rg16_float},
+                    {F::rgba16_float, F::rgba16_float}, {F::rgba8_unorm, F::rgba8_unorm},
+                    {F::rgba8_srgb, F::rgba8_srgb}};
     }
 }
 
@@ -364,25 +355,25 @@ TEST_F(DownsamplerKernel, MakesAsManyLevelsAsAreWanted) {
 
 TEST_F(DownsamplerKernel, CopiesTheSourceIntoLevel0) {
     Gpu gpu(device_for());
+    std::size_t turn = 0;  // of the edge rules
     using F = TexelFormat;
     for (const Formats& formats :
          {Formats{F::d32_float, F::r32_float}, Formats{F::d16_unorm, F::r32_float},
           Formats{F::rgba8_srgb, F::rgba8_srgb}, Formats{F::rgba8_srgb, F::rgba8_unorm}}) {
-        for (const EdgeRule rule : EDGE_RULES) {
-            DownsamplerOptions options =
-                options_of(Reduction::mean, formats.source, formats.target, rule);
-            options.copy_source = true;
-            const Downsampler downsampler(gpu.device(), options);
-            for (const ImageShape& shape :
-                 {ImageShape{130, 67, 2, formats.source}, ImageShape{1, 1, 1, formats.source}}) {
-                const std::vector<std::byte> texels = random_texels(shape, false);
-                const ImageView image{texels.data(), shape};
-                const std::uint32_t levels = full_mip_levels(shape.width, shape.height, rule);
-                EXPECT_EQ(difference(make_chain(gpu, downsampler, image, levels),
-                                     expected_chain(options, image, levels), true),
-                          "")
-                    << text_of(options, shape);
-            }
+        const EdgeRule rule = EDGE_RULES[turn++ % 3];
+        DownsamplerOptions options =
+            options_of(Reduction::mean, formats.source, formats.target, rule);
+        options.copy_source = true;
+        const Downsampler downsampler(gpu.device(), options);
+        for (const ImageShape& shape :
+             {ImageShape{130, 67, 2, formats.source}, ImageShape{1, 1, 1, formats.source}}) {
+            const std::vector<std::byte> texels = random_texels(shape, false);
+            const ImageView image{texels.data(), shape};
+            const std::uint32_t levels = full_mip_levels(shape.width, shape.height, rule);
+            EXPECT_EQ(difference(make_chain(gpu, downsampler, image, levels),
+                                 expected_chain(options, image, levels), true),
+                      "")
+                << text_of(options, shape);
         }
     }
 }
@@ -641,8 +632,7 @@ TEST_F(DownsamplerKernel, DirtyRectanglesBringAllLevelsUpToDate) {
     for (const EdgeRule rule : EDGE_RULES) {
         expect_rectangles_to_suffice(
             all_variants().front(),
-            options_of(Reduction::mean, TexelFormat::rgba8_unorm, TexelFormat::rgba8_unorm, rule),
-            sizes);
+            options_of(Reduction::mean, TexelFormat::r8_unorm, TexelFormat::r8_unorm, rule), sizes);
     }
 }
 
