@@ -162,19 +162,14 @@ struct FormatCase {
     }
 };
 
-// Drivers on the CPU compile for seconds each time, so not all combinations.
+// Each number of channels, each kind of copy into level 0. The kernels' own tests have all formats.
 const std::vector<FormatCase>& format_cases() {
     using enum TexelFormat;
     using enum EdgeRule;
-    static const std::vector<FormatCase> cases{
-        {r32_float, r32_float, round_up, fold},   {r16_float, r16_float, fold, drop},
-        {r16_float, r32_float, drop, round_up},   {d32_float, r32_float, round_up, fold},
-        {d16_unorm, r32_float, fold, drop},       {r16_unorm, r16_unorm, drop, round_up},
-        {r8_unorm, r8_unorm, round_up, fold},     {rg32_float, rg32_float, fold, drop},
-        {rg16_float, rg16_float, drop, round_up}, {rgba32_float, rgba32_float, round_up, fold},
-        {rgba16_float, rgba16_float, fold, drop}, {rgba8_unorm, rgba8_unorm, drop, round_up},
-        {rgba8_srgb, rgba8_srgb, round_up, fold}, {rgba8_srgb, rgba8_unorm, fold, drop},
-        {rgba8_srgb, rgba8_srgb, drop, round_up}, {rgba8_unorm, rgba32_float, round_up, fold}};
+    static const std::vector<FormatCase> cases{{d16_unorm, r32_float, fold, drop},
+                                               {r8_unorm, r8_unorm, round_up, fold},
+                                               {rg16_float, rg16_float, drop, round_up},
+                                               {rgba8_srgb, rgba8_unorm, fold, drop}};
     return cases;
 }
 

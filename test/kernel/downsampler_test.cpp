@@ -216,6 +216,11 @@ void expect_equal(Gpu& gpu, const Downsampler& downsampler, const ImageShape& sh
         << text_of(options, shape) << ", " << levels << " levels";
 }
 
+struct Formats {
+    TexelFormat source;
+    TexelFormat target;
+};
+
 // The formats that a reduction goes between in the tests: each way to decode and to encode a texel
 // once, with the arithmetic of the reduction.
 std::vector<Formats> formats_for(Reduction reduction) {
