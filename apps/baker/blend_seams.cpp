@@ -193,9 +193,9 @@ using Index = std::int64_t;  // maps may have more texels than an int counts
 using Matrix = Eigen::SparseMatrix<double, Eigen::ColMajor, Index>;
 using Entries = std::vector<Eigen::Triplet<double, Index>>;
 
-// The rows of a matrix, one for each sample of a seam, with a column for each texel of the map: it
-// makes what is read on side a minus what is read on side b, which should be 0, times the root of
-// the sample's weight.
+// Entries of a matrix with a row for each sample of a seam and a column for each texel of the map.
+// A row times the map is the difference between the light on the two sides of the seam at that
+// sample, times the square root of the sample's weight. The solver makes these differences small.
 Entries differences_along(const std::vector<SeamFinder::Seam>& seams, const Extent& extent) {
     Entries entries;
     Index row = 0;

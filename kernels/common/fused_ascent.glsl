@@ -1,8 +1,8 @@
 // The way up of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp): from a
 // block to the root, as long as this workgroup is the last of its group.
 //
-// The block's node is handed over (hand_over.glsl). The last workgroup of a group goes on with the group's nodes in
-// the place of quads of texels. Layers count themselves in likewise.
+// Each workgroup hands its block's node over (hand_over.glsl). The workgroup of a group that finishes last treats the
+// group's nodes as it treated quads of texels before. The last layer to finish is found by a counter, too.
 
 #include "nan_count.glsl"
 

@@ -1,9 +1,9 @@
-// The hand-over within a dispatch: workgroups leave their results to the one that comes last, which goes on with
-// them.
+// The hand-over: each group of workgroups passes its results to the workgroup of it that finishes last, within one
+// dispatch.
 //
-// A workgroup writes its results, then counts itself in. The workgroup that finds the count full is the last of its
-// group and goes on with the results of all. It hands over in turn, so the counters cascade, and no workgroup ever
-// waits for another.
+// A workgroup writes its results, then adds 1 to the counter of its group. The workgroup that sees the count complete
+// is the last one. It reads the results of the whole group and makes the next levels of them. Then it hands its own
+// result over to a group of the next level. No workgroup ever waits for another.
 //
 // Memory order (Vulkan memory model):
 //   - Thread 0 counts its workgroup in by a release at device scope. The results come before: those of thread 0

@@ -93,7 +93,7 @@ struct Downsampling {
 };
 
 /// The levels of all layers of an image, to the bit as Downsampler makes them when it reads texels
-/// one by one and calculates in floats. Throws Error(invalid_argument) for a bad shape, null texels
+/// one by one. Throws Error(invalid_argument) for a bad shape, null texels
 /// or options that contradict each other.
 [[nodiscard]] QUADTILE_API MipChain downsample(const ImageView& image, const Downsampling& how);
 
