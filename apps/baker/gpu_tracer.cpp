@@ -30,6 +30,12 @@ constexpr std::uint64_t HEAD_SHARE = 8;            // one of so many parts
 constexpr std::uint32_t LARGEST_DISPATCH = 65535;  // every device has so much, in x and y
 constexpr std::uint32_t MOST_TILES = 16384;        // of a submission
 
+// Of a tile, or of a part of one, on a side: threads of rasterise take pixels in loops, which must be
+// short on some drivers (Gpu::ends_long_loops), and parts fill a GPU better than one workgroup does.
+constexpr std::uint32_t LARGEST_SIDE = 128;
+// Such a driver sorts a list of so many nodes and walks it.
+constexpr std::uint32_t LONGEST_LIST = 2048;
+
 constexpr double FIRST_WORK = 1e5;  // of a submission, until the speed is known
 // What is predicted comes from an importance map's few texels: a little is left free.
 constexpr double FILLING = 0.9;
@@ -131,10 +137,12 @@ class GpuTracer : public Tracer {
     void upload(const app::Buffer& target, std::span<const std::byte> bytes);
     void download(const app::Buffer& source, std::span<std::byte> bytes);
 
+    static void add_parts(const Waiting& whole, std::deque<Waiting>& waiting);
     [[nodiscard]] double work_of(const Waiting& tile) const;
     [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting,
                                                   std::size_t end) const;
     void run_batch(std::vector<Waiting>& batch);
+    void check_lists(const TileResult& result) const;
     void repeat(const Waiting& failed, const TileResult& result, std::deque<Waiting>& waiting);
     void split(const Waiting& whole, std::deque<Waiting>& waiting);
 
@@ -288,6 +296,23 @@ void GpuTracer::download(const app::Buffer& source, std::span<std::byte> bytes) 
 
 // ---- Batches of tiles
 
+// A tile in parts that are not too large, row by row.
+void GpuTracer::add_parts(const Waiting& whole, std::deque<Waiting>& waiting) {
+    const TracedTile& tile = whole.tile;
+    for (std::uint32_t y = 0; y < tile.height; y += LARGEST_SIDE) {
+        for (std::uint32_t x = 0; x < tile.width; x += LARGEST_SIDE) {
+            Waiting part = whole;
+            part.tile.first_x += x;
+            part.tile.first_y += y;
+            part.tile.width = std::min(LARGEST_SIDE, tile.width - x);
+            part.tile.height = std::min(LARGEST_SIDE, tile.height - y);
+            part.nodes *= static_cast<double>(part.tile.width * part.tile.height) /
+                          static_cast<double>(tile.width * tile.height);
+            waiting.push_back(part);
+        }
+    }
+}
+
 std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
                              std::span<const TracedTile> tiles,
                              std::span<const double> predicted_nodes, const Stop& stop) {
@@ -295,7 +320,7 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
     std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
     std::deque<Waiting> waiting;
     for (std::size_t i = 0; i < tiles.size(); ++i) {
-        waiting.push_back({tiles[i], predicted_nodes[i], i});
+        add_parts({tiles[i], predicted_nodes[i], i}, waiting);
     }
     // What waits is in the order of the tiles: when all that was begun is done, so is all before
     // it.
@@ -318,6 +343,7 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
             if (results[i].overflow != 0) {
                 repeat(batch[i], results[i], waiting);
             } else {
+                check_lists(results[i]);
                 statistics_.nodes += results[i].nodes;
                 statistics_.pixels += std::uint64_t{batch[i].tile.width} * batch[i].tile.height;
             }
@@ -425,6 +451,16 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
     submission_size_.note(static_cast<double>(nodes) + double{BLOCK_PIXELS} * blocks +
                               0.25 * parameters_.clusters * static_cast<double>(batch.size()),
                           seconds);
+}
+
+void GpuTracer::check_lists(const TileResult& result) const {
+    if (gpu_.ends_long_loops() && result.longest_list > LONGEST_LIST) {
+        throw std::runtime_error("one ray meets " + std::to_string(result.longest_list) +
+                                 " triangles; " + device_name() + " can sort " +
+                                 std::to_string(LONGEST_LIST) +
+                                 " of them; choose another device with --device, or use "
+                                 "--reference");
+    }
 }
 
 void GpuTracer::repeat(const Waiting& failed, const TileResult& result,

@@ -24,12 +24,23 @@ constexpr std::uint64_t FIRST_CAPACITY = 16384;
 constexpr std::uint32_t CONTENTS_WORKGROUPS = 256;
 constexpr std::uint32_t LARGEST_DISPATCH_X = 65535;  // every device has so much
 constexpr std::uint32_t QUERIES = 2;
-// Clusters of a submission, until the speed is known: where each triangle is as large as the map,
+// Loop iterations that a thread of density may take for each texel, and more for each row.
+constexpr std::uint32_t TEXEL_ITERATIONS = 4;
+constexpr std::uint32_t ROW_ITERATIONS = 8;
+constexpr std::uint32_t MOST_ITERATIONS = 60000;
+// Workgroups of density in a submission, until the speed is known: where each triangle is as large as the map,
 // these take long enough.
 constexpr double FIRST_CLUSTERS = 256.0;
 
 std::uint32_t divided_up(std::uint32_t value, std::uint32_t by) {
     return (value + by - 1) / by;
+}
+
+// Where loops must be short: so many that triangles which all cover the map do not take longer.
+std::uint32_t row_shares(const app::Gpu& gpu, std::uint32_t extent) {
+    return gpu.ends_long_loops()
+               ? divided_up(extent * (TEXEL_ITERATIONS * extent + ROW_ITERATIONS), MOST_ITERATIONS)
+               : 1;
 }
 
 void everything_before(vk::CommandBuffer commands) {
@@ -64,7 +75,8 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
                    .layers = layers,
                    .levels = top_level(options.map_extent, options.map_extent) + 1,
                    .max_resolution = options.max_resolution,
-                   .max_nodes = options.max_nodes};
+                   .max_nodes = options.max_nodes,
+                   .row_shares = row_shares(gpu, options.map_extent)};
     make_programs();
     make_maps();
     make_list(FIRST_CAPACITY);
@@ -211,7 +223,7 @@ void MapRequests::bind(vk::CommandBuffer commands, vk::Pipeline pipeline) const 
 // The words of as many layers as there are frames; the others stay zeros. Returns false where it
 // was stopped, and leaves zeros.
 bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
-    const std::uint32_t all = frames * parameters_.clusters;
+    const std::uint32_t all = frames * parameters_.clusters * parameters_.row_shares;
     for (std::uint32_t first = 0; first < all;) {
         if (stop && stop()) {
             gpu_.run([&](vk::CommandBuffer commands) {

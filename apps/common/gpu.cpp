@@ -193,6 +193,11 @@ void Gpu::choose_physical_device(const std::string& select, vk::SurfaceKHR surfa
     if (!physical_device_) {
         throw std::runtime_error("no Vulkan device will do" + objections);
     }
+    ends_long_loops_ =
+        physical_device_
+            .getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceDriverProperties>()
+            .get<vk::PhysicalDeviceDriverProperties>()
+            .driverID == vk::DriverId::eMesaLlvmpipe;
     queue_family_ = find_queue_family(physical_device_, surface).value();
     const vk::QueueFamilyProperties family =
         physical_device_.getQueueFamilyProperties()[queue_family_];

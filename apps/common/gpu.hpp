@@ -102,6 +102,9 @@ class Gpu {
     [[nodiscard]] vk::Device device() const { return *device_; }
     [[nodiscard]] std::uint32_t queue_family() const { return queue_family_; }
     [[nodiscard]] vk::Queue queue() const { return queue_; }
+    // lavapipe ends all loops of a thread, without an error, after 65,535 iterations together
+    // (LP_MAX_TGSI_LOOP_ITERATIONS of Mesa).
+    [[nodiscard]] bool ends_long_loops() const { return ends_long_loops_; }
     // That one tick of a timestamp takes; 0: the queue has no timestamps.
     [[nodiscard]] double timestamp_milliseconds() const { return timestamp_milliseconds_; }
 
@@ -144,6 +147,7 @@ class Gpu {
     std::vector<DeviceChoice> choices_;
     std::size_t chosen_ = 0;
     std::uint32_t queue_family_ = 0;
+    bool ends_long_loops_ = false;
     double timestamp_milliseconds_ = 0.0;
     quadtile::Features enabled_;
     vk::UniqueDevice device_;

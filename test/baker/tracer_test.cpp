@@ -140,7 +140,9 @@ TEST_P(TracerCases, EqualsItsTwin) {
     const auto twin = make_reference_tracer(scene, here.tiles, 2);
     const auto gpu =
         make_gpu_tracer(*gpu_, scene, here.tiles,
-                        {.pool_bytes = here.pool_bytes, .tile_clusters = here.tile_clusters});
+                        {.pool_bytes = here.pool_bytes,
+                         .submission_seconds = 1e-6,  // small submissions on devices of any speed
+                         .tile_clusters = here.tile_clusters});
 
     const auto expected_tiles = twin->request_tiles(frames);
     // Requests that were stopped leave nothing behind.
@@ -202,6 +204,64 @@ INSTANTIATE_TEST_SUITE_P(, TracerCases,
                                          Case{"SmallPool", 300, 20, LARGE_TILES, 1U << 18U},
                                          Case{"FewPairs", 1000, 1, SMALL_TILES, 8U << 20U, 1}),
                          [](const auto& test) { return std::string(test.param.name); });
+
+// Triangles above each other, all of one size.
+Scene stack(std::uint32_t triangles) {
+    Scene scene;
+    scene.materials.emplace_back();
+    for (std::uint32_t i = 0; i < triangles; ++i) {
+        const float height = 1e-4F * static_cast<float>(i);
+        scene.positions.insert(scene.positions.end(),
+                               {{-1, height, -1}, {9, height, -1}, {-1, height, 9}});
+        scene.light_map_coordinates.insert(scene.light_map_coordinates.end(),
+                                           {{0, 0}, {1, 0}, {0, 1}});
+        scene.triangles.push_back({.vertices = {3 * i, 3 * i + 1, 3 * i + 2}});
+    }
+    return scene;
+}
+
+// Catches loops over pixels that a driver ends early: 96 triangles that all cover the map and its one
+// tile, whose threads would take more than 65,535 iterations each.
+TEST_F(TracerTest, TracesTrianglesThatAreAllLargerThanATile) {
+    const TileOptions options{
+        .map_extent = 512, .max_resolution = 700, .max_nodes = 1e9F, .uniform = true};
+    const TracedScene traced = make_traced_scene(stack(96), {96, 64}, 4.0F);
+    const auto frames = frames_of(traced, 1, options.map_extent);
+    const auto outgoing = outgoing_of(traced);
+    const auto twin = make_reference_tracer(traced, options, 2);
+    const auto gpu = make_gpu_tracer(*gpu_, traced, options, {.pool_bytes = 256U << 20U});
+    const auto tiles = twin->request_tiles(frames);
+    EXPECT_TRUE(gpu->request_tiles(frames) == tiles);
+    const Work work = work_of(tiles);
+    ASSERT_EQ(work.tiles.size(), 1U);
+    EXPECT_GT(work.tiles[0].width, 256U);
+    for (Tracer* const tracer : {twin.get(), gpu.get()}) {
+        tracer->begin_pass(outgoing);
+        tracer->trace(frames, work.tiles, work.nodes);
+    }
+    EXPECT_EQ(difference(gpu->sums(), twin->sums()), "");
+}
+
+TEST_F(TracerTest, SortsListsOfAnyLengthOrNamesWhatIsTooLong) {
+    const TileOptions options{.map_extent = 16, .max_resolution = 16, .max_nodes = 1e9F};
+    const TracedScene scene = make_traced_scene(stack(2500), {16, 16}, 4.0F);
+    const auto frames = frames_of(scene, 1, options.map_extent);
+    const auto outgoing = outgoing_of(scene);
+    const auto twin = make_reference_tracer(scene, options, 2);
+    const auto gpu = make_gpu_tracer(*gpu_, scene, options, {.pool_bytes = 64U << 20U});
+    const Work work = work_of(twin->request_tiles(frames));
+    twin->begin_pass(outgoing);
+    twin->trace(frames, work.tiles, work.nodes);
+    gpu->begin_pass(outgoing);
+    if (gpu_->ends_long_loops()) {
+        EXPECT_THAT(
+            [&] { gpu->trace(frames, work.tiles, work.nodes); },
+            testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("one ray meets 2500")));
+    } else {
+        gpu->trace(frames, work.tiles, work.nodes);
+        EXPECT_EQ(difference(gpu->sums(), twin->sums()), "");
+    }
+}
 
 }  // namespace
 }  // namespace quadtile::test

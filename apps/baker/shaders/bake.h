@@ -112,6 +112,7 @@ struct TraceParameters {
 struct TileResult {
     QUADTILE_UINT nodes;     // that its lists have, or would have
     QUADTILE_UINT overflow;  // 1: not all of them found room, and none was used
+    QUADTILE_UINT longest_list;  // of those that are too long for registers, or 0; nodes
 };
 
 // Push constants of the kernels that make importance maps.
@@ -123,7 +124,9 @@ struct MapParameters {
     QUADTILE_UINT levels;
     float max_resolution;  // pixels of a tile on a side
     float max_nodes;       // of a tile
-    // Of density: clusters of all layers, one layer after the other.
+    // Workgroups of density that share the rows of a cluster's triangles.
+    QUADTILE_UINT row_shares;
+    // Of density: the shares of all clusters of all layers, one layer after the other.
     QUADTILE_UINT first_work;
     QUADTILE_UINT end_work;
 };

@@ -2,8 +2,8 @@
 // triangles that touch it, and the number of fragments, which are texels whose centre is covered. No
 // culling, no depth test.
 //
-// Dispatch: (clusters of all layers, or as many of them as there is time for, folded into x and y)
-// workgroups of CLUSTER_TRIANGLES threads.
+// Dispatch: (row_shares workgroups for each cluster of each layer, or as many of these as there is time
+// for, folded into x and y) workgroups of CLUSTER_TRIANGLES threads.
 // Bindings: triangles, frames (one a layer), density and fragments (words, zeros at first).
 // Memory: only atomics without order, and reads that may be old; maxima of positive floats are those of their bits, and sums
 // of whole numbers do not depend on the order. The host puts a barrier behind.
@@ -37,8 +37,9 @@ void main() {
     if (work >= parameters.end_work) {
         return;
     }
-    const uint cluster = work % parameters.clusters;
-    const uint layer = work / parameters.clusters;
+    const uint row_share = work % parameters.row_shares;
+    const uint cluster = work / parameters.row_shares % parameters.clusters;
+    const uint layer = work / parameters.row_shares / parameters.clusters;
     const ProjectionFrame frame = frames[layer];
     const uint index = cluster * CLUSTER_TRIANGLES + gl_LocalInvocationIndex;
     PixelTriangle mine;
@@ -49,7 +50,8 @@ void main() {
                               ivec2(parameters.extent - 1));
     }
     const uint rows = share_rows(mine);
-    for (uint row = gl_LocalInvocationIndex; row < rows; row += CLUSTER_TRIANGLES) {
+    for (uint row = row_share * CLUSTER_TRIANGLES + gl_LocalInvocationIndex; row < rows;
+         row += parameters.row_shares * CLUSTER_TRIANGLES) {
         ivec2 texel;
         const uint i = find_row(row, texel.y);
         const PixelTriangle triangle = cluster_triangles[i];

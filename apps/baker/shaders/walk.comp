@@ -4,7 +4,7 @@
 //
 // Dispatch: (blocks of BLOCK_PIXELS list heads, folded into x and y) workgroups of as many threads.
 // Bindings: trace_bindings.glsl; reads frames, tiles, block_tiles, results, heads, nodes, outgoing;
-// adds to accumulators; links nodes anew where lists are long.
+// adds to accumulators; links nodes anew where lists are long, and notes the longest in results.
 // Memory: a list belongs to one thread. Sums are of whole numbers by atomics, so they do not depend
 // on the order; the carry goes up with the thread that causes it. Barriers of the host's are around.
 // Source: Hermes et al., "Light Transport Simulation using Ray Bundles" (2010); Tokuyoshi et al.
@@ -160,19 +160,22 @@ void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, T
     }
 }
 
-void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
+// Returns the length of the list.
+uint walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
     uint before = NO_NODE;  // the last one at a smaller depth
+    uint after = NO_NODE;   // the first one at a greater depth
     uint previous = NO_NODE;
+    uint length = 0;
     for (uint index = head; index != NO_NODE; index = nodes[index].next) {
         const ListNode node = nodes[index];
-        if (previous != NO_NODE && nodes[previous].depth != node.depth) {
+        if (previous == NO_NODE || nodes[previous].depth != node.depth) {
             before = previous;
-        }
-        if (looks_ahead(node)) {
-            uint after = node.next;
+            after = node.next;
             while (after != NO_NODE && nodes[after].depth == node.depth) {
                 after = nodes[after].next;
             }
+        }
+        if (looks_ahead(node)) {
             look_ahead(node, after == NO_NODE, nodes[after == NO_NODE ? index : after], frame,
                        tile);
         } else {
@@ -180,10 +183,12 @@ void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
                         tile);
         }
         previous = index;
+        ++length;
     }
+    return length;
 }
 
-void walk(uint head, TracedTile tile, ProjectionFrame frame) {
+void walk(uint head, uint tile_index, TracedTile tile, ProjectionFrame frame) {
     ListNode list[SHORT_LIST];
     uint length = 0;
     uint index = head;
@@ -201,7 +206,8 @@ void walk(uint head, TracedTile tile, ProjectionFrame frame) {
     if (index == NO_NODE) {
         walk_short(list, length, frame, tile);
     } else {
-        walk_long(sort_in_place(head), frame, tile);
+        const uint longest = walk_long(sort_in_place(head), frame, tile);
+        atomicMax(results[tile_index].longest_list, longest);
     }
 }
 
@@ -216,7 +222,7 @@ void main() {
     if (results[tile_index].overflow == 0 && pixel < tile.width * tile.height) {
         const uint head = heads[tile.first_head + pixel];
         if (head != NO_NODE) {
-            walk(head, tile, frames[tile.frame]);
+            walk(head, tile_index, tile, frames[tile.frame]);
         }
     }
 }
