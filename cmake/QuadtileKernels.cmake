@@ -31,4 +31,19 @@ function(quadtile_kernel target kernel)
         COMMENT "Kernel ${arg_NAME}"
         VERBATIM)
     target_sources(${target} PRIVATE ${spv}.inc)
+    set_property(TARGET ${target} APPEND PROPERTY QUADTILE_KERNELS ${arg_NAME})
+endfunction()
+
+# quadtile_kernel_words(TARGET)
+#
+# Writes TARGET_kernels.inc into QUADTILE_KERNEL_DIR: the words of each kernel that TARGET has so far, FUSED_ALL[] of
+# fused_all.
+function(quadtile_kernel_words target)
+    set(arrays "")
+    get_target_property(kernels ${target} QUADTILE_KERNELS)
+    foreach(kernel ${kernels})
+        string(TOUPPER ${kernel} name)
+        string(APPEND arrays "constexpr std::uint32_t ${name}[] = {\n#include \"${kernel}.spv.inc\"\n};\n")
+    endforeach()
+    file(CONFIGURE OUTPUT ${QUADTILE_KERNEL_DIR}/${target}_kernels.inc CONTENT "${arrays}")
 endfunction()

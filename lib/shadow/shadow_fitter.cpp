@@ -1,5 +1,6 @@
-#include "compute_kernels.hpp"
+#include "device/compute_program.hpp"
 
+#include <quadtile/pyramid.hpp>
 #include <quadtile/shadow.hpp>
 #include <quadtile/subdivider.hpp>
 
@@ -12,38 +13,12 @@ namespace quadtile {
 
 namespace {
 
-using detail::calling_vulkan;
-using detail::ShadowDescriptor;
-using detail::ShadowDescriptorSet;
-using detail::VulkanDevice;
+using detail::ComputeProgram;
+using detail::Descriptor;
+using detail::DeviceContext;
+using detail::vulkan_calls;
 
-constexpr std::uint32_t IMPORTANCE[] = {
-#include "shadow_importance.spv.inc"
-};
-constexpr std::uint32_t IMPORTANCE_EDGES[] = {
-#include "shadow_importance_edges.spv.inc"
-};
-constexpr std::uint32_t COUNT[] = {
-#include "shadow_count.spv.inc"
-};
-constexpr std::uint32_t COUNT_SUBGROUP[] = {
-#include "shadow_count_subgroup.spv.inc"
-};
-constexpr std::uint32_t THRESHOLDS[] = {
-#include "shadow_thresholds.spv.inc"
-};
-constexpr std::uint32_t ALLOCATE[] = {
-#include "shadow_allocate.spv.inc"
-};
-constexpr std::uint32_t ALLOCATE_SUBGROUP[] = {
-#include "shadow_allocate_subgroup.spv.inc"
-};
-constexpr std::uint32_t PAGE_TABLE[] = {
-#include "shadow_page_table.spv.inc"
-};
-constexpr std::uint32_t CULL[] = {
-#include "shadow_cull.spv.inc"
-};
+#include "quadtile_shadow_kernels.inc"
 
 // Workgroups of the kernels (their local_size).
 constexpr std::uint32_t IMPORTANCE_BLOCK = 32;
@@ -76,6 +51,10 @@ constexpr std::uint32_t groups_of(std::uint32_t threads, std::uint32_t group) {
 // Nodes of the levels from the root's on, so many of them.
 constexpr std::uint32_t nodes_from_root(std::uint32_t levels) {
     return ((std::uint32_t{1} << (2 * levels)) - 1) / 3;
+}
+
+Descriptor storage_buffer(const BufferRange& range, vk::DeviceSize size_bytes) {
+    return Descriptor::storage_buffer(range.buffer, range.offset_bytes, size_bytes);
 }
 
 MapShape map_shape(const ShadowOptions& options) {
@@ -172,69 +151,63 @@ VkImageCreateInfo image_of(const ShadowOptions& options, VkFormat format,
     return info;
 }
 
-Unique<vk::ImageView> make_view(const VulkanDevice& device, VkImage image, vk::Format format,
+Unique<vk::ImageView> make_view(const DeviceContext& context, VkImage image, vk::Format format,
                                 std::uint32_t layers) {
-    return calling_vulkan("creating a view of a shadow map's image", [&] {
-        auto view = device.handle.createImageViewUnique(
+    return vulkan_calls("creating a view of a shadow map's image", [&] {
+        auto view = context.device.createImageViewUnique(
             {{},
              image,
              vk::ImageViewType::e2DArray,
              format,
              {},
              {vk::ImageAspectFlagBits::eColor, 0, 1, 0, layers}},
-            nullptr, device.dispatch);
-        device.name(*view, "a shadow map's image");
+            nullptr, context.dispatch);
+        context.name(*view, "a shadow map's image");
         return view;
     });
 }
 
-void check_limits(const VulkanDevice& device) {
-    const std::uint32_t buffers = vk::PhysicalDevice(device.device.physical_device())
-                                      .getProperties(device.dispatch)
+void check_limits(const DeviceContext& context) {
+    const std::uint32_t buffers = context.physical_device.getProperties(context.dispatch)
                                       .limits.maxPerStageDescriptorStorageBuffers;
     if (buffers < STORAGE_BUFFERS) {
         throw Error(ErrorCode::unsupported,
                     "fitted shadow maps need " + std::to_string(STORAGE_BUFFERS) +
-                        " storage buffers in a shader, but " + device.device.info().name +
-                        " allows " + std::to_string(buffers) + "; take another device");
+                        " storage buffers in a shader, but " + context.info.name + " allows " +
+                        std::to_string(buffers) + "; take another device");
     }
 }
 
 // Threads of the workgroups that sum up.
-std::uint32_t largest_group(const VulkanDevice& device) {
+std::uint32_t largest_group(const DeviceContext& context) {
     const auto properties =
-        vk::PhysicalDevice(device.device.physical_device())
-            .getProperties2<vk::PhysicalDeviceProperties2,
-                            vk::PhysicalDeviceSubgroupSizeControlProperties>(device.dispatch);
+        context.physical_device.getProperties2<vk::PhysicalDeviceProperties2,
+                                               vk::PhysicalDeviceSubgroupSizeControlProperties>(
+            context.dispatch);
     const auto& limits = properties.get<vk::PhysicalDeviceProperties2>().properties.limits;
-    const DeviceInfo& info = device.device.info();
-    if (!info.features.subgroup_operations) {
+    if (!context.info.features.subgroup_operations) {
         return std::min(LARGEST_PLAIN_GROUP, limits.maxComputeWorkGroupInvocations);
     }
     const auto& subgroups = properties.get<vk::PhysicalDeviceSubgroupSizeControlProperties>();
     return std::min({LARGEST_GROUP, limits.maxComputeWorkGroupInvocations,
-                     info.subgroup_size * subgroups.maxComputeWorkgroupSubgroups});
+                     context.info.subgroup_size * subgroups.maxComputeWorkgroupSubgroups});
 }
 
-std::vector<vk::DescriptorSetLayoutBinding> frame_bindings() {
+std::vector<detail::BindingType> frame_bindings() {
     using Type = vk::DescriptorType;
-    std::vector<vk::DescriptorSetLayoutBinding> bindings;
+    std::vector<detail::BindingType> bindings;
     for (std::uint32_t binding = 0; binding <= LIT_BINDING; ++binding) {
-        const Type type = binding == 0 || binding == LIT_BINDING ? Type::eCombinedImageSampler
-                          : binding < 3                          ? Type::eStorageImage
-                                                                 : Type::eStorageBuffer;
-        bindings.emplace_back(binding, type, 1, vk::ShaderStageFlagBits::eCompute);
+        bindings.push_back({binding, binding == 0 || binding == LIT_BINDING
+                                         ? Type::eCombinedImageSampler
+                                     : binding < 3 ? Type::eStorageImage
+                                                   : Type::eStorageBuffer});
     }
     return bindings;
 }
 
-std::vector<vk::DescriptorSetLayoutBinding> object_bindings() {
-    std::vector<vk::DescriptorSetLayoutBinding> bindings;
-    for (std::uint32_t binding = 0; binding <= 2; ++binding) {
-        bindings.emplace_back(binding, vk::DescriptorType::eStorageBuffer, 1,
-                              vk::ShaderStageFlagBits::eCompute);
-    }
-    return bindings;
+std::vector<detail::BindingType> object_bindings() {
+    constexpr auto BUFFER = vk::DescriptorType::eStorageBuffer;
+    return {{0, BUFFER}, {1, BUFFER}, {2, BUFFER}};
 }
 
 }  // namespace
@@ -254,14 +227,12 @@ struct ShadowFitter::Impl {
 
     ShadowOptions options;
     ShadowParameters parameters;
-    std::shared_ptr<const VulkanDevice> device;
     Pyramid pyramid;
     Subdivider subdivider;
     Layout layout;
+    ComputeProgram objects;  // for its descriptors, which are set 1 of the kernels
+    ComputeProgram program;
     Unique<vk::Sampler> sampler;
-    Unique<vk::DescriptorSetLayout> frame_layout;
-    Unique<vk::DescriptorSetLayout> object_layout;
-    Unique<vk::PipelineLayout> pipeline_layout;
     std::uint32_t large_group;  // threads
     Unique<vk::Pipeline> importance;
     Unique<vk::Pipeline> importance_edges;  // with a lit mask
@@ -280,7 +251,7 @@ struct ShadowFitter::Binding::Impl {
     Unique<vk::ImageView> importance_floats;
     Unique<vk::ImageView> page_table;
     bool has_lit;
-    ShadowDescriptorSet descriptors;
+    detail::DescriptorSet descriptors;
     Pyramid::Binding pyramid;
     Subdivider::Binding subdivision;
 };
@@ -288,7 +259,7 @@ struct ShadowFitter::Binding::Impl {
 struct ShadowFitter::ObjectBinding::Impl {
     std::shared_ptr<const ShadowFitter::Impl> owner;
     vk::DescriptorSet frame;
-    ShadowDescriptorSet descriptors;
+    detail::DescriptorSet descriptors;
     std::uint32_t object_count;
     std::uint32_t instance_capacity;
 };
@@ -306,48 +277,31 @@ ShadowFitter::ObjectBinding::~ObjectBinding() = default;
 ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
     : options(given),
       parameters(shadow_parameters(given)),
-      device(std::make_shared<const VulkanDevice>(made_on)),
       pyramid(made_on),
       subdivider(made_on, {.strategy = Strategy::fused}),
       layout(make_layout(options, parameters, pyramid, subdivider)),
-      large_group(largest_group(*device)) {
-    check_limits(*device);
-    frame_layout = detail::make_set_layout(*device, frame_bindings());
-    object_layout = detail::make_set_layout(*device, object_bindings());
-    calling_vulkan("creating the pipeline layout of shadow maps", [&] {
-        const std::array sets{*frame_layout, *object_layout};
-        const vk::PushConstantRange range(vk::ShaderStageFlagBits::eCompute, 0,
-                                          sizeof(PushConstants));
-        pipeline_layout =
-            device->handle.createPipelineLayoutUnique({{}, sets, range}, nullptr, device->dispatch);
-        vk::SamplerCreateInfo nearest;
-        nearest.setAddressModeU(vk::SamplerAddressMode::eClampToEdge);
-        nearest.setAddressModeV(vk::SamplerAddressMode::eClampToEdge);
-        sampler = device->handle.createSamplerUnique(nearest, nullptr, device->dispatch);
-        device->name(*frame_layout, "shadow maps");
-        device->name(*object_layout, "shadow maps, objects");
-        device->name(*pipeline_layout, "shadow maps");
-        device->name(*sampler, "shadow maps, depth");
-    });
-    const auto make = [&](std::span<const std::uint32_t> spirv, const std::string& name) {
-        return detail::make_compute_pipeline(*device, *pipeline_layout, spirv,
-                                             "shadow maps, " + name, large_group, false);
-    };
-    // By subgroups where the device has them.
+      objects(made_on.context(), "shadow maps, objects", object_bindings(), 0),
+      program(made_on.context(), "shadow maps", frame_bindings(), sizeof(PushConstants),
+              objects.set_layout()),
+      sampler(
+          program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage)),
+      large_group(largest_group(program.context())) {
+    check_limits(program.context());
+    // By subgroups where the device has them, and the kernel uses them.
     const bool by_subgroups = made_on.info().features.subgroup_operations;
-    const auto make_either = [&](std::span<const std::uint32_t> plain,
-                                 std::span<const std::uint32_t> subgroup, const std::string& name) {
-        return detail::make_compute_pipeline(*device, *pipeline_layout,
-                                             by_subgroups ? subgroup : plain,
-                                             "shadow maps, " + name, large_group, by_subgroups);
+    const auto make = [&](std::span<const std::uint32_t> plain, const std::string& name,
+                          std::span<const std::uint32_t> by_subgroup = {}) {
+        const bool uses_subgroups = by_subgroups && !by_subgroup.empty();
+        return program.make_pipeline({uses_subgroups ? by_subgroup : plain, uses_subgroups},
+                                     "shadow maps, " + name, {{0, large_group}});
     };
-    importance = make(IMPORTANCE, "importance");
-    importance_edges = make(IMPORTANCE_EDGES, "importance, edges");
-    count = make_either(COUNT, COUNT_SUBGROUP, "count");
-    thresholds = make(THRESHOLDS, "thresholds");
-    allocate = make_either(ALLOCATE, ALLOCATE_SUBGROUP, "allocate");
-    page_table = make(PAGE_TABLE, "page table");
-    cull = make(CULL, "cull");
+    importance = make(SHADOW_IMPORTANCE, "importance");
+    importance_edges = make(SHADOW_IMPORTANCE_EDGES, "importance, edges");
+    count = make(SHADOW_COUNT, "count", SHADOW_COUNT_SUBGROUP);
+    thresholds = make(SHADOW_THRESHOLDS, "thresholds");
+    allocate = make(SHADOW_ALLOCATE, "allocate", SHADOW_ALLOCATE_SUBGROUP);
+    page_table = make(SHADOW_PAGE_TABLE, "page table");
+    cull = make(SHADOW_CULL, "cull");
 }
 
 ShadowFitter::ShadowFitter(const Device& device, const ShadowOptions& options)
@@ -392,34 +346,30 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
                         " bytes; take a multiple of Requirements::alignment_bytes, " +
                         std::to_string(layout.alignment_bytes));
     }
-    const VulkanDevice& device = *impl_->device;
+    const DeviceContext& context = impl_->program.context();
     const auto range_of = [&](const Region& region) {
         return BufferRange{resources.memory.buffer,
                            resources.memory.offset_bytes + region.offset_bytes};
     };
-    auto words = make_view(device, resources.importance, vk::Format::eR32Uint, shape.layers);
-    auto floats = make_view(device, resources.importance, vk::Format::eR32Sfloat, shape.layers);
-    auto pages = make_view(device, resources.page_table, vk::Format::eR32Uint, shape.layers);
+    auto words = make_view(context, resources.importance, vk::Format::eR32Uint, shape.layers);
+    auto floats = make_view(context, resources.importance, vk::Format::eR32Sfloat, shape.layers);
+    auto pages = make_view(context, resources.page_table, vk::Format::eR32Uint, shape.layers);
 
-    std::vector<ShadowDescriptor> descriptors{
-        ShadowDescriptor::sampled(0, *impl_->sampler, resources.depth, resources.depth_layout),
-        ShadowDescriptor::storage_image(1, *words),
-        ShadowDescriptor::storage_image(2, *pages),
+    std::vector<Descriptor> descriptors{
+        Descriptor::sampled(*impl_->sampler, resources.depth, resources.depth_layout),
+        Descriptor::storage_images({*words}),
+        Descriptor::storage_images({*pages}),
     };
-    std::uint32_t binding = 3;
     for (const Region& region :
          {layout.frame, layout.header, layout.tiles, layout.lists, layout.removed, layout.pyramid,
           layout.thresholds, layout.events, layout.tile_list, layout.work, layout.last_lights}) {
-        descriptors.push_back(
-            ShadowDescriptor::storage_buffer(binding++, range_of(region), region.size_bytes));
+        descriptors.push_back(storage_buffer(range_of(region), region.size_bytes));
     }
     const bool has_lit = resources.lit != VK_NULL_HANDLE;
     // Without a mask no kernel looks there, but lavapipe follows all descriptors of a set.
-    descriptors.push_back(has_lit ? ShadowDescriptor::sampled(LIT_BINDING, *impl_->sampler,
-                                                              resources.lit, resources.lit_layout)
-                                  : ShadowDescriptor::sampled(LIT_BINDING, *impl_->sampler,
-                                                              VkImageView(*words),
-                                                              VK_IMAGE_LAYOUT_GENERAL));
+    descriptors.push_back(
+        has_lit ? Descriptor::sampled(*impl_->sampler, resources.lit, resources.lit_layout)
+                : Descriptor::sampled(*impl_->sampler, *words, VK_IMAGE_LAYOUT_GENERAL));
     const MapImage map{*floats, VK_IMAGE_LAYOUT_GENERAL};
     auto pyramid = impl_->pyramid.bind(
         shape,
@@ -430,8 +380,7 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
                                        .tile_list = range_of(layout.tile_list),
                                        .tile_capacity = impl_->options.max_tiles,
                                        .node_thresholds = range_of(layout.thresholds)});
-    auto set = detail::make_descriptor_set(impl_->device, *impl_->frame_layout, descriptors,
-                                           "shadow maps");
+    auto set = impl_->program.make_descriptors(descriptors);
     return Binding(std::make_unique<Binding::Impl>(Binding::Impl{
         impl_, resources.memory, resources.importance, std::move(words), std::move(floats),
         std::move(pages), has_lit, std::move(set), std::move(pyramid), std::move(subdivision)}));
@@ -439,8 +388,8 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
 
 void ShadowFitter::rebind_depth(Binding& binding, VkImageView depth, VkImageLayout layout) const {
     require(depth != VK_NULL_HANDLE, "a view of the camera's depth buffer");
-    const std::array descriptor{ShadowDescriptor::sampled(0, *impl_->sampler, depth, layout)};
-    detail::write_descriptors(*impl_->device, binding.impl_->descriptors.set, descriptor);
+    impl_->program.replace_descriptor(binding.impl_->descriptors, 0,
+                                      Descriptor::sampled(*impl_->sampler, depth, layout));
 }
 
 ShadowFitter::ObjectBinding ShadowFitter::bind_objects(const Binding& binding,
@@ -455,19 +404,12 @@ ShadowFitter::ObjectBinding ShadowFitter::bind_objects(const Binding& binding,
                         " instances, but needs max_tiles, " +
                         std::to_string(impl_->options.max_tiles) + ", at least");
     }
-    const std::array descriptors{
-        ShadowDescriptor::storage_buffer(
-            0, objects.objects, std::uint64_t{objects.object_count} * sizeof(ShadowObject)),
-        ShadowDescriptor::storage_buffer(
-            1, objects.draws,
-            std::uint64_t{objects.object_count} * sizeof(VkDrawIndexedIndirectCommand)),
-        ShadowDescriptor::storage_buffer(
-            2, objects.instances, std::uint64_t{objects.instance_capacity} * sizeof(std::uint32_t)),
-    };
+    auto set = impl_->objects.make_descriptors(
+        {storage_buffer(objects.objects, objects.object_count * sizeof(ShadowObject)),
+         storage_buffer(objects.draws, objects.object_count * sizeof(VkDrawIndexedIndirectCommand)),
+         storage_buffer(objects.instances, objects.instance_capacity * sizeof(std::uint32_t))});
     return ObjectBinding(std::make_unique<ObjectBinding::Impl>(
-        ObjectBinding::Impl{impl_, binding.impl_->descriptors.set,
-                            detail::make_descriptor_set(impl_->device, *impl_->object_layout,
-                                                        descriptors, "shadow maps, objects"),
+        ObjectBinding::Impl{impl_, binding.impl_->descriptors.set, std::move(set),
                             objects.object_count, objects.instance_capacity}));
 }
 
@@ -479,7 +421,7 @@ void ShadowFitter::Impl::kernel_barrier(vk::CommandBuffer commands,
     const vk::MemoryBarrier barrier(Access::eShaderWrite | other_accesses,
                                     Access::eShaderRead | Access::eShaderWrite);
     commands.pipelineBarrier(Stage::eComputeShader | other_stages, Stage::eComputeShader, {},
-                             barrier, {}, {}, device->dispatch);
+                             barrier, {}, {}, program.dispatch());
 }
 
 // What the host says of the frame.
@@ -489,7 +431,7 @@ void ShadowFitter::Impl::record_frame(vk::CommandBuffer commands, const Binding:
         commands.updateBuffer(bound.memory.buffer,
                               bound.memory.offset_bytes + layout.frame.offset_bytes + offset_bytes,
                               size_bytes, reinterpret_cast<const std::byte*>(&frame) + offset_bytes,
-                              device->dispatch);
+                              program.dispatch());
     };
     update(0, offsetof(ShadowFrame, lights) + options.lights * sizeof(ShadowLight));
     if (frame.rectangle_count > 0) {
@@ -500,13 +442,13 @@ void ShadowFitter::Impl::record_frame(vk::CommandBuffer commands, const Binding:
 // quadtile's own recordings change what is bound, so each kernel binds all that it needs.
 void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, const Binding::Impl& bound,
                                        vk::Pipeline pipeline, vk::Extent3D groups) const {
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, device->dispatch);
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *pipeline_layout, 0,
-                                bound.descriptors.set, {}, device->dispatch);
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, program.dispatch());
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
+                                bound.descriptors.set, {}, program.dispatch());
     const PushConstants constants{.parameters = parameters};
-    commands.pushConstants<PushConstants>(*pipeline_layout, vk::ShaderStageFlagBits::eCompute, 0,
-                                          constants, device->dispatch);
-    commands.dispatch(groups.width, groups.height, groups.depth, device->dispatch);
+    commands.pushConstants<PushConstants>(program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+                                          constants, program.dispatch());
+    commands.dispatch(groups.width, groups.height, groups.depth, program.dispatch());
 }
 
 void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
@@ -547,14 +489,14 @@ void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& ob
     const Impl& impl = *impl_;
     const ObjectBinding::Impl& bound = *objects.impl_;
     const vk::CommandBuffer buffer(commands);
-    const Dispatch& dispatch = impl.device->dispatch;
+    const Dispatch& dispatch = impl.program.dispatch();
     buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *impl.cull, dispatch);
-    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *impl.pipeline_layout, 0,
+    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
                               {bound.frame, bound.descriptors.set}, {}, dispatch);
     const PushConstants constants{.parameters = impl.parameters,
                                   .object_count = bound.object_count,
                                   .instance_capacity = bound.instance_capacity};
-    buffer.pushConstants<PushConstants>(*impl.pipeline_layout, vk::ShaderStageFlagBits::eCompute, 0,
+    buffer.pushConstants<PushConstants>(impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                         constants, dispatch);
     const std::uint32_t threads = std::max(bound.object_count, impl.options.max_tiles);
     buffer.dispatch(groups_of(threads, CULL_GROUP), 1, 1, dispatch);

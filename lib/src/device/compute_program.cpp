@@ -53,20 +53,17 @@ ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context, std::stri
         if (user_set) {
             sets.push_back(user_set);
         }
-        layout_ = context_->device.createPipelineLayoutUnique({{}, sets, push_constants}, nullptr,
-                                                              dispatch());
+        vk::PipelineLayoutCreateInfo info({}, sets);
+        if (push_constant_bytes > 0) {
+            info.setPushConstantRanges(push_constants);
+        }
+        layout_ = context_->device.createPipelineLayoutUnique(info, nullptr, dispatch());
         context_->name(*set_layout_, name_);
         context_->name(*layout_, name_);
     });
 }
 
-Unique<vk::Pipeline> ComputeProgram::make_pipeline(Kernel kernel, const char* name,
-                                                   const Specialization& constants) const {
-    return make_pipeline(code_of(kernel, context_->info.features.subgroup_operations), name,
-                         constants);
-}
-
-Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const char* name,
+Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const std::string& name,
                                                    const Specialization& constants) const {
     std::vector<vk::SpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
@@ -80,7 +77,7 @@ Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const
         values.size() * sizeof(std::uint32_t), values.data());
 
     const auto start = std::chrono::steady_clock::now();
-    auto made = vulkan_calls(std::string("compiling the kernel ") + name, [&] {
+    auto made = vulkan_calls("compiling the kernel " + name, [&] {
         const auto module = context_->device.createShaderModuleUnique(
             {{}, code.spirv.size_bytes(), code.spirv.data()}, nullptr, dispatch());
         vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, module.get(),
@@ -99,8 +96,8 @@ Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const
     });
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;
-    context_->say(Severity::info, std::string("compiled the kernel ") + name + " in " +
-                                      std::to_string(elapsed.count()) + " ms");
+    context_->say(Severity::info,
+                  "compiled the kernel " + name + " in " + std::to_string(elapsed.count()) + " ms");
     return made;
 }
 

@@ -48,13 +48,9 @@ class ComputeProgram {
                    std::vector<BindingType> bindings, std::uint32_t push_constant_bytes,
                    vk::DescriptorSetLayout user_set = {});
 
-    // Compiles a kernel, in the variant that suits the device. `name` is for error messages and
-    // debuggers.
-    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(Kernel kernel, const char* name,
-                                                     const Specialization& constants) const;
-
-    // The same for a kernel in any other variant.
-    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(const KernelCode& code, const char* name,
+    // Compiles a kernel. `name` is for error messages and debuggers.
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(const KernelCode& code,
+                                                     const std::string& name,
                                                      const Specialization& constants) const;
 
     // `border`: outside the image there are zeros; otherwise its edge is repeated.
@@ -72,6 +68,7 @@ class ComputeProgram {
 
     [[nodiscard]] DeviceContext& context() const noexcept { return *context_; }
     [[nodiscard]] const Dispatch& dispatch() const noexcept { return context_->dispatch; }
+    [[nodiscard]] vk::DescriptorSetLayout set_layout() const noexcept { return *set_layout_; }
     [[nodiscard]] vk::PipelineLayout layout() const noexcept { return *layout_; }
 
  private:

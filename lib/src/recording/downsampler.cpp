@@ -172,7 +172,7 @@ struct Downsampler::Impl {
         const std::lock_guard lock(mutex);
         if (!lister_pipeline) {
             lister_pipeline = lister.make_pipeline(
-                detail::Kernel::dirty_blocks, "dirty_blocks",
+                detail::code_of(detail::Kernel::dirty_blocks, false), "dirty_blocks",
                 {{detail::EDGE_RULE, static_cast<std::uint32_t>(options.edge_rule)}});
         }
         return lister_pipeline.get();

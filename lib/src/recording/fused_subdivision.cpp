@@ -48,9 +48,9 @@ void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              dispatch);
 }
 
-// One workgroup of fused_emit.comp takes 4^levels blocks: many workgroups that have little to do each
-// cost more than they bring (16 384 of them 31 us on an H200), but enough of them must be there to
-// fill a GPU.
+// One workgroup of fused_emit.comp takes 4^levels blocks: many workgroups that have little to do
+// each cost more than they bring (16 384 of them 31 us on an H200), but enough of them must be
+// there to fill a GPU.
 std::uint32_t emission_share_levels(const MapShape& shape) {
     constexpr std::uint64_t enough = 1024;
     const std::uint64_t blocks = std::uint64_t{level_extent(shape.width, BLOCK_LEVELS)} *
@@ -83,15 +83,16 @@ vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
     const std::lock_guard lock(mutex_);
     Unique<vk::Pipeline>& made = pipelines_[key];
     if (!made) {
-        made = program_.make_pipeline(key.pass, "fused",
-                                      {{TILE_CHUNK_SHIFT, program_.context().tile_chunk_shift},
-                                       {TILES_IN_ONE_CHUNK, key.tiles_in_one_chunk ? 1U : 0U},
-                                       {WITH_BUDGET, key.with_budget ? 1U : 0U},
-                                       {LAYER_THRESHOLDS, key.layer_thresholds ? 1U : 0U},
-                                       {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
-                                       {LAYER_LISTS, key.layer_lists ? 1U : 0U},
-                                       {SHARE_LEVELS, key.share_levels},
-                                       {SOURCE_ENCODING, key.encoding}});
+        made = program_.make_pipeline(
+            code_of(key.pass, program_.context().info.features.subgroup_operations), "fused",
+            {{TILE_CHUNK_SHIFT, program_.context().tile_chunk_shift},
+             {TILES_IN_ONE_CHUNK, key.tiles_in_one_chunk ? 1U : 0U},
+             {WITH_BUDGET, key.with_budget ? 1U : 0U},
+             {LAYER_THRESHOLDS, key.layer_thresholds ? 1U : 0U},
+             {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
+             {LAYER_LISTS, key.layer_lists ? 1U : 0U},
+             {SHARE_LEVELS, key.share_levels},
+             {SOURCE_ENCODING, key.encoding}});
     }
     return made.get();
 }

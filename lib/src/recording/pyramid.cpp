@@ -109,7 +109,8 @@ struct Pyramid::Impl {
         Unique<vk::Pipeline>& made = pipelines[key];
         if (!made) {
             made = program.make_pipeline(
-                detail::Kernel::pyramid, "pyramid",
+                detail::code_of(detail::Kernel::pyramid, info.features.subgroup_operations),
+                "pyramid",
                 {{detail::FILTERED, filtered ? 1U : 0U},
                  {detail::SOURCE_ENCODING, encoding},
                  detail::pyramid_chunk_constant(program.context()),

@@ -153,8 +153,8 @@ struct Subdivider::Impl {
                                               : ThresholdSource::levels);
         }
         if (strategy == Strategy::per_level) {
-            arguments_pipeline =
-                program.make_pipeline(Kernel::per_level_arguments, "per_level_arguments", {});
+            arguments_pipeline = program.make_pipeline(
+                detail::code_of(Kernel::per_level_arguments, false), "per_level_arguments", {});
         }
     }
 
