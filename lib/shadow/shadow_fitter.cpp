@@ -264,16 +264,6 @@ struct ShadowFitter::ObjectBinding::Impl {
     std::uint32_t instance_capacity;
 };
 
-ShadowFitter::Binding::Binding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-ShadowFitter::Binding::Binding(Binding&&) noexcept = default;
-ShadowFitter::Binding& ShadowFitter::Binding::operator=(Binding&&) noexcept = default;
-ShadowFitter::Binding::~Binding() = default;
-ShadowFitter::ObjectBinding::ObjectBinding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-ShadowFitter::ObjectBinding::ObjectBinding(ObjectBinding&&) noexcept = default;
-ShadowFitter::ObjectBinding& ShadowFitter::ObjectBinding::operator=(ObjectBinding&&) noexcept =
-    default;
-ShadowFitter::ObjectBinding::~ObjectBinding() = default;
-
 ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
     : options(given),
       parameters(shadow_parameters(given)),
@@ -381,7 +371,7 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
                                        .tile_capacity = impl_->options.max_tiles,
                                        .node_thresholds = range_of(layout.thresholds)});
     auto set = impl_->program.make_descriptors(descriptors);
-    return Binding(std::make_unique<Binding::Impl>(Binding::Impl{
+    return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
         impl_, resources.memory, resources.importance, std::move(words), std::move(floats),
         std::move(pages), has_lit, std::move(set), std::move(pyramid), std::move(subdivision)}));
 }
@@ -408,7 +398,7 @@ ShadowFitter::ObjectBinding ShadowFitter::bind_objects(const Binding& binding,
         {storage_buffer(objects.objects, objects.object_count * sizeof(ShadowObject)),
          storage_buffer(objects.draws, objects.object_count * sizeof(VkDrawIndexedIndirectCommand)),
          storage_buffer(objects.instances, objects.instance_capacity * sizeof(std::uint32_t))});
-    return ObjectBinding(std::make_unique<ObjectBinding::Impl>(
+    return ObjectBinding(std::make_shared<ObjectBinding::Impl>(
         ObjectBinding::Impl{impl_, binding.impl_->descriptors.set, std::move(set),
                             objects.object_count, objects.instance_capacity}));
 }

@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace quadtile {
@@ -139,19 +140,13 @@ class QUADTILE_API Downsampler {
         std::uint32_t dirty_rectangle_capacity = 0;  ///< rectangles
     };
 
-    /// The views and descriptors of one set of resources. Keep it until the commands recorded with
-    /// it have executed, and destroy it before the resources.
-    class QUADTILE_API Binding {
-     public:
-        Binding(Binding&&) noexcept;  ///< leaves one that can only be destroyed or assigned to
-        Binding& operator=(Binding&&) noexcept;  ///< leaves one as the constructor does
-        ~Binding();                              ///< destroys the views and descriptors
-
-     private:
+    /// The views and descriptors of one set of resources; copies share them. Keep one until the
+    /// commands recorded with it have executed, and destroy it before the resources.
+    class Binding {
         friend class Downsampler;
-        struct QUADTILE_LOCAL Impl;
-        explicit Binding(std::unique_ptr<Impl> impl);
-        std::unique_ptr<Impl> impl_;
+        struct Impl;
+        explicit Binding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+        std::shared_ptr<Impl> impl_;
     };
 
     /// Makes the views and writes the descriptors; the resources must exist, their contents do not

@@ -10,6 +10,7 @@
 #include <vulkan/vulkan_core.h>
 
 #include <memory>
+#include <utility>
 
 namespace quadtile {
 
@@ -46,19 +47,13 @@ class QUADTILE_API Pyramid {
         BufferRange state;    ///< state_size_bytes, zeros at first
     };
 
-    /// The descriptors of one set of resources. Keep it until the commands recorded with it have
-    /// executed; then destroy it before the resources or after, as you like.
-    class QUADTILE_API Binding {
-     public:
-        Binding(Binding&&) noexcept;  ///< leaves one that can only be destroyed or assigned to
-        Binding& operator=(Binding&&) noexcept;  ///< leaves one as the constructor does
-        ~Binding();                              ///< destroys the descriptors
-
-     private:
+    /// The descriptors of one set of resources; copies share them. Keep one until the commands
+    /// recorded with it have executed; then destroy it before the resources or after, as you like.
+    class Binding {
         friend class Pyramid;
-        struct QUADTILE_LOCAL Impl;
-        explicit Binding(std::unique_ptr<Impl> impl);
-        std::unique_ptr<Impl> impl_;
+        struct Impl;
+        explicit Binding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+        std::shared_ptr<Impl> impl_;
     };
 
     /// Writes the descriptors; the resources must exist, their contents do not matter yet.

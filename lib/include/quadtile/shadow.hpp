@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace quadtile {
@@ -188,19 +189,13 @@ class QUADTILE_API ShadowFitter {
         VkImageLayout lit_layout = VK_IMAGE_LAYOUT_GENERAL;  ///< when it is read
     };
 
-    /// The views and descriptors of one set of resources. Keep it until the commands recorded with
-    /// it have executed, and destroy it before the resources.
-    class QUADTILE_API Binding {
-     public:
-        Binding(Binding&&) noexcept;  ///< leaves one that can only be destroyed or assigned to
-        Binding& operator=(Binding&&) noexcept;  ///< leaves one as the constructor does
-        ~Binding();                              ///< destroys the views and descriptors
-
-     private:
+    /// The views and descriptors of one set of resources; copies share them. Keep one until the
+    /// commands recorded with it have executed, and destroy it before the resources.
+    class Binding {
         friend class ShadowFitter;
-        struct QUADTILE_LOCAL Impl;
-        explicit Binding(std::unique_ptr<Impl> impl);
-        std::unique_ptr<Impl> impl_;
+        struct Impl;
+        explicit Binding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+        std::shared_ptr<Impl> impl_;
     };
 
     /// Makes the views and writes the descriptors; the resources must exist.
@@ -243,19 +238,13 @@ class QUADTILE_API ShadowFitter {
         /// shadow is lost, but time, and ShadowHeader::instances tells how many were needed.
         std::uint32_t instance_capacity = 0;
     };
-    /// The descriptors of one set of objects. Keep it, and the Binding, until the commands recorded
-    /// with it have executed.
-    class QUADTILE_API ObjectBinding {
-     public:
-        ObjectBinding(ObjectBinding&&) noexcept;             ///< as Binding's
-        ObjectBinding& operator=(ObjectBinding&&) noexcept;  ///< as Binding's
-        ~ObjectBinding();                                    ///< as Binding's
-
-     private:
+    /// The descriptors of one set of objects; copies share them. Keep one, and the Binding, until
+    /// the commands recorded with it have executed.
+    class ObjectBinding {
         friend class ShadowFitter;
-        struct QUADTILE_LOCAL Impl;
-        explicit ObjectBinding(std::unique_ptr<Impl> impl);
-        std::unique_ptr<Impl> impl_;
+        struct Impl;
+        explicit ObjectBinding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+        std::shared_ptr<Impl> impl_;
     };
     /// Writes the descriptors; all four buffers must exist, of usage STORAGE_BUFFER, `draws` of
     /// INDIRECT_BUFFER too. Throws Error(invalid_argument) for null handles, no objects, and fewer

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace quadtile {
@@ -104,17 +105,11 @@ class QUADTILE_API Subdivider {
     };
 
     /// The descriptors of one set of resources; see Pyramid::Binding.
-    class QUADTILE_API Binding {
-     public:
-        Binding(Binding&&) noexcept;  ///< leaves one that can only be destroyed or assigned to
-        Binding& operator=(Binding&&) noexcept;  ///< leaves one as the constructor does
-        ~Binding();                              ///< destroys the descriptors
-
-     private:
+    class Binding {
         friend class Subdivider;
-        struct QUADTILE_LOCAL Impl;
-        explicit Binding(std::unique_ptr<Impl> impl);
-        std::unique_ptr<Impl> impl_;
+        struct Impl;
+        explicit Binding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+        std::shared_ptr<Impl> impl_;
     };
 
     /// Writes the descriptors; the resources must exist, their contents do not matter yet. With

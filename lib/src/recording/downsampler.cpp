@@ -263,11 +263,6 @@ struct Downsampler::Binding::Impl {
     ImageResource destination;
 };
 
-Downsampler::Binding::Binding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Downsampler::Binding::Binding(Binding&&) noexcept = default;
-Downsampler::Binding& Downsampler::Binding::operator=(Binding&&) noexcept = default;
-Downsampler::Binding::~Binding() = default;
-
 Downsampler::Downsampler(const Device& device, DownsamplerOptions options)
     : impl_(std::make_shared<Impl>(device, std::move(options))) {}
 
@@ -331,7 +326,7 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
     const Impl& impl = *impl_;
     impl.check_shape(shape);
     detail::check_images(impl.options, impl.requirements(shape), shape, resources);
-    auto bound = std::make_unique<Binding::Impl>();
+    auto bound = std::make_shared<Binding::Impl>();
     bound->context = impl.context;
     bound->shape = shape;
     bound->source = resources.source;

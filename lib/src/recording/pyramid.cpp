@@ -149,11 +149,6 @@ struct Pyramid::Binding::Impl {
     DescriptorSet descriptors;
 };
 
-Pyramid::Binding::Binding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Pyramid::Binding::Binding(Binding&&) noexcept = default;
-Pyramid::Binding& Pyramid::Binding::operator=(Binding&&) noexcept = default;
-Pyramid::Binding::~Binding() = default;
-
 Pyramid::Pyramid(const Device& device) : impl_(std::make_shared<Impl>(device)) {}
 
 Pyramid::Requirements Pyramid::requirements(const MapShape& shape) const {
@@ -183,7 +178,7 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
         Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
                                    state_size_bytes(shape))};
     detail::append_pyramid_chunks(descriptors, context, shape, resources.pyramid);
-    return Binding(std::make_unique<Binding::Impl>(parameters_of(shape), pipeline,
+    return Binding(std::make_shared<Binding::Impl>(parameters_of(shape), pipeline,
                                                    impl_->program.make_descriptors(descriptors)));
 }
 

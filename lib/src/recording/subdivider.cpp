@@ -353,11 +353,6 @@ void Subdivider::Impl::check_threshold(const Binding::Impl& bound,
     }
 }
 
-Subdivider::Binding::Binding(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Subdivider::Binding::Binding(Binding&&) noexcept = default;
-Subdivider::Binding& Subdivider::Binding::operator=(Binding&&) noexcept = default;
-Subdivider::Binding::~Binding() = default;
-
 Subdivider::Subdivider(const Device& device, const SubdividerOptions& options)
     : impl_(std::make_shared<Impl>(device, options)) {}
 
@@ -424,7 +419,7 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     } else {
         descriptors.push_back(impl_->placeholder(shape, resources.scratch));
     }
-    return Binding(std::make_unique<Binding::Impl>(
+    return Binding(std::make_shared<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
         resources.scratch, layer_thresholds, by_node, layer_lists,
         impl_->program.make_descriptors(descriptors), resources.threshold_resources));
