@@ -12,6 +12,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,26 +56,61 @@ quadtile_status fail(quadtile_status status, const char* message) noexcept {
     return status;
 }
 
-quadtile_status status_of(ErrorCode code) noexcept {
-    switch (code) {
-        case ErrorCode::invalid_argument:
-            return QUADTILE_ERROR_INVALID_ARGUMENT;
-        case ErrorCode::unsupported:
-            return QUADTILE_ERROR_UNSUPPORTED;
-        case ErrorCode::no_device:
-            return QUADTILE_ERROR_NO_DEVICE;
-        case ErrorCode::out_of_memory:
-            return QUADTILE_ERROR_OUT_OF_MEMORY;
-        case ErrorCode::device_lost:
-            return QUADTILE_ERROR_DEVICE_LOST;
-        case ErrorCode::cancelled:
-            return QUADTILE_ERROR_CANCELLED;
-        case ErrorCode::deadline_exceeded:
-            return QUADTILE_ERROR_DEADLINE_EXCEEDED;
-        case ErrorCode::vulkan:
-            return QUADTILE_ERROR_VULKAN;
+// A constant of C, and what it stands for.
+template <typename Value>
+struct Constant {
+    std::int32_t constant;
+    Value value;
+    const char* name = "";
+};
+
+constexpr Constant<ErrorCode> ERRORS[] = {
+    {QUADTILE_ERROR_INVALID_ARGUMENT, ErrorCode::invalid_argument},
+    {QUADTILE_ERROR_UNSUPPORTED, ErrorCode::unsupported},
+    {QUADTILE_ERROR_NO_DEVICE, ErrorCode::no_device},
+    {QUADTILE_ERROR_OUT_OF_MEMORY, ErrorCode::out_of_memory},
+    {QUADTILE_ERROR_DEVICE_LOST, ErrorCode::device_lost},
+    {QUADTILE_ERROR_CANCELLED, ErrorCode::cancelled},
+    {QUADTILE_ERROR_DEADLINE_EXCEEDED, ErrorCode::deadline_exceeded},
+    {QUADTILE_ERROR_VULKAN, ErrorCode::vulkan}};
+constexpr Constant<quadtile::Severity> SEVERITIES[] = {
+    {QUADTILE_SEVERITY_INFO, quadtile::Severity::info},
+    {QUADTILE_SEVERITY_WARNING, quadtile::Severity::warning},
+    {QUADTILE_SEVERITY_ERROR, quadtile::Severity::error}};
+constexpr Constant<Strategy> STRATEGIES[] = {
+    {QUADTILE_STRATEGY_AUTOMATIC, Strategy::automatic, "automatic"},
+    {QUADTILE_STRATEGY_PER_LEVEL, Strategy::per_level, "per_level"},
+    {QUADTILE_STRATEGY_SUBTREE, Strategy::subtree, "subtree"},
+    {QUADTILE_STRATEGY_FUSED, Strategy::fused, "fused"}};
+constexpr Constant<TexelFormat> FORMATS[] = {{QUADTILE_FORMAT_R32_FLOAT, TexelFormat::r32_float},
+                                             {QUADTILE_FORMAT_R16_FLOAT, TexelFormat::r16_float},
+                                             {QUADTILE_FORMAT_D32_FLOAT, TexelFormat::d32_float},
+                                             {QUADTILE_FORMAT_R16_UNORM, TexelFormat::r16_unorm},
+                                             {QUADTILE_FORMAT_R8_UNORM, TexelFormat::r8_unorm},
+                                             {QUADTILE_FORMAT_D16_UNORM, TexelFormat::d16_unorm}};
+constexpr Constant<Order> ORDERS[] = {{QUADTILE_ORDER_ANY, Order::any},
+                                      {QUADTILE_ORDER_CANONICAL, Order::canonical}};
+
+// The entry of a value, which must be there.
+template <typename Value>
+const Constant<Value>& entry_of(std::span<const Constant<Value>> table, Value value) noexcept {
+    return *std::ranges::find(table, value, &Constant<Value>::value);
+}
+
+Error none_of(const char* name, std::int32_t value, const char* constants) {
+    return {ErrorCode::invalid_argument,
+            std::string(name) + " is " + std::to_string(value) + ", which is none of " + constants};
+}
+
+// Throws Error(invalid_argument), which says that the argument `name` is none of the `constants`.
+template <typename Value>
+Value value_of(std::span<const Constant<Value>> table, std::int32_t constant, const char* name,
+               const char* constants) {
+    const auto found = std::ranges::find(table, constant, &Constant<Value>::constant);
+    if (found == table.end()) {
+        throw none_of(name, constant, constants);
     }
-    return QUADTILE_ERROR_UNKNOWN;
+    return found->value;
 }
 
 // Calls body(), which returns a status, and makes statuses of what it throws.
@@ -83,7 +119,9 @@ quadtile_status guarded(const Body& body) noexcept {
     try {
         return body();
     } catch (const Error& error) {
-        return fail(status_of(error.code()), error.what());
+        return fail(
+            static_cast<quadtile_status>(entry_of<ErrorCode>(ERRORS, error.code()).constant),
+            error.what());
     } catch (const std::bad_alloc&) {
         return fail(QUADTILE_ERROR_OUT_OF_MEMORY, "there is not enough host memory");
     } catch (const std::exception& error) {
@@ -106,11 +144,6 @@ template <typename T>
 T*& output(T** pointer, const char* name) {
     *required(pointer, name) = nullptr;
     return *pointer;
-}
-
-Error none_of(const char* name, std::int32_t value, const char* constants) {
-    return {ErrorCode::invalid_argument,
-            std::string(name) + " is " + std::to_string(value) + ", which is none of " + constants};
 }
 
 void check_struct_size(std::size_t size, std::size_t expected, const char* type) {
@@ -160,33 +193,6 @@ struct OwningDeviceList : quadtile_device_list {
 
 // ---- Options and requests
 
-Strategy strategy_of(std::int32_t strategy) {
-    switch (strategy) {
-        case QUADTILE_STRATEGY_AUTOMATIC:
-            return Strategy::automatic;
-        case QUADTILE_STRATEGY_PER_LEVEL:
-            return Strategy::per_level;
-        case QUADTILE_STRATEGY_SUBTREE:
-            return Strategy::subtree;
-        case QUADTILE_STRATEGY_FUSED:
-            return Strategy::fused;
-        default:
-            throw none_of("strategy", strategy, "QUADTILE_STRATEGY_*");
-    }
-}
-
-std::int32_t constant_of(quadtile::Severity severity) noexcept {
-    switch (severity) {
-        case quadtile::Severity::info:
-            return QUADTILE_SEVERITY_INFO;
-        case quadtile::Severity::warning:
-            return QUADTILE_SEVERITY_WARNING;
-        case quadtile::Severity::error:
-            break;
-    }
-    return QUADTILE_SEVERITY_ERROR;
-}
-
 quadtile::LogCallback log_callback_of(const quadtile_service_options& options) {
     if (options.log == nullptr) {
         return {};
@@ -195,7 +201,8 @@ quadtile::LogCallback log_callback_of(const quadtile_service_options& options) {
                                                                   std::string_view message) {
         // A driver may be what calls this, and nothing may be thrown through it.
         (void)guarded([&] {
-            log(user_data, constant_of(severity), std::string(message).c_str());
+            log(user_data, entry_of<quadtile::Severity>(SEVERITIES, severity).constant,
+                std::string(message).c_str());
             return QUADTILE_SUCCESS;
         });
     };
@@ -218,36 +225,6 @@ quadtile_service_options default_options() {
             .cache_directory = nullptr};
 }
 
-TexelFormat format_of(std::int32_t format, const char* name) {
-    switch (format) {
-        case QUADTILE_FORMAT_R32_FLOAT:
-            return TexelFormat::r32_float;
-        case QUADTILE_FORMAT_R16_FLOAT:
-            return TexelFormat::r16_float;
-        case QUADTILE_FORMAT_D32_FLOAT:
-            return TexelFormat::d32_float;
-        case QUADTILE_FORMAT_R16_UNORM:
-            return TexelFormat::r16_unorm;
-        case QUADTILE_FORMAT_R8_UNORM:
-            return TexelFormat::r8_unorm;
-        case QUADTILE_FORMAT_D16_UNORM:
-            return TexelFormat::d16_unorm;
-        default:
-            throw none_of(name, format, "QUADTILE_FORMAT_*");
-    }
-}
-
-Order order_of(std::int32_t order) {
-    switch (order) {
-        case QUADTILE_ORDER_ANY:
-            return Order::any;
-        case QUADTILE_ORDER_CANONICAL:
-            return Order::canonical;
-        default:
-            throw none_of("order", order, "QUADTILE_ORDER_*");
-    }
-}
-
 Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
     switch (request.threshold_kind) {
         case QUADTILE_THRESHOLD_CONSTANT:
@@ -267,7 +244,8 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
         }
         case QUADTILE_THRESHOLD_MEMORY: {
             MapView fragments{required(request.fragments, "fragments"), shape};
-            fragments.shape.format = format_of(request.fragments_format, "fragments_format");
+            fragments.shape.format = value_of<TexelFormat>(FORMATS, request.fragments_format,
+                                                           "fragments_format", "QUADTILE_FORMAT_*");
             return Threshold::memory(request.threshold_value, request.nodes, fragments);
         }
         case QUADTILE_THRESHOLD_GLSL: {
@@ -302,13 +280,15 @@ std::chrono::milliseconds milliseconds_of(std::uint64_t milliseconds) {
 
 SubdivisionRequest request_of(const quadtile_request& request) {
     check_struct_size(request.struct_size, sizeof request, "quadtile_request");
-    const MapShape shape{request.width, request.height, request.layers,
-                         format_of(request.format, "format")};
+    const MapShape shape{
+        request.width, request.height, request.layers,
+        value_of<TexelFormat>(FORMATS, request.format, "format", "QUADTILE_FORMAT_*")};
     quadtile::check_shape(shape);
-    SubdivisionRequest result{.map = {required(request.texels, "texels"), shape},
-                              .threshold = threshold_of(request, shape),
-                              .order = order_of(request.order),
-                              .priority = request.priority};
+    SubdivisionRequest result{
+        .map = {required(request.texels, "texels"), shape},
+        .threshold = threshold_of(request, shape),
+        .order = value_of<Order>(ORDERS, request.order, "order", "QUADTILE_ORDER_*"),
+        .priority = request.priority};
     if (request.copy_texels != 0) {
         const auto* bytes = static_cast<const std::byte*>(request.texels);
         const std::size_t size = std::size_t{shape.width} * shape.height * shape.layers *
@@ -328,22 +308,6 @@ SubdivisionRequest request_of(const quadtile_request& request) {
 
 // ---- Lists
 
-const char* name_of(Strategy strategy) noexcept {
-    switch (strategy) {
-        case Strategy::automatic:
-            return "automatic";
-        case Strategy::reference:
-            return "reference";
-        case Strategy::per_level:
-            return "per_level";
-        case Strategy::subtree:
-            return "subtree";
-        case Strategy::fused:
-            break;
-    }
-    return "fused";
-}
-
 struct OwningTileList : quadtile_tile_list {
     TileList list;
     std::vector<quadtile_stage> owned_stages;
@@ -362,10 +326,10 @@ void publish(OwningTileList& owner) {
         .height = list.shape.height,
         .layers = list.shape.layers,
         .levels = list.levels(),
-        .order = list.order == Order::canonical ? QUADTILE_ORDER_CANONICAL : QUADTILE_ORDER_ANY,
+        .order = entry_of<Order>(ORDERS, list.order).constant,
         .threshold_factor = list.threshold_factor,
         .nan_texels = list.nan_texels,
-        .strategy = name_of(list.strategy),
+        .strategy = entry_of<Strategy>(STRATEGIES, list.strategy).name,
         .strategy_reason = list.strategy_reason.c_str(),
         .device = list.device.c_str(),
         .buffer_repeats = list.buffer_repeats,
@@ -426,13 +390,15 @@ quadtile_status quadtile_service_create(const quadtile_service_options* options,
         const quadtile_service_options defaults = default_options();
         const quadtile_service_options& given = options != nullptr ? *options : defaults;
         check_struct_size(given.struct_size, sizeof given, "quadtile_service_options");
-        const ServiceOptions service_options{.strategy = strategy_of(given.strategy),
-                                             .subtree_levels = given.subtree_levels,
-                                             .lanes = given.lanes,
-                                             .max_batch_layers = given.max_batch_layers,
-                                             .queue_capacity = given.queue_capacity,
-                                             .memory_limit_bytes = given.memory_limit_bytes,
-                                             .gpu_timeout = milliseconds_of(given.gpu_timeout_ms)};
+        const ServiceOptions service_options{
+            .strategy =
+                value_of<Strategy>(STRATEGIES, given.strategy, "strategy", "QUADTILE_STRATEGY_*"),
+            .subtree_levels = given.subtree_levels,
+            .lanes = given.lanes,
+            .max_batch_layers = given.max_batch_layers,
+            .queue_capacity = given.queue_capacity,
+            .memory_limit_bytes = given.memory_limit_bytes,
+            .gpu_timeout = milliseconds_of(given.gpu_timeout_ms)};
         quadtile::DeviceOptions device_options;
         device_options.select = given.device != nullptr ? given.device : "";
         device_options.validation = given.validation != 0;
