@@ -2,7 +2,7 @@
 
 #include <quadtile/error.hpp>
 
-#include "twins.hpp"
+#include "layers_and_budgets.hpp"
 
 #include <algorithm>
 #include <string>

@@ -6,7 +6,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
-#include "reference/twins.hpp"
+#include "reference/layers_and_budgets.hpp"
 #include "support/maps.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,6 @@
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
-#include "reference/twins.hpp"
 #include "support/maps.hpp"
 
 #include <gmock/gmock.h>
@@ -196,29 +195,6 @@ TEST(Reference, ThresholdsOfLayersThatDoNotFitAreRefused) {
     EXPECT_EQ(message_of({Threshold::map(NodeThresholds(4, 4)), one}), "");
     EXPECT_THAT(message_of({one, Threshold::bound_map()}),
                 testing::HasSubstr("layer 1 does not fit"));
-}
-
-TEST(Reference, TwinsOfTheKernelsGiveTheSameTiles) {
-    for (const MapShape& shape : {MapShape{1, 1}, MapShape{2, 2}, MapShape{1, 9}, MapShape{33, 31},
-                                  MapShape{128, 64}, MapShape{200, 77}}) {
-        const std::vector<float> texels = test::with_special_values(test::random_map(shape), 32);
-        const MapView map = view_of(texels, shape.width, shape.height);
-        const reference::Pyramid pyramid = reference::build_pyramid(map);
-        for (const Threshold& threshold :
-             {Threshold::constant(0.0F), Threshold::constant(0.5F), Threshold::constant(0.97F),
-              Threshold::constant(INF), Threshold::map(test::random_thresholds(shape))}) {
-            const ResolvedThreshold thresholds = threshold.resolve(shape);
-            const std::vector<Tile> expected = reference::subdivide(map, threshold).tiles;
-            std::vector<Tile> tiles = reference::subdivide_per_level(pyramid, thresholds, 0);
-            sort_canonical(tiles);
-            EXPECT_EQ(tiles, expected);
-            for (std::uint32_t levels = 1; levels <= MAX_SUBTREE_LEVELS; ++levels) {
-                tiles = reference::subdivide_subtree(pyramid, thresholds, 0, levels);
-                sort_canonical(tiles);
-                EXPECT_EQ(tiles, expected) << levels << " subtree levels";
-            }
-        }
-    }
 }
 
 TEST(Reference, BadInputIsRefused) {

@@ -1,7 +1,7 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/subdivider.hpp>
 
-#include "../reference/twins.hpp"
+#include "../reference/layers_and_budgets.hpp"
 #include "glsl/user_kernels.hpp"
 #include "recording/fused_subdivision.hpp"
 #include "recording/kernel_constants.hpp"

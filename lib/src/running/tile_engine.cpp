@@ -3,7 +3,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/strategy.hpp>
 
-#include "../reference/twins.hpp"
+#include "../reference/layers_and_budgets.hpp"
 
 #include <algorithm>
 #include <bit>

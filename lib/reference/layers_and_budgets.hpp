@@ -1,5 +1,5 @@
-// The CPU twins of the subdivision's kernels: the same passes and lists, in plain loops. Tests hold
-// them against the recursion of subdivide.cpp and the kernels against both.
+// Thresholds of layers and budgets of tiles, as reference::subdivide needs them and the library,
+// too.
 //
 // No public header, but libquadtile needs what is marked QUADTILE_API of libquadtile_reference.
 
@@ -14,33 +14,6 @@
 #include <vector>
 
 namespace quadtile::reference {
-
-// A node of the quadtree of one layer.
-struct Node {
-    std::uint32_t level;
-    std::uint32_t x;
-    std::uint32_t y;
-};
-
-// Twin of kernels/common/subdivision.glsl: what a pass does with the nodes it meets.
-class Subdivision {
- public:
-    Subdivision(const Pyramid& pyramid, const ResolvedThreshold& thresholds, std::uint32_t layer,
-                std::vector<Tile>& tiles)
-        : pyramid_(pyramid), thresholds_(thresholds), layer_(layer), tiles_(tiles) {}
-
-    [[nodiscard]] bool exists(const Node& node) const;
-    [[nodiscard]] bool is_split(const Node& node) const;
-    void append_tile(const Node& node);
-    // The texels of a split node of level 1.
-    void append_children(const Node& parent);
-
- private:
-    const Pyramid& pyramid_;
-    const ResolvedThreshold& thresholds_;
-    std::uint32_t layer_;
-    std::vector<Tile>& tiles_;
-};
 
 // What thresholds of layers come to, each on its layer as on a map of one layer.
 // Throws Error(invalid_argument), which names the layer, where one does not fit; and where there
@@ -77,16 +50,5 @@ class BudgetHistogram {
     std::uint32_t layers_ = 0;
     std::vector<std::uint64_t> bins_ = std::vector<std::uint64_t>(BUDGET_FACTORS + 1);
 };
-
-// Twin of kernels/per_level.comp: tiles of one layer in the order of the passes.
-[[nodiscard]] std::vector<Tile> subdivide_per_level(const Pyramid& pyramid,
-                                                    const ResolvedThreshold& thresholds,
-                                                    std::uint32_t layer);
-
-// Twin of kernels/subtree.comp: tiles of one layer in the order of the passes.
-[[nodiscard]] std::vector<Tile> subdivide_subtree(const Pyramid& pyramid,
-                                                  const ResolvedThreshold& thresholds,
-                                                  std::uint32_t layer,
-                                                  std::uint32_t subtree_levels);
 
 }  // namespace quadtile::reference
