@@ -13,7 +13,7 @@ if [[ ${1:-} == --all ]]; then
     minutes=${2:-120}
     [[ $minutes =~ ^[1-9][0-9]*$ ]] ||
         { echo "tools/test.sh: error: --all takes whole minutes, not '$minutes'" >&2; exit 2; }
-    set --
+    set -- --exclude-regex '^random\.(lavapipe|swiftshader)$' # they run for longer at the end
 elif [[ $# == 0 ]]; then
     set -- --label-exclude slow
 fi
