@@ -126,9 +126,9 @@ class Bake {
             fingerprint_of(scene_, surface_, suns_, {&direct_.directions, &bounces_.directions},
                            tile_options_, options_);
         const std::size_t texels = scene_.light_map.texels();
-        state_.direct.assign(texels, glm::vec3(0.0F));
-        state_.sent.assign(texels, glm::vec3(0.0F));
-        state_.indirect.assign(texels, glm::vec3(0.0F));
+        for (auto* const light : {&state_.direct, &state_.sent, &state_.indirect}) {
+            light->assign(scene_.sums(), glm::vec3(0.0F));
+        }
         state_.known.assign(texels, 0);
         if (options_.directional) {
             state_.moments.fill(std::vector<glm::vec3>(texels, glm::vec3(0.0F)));
@@ -198,7 +198,7 @@ class Bake {
             return;
         }
         if (checkpoint->fingerprint != state_.fingerprint ||
-            checkpoint->sums.size() != scene_.light_map.texels()) {
+            checkpoint->sums.size() != scene_.sums()) {
             throw std::runtime_error(
                 "checkpoint '" + options_.checkpoint.string() +
                 "' is of another bake: the scene, the light or an option has changed; bake without "
@@ -284,18 +284,23 @@ class Bake {
         return Clock::now() - last_checkpoint_ > interval;
     }
 
-    // In w: 1 where both sides shine.
+    // As Tracer::begin_pass takes it.
     [[nodiscard]] std::vector<glm::vec4> outgoing_radiance(const Pass& pass) const {
-        std::vector<glm::vec4> outgoing(scene_.light_map.texels(), glm::vec4(0.0F));
-        if (pass.kind == Pass::Kind::sun) {
-            return outgoing;
-        }
+        std::vector<glm::vec4> outgoing(scene_.sums(), glm::vec4(0.0F));
         for_texels(outgoing.size(), [&](std::size_t i) {
-            const glm::vec3 radiance = is_direct(pass) ? surface_.emission[i]
-                                                       : surface_.albedo[i] *
-                                                             (state_.direct[i] + state_.sent[i]) *
-                                                             std::numbers::inv_pi_v<float>;
-            outgoing[i] = glm::vec4(radiance, surface_.double_sided[i] != 0 ? 1.0F : 0.0F);
+            const std::size_t texel = i % scene_.light_map.texels();
+            const bool has_two_sides = surface_.double_sided[texel] != 0;
+            if (i != texel && !has_two_sides) {
+                return;
+            }
+            glm::vec3 radiance(0.0F);
+            if (is_direct(pass)) {
+                radiance = surface_.emission[texel];
+            } else if (pass.kind != Pass::Kind::sun) {
+                radiance = surface_.albedo[texel] * (state_.direct[i] + state_.sent[i]) *
+                           std::numbers::inv_pi_v<float>;
+            }
+            outgoing[i] = glm::vec4(radiance, has_two_sides ? 1.0F : 0.0F);
         });
         return outgoing;
     }

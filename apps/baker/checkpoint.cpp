@@ -18,7 +18,7 @@ namespace quadtile::baker {
 namespace {
 
 // With the byte order, as numbers are written as they are in memory.
-constexpr std::uint64_t MAGIC = 0x32454b41'42544451;  // "QDTBAKE2"
+constexpr std::uint64_t MAGIC = 0x33454b41'42544451;  // "QDTBAKE3"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +

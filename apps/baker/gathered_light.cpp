@@ -44,7 +44,7 @@ glm::vec3 GatheredLight::mean_of(const Accumulator& sums) const {
 // one.
 void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
     std::atomic<std::uint64_t> inside_texels = 0;
-    for_texels(sums.size(), [&](std::size_t i) {
+    for_texels(state_.known.size(), [&](std::size_t i) {
         const double weight = joined(sums[i].weight);
         const bool is_inside = joined(sums[i].back) > INSIDE * weight;
         inside_texels += weight > 0.0 && is_inside ? 1 : 0;
@@ -62,10 +62,16 @@ void GatheredLight::add_irradiance(const std::vector<Accumulator>& sums,
 
 void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& sums) {
     const glm::vec3 to_sun = -glm::normalize(sun.direction);
+    const std::size_t texels = state_.known.size();
     for_texels(sums.size(), [&](std::size_t i) {
-        const float cosine = std::max(glm::dot(surface_.normal[i], to_sun), 0.0F);
+        const bool is_front = i < texels;
+        const glm::vec3 normal = is_front ? surface_.normal[i] : -surface_.normal[i - texels];
+        const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
         const glm::vec3 irradiance = mean_of(sums[i]) * cosine * sun.irradiance;
         state_.direct[i] += irradiance;
+        if (!is_front) {
+            return;
+        }
         // What does not face the sun may see no ray at all.
         const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
         state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
@@ -78,7 +84,7 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
 // Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that,
 // less the radiance itself, is radiance * cosine.
 void GatheredLight::begin_moments(const std::vector<Accumulator>& sums) {
-    for_texels(directional_ ? sums.size() : 0, [&](std::size_t i) {
+    for_texels(directional_ ? state_.known.size() : 0, [&](std::size_t i) {
         for (std::vector<glm::vec3>& moment : state_.moments) {
             moment[i] -= std::numbers::pi_v<float> * mean_of(sums[i]);
         }
@@ -86,7 +92,7 @@ void GatheredLight::begin_moments(const std::vector<Accumulator>& sums) {
 }
 
 void GatheredLight::finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums) {
-    for_texels(sums.size(), [&](std::size_t i) {
+    for_texels(state_.known.size(), [&](std::size_t i) {
         state_.moments[axis][i] += std::numbers::pi_v<float> * 2.0F * mean_of(sums[i]);
     });
 }
@@ -137,6 +143,7 @@ LightMap GatheredLight::make_map(bool is_whole) {
     LightMap map;
     map.extent = scene_.light_map;
     map.irradiance = std::move(state_.direct);
+    map.irradiance.resize(state_.known.size());  // of fronts
     for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
         map.irradiance[i] += state_.indirect[i];
     }

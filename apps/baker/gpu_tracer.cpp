@@ -30,8 +30,9 @@ constexpr std::uint64_t HEAD_SHARE = 8;            // one of so many parts
 constexpr std::uint32_t LARGEST_DISPATCH = 65535;  // every device has so much, in x and y
 constexpr std::uint32_t MOST_TILES = 16384;        // of a submission
 
-// Of a tile, or of a part of one, on a side: threads of rasterise take pixels in loops, which must be
-// short on some drivers (Gpu::ends_long_loops), and parts fill a GPU better than one workgroup does.
+// Of a tile, or of a part of one, on a side: threads of rasterise take pixels in loops, which must
+// be short on some drivers (Gpu::ends_long_loops), and parts fill a GPU better than one workgroup
+// does.
 constexpr std::uint32_t LARGEST_SIDE = 128;
 // Such a driver sorts a list of so many nodes and walks it.
 constexpr std::uint32_t LONGEST_LIST = 2048;
@@ -77,7 +78,8 @@ class GpuTracer : public Tracer {
                            gpu.physical_device().getProperties().limits.maxStorageBufferRange /
                                sizeof(ListNode))),
                        .light_map_width = scene.light_map.width,
-                       .light_map_height = scene.light_map.height};
+                       .light_map_height = scene.light_map.height,
+                       .back_texels = scene.back_texels()};
         check_sizes();
         make_programs();
         make_buffers();
@@ -110,7 +112,7 @@ class GpuTracer : public Tracer {
                       std::span<const double> predicted_nodes, const Stop& stop) override;
 
     [[nodiscard]] std::vector<Accumulator> sums() override {
-        std::vector<Accumulator> all(scene_.light_map.texels());
+        std::vector<Accumulator> all(scene_.sums());
         download(accumulators_, std::as_writable_bytes(std::span(all)));
         return all;
     }
@@ -182,14 +184,14 @@ class GpuTracer : public Tracer {
 
 void GpuTracer::check_sizes() const {
     const std::uint64_t most = gpu_.physical_device().getProperties().limits.maxStorageBufferRange;
-    const std::uint64_t light_map_bytes = scene_.light_map.texels() * sizeof(Accumulator);
+    const std::uint64_t light_map_bytes = scene_.sums() * sizeof(Accumulator);
     if (light_map_bytes > most) {
         throw std::runtime_error(
             "a light map of " + std::to_string(scene_.light_map.width) + " x " +
             std::to_string(scene_.light_map.height) +
             " texels is too large for this device, which "
             "addresses " +
-            std::to_string(most / sizeof(Accumulator)) +
+            std::to_string(most / sizeof(Accumulator) * scene_.light_map.texels() / scene_.sums()) +
             " texels; make it smaller with --size or --texels-per-unit, or use --reference");
     }
     if (scene_.triangles.size() * sizeof(TracedTriangle) > most) {
@@ -220,9 +222,9 @@ void GpuTracer::make_programs() {
 void GpuTracer::make_buffers() {
     const vk::BufferUsageFlags storage =
         Usage::eStorageBuffer | Usage::eTransferDst | Usage::eTransferSrc;
-    const std::size_t texels = scene_.light_map.texels();
+    const std::size_t sums = scene_.sums();
     const std::uint64_t largest =
-        std::max({scene_.triangles.size() * sizeof(TracedTriangle), texels * sizeof(Accumulator)});
+        std::max({scene_.triangles.size() * sizeof(TracedTriangle), sums * sizeof(Accumulator)});
     const std::uint64_t staging_bytes = std::min<std::uint64_t>(largest, STAGING_BYTES);
     staging_ = gpu_.make_buffer(staging_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
     readback_ = gpu_.make_buffer(staging_bytes, Usage::eTransferDst, app::MemoryUse::readback);
@@ -246,8 +248,8 @@ void GpuTracer::make_buffers() {
     heads_ = gpu_.make_buffer(std::uint64_t{head_blocks_} * BLOCK_PIXELS * sizeof(std::uint32_t),
                               storage);
     nodes_ = gpu_.make_buffer(std::uint64_t{parameters_.node_capacity} * sizeof(ListNode), storage);
-    outgoing_ = gpu_.make_buffer(texels * sizeof(glm::vec4), storage);
-    accumulators_ = gpu_.make_buffer(texels * sizeof(Accumulator), storage);
+    outgoing_ = gpu_.make_buffer(sums * sizeof(glm::vec4), storage);
+    accumulators_ = gpu_.make_buffer(sums * sizeof(Accumulator), storage);
     upload(triangles_, std::as_bytes(triangles));
     upload(clusters_, std::as_bytes(clusters));
 

@@ -28,8 +28,8 @@ constexpr std::uint32_t QUERIES = 2;
 constexpr std::uint32_t TEXEL_ITERATIONS = 4;
 constexpr std::uint32_t ROW_ITERATIONS = 8;
 constexpr std::uint32_t MOST_ITERATIONS = 60000;
-// Workgroups of density in a submission, until the speed is known: where each triangle is as large as the map,
-// these take long enough.
+// Workgroups of density in a submission, until the speed is known: where each triangle is as large
+// as the map, these take long enough.
 constexpr double FIRST_CLUSTERS = 256.0;
 
 std::uint32_t divided_up(std::uint32_t value, std::uint32_t by) {

@@ -74,7 +74,7 @@ class ReferenceTracer : public Tracer {
         : scene_(scene),
           options_(options),
           threads_(threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency())),
-          sums_(scene.light_map.texels()) {}
+          sums_(scene.sums()) {}
 
     [[nodiscard]] std::uint32_t frames_at_once() const override { return threads_; }
 
@@ -259,39 +259,29 @@ class ReferenceTracer : public Tracer {
         };
         for (std::size_t i = 0; i < list.size(); ++i) {
             const ListNode& node = list[i];
-            if (looks_ahead(node)) {
-                std::size_t after = i + 1;
-                while (after < list.size() && list[after].depth == node.depth) {
-                    ++after;
+            const bool has_back = scene_.back_texels() > 0 && outgoing_[node.texel].w > 0.0F;
+            for (std::uint32_t side = 0; side < (has_back ? 2U : 1U); ++side) {
+                const bool ahead = looks_ahead(node) == (side == 0);
+                const ListNode* seen = nullptr;
+                for (std::size_t j = i; seen == nullptr && j < list.size();
+                     j = ahead ? j + 1 : j - 1) {
+                    seen = list[j].depth != node.depth ? &list[j] : nullptr;
                 }
-                if (after == list.size()) {
-                    receive(node.texel, vector_of(frame.sky_ahead) * frame.share_ahead, false,
-                            tile);
-                } else {
-                    receive_from(node.texel, list[after].texel, !looks_ahead(list[after]),
-                                 frame.share_ahead, tile);
+                const std::uint32_t receiver = node.texel + side * scene_.back_texels();
+                const float share = ahead ? frame.share_ahead : frame.share_behind;
+                if (seen == nullptr) {
+                    receive(receiver, vector_of(ahead ? frame.sky_ahead : frame.sky_behind) * share,
+                            false, tile);
+                    continue;
                 }
-            } else {
-                std::size_t first = i;
-                while (first > 0 && list[first - 1].depth == node.depth) {
-                    --first;
-                }
-                if (first == 0) {
-                    receive(node.texel, vector_of(frame.sky_behind) * frame.share_behind, false,
-                            tile);
-                } else {
-                    receive_from(node.texel, list[first - 1].texel, looks_ahead(list[first - 1]),
-                                 frame.share_behind, tile);
-                }
+                const bool sees_front = looks_ahead(*seen) != ahead;
+                const glm::vec4& radiance =
+                    outgoing_[seen->texel + (sees_front ? 0 : scene_.back_texels())];
+                const bool shines = sees_front || radiance.w > 0.0F;
+                receive(receiver, shines ? glm::vec3(radiance) * share : glm::vec3(0.0F), !shines,
+                        tile);
             }
         }
-    }
-
-    void receive_from(std::uint32_t receiver, std::uint32_t sender, bool sees_front, float share,
-                      const TracedTile& tile) {
-        const glm::vec4& radiance = outgoing_[sender];
-        const bool shines = sees_front || radiance.w > 0.0F;
-        receive(receiver, shines ? glm::vec3(radiance) * share : glm::vec3(0.0F), !shines, tile);
     }
 
     void receive(std::uint32_t texel, const glm::vec3& radiance, bool sees_back,

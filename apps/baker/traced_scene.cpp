@@ -217,6 +217,8 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
     traced.triangles.reserve(scene.triangles.size());
     for (const std::uint32_t index : order_in_space(scene, lower, upper - lower)) {
         const Triangle& triangle = scene.triangles[index];
+        traced.has_two_sides =
+            traced.has_two_sides || scene.materials[triangle.material].double_sided;
         TracedTriangle& result = traced.triangles.emplace_back();
         double distance = 0.0;
         for (std::size_t i = 0; i < 3; ++i) {

@@ -27,6 +27,7 @@ struct TracedScene {
     glm::dvec3 half_extent{0.0};  // of that box
     double depth_extent = 0.0;    // world units: depths are exact to a part of it
     Extent light_map;
+    bool has_two_sides = false;  // a material is double-sided
     // Square world units: pixels weigh by their area in these. The mean texel's, or less where that
     // would leave the smallest pixels no weight.
     double unit_area = 0.0;
@@ -34,6 +35,12 @@ struct TracedScene {
     double surface_area = 0.0;    // square world units, of triangles with a density
     double light_map_area = 0.0;  // texels that they have
 
+    // Sums of light: of the fronts of all texels, and of their backs where a surface has two sides.
+    [[nodiscard]] std::size_t sums() const { return light_map.texels() * (has_two_sides ? 2 : 1); }
+    // As TraceParameters::back_texels.
+    [[nodiscard]] std::uint32_t back_texels() const {
+        return has_two_sides ? static_cast<std::uint32_t>(light_map.texels()) : 0;
+    }
     // Of a texel on average, in square world units.
     [[nodiscard]] double texel_area() const { return surface_area / light_map_area; }
 };

@@ -73,15 +73,15 @@ class Tracer {
     [[nodiscard]] virtual std::vector<std::vector<MapTile>> request_tiles(
         std::span<const ProjectionFrame> frames, const Stop& stop = {}) = 0;
 
-    // Begins a pass with sums of zero. By texel of the light map the radiance that leaves it, and
-    // in w 1 where it leaves to both sides.
+    // Begins a pass with sums of zero. By TracedScene::sums the radiance that leaves a texel's
+    // front or back, and in w 1 where the surface has two sides.
     virtual void begin_pass(std::span<const glm::vec4> outgoing) = 0;
     // Adds what the light map receives from tiles; `first_head` of these means nothing yet. Returns
     // how many of the first ones it has done: all, unless it was stopped, and one at least.
     virtual std::size_t trace(std::span<const ProjectionFrame> frames,
                               std::span<const TracedTile> tiles,
                               std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
-    // By texel of the light map.
+    // By texel of the light map: of all fronts, then of all backs where a surface has two sides.
     [[nodiscard]] virtual std::vector<Accumulator> sums() = 0;
     // Goes on from there.
     virtual void set_sums(std::span<const Accumulator> sums) = 0;

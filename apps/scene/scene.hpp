@@ -36,7 +36,7 @@ struct Material {
     std::string name;
     glm::vec3 albedo{0.7F};
     glm::vec3 emission{0.0F};                       // radiance
-    bool double_sided = false;                      // radiates the same to both sides
+    bool double_sided = false;                      // the back is lit and radiates, too
     std::optional<std::uint32_t> albedo_texture;    // times albedo; by texture_coordinates
     std::optional<std::uint32_t> emission_texture;  // times emission
 };

@@ -220,8 +220,8 @@ Scene stack(std::uint32_t triangles) {
     return scene;
 }
 
-// Catches loops over pixels that a driver ends early: 96 triangles that all cover the map and its one
-// tile, whose threads would take more than 65,535 iterations each.
+// Catches loops over pixels that a driver ends early: 96 triangles that all cover the map and its
+// one tile, whose threads would take more than 65,535 iterations each.
 TEST_F(TracerTest, TracesTrianglesThatAreAllLargerThanATile) {
     const TileOptions options{
         .map_extent = 512, .max_resolution = 700, .max_nodes = 1e9F, .uniform = true};

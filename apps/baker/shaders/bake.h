@@ -106,6 +106,9 @@ struct TraceParameters {
     QUADTILE_UINT light_map_width;
     QUADTILE_UINT light_map_height;
     QUADTILE_UINT blocks;  // of list heads
+    // Texels between the light of a front and that of its back, in `outgoing` and in the sums; 0: no
+    // surface has two sides.
+    QUADTILE_UINT back_texels;
 };
 
 // How a tile's work ended.

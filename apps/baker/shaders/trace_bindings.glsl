@@ -39,7 +39,8 @@ layout(set = 0, binding = 8, std430) buffer Heads {
 layout(set = 0, binding = 9, std430) buffer Nodes {
     ListNode nodes[];
 };
-// Radiance that leaves each texel of the light map; w: 1 where its back does, too.
+// Radiance that leaves the front of each texel of the light map, then that of each back
+// (TraceParameters::back_texels); w: 1 where the surface has two sides.
 layout(set = 0, binding = 10, std430) readonly buffer Radiance {
     vec4 outgoing[];
 };

@@ -105,57 +105,52 @@ void receive(uint texel, vec3 radiance, bool sees_back, TracedTile tile) {
     }
 }
 
-// What a surface shows to one that it faces, or turns its back to.
-void receive_from(uint receiver, uint sender, bool sees_front, float share, TracedTile tile) {
-    const vec4 radiance = outgoing[sender];
-    const bool shines = sees_front || radiance.w > 0.0;
-    precise const vec3 received = shines ? radiance.rgb * share : vec3(0.0);
-    receive(receiver, received, !shines, tile);
-}
-
 bool looks_ahead(ListNode node) {
     return (node.order & FACES_FORWARD) != 0;
 }
 
-// What lies at one depth is one sheet, and sees what comes after or before it.
-void look_ahead(ListNode node, bool sees_sky, ListNode seen, ProjectionFrame frame,
-                TracedTile tile) {
-    if (sees_sky) {
-        precise const vec3 sky =
-            vec3(frame.sky_ahead[0], frame.sky_ahead[1], frame.sky_ahead[2]) * frame.share_ahead;
-        receive(node.texel, sky, false, tile);
-    } else {
-        receive_from(node.texel, seen.texel, !looks_ahead(seen), frame.share_ahead, tile);
-    }
+// The back of a surface with two sides has its own light.
+bool has_back(ListNode node) {
+    return parameters.back_texels > 0 && outgoing[node.texel].w > 0.0;
 }
 
-void look_behind(ListNode node, bool sees_sky, ListNode seen, ProjectionFrame frame,
-                 TracedTile tile) {
+// What lies at one depth is one sheet: a side that looks ahead sees what comes after it, and one that
+// looks behind what comes before.
+void receive_from(ListNode seen, bool sees_sky, uint receiver, bool ahead, ProjectionFrame frame,
+                  TracedTile tile) {
+    const float share = ahead ? frame.share_ahead : frame.share_behind;
     if (sees_sky) {
-        precise const vec3 sky =
-            vec3(frame.sky_behind[0], frame.sky_behind[1], frame.sky_behind[2]) *
-            frame.share_behind;
-        receive(node.texel, sky, false, tile);
+        const vec3 sky = ahead ? vec3(frame.sky_ahead[0], frame.sky_ahead[1], frame.sky_ahead[2])
+                               : vec3(frame.sky_behind[0], frame.sky_behind[1], frame.sky_behind[2]);
+        precise const vec3 received = sky * share;
+        receive(receiver, received, false, tile);
     } else {
-        receive_from(node.texel, seen.texel, looks_ahead(seen), frame.share_behind, tile);
+        const bool sees_front = looks_ahead(seen) != ahead;
+        const vec4 radiance = outgoing[seen.texel + (sees_front ? 0 : parameters.back_texels)];
+        const bool shines = sees_front || radiance.w > 0.0;
+        precise const vec3 received = shines ? radiance.rgb * share : vec3(0.0);
+        receive(receiver, received, !shines, tile);
     }
 }
 
 void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, TracedTile tile) {
     for (uint i = 0; i < length; ++i) {
         const ListNode node = list[i];
-        if (looks_ahead(node)) {
-            uint after = i + 1;
-            while (after < length && list[after].depth == node.depth) {
-                ++after;
+        const uint sides = has_back(node) ? 2 : 1;
+        for (uint side = 0; side < sides; ++side) {
+            const bool ahead = looks_ahead(node) == (side == 0);
+            uint seen = i;  // the nearest at another depth, or length
+            if (ahead) {
+                while (seen < length && list[seen].depth == node.depth) {
+                    ++seen;
+                }
+            } else {
+                while (seen < length && list[seen].depth == node.depth) {
+                    seen = seen > 0 ? seen - 1 : length;
+                }
             }
-            look_ahead(node, after == length, list[min(after, length - 1)], frame, tile);
-        } else {
-            uint first = i;
-            while (first > 0 && list[first - 1].depth == node.depth) {
-                --first;
-            }
-            look_behind(node, first == 0, list[max(first, 1) - 1], frame, tile);
+            receive_from(list[min(seen, length - 1)], seen == length,
+                         node.texel + side * parameters.back_texels, ahead, frame, tile);
         }
     }
 }
@@ -175,12 +170,12 @@ uint walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
                 after = nodes[after].next;
             }
         }
-        if (looks_ahead(node)) {
-            look_ahead(node, after == NO_NODE, nodes[after == NO_NODE ? index : after], frame,
-                       tile);
-        } else {
-            look_behind(node, before == NO_NODE, nodes[before == NO_NODE ? index : before], frame,
-                        tile);
+        const uint sides = has_back(node) ? 2 : 1;
+        for (uint side = 0; side < sides; ++side) {
+            const bool ahead = looks_ahead(node) == (side == 0);
+            const uint seen = ahead ? after : before;
+            receive_from(nodes[seen == NO_NODE ? index : seen], seen == NO_NODE,
+                         node.texel + side * parameters.back_texels, ahead, frame, tile);
         }
         previous = index;
         ++length;
