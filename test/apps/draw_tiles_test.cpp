@@ -56,39 +56,26 @@ TEST(ColourScale, WhatIsNotOnTheScaleHasItsOwnColour) {
     }
 }
 
-struct PictureCase {
-    std::uint32_t width;
-    std::uint32_t height;
-    std::uint32_t picture_width;
-    std::uint32_t picture_height;
-
-    friend std::ostream& operator<<(std::ostream& stream, const PictureCase& size) {
-        return stream << size.width << " x " << size.height;
-    }
-};
-
-class PictureSize : public ::testing::TestWithParam<PictureCase> {};
-
 // Every shape can be drawn, by tiles of every size; the sanitizers watch the bounds.
-TEST_P(PictureSize, FollowsFromTheMap) {
-    const PictureCase& size = GetParam();
-    const std::vector<float> texels(std::size_t{size.width} * size.height, 1.0F);
-    const MapView map = view_of(texels, size.width, size.height);
-    for (const float threshold : {0.5F, 2.0F}) {  // texels; one tile
-        const TileList list = reference::subdivide(map, Threshold::constant(threshold));
-        const Picture picture = draw_tiles(map, list.tiles);
-        EXPECT_EQ(picture.width, size.picture_width);
-        EXPECT_EQ(picture.height, size.picture_height);
-        EXPECT_EQ(picture.pixels.size(), std::size_t{picture.width} * picture.height);
+TEST(DrawTiles, SizeFollowsFromTheMap) {
+    using Extent = std::pair<std::uint32_t, std::uint32_t>;
+    for (const auto& [size, expected] : {std::pair(Extent(1, 1), Extent(1024, 1024)),
+                                         {Extent(5, 3), Extent(1025, 615)},
+                                         {Extent(1, 600), Extent(2, 1200)},
+                                         {Extent(1024, 1023), Extent(1024, 1023)},
+                                         {Extent(4096, 2), Extent(4096, 2)},
+                                         {Extent(4097, 3), Extent(2049, 2)},
+                                         {Extent(1, 65536), Extent(1, 4096)}}) {
+        const std::vector<float> texels(std::size_t{size.first} * size.second, 1.0F);
+        const MapView map = view_of(texels, size.first, size.second);
+        for (const float threshold : {0.5F, 2.0F}) {  // texels; one tile
+            const TileList list = reference::subdivide(map, Threshold::constant(threshold));
+            const Picture picture = draw_tiles(map, list.tiles);
+            EXPECT_EQ(Extent(picture.width, picture.height), expected);
+            EXPECT_EQ(picture.pixels.size(), std::size_t{picture.width} * picture.height);
+        }
     }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    All, PictureSize,
-    ::testing::Values(PictureCase{1, 1, 1024, 1024}, PictureCase{5, 3, 1025, 615},
-                      PictureCase{1, 600, 2, 1200}, PictureCase{1024, 1023, 1024, 1023},
-                      PictureCase{4096, 2, 4096, 2}, PictureCase{4097, 3, 2049, 2},
-                      PictureCase{1, 65536, 1, 4096}));
 
 TEST(DrawTiles, OutlinesLieBetweenTexels) {
     std::vector<float> texels(16, 1.0F);

@@ -60,35 +60,27 @@ std::vector<float> floats(const LoadedImage& image, std::size_t texel) {
     return {value.begin(), value.begin() + channel_count(image.shape.format)};
 }
 
-TEST_F(LoadImage, PngOf8Bits) {
-    const ImageSelection linear{.linear = true};
-    const std::string grey =
-        encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::grey, 8, ramp(1, 10));
-    LoadedImage image = load(grey);
-    EXPECT_EQ(image.shape, (ImageShape{IMAGE_WIDTH, IMAGE_HEIGHT, 1, TexelFormat::rgba8_srgb}));
-    EXPECT_THAT(codes<std::uint8_t>(image, 5), ElementsAre(60, 60, 60, 255));
-    image = load(grey, linear);
-    EXPECT_EQ(image.shape.format, TexelFormat::r8_unorm);
-    EXPECT_THAT(codes<std::uint8_t>(image, 5), ElementsAre(60));
-
-    image = load(encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::grey_alpha, 8, ramp(2, 10)),
-                 linear);
-    EXPECT_EQ(image.shape.format, TexelFormat::rgba8_unorm);
-    EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(30, 30, 30, 40));
-
-    image = load(encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::colour, 8, ramp(3, 10)));
-    EXPECT_EQ(image.shape.format, TexelFormat::rgba8_srgb);
-    EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(40, 50, 60, 255));
-
-    image =
-        load(encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::colour_alpha, 8, ramp(4, 10)),
-             linear);
-    EXPECT_EQ(image.shape.format, TexelFormat::rgba8_unorm);
-    EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(50, 60, 70, 80));
-}
-
-TEST_F(LoadImage, PngOf16BitsIsLinear) {
-    for (const bool linear : {false, true}) {
+TEST_F(LoadImage, Png) {
+    struct Case {
+        PngType type;
+        std::size_t components;
+        bool linear;
+        TexelFormat format;
+        std::vector<int> texel;  // the second
+    };
+    for (const Case& here :
+         {Case{PngType::grey, 1, false, TexelFormat::rgba8_srgb, {20, 20, 20, 255}},
+          {PngType::grey, 1, true, TexelFormat::r8_unorm, {20}},
+          {PngType::grey_alpha, 2, true, TexelFormat::rgba8_unorm, {30, 30, 30, 40}},
+          {PngType::colour, 3, false, TexelFormat::rgba8_srgb, {40, 50, 60, 255}},
+          {PngType::colour_alpha, 4, true, TexelFormat::rgba8_unorm, {50, 60, 70, 80}}}) {
+        const LoadedImage image = load(
+            encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, here.type, 8, ramp(here.components, 10)),
+            {.linear = here.linear});
+        EXPECT_EQ(image.shape, (ImageShape{IMAGE_WIDTH, IMAGE_HEIGHT, 1, here.format}));
+        EXPECT_EQ(codes<std::uint8_t>(image, 1), here.texel);
+    }
+    for (const bool linear : {false, true}) {  // 16 bits always are
         LoadedImage image =
             load(encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::grey, 16, ramp(1, 1000)),
                  {.linear = linear});

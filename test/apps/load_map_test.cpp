@@ -66,16 +66,6 @@ class LoadMap : public ::testing::Test {
         return channels_of(directory_.add("map", bytes));
     }
 
-    std::string channels_failure(const std::string& bytes) const {
-        try {
-            (void)channels(bytes);
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-            return error.what();
-        }
-        return "no error";
-    }
-
     TemporaryDirectory directory_;
 };
 
@@ -154,27 +144,18 @@ TEST_F(LoadMap, ExrChannelByName) {
                 AllOf(HasSubstr("'depth'"), HasSubstr("it has Y, light.count")));
 }
 
-TEST_F(LoadMap, ExrDataWindowIsMovedToTheOrigin) {
-    for (const auto& [left, top] : {std::pair(3, 4), {-20, 11}, {1000000, -1000000}}) {
-        EXPECT_EQ(
-            values(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}}, {.left = left, .top = top})),
-            ramp());
-    }
-}
-
 TEST_F(LoadMap, ExrTilesMipLevelsAndEveryCompression) {
     for (const Imf::Compression compression :
          {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIPS_COMPRESSION, Imf::ZIP_COMPRESSION,
           Imf::PIZ_COMPRESSION}) {  // the lossless ones
-        ExrOptions options{.compression = compression, .left = -3, .top = 2};
-        EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}}, options)), ramp());
-        options.tile_extent = 4;
-        EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}}, options)), ramp());
-        options.mip_levels = true;
-        options.left = 0;
-        options.top = 0;
-        EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, true}}, options)),
-                  ramp());
+        for (const ExrOptions& options :
+             {ExrOptions{.compression = compression, .left = -3, .top = 2},
+              {.compression = compression, .left = 1000000, .top = -1000000, .tile_extent = 4},
+              {.compression = compression, .tile_extent = 4, .mip_levels = true}}) {
+            EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT,
+                                                 {{"Y", ramp(), {}, options.mip_levels}}, options)),
+                      ramp());
+        }
     }
 }
 
@@ -215,72 +196,56 @@ TEST_F(LoadMap, ExrChannelWithALongerNameIsAnotherOne) {
     EXPECT_THAT(failure(bytes, name + "n"), HasSubstr("it has no channel"));
 }
 
-TEST_F(LoadMap, ExrLayersInLayers) {
-    const std::string bytes = encode_exr_channels(
-        WIDTH, HEIGHT,
-        {{"a.b.R", ramp(1.0F)}, {"a.b.G", ramp(1.0F)}, {"a.b.B", ramp(1.0F)}, {"a.X", ramp()}});
-    EXPECT_EQ(channels(bytes), (std::vector<std::string>{"a.X", "a.b", "a.b.B", "a.b.G", "a.b.R"}));
-    EXPECT_EQ(load(bytes, "a.b").shape.format, TexelFormat::r32_float);
-    EXPECT_THAT(failure(bytes, "a"), HasSubstr("no channel 'a'"));
-}
-
 TEST_F(LoadMap, ExrChannelGoesBeforeALayerOfItsName) {
-    const std::string bytes = encode_exr_channels(
-        WIDTH, HEIGHT,
-        {{"a", ramp(1.0F)}, {"a.R", ramp(2.0F)}, {"a.G", ramp(3.0F)}, {"a.B", ramp(4.0F)}});
+    const std::string bytes = encode_exr_channels(WIDTH, HEIGHT,
+                                                  {{"a", ramp(1.0F)},
+                                                   {"a.R", ramp(2.0F)},
+                                                   {"a.G", ramp(3.0F)},
+                                                   {"a.B", ramp(4.0F)},
+                                                   {"b.c.R", ramp(1.0F)},
+                                                   {"b.c.G", ramp(1.0F)},
+                                                   {"b.c.B", ramp(1.0F)}});
     EXPECT_EQ(values(bytes, "a"), ramp(1.0F));
-    EXPECT_EQ(channels(bytes), (std::vector<std::string>{"a", "a.B", "a.G", "a.R"}));
+    EXPECT_EQ(channels(bytes), (std::vector<std::string>{"a", "a.B", "a.G", "a.R", "b.c", "b.c.B",
+                                                         "b.c.G", "b.c.R"}));
+    EXPECT_EQ(load(bytes, "b.c").shape.format, TexelFormat::r32_float);
+    EXPECT_THAT(failure(bytes, "b"), HasSubstr("no channel 'b'"));
 }
 
-TEST_F(LoadMap, ChannelsOfExr) {
-    using Names = std::vector<std::string>;
-    EXPECT_EQ(
-        channels(encode_exr_channels(WIDTH, HEIGHT,
-                                     {{"Y", ramp()},
-                                      {"light.count", ramp(), {}, true},
-                                      {"R", ramp()},
-                                      {"id", {}, std::vector<std::uint32_t>(WIDTH * HEIGHT)}})),
-        (Names{"R", "Y", "id", "light.count"}));
-    EXPECT_EQ(
-        channels(encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}})),
-        (Names{"B", "G", "R"}));  // their luminance has no name
-    EXPECT_EQ(channels(encode_exr_parts(WIDTH, HEIGHT, {"Z", ramp()}, {"count", ramp()})),
-              (Names{"Z", "count"}));
-    EXPECT_EQ(channels(encode_exr_luminance_chroma(8, 6)), Names{"Y"});
-    EXPECT_THAT(channels_failure(encode_exr_deep(4, 3)), HasSubstr("deep data"));
-}
-
-TEST_F(LoadMap, ChannelsOfPfmAndPng) {
-    using Names = std::vector<std::string>;
+TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
+    const std::vector<std::uint32_t> ids(WIDTH * HEIGHT);
     const std::vector<float> pixels(12, 1.0F);
-    EXPECT_EQ(channels(encode_pfm_values(4, 3, false, pixels, true)), Names{"Y"});
-    EXPECT_EQ(channels(encode_pfm_values(2, 2, true, pixels, false)), (Names{"R", "G", "B"}));
     const std::vector<std::uint16_t> samples(12, 7);
-    EXPECT_EQ(channels(encode_png_samples(4, 3, PngType::grey, 16, samples)), Names{"Y"});
-    EXPECT_EQ(channels(encode_png_samples(3, 2, PngType::grey_alpha, 8, samples)), Names{"Y"});
-    EXPECT_EQ(channels(encode_png_samples(2, 2, PngType::colour, 8, samples)),
-              (Names{"R", "G", "B"}));
-    EXPECT_EQ(channels(encode_png_samples(3, 1, PngType::colour_alpha, 16, samples)),
-              (Names{"R", "G", "B"}));
-}
-
-TEST_F(LoadMap, ChannelsOfWhatIsNoImage) {
-    EXPECT_THAT(channels_failure(""), AllOf(HasSubstr((directory_.path() / "map").string()),
-                                            HasSubstr("the file is empty")));
-    EXPECT_THAT(channels_failure("{}"), HasSubstr("not an OpenEXR, PFM or PNG image"));
-    EXPECT_THAT(channels_failure("Pf\n0 4\n-1\n"), HasSubstr("0 x 4"));
-    EXPECT_THAT(channels_failure(encode_exr_channels(1, 1, {{"Y", {1.0F}}}).substr(0, 100)),
-                HasSubstr("damaged or truncated OpenEXR file"));
+    using Names = std::vector<std::string>;
+    for (const auto& [bytes, names] : std::vector<std::pair<std::string, Names>>{
+             {encode_exr_channels(WIDTH, HEIGHT,
+                                  {{"Y", ramp()},
+                                   {"light.count", ramp(), {}, true},
+                                   {"R", ramp()},
+                                   {"id", {}, ids}}),
+              {"R", "Y", "id", "light.count"}},
+             // Their luminance has no name.
+             {encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}),
+              {"B", "G", "R"}},
+             {encode_exr_parts(WIDTH, HEIGHT, {"Z", ramp()}, {"count", ramp()}), {"Z", "count"}},
+             {encode_exr_luminance_chroma(8, 6), {"Y"}},
+             {encode_pfm_values(4, 3, false, pixels, true), {"Y"}},
+             {encode_pfm_values(2, 2, true, pixels, false), {"R", "G", "B"}},
+             {encode_png_samples(4, 3, PngType::grey, 16, samples), {"Y"}},
+             {encode_png_samples(3, 2, PngType::grey_alpha, 8, samples), {"Y"}},
+             {encode_png_samples(2, 2, PngType::colour, 8, samples), {"R", "G", "B"}},
+             {encode_png_samples(3, 1, PngType::colour_alpha, 16, samples), {"R", "G", "B"}}}) {
+        EXPECT_EQ(channels(bytes), names);
+    }
+    EXPECT_THROW((void)channels(encode_exr_deep(4, 3)), Error);
+    EXPECT_THROW((void)channels("{}"), Error);
     EXPECT_THROW((void)channels_of(directory_.path() / "missing.exr"), Error);
 }
 
-TEST_F(LoadMap, ExrSubsampledChannelIsAnError) {
+TEST_F(LoadMap, ExrSubsampledChannelsAndDeepDataAreErrors) {
     const std::string bytes = encode_exr_luminance_chroma(8, 6);
     EXPECT_EQ(values(bytes), std::vector<float>(48, 1.0F));
     EXPECT_THAT(failure(bytes, "BY"), AllOf(HasSubstr("'BY'"), HasSubstr("subsampled")));
-}
-
-TEST_F(LoadMap, ExrOfDeepDataIsAnError) {
     EXPECT_THAT(failure(encode_exr_deep(4, 3)), HasSubstr("deep data"));
 }
 
@@ -306,12 +271,6 @@ TEST_F(LoadMap, PfmColour) {
     EXPECT_EQ(values(bytes), luminance);
     EXPECT_EQ(values(bytes, "G"), green);
     EXPECT_THAT(failure(bytes, "Y"), HasSubstr("it has R, G, B"));
-}
-
-TEST_F(LoadMap, PfmWithFirstValueThatLooksLikeWhiteSpace) {
-    const float spaces = std::bit_cast<float>(0x20200a0aU);
-    EXPECT_EQ(values(encode_pfm_values(2, 1, false, {spaces, 1.0F}, false)),
-              (std::vector<float>{spaces, 1.0F}));
 }
 
 TEST_F(LoadMap, PfmWithBadHeader) {
@@ -386,19 +345,6 @@ TEST_F(LoadMap, WhatIsNoImageIsNamed) {
     EXPECT_THROW((void)load_map(directory_.path()), Error);
 }
 
-// As a Service does: it keeps the texels and nothing else.
-TEST_F(LoadMap, TexelsOutliveTheMap) {
-    MapView map;
-    std::shared_ptr<const void> owner;
-    {
-        const LoadedMap loaded = load(encode_pfm(view_of(ramp(), WIDTH, HEIGHT)));
-        map = loaded.view();
-        owner = loaded.texels;
-    }
-    EXPECT_EQ(owner.get(), map.texels);
-    EXPECT_EQ(reference::decode(map), ramp());
-}
-
 // Files of some hundred bytes that announce gigabytes, and what becomes of them.
 TEST_F(LoadMap, WhatNoFileOfItsSizeCanHoldIsRefused) {
     const std::filesystem::path found = QUADTILE_FUZZ_FOLDER "/found";
@@ -433,13 +379,11 @@ TEST_F(LoadMap, ExrOfOneValueIsNotTakenForDamaged) {
          {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIPS_COMPRESSION, Imf::ZIP_COMPRESSION,
           Imf::PIZ_COMPRESSION, Imf::PXR24_COMPRESSION, Imf::B44_COMPRESSION, Imf::B44A_COMPRESSION,
           Imf::DWAA_COMPRESSION, Imf::DWAB_COMPRESSION}) {
-        for (const bool half : {false, true}) {
-            for (const std::optional<int> tile : {std::optional<int>{}, std::optional(EXTENT)}) {
-                const std::string bytes =
-                    encode_exr_channels(EXTENT, EXTENT, {{"Y", zeros, {}, half}},
-                                        {.compression = compression, .tile_extent = tile});
-                EXPECT_EQ(failure(bytes), "no error") << compression << half << tile.has_value();
-            }
+        for (const std::optional<int> tile : {std::optional<int>{}, std::optional(EXTENT)}) {
+            const std::string bytes =
+                encode_exr_channels(EXTENT, EXTENT, {{"Y", zeros, {}, tile.has_value()}},
+                                    {.compression = compression, .tile_extent = tile});
+            EXPECT_EQ(failure(bytes), "no error") << compression << tile.has_value();
         }
     }
 }
@@ -450,12 +394,10 @@ std::vector<std::string> sample_files() {
     for (const Imf::Compression compression :
          {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIP_COMPRESSION, Imf::PIZ_COMPRESSION,
           Imf::PXR24_COMPRESSION, Imf::B44A_COMPRESSION, Imf::DWAA_COMPRESSION}) {
-        for (const bool half : {false, true}) {
-            files.push_back(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, half}},
-                                                {.compression = compression}));
-            files.push_back(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, half}},
-                                                {.compression = compression, .tile_extent = 4}));
-        }
+        files.push_back(
+            encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}}, {.compression = compression}));
+        files.push_back(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, true}},
+                                            {.compression = compression, .tile_extent = 4}));
     }
     files.push_back(
         encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}));
@@ -483,45 +425,6 @@ TEST_F(LoadMap, EveryTruncationIsAnError) {
     }
 }
 
-// Damage anywhere gives an error or a map of the announced size, never a crash; run it with the
-// address sanitizer to see the rest.
-TEST_F(LoadMap, RandomDamageDoesNoHarm) {
-    std::mt19937 random(1);
-    std::size_t errors = 0;
-    std::size_t maps = 0;
-    std::vector<std::string> files = sample_files();
-    files.push_back(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}},
-                                        {.tile_extent = 2, .mip_levels = true}));
-    files.push_back(encode_exr_parts(WIDTH, HEIGHT, {"Z", ramp()}, {"count", ramp()}));
-    for (const std::string& original : files) {
-        for (int round = 0; round < 40; ++round) {
-            std::string bytes = original;
-            const std::size_t changes = 1 + random() % 6;
-            for (std::size_t i = 0; i < changes; ++i) {
-                // Headers, where damage does most, are at the beginning.
-                const std::size_t range = random() % 2 == 0 ? bytes.size() : bytes.size() / 2 + 1;
-                bytes[random() % range] = static_cast<char>(
-                    random() % 3 == 0 ? (random() % 2 == 0 ? 0xff : 0x00) : random() % 256);
-            }
-            try {
-                const LoadedMap map = load(bytes);
-                // A giant of nothing may be announced by a few bytes; do not read all of it.
-                if (std::uint64_t{map.shape.width} * map.shape.height < 1'000'000) {
-                    EXPECT_EQ(reference::decode(map.view()).size(),
-                              std::size_t{map.shape.width} * map.shape.height);
-                }
-                ++maps;
-            } catch (const std::bad_alloc&) {
-                ++errors;
-            } catch (const std::runtime_error&) {
-                ++errors;
-            }
-        }
-    }
-    EXPECT_GT(errors, 100U);
-    EXPECT_GT(maps, 100U);
-}
-
 TEST(LoadRealMaps, HaveTheListedSizes) {
     const auto data = quadtile::test::data_directory();
     if (!data) {
@@ -538,9 +441,7 @@ TEST(LoadRealMaps, HaveTheListedSizes) {
     // From the README of the data.
     for (const Expected& expected :
          std::vector<Expected>{{"starfield.exr", "Y", 1000, 1000, 1272.0F, 0},
-                               {"stage_latlong.exr", "Y", 1000, 500, 4096.0F, 0},
                                {"desk.exr", "Y", 644, 874, 201.712F, 4834},
-                               {"beachball_z_0001.exr", "Y", 911, 876, 10.9219F, 0},
                                {"zdm2_top.exr", "count", 1024, 1024, 26.0F, 0},
                                {"zdm2_diag_1000x613.exr", "Y", 1000, 613, 5.32414F, 0}}) {
         const LoadedMap map = load_map(*data / "importance" / expected.file, expected.channel);

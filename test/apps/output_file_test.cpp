@@ -30,8 +30,12 @@ TEST(OutputFile, AppearsWithCommitAlone) {
         OutputFile file(target, kind);
         file.write("one ");
         file.write("two");
+        (void)directory.add("tiles.json", "old");
+        EXPECT_EQ(read_file(target), "old");
         file.commit();
         EXPECT_EQ(read_file(target), "one two");
+        EXPECT_EQ(fs::status(target).permissions(),
+                  fs::status(TemporaryDirectory().add("other", "")).permissions());
         EXPECT_EQ(directory.names(), std::set<std::string>{"tiles.json"});
     }
 }
@@ -47,30 +51,6 @@ TEST(OutputFile, HasAnyNameThatFileSystemsTake) {
         EXPECT_THROW(OutputFile(directory.path() / (name + 'x'), kind), std::runtime_error);
     }
     EXPECT_EQ(directory.names(), std::set<std::string>{name});
-}
-
-TEST(OutputFile, ReplacesTheOldFileWithCommitAlone) {
-    const TemporaryDirectory directory;
-    const fs::path target = directory.add("tiles.json", "old");
-    {
-        OutputFile file(target);
-        file.write("new");
-    }
-    EXPECT_EQ(read_file(target), "old");
-    OutputFile file(target);
-    file.write("new");
-    file.commit();
-    EXPECT_EQ(read_file(target), "new");
-}
-
-TEST(OutputFile, HasOrdinaryPermissions) {
-    const TemporaryDirectory directory;
-    for (const OutputFile::Temporary kind : KINDS) {
-        OutputFile file(directory.path() / "tiles.json", kind);
-        file.commit();
-        EXPECT_EQ(fs::status(directory.path() / "tiles.json").permissions(),
-                  fs::status(directory.add("other", "")).permissions());
-    }
 }
 
 TEST(OutputFile, WritesThroughALink) {

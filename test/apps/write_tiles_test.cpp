@@ -52,7 +52,7 @@ TileList list_of_odd_values() {
             }
         }
     };
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < 2000; ++i) {
         list.tiles.push_back({random(), tile_node(random() % 17, random() % 2, random() % 65536),
                               any_float(), std::abs(any_float())});
     }
@@ -82,14 +82,6 @@ TEST(WriteTiles, JsonGivesTheSameBitsBack) {
         const Tile read = tile_of(tiles[i]);
         ASSERT_EQ(std::memcmp(&read, &list.tiles[i], sizeof(Tile)), 0) << tiles[i];
     }
-}
-
-TEST(WriteTiles, JsonOfNoTiles) {
-    TileList list;
-    list.shape = {1, 1, 1, TexelFormat::r32_float};
-    const nlohmann::json json = nlohmann::json::parse(text_of(list, TileFormat::json));
-    EXPECT_EQ(json.at("levels"), 1);
-    EXPECT_TRUE(json.at("tiles").empty());
 }
 
 TEST(WriteTiles, CsvGivesTheSameValuesBack) {

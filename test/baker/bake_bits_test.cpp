@@ -39,34 +39,19 @@ class BakeBits : public BakeTest {
     TemporaryDirectory directory_;
 };
 
-TEST_F(BakeBits, AreThoseOfTheReference) {
-    for (const float pixels_per_texel : {0.3F, 1.0F, 3.0F}) {
-        const Prepared what = everything(pixels_per_texel);
-        const std::string first = bytes_of(bake_on(Kind::gpu, what, all_passes()));
-        EXPECT_TRUE(first == bytes_of(bake_on(Kind::gpu, what, all_passes())));
-        for (const std::uint32_t threads : {1U, 3U}) {
-            const auto twin = make_reference_tracer(what.traced, what.tiles, threads);
-            EXPECT_TRUE(first == bytes_of(bake_with(*twin, what, all_passes()))) << threads;
-        }
-        BakeOptions other = all_passes();
-        other.seed = 2;
-        EXPECT_FALSE(first == bytes_of(bake_on(Kind::reference, what, other)));
-    }
-}
-
-TEST_F(BakeBits, AreThoseOfTheReferenceWithUniformTiles) {
-    Prepared what = everything();
-    what.tiles.uniform = true;
-    EXPECT_TRUE(bytes_of(bake_on(Kind::gpu, what, all_passes())) ==
-                bytes_of(bake_on(Kind::reference, what, all_passes())));
-}
-
 // A tracer is made for one scene, not for one bake.
-TEST_F(BakeBits, DoNotDependOnEarlierBakes) {
-    const Prepared what = everything();
-    const auto used = tracer(Kind::gpu, what);
-    const std::string first = bytes_of(bake_with(*used, what, all_passes()));
-    EXPECT_TRUE(first == bytes_of(bake_with(*used, what, all_passes())));
+TEST_F(BakeBits, AreThoseOfTheReference) {
+    const Prepared what = everything(3.0F);
+    const auto gpu = tracer(Kind::gpu, what);
+    const std::string first = bytes_of(bake_with(*gpu, what, all_passes()));
+    EXPECT_TRUE(first == bytes_of(bake_with(*gpu, what, all_passes())));
+    for (const std::uint32_t threads : {1U, 3U}) {
+        const auto twin = make_reference_tracer(what.traced, what.tiles, threads);
+        EXPECT_TRUE(first == bytes_of(bake_with(*twin, what, all_passes()))) << threads;
+    }
+    BakeOptions other = all_passes();
+    other.seed = 2;
+    EXPECT_FALSE(first == bytes_of(bake_on(Kind::reference, what, other)));
 }
 
 // What does not find room at once is done in parts: no light is lost.
@@ -76,12 +61,12 @@ TEST_F(BakeBits, DoNotDependOnMemory) {
     what.tiles.max_resolution = 512.0F;
     const BakeOptions options{.directions = 20, .bounces = 1};
     const std::string expected = bytes_of(bake_on(Kind::reference, what, options));
-    for (const std::uint64_t kib : {256U, 300U, 1024U, 65536U}) {
+    for (const std::uint64_t kib : {256U, 1024U}) {
         const auto gpu =
             make_gpu_tracer(*gpu_, what.traced, what.tiles, {.pool_bytes = kib << 10U});
         EXPECT_TRUE(expected == bytes_of(bake_with(*gpu, what, options))) << kib;
         EXPECT_LE(gpu->statistics().most_pool_bytes, kib << 10U);
-        if (kib <= 300) {
+        if (kib == 256) {
             EXPECT_GT(gpu->statistics().split_tiles, 0U);
         }
     }
@@ -152,7 +137,7 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
     const std::string expected = bytes_of(bake_on(Kind::reference, what, options));
     options.checkpoint = directory_.path() / "checkpoint";
     std::set<std::string> passes;
-    constexpr std::uint32_t INTERRUPTIONS = 32;
+    constexpr std::uint32_t INTERRUPTIONS = 16;
     const std::uint32_t asks = count_asks(what, options);
     for (std::uint32_t i = 0; i < INTERRUPTIONS; ++i) {
         options.resume = false;
@@ -168,7 +153,7 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
         options.resume = true;
         std::uint64_t resumed = 0;
         std::uint64_t all = 0;
-        const BakeResult whole = bake_on(i % 8 == 7 ? Kind::gpu : Kind::reference, what, options,
+        const BakeResult whole = bake_on(i % 16 == 7 ? Kind::gpu : Kind::reference, what, options,
                                          {.progress = [&](const BakeProgress& progress) {
                                              resumed = progress.resumed_directions;
                                              all = progress.directions;
@@ -222,7 +207,7 @@ TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
                                                       {"bounce 2", before(1)}};
     std::string pass;
     std::uint32_t bounces = 0;
-    const std::uint32_t step = count_asks(what, options) / 50;
+    const std::uint32_t step = count_asks(what, options) / 20;
     for (std::uint32_t k = 0;; k += step) {
         const BakeResult cut = bake_on(Kind::reference, what, options, interrupting(k, &pass));
         if (!cut.interrupted) {
@@ -234,7 +219,7 @@ TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
             EXPECT_TRUE(bytes_of(cut) == here->second) << k << ", in " << pass;
         }
     }
-    EXPECT_GT(bounces, 4U);
+    EXPECT_GT(bounces, 2U);
 }
 
 }  // namespace

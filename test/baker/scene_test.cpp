@@ -59,13 +59,10 @@ class Gltf {
         return add("SCALAR", 5121, bytes.data(), bytes.size(), bytes.size());
     }
 
-    // The file as .glb.
+    // The file as .glb, with `rest` after its buffers.
     [[nodiscard]] std::string binary(const std::string& rest) const {
-        std::string text = R"({"asset":{"version":"2.0")" + asset +
-                           R"(},"buffers":[{"byteLength":)" + std::to_string(bytes_.size()) +
-                           R"(}],"bufferViews":[)" + views_ + R"(],"accessors":[)" + accessors_ +
-                           "]," + rest + "}";
-        text.resize((text.size() + 3) / 4 * 4, ' ');
+        std::string json = text("", rest);
+        json.resize((json.size() + 3) / 4 * 4, ' ');
         std::string file = "glTF";
         const auto number = [&](std::size_t value) {
             for (unsigned i = 0; i < 4; ++i) {
@@ -73,25 +70,26 @@ class Gltf {
             }
         };
         number(2);
-        number(12 + 8 + text.size() + 8 + bytes_.size());
-        number(text.size());
-        file += "JSON" + text;
+        number(12 + 8 + json.size() + 8 + bytes_.size());
+        number(json.size());
+        file += "JSON" + json;
         number(bytes_.size());
-        file += std::string("BIN\0", 4) + bytes_;
-        return file;
+        return file + std::string("BIN\0", 4) + bytes_;
     }
-
-    // With `rest` after its buffers.
+    // As .gltf.
     [[nodiscard]] std::string json(const std::string& rest) const {
-        return R"({"asset":{"version":"2.0")" + asset + R"(},"buffers":[{"byteLength":)" +
-               std::to_string(bytes_.size()) + R"(,"uri":"data:application/octet-stream;base64,)" +
-               base64(bytes_) + R"("}],"bufferViews":[)" + views_ + R"(],"accessors":[)" +
-               accessors_ + "]," + rest + "}";
+        return text(R"(,"uri":"data:application/octet-stream;base64,)" + base64(bytes_) + "\"",
+                    rest);
     }
 
     std::string asset;  // that comes after its version
 
  private:
+    [[nodiscard]] std::string text(const std::string& of_buffer, const std::string& rest) const {
+        return R"({"asset":{"version":"2.0")" + asset + R"(},"buffers":[{"byteLength":)" +
+               std::to_string(bytes_.size()) + of_buffer + R"(}],"bufferViews":[)" + views_ +
+               R"(],"accessors":[)" + accessors_ + "]," + rest + "}";
+    }
     int add(const std::string& type, int component_type, const void* data, std::size_t size,
             std::size_t count) {
         const std::string comma = count_ > 0 ? "," : "";
@@ -111,13 +109,17 @@ class Gltf {
     int count_ = 0;
 };
 
+const std::vector<float> SQUARE_POSITIONS{-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0};
+const std::vector<float> SQUARE_COORDINATES{0, 1, 1, 1, 1, 0, 0, 0};
+
 // Accessors 0 to 3: positions, normals, light map coordinates and indices of the square -1..1 in
 // the plane z = 0, its front towards +z.
-Gltf square_file() {
+Gltf square_file(const std::vector<float>& positions = SQUARE_POSITIONS,
+                 const std::vector<float>& light_map = SQUARE_COORDINATES) {
     Gltf gltf;
-    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0});
+    gltf.add("VEC3", positions);
     gltf.add("VEC3", {0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1});
-    gltf.add("VEC2", {0, 1, 1, 1, 1, 0, 0, 0});
+    gltf.add("VEC2", light_map);
     gltf.add({0, 1, 2, 0, 2, 3});
     return gltf;
 }
@@ -125,13 +127,22 @@ Gltf square_file() {
 const std::string LIT_SQUARE =
     R"({"attributes":{"POSITION":0,"NORMAL":1,"TEXCOORD_1":2},"indices":3})";
 const std::string SQUARE = R"({"attributes":{"POSITION":0,"NORMAL":1},"indices":3})";
-const std::string BARE_SQUARE = R"({"attributes":{"POSITION":0},"indices":3})";
+
+// As an OBJ file, with a triangle on top.
+const std::string SQUARE_AND_GABLE =
+    "mtllib paints.mtl\nv -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 3 0\n"
+    "vt 0.25 0\nvt 0.75 0\nvt 0.75 0.5\nvt 0.25 0.5\nvt 0.5 1\nvn 0 0 2\n"
+    "usemtl lamp\nf 1/1/1 2/2/1 3/3/1 4/4/1\nusemtl grey\nf -2/-2/1 -3/-3/1 -1/-1/1\n";
 
 std::string mesh(const std::string& primitives) {
     return R"("meshes":[{"name":"Walls","primitives":[)" + primitives + "]}]";
 }
 
 const std::string ONE_NODE = R"(,"nodes":[{"mesh":0}],"scenes":[{"nodes":[0]}],"scene":0)";
+
+std::string nodes(const std::string& list) {
+    return R"(,"nodes":[)" + list + R"(],"scenes":[{"nodes":[0]}],"scene":0)";
+}
 
 class SceneFile : public testing::Test {
  protected:
@@ -142,6 +153,11 @@ class SceneFile : public testing::Test {
     }
     [[nodiscard]] LoadedScene load_gltf(const std::string& text) const {
         return load("scene.gltf", text);
+    }
+    // The square with its light map coordinates, and `rest` after its mesh.
+    [[nodiscard]] LoadedScene load_square(const std::string& rest,
+                                          Gltf gltf = square_file()) const {
+        return load_gltf(gltf.json(mesh(LIT_SQUARE) + rest));
     }
 
     [[nodiscard]] std::string refusal(const std::string& name, const std::string& bytes) const {
@@ -200,7 +216,7 @@ void expect_all_near(const std::vector<glm::vec3>& actual, const glm::vec3& expe
 TEST_F(SceneFile, IsRead) {
     Gltf gltf = square_file();
     gltf.asset = R"(,"extras":{"lightmap_size":[123,45]})";
-    const auto [scene, warnings, files] = load_gltf(gltf.json(mesh(LIT_SQUARE) + ONE_NODE));
+    const auto [scene, warnings, files] = load_square(ONE_NODE, gltf);
     EXPECT_THAT(warnings, IsEmpty());
     check_scene(scene);
     EXPECT_EQ(scene.triangles.size(), 2U);
@@ -217,6 +233,11 @@ TEST_F(SceneFile, IsRead) {
     EXPECT_EQ(scene.materials[0].albedo, Material{}.albedo);
     EXPECT_EQ(scene.materials[0].emission, glm::vec3(0.0F));
     EXPECT_FALSE(scene.materials[0].double_sided);
+
+    const LoadedScene bare = load_gltf(square_file().json(mesh(SQUARE) + ONE_NODE));
+    EXPECT_THAT(bare.warnings, IsEmpty());
+    EXPECT_THAT(bare.scene.light_map_coordinates, IsEmpty());
+    EXPECT_FALSE(bare.scene.light_map_extent);
 }
 
 TEST_F(SceneFile, IgnoresALightMapSizeWithoutSense) {
@@ -224,46 +245,33 @@ TEST_F(SceneFile, IgnoresALightMapSizeWithoutSense) {
         SCOPED_TRACE(size);
         Gltf gltf = square_file();
         gltf.asset = R"(,"extras":{"lightmap_size":)" + size + "}";
-        const auto [scene, warnings, files] = load_gltf(gltf.json(mesh(LIT_SQUARE) + ONE_NODE));
+        const auto [scene, warnings, files] = load_square(ONE_NODE, gltf);
         EXPECT_FALSE(scene.light_map_extent);
         EXPECT_THAT(warnings, ElementsAre(HasSubstr("lightmap_size")));
     }
 }
 
-TEST_F(SceneFile, MayLackLightMapCoordinates) {
-    const auto [scene, warnings, files] = load_gltf(square_file().json(mesh(SQUARE) + ONE_NODE));
-    EXPECT_THAT(warnings, IsEmpty());
-    EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
-    EXPECT_FALSE(scene.light_map_extent);
-}
-
-std::string nodes(const std::string& list) {
-    return R"(,"nodes":[)" + list + R"(],"scenes":[{"nodes":[0]}],"scene":0)";
-}
-
-TEST_F(SceneFile, AppliesNestedTransforms) {
-    const std::string tree =
-        nodes(R"({"children":[1],"translation":[10,0,0],"scale":[2,2,2]},)"
-              R"({"mesh":0,"translation":[0,0,3],"rotation":[0,0.70710678,0,0.70710678]})");
-    const Scene scene = load_gltf(square_file().json(mesh(LIT_SQUARE) + tree)).scene;
-    ASSERT_EQ(scene.positions.size(), 4U);
+TEST_F(SceneFile, AppliesTransforms) {
+    const Scene nested =
+        load_square(nodes(R"({"children":[1],"translation":[10,0,0],"scale":[2,2,2]},)"
+                          R"({"mesh":0,"translation":[0,0,3],)"
+                          R"("rotation":[0,0.70710678,0,0.70710678]})"))
+            .scene;
+    ASSERT_EQ(nested.positions.size(), 4U);
     // (x, y, 0) becomes (10, 2 y, 6 - 2 x).
-    expect_near(scene.positions[0], {10, -2, 8});
-    expect_near(scene.positions[1], {10, -2, 4});
-    expect_near(scene.positions[2], {10, 2, 4});
-    expect_near(scene.positions[3], {10, 2, 8});
-    expect_all_near(scene.normals, {1, 0, 0});
-    expect_all_near(plane_normals(scene), {1, 0, 0});
-}
-
-TEST_F(SceneFile, AppliesMatrices) {
+    expect_near(nested.positions[0], {10, -2, 8});
+    expect_near(nested.positions[1], {10, -2, 4});
+    expect_near(nested.positions[2], {10, 2, 4});
+    expect_near(nested.positions[3], {10, 2, 8});
     // By columns: x to y, y to z, z to x, then moved.
-    const std::string tree = nodes(R"({"mesh":0,"matrix":[0,1,0,0, 0,0,1,0, 1,0,0,0, 5,6,7,1]})");
-    const Scene scene = load_gltf(square_file().json(mesh(LIT_SQUARE) + tree)).scene;
-    ASSERT_EQ(scene.positions.size(), 4U);
-    expect_near(scene.positions[1], {5, 7, 6});
-    expect_all_near(scene.normals, {1, 0, 0});
-    expect_all_near(plane_normals(scene), {1, 0, 0});
+    const Scene by_matrix =
+        load_square(nodes(R"({"mesh":0,"matrix":[0,1,0,0, 0,0,1,0, 1,0,0,0, 5,6,7,1]})")).scene;
+    ASSERT_EQ(by_matrix.positions.size(), 4U);
+    expect_near(by_matrix.positions[1], {5, 7, 6});
+    for (const Scene& scene : {nested, by_matrix}) {
+        expect_all_near(scene.normals, {1, 0, 0});
+        expect_all_near(plane_normals(scene), {1, 0, 0});
+    }
 }
 
 TEST_F(SceneFile, TurnsWhatIsMirrored) {
@@ -271,10 +279,7 @@ TEST_F(SceneFile, TurnsWhatIsMirrored) {
         {"[-1,1,1]", 1.0F}, {"[1,1,-1]", -1.0F}, {"[-1,-1,1]", 1.0F}, {"[-2,-3,-4]", -1.0F}};
     for (const auto& [scale, front] : cases) {
         SCOPED_TRACE(scale);
-        const Scene scene =
-            load_gltf(
-                square_file().json(mesh(LIT_SQUARE) + nodes(R"({"mesh":0,"scale":)" + scale + "}")))
-                .scene;
+        const Scene scene = load_square(nodes(R"({"mesh":0,"scale":)" + scale + "}")).scene;
         EXPECT_EQ(scene.triangles.size(), 2U);
         expect_all_near(scene.normals, {0, 0, front});
         expect_all_near(plane_normals(scene), {0, 0, front});
@@ -282,9 +287,9 @@ TEST_F(SceneFile, TurnsWhatIsMirrored) {
 }
 
 TEST_F(SceneFile, KeepsNormalsAcrossSurfacesThatAreSheared) {
-    const std::string tree = nodes(R"({"children":[1],"scale":[1,-3,0.2]},)"
-                                   R"({"mesh":0,"rotation":[0.36,0.48,0.64,0.48]})");
-    const Scene scene = load_gltf(square_file().json(mesh(LIT_SQUARE) + tree)).scene;
+    const Scene scene = load_square(nodes(R"({"children":[1],"scale":[1,-3,0.2]},)"
+                                          R"({"mesh":0,"rotation":[0.36,0.48,0.64,0.48]})"))
+                            .scene;
     expect_all_near(scene.normals, plane_normals(scene).front());
     expect_all_near(plane_normals(scene), plane_normals(scene).front());
 }
@@ -298,19 +303,16 @@ TEST_F(SceneFile, ReadsAllKindsOfTriangles) {
         return R"({"attributes":{"POSITION":)" + std::to_string(positions) + R"(},"mode":)" +
                std::to_string(mode) + "}";
     };
-    const auto load_one = [&](const std::string& one) {
-        const auto [scene, warnings, files] = load_gltf(gltf.json(mesh(one) + ONE_NODE));
+    for (const auto& [positions, mode, area] : {std::tuple(0, 5, 6.0), {1, 6, 4.0}, {2, 4, 4.0}}) {
+        const auto [scene, warnings, files] =
+            load_gltf(gltf.json(mesh(primitive(positions, mode)) + ONE_NODE));
         // There are no normals: those of the planes are taken, which is said.
         EXPECT_THAT(warnings, ElementsAre(HasSubstr("without a normal")));
         check_scene(scene);
         expect_all_near(plane_normals(scene), {0, 0, 1});
         expect_all_near(scene.normals, {0, 0, 1});
-        return scene;
-    };
-    EXPECT_NEAR(surface_area(load_one(primitive(0, 5))), 6.0, 1e-6);
-    EXPECT_NEAR(surface_area(load_one(primitive(1, 6))), 4.0, 1e-6);
-    EXPECT_NEAR(surface_area(load_one(primitive(2, 4))), 4.0, 1e-6);
-
+        EXPECT_NEAR(surface_area(scene), area, 1e-6);
+    }
     const auto [scene, warnings, files] =
         load_gltf(gltf.json(mesh(primitive(0, 1) + "," + primitive(1, 6)) + ONE_NODE));
     EXPECT_EQ(scene.triangles.size(), 2U);
@@ -380,8 +382,7 @@ TEST_F(SceneFile, ReadsTextures) {
 }
 
 TEST_F(SceneFile, MakesSunsOfDirectionalLights) {
-    const std::string rest = mesh(LIT_SQUARE) +
-                             nodes(R"({"mesh":0,"children":[1,2]},)"
+    const std::string rest = nodes(R"({"mesh":0,"children":[1,2]},)"
                                    R"({"rotation":[-0.70710678,0,0,0.70710678],"scale":[3,3,3],)"
                                    R"("extensions":{"KHR_lights_punctual":{"light":1}}},)"
                                    R"({"extensions":{"KHR_lights_punctual":{"light":0}}})") +
@@ -389,7 +390,7 @@ TEST_F(SceneFile, MakesSunsOfDirectionalLights) {
                              R"("extensions":{"KHR_lights_punctual":{"lights":[)"
                              R"({"type":"point","intensity":7},)"
                              R"({"type":"directional","color":[1,0.5,0.25],"intensity":4}]}})";
-    const auto [scene, warnings, files] = load_gltf(square_file().json(rest));
+    const auto [scene, warnings, files] = load_square(rest);
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 light ignored")));
     ASSERT_EQ(scene.suns.size(), 1U);
     expect_near(scene.suns[0].direction, {0, -1, 0});  // -Z, turned
@@ -397,12 +398,11 @@ TEST_F(SceneFile, MakesSunsOfDirectionalLights) {
 }
 
 TEST_F(SceneFile, ReadsTheCamera) {
-    const std::string rest = mesh(LIT_SQUARE) +
-                             nodes(R"({"mesh":0,"children":[1]},)"
+    const std::string rest = nodes(R"({"mesh":0,"children":[1]},)"
                                    R"({"camera":0,"translation":[1,2,3]})") +
                              R"(,"cameras":[{"type":"perspective","perspective":)"
                              R"({"yfov":1.0471975512,"znear":0.1}}])";
-    const auto [scene, warnings, files] = load_gltf(square_file().json(rest));
+    const auto [scene, warnings, files] = load_square(rest);
     EXPECT_THAT(warnings, IsEmpty());
     ASSERT_TRUE(scene.camera);
     expect_near(scene.camera->position, {1, 2, 3});
@@ -427,71 +427,47 @@ TEST_F(SceneFile, HasLightMapCoordinatesEverywhereOrNowhere) {
     EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
 }
 
-Gltf square_file_with(const std::vector<float>& positions, const std::vector<float>& light_map) {
-    Gltf gltf;
-    gltf.add("VEC3", positions);
-    gltf.add("VEC3", {0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1});
-    gltf.add("VEC2", light_map);
-    gltf.add({0, 1, 2, 0, 2, 3});
-    return gltf;
-}
-
-const std::vector<float> SQUARE_POSITIONS{-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0};
-const std::vector<float> SQUARE_COORDINATES{0, 1, 1, 1, 1, 0, 0, 0};
-
 TEST_F(SceneFile, MustLieInTheLightMap) {
     std::vector<float> coordinates = SQUARE_COORDINATES;
     coordinates[6] = -0.5F;
     const std::string file =
-        square_file_with(SQUARE_POSITIONS, coordinates).json(mesh(LIT_SQUARE) + ONE_NODE);
+        square_file(SQUARE_POSITIONS, coordinates).json(mesh(LIT_SQUARE) + ONE_NODE);
     EXPECT_THAT(gltf_refusal(file),
                 AllOf(HasSubstr("triangle 1 of mesh 0 'Walls'"), HasSubstr("-0.5"),
                       HasSubstr("outside 0..1"), HasSubstr("--unwrap")));
     EXPECT_NO_THROW((void)load("outside.gltf", file, LightMapCoordinates::ignore));
 
     coordinates[6] = -5e-5F;  // rounding
-    const Scene scene =
-        load_gltf(square_file_with(SQUARE_POSITIONS, coordinates).json(mesh(LIT_SQUARE) + ONE_NODE))
-            .scene;
+    const Scene scene = load_square(ONE_NODE, square_file(SQUARE_POSITIONS, coordinates)).scene;
     EXPECT_EQ(scene.light_map_coordinates.at(3), glm::vec2(0.0F));
 }
 
-TEST_F(SceneFile, LeavesOutWhatIsNotFinite) {
+TEST_F(SceneFile, LeavesOutTrianglesThatHaveNoPlace) {
+    const auto expect_one_left = [&](const Gltf& gltf, const char* warning) {
+        const auto [scene, warnings, files] = load_square(ONE_NODE, gltf);
+        check_scene(scene);
+        EXPECT_EQ(scene.triangles.size(), 1U);
+        EXPECT_THAT(warnings, ElementsAre(HasSubstr(warning)));
+    };
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float infinity = std::numeric_limits<float>::infinity();
     for (const float odd : {nan, infinity, -infinity}) {
         SCOPED_TRACE(odd);
         std::vector<float> positions = SQUARE_POSITIONS;
         positions[10] = odd;
-        const auto [scene, warnings, files] = load_gltf(
-            square_file_with(positions, SQUARE_COORDINATES).json(mesh(LIT_SQUARE) + ONE_NODE));
-        check_scene(scene);
-        EXPECT_EQ(scene.triangles.size(), 1U);
-        EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 triangle with vertices that are not")));
-
+        expect_one_left(square_file(positions), "1 triangle with vertices that are not");
         positions[0] = odd;
-        EXPECT_THAT(
-            gltf_refusal(
-                square_file_with(positions, SQUARE_COORDINATES).json(mesh(LIT_SQUARE) + ONE_NODE)),
-            HasSubstr("none of its 2 triangles"));
+        EXPECT_THAT(gltf_refusal(square_file(positions).json(mesh(LIT_SQUARE) + ONE_NODE)),
+                    HasSubstr("none of its 2 triangles"));
     }
     std::vector<float> coordinates = SQUARE_COORDINATES;
     coordinates[2] = nan;
-    const auto [scene, warnings, files] = load_gltf(
-        square_file_with(SQUARE_POSITIONS, coordinates).json(mesh(LIT_SQUARE) + ONE_NODE));
-    EXPECT_EQ(scene.triangles.size(), 1U);
-    EXPECT_THAT(warnings, ElementsAre(HasSubstr("light map coordinates that are not finite")));
-}
-
-TEST_F(SceneFile, LeavesOutWhatHasNoArea) {
+    expect_one_left(square_file(SQUARE_POSITIONS, coordinates),
+                    "light map coordinates that are not finite");
     std::vector<float> positions = SQUARE_POSITIONS;
     positions[9] = positions[0];  // two corners at one place
     positions[10] = positions[1];
-    const auto [scene, warnings, files] = load_gltf(
-        square_file_with(positions, SQUARE_COORDINATES).json(mesh(LIT_SQUARE) + ONE_NODE));
-    check_scene(scene);
-    EXPECT_EQ(scene.triangles.size(), 1U);
-    EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 triangle without area")));
+    expect_one_left(square_file(positions), "1 triangle without area");
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& with) {
@@ -579,14 +555,7 @@ TEST_F(SceneFile, IsReadFromObj) {
     (void)directory_.add("paints.mtl",
                          "newmtl grey\nKd 0.5 0.5 0.5\n\n"
                          "newmtl lamp\nKd 0.1 0.2 0.3\nKe 4 5 6\n");
-    const auto [scene, warnings, files] =
-        load("scene.obj",
-             "mtllib paints.mtl\n"
-             "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 3 0\n"
-             "vt 0.25 0\nvt 0.75 0\nvt 0.75 0.5\nvt 0.25 0.5\nvt 0.5 1\n"
-             "vn 0 0 2\n"
-             "usemtl lamp\nf 1/1/1 2/2/1 3/3/1 4/4/1\n"
-             "usemtl grey\nf -2/-2/1 -3/-3/1 -1/-1/1\n");
+    const auto [scene, warnings, files] = load("scene.obj", SQUARE_AND_GABLE);
     EXPECT_THAT(warnings, IsEmpty());
     check_scene(scene);
     EXPECT_EQ(scene.triangles.size(), 3U);
@@ -617,13 +586,10 @@ TEST_F(SceneFile, CutsPolygonsThatAreNotConvex) {
 }
 
 TEST_F(SceneFile, DoesWithoutMaterialFiles) {
-    const auto [scene, warnings, files] = load("scene.obj",
-                                               "mtllib missing.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n"
-                                               "usemtl paint\nf 1 2 3\n");
-    EXPECT_THAT(warnings, Contains(HasSubstr("missing.mtl")));
+    const auto [scene, warnings, files] = load("scene.obj", SQUARE_AND_GABLE);
+    EXPECT_THAT(warnings, Contains(HasSubstr("paints.mtl")));
     check_scene(scene);
     EXPECT_EQ(scene.materials.at(scene.triangles[0].material).albedo, Material{}.albedo);
-    EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
 }
 
 TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
@@ -687,18 +653,6 @@ TEST_F(SharedScene, Level) {
     EXPECT_NEAR(texels, 869902.5, 900.0);
 }
 
-TEST_F(SharedScene, Gazebo) {
-    Scene scene = load_scene(folder_ / "gazebo.obj").scene;
-    check_scene(scene);
-    EXPECT_EQ(scene.triangles.size(), 730U);
-    EXPECT_NEAR(surface_area(scene), 3.95, 0.005);
-    scene.light_map_extent = Extent{654, 654};
-    check_atlas(scene, 0);
-    const auto [least, greatest] = edge_densities(scene, 16.0);
-    EXPECT_NEAR(least, 256.0, 5.0);
-    EXPECT_NEAR(greatest, 256.0, 5.0);
-}
-
 TEST_F(SharedScene, CornellBox) {
     const auto [scene, warnings, files] = load_scene(folder_ / "cornell_box.glb");
     check_scene(scene);
@@ -717,21 +671,6 @@ TEST_F(SharedScene, CornellBox) {
     EXPECT_EQ(lamps, 2U);
 }
 
-TEST_F(SharedScene, LevelCanBeUnwrappedAnew) {
-    Scene scene = load_scene(folder_ / "zdm2_lightmapped.glb", LightMapCoordinates::ignore).scene;
-    EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
-    const double area = surface_area(scene);
-    unwrap(scene, {.texels_per_unit = 5.0F});
-    check_scene(scene);
-    check_atlas(scene, 2);
-    EXPECT_NEAR(surface_area(scene), area, 1e-9 * area);
-    const auto [least, greatest] = edge_densities(scene, 2.0);
-    EXPECT_NEAR(least, 5.0, 0.05);
-    EXPECT_NEAR(greatest, 5.0, 0.05);
-    // With its gutters, of which each chart has one.
-    EXPECT_LT(static_cast<double>(scene.light_map_extent->texels()), 3.0 * 25.0 * area);
-}
-
 // Files that are damaged: a scene or an exception.
 
 class DamagedSceneFile : public SceneFile {
@@ -747,14 +686,12 @@ class DamagedSceneFile : public SceneFile {
         }
     }
 
-    void load_truncated(const std::string& name, const std::string& bytes) const {
+    void load_damaged(const std::string& name, const std::string& bytes) const {
+        EXPECT_TRUE(loads(name, bytes));
         constexpr std::size_t LENGTHS = 100;
         for (std::size_t i = 0; i < LENGTHS; ++i) {
             (void)loads(name, bytes.substr(0, i * bytes.size() / LENGTHS));
         }
-    }
-
-    void load_with_bytes_changed(const std::string& name, const std::string& bytes) const {
         std::mt19937 engine(11);
         std::size_t good = 0;
         for (int i = 0; i < 200; ++i) {
@@ -782,40 +719,16 @@ std::string rich_rest() {
            R"("scenes":[{"nodes":[0]}],"scene":0)";
 }
 
-TEST_F(DamagedSceneFile, OfGlb) {
-    const std::string file = square_file().binary(rich_rest());
-    EXPECT_TRUE(loads("scene.glb", file));
-    load_truncated("scene.glb", file);
-    load_with_bytes_changed("scene.glb", file);
-    if (const auto data = quadtile::test::data_directory()) {
-        const std::string box = quadtile::test::read_file(*data / "scenes" / "cornell_box.glb");
-        ASSERT_FALSE(box.empty());
-        load_truncated("scene.glb", box);
-        load_with_bytes_changed("scene.glb", box);
-    }
-}
-
-TEST_F(DamagedSceneFile, OfGltf) {
-    const std::string file = square_file().json(rich_rest());
-    EXPECT_TRUE(loads("scene.gltf", file));
-    load_truncated("scene.gltf", file);
-    load_with_bytes_changed("scene.gltf", file);
-}
-
-TEST_F(DamagedSceneFile, OfObj) {
-    const std::string file =
-        "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 3 0\nvt 0.25 0\nvt 0.75 0\nvt 0.75 0.5\n"
-        "vt 0.25 0.5\nvt 0.5 1\nvn 0 0 2\no One\nf 1/1/1 2/2/1 3/3/1 4/4/1\n"
-        "usemtl grey\nf -2/-2/1 -3/-3/1 -1/-1/1\n";
-    EXPECT_TRUE(loads("scene.obj", file));
-    load_truncated("scene.obj", file);
-    load_with_bytes_changed("scene.obj", file);
+TEST_F(DamagedSceneFile, IsASceneOrAnError) {
+    load_damaged("scene.glb", square_file().binary(rich_rest()));
+    load_damaged("scene.gltf", square_file().json(rich_rest()));
+    load_damaged("scene.obj", SQUARE_AND_GABLE);
 }
 
 // Scenes that are made.
 
-// Of the triangles that `takes` a material, by axis: all agree for closed surfaces and are above 0
-// where these face outwards.
+// Of the triangles whose material `takes` likes, by axis: all agree for closed surfaces and are
+// above 0 where these face outwards.
 template <typename Takes>
 glm::dvec3 volumes(const Scene& scene, const Takes& takes) {
     glm::dvec3 sum(0.0);
@@ -826,12 +739,6 @@ glm::dvec3 volumes(const Scene& scene, const Takes& takes) {
         }
     }
     return sum;
-}
-
-void expect_volumes(const glm::dvec3& actual, double expected, double tolerance) {
-    for (int i = 0; i < 3; ++i) {
-        EXPECT_NEAR(actual[i], expected, tolerance * expected) << i;
-    }
 }
 
 // Vertices' normals lie on the same side as their triangles' fronts.
@@ -871,11 +778,13 @@ TEST(DemoScene, IsWhole) {
     const auto [least, greatest] = edge_densities(scene);
     EXPECT_NEAR(least, greatest, 0.01 * greatest);
 
-    const auto is = [](const std::string& wanted) {
-        return [wanted](const std::string& name) { return name == wanted; };
+    const auto volume = [&](const std::string& wanted) {
+        return volumes(scene, [&](const std::string& name) { return name == wanted; });
     };
-    expect_volumes(volumes(scene, is("lamp")), 1.8 * 0.06 * 0.7, 1e-4);
-    expect_volumes(volumes(scene, is("ball")), 4.0 / 3.0 * 3.14159265 * 0.4 * 0.4 * 0.4, 0.03);
+    const double lamp = 1.8 * 0.06 * 0.7;
+    expect_near(volume("lamp") / lamp, glm::vec3(1.0F), 1e-4F);
+    const double ball = 4.0 / 3.0 * 3.14159265 * 0.4 * 0.4 * 0.4;
+    expect_near(volume("ball") / ball, glm::vec3(1.0F), 0.05F);
     for (const Triangle& triangle : scene.triangles) {
         if (scene.materials[triangle.material].name == "tiles") {
             expect_near(scene.normals[triangle.vertices[0]], {0, 1, 0});
@@ -883,61 +792,47 @@ TEST(DemoScene, IsWhole) {
     }
 }
 
-TEST(DemoScene, IsTheSameTwice) {
-    expect_same(demo_scene(), demo_scene());
-}
-
 TEST(CityScene, IsWhole) {
-    for (const std::uint64_t triangles : {2000U, 3456U, 8000U, 20000U}) {
-        for (const Extent extent : {Extent{1024, 1024}, Extent{1500, 700}}) {
-            SCOPED_TRACE(std::to_string(triangles) + ", " + std::to_string(extent.width));
-            const Scene scene = city_scene(triangles, extent);
-            check_scene(scene);
-            check_atlas(scene, 2);
-            expect_normals_in_front(scene);
-            EXPECT_EQ(scene.light_map_extent, extent);
-            const auto asked = static_cast<double>(triangles);
-            EXPECT_NEAR(static_cast<double>(scene.triangles.size()), asked, 0.1 * asked);
-            EXPECT_TRUE(scene.camera);
-            ASSERT_EQ(scene.suns.size(), 1U);
-            EXPECT_NEAR(glm::length(scene.suns[0].direction), 1.0F, 1e-5F);
+    for (const auto& [triangles, extent] : {std::pair(2000U, Extent{512, 512}),
+                                            {3456U, Extent{700, 1500}},
+                                            {8000U, Extent{1024, 1024}}}) {
+        SCOPED_TRACE(triangles);
+        const Scene scene = city_scene(triangles, extent);
+        check_scene(scene);
+        check_atlas(scene, 2);
+        expect_normals_in_front(scene);
+        EXPECT_EQ(scene.light_map_extent, extent);
+        EXPECT_NEAR(static_cast<double>(scene.triangles.size()), triangles, 0.1 * triangles);
+        EXPECT_TRUE(scene.camera);
+        ASSERT_EQ(scene.suns.size(), 1U);
+        EXPECT_NEAR(glm::length(scene.suns[0].direction), 1.0F, 1e-5F);
 
-            // Buildings have no bottom; that would be at height 0 and add nothing.
-            const auto all = [](const std::string& name) { return name != "ground"; };
-            const glm::dvec3 volume = volumes(scene, all);
-            EXPECT_GT(volume.y, 0.0);
-            expect_volumes(volume, volume.y, 1e-4);
-        }
+        // Buildings have no bottom; that would be at height 0 and add nothing.
+        const glm::dvec3 volume =
+            volumes(scene, [](const std::string& name) { return name != "ground"; });
+        EXPECT_GT(volume.y, 0.0);
+        expect_near(volume / volume.y, glm::vec3(1.0F), 2e-4F);
     }
 }
 
-TEST(CityScene, IsTheSameTwice) {
-    expect_same(city_scene(5000, {512, 512}), city_scene(5000, {512, 512}));
+TEST(MadeScenes, AreTheSameTwice) {
+    expect_same(demo_scene(), demo_scene());
+    expect_same(city_scene(2000, {512, 512}), city_scene(2000, {512, 512}));
 }
 
 TEST(CityScene, IsWholeWhereThereIsBarelyRoom) {
+    Scene scene;
     std::uint32_t side = 512;
-    Scene scene = city_scene(2000, {side, side});
     try {
-        while (side > 0) {
+        for (; side > 0; --side) {
             scene = city_scene(2000, {side, side});
-            --side;
         }
-    } catch (const std::runtime_error&) {
+    } catch (const std::runtime_error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("no room for a city of 2000 triangles"));
         check_atlas(scene, 2);
     }
     EXPECT_THAT(side, AllOf(testing::Gt(16U), testing::Lt(128U)));
-}
-
-TEST(CityScene, SaysThatItFindsNoRoom) {
-    for (const Extent extent : {Extent{16, 16}, Extent{1, 4096}}) {
-        try {
-            (void)city_scene(20000, extent);
-            ADD_FAILURE() << "it found room";
-        } catch (const std::runtime_error& error) {
-            EXPECT_THAT(error.what(), HasSubstr("no room for a city of 20000 triangles"));
-        }
-    }
+    EXPECT_THROW((void)city_scene(20000, {1, 4096}), std::runtime_error);
 }
 
 }  // namespace

@@ -104,16 +104,9 @@ Work work_of(const std::vector<std::vector<MapTile>>& tiles) {
     return work;
 }
 
-// What differs between two lists of sums, or nothing.
-std::string difference(const std::vector<Accumulator>& a, const std::vector<Accumulator>& b) {
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        if (std::memcmp(&a[i], &b[i], sizeof(Accumulator)) != 0) {
-            return "texel " + std::to_string(i) + ": red " + std::to_string(a[i].radiance[0]) +
-                   " and " + std::to_string(b[i].radiance[0]) + ", weight " +
-                   std::to_string(a[i].weight[0]) + " and " + std::to_string(b[i].weight[0]);
-        }
-    }
-    return {};
+bool equal(const std::vector<Accumulator>& a, const std::vector<Accumulator>& b) {
+    return a.size() == b.size() &&
+           std::memcmp(a.data(), b.data(), a.size() * sizeof(Accumulator)) == 0;
 }
 
 bool any_light(const std::vector<Accumulator>& sums) {
@@ -135,7 +128,7 @@ TEST_P(TracerCases, EqualsItsTwin) {
     const Case& here = GetParam();
     const TracedScene scene =
         make_traced_scene(random_scene(5, here.triangles, here.layers), {96, 64}, 4.0F);
-    const auto frames = frames_of(scene, 5, here.tiles.map_extent);
+    const auto frames = frames_of(scene, 3, here.tiles.map_extent);
     const auto outgoing = outgoing_of(scene);
     const auto twin = make_reference_tracer(scene, here.tiles, 2);
     const auto gpu =
@@ -168,7 +161,7 @@ TEST_P(TracerCases, EqualsItsTwin) {
     gpu->trace(frames, work.tiles, optimistic);
     const std::vector<Accumulator> expected = twin->sums();
     EXPECT_TRUE(any_light(expected));
-    EXPECT_EQ(difference(gpu->sums(), expected), "");
+    EXPECT_TRUE(equal(gpu->sums(), expected));
     EXPECT_EQ(gpu->statistics().nodes, twin->statistics().nodes);
     if (here.pool_bytes < 1U << 20U) {
         EXPECT_GT(gpu->statistics().split_tiles, 0U);
@@ -189,7 +182,7 @@ TEST_P(TracerCases, EqualsItsTwin) {
     EXPECT_GT(stops, 1U);
     EXPECT_EQ(gpu->statistics().tiles, 2 * work.tiles.size());
     twin->trace(frames, work.tiles, work.nodes);
-    EXPECT_EQ(difference(gpu->sums(), twin->sums()), "");
+    EXPECT_TRUE(equal(gpu->sums(), twin->sums()));
 }
 
 const TileOptions SMALL_TILES{.map_extent = 64, .max_resolution = 48, .max_nodes = 4000};
@@ -198,11 +191,10 @@ const TileOptions UNIFORM_TILES{
     .map_extent = 32, .max_resolution = 64, .max_nodes = 1e6F, .uniform = true};
 
 INSTANTIATE_TEST_SUITE_P(, TracerCases,
-                         testing::Values(Case{"Adaptive", 300, 1, SMALL_TILES, 8U << 20U},
-                                         Case{"LongLists", 40, 90, LARGE_TILES, 16U << 20U},
+                         testing::Values(Case{"LongLists", 40, 90, LARGE_TILES, 16U << 20U},
                                          Case{"Uniform", 200, 1, UNIFORM_TILES, 16U << 20U},
-                                         Case{"SmallPool", 300, 20, LARGE_TILES, 1U << 18U},
-                                         Case{"FewPairs", 1000, 1, SMALL_TILES, 8U << 20U, 1}),
+                                         Case{"SmallPool", 100, 20, LARGE_TILES, 1U << 18U},
+                                         Case{"FewPairs", 300, 1, SMALL_TILES, 8U << 20U, 1}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 // Triangles above each other, all of one size.
@@ -239,7 +231,7 @@ TEST_F(TracerTest, TracesTrianglesThatAreAllLargerThanATile) {
         tracer->begin_pass(outgoing);
         tracer->trace(frames, work.tiles, work.nodes);
     }
-    EXPECT_EQ(difference(gpu->sums(), twin->sums()), "");
+    EXPECT_TRUE(equal(gpu->sums(), twin->sums()));
 }
 
 TEST_F(TracerTest, SortsListsOfAnyLengthOrNamesWhatIsTooLong) {
@@ -259,7 +251,7 @@ TEST_F(TracerTest, SortsListsOfAnyLengthOrNamesWhatIsTooLong) {
             testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("one ray meets 2500")));
     } else {
         gpu->trace(frames, work.tiles, work.nodes);
-        EXPECT_EQ(difference(gpu->sums(), twin->sums()), "");
+        EXPECT_TRUE(equal(gpu->sums(), twin->sums()));
     }
 }
 

@@ -41,10 +41,6 @@ class ViewerOptions : public ::testing::Test {
         return parsed.options;
     }
 
-    static ThresholdSettings threshold(const Words& arguments) {
-        return options(arguments).settings.subdivision.threshold;
-    }
-
     static std::string error_of(const Words& arguments) {
         try {
             (void)parse(arguments);
@@ -62,13 +58,10 @@ TEST_F(ViewerOptions, NothingIsTheDemo) {
     EXPECT_THAT(none.files, IsEmpty());
     EXPECT_EQ(none.settings, Settings{});
     EXPECT_EQ(none.settings.subdivision.threshold.max_resolution, app::DEMO_MAX_RESOLUTION);
-    EXPECT_FALSE(none.chooses_threshold);
-    EXPECT_FALSE(none.tile_count);
+    EXPECT_FALSE(none.chooses_threshold || none.tile_count);
     EXPECT_TRUE(none.keeps_settings);
-    EXPECT_EQ(none.screenshot, "");
-    EXPECT_EQ(none.list, "");
-    EXPECT_EQ(none.width, 1600U);
-    EXPECT_EQ(none.height, 1000U);
+    EXPECT_EQ(none.screenshot.string() + none.list.string(), "");
+    EXPECT_EQ(std::pair(none.width, none.height), std::pair(1600U, 1000U));
     EXPECT_FALSE(none.zoom || none.centre || none.pin);
     EXPECT_FALSE(none.panel || none.validation || none.log);
 }
@@ -77,103 +70,106 @@ TEST_F(ViewerOptions, FilesKeepTheirOrder) {
     EXPECT_THAT(options({"b.exr", "--constant", "1", "a.pfm", "b.exr"}).files,
                 ElementsAre("b.exr", "a.pfm", "b.exr"));
     EXPECT_THAT(options({"--", "-a.exr", "--constant"}).files, ElementsAre("-a.exr", "--constant"));
-    EXPECT_EQ(options({"a.exr", "--channel", "Z"}).channel, "Z");
 }
 
-TEST_F(ViewerOptions, EachThreshold) {
-    ThresholdSettings expected;
-    expected.max_resolution = 256.5F;
-    EXPECT_EQ(threshold({"--max-resolution", "256.5"}), expected);
-    expected = {};
-    expected.kind = ThresholdKind::constant;
-    expected.constant = 0.0F;
-    EXPECT_EQ(threshold({"--constant=0"}), expected);
-    expected = {};
-    expected.kind = ThresholdKind::per_level;
-    expected.levels = {4.0F, 2.5F, 1e-3F};
-    EXPECT_EQ(threshold({"--level-thresholds", "4,2.5,1e-3"}), expected);
-    expected = {};
-    expected.kind = ThresholdKind::memory;
-    expected.max_resolution = 100.0F;
-    expected.nodes = 5000.0F;
-    expected.fragments_channel = "count";
-    EXPECT_EQ(threshold({"--memory", "100,5000"}), expected);
-    expected.fragments_channel = "n";
-    EXPECT_EQ(threshold({"--fragments-channel", "n", "--memory", "100,5000"}), expected);
-
-    expected = {};
-    expected.kind = ThresholdKind::glsl;
-    expected.glsl_file = std::filesystem::absolute("t.glsl").string();
-    expected.glsl_parameters = {2.0F, -0.5F};
-    EXPECT_EQ(threshold({"--glsl", "t.glsl", "--glsl-parameters", "2,-0.5"}), expected);
+// What each option changes of the defaults.
+TEST_F(ViewerOptions, ChangeSettings) {
+    struct Case {
+        Words arguments;
+        void (*change)(Settings&);
+    };
+    for (const Case& here : std::vector<Case>{
+             {{"--max-resolution", "256.5"},
+              [](Settings& s) { s.subdivision.threshold.max_resolution = 256.5F; }},
+             {{"--constant=0"},
+              [](Settings& s) {
+                  s.subdivision.threshold.kind = ThresholdKind::constant;
+                  s.subdivision.threshold.constant = 0.0F;
+              }},
+             {{"--level-thresholds", "4,2.5,1e-3"},
+              [](Settings& s) {
+                  s.subdivision.threshold.kind = ThresholdKind::per_level;
+                  s.subdivision.threshold.levels = {4.0F, 2.5F, 1e-3F};
+              }},
+             {{"--memory", "100,5000"},
+              [](Settings& s) {
+                  s.subdivision.threshold = {.kind = ThresholdKind::memory,
+                                             .max_resolution = 100.0F,
+                                             .nodes = 5000.0F,
+                                             .fragments_channel = "count"};
+              }},
+             {{"--fragments-channel", "n", "--memory", "100,5000"},
+              [](Settings& s) {
+                  s.subdivision.threshold = {.kind = ThresholdKind::memory,
+                                             .max_resolution = 100.0F,
+                                             .nodes = 5000.0F,
+                                             .fragments_channel = "n"};
+              }},
+             {{"--glsl", "t.glsl", "--glsl-parameters", "2,-0.5"},
+              [](Settings& s) {
+                  s.subdivision.threshold = {
+                      .kind = ThresholdKind::glsl,
+                      .glsl_file = std::filesystem::absolute("t.glsl").string(),
+                      .glsl_parameters = {2.0F, -0.5F}};
+              }},
+             {{"--strategy", "fused", "--order", "canonical", "--max-tiles", "4294967295"},
+              [](Settings& s) {
+                  s.subdivision.strategy = Strategy::fused;
+                  s.subdivision.order = Order::canonical;
+                  s.subdivision.has_budget = true;
+                  s.subdivision.max_tiles = 4294967295U;
+              }},
+             {{"--strategy", "subtree", "--subtree-levels", "8", "--order", "any"},
+              [](Settings& s) {
+                  s.subdivision.strategy = Strategy::subtree;
+                  s.subdivision.subtree_levels = 8;
+              }},
+             {{"--strategy", "per-level"},
+              [](Settings& s) { s.subdivision.strategy = Strategy::per_level; }},
+             {{"--strategy", "auto", "--order", "canonical"},
+              [](Settings& s) { s.subdivision.order = Order::canonical; }},
+             {{"--device", "llvm", "--ui-scale", "1.5"},
+              [](Settings& s) {
+                  s.device = "llvm";
+                  s.ui_scale = 1.5F;
+              }},
+             {{"--colour-map", "cividis", "--linear", "--range", "-1.5,2", "--level", "16",
+               "--no-outlines", "--outline-width", "2.5", "--fill", "ratio", "--fill-opacity",
+               "0.25", "--no-clamped-marks"},
+              [](Settings& s) {
+                  s.drawing = {ColourMap::cividis, false, false, -1.5F, 2.0F, 16, false, 2.5F,
+                               Fill::ratio,        0.25F, false};
+              }},
+             {{"--range", "0.5,4", "--logarithmic"}, [](Settings& s) {
+                  s.drawing.automatic_range = false;
+                  s.drawing.range_low = 0.5F;
+                  s.drawing.range_high = 4.0F;
+              }}}) {
+        Settings expected;
+        here.change(expected);
+        EXPECT_EQ(options(here.arguments).settings, expected)
+            << ::testing::PrintToString(here.arguments);
+    }
     const Options found = options({"--find-tiles", "4294967295"});
     EXPECT_EQ(found.tile_count, 4294967295U);
     EXPECT_EQ(found.settings, Settings{});
 }
 
-TEST_F(ViewerOptions, Subdivision) {
-    const SubdivisionSettings fused =
-        options({"--strategy", "fused", "--order", "canonical", "--max-tiles", "4294967295"})
-            .settings.subdivision;
-    EXPECT_EQ(fused.strategy, Strategy::fused);
-    EXPECT_EQ(fused.order, Order::canonical);
-    EXPECT_TRUE(fused.has_budget);
-    EXPECT_EQ(fused.max_tiles, 4294967295U);
-    const SubdivisionSettings subtree =
-        options({"--strategy", "subtree", "--subtree-levels", "8", "--order", "any"})
-            .settings.subdivision;
-    EXPECT_EQ(subtree.strategy, Strategy::subtree);
-    EXPECT_EQ(subtree.subtree_levels, 8U);
-    EXPECT_FALSE(subtree.has_budget);
-    EXPECT_EQ(options({"--strategy", "per-level"}).settings.subdivision.strategy,
-              Strategy::per_level);
-    EXPECT_EQ(options({"--strategy", "auto", "--order", "canonical"}).settings.subdivision.order,
-              Order::canonical);
-    EXPECT_EQ(options({"--device", "llvm"}).settings.device, "llvm");
-}
-
-TEST_F(ViewerOptions, Drawing) {
-    DrawingSettings expected{ColourMap::cividis, false, false, -1.5F, 2.0F, 16, false, 2.5F,
-                             Fill::ratio,        0.25F, false};
-    EXPECT_EQ(options({"--colour-map", "cividis", "--linear", "--range", "-1.5,2", "--level", "16",
-                       "--no-outlines", "--outline-width", "2.5", "--fill", "ratio",
-                       "--fill-opacity", "0.25", "--no-clamped-marks"})
-                  .settings.drawing,
-              expected);
-    expected = {};
-    expected.automatic_range = false;
-    expected.range_low = 0.5F;
-    expected.range_high = 4.0F;
-    EXPECT_EQ(options({"--range", "0.5,4", "--logarithmic"}).settings.drawing, expected);
-}
-
-TEST_F(ViewerOptions, View) {
-    const Options view = options({"--zoom", "2.5", "--centre", "10,20", "--pin", "0,65535",
-                                  "--panel", "--ui-scale", "1.5", "--validation", "--log"});
+TEST_F(ViewerOptions, ViewAndScreenshot) {
+    const Options view = options({"a.exr", "--channel", "Z", "--zoom", "2.5", "--centre", "10,20",
+                                  "--pin", "0,65535", "--panel", "--validation", "--log"});
+    EXPECT_EQ(view.channel, "Z");
     EXPECT_EQ(view.zoom, 2.5F);
-    EXPECT_EQ(view.centre.value().x, 10U);
-    EXPECT_EQ(view.centre.value().y, 20U);
-    EXPECT_EQ(view.pin.value().x, 0U);
-    EXPECT_EQ(view.pin.value().y, 65535U);
-    EXPECT_TRUE(view.panel);
-    EXPECT_EQ(view.settings.ui_scale, 1.5F);
-    EXPECT_TRUE(view.validation);
-    EXPECT_TRUE(view.log);
-    EXPECT_TRUE(options({"--log"}).log);
+    EXPECT_EQ(std::pair(view.centre.value().x, view.centre.value().y), std::pair(10U, 20U));
+    EXPECT_EQ(std::pair(view.pin.value().x, view.pin.value().y), std::pair(0U, 65535U));
+    EXPECT_TRUE(view.panel && view.validation && view.log);
     EXPECT_FALSE(options({"--log"}).validation);
-    EXPECT_EQ(options({"--ui-scale", "0"}).settings.ui_scale, 0.0F);
-}
-
-TEST_F(ViewerOptions, Screenshot) {
     const Options shot = options(
         {"map.exr", "--screenshot", "out.png", "--size", "640x16384", "--list", "tiles.csv"});
     EXPECT_EQ(shot.screenshot, "out.png");
-    EXPECT_EQ(shot.width, 640U);
-    EXPECT_EQ(shot.height, 16384U);
+    EXPECT_EQ(std::pair(shot.width, shot.height), std::pair(640U, 16384U));
     EXPECT_EQ(shot.list, "tiles.csv");
-    EXPECT_FALSE(shot.panel);
-    EXPECT_FALSE(shot.keeps_settings);
-    EXPECT_EQ(options({"--screenshot", "a.png", "--list", "b.json"}).list, "b.json");
+    EXPECT_FALSE(shot.panel || shot.keeps_settings);
 }
 
 std::string printed_by(const char* option) {
@@ -192,43 +188,9 @@ TEST_F(ViewerOptions, HelpAndVersionAreTexts) {
         EXPECT_THAT(help,
                     AllOf(StartsWith("Shows importance maps"), HasSubstr("Usage: quadtile-viewer"),
                           HasSubstr("FILE ..."), HasSubstr("Examples: quadtile-viewer")));
-        for (const char* known : {"--channel",
-                                  "--max-resolution",
-                                  "--constant",
-                                  "--level-thresholds",
-                                  "--memory",
-                                  "--fragments-channel",
-                                  "--find-tiles",
-                                  "--strategy",
-                                  "--subtree-levels",
-                                  "--order",
-                                  "--max-tiles",
-                                  "--device",
-                                  "--fill ",
-                                  "--fill-opacity",
-                                  "--no-outlines",
-                                  "--outline-width",
-                                  "--no-clamped-marks",
-                                  "--colour-map",
-                                  "--linear",
-                                  "--logarithmic",
-                                  "--range",
-                                  "--level ",
-                                  "--zoom",
-                                  "--centre",
-                                  "--pin",
-                                  "--panel",
-                                  "--ui-scale",
-                                  "--screenshot",
-                                  "--size",
-                                  "--list",
-                                  "--no-settings",
-                                  "--validation",
-                                  "--log ",
-                                  "--help",
-                                  "--version"}) {
-            EXPECT_THAT(help,
-                        HasSubstr("\n  " + std::string(known[2] == 'h' ? "-h," : "") + known));
+        for (const char* known :
+             {"--channel", "--max-resolution", "--find-tiles", "--range", "--list", "--version"}) {
+            EXPECT_THAT(help, HasSubstr("\n  " + std::string(known)));
         }
         std::istringstream lines(help);
         for (std::string line; std::getline(lines, line);) {
@@ -245,24 +207,14 @@ TEST_F(ViewerOptions, WrongArgumentsAreUsageErrors) {
              {{"a.exr", ""}, "FILE needs a file name"},
              {{"--constant"}, "--constant"},
              {{"--constant", "1", "--constant", "2"}, "--constant"},
-             {{"--constant", ""}, "--constant '' is not a number"},
              {{"--constant", "1x"}, "'1x' is not a number"},
-             {{"--constant", " 1"}, "' 1' is not a number"},
-             {{"--constant", "0x10"}, "'0x10' is not a number"},
-             {{"--constant", "1e99"}, "outside the range"},
-             {{"--constant", "nan"}, "not a finite number"},
              {{"--constant", "inf"}, "not a finite number"},
              {{"--constant", "-1"}, "of 0 or more"},
              {{"--max-resolution", "-1"}, "of 0 or more"},
-             {{"--max-resolution", "many"}, "--max-resolution 'many' is not a number"},
-             {{"--level-thresholds", "1,,2"}, "--level-thresholds '' is not a number"},
              {{"--level-thresholds", "1,-2"}, "of 0 or more"},
              {{"--level-thresholds", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"}, "at most 17"},
              {{"--memory", "16"}, "'16' must be two numbers, M,NODES"},
-             {{"--memory", "16,9,9"}, "must be two numbers"},
-             {{"--memory", "16,"}, "'' is not a number"},
              {{"--memory", "16,-9"}, "of 0 or more"},
-             {{"--memory=-16,9"}, "of 0 or more"},
              {{"--memory", "16,9", "--fragments-channel", ""}, "--fragments-channel needs"},
              {{"--fragments-channel", "count"}, "--memory; give that, too"},
              {{"--glsl", ""}, "--glsl needs a file"},
@@ -273,48 +225,32 @@ TEST_F(ViewerOptions, WrongArgumentsAreUsageErrors) {
              {{"--glsl", "t", "--constant", "1"}, "exclude each other"},
              {{"--fragments-channel", "count", "--constant", "1"}, "--memory; give that, too"},
              {{"--find-tiles", "0"}, "--find-tiles '0' is not a whole number from 1 to 4294967295"},
-             {{"--find-tiles", "4294967296"}, "--find-tiles"},
-             {{"--find-tiles", "-1"}, "--find-tiles"},
-             {{"--find-tiles", "1e3"}, "--find-tiles"},
-             {{"--find-tiles", "+3"}, "--find-tiles"},
              {{"--strategy", "reference"}, "--strategy"},
-             {{"--strategy", "Fused"}, "--strategy"},
              {{"--subtree-levels", "0"}, "--subtree-levels"},
-             {{"--subtree-levels", "9"}, "--subtree-levels"},
              {{"--order", "random"}, "--order"},
              {{"--max-tiles", "0"}, "--max-tiles"},
-             {{"--max-tiles", "4294967296"}, "--max-tiles"},
-             {{"--max-tiles", "some"}, "--max-tiles 'some' is not a whole number"},
              {{"--fill", "red"}, "--fill"},
              {{"--fill-opacity", "1.1"}, "--fill-opacity '1.1' is not a number from 0 to 1"},
-             {{"--fill-opacity", "-0.1"}, "--fill-opacity"},
-             {{"--outline-width", "-1"}, "--outline-width"},
              {{"--outline-width", "101"}, "--outline-width"},
              {{"--colour-map", "gray"}, "--colour-map"},
              {{"--range", "1"}, "'1' must be two numbers, LOW,HIGH"},
-             {{"--range", "1,2,3"}, "must be two numbers"},
              {{"--range", "2,2"}, "LOW below HIGH"},
              {{"--range", "0,2"}, "give --linear"},
              {{"--range", "-1,2", "--logarithmic"}, "LOW above 0"},
              {{"--range", "1,inf"}, "not a finite number"},
              {{"--level", "17"}, "--level '17' is not a whole number from 0 to 16"},
              {{"--zoom", "0"}, "--zoom"},
-             {{"--zoom", "-1"}, "--zoom"},
              {{"--zoom", "1e9"}, "--zoom"},
              {{"--centre", "1"}, "--centre '1' must be two numbers, X,Y"},
              {{"--centre", "1,65536"}, "--centre '65536' is not a whole number"},
              {{"--pin", "1.5,2"}, "--pin '1.5' is not a whole number"},
-             {{"--pin", "-1,2"}, "--pin"},
              {{"--ui-scale", "9"}, "--ui-scale"},
              {{"--ui-scale", "0.1"}, "--ui-scale '0.1' is too small"},
              {{"--screenshot", ""}, "--screenshot needs a file name"},
              {{"--screenshot", "a.png", "--size", "1600"}, "--size '1600' must be two numbers"},
-             {{"--screenshot", "a.png", "--size", "0x1"}, "--size '0' is not a whole number"},
              {{"--screenshot", "a.png", "--size", "1x16385"}, "from 1 to 16384"},
-             {{"--screenshot", "a.png", "--size", "1x2x3"}, "must be two numbers"},
              {{"--screenshot", "a.png", "--list", ""}, "--list needs a file name"},
              {{"--screenshot", "a.png", "--list", "tiles.txt"}, ".json or .csv"},
-             {{"--screenshot", "a.png", "--list", "tiles"}, ".json or .csv"},
              {{"a.png", "--screenshot", "./a.png"}, "name the same file"},
              {{"--glsl", "a.png", "--screenshot", "./a.png"}, "name the same file"},
              {{"a", "b.json", "--screenshot", "a.png", "--list", "b.json"}, "name the same file"},
@@ -428,32 +364,25 @@ TEST_F(ViewerOptionsAfterARun, WithoutAPlaceNoneAreKept) {
     EXPECT_EQ(options({}).settings, Settings{});
 }
 
-TEST_F(ViewerOptionsAfterARun, ItsStrategyGivesWayToWhatOnlyFusedDoes) {
+TEST_F(ViewerOptionsAfterARun, ItsSettingsGiveWayToContraryOptions) {
     last_.subdivision.strategy = Strategy::subtree;
     save_settings(last_, settings_path());
     EXPECT_EQ(options({}).settings.subdivision.strategy, Strategy::subtree);
     for (const Words& arguments : {Words{"--order", "canonical"}, Words{"--max-tiles", "5"}}) {
         EXPECT_EQ(options(arguments).settings.subdivision.strategy, Strategy::automatic);
     }
-}
-
-TEST_F(ViewerOptionsAfterARun, ItsOrderAndBudgetGiveWayToAStrategy) {
+    last_.subdivision.strategy = Strategy::automatic;
     last_.subdivision.order = Order::canonical;
     last_.subdivision.has_budget = true;
-    save_settings(last_, settings_path());
-    const SubdivisionSettings subtree = options({"--strategy", "subtree"}).settings.subdivision;
-    EXPECT_EQ(subtree.order, Order::any);
-    EXPECT_FALSE(subtree.has_budget);
-    const SubdivisionSettings fused = options({"--strategy", "fused"}).settings.subdivision;
-    EXPECT_EQ(fused.order, Order::canonical);
-    EXPECT_TRUE(fused.has_budget);
-}
-
-TEST_F(ViewerOptionsAfterARun, ItsLinearRangeGivesWayToALogarithmicScale) {
     last_.drawing.logarithmic = false;
     last_.drawing.automatic_range = false;
     last_.drawing.range_low = 0.0F;
     save_settings(last_, settings_path());
+    for (const auto& [name, gives_way] : {std::pair("subtree", true), {"fused", false}}) {
+        const SubdivisionSettings settings = options({"--strategy", name}).settings.subdivision;
+        EXPECT_EQ(settings.order, gives_way ? Order::any : Order::canonical);
+        EXPECT_EQ(settings.has_budget, !gives_way);
+    }
     EXPECT_FALSE(options({}).settings.drawing.automatic_range);
     EXPECT_TRUE(options({"--logarithmic"}).settings.drawing.automatic_range);
     EXPECT_FALSE(options({"--range", "0,9"}).settings.drawing.automatic_range);

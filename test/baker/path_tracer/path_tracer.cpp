@@ -10,10 +10,8 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <numbers>
 #include <span>
 #include <stdexcept>
@@ -185,14 +183,13 @@ glm::vec3 cosine_direction(const glm::vec3& normal, const glm::vec2& random) {
     return basis(normal) * glm::vec3(radius * std::cos(angle), radius * std::sin(angle), height);
 }
 
-// ---- Where charts cover a texel ----
+// ---- Where charts cover texels ----
 
 // A triangle's part of a texel, or a part of that: barycentrics of the triangle at its corners.
 struct Piece {
     std::uint32_t triangle = 0;
     std::array<glm::vec2, 3> barycentrics;
-    float area_before = 0.0F;  // of the pieces before it, of all of the texel's: 0..1
-    float area = 0.0F;
+    float area_up_to = 0.0F;  // texels: that of the pieces before it and its own
 };
 
 using Polygon = std::vector<glm::dvec2>;
@@ -219,167 +216,94 @@ double cross(const glm::dvec2& a, const glm::dvec2& b) {
     return a.x * b.y - a.y * b.x;
 }
 
-class TexelPieces {
- public:
-    // Of the texel (x, y), by the triangles given; false: none of them covers it.
-    bool find(std::span<const Surface> surfaces, std::span<const std::uint32_t> triangles,
-              std::uint32_t x, std::uint32_t y) {
-        pieces_.clear();
-        double sum = 0.0;
-        for (const std::uint32_t triangle : triangles) {
-            sum = add(surfaces[triangle], triangle, x, y, sum);
-        }
-        // Less is a chart's border that rounding pushed over the border of the texel.
-        constexpr double LEAST_AREA = 1e-6;
-        if (sum < LEAST_AREA) {
-            return false;
-        }
-        for (Piece& piece : pieces_) {
-            piece.area_before /= static_cast<float>(sum);
-            piece.area /= static_cast<float>(sum);
-        }
-        return true;
-    }
-
-    struct Point {
-        std::uint32_t triangle = 0;
-        glm::vec2 barycentrics{0.0F};
-    };
-
-    // Uniform over the pieces.
-    [[nodiscard]] Point point(glm::vec2 random) const {
-        const auto after = std::ranges::upper_bound(pieces_, random.x, {}, &Piece::area_before);
-        const Piece& piece = *(after == pieces_.begin() ? after : after - 1);
-        // What is left of the number is as uniform.
-        random.x = std::clamp((random.x - piece.area_before) / piece.area, 0.0F, 1.0F);
-        const float root = std::sqrt(random.x);
-        const auto& [a, b, c] = piece.barycentrics;
-        return {piece.triangle,
-                (1.0F - root) * a + root * (1.0F - random.y) * b + root * random.y * c};
-    }
-
- private:
-    double add(const Surface& surface, std::uint32_t triangle, std::uint32_t x, std::uint32_t y,
-               double sum) {
+// By texel.
+std::vector<std::vector<Piece>> make_pieces(std::span<const Surface> surfaces,
+                                            const baker::Extent& extent) {
+    std::vector<std::vector<Piece>> pieces(extent.texels());
+    Polygon row;
+    Polygon polygon;
+    Polygon scratch;
+    for (std::uint32_t triangle = 0; triangle < surfaces.size(); ++triangle) {
+        const Surface& surface = surfaces[triangle];
         const glm::dvec2 corner = surface.map_corner;
         const glm::dvec2 edge1 = surface.map_edge1;
         const glm::dvec2 edge2 = surface.map_edge2;
         const double determinant = cross(edge1, edge2);
-        polygon_ = {corner, corner + edge1, corner + edge2};
-        clip(polygon_, scratch_, 0, -1.0, x);
-        clip(polygon_, scratch_, 0, 1.0, x + 1.0);
-        clip(polygon_, scratch_, 1, -1.0, y);
-        clip(polygon_, scratch_, 1, 1.0, y + 1.0);
+        if (surface.normal == glm::vec3(0.0F) || determinant == 0.0) {
+            continue;  // has no light of its own, or no place for it
+        }
         const auto barycentrics = [&](const glm::dvec2& p) {
             const glm::dvec2 offset = p - corner;
             return glm::vec2(cross(offset, edge2) / determinant,
                              cross(edge1, offset) / determinant);
         };
-        for (std::size_t i = 2; i < polygon_.size(); ++i) {
-            const double area =
-                0.5 * std::abs(cross(polygon_[i - 1] - polygon_[0], polygon_[i] - polygon_[0]));
-            if (area > 0.0) {
-                pieces_.push_back(
-                    {.triangle = triangle,
-                     .barycentrics = {barycentrics(polygon_[0]), barycentrics(polygon_[i - 1]),
-                                      barycentrics(polygon_[i])},
-                     .area_before = static_cast<float>(sum),
-                     .area = static_cast<float>(area)});
-                sum += area;
-            }
-        }
-        return sum;
-    }
-
-    std::vector<Piece> pieces_;
-    Polygon polygon_;
-    Polygon scratch_;
-};
-
-// Squares of texels: what a thread works on at a time.
-constexpr std::uint32_t TILE_EXTENT = 8;
-
-struct Tiles {
-    std::uint32_t width = 0;
-    std::vector<std::vector<std::uint32_t>> triangles;  // by tile: those that may lie in it
-};
-
-Tiles make_tiles(std::span<const Surface> surfaces, const baker::Extent& extent) {
-    const auto tiles_along = [](std::uint32_t texels) {
-        return (texels + TILE_EXTENT - 1) / TILE_EXTENT;
-    };
-    const std::uint32_t width = tiles_along(extent.width);
-    const std::uint32_t height = tiles_along(extent.height);
-    Tiles tiles{width, std::vector<std::vector<std::uint32_t>>(std::size_t{width} * height)};
-    for (std::uint32_t index = 0; index < surfaces.size(); ++index) {
-        const Surface& surface = surfaces[index];
-        const std::array<glm::dvec2, 3> corners{
-            glm::dvec2(surface.map_corner),
-            glm::dvec2(surface.map_corner) + glm::dvec2(surface.map_edge1),
-            glm::dvec2(surface.map_corner) + glm::dvec2(surface.map_edge2)};
-        const double determinant = cross(surface.map_edge1, surface.map_edge2);
-        if (surface.normal == glm::vec3(0.0F) || determinant == 0.0) {
-            continue;  // has no light of its own, or no place for it
-        }
-        const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x});
-        const auto [top, bottom] = std::minmax({corners[0].y, corners[1].y, corners[2].y});
-        const auto tile = [](double texel, std::uint32_t count) {
-            return static_cast<std::uint32_t>(
-                std::clamp(std::floor(texel / TILE_EXTENT), 0.0, count - 1.0));
+        // The texels that a polygon reaches along an axis.
+        const auto range_of = [](const Polygon& of, int axis, std::uint32_t count) {
+            const auto [low, high] =
+                std::ranges::minmax(of, {}, [&](const glm::dvec2& p) { return p[axis]; });
+            const auto texel = [&](double at) {
+                return static_cast<std::uint32_t>(std::clamp(std::floor(at), 0.0, count - 1.0));
+            };
+            return std::pair(texel(low[axis]), texel(high[axis]));
         };
-        for (std::uint32_t y = tile(top, height); y <= tile(bottom, height); ++y) {
-            for (std::uint32_t x = tile(left, width); x <= tile(right, width); ++x) {
-                // Outside of an edge is a tile whose centre is farther from it than its corners
-                // can be from the centre.
-                constexpr double HALF = TILE_EXTENT / 2.0;
-                const glm::dvec2 centre(x * TILE_EXTENT + HALF, y * TILE_EXTENT + HALF);
-                bool outside = false;
-                for (std::size_t i = 0; i < 3; ++i) {
-                    const glm::dvec2 edge = corners[(i + 1) % 3] - corners[i];
-                    const double inside =
-                        std::copysign(1.0, determinant) * cross(edge, centre - corners[i]);
-                    outside = outside ||
-                              inside < -HALF * (std::abs(edge.x) + std::abs(edge.y)) * (1.0 + 1e-9);
-                }
-                if (!outside) {
-                    tiles.triangles[std::size_t{y} * width + x].push_back(index);
+        const Polygon whole{corner, corner + edge1, corner + edge2};
+        const auto [top, bottom] = range_of(whole, 1, extent.height);
+        for (std::uint32_t y = top; y <= bottom; ++y) {
+            row = whole;
+            clip(row, scratch, 1, -1.0, y);
+            clip(row, scratch, 1, 1.0, y + 1.0);
+            if (row.empty()) {
+                continue;
+            }
+            const auto [left, right] = range_of(row, 0, extent.width);
+            for (std::uint32_t x = left; x <= right; ++x) {
+                polygon = row;
+                clip(polygon, scratch, 0, -1.0, x);
+                clip(polygon, scratch, 0, 1.0, x + 1.0);
+                std::vector<Piece>& here = pieces[std::size_t{y} * extent.width + x];
+                for (std::size_t i = 2; i < polygon.size(); ++i) {
+                    const double area =
+                        0.5 * std::abs(cross(polygon[i - 1] - polygon[0], polygon[i] - polygon[0]));
+                    const float before = here.empty() ? 0.0F : here.back().area_up_to;
+                    if (area > 0.0) {
+                        here.push_back({triangle,
+                                        {barycentrics(polygon[0]), barycentrics(polygon[i - 1]),
+                                         barycentrics(polygon[i])},
+                                        before + static_cast<float>(area)});
+                    }
                 }
             }
         }
     }
-    return tiles;
+    return pieces;
+}
+
+struct Point {
+    std::uint32_t triangle = 0;
+    glm::vec2 barycentrics{0.0F};
+};
+
+// Uniform over the pieces.
+Point point_in(std::span<const Piece> pieces, glm::vec2 random) {
+    const float area = random.x * pieces.back().area_up_to;
+    const auto after = std::ranges::upper_bound(pieces, area, {}, &Piece::area_up_to);
+    const auto piece = after == pieces.end() ? after - 1 : after;
+    // What is left of the number is as uniform.
+    const float before = piece == pieces.begin() ? 0.0F : (piece - 1)->area_up_to;
+    random.x = std::clamp((area - before) / (piece->area_up_to - before), 0.0F, 1.0F);
+    const float root = std::sqrt(random.x);
+    const auto& [a, b, c] = piece->barycentrics;
+    return {piece->triangle,
+            (1.0F - root) * a + root * (1.0F - random.y) * b + root * random.y * c};
 }
 
 // ---- Rays ----
-
-struct Ray {
-    glm::vec3 origin;
-    glm::vec3 direction;
-    std::uint32_t path = 0;
-    std::uint32_t from = NO_TRIANGLE;  // the triangle of its origin
-};
 
 struct Hit {
     std::uint32_t triangle = NO_TRIANGLE;
     float u = 0.0F;
     float v = 0.0F;
 };
-
-template <typename Rays>
-void set_ray(Rays& rays, std::size_t lane, const Ray& ray) {
-    rays.org_x[lane] = ray.origin.x;
-    rays.org_y[lane] = ray.origin.y;
-    rays.org_z[lane] = ray.origin.z;
-    rays.dir_x[lane] = ray.direction.x;
-    rays.dir_y[lane] = ray.direction.y;
-    rays.dir_z[lane] = ray.direction.z;
-    rays.tnear[lane] = 0.0F;
-    rays.tfar[lane] = std::numeric_limits<float>::infinity();
-    rays.time[lane] = 0.0F;
-    rays.mask[lane] = ~0U;
-    rays.id[lane] = static_cast<unsigned>(lane);
-    rays.flags[lane] = 0;
-}
 
 struct DeviceDeleter {
     void operator()(RTCDevice device) const { rtcReleaseDevice(device); }
@@ -419,86 +343,49 @@ class Intersector {
         }
     }
 
-    // The nearest hit of each ray.
-    void intersect(std::span<const Ray> rays, std::span<Hit> hits) const {
+    // The nearest hit that is not with the triangle `from`, where the ray starts: a plane cannot
+    // hide what lies before it, so such a hit is a rounding error.
+    [[nodiscard]] Hit intersect(const glm::vec3& origin, const glm::vec3& direction,
+                                std::uint32_t from) const {
         RTCIntersectContext context = make_context();
-        RTCRayHit8 packet;
-        alignas(32) std::array<int, WIDTH> valid{};
-        for (std::size_t first = 0; first < rays.size(); first += WIDTH) {
-            const std::size_t count = std::min(WIDTH, rays.size() - first);
-            for (std::size_t lane = 0; lane < WIDTH; ++lane) {
-                valid[lane] = lane < count ? -1 : 0;
-                set_ray(packet.ray, lane, rays[first + std::min(lane, count - 1)]);
-                packet.hit.primID[lane] = NO_TRIANGLE;
-                packet.hit.geomID[lane] = NO_TRIANGLE;
-                packet.hit.instID[0][lane] = NO_TRIANGLE;
-            }
-            rtcIntersect8(valid.data(), scene_.get(), &context, &packet);
-            for (std::size_t lane = 0; lane < count; ++lane) {
-                const Ray& ray = rays[first + lane];
-                Hit& hit = hits[first + lane];
-                hit = {packet.hit.primID[lane], packet.hit.u[lane], packet.hit.v[lane]};
-                if (hit.triangle == ray.from && hit.triangle != NO_TRIANGLE) {
-                    hit = behind(ray, packet.ray.tfar[lane]);
-                }
-            }
-        }
-    }
-
-    // By ray: whether it hits anything. Not 0 is yes.
-    void occluded(std::span<const Ray> rays, std::span<std::uint8_t> occluded) const {
-        RTCIntersectContext context = make_context();
-        RTCRay8 packet;
-        alignas(32) std::array<int, WIDTH> valid{};
-        for (std::size_t first = 0; first < rays.size(); first += WIDTH) {
-            const std::size_t count = std::min(WIDTH, rays.size() - first);
-            for (std::size_t lane = 0; lane < WIDTH; ++lane) {
-                valid[lane] = lane < count ? -1 : 0;
-                set_ray(packet, lane, rays[first + std::min(lane, count - 1)]);
-            }
-            rtcOccluded8(valid.data(), scene_.get(), &context, &packet);
-            for (std::size_t lane = 0; lane < count; ++lane) {
-                occluded[first + lane] = packet.tfar[lane] < 0.0F ? 1 : 0;
-            }
-        }
-    }
-
- private:
-    // Of packets. The paths of a texel start in all directions, and end anywhere: larger packets,
-    // or telling Embree that rays are coherent, are slower, as is sorting by direction first.
-    static constexpr std::size_t WIDTH = 8;
-
-    static RTCIntersectContext make_context() {
-        RTCIntersectContext context;
-        rtcInitIntersectContext(&context);
-        context.flags = RTC_INTERSECT_CONTEXT_FLAG_INCOHERENT;
-        return context;
-    }
-
-    // The nearest hit past `distance` that is not with the triangle where the ray starts: a plane
-    // cannot hide what lies before it, so such a hit is a rounding error.
-    [[nodiscard]] Hit behind(const Ray& ray, float distance) const {
-        RTCIntersectContext context = make_context();
+        float distance = 0.0F;
         for (;;) {
-            RTCRayHit result{};
-            result.ray = {.org_x = ray.origin.x,
-                          .org_y = ray.origin.y,
-                          .org_z = ray.origin.z,
-                          .tnear = std::nextafter(distance, std::numeric_limits<float>::infinity()),
-                          .dir_x = ray.direction.x,
-                          .dir_y = ray.direction.y,
-                          .dir_z = ray.direction.z,
-                          .tfar = std::numeric_limits<float>::infinity(),
-                          .mask = ~0U};
+            RTCRayHit result{.ray = make_ray(origin, direction, distance), .hit = {}};
             result.hit.primID = NO_TRIANGLE;
             result.hit.geomID = NO_TRIANGLE;
             result.hit.instID[0] = NO_TRIANGLE;
             rtcIntersect1(scene_.get(), &context, &result);
-            if (result.hit.primID == NO_TRIANGLE || result.hit.primID != ray.from) {
+            if (result.hit.primID == NO_TRIANGLE || result.hit.primID != from) {
                 return {result.hit.primID, result.hit.u, result.hit.v};
             }
-            distance = result.ray.tfar;
+            distance = std::nextafter(result.ray.tfar, std::numeric_limits<float>::infinity());
         }
+    }
+
+    [[nodiscard]] bool is_occluded(const glm::vec3& origin, const glm::vec3& direction) const {
+        RTCIntersectContext context = make_context();
+        RTCRay ray = make_ray(origin, direction, 0.0F);
+        rtcOccluded1(scene_.get(), &context, &ray);
+        return ray.tfar < 0.0F;
+    }
+
+ private:
+    static RTCIntersectContext make_context() {
+        RTCIntersectContext context;
+        rtcInitIntersectContext(&context);
+        return context;
+    }
+
+    static RTCRay make_ray(const glm::vec3& origin, const glm::vec3& direction, float near) {
+        return {.org_x = origin.x,
+                .org_y = origin.y,
+                .org_z = origin.z,
+                .tnear = near,
+                .dir_x = direction.x,
+                .dir_y = direction.y,
+                .dir_z = direction.z,
+                .tfar = std::numeric_limits<float>::infinity(),
+                .mask = ~0U};
     }
 
     std::unique_ptr<std::remove_pointer_t<RTCDevice>, DeviceDeleter> device_;
@@ -507,24 +394,16 @@ class Intersector {
 
 // ---- Paths ----
 
-struct Path {
-    glm::vec3 irradiance{0.0F};  // that it found
-    glm::vec3 throughput{1.0F};
-    Random random;
-};
-
 class Tracer {
  public:
     Tracer(const baker::Scene& scene, const baker::SurfaceMap& surface,
-           const PathTracerOptions& options, const Intersector& intersector,
-           std::span<const Surface> surfaces, const Tiles& tiles, PathTracedMap& map, float offset)
+           const PathTracerOptions& options)
         : surface_(surface),
           options_(options),
-          intersector_(intersector),
-          surfaces_(surfaces),
-          tiles_(tiles),
-          map_(map),
-          offset_(offset) {
+          intersector_(scene),
+          offset_(ray_offset(scene)),
+          surfaces_(make_surfaces(scene, surface.extent, offset_)),
+          pieces_(make_pieces(surfaces_, surface.extent)) {
         for (const baker::Sun& sun : scene.suns) {
             if (sun.irradiance != glm::vec3(0.0F)) {
                 suns_.push_back({-glm::normalize(sun.direction), sun.irradiance});
@@ -532,26 +411,39 @@ class Tracer {
         }
     }
 
-    void trace_tile(std::size_t tile) {
-        const std::span<const std::uint32_t> triangles = tiles_.triangles[tile];
-        if (triangles.empty()) {
-            return;
+    // Returns how many rays it took. Threads may trace different texels at the same time.
+    [[nodiscard]] std::uint64_t trace_texel(std::uint32_t texel, PathTracedMap& map) const {
+        const std::vector<Piece>& pieces = pieces_[texel];
+        // Less is a chart's border that rounding pushed over the border of the texel.
+        constexpr float LEAST_AREA = 1e-6F;
+        if (pieces.empty() || pieces.back().area_up_to < LEAST_AREA) {
+            return 0;
         }
-        const auto left = static_cast<std::uint32_t>(tile % tiles_.width) * TILE_EXTENT;
-        const auto top = static_cast<std::uint32_t>(tile / tiles_.width) * TILE_EXTENT;
-        const std::uint32_t right = std::min(left + TILE_EXTENT, surface_.extent.width);
-        const std::uint32_t bottom = std::min(top + TILE_EXTENT, surface_.extent.height);
-        for (std::uint32_t y = top; y < bottom; ++y) {
-            for (std::uint32_t x = left; x < right; ++x) {
-                if (pieces_.find(surfaces_, triangles, x, y)) {
-                    add_texel(y * surface_.extent.width + x);
-                }
-            }
+        const auto seed = hash(hash(static_cast<std::uint32_t>(options_.seed),
+                                    static_cast<std::uint32_t>(options_.seed >> 32U)),
+                               texel);
+        std::uint64_t rays = 0;
+        glm::dvec3 irradiance(0.0);
+        std::uint32_t backs = 0;
+        for (std::uint32_t sample = 0; sample < options_.samples_per_texel; ++sample) {
+            const auto [triangle, at] = point_in(pieces, sobol_point(sample, hash(seed, 1)));
+            const glm::vec3 normal = surfaces_[triangle].normal;
+            Path path{.triangle = triangle,
+                      .origin = start(surfaces_[triangle], normal, at.x, at.y),
+                      .normal = normal,
+                      .direction = cosine_direction(normal, sobol_point(sample, hash(seed, 2))),
+                      .random = Random((std::uint64_t{seed} << 32U) | hash(seed, sample))};
+            trace(path);
+            irradiance += glm::dvec3(path.irradiance);
+            backs += path.starts_at_back ? 1 : 0;
+            rays += path.rays;
         }
-        trace_batch();
+        const double weight = 1.0 / options_.samples_per_texel;
+        map.samples[texel] = options_.samples_per_texel;
+        map.irradiance[texel] = glm::vec3(irradiance * weight);
+        map.back_share[texel] = static_cast<float>(backs * weight);
+        return rays;
     }
-
-    [[nodiscard]] std::uint64_t rays() const { return ray_count_; }
 
  private:
     struct SunLight {
@@ -559,121 +451,71 @@ class Tracer {
         glm::vec3 irradiance;
     };
 
-    // Some of a texel's paths, one after the other in a batch.
-    struct Run {
-        std::uint32_t texel = 0;
-        std::uint32_t paths = 0;
+    struct Path {
+        std::uint32_t triangle = NO_TRIANGLE;  // where the next ray starts
+        glm::vec3 origin{0.0F};
+        glm::vec3 normal{0.0F};  // of the side from which it starts
+        glm::vec3 direction{0.0F};
+        Random random;
+        glm::vec3 irradiance{0.0F};  // that it found
+        glm::vec3 throughput{1.0F};
+        bool starts_at_back = false;  // the first ray hits one
+        std::uint32_t rays = 0;
     };
-
-    static constexpr std::size_t BATCH_PATHS = 4096;
-
-    void add_texel(std::uint32_t texel) {
-        map_.samples[texel] = options_.samples_per_texel;
-        const auto seed = hash(hash(static_cast<std::uint32_t>(options_.seed),
-                                    static_cast<std::uint32_t>(options_.seed >> 32U)),
-                               texel);
-        for (std::uint32_t sample = 0; sample < options_.samples_per_texel; ++sample) {
-            if (paths_.size() == BATCH_PATHS) {
-                trace_batch();
-            }
-            if (runs_.empty() || runs_.back().texel != texel) {
-                runs_.push_back({texel, 0});
-            }
-            ++runs_.back().paths;
-            const auto path = static_cast<std::uint32_t>(paths_.size());
-            paths_.push_back({.random = Random((std::uint64_t{seed} << 32U) | hash(seed, sample))});
-
-            const auto [triangle, barycentrics] = pieces_.point(sobol_point(sample, hash(seed, 1)));
-            const Surface& from = surfaces_[triangle];
-            const glm::vec3 origin = start(from, barycentrics.x, barycentrics.y);
-            add_sun_rays(origin, triangle, path);
-            rays_.push_back({origin,
-                             cosine_direction(from.normal, sobol_point(sample, hash(seed, 2))),
-                             path, triangle});
-        }
-    }
 
     // Of a ray: clear of the triangle's plane, and of those next to it that rounding bent; and a
     // bit inside of the triangle, for other walls may stand on its edges.
-    [[nodiscard]] glm::vec3 start(const Surface& surface, float u, float v) const {
+    [[nodiscard]] glm::vec3 start(const Surface& surface, const glm::vec3& normal, float u,
+                                  float v) const {
         constexpr float THIRD = 1.0F / 3.0F;
         return surface.position(u + surface.inset * (THIRD - u), v + surface.inset * (THIRD - v)) +
-               offset_ * surface.normal;
+               offset_ * normal;
     }
 
-    void add_sun_rays(const glm::vec3& origin, std::uint32_t triangle, std::uint32_t path) {
+    void trace(Path& path) const {
+        for (std::uint32_t depth = 0;; ++depth) {
+            add_suns(path);
+            ++path.rays;
+            const Hit hit = intersector_.intersect(path.origin, path.direction, path.triangle);
+            if (hit.triangle == NO_TRIANGLE) {
+                path.irradiance += path.throughput * PI * options_.sky;
+                return;
+            }
+            const Surface& surface = surfaces_[hit.triangle];
+            const bool meets_back = glm::dot(path.direction, surface.normal) >= 0.0F;
+            if (!surface.double_sided && meets_back) {
+                path.starts_at_back = depth == 0;
+                return;
+            }
+            const std::size_t texel = texel_at(surface.map_position(hit.u, hit.v));
+            path.irradiance += path.throughput * PI * surface_.emission[texel];
+            if (depth == options_.bounces) {
+                return;
+            }
+            path.throughput *= surface_.albedo[texel];
+            if (!survives(path)) {
+                return;
+            }
+            path.triangle = hit.triangle;
+            path.normal = meets_back ? -surface.normal : surface.normal;
+            path.origin = start(surface, path.normal, hit.u, hit.v);
+            const float first = path.random.next();
+            const float second = path.random.next();
+            path.direction = cosine_direction(path.normal, {first, second});
+        }
+    }
+
+    // What suns send straight to where the next ray starts.
+    void add_suns(Path& path) const {
         for (const SunLight& sun : suns_) {
-            const float cosine = glm::dot(surfaces_[triangle].normal, sun.to_sun);
+            const float cosine = glm::dot(path.normal, sun.to_sun);
             if (cosine > 0.0F) {
-                sun_rays_.push_back({origin, sun.to_sun, path, triangle});
-                sun_light_.push_back(paths_[path].throughput * sun.irradiance * cosine);
+                ++path.rays;
+                if (!intersector_.is_occluded(path.origin, sun.to_sun)) {
+                    path.irradiance += path.throughput * sun.irradiance * cosine;
+                }
             }
         }
-    }
-
-    void trace_batch() {
-        for (std::uint32_t depth = 0; !rays_.empty(); ++depth) {
-            trace_sun_rays();
-            hits_.resize(rays_.size());
-            ray_count_ += rays_.size();
-            intersector_.intersect(rays_, hits_);
-            if (depth == 0) {
-                back_.assign(paths_.size(), 0);
-            }
-            next_rays_.clear();
-            for (std::size_t i = 0; i < rays_.size(); ++i) {
-                shade(rays_[i], hits_[i], depth);
-            }
-            rays_.swap(next_rays_);
-        }
-        trace_sun_rays();
-        add_to_map();
-        paths_.clear();
-        runs_.clear();
-    }
-
-    void trace_sun_rays() {
-        occluded_.resize(sun_rays_.size());
-        ray_count_ += sun_rays_.size();
-        intersector_.occluded(sun_rays_, occluded_);
-        for (std::size_t i = 0; i < sun_rays_.size(); ++i) {
-            if (occluded_[i] == 0) {
-                paths_[sun_rays_[i].path].irradiance += sun_light_[i];
-            }
-        }
-        sun_rays_.clear();
-        sun_light_.clear();
-    }
-
-    void shade(const Ray& ray, const Hit& hit, std::uint32_t depth) {
-        Path& path = paths_[ray.path];
-        if (hit.triangle == NO_TRIANGLE) {
-            path.irradiance += path.throughput * PI * options_.sky;
-            return;
-        }
-        const Surface& surface = surfaces_[hit.triangle];
-        if (!surface.double_sided && glm::dot(ray.direction, surface.normal) >= 0.0F) {
-            if (depth == 0) {
-                back_[ray.path] = 1;
-            }
-            return;
-        }
-        const std::size_t texel = texel_at(surface.map_position(hit.u, hit.v));
-        path.irradiance += path.throughput * PI * surface_.emission[texel];
-        if (depth == options_.bounces) {
-            return;
-        }
-        path.throughput *= surface_.albedo[texel];
-        if (!survives(path)) {
-            return;
-        }
-        // The back of a double-sided surface radiates what its front receives.
-        const glm::vec3 origin = start(surface, hit.u, hit.v);
-        add_sun_rays(origin, hit.triangle, ray.path);
-        const float first = path.random.next();
-        const float second = path.random.next();
-        next_rays_.push_back(
-            {origin, cosine_direction(surface.normal, {first, second}), ray.path, hit.triangle});
     }
 
     // Russian roulette: of paths that carry little, a few go on and stand for all.
@@ -699,41 +541,13 @@ class Tracer {
                texel(position.x, surface_.extent.width);
     }
 
-    void add_to_map() {
-        std::size_t path = 0;
-        for (const Run& run : runs_) {
-            glm::dvec3 sum(0.0);
-            std::uint32_t back = 0;
-            for (const std::size_t end = path + run.paths; path < end; ++path) {
-                sum += glm::dvec3(paths_[path].irradiance);
-                back += back_[path];
-            }
-            const double weight = 1.0 / options_.samples_per_texel;
-            map_.irradiance[run.texel] += glm::vec3(sum * weight);
-            map_.back_share[run.texel] += static_cast<float>(back * weight);
-        }
-    }
-
     const baker::SurfaceMap& surface_;
     const PathTracerOptions& options_;
-    const Intersector& intersector_;
-    std::span<const Surface> surfaces_;
-    const Tiles& tiles_;
-    PathTracedMap& map_;  // each thread writes texels of its own
+    Intersector intersector_;
     float offset_;
+    std::vector<Surface> surfaces_;
+    std::vector<std::vector<Piece>> pieces_;
     std::vector<SunLight> suns_;
-
-    TexelPieces pieces_;
-    std::vector<Path> paths_;
-    std::vector<Run> runs_;
-    std::vector<Ray> rays_;
-    std::vector<Ray> next_rays_;
-    std::vector<Hit> hits_;
-    std::vector<std::uint8_t> back_;
-    std::vector<Ray> sun_rays_;
-    std::vector<glm::vec3> sun_light_;
-    std::vector<std::uint8_t> occluded_;
-    std::uint64_t ray_count_ = 0;
 };
 
 }  // namespace
@@ -752,27 +566,16 @@ PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& su
     if (texels == 0 || scene.triangles.empty() || options.samples_per_texel == 0) {
         return map;
     }
-    const Intersector intersector(scene);
+    const Tracer tracer(scene, surface, options);
 
     const auto begin = std::chrono::steady_clock::now();
-    const float offset = ray_offset(scene);
-    const std::vector<Surface> surfaces = make_surfaces(scene, surface.extent, offset);
-    const Tiles tiles = make_tiles(surfaces, surface.extent);
-    std::atomic<std::size_t> next_tile = 0;
+    std::atomic<std::uint32_t> next_row = 0;
     std::atomic<std::uint64_t> rays = 0;
-    std::exception_ptr error;
-    std::mutex error_mutex;
     const auto work = [&] {
-        try {
-            Tracer tracer(scene, surface, options, intersector, surfaces, tiles, map, offset);
-            for (std::size_t tile = next_tile++; tile < tiles.triangles.size();
-                 tile = next_tile++) {
-                tracer.trace_tile(tile);
+        for (std::uint32_t row = next_row++; row < surface.extent.height; row = next_row++) {
+            for (std::uint32_t x = 0; x < surface.extent.width; ++x) {
+                rays += tracer.trace_texel(row * surface.extent.width + x, map);
             }
-            rays += tracer.rays();
-        } catch (...) {
-            const std::scoped_lock lock(error_mutex);
-            error = std::current_exception();
         }
     };
     {
@@ -784,9 +587,6 @@ PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& su
             threads.emplace_back(work);
         }
         work();
-    }
-    if (error) {
-        std::rethrow_exception(error);
     }
     map.rays = rays;
     map.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

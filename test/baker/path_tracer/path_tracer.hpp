@@ -23,7 +23,7 @@ struct PathTracedMap {
     std::vector<std::uint32_t> samples;  // by texel; 0: no chart covers it
     std::vector<float> back_share;       // of the first rays: that hit a one-sided back
     std::uint64_t rays = 0;
-    double seconds = 0.0;  // without building the acceleration structure
+    double seconds = 0.0;  // of tracing them
 };
 
 // The same light transport as the baker's: Lambertian surfaces, lit at their front by their own
