@@ -2,6 +2,7 @@
 // adaptive tiles and with uniform ones.
 
 #include "baker_truth.hpp"
+#include "tables.hpp"
 
 #include "bake.hpp"
 #include "gpu_tracer.hpp"
@@ -11,13 +12,11 @@
 
 #include <CLI/CLI.hpp>
 #include <glm/geometric.hpp>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -29,7 +28,9 @@ namespace quadtile::baker {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
+using bench::formatted;
+using bench::print;
+using bench::Row;
 
 constexpr std::uint64_t MIB = std::uint64_t{1} << 20U;
 
@@ -59,28 +60,13 @@ struct Arguments {
     std::filesystem::path json;
 };
 
-std::string formatted(const char* format, auto... values) {
-    char text[400];
-    std::snprintf(text, sizeof(text), format, values...);
-    return text;
-}
-
-void print(const std::string& line) {
-    std::cout << line << std::endl;  // at once: rows take long
-}
-
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 // ---- What one direction takes as a whole
 
-struct DirectionMemory {
-    double most_bytes = 0.0;  // of list heads and nodes of all tiles of a direction
-    double mean_bytes = 0.0;
-    double largest_tile_bytes = 0.0;
-};
-
+// Of list heads and nodes.
 double bytes_of(const MapTile& tile) {
     const double pixels =
         std::ceil(double(tile.resolution) * tile.resolution / BLOCK_PIXELS) * BLOCK_PIXELS;
@@ -100,12 +86,11 @@ class WatchedTracer : public Tracer {
             double bytes = 0.0;
             for (const MapTile& tile : of_direction) {
                 bytes += bytes_of(tile);
-                memory_.largest_tile_bytes = std::max(memory_.largest_tile_bytes, bytes_of(tile));
+                largest_tile_bytes = std::max(largest_tile_bytes, bytes_of(tile));
             }
-            memory_.most_bytes = std::max(memory_.most_bytes, bytes);
-            sum_ += bytes;
-            ++requested_;
+            most_direction_bytes = std::max(most_direction_bytes, bytes);
             tiles_ += static_cast<double>(of_direction.size());
+            ++directions_;
         }
         return tiles;
     }
@@ -121,22 +106,34 @@ class WatchedTracer : public Tracer {
     }
     [[nodiscard]] std::string device_name() const override { return tracer_.device_name(); }
 
-    [[nodiscard]] DirectionMemory memory() const {
-        DirectionMemory memory = memory_;
-        memory.mean_bytes = sum_ / std::max(requested_, 1.0);
-        return memory;
-    }
-    [[nodiscard]] double tiles_a_direction() const { return tiles_ / std::max(requested_, 1.0); }
+    [[nodiscard]] double tiles_a_direction() const { return tiles_ / std::max(directions_, 1.0); }
+
+    double most_direction_bytes = 0.0;  // of all tiles of a direction
+    double largest_tile_bytes = 0.0;
 
  private:
     Tracer& tracer_;
-    DirectionMemory memory_;
-    double sum_ = 0.0;
-    double requested_ = 0.0;
     double tiles_ = 0.0;
+    double directions_ = 0.0;
 };
 
 // ---- Rows
+
+// "error" is the RMSE less the truth's own; where is_noise is 1 the RMSE is less than twice that,
+// and says little. p99_%: 99 % of the texels differ by less of the mean irradiance.
+void add_difference(Row& row, const Difference& difference, const Truth& truth) {
+    const auto percent = [&](double value) { return 100.0 * value / truth.mean; };
+    row.insert(row.end(), {{"RMSE", difference.rmse, 5},
+                           {"RMSE_%", percent(difference.rmse), 3},
+                           {"error", difference.error, 5},
+                           {"bias_%", percent(difference.bias), 4},
+                           {"p99_%", percent(difference.largest_1), 2},
+                           {"known_%",
+                            100.0 * static_cast<double>(difference.texels) /
+                                static_cast<double>(truth.used_texels),
+                            3},
+                           {"is_noise", difference.is_noise ? 1.0 : 0.0}});
+}
 
 struct BakeSetting {
     bool uniform = false;
@@ -145,25 +142,18 @@ struct BakeSetting {
     float density_share = DENSITY_SHARE;
     float max_resolution = TileOptions().max_resolution;
     std::uint64_t pool_bytes = 256 * MIB;
+};
 
-    bool operator==(const BakeSetting&) const = default;
+// What the answers ask of a bake or of the path tracer.
+struct Point {
+    double rays;  // directions, or samples
+    double seconds;
+    double error;
 };
 
 struct BakeRow {
-    BakeSetting setting;
-    double seconds = 0.0;
-    bool is_extrapolated = false;  // the bake was stopped: its light is not there
-    TracerStatistics statistics;
-    DirectionMemory memory;
-    double tiles_a_direction = 0.0;
-    std::optional<Difference> difference;
-};
-
-struct PathRow {
-    std::uint32_t samples = 0;
-    double seconds = 0.0;
-    double rays = 0.0;
-    Difference difference;
+    Row row;
+    std::optional<Point> point;  // none where the bake was stopped: its light is not there
 };
 
 struct Light {
@@ -236,23 +226,51 @@ class Baker {
                           return seconds_since(start) > arguments_.most_seconds &&
                                  progress.directions_done > 0;
                       }});
-        BakeRow row{.setting = setting,
-                    .seconds = seconds_since(start),
-                    .is_extrapolated = result.interrupted,
-                    .statistics = tracer->statistics(),
-                    .memory = watched.memory(),
-                    .tiles_a_direction = watched.tiles_a_direction()};
-        if (row.is_extrapolated) {
-            const double share = static_cast<double>(progress.directions_done) /
-                                 static_cast<double>(progress.directions);
-            row.seconds /= share;
-        } else if (truth != nullptr) {
-            row.difference = compare(result.map.irradiance, result.map.known, *truth);
+        double seconds = seconds_since(start);
+        if (result.interrupted) {
+            seconds *= static_cast<double>(progress.directions) /
+                       static_cast<double>(progress.directions_done);
         }
-        return row;
+        BakeRow baked{.row = row_of(setting, seconds, watched)};
+        baked.row.push_back({"is_extrapolated", result.interrupted ? 1.0 : 0.0});
+        if (!result.interrupted && truth != nullptr) {
+            const Difference difference = compare(result.map.irradiance, result.map.known, *truth);
+            add_difference(baked.row, difference, *truth);
+            baked.point = Point{static_cast<double>(setting.directions), seconds, difference.error};
+        }
+        return baked;
     }
 
  private:
+    static Row row_of(const BakeSetting& setting, double seconds, const WatchedTracer& tracer) {
+        const TracerStatistics& statistics = tracer.statistics();
+        const auto mib = [](auto bytes) {
+            return static_cast<double>(bytes) / static_cast<double>(MIB);
+        };
+        const auto number = [](auto value) { return static_cast<double>(value); };
+        return {{"uniform", setting.uniform ? 1.0 : 0.0},
+                {"directions", number(setting.directions)},
+                {"px/texel", number(setting.pixels_per_texel), 2},
+                {"max_res", number(setting.max_resolution)},
+                {"pool_MiB", mib(setting.pool_bytes)},
+                {"seconds", seconds, 3},
+                {"tracing_s", statistics.tracing_seconds, 3},
+                {"requests_s", statistics.tile_request_seconds, 3},
+                {"requests_%", 100.0 * statistics.tile_request_seconds / seconds, 2},
+                {"subdivision_%", 100.0 * statistics.subdivision_seconds / seconds, 3},
+                {"peak_MiB", mib(statistics.most_pool_bytes), 2},
+                {"direction_MiB", mib(tracer.most_direction_bytes), 2},
+                {"tile_MiB", mib(tracer.largest_tile_bytes), 3},
+                {"tiles/direction", tracer.tiles_a_direction(), 1},
+                {"tiles", number(statistics.tiles)},
+                {"Mpixels", 1e-6 * number(statistics.pixels), 2},
+                {"Mfragments", 1e-6 * number(statistics.nodes), 2},
+                {"repeats", number(statistics.repeated_tiles)},
+                {"splits", number(statistics.split_tiles)},
+                {"submissions", number(statistics.submissions)},
+                {"longest_s", statistics.longest_submission_seconds, 4}};
+    }
+
     const Scene& scene_;
     const SurfaceMap& surface_;
     const Light& light_;
@@ -261,117 +279,33 @@ class Baker {
     app::Gpu gpu_;
 };
 
-// ---- Tables
-
-constexpr const char* DIFFERENCE_HEADER =
-    "       RMSE  rel. %     error   bias %   99 % is   known %";
-
-std::string difference_text(const Difference& difference, const Truth& truth) {
-    return formatted(
-        "  %9.5f%s %6.3f %9.5f %+8.4f %8.4f %9.3f", difference.rmse,
-        difference.is_noise ? "~" : " ", 100.0 * difference.rmse / truth.mean, difference.error,
-        100.0 * difference.bias / truth.mean, difference.largest_1 / truth.mean,
-        100.0 * static_cast<double>(difference.texels) / static_cast<double>(truth.used_texels));
-}
-
-void print_bake_header(const std::string& title) {
-    print("\n" + title);
-    print(
-        "directions  px/texel  max res  pool MiB  seconds   tracing  requests  subdiv.  peak MiB  "
-        "dir. MiB  tile MiB  tiles/dir.  Mfragments  repeats  splits" +
-        std::string(DIFFERENCE_HEADER));
-}
-
-std::string bake_text(const BakeRow& row, const Truth* truth) {
-    const TracerStatistics& statistics = row.statistics;
-    const auto mib = [](double bytes) { return bytes / static_cast<double>(MIB); };
-    std::string text = formatted(
-        "%10u  %8.2f  %7.0f  %8.0f %8.3f%s %8.3f  %8.3f  %7.4f  %8.2f  %8.2f  %8.3f  %10.1f  "
-        "%10.2f  %7llu %7llu",
-        row.setting.directions, double{row.setting.pixels_per_texel},
-        double{row.setting.max_resolution}, mib(static_cast<double>(row.setting.pool_bytes)),
-        row.seconds, row.is_extrapolated ? "*" : " ", statistics.tracing_seconds,
-        statistics.tile_request_seconds, statistics.subdivision_seconds,
-        mib(static_cast<double>(statistics.most_pool_bytes)), mib(row.memory.most_bytes),
-        mib(row.memory.largest_tile_bytes), row.tiles_a_direction,
-        static_cast<double>(statistics.nodes) * 1e-6,
-        static_cast<unsigned long long>(statistics.repeated_tiles),
-        static_cast<unsigned long long>(statistics.split_tiles));
-    if (row.difference && truth != nullptr) {
-        text += difference_text(*row.difference, *truth);
-    } else if (row.is_extrapolated) {
-        text += "  (stopped: the time is extrapolated)";
-    }
-    return text;
-}
-
-Json difference_json(const Difference& difference) {
-    return {{"texels", difference.texels}, {"rmse", difference.rmse},
-            {"error", difference.error},   {"bias", difference.bias},
-            {"p99", difference.largest_1}, {"is_noise", difference.is_noise}};
-}
-
-Json bake_json(const std::string& table, const BakeRow& row) {
-    Json json{{"table", table},
-              {"uniform", row.setting.uniform},
-              {"directions", row.setting.directions},
-              {"pixels_per_texel", row.setting.pixels_per_texel},
-              {"max_resolution", row.setting.max_resolution},
-              {"pool_bytes", row.setting.pool_bytes},
-              {"seconds", row.seconds},
-              {"is_extrapolated", row.is_extrapolated},
-              {"tracing_seconds", row.statistics.tracing_seconds},
-              {"tile_request_seconds", row.statistics.tile_request_seconds},
-              {"subdivision_seconds", row.statistics.subdivision_seconds},
-              {"most_pool_bytes", row.statistics.most_pool_bytes},
-              {"most_direction_bytes", row.memory.most_bytes},
-              {"mean_direction_bytes", row.memory.mean_bytes},
-              {"largest_tile_bytes", row.memory.largest_tile_bytes},
-              {"tiles_a_direction", row.tiles_a_direction},
-              {"tiles", row.statistics.tiles},
-              {"pixels", row.statistics.pixels},
-              {"fragments", row.statistics.nodes},
-              {"repeated_tiles", row.statistics.repeated_tiles},
-              {"split_tiles", row.statistics.split_tiles},
-              {"submissions", row.statistics.submissions},
-              {"longest_submission_seconds", row.statistics.longest_submission_seconds}};
-    if (row.difference) {
-        json["difference"] = difference_json(*row.difference);
-    }
-    return json;
-}
-
 // ---- Answers
 
-struct CurvePoint {
-    double x;
-    double y;
-};
-
 struct CurveValue {
-    double y;
+    double seconds;
     const char* how;
 };
 
-// y at x, both logarithmic: between the neighbours of x, or beyond by the two nearest points.
-std::optional<CurveValue> on_curve(std::vector<CurvePoint> points, double x) {
-    std::erase_if(points, [](const CurvePoint& p) { return !(p.x > 0.0 && p.y > 0.0); });
-    if (points.size() < 2 || !(x > 0.0)) {
+// Seconds at an error, both logarithmic: between its neighbours, or beyond by the two nearest
+// points.
+std::optional<CurveValue> seconds_at(std::vector<Point> points, double error) {
+    std::erase_if(points, [](const Point& p) { return !(p.error > 0.0 && p.seconds > 0.0); });
+    if (points.size() < 2 || !(error > 0.0)) {
         return std::nullopt;
     }
-    std::ranges::sort(points, {}, &CurvePoint::x);
+    std::ranges::sort(points, {}, &Point::error);
     std::size_t i = 1;
-    while (i + 1 < points.size() && points[i].x < x) {
+    while (i + 1 < points.size() && points[i].error < error) {
         ++i;
     }
-    const CurvePoint& a = points[i - 1];
-    const CurvePoint& b = points[i];
-    if (a.x == b.x) {
+    const Point& a = points[i - 1];
+    const Point& b = points[i];
+    if (a.error == b.error) {
         return std::nullopt;
     }
-    const double slope = std::log(b.y / a.y) / std::log(b.x / a.x);
-    return CurveValue{a.y * std::pow(x / a.x, slope),
-                      x >= a.x && x <= b.x ? "interpolated" : "extrapolated"};
+    const double slope = std::log(b.seconds / a.seconds) / std::log(b.error / a.error);
+    return CurveValue{a.seconds * std::pow(error / a.error, slope),
+                      error >= a.error && error <= b.error ? "interpolated" : "extrapolated"};
 }
 
 class Bench {
@@ -389,9 +323,7 @@ class Bench {
         if (arguments_.only != "embree") {
             bake_all();
         }
-        if (!arguments_.json.empty()) {
-            std::ofstream(arguments_.json) << json_.dump(1) << "\n";
-        }
+        bench::save(tables_.json, arguments_.json.string());
     }
 
  private:
@@ -430,11 +362,10 @@ class Bench {
                       covered, double{light_.sky.radiance.r}, double{light_.sky.radiance.g},
                       double{light_.sky.radiance.b}, light_.suns.size(), arguments_.bounces,
                       load_seconds, surface_seconds));
-        json_["triangles"] = scene_.triangles.size();
-        json_["light_map"] = {surface_.extent.width, surface_.extent.height};
-        json_["covered_texels"] = covered;
-        json_["bounces"] = arguments_.bounces;
-        json_["rows"] = Json::array();
+        tables_.json["triangles"] = scene_.triangles.size();
+        tables_.json["light_map"] = {surface_.extent.width, surface_.extent.height};
+        tables_.json["covered_texels"] = covered;
+        tables_.json["bounces"] = arguments_.bounces;
     }
 
     [[nodiscard]] std::optional<Extent> given_extent() const {
@@ -469,60 +400,55 @@ class Bench {
                           : " from the file",
                       truth_->used_texels, truth_->mean, truth_->error,
                       100.0 * truth_->error / truth_->mean));
-        print(
-            "\"error\" is the RMSE less the truth's own; ~: the RMSE is less than twice that. \"99 "
-            "% is\": 99 %\nof the texels differ by less of the mean irradiance. \"dir. MiB\": list "
-            "heads and nodes of all\ntiles of a direction, the most; \"tile MiB\": of the largest "
-            "tile.");
-        json_["truth"] = {{"samples_per_texel", arguments_.truth_samples},
-                          {"texels", truth_->used_texels},
-                          {"mean", truth_->mean},
-                          {"error", truth_->error},
-                          {"seconds", truth_->seconds},
-                          {"rays", truth_->rays}};
+        tables_.json["truth"] = {{"samples_per_texel", arguments_.truth_samples},
+                                 {"texels", truth_->used_texels},
+                                 {"mean", truth_->mean},
+                                 {"error", truth_->error},
+                                 {"seconds", truth_->seconds},
+                                 {"rays", truth_->rays}};
     }
 
     void trace_paths() {
-        print("\nPath tracer\nsamples   seconds   Mrays/s" + std::string(DIFFERENCE_HEADER));
+        print("\nPath tracer");
         for (const std::uint32_t samples : arguments_.samples) {
             const test::PathTracedMap map = test::trace_paths(scene_, surface_,
                                                               {.samples_per_texel = samples,
                                                                .bounces = arguments_.bounces,
                                                                .sky = light_.sky.radiance,
                                                                .seed = 1});
-            const PathRow& row = path_rows_.emplace_back(
-                PathRow{.samples = samples,
-                        .seconds = map.seconds,
-                        .rays = static_cast<double>(map.rays),
-                        .difference = compare(map.irradiance, {}, *truth_)});
-            print(formatted("%7u  %8.3f  %8.1f", samples, row.seconds,
-                            row.rays * 1e-6 / row.seconds) +
-                  difference_text(row.difference, *truth_));
-            json_["rows"].push_back({{"table", "embree"},
-                                     {"samples", samples},
-                                     {"seconds", row.seconds},
-                                     {"rays", row.rays},
-                                     {"difference", difference_json(row.difference)}});
+            const Difference difference = compare(map.irradiance, {}, *truth_);
+            Row row{{"samples", static_cast<double>(samples)},
+                    {"seconds", map.seconds, 3},
+                    {"Mrays/s", 1e-6 * static_cast<double>(map.rays) / map.seconds, 1}};
+            add_difference(row, difference, *truth_);
+            add("embree",
+                {row, Point{static_cast<double>(samples), map.seconds, difference.error}});
+        }
+    }
+
+    void add(const std::string& table, const BakeRow& row) {
+        tables_.add(table, "", row.row);
+        if (row.point && row.point->error > 0.0) {
+            points_[table].push_back(*row.point);
         }
     }
 
     void bake_all() {
         baker_.emplace(scene_, surface_, light_, arguments_);
         print("\ndevice: " + baker_->device_name());
-        json_["device"] = baker_->device_name();
+        tables_.json["device"] = baker_->device_name();
         // Drivers compile and allocate at first.
         (void)baker_->bake_row({.directions = 1, .pool_bytes = pool_bytes()}, nullptr);
         if (arguments_.city_triangles > 0) {
-            print_bake_header("City");
+            print("\nCity");
             bake_row("city", base());
-            print_shares();
             return;
         }
         if (wants("adaptive")) {
             bake_adaptive();
         }
         if (wants("uniform")) {
-            print_bake_header("Uniform tiles");
+            print("\nUniform tiles");
             for (const float pixels : {0.12F, 0.18F, 0.25F, 0.35F, 0.5F, 0.7F, 1.0F}) {
                 BakeSetting setting = base();
                 setting.uniform = true;
@@ -531,7 +457,7 @@ class Bench {
             }
         }
         if (wants("memory")) {
-            print_bake_header("Memory: adaptive tiles, then uniform ones");
+            print("\nMemory: adaptive tiles, then uniform ones");
             for (const bool uniform : {false, true}) {
                 for (const std::uint64_t mib : {64U, 128U, 256U}) {
                     BakeSetting setting = base();
@@ -546,13 +472,13 @@ class Bench {
     }
 
     void bake_adaptive() {
-        print_bake_header("Adaptive tiles: directions");
+        print("\nAdaptive tiles: directions");
         for (const std::uint32_t directions : arguments_.all_directions) {
             BakeSetting setting = base();
             setting.directions = directions;
             bake_row("adaptive", setting);
         }
-        print_bake_header("Adaptive tiles: resolution");
+        print("\nAdaptive tiles: resolution");
         for (const float pixels : {0.7F, 0.5F}) {
             BakeSetting setting = base();
             setting.pixels_per_texel = pixels;
@@ -574,118 +500,44 @@ class Bench {
     }
 
     void bake_row(const std::string& table, const BakeSetting& setting) {
-        const Truth* const truth = truth_ ? &*truth_ : nullptr;
-        std::vector<BakeRow>& rows = bake_rows_[table];
-        rows.push_back(baker_->bake_row(setting, truth));
-        print(bake_text(rows.back(), truth));
-        json_["rows"].push_back(bake_json(table, rows.back()));
+        add(table, baker_->bake_row(setting, truth_ ? &*truth_ : nullptr));
     }
 
     // ---- Answers
 
     void answer() {
-        print_shares();
-        print_convergence();
-        print_against_uniform();
-        print_against_paths();
+        const std::vector<Point> adaptive = points_["adaptive"];
+        print_convergence(adaptive);
+        print_equal_errors("Uniform tiles, and adaptive ones of the same error", points_["uniform"],
+                           adaptive);
+        print_equal_errors("Adaptive tiles, and the path tracer of the same error", adaptive,
+                           points_["embree"]);
     }
 
-    void print_shares() {
-        print("\nShare of the tile requests in the bake (of quadtile's part on the GPU)");
-        for (const char* const table : {"adaptive", "adaptive resolution", "city"}) {
-            for (const BakeRow& row : bake_rows_[table]) {
-                if (!row.is_extrapolated) {
-                    print(formatted(
-                        "%6u directions, %.2f pixels a texel, tiles of %3.0f: %6.2f %% (%.3f %%)",
-                        row.setting.directions, double{row.setting.pixels_per_texel},
-                        double{row.setting.max_resolution},
-                        100.0 * row.statistics.tile_request_seconds / row.seconds,
-                        100.0 * row.statistics.subdivision_seconds / row.seconds));
-                }
-            }
-        }
-    }
-
-    // Rows whose light is there and not in the truth's own noise.
-    [[nodiscard]] std::vector<const BakeRow*> usable(const std::string& table) {
-        std::vector<const BakeRow*> rows;
-        for (const BakeRow& row : bake_rows_[table]) {
-            if (row.difference && row.difference->error > 0.0) {
-                rows.push_back(&row);
-            }
-        }
-        return rows;
-    }
-
-    void print_convergence() {
-        const std::vector<const BakeRow*> rows = usable("adaptive");
-        if (rows.size() < 2) {
+    void print_convergence(const std::vector<Point>& points) {
+        if (points.size() < 2) {
             return;
         }
         print("\nError by directions N: 1 / sqrt(N) is an exponent of -0.5");
-        const auto exponent = [](const BakeRow& a, const BakeRow& b) {
-            return std::log(b.difference->error / a.difference->error) /
-                   std::log(double(b.setting.directions) / a.setting.directions);
+        const auto exponent = [](const Point& a, const Point& b) {
+            return std::log(b.error / a.error) / std::log(b.rays / a.rays);
         };
-        for (std::size_t i = 1; i < rows.size(); ++i) {
-            print(formatted("%6u to %6u: %+.3f%s", rows[i - 1]->setting.directions,
-                            rows[i]->setting.directions, exponent(*rows[i - 1], *rows[i]),
-                            rows[i]->difference->is_noise ? " ~" : ""));
+        for (std::size_t i = 1; i < points.size(); ++i) {
+            print(formatted("%6.0f to %6.0f: %+.3f", points[i - 1].rays, points[i].rays,
+                            exponent(points[i - 1], points[i])));
         }
-        const double overall = exponent(*rows.front(), *rows.back());
-        print(formatted(
-            "%6u to %6u: %+.3f: %s", rows.front()->setting.directions,
-            rows.back()->setting.directions, overall,
-            overall <= -0.5 ? "falls at least as 1 / sqrt(N)" : "falls slower than 1 / sqrt(N)"));
-        json_["exponent"] = overall;
+        tables_.json["exponent"] = exponent(points.front(), points.back());
+        print(formatted("all: %+.3f", exponent(points.front(), points.back())));
     }
 
-    void print_against_uniform() {
-        std::vector<CurvePoint> seconds;
-        std::vector<CurvePoint> directions;
-        double bytes = 0.0;
-        for (const BakeRow* const row : usable("adaptive")) {
-            seconds.push_back({row->difference->error, row->seconds});
-            directions.push_back(
-                {row->difference->error, static_cast<double>(row->setting.directions)});
-            bytes = std::max(bytes, row->memory.most_bytes);
-        }
-        const std::vector<const BakeRow*> rows = usable("uniform");
-        if (rows.empty() || seconds.size() < 2) {
-            return;
-        }
-        print(
-            "\nUniform tiles against adaptive ones (1 pixel a texel) of the same error: the "
-            "directions of\nthese, times, and memory of a direction");
-        for (const BakeRow* const row : rows) {
-            const auto same = on_curve(seconds, row->difference->error);
-            const auto same_directions = on_curve(directions, row->difference->error);
-            if (!same || !same_directions) {
-                continue;
-            }
-            print(
-                formatted("%.2f pixels a texel: error %.5f, adaptive with %.0f directions (%s): "
-                          "%.3f s / %.3f s = %.2f; %.2f MiB / %.2f MiB = %.2f",
-                          double{row->setting.pixels_per_texel}, row->difference->error,
-                          same_directions->y, same->how, row->seconds, same->y,
-                          row->seconds / same->y, row->memory.most_bytes / static_cast<double>(MIB),
-                          bytes / static_cast<double>(MIB), row->memory.most_bytes / bytes));
-        }
-    }
-
-    void print_against_paths() {
-        std::vector<CurvePoint> seconds;
-        for (const PathRow& row : path_rows_) {
-            seconds.push_back({row.difference.error, row.seconds});
-        }
-        print(seconds.empty() ? "" : "\nPath tracer of the same error");
-        for (const BakeRow* const row : usable("adaptive")) {
-            if (const auto same = on_curve(seconds, row->difference->error)) {
-                print(formatted(
-                    "%6u directions: error %.5f%s: path tracer %.3f s (%s) / %.3f s = %.2f",
-                    row->setting.directions, row->difference->error,
-                    row->difference->is_noise ? "~" : "", same->y, same->how, row->seconds,
-                    same->y / row->seconds));
+    static void print_equal_errors(const char* title, const std::vector<Point>& points,
+                                   const std::vector<Point>& others) {
+        print(points.empty() || others.size() < 2 ? "" : "\n" + std::string(title));
+        for (const Point& point : points) {
+            if (const auto other = seconds_at(others, point.error)) {
+                print(formatted("%6.0f directions, error %.5f: %.3f s against %.3f s (%s): %.2f",
+                                point.rays, point.error, point.seconds, other->seconds, other->how,
+                                other->seconds / point.seconds));
             }
         }
     }
@@ -696,9 +548,9 @@ class Bench {
     SurfaceMap surface_;
     std::optional<Truth> truth_;
     std::optional<Baker> baker_;
-    std::vector<PathRow> path_rows_;
-    std::map<std::string, std::vector<BakeRow>> bake_rows_;
-    Json json_;
+    bench::Tables tables_;
+    // Of rows whose light is there and not in the truth's own noise, by table.
+    std::map<std::string, std::vector<Point>> points_;
 };
 
 void define_options(CLI::App& app, Arguments& arguments) {

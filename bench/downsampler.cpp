@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -52,16 +53,13 @@ struct Variant {
     MipMethod method;
     TexelRead read;
 };
-
-const std::vector<Variant> PLAIN_VARIANTS = {
+const std::vector<Variant> VARIANTS = {
     {"spd", MipMethod::spd, TexelRead::texels},
     {"spd_filtered", MipMethod::spd, TexelRead::filtered},
     {"subgroup", MipMethod::subgroup, TexelRead::texels},
     {"per_level", MipMethod::per_level, TexelRead::texels},
 };
-const std::vector<Variant> FURTHER_VARIANTS = {
-    {"blit", MipMethod::blit, TexelRead::automatic},
-};
+const std::vector<Variant> BLIT = {{"blit", MipMethod::blit, TexelRead::automatic}};
 const std::vector<Variant> DETAILED_VARIANTS = {
     {"subgroup_filtered", MipMethod::subgroup, TexelRead::filtered},
     {"per_level_filtered", MipMethod::per_level, TexelRead::filtered},
@@ -130,8 +128,7 @@ struct DirtyUpdate {
     bool on_host;
 
     // Before the first update: all levels, and the list.
-    template <typename Images>
-    void prepare(test::Gpu& gpu, const Images& images) const {
+    void prepare(test::Gpu& gpu, const test::MipWorkspace& images) const {
         const std::array<std::uint32_t, 4> count = {1, 0, 0, 0};
         std::byte* const list = images.dirty_rectangles.mapped();
         std::memcpy(list, count.data(), sizeof(count));
@@ -166,8 +163,19 @@ void check_update(test::Gpu& gpu, const DirtyUpdate& update, const ImageShape& s
     check_levels(workspace.read(gpu), view, update.downsampler.options());
 }
 
+// Level 0 is noise, made on the device.
+std::shared_ptr<const test::MipWorkspace> make_images(test::Gpu& gpu,
+                                                      const Downsampler& downsampler,
+                                                      const ImageShape& shape,
+                                                      std::uint32_t dirty_rectangles = 0) {
+    auto images = std::make_shared<const test::MipWorkspace>(
+        gpu, downsampler, ImageView{nullptr, shape}, all_levels(shape), dirty_rectangles);
+    fill_with_random_rows(gpu, images->source, shape.format);
+    return images;
+}
+
 // Registers the benchmarks. Each check runs once, however many sizes it stands for.
-class Subject {
+class Subject : public std::enable_shared_from_this<Subject> {
  public:
     explicit Subject(Session& session) : session_(session) {}
 
@@ -177,55 +185,59 @@ class Subject {
     void add_dirty(const Formats& formats, const ImageShape& shape);
 
  private:
-    // Runs `check` for each shape that stands for `shape` where it has not run yet. Returns for how
-    // long to warm up after it.
-    template <typename Check>
-    std::chrono::milliseconds check_once(const std::string& name, const ImageShape& shape,
-                                         const Check& check) const {
-        std::chrono::milliseconds warm_up = WARM_UP_WITHOUT_CHECK;
-        for (const ImageShape& small : shapes_to_check(shape)) {
-            const std::string key = name + "/" + text_of_extents(small);
-            if (!checked_->contains(key)) {
-                check(small);
-                checked_->insert(key);
-                warm_up = WARM_UP_AFTER_CHECK;
-            }
-        }
-        return warm_up;
+    // `check` runs for each shape that stands for `shape`, where it has not yet for this name.
+    void add(const std::string& name, const ImageShape& shape,
+             std::function<void(const ImageShape&)> check,
+             std::function<test::Recorder()> prepare) {
+        session_.add(name + "/" + text_of_extents(shape),
+                     [this, self = shared_from_this(), name, shape, check = std::move(check),
+                      prepare = std::move(prepare)] {
+                         require_images(session_.gpu().device().info(), shape);
+                         std::chrono::milliseconds warm_up = WARM_UP_WITHOUT_CHECK;
+                         for (const ImageShape& small : shapes_to_check(shape)) {
+                             if (checked_.insert(name + "/" + text_of_extents(small)).second) {
+                                 check(small);
+                                 warm_up = WARM_UP_AFTER_CHECK;
+                             }
+                         }
+                         return Measurement{prepare(), {}, warm_up};
+                     });
+    }
+
+    std::shared_ptr<const Downsampler> make_downsampler(const Formats& formats,
+                                                        const Variant& variant) const {
+        return std::make_shared<const Downsampler>(session_.gpu().device(),
+                                                   options_for(formats, variant));
     }
 
     Session& session_;
-    std::shared_ptr<std::set<std::string>> checked_ = std::make_shared<std::set<std::string>>();
+    std::set<std::string> checked_;
 };
 
 void Subject::add_roofs(const ImageShape& shape) {
-    const std::string size = std::string("/").append(text_of_extents(shape));
-    session_.add("downsampler/roof/any/empty" + size, [*this] {
-        const auto pipeline =
-            std::make_shared<const test::ComputePipeline>(make_empty_dispatch(session_.gpu()));
-        return Measurement{[pipeline](VkCommandBuffer commands) {
-                               pipeline->record(commands, {1, 1, 1});
-                           },
-                           {},
-                           WARM_UP_WITHOUT_CHECK};
-    });
+    add(
+        "downsampler/roof/any/empty", shape, [](const ImageShape&) {},
+        [this] {
+            const auto pipeline =
+                std::make_shared<const test::ComputePipeline>(make_empty_dispatch(session_.gpu()));
+            return [pipeline](VkCommandBuffer commands) { pipeline->record(commands, {1, 1, 1}); };
+        });
     if (shape.layers == 1) {
-        session_.add("downsampler/roof/r32_float/read" + size, [*this, shape] {
+        const auto check = [this](const ImageShape& small) {
             test::Gpu& gpu = session_.gpu();
-            require_images(gpu.device().info(), shape);
-            const auto warm_up = check_once("read", shape, [&](const ImageShape& small) {
-                const auto texels =
-                    random_texels(small.format, std::size_t{small.width} * small.height);
-                const ImageView view = {texels.data(), small};
-                const test::Image image = gpu.upload(view);
-                ReadTexels(gpu, image.map_image(), small).check(gpu, view);
-            });
+            const auto texels =
+                random_texels(small.format, std::size_t{small.width} * small.height);
+            const ImageView view = {texels.data(), small};
+            const test::Image image = gpu.upload(view);
+            ReadTexels(gpu, image.map_image(), small).check(gpu, view);
+        };
+        add("downsampler/roof/r32_float/read", shape, check, [this, shape] {
+            test::Gpu& gpu = session_.gpu();
             const auto image =
                 std::make_shared<const test::Image>(gpu.make_image(shape, VK_IMAGE_LAYOUT_GENERAL));
             fill_with_random_rows(gpu, *image, shape.format);
             const auto read = std::make_shared<const ReadTexels>(gpu, image->map_image(), shape);
-            return Measurement{
-                [image, read](VkCommandBuffer commands) { read->record(commands); }, {}, warm_up};
+            return [image, read](VkCommandBuffer commands) { read->record(commands); };
         });
     }
     for (const TexelFormat format : {TexelFormat::r32_float, TexelFormat::rgba8_unorm}) {
@@ -235,17 +247,12 @@ void Subject::add_roofs(const ImageShape& shape) {
             std::string name = "downsampler/roof/";
             name += name_of(format);
             name += order == TexelOrder::rows ? "/traffic_rows" : "/traffic";
-            session_.add(name + size, [*this, name, stored, order] {
-                test::Gpu& gpu = session_.gpu();
-                require_images(gpu.device().info(), stored);
-                const auto warm_up = check_once(name, stored, [&](const ImageShape& small) {
-                    Traffic(gpu, small, order).check(gpu);
-                });
-                const auto traffic = std::make_shared<const Traffic>(gpu, stored, order);
-                return Measurement{
-                    [traffic](VkCommandBuffer commands) { traffic->record(commands); },
-                    {},
-                    warm_up};
+            const auto check = [this, order](const ImageShape& small) {
+                Traffic(session_.gpu(), small, order).check(session_.gpu());
+            };
+            add(name, stored, check, [this, stored, order] {
+                const auto traffic = std::make_shared<const Traffic>(session_.gpu(), stored, order);
+                return [traffic](VkCommandBuffer commands) { traffic->record(commands); };
             });
         }
     }
@@ -262,20 +269,15 @@ void Subject::add_all(const Formats& formats, std::span<const Variant> variants,
         }
         ImageShape source = shape;
         source.format = formats.source;
-        const DownsamplerOptions options = options_for(formats, variant);
-        const std::string name = name_for(formats, variant.name);
-        session_.add(name + "/" + text_of_extents(shape), [*this, name, options, source] {
-            test::Gpu& gpu = session_.gpu();
-            require_images(gpu.device().info(), source);
-            const Downsampler& downsampler = session_.downsampler(options);
-            const auto warm_up = check_once(
-                name, source, [&](const ImageShape& small) { check_all(gpu, downsampler, small); });
-            const auto images = std::make_shared<const MipImages>(gpu, downsampler, source);
-            return Measurement{[&downsampler, images](VkCommandBuffer commands) {
-                                   downsampler.record(commands, images->binding);
-                               },
-                               {},
-                               warm_up};
+        const auto check = [=, this](const ImageShape& small) {
+            check_all(session_.gpu(), *make_downsampler(formats, variant), small);
+        };
+        add(name_for(formats, variant.name), source, check, [=, this] {
+            const auto downsampler = make_downsampler(formats, variant);
+            const auto images = make_images(session_.gpu(), *downsampler, source);
+            return [downsampler, images](VkCommandBuffer commands) {
+                downsampler->record(commands, images->binding);
+            };
         });
     }
 }
@@ -283,25 +285,21 @@ void Subject::add_all(const Formats& formats, std::span<const Variant> variants,
 void Subject::add_dirty(const Formats& formats, const ImageShape& shape) {
     ImageShape source = shape;
     source.format = formats.source;
-    const DownsamplerOptions options = options_for(formats, PLAIN_VARIANTS.front());
     for (const bool on_host : {true, false}) {
-        const std::string name = name_for(formats, on_host ? "spd_dirty_host" : "spd_dirty_gpu");
-        session_.add(name + "/" + text_of_extents(shape), [*this, name, options, source, on_host] {
-            test::Gpu& gpu = session_.gpu();
-            require_images(gpu.device().info(), source);
-            const Downsampler& downsampler = session_.downsampler(options);
-            const auto warm_up = check_once(name, source, [&](const ImageShape& small) {
-                check_update(gpu, {downsampler, dirty_rectangle(small), on_host}, small);
+        const auto check = [=, this](const ImageShape& small) {
+            const auto downsampler = make_downsampler(formats, VARIANTS.front());
+            check_update(session_.gpu(), {*downsampler, dirty_rectangle(small), on_host}, small);
+        };
+        add(name_for(formats, on_host ? "spd_dirty_host" : "spd_dirty_gpu"), source, check,
+            [=, this] {
+                const auto downsampler = make_downsampler(formats, VARIANTS.front());
+                const auto images = make_images(session_.gpu(), *downsampler, source, 1);
+                const DirtyUpdate update = {*downsampler, dirty_rectangle(source), on_host};
+                update.prepare(session_.gpu(), *images);
+                return [downsampler, update, images](VkCommandBuffer commands) {
+                    update.record(commands, images->binding);
+                };
             });
-            const DirtyUpdate update = {downsampler, dirty_rectangle(source), on_host};
-            const auto images = std::make_shared<const MipImages>(gpu, downsampler, source, 1);
-            update.prepare(gpu, *images);
-            return Measurement{[update, images](VkCommandBuffer commands) {
-                                   update.record(commands, images->binding);
-                               },
-                               {},
-                               warm_up};
-        });
     }
 }
 
@@ -312,48 +310,45 @@ bool contains(const std::vector<std::uint32_t>& extents, std::uint32_t extent) {
 }  // namespace
 
 void add_downsampler(Session& session, const DownsamplerSizes& sizes) {
-    Subject subject(session);
+    const auto subject = std::make_shared<Subject>(session);
+    const auto add_formats = [&](std::span<const Formats> all, const ImageShape& shape,
+                                 std::initializer_list<std::span<const Variant>> variants) {
+        for (const Formats& formats : all) {
+            for (const std::span<const Variant> some : variants) {
+                subject->add_all(formats, some, shape);
+            }
+        }
+    };
     for (const std::uint32_t extent : sizes.extents) {
         const ImageShape shape = {extent, extent};
         const bool detailed = contains(sizes.detailed_extents, extent);
-        const auto add = [&](const Formats& formats) {
-            subject.add_all(formats, PLAIN_VARIANTS, shape);
-            subject.add_all(formats, FURTHER_VARIANTS, shape);
-            if (detailed) {
-                subject.add_all(formats, DETAILED_VARIANTS, shape);
-            }
-        };
-        subject.add_roofs(shape);
-        std::ranges::for_each(MAIN_FORMATS, add);
+        const std::span<const Variant> more =
+            detailed ? std::span(DETAILED_VARIANTS) : std::span<const Variant>();
+        subject->add_roofs(shape);
+        add_formats(MAIN_FORMATS, shape, {VARIANTS, BLIT, more});
         if (detailed || extent <= LARGEST_OF_OTHER_FORMATS) {
-            std::ranges::for_each(OTHER_FORMATS, add);
+            add_formats(OTHER_FORMATS, shape, {VARIANTS, BLIT, more});
         }
     }
 
     const std::uint32_t largest = std::ranges::max(sizes.extents);
     for (const auto& [width, height] : ODD_EXTENTS) {
-        const ImageShape shape = {width, height};
         if (std::max(width, height) <= largest) {
-            subject.add_roofs(shape);
-            for (const Formats& formats : MAIN_FORMATS) {
-                subject.add_all(formats, PLAIN_VARIANTS, shape);
-            }
+            subject->add_roofs({width, height});
+            add_formats(MAIN_FORMATS, {width, height}, {VARIANTS});
         }
     }
 
     const std::uint32_t batched = std::min(largest, LARGEST_BATCHED_EXTENT) / BATCH_EXTENT_RATIO;
     if (batched > 0) {
         const ImageShape shape = {batched, batched, BATCH_LAYERS};
-        subject.add_roofs(shape);
-        for (const Formats& formats : MAIN_FORMATS) {
-            subject.add_all(formats, PLAIN_VARIANTS, shape);
-            subject.add_all(formats, FURTHER_VARIANTS, shape);
-        }
+        subject->add_roofs(shape);
+        add_formats(MAIN_FORMATS, shape, {VARIANTS, BLIT});
     }
 
     const std::uint32_t dirty = std::min(largest, LARGEST_DIRTY_EXTENT);
     for (const Formats& formats : MAIN_FORMATS) {
-        subject.add_dirty(formats, {dirty, dirty});
+        subject->add_dirty(formats, {dirty, dirty});
     }
 }
 

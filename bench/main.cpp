@@ -136,9 +136,7 @@ int run(int argc, char** argv) {
     }
     for (const bench::MapSource& source : sources) {
         bench::add_roofs(session, source);
-        bench::add_pyramid(session, source);
-        bench::add_subdivision(session, source);
-        bench::add_pipeline(session, source);
+        bench::add_stages(session, source);
     }
     bench::add_service(session);
     bench::add_first_use(session);

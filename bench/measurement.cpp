@@ -110,25 +110,6 @@ void Scene::check_budget(test::Gpu& gpu, const test::SubdivisionWorkspace& works
 Session::Session(const Device& device, std::uint32_t samples)
     : gpu_(device), pyramid_(device), samples_(samples) {}
 
-const Subdivider& Session::subdivider(const SubdividerOptions& options) {
-    std::unique_ptr<Subdivider>& subdivider =
-        subdividers_[{options.strategy, options.subtree_levels}];
-    if (!subdivider) {
-        subdivider = std::make_unique<Subdivider>(gpu_.device(), options);
-    }
-    return *subdivider;
-}
-
-const Downsampler& Session::downsampler(const DownsamplerOptions& options) {
-    std::unique_ptr<Downsampler>& downsampler =
-        downsamplers_[{options.reduction, options.source_format, options.format, options.edge_rule,
-                       options.method, options.read}];
-    if (!downsampler) {
-        downsampler = std::make_unique<Downsampler>(gpu_.device(), options);
-    }
-    return *downsampler;
-}
-
 Scene& Session::scene(const MapSource& source) {
     const std::string name = source.name + "/" + text_of(source.shape);
     if (!scene_ || scene_name_ != name) {
@@ -199,37 +180,6 @@ void Session::register_benchmark(const std::string& name,
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond)
         ->Iterations(1);
-}
-
-std::vector<NamedStrategy> all_strategies() {
-    std::vector<NamedStrategy> strategies = {{"per_level", {.strategy = Strategy::per_level}}};
-    for (std::uint32_t levels = 1; levels <= MAX_SUBTREE_LEVELS; ++levels) {
-        strategies.push_back({"subtree_" + std::to_string(levels),
-                              {.strategy = Strategy::subtree, .subtree_levels = levels}});
-    }
-    return strategies;
-}
-
-std::vector<NamedStrategy> main_strategies() {
-    return {{"per_level", {.strategy = Strategy::per_level}},
-            {"subtree_6", {.strategy = Strategy::subtree, .subtree_levels = 6}},
-            {"fused", {.strategy = Strategy::fused}},
-            {"fused_canonical", {.strategy = Strategy::fused}, Order::canonical}};
-}
-
-std::shared_ptr<const test::SubdivisionWorkspace> checked_subdivision(
-    Session& session, Scene& scene, const NamedStrategy& strategy) {
-    test::Gpu& gpu = session.gpu();
-    const Subdivider& subdivider = session.subdivider(strategy.options);
-    const auto workspace = std::make_shared<const test::SubdivisionWorkspace>(
-        gpu, subdivider, scene.pyramid(), scene.expected_tile_count());
-    gpu.run([&](VkCommandBuffer commands) {
-        session.pyramid().record(commands, scene.pyramid().binding);
-        gpu.compute_barrier(commands);
-        subdivider.record(commands, workspace->binding, scene.map().threshold, strategy.order);
-    });
-    scene.check_tiles(gpu, *workspace, strategy.order);
-    return workspace;
 }
 
 }  // namespace quadtile::bench

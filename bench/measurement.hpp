@@ -17,7 +17,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -74,9 +73,6 @@ class Session {
 
     [[nodiscard]] test::Gpu& gpu() noexcept { return gpu_; }
     [[nodiscard]] const Pyramid& pyramid() const noexcept { return pyramid_; }
-    [[nodiscard]] const Subdivider& subdivider(const SubdividerOptions& options);
-    // For options without GLSL of their own. Throws Error(unsupported).
-    [[nodiscard]] const Downsampler& downsampler(const DownsamplerOptions& options);
 
     // Registers a benchmark "subject/map/WIDTHxHEIGHT". `prepare` checks that the commands do what
     // they should, and returns them; what it throws marks the benchmark with the reason.
@@ -100,37 +96,15 @@ class Session {
 
     test::Gpu gpu_;
     Pyramid pyramid_;
-    std::map<std::pair<Strategy, std::uint32_t>, std::unique_ptr<Subdivider>> subdividers_;
-    // By reduction, formats, edge rule, method, reading and half precision.
-    using DownsamplerKey =
-        std::tuple<Reduction, TexelFormat, TexelFormat, EdgeRule, MipMethod, TexelRead>;
-    std::map<DownsamplerKey, std::unique_ptr<Downsampler>> downsamplers_;
     std::uint32_t samples_;
     bool failed_ = false;
     std::string scene_name_;
     std::unique_ptr<Scene> scene_;
 };
 
-// How tiles are found, and the name of it in a benchmark's name.
-struct NamedStrategy {
-    std::string name;
-    SubdividerOptions options;
-    Order order = Order::any;
-};
-// per_level, then subtree_1 to subtree_8.
-[[nodiscard]] std::vector<NamedStrategy> all_strategies();
-// per_level, subtree_6, fused and fused_canonical.
-[[nodiscard]] std::vector<NamedStrategy> main_strategies();
-
-// Builds the pyramid, subdivides once, checks both results.
-[[nodiscard]] std::shared_ptr<const test::SubdivisionWorkspace> checked_subdivision(
-    Session& session, Scene& scene, const NamedStrategy& strategy);
-
 // The subjects. Each registers its benchmarks for one map.
 void add_roofs(Session& session, const MapSource& source);
-void add_pyramid(Session& session, const MapSource& source);
-void add_subdivision(Session& session, const MapSource& source);
-void add_pipeline(Session& session, const MapSource& source);
+void add_stages(Session& session, const MapSource& source);
 void add_service(Session& session);
 void add_first_use(Session& session);
 

@@ -24,10 +24,6 @@ void fill(std::vector<std::byte>& texels, Next&& next) {
     }
 }
 
-std::uint32_t level_count(const ImageShape& shape, EdgeRule edge_rule) {
-    return full_mip_levels(shape.width, shape.height, edge_rule);
-}
-
 bool is_extreme(Reduction reduction) {
     return reduction == Reduction::max || reduction == Reduction::min ||
            reduction == Reduction::min_max;
@@ -102,32 +98,6 @@ void check_level(const MipChain::Level& actual, const MipChain::Level& expected,
     }
 }
 
-test::Buffer make_zeros(test::Gpu& gpu, VkDeviceSize size_bytes, VkBufferUsageFlags usage) {
-    test::Buffer buffer = gpu.make_buffer(size_bytes, usage);
-    gpu.fill(buffer, 0);
-    return buffer;
-}
-
-test::Image make_source(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape& shape,
-                        const Downsampler::Shape& mip_shape) {
-    const auto needed = downsampler.requirements(mip_shape);
-    const bool holds_levels = downsampler.options().format == shape.format;
-    return make_mip_image(gpu, shape, holds_levels ? mip_shape.levels : 1,
-                          needed.source_usage | (holds_levels ? needed.destination_usage : 0),
-                          needed.source_flags | (holds_levels ? needed.destination_flags : 0));
-}
-
-std::optional<test::Image> make_destination(test::Gpu& gpu, const Downsampler& downsampler,
-                                            ImageShape shape, const Downsampler::Shape& mip_shape) {
-    if (downsampler.options().format == shape.format) {
-        return {};
-    }
-    const auto needed = downsampler.requirements(mip_shape);
-    shape.format = downsampler.options().format;
-    return make_mip_image(gpu, shape, mip_shape.levels, needed.destination_usage,
-                          needed.destination_flags);
-}
-
 }  // namespace
 
 std::string text_of_extents(const ImageShape& shape) {
@@ -179,22 +149,6 @@ std::vector<std::byte> random_texels(TexelFormat format, std::size_t count) {
     return texels;
 }
 
-test::Image make_mip_image(test::Gpu& gpu, const ImageShape& shape, std::uint32_t levels,
-                           VkImageUsageFlags usage, VkImageCreateFlags flags) {
-    return gpu.make_image({
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .flags = flags,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = vk_format(shape.format),
-        .extent = {shape.width, shape.height, 1},
-        .mipLevels = levels,
-        .arrayLayers = shape.layers,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .tiling = VK_IMAGE_TILING_OPTIMAL,
-        .usage = usage,
-    });
-}
-
 void fill_with_random_rows(test::Gpu& gpu, const test::Image& image, TexelFormat format) {
     const VkExtent3D extent = image.extent();
     const auto rows = static_cast<std::uint32_t>(std::clamp<std::size_t>(
@@ -221,35 +175,6 @@ void fill_with_random_rows(test::Gpu& gpu, const test::Image& image, TexelFormat
         gpu.vk().CmdCopyBufferToImage(commands, on_device.handle(), image.handle(), image.layout(),
                                       static_cast<std::uint32_t>(copies.size()), copies.data());
     });
-}
-
-MipImages::MipImages(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape& image_shape,
-                     std::uint32_t dirty_rectangle_capacity)
-    : shape{image_shape.width, image_shape.height, image_shape.layers,
-            level_count(image_shape, downsampler.options().edge_rule)},
-      source(make_source(gpu, downsampler, image_shape, shape)),
-      destination(make_destination(gpu, downsampler, image_shape, shape)),
-      state(make_zeros(gpu, downsampler.requirements(shape).state_size_bytes,
-                       downsampler.requirements(shape).state_usage)),
-      dirty_blocks(make_zeros(gpu, downsampler.requirements(shape).dirty_blocks_size_bytes,
-                              downsampler.requirements(shape).dirty_blocks_usage)),
-      dirty_rectangles(
-          gpu.make_buffer(4 * sizeof(std::uint32_t) +
-                              sizeof(DirtyRectangle) * std::max(dirty_rectangle_capacity, 1U),
-                          VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, test::Memory::host_visible)),
-      binding([&] {
-          Downsampler::Resources resources;
-          resources.source = source.resource();
-          resources.destination = destination ? destination->resource() : source.resource();
-          resources.state = state.range();
-          if (dirty_rectangle_capacity > 0) {
-              resources.dirty_blocks = dirty_blocks.range();
-              resources.dirty_rectangles = dirty_rectangles.range();
-              resources.dirty_rectangle_capacity = dirty_rectangle_capacity;
-          }
-          return downsampler.bind(shape, resources);
-      }()) {
-    fill_with_random_rows(gpu, source, image_shape.format);
 }
 
 std::vector<ImageShape> shapes_to_check(const ImageShape& shape) {

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,28 +25,9 @@ void require_images(const DeviceInfo& device, const ImageShape& shape);
 // a device treats NaN and denormals.
 [[nodiscard]] std::vector<std::byte> random_texels(TexelFormat format, std::size_t count);
 
-// An image with so many mip levels, in layout GENERAL.
-[[nodiscard]] test::Image make_mip_image(test::Gpu& gpu, const ImageShape& shape,
-                                         std::uint32_t levels, VkImageUsageFlags usage,
-                                         VkImageCreateFlags flags = 0);
-
 // Fills level 0 with some random rows, again and again. On the device: bringing an image of 32768 x
 // 32768 texels there takes longer than all that is measured on it.
 void fill_with_random_rows(test::Gpu& gpu, const test::Image& image, TexelFormat format);
-
-// As test::MipWorkspace, all levels, level 0 filled by `fill_with_random_rows`.
-struct MipImages {
-    MipImages(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape& shape,
-              std::uint32_t dirty_rectangle_capacity = 0);
-
-    Downsampler::Shape shape;
-    test::Image source;
-    std::optional<test::Image> destination;  // where the formats differ
-    test::Buffer state;
-    test::Buffer dirty_blocks;
-    test::Buffer dirty_rectangles;
-    Downsampler::Binding binding;
-};
 
 // Shapes small enough for the reference that stand for a shape: itself if it is; otherwise one of
 // about 1024 x 1024 texels, as odd as it is, and beyond 4096, where results are handed over twice,

@@ -14,10 +14,12 @@ import json
 import sys
 import textwrap
 
-SUBTREE_LEVELS = range(1, 9)
+TILE_BYTES = 16  # of a record in the list
 
-# Of a record in the list.
-TILE_BYTES = 16
+# The subdivision alone: label and benchmark.
+SUBDIVISIONS = {"per level": "subdivision_per_level"} | {
+    str(n): f"subdivision_subtree_{n}" for n in range(1, 9)
+}
 
 # From the map to its tiles: benchmark, label, colour and marker.
 PIPELINES = [
@@ -27,6 +29,31 @@ PIPELINES = [
     ("pipeline_fused_canonical", "fused, canonical", "#17a589", "s"),
     ("pipeline_fused_budget", "fused, half the tiles", "#7d3c98", "D"),
 ]
+
+STAGES = {
+    "empty dispatch": "empty_dispatch",
+    "read all texels": "read_texels",
+    "read all texels, write as many tiles": "read_texels_write_tiles",
+    "pyramid": "pyramid",
+    "per level": "subdivision_per_level",
+    "subtree (6)": "subdivision_subtree_6",
+    **{label: subject for subject, label, _, _ in PIPELINES},
+    "fused, one block changed": "pipeline_fused_update",
+}
+
+RATIOS = {
+    "pyramid / empty dispatch": ("pyramid", "empty_dispatch"),
+    "pyramid / read all texels": ("pyramid", "read_texels"),
+    "per level / subtree (6)": ("subdivision_per_level", "subdivision_subtree_6"),
+    "(pyramid + subtree (6)) / empty dispatch": ("pipeline_subtree_6", "empty_dispatch"),
+    "(pyramid + subtree (6)) / read all texels": ("pipeline_subtree_6", "read_texels"),
+    "fused / empty dispatch": ("pipeline_fused", "empty_dispatch"),
+    "fused / read all texels": ("pipeline_fused", "read_texels"),
+    "fused / read and write": ("pipeline_fused", "read_texels_write_tiles"),
+    "canonical / any": ("pipeline_fused_canonical", "pipeline_fused"),
+    "budget / none": ("pipeline_fused_budget", "pipeline_fused"),
+    "update / canonical": ("pipeline_fused_update", "pipeline_fused_canonical"),
+}
 
 # Whose traffic bounds a downsampler's formats: those with as many bytes a texel, below and above.
 TRAFFIC_FORMATS = {
@@ -45,39 +72,33 @@ class Results:
             document = json.load(file)
         self.context = document["context"]
         self.maps = {}  # (name, extent) -> {subject: microseconds}
-        self.tiles = {}  # (name, extent) -> number of tiles
-        self.tiles_left = {}  # (name, extent) -> number of tiles within a budget
-        self.map_bytes = {}  # (name, extent) -> bytes of all texels
+        # (name, extent) -> {counter: value}: tiles, tiles_left within a budget, map_bytes
+        self.counters = {}
         self.downsampler = {}  # (reduction, formats, variant) -> {size: microseconds}
         self.skipped = {}  # (benchmark without size, reason) -> sizes
         for benchmark in document["benchmarks"]:
-            if benchmark.get("run_type") == "aggregate":
-                continue
-            assert benchmark["time_unit"] == "us"
-            parts = benchmark["name"].split("/")
-            if parts[0] == "downsampler":
-                *case, size = parts[1:5]
-                times = self.downsampler.setdefault(tuple(case), {})
-                if benchmark.get("error_occurred"):
-                    self.skip("/".join(parts[:4]), size, benchmark["error_message"])
-                else:
-                    times[size] = benchmark["real_time"]
-                continue
-            subject, name, extent = parts[:3]
-            times = self.maps.setdefault((name, extent), {})
-            if benchmark.get("error_occurred"):
-                self.skip(f"{subject}/{name}", extent, benchmark["error_message"])
-                continue
-            times[subject] = benchmark["real_time"]
-            if "tiles" in benchmark:
-                self.tiles[name, extent] = int(benchmark["tiles"])
-            if "tiles_left" in benchmark:
-                self.tiles_left[name, extent] = int(benchmark["tiles_left"])
-            if "map_bytes" in benchmark:
-                self.map_bytes[name, extent] = int(benchmark["map_bytes"])
+            if benchmark.get("run_type") != "aggregate":
+                self.add(benchmark)
 
-    def skip(self, benchmark, size, reason):
-        self.skipped.setdefault((benchmark, reason), []).append(size)
+    def add(self, benchmark):
+        assert benchmark["time_unit"] == "us"
+        parts = benchmark["name"].split("/")
+        if parts[0] == "downsampler":
+            *case, size = parts[1:5]
+            name, key = "/".join(parts[:4]), size
+            times = self.downsampler.setdefault(tuple(case), {})
+        else:
+            subject, map_name, size = parts[:3]
+            name, key = f"{subject}/{map_name}", subject
+            times = self.maps.setdefault((map_name, size), {})
+            counters = self.counters.setdefault((map_name, size), {})
+            for counter in ("tiles", "tiles_left", "map_bytes"):
+                if counter in benchmark:
+                    counters[counter] = int(benchmark[counter])
+        if benchmark.get("error_occurred"):
+            self.skipped.setdefault((name, benchmark["error_message"]), []).append(size)
+        else:
+            times[key] = benchmark["real_time"]
 
     def roof(self, name, formats, size):
         """Microseconds; of traffic, which comes in two orders of texels, the faster."""
@@ -94,12 +115,11 @@ class Results:
         time = self.maps[map_key].get(subject)
         if time is None:
             return None
+        counters = self.counters[map_key]
         tiles = 0
-        if subject == "pipeline_fused_budget":
-            tiles = self.tiles_left[map_key]
-        elif subject.startswith("pipeline_"):
-            tiles = self.tiles[map_key]
-        return (self.map_bytes[map_key] + TILE_BYTES * tiles) / time * 1e-3
+        if subject.startswith("pipeline_"):
+            tiles = counters["tiles_left" if subject == "pipeline_fused_budget" else "tiles"]
+        return (counters["map_bytes"] + TILE_BYTES * tiles) / time * 1e-3
 
     def describe(self):
         context = self.context
@@ -119,18 +139,20 @@ def three_digits(value):
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def ratio(times, numerator, denominator):
-    if numerator not in times or denominator not in times:
-        return None
-    return times[numerator] / times[denominator]
+def ratio(numerator, denominator):
+    return numerator and denominator and numerator / denominator
 
 
-def print_table(header, rows):
-    print("| " + " | ".join(header) + " |")
-    print("|---|" + "---:|" * (len(header) - 1))
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
-    print()
+def print_table(title, header, rows):
+    rows = list(rows)
+    if rows:
+        if title:
+            print(f"{title}:\n")
+        print("| " + " | ".join(header) + " |")
+        print("|---|" + "---:|" * (len(header) - 1))
+        for row in rows:
+            print("| " + " | ".join(row) + " |")
+        print()
 
 
 def extents(size):
@@ -144,161 +166,71 @@ def texels(size):
     return width * height * layers
 
 
-def is_power_of_two(number):
-    return number & (number - 1) == 0
-
-
 def downsampler_cell(results, case, size):
     """Microseconds, with the ratios to traffic and to an empty dispatch."""
     time = results.downsampler[case].get(size)
-    if time is None:
-        return "–"
-    if case[0] == "roof":
+    if time is None or case[0] == "roof":
         return three_digits(time)
     traffic = results.roof("traffic", TRAFFIC_FORMATS.get(case[1]), size)
     empty = results.roof("empty", "any", size)
-    ratios = [three_digits(roof and time / roof) for roof in (traffic, empty)]
+    ratios = [three_digits(ratio(time, roof)) for roof in (traffic, empty)]
     return f"{three_digits(time)} ({', '.join(ratios)})"
 
 
-def print_downsampler_sizes(results, sizes):
-    cases = [
-        case
-        for case, times in results.downsampler.items()
-        if "_dirty_" not in case[2] and any(size in times for size in sizes)
-    ]
-    cases.sort(key=lambda case: case[0] != "roof")
-    print_table(
-        ["case", *sizes],
-        [
-            [" ".join(case), *(downsampler_cell(results, case, size) for size in sizes)]
-            for case in cases
-        ],
-    )
-
-
-def print_batches(results, sizes):
-    rows = []
-    for size in sizes:
-        width, height, layers = extents(size)
-        for case, times in results.downsampler.items():
-            single = next((s for s in times if "x" not in s and texels(s) == texels(size)), None)
-            if size not in times or single is None:
-                continue
-            rows.append(
-                [
-                    " ".join(case),
-                    f"{layers} × {width} x {height}",
-                    downsampler_cell(results, case, size),
-                    downsampler_cell(results, case, single),
-                    three_digits(times[size] / times[single]),
-                ]
-            )
-    if rows:
-        print("Many images at once, against one of as many texels:\n")
-        print_table(["case", "images", "many", "one", "many / one"], rows)
-
-
-def print_dirty(results):
-    rows = []
-    for case, times in results.downsampler.items():
-        if "_dirty_" not in case[2]:
-            continue
-        all_blocks = results.downsampler.get((*case[:2], case[2].split("_dirty_")[0]), {})
-        for size, time in times.items():
-            whole = all_blocks.get(size)
-            rows.append(
-                [
-                    " ".join(case),
-                    size,
-                    three_digits(time),
-                    three_digits(whole),
-                    three_digits(whole and whole / time),
-                ]
-            )
-    if rows:
-        print("One block of 64 x 64 changed, microseconds:\n")
-        print_table(["case", "size", "update", "all levels", "all levels / update"], rows)
-
-
 def print_downsampler(results):
+    cases = sorted(results.downsampler, key=lambda case: case[0] != "roof")
     sizes = sorted({s for times in results.downsampler.values() for s in times}, key=texels)
     single = [size for size in sizes if extents(size)[2] == 1]
-    even = [size for size in single if all(map(is_power_of_two, extents(size)))]
-    odd = [size for size in single if size not in even]
+    even = [size for size in single if all(n & (n - 1) == 0 for n in extents(size))]
     print(
         "Mip levels, microseconds and in brackets the ratios to pure traffic of the same format and "
         "to an empty dispatch:\n"
     )
-    for table in (even, odd):
-        if table:
-            print_downsampler_sizes(results, table)
-    print_batches(results, [size for size in sizes if size not in single])
-    print_dirty(results)
+    for some in (even, [size for size in single if size not in even]):
+        print_table("", ["case", *some], (
+            [" ".join(case), *(downsampler_cell(results, case, size) for size in some)]
+            for case in cases
+            if "_dirty_" not in case[2] and any(size in results.downsampler[case] for size in some)
+        ))
+
+    batches = []
+    for size in (size for size in sizes if size not in single):
+        width, height, layers = extents(size)
+        for case, times in results.downsampler.items():
+            one = next((s for s in times if "x" not in s and texels(s) == texels(size)), None)
+            if size in times and one is not None:
+                cells = [downsampler_cell(results, case, s) for s in (size, one)]
+                batches.append([" ".join(case), f"{layers} × {width} x {height}", *cells,
+                                three_digits(times[size] / times[one])])
+    print_table("Many images at once, against one of as many texels",
+                ["case", "images", "many", "one", "many / one"], batches)
+
+    updates = []
+    for case, times in results.downsampler.items():
+        method, is_update, _ = case[2].partition("_dirty_")
+        for size, time in times.items() if is_update else ():
+            whole = results.downsampler.get((*case[:2], method), {}).get(size)
+            updates.append([" ".join(case), size, three_digits(time), three_digits(whole),
+                            three_digits(ratio(whole, time))])
+    print_table("One block of 64 x 64 changed, microseconds",
+                ["case", "size", "update", "all levels", "all levels / update"], updates)
 
 
 def print_maps(results):
-    columns = {
-        "empty dispatch": "empty_dispatch",
-        "read all texels": "read_texels",
-        "read all texels, write as many tiles": "read_texels_write_tiles",
-        "pyramid": "pyramid",
-        "per level": "subdivision_per_level",
-        "subtree (6)": "subdivision_subtree_6",
-        "pyramid + per level": "pipeline_per_level",
-        "pyramid + subtree (6)": "pipeline_subtree_6",
-        "fused": "pipeline_fused",
-        "fused, canonical": "pipeline_fused_canonical",
-        "fused, half the tiles": "pipeline_fused_budget",
-        "fused, one block changed": "pipeline_fused_update",
-    }
-    print("Microseconds:\n")
-    print_table(
-        ["map", "tiles", *columns],
-        [
-            [
-                f"{name} {extent}",
-                f"{results.tiles.get((name, extent), 0):,}",
-                *(three_digits(times.get(subject)) for subject in columns.values()),
-            ]
-            for (name, extent), times in results.maps.items()
-        ],
-    )
+    def rows(cells, *more):
+        return [
+            [" ".join(key), *(column(key) for column in more), *map(three_digits, cells(times))]
+            for key, times in results.maps.items()
+        ]
 
-    ratios = {
-        "pyramid / empty dispatch": ("pyramid", "empty_dispatch"),
-        "pyramid / read all texels": ("pyramid", "read_texels"),
-        "per level / subtree (6)": ("subdivision_per_level", "subdivision_subtree_6"),
-        "(pyramid + subtree (6)) / empty dispatch": ("pipeline_subtree_6", "empty_dispatch"),
-        "(pyramid + subtree (6)) / read all texels": ("pipeline_subtree_6", "read_texels"),
-        "fused / empty dispatch": ("pipeline_fused", "empty_dispatch"),
-        "fused / read all texels": ("pipeline_fused", "read_texels"),
-        "fused / read and write": ("pipeline_fused", "read_texels_write_tiles"),
-        "canonical / any": ("pipeline_fused_canonical", "pipeline_fused"),
-        "budget / none": ("pipeline_fused_budget", "pipeline_fused"),
-        "update / canonical": ("pipeline_fused_update", "pipeline_fused_canonical"),
-    }
-    print("Ratios:\n")
-    print_table(
-        ["map", *ratios],
-        [
-            [
-                f"{name} {extent}",
-                *(three_digits(ratio(times, *subjects)) for subjects in ratios.values()),
-            ]
-            for (name, extent), times in results.maps.items()
-        ],
-    )
-
-    print("The subdivision alone, microseconds, per level and by SUBTREE_LEVELS:\n")
-    subjects = ["subdivision_per_level"] + [f"subdivision_subtree_{n}" for n in SUBTREE_LEVELS]
-    print_table(
-        ["map", "per level", *map(str, SUBTREE_LEVELS)],
-        [
-            [f"{name} {extent}", *(three_digits(times.get(subject)) for subject in subjects)]
-            for (name, extent), times in results.maps.items()
-        ],
-    )
+    print_table("Microseconds", ["map", "tiles", *STAGES],
+                rows(lambda times: map(times.get, STAGES.values()),
+                     lambda key: f"{results.counters[key].get('tiles', 0):,}"))
+    print_table("Ratios", ["map", *RATIOS],
+                rows(lambda times: (ratio(times.get(a), times.get(b)) for a, b in RATIOS.values())))
+    print_table("The subdivision alone, microseconds, per level and by SUBTREE_LEVELS",
+                ["map", *SUBDIVISIONS],
+                rows(lambda times: map(times.get, SUBDIVISIONS.values())))
 
 
 def print_tables(results):
@@ -331,28 +263,32 @@ def make_panels(count, height, **options):
     return figure, axes.flat[:count], columns
 
 
+def save(figure, columns, title, path):
+    figure.suptitle(textwrap.fill(title, width=55 * columns), fontsize=9)
+    figure.savefig(path, dpi=150)
+
+
 def plot(results, path, names):
-    subjects = ["subdivision_per_level"] + [f"subdivision_subtree_{n}" for n in SUBTREE_LEVELS]
     panels = {
         (name, extent): times
         for (name, extent), times in results.maps.items()
-        if all(subject in times for subject in subjects) and (not names or name in names)
+        if all(subject in times for subject in SUBDIVISIONS.values())
+        and (not names or name in names)
     }
     if not panels:
         sys.exit("report.py: error: no map with per-level and all subtree times")
     figure, axes, columns = make_panels(len(panels), 2.8)
-    labels = ["per\nlevel", *map(str, SUBTREE_LEVELS)]
-    colours = ["#c0392b"] + ["#2c6fbb"] * len(SUBTREE_LEVELS)
-    for axis, ((name, extent), times) in zip(axes, panels.items()):
-        bars = axis.bar(labels, [times[subject] for subject in subjects], color=colours)
-        axis.bar_label(bars, [three_digits(times[s]) for s in subjects], fontsize=6)
+    labels = [label.replace(" ", "\n") for label in SUBDIVISIONS]
+    colours = ["#c0392b"] + ["#2c6fbb"] * (len(labels) - 1)
+    for axis, (key, times) in zip(axes, panels.items()):
+        shown = [times[subject] for subject in SUBDIVISIONS.values()]
+        bars = axis.bar(labels, shown, color=colours)
+        axis.bar_label(bars, map(three_digits, shown), fontsize=6)
         axis.margins(y=0.12)
-        axis.set_title(f"{name} {extent}, {results.tiles[name, extent]:,} tiles", fontsize=9)
+        axis.set_title(f"{' '.join(key)}, {results.counters[key]['tiles']:,} tiles", fontsize=9)
         axis.set_xlabel("SUBTREE_LEVELS")
         axis.set_ylabel("time (µs)")
-    title = textwrap.fill(f"Subdivision alone: {results.describe()}", width=55 * columns)
-    figure.suptitle(title, fontsize=9)
-    figure.savefig(path, dpi=150)
+    save(figure, columns, f"Subdivision alone: {results.describe()}", path)
 
 
 # Panels of maps that differ in more than their size.
@@ -362,27 +298,30 @@ SINGLE_MAPS = "maps of one size"
 
 def roofline_panels(results, names):
     """Title -> [(label, map)]: each content in all its sizes; batches; maps of one size."""
-    by_name = {}
+    panels = {}
     batches = []
-    for name, extent in results.map_bytes:
-        if names and name not in names:
+    for key, counters in results.counters.items():
+        name, extent = key
+        if "map_bytes" not in counters or (names and name not in names):
             continue
         width, height, layers = extents(extent)
         if layers > 1:
-            batches.append((f"{name}\n{layers} × {width}²", (name, extent)))
+            batches.append((f"{name}\n{layers} × {width}²", key))
         else:
             label = f"{width}²" if width == height else extent
-            by_name.setdefault(name, []).append((label, (name, extent)))
-    panels = {name: sorted(maps, key=lambda m: texels(m[1][1])) for name, maps in by_name.items()}
+            panels.setdefault(name, []).append((label, key))
     single = [
-        (f"{name}, {label}", map_key)
+        (f"{name}, {label}", key)
         for name, maps in panels.items() if len(maps) == 1
-        for label, map_key in maps
+        for label, key in maps
     ]
-    panels = {name: maps for name, maps in panels.items() if len(maps) > 1}
+    several = {
+        name: sorted(maps, key=lambda m: texels(m[1][1]))
+        for name, maps in panels.items() if len(maps) > 1
+    }
     return {
         title: maps
-        for title, maps in [*panels.items(), (BATCHES, batches), (SINGLE_MAPS, single)]
+        for title, maps in [*several.items(), (BATCHES, batches), (SINGLE_MAPS, single)]
         if maps
     }
 
@@ -396,13 +335,13 @@ def roofline(results, path, names):
         # Between sizes there are others; between one map and another there is nothing.
         of_one_content = title not in (BATCHES, SINGLE_MAPS)
         places = range(len(maps))
-        roof = [results.gigabytes_per_second(map_key, "read_texels") for _, map_key in maps]
+        roof = [results.gigabytes_per_second(key, "read_texels") for _, key in maps]
         axis.step(
             [-0.5, *places, len(maps) - 0.5], [roof[0], *roof, roof[-1]], where="mid",
             color="black", linewidth=1, label="roof: read all texels",
         )
         for subject, label, colour, marker in PIPELINES:
-            rates = [results.gigabytes_per_second(map_key, subject) for _, map_key in maps]
+            rates = [results.gigabytes_per_second(key, subject) for _, key in maps]
             measured = [(place, rate) for place, rate in zip(places, rates) if rate is not None]
             if measured:
                 axis.plot(
@@ -411,9 +350,9 @@ def roofline(results, path, names):
                 )
         axis.set_yscale("log")
         axis.yaxis.set_major_formatter("{x:g}")
-        labels = [label for label, _ in maps]
         slanted = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-        axis.set_xticks(places, labels, fontsize=7, **(slanted if title == SINGLE_MAPS else {}))
+        axis.set_xticks(places, [label for label, _ in maps], fontsize=7,
+                        **(slanted if title == SINGLE_MAPS else {}))
         axis.grid(axis="y", which="both", linewidth=0.3)
         axis.set_title(title, fontsize=9)
         axis.set_ylabel("GB/s")
@@ -423,9 +362,8 @@ def roofline(results, path, names):
     figure.legend(legend.values(), legend, loc="lower center", ncols=3, fontsize=8)
     room = 0.5 / figure.get_figheight()  # of half an inch, for the legend
     figure.get_layout_engine().set(rect=(0, room, 1, 1 - room))
-    title = f"Texels of the map and {TILE_BYTES} bytes a tile, a second: {results.describe()}"
-    figure.suptitle(textwrap.fill(title, width=55 * columns), fontsize=9)
-    figure.savefig(path, dpi=150)
+    save(figure, columns,
+         f"Texels of the map and {TILE_BYTES} bytes a tile, a second: {results.describe()}", path)
 
 
 def main():
@@ -433,24 +371,21 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    table_command = commands.add_parser("table")
-    table_command.add_argument("results", help="quadtile_bench --benchmark_out=FILE")
-    plot_command = commands.add_parser("plot")
-    roofline_command = commands.add_parser("roofline")
-    for command in (plot_command, roofline_command):
+    for name in ("table", "plot", "roofline"):
+        command = commands.add_parser(name)
         command.add_argument("results", help="quadtile_bench --benchmark_out=FILE")
-        command.add_argument("figure", help="file to write, .png or .svg")
-        command.add_argument(
-            "--map", action="append", dest="maps", help="only this map; may be repeated"
-        )
+        if name != "table":
+            command.add_argument("figure", help="file to write, .png or .svg")
+            command.add_argument(
+                "--map", action="append", dest="maps", help="only this map; may be repeated"
+            )
     arguments = parser.parse_args()
     results = Results(arguments.results)
     if arguments.command == "table":
         print_tables(results)
-    elif arguments.command == "plot":
-        plot(results, arguments.figure, arguments.maps)
     else:
-        roofline(results, arguments.figure, arguments.maps)
+        draw = plot if arguments.command == "plot" else roofline
+        draw(results, arguments.figure, arguments.maps)
 
 
 if __name__ == "__main__":

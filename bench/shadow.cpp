@@ -6,21 +6,19 @@
 
 #include "load_scene.hpp"
 #include "message_line.hpp"
-#include "output_file.hpp"
 
 #include <CLI/CLI.hpp>
 #include <glm/geometric.hpp>
-#include <nlohmann/json.hpp>
 
 #include <charconv>
-#include <cstdio>
 #include <iostream>
 #include <stdexcept>
 
 namespace quadtile::shadow {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using bench::formatted;
+using bench::print;
 
 struct Arguments {
     std::string scene = "../shared/data/scenes/zdm2_lightmapped.glb";
@@ -37,16 +35,6 @@ struct Arguments {
     std::uint32_t picture_count = 4;
     bool validation = false;
 };
-
-std::string formatted(const char* format, auto... values) {
-    char text[400];
-    std::snprintf(text, sizeof(text), format, values...);
-    return text;
-}
-
-void print(const std::string& line) {
-    std::cout << line << std::endl;  // at once: rows take long
-}
 
 // ---- Scene and flight
 
@@ -117,13 +105,6 @@ vk::Extent2D extent_of(const std::string& size) {
 
 // ---- Tables
 
-Json json_of(const Distribution& distribution) {
-    return {{"mean", distribution.mean},
-            {"median", distribution.median},
-            {"p95", distribution.p95},
-            {"max", distribution.max}};
-}
-
 class Bench {
  public:
     Bench(const Arguments& arguments, const std::string& scene_name)
@@ -149,19 +130,25 @@ class Bench {
 
     void run() {
         Measurements measure(*frames_, options_, filming_);
-        measure_errors(measure);
+        print(formatted("\nHard shadows against rays, %% of the pixels with surfaces, %u frames",
+                        filming_.frames));
+        for (const Variant& variant : variants_) {
+            tables_.add("errors_percent", variant.name, measure.errors(variant));
+        }
         measure_runs(measure);
-        measure_flicker(measure);
+        print(
+            formatted("\nPixels whose shadows change from frame to frame, while the camera "
+                      "trembles by less than a pixel around %u places",
+                      filming_.flicker_poses));
+        for (const Variant& variant : variants_) {
+            tables_.add("flicker", variant.name, measure.flicker(variant));
+        }
         if (!arguments_.pictures.empty()) {
             for (const Variant& variant : variants_) {
                 measure.save_pictures(variant, arguments_.picture_count, arguments_.pictures);
             }
         }
-        if (!arguments_.json.empty()) {
-            app::OutputFile file(arguments_.json);
-            file.write(json_.dump(1) + "\n");
-            file.commit();
-        }
+        bench::save(tables_.json, arguments_.json);
         if (frames_->validation_messages() > 0) {
             throw std::runtime_error("the validation layer has objections");
         }
@@ -169,24 +156,24 @@ class Bench {
 
  private:
     void describe(const std::string& scene, std::size_t triangles) {
-        json_ = {{"scene", scene},
-                 {"triangles", triangles},
-                 {"device", frames_->device_name()},
-                 {"flight", filming_.flight.name},
-                 {"width", extent_.width},
-                 {"height", extent_.height},
-                 {"lights", options_.lights},
-                 {"map_extent", options_.map_extent},
-                 {"atlas_extent", options_.atlas_extent},
-                 {"tile_extent", options_.tile_extent},
-                 {"gutter", options_.gutter},
-                 {"max_tiles", options_.max_tiles},
-                 {"merge_ratio", options_.merge_ratio},
-                 {"atlas_fill", options_.atlas_fill},
-                 {"importance_decay", options_.importance_decay},
-                 {"resolution_scale", options_.resolution_scale},
-                 {"edge_scale", options_.edge_scale},
-                 {"max_stretch", options_.max_stretch}};
+        tables_.json = {{"scene", scene},
+                        {"triangles", triangles},
+                        {"device", frames_->device_name()},
+                        {"flight", filming_.flight.name},
+                        {"width", extent_.width},
+                        {"height", extent_.height},
+                        {"lights", options_.lights},
+                        {"map_extent", options_.map_extent},
+                        {"atlas_extent", options_.atlas_extent},
+                        {"tile_extent", options_.tile_extent},
+                        {"gutter", options_.gutter},
+                        {"max_tiles", options_.max_tiles},
+                        {"merge_ratio", options_.merge_ratio},
+                        {"atlas_fill", options_.atlas_fill},
+                        {"importance_decay", options_.importance_decay},
+                        {"resolution_scale", options_.resolution_scale},
+                        {"edge_scale", options_.edge_scale},
+                        {"max_stretch", options_.max_stretch}};
         print(
             formatted("%s: %zu triangles, %s, %u x %u pixels, %u lights; atlas %u, map %u, %u "
                       "tiles of %u texels at most",
@@ -195,90 +182,22 @@ class Bench {
                       options_.max_tiles, options_.tile_extent));
     }
 
-    void measure_errors(Measurements& measure) {
-        print(formatted("\nHard shadows against rays, %% of the pixels with surfaces, %u frames\n",
-                        filming_.frames));
-        print("| | wrong: mean | median | max | wrongly lit: mean | wrongly shadowed: mean |");
-        print("|---|---:|---:|---:|---:|---:|");
-        for (const Variant& variant : variants_) {
-            const Errors errors = measure.errors(variant);
-            print(formatted("| %s | %.3f | %.3f | %.3f | %.3f | %.3f |", variant.name.c_str(),
-                            errors.wrong.mean, errors.wrong.median, errors.wrong.max,
-                            errors.wrongly_lit.mean, errors.wrongly_shadowed.mean));
-            json_["errors_percent"][variant.name] = {
-                {"wrong", json_of(errors.wrong)},
-                {"wrongly_lit", json_of(errors.wrongly_lit)},
-                {"wrongly_shadowed", json_of(errors.wrongly_shadowed)}};
-        }
-    }
-
     void measure_runs(Measurements& measure) {
         std::vector<Measurements::Run> runs;
+        print("\nTiles from frame to frame at 60 frames a second");
         for (const Variant& variant : variants_) {
             runs.push_back(measure.run(variant));
-        }
-        print(formatted("\nTiles from frame to frame at 60 frames a second, %u frames\n",
-                        runs.front().churn.frames));
-        print(
-            "| | tiles | added + removed + resized | rendered | factor: mean | max | atlas used: "
-            "mean %, | max % | laid out anew |");
-        print("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
-        for (std::size_t i = 0; i < runs.size(); ++i) {
-            if (variants_[i].technique == Technique::fitted) {
-                print_churn(variants_[i], runs[i].churn);
+            if (variant.technique == Technique::fitted) {
+                tables_.add("tiles", variant.name, runs.back().tiles);
             }
         }
         if (!frames_->has_timestamps()) {
             print("\nThe device has no timestamps.");
             return;
         }
-        print("\nTime of the GPU, median / 95 % of the frames, microseconds\n");
-        print("| | depth | fit | cull | maps | shade | all |");
-        print("|---|---:|---:|---:|---:|---:|---:|");
+        print("\nTime of the GPU, microseconds");
         for (std::size_t i = 0; i < runs.size(); ++i) {
-            print_times(variants_[i], runs[i].times);
-        }
-    }
-
-    void print_churn(const Variant& variant, const Churn& churn) {
-        print(formatted("| %s | %.1f | %.2f | %.2f | %.3f | %.3f | %.1f | %.1f | %u |",
-                        variant.name.c_str(), churn.tiles.mean, churn.changed.mean,
-                        churn.rendered.mean, churn.factor.mean, churn.factor.max,
-                        churn.used_percent.mean, churn.used_percent.max, churn.repacks));
-        json_["tiles"][variant.name] = {{"frames", churn.frames},
-                                        {"tiles", json_of(churn.tiles)},
-                                        {"changed", json_of(churn.changed)},
-                                        {"rendered", json_of(churn.rendered)},
-                                        {"factor", json_of(churn.factor)},
-                                        {"used_percent", json_of(churn.used_percent)},
-                                        {"repacks", churn.repacks}};
-    }
-
-    void print_times(const Variant& variant, const Times& times) {
-        std::string row = "| " + variant.name + " |";
-        for (std::size_t i = 0; i < TIMED_PARTS.size(); ++i) {
-            const Distribution& part = times.microseconds[i];
-            row += formatted(" %.1f / %.1f |", part.median, part.p95);
-            json_["gpu_microseconds"][variant.name][TIMED_PARTS[i]] = json_of(part);
-        }
-        print(row);
-    }
-
-    void measure_flicker(Measurements& measure) {
-        print(
-            formatted("\nPixels whose shadows change from frame to frame, while the camera "
-                      "trembles by less than a pixel around %u places\n",
-                      filming_.flicker_poses));
-        print("| | drawn, a frame | by rays | excess, of a million with surfaces |");
-        print("|---|---:|---:|---:|");
-        for (const Variant& variant : variants_) {
-            const Flicker flicker = measure.flicker(variant);
-            print(formatted("| %s | %.1f | %.1f | %.0f |", variant.name.c_str(), flicker.drawn,
-                            flicker.by_rays, flicker.excess_per_million));
-            json_["flicker"][variant.name] = {{"frames", flicker.frames},
-                                              {"drawn", flicker.drawn},
-                                              {"by_rays", flicker.by_rays},
-                                              {"excess_per_million", flicker.excess_per_million}};
+            tables_.add("gpu_microseconds", variants_[i].name, runs[i].microseconds);
         }
     }
 
@@ -288,7 +207,7 @@ class Bench {
     ShadowOptions options_;
     std::optional<ShadowFrames> frames_;
     std::vector<Variant> variants_;
-    Json json_;
+    bench::Tables tables_;
 };
 
 void define_options(CLI::App& app, Arguments& arguments) {

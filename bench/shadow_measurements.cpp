@@ -5,6 +5,7 @@
 #include <glm/geometric.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -53,23 +54,25 @@ double percent(std::uint32_t part, std::uint32_t whole) {
     return whole == 0 ? 0.0 : 100.0 * part / whole;
 }
 
-}  // namespace
-
-Distribution distribution_of(std::vector<double> values) {
+// Appends their mean, median, 95 % rank and maximum.
+void add_distribution(bench::Row& row, const std::string& name, std::vector<double> values,
+                      int digits) {
     if (values.empty()) {
-        return {};
+        values.push_back(0.0);
     }
     std::ranges::sort(values);
     const auto rank = [&](double share) {
         return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) +
                                                0.5)];
     };
-    return {.mean = std::accumulate(values.begin(), values.end(), 0.0) /
-                    static_cast<double>(values.size()),
-            .median = rank(0.5),
-            .p95 = rank(0.95),
-            .max = values.back()};
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    row.insert(row.end(), {{name, sum / static_cast<double>(values.size()), digits},
+                           {name + "_median", rank(0.5), digits},
+                           {name + "_p95", rank(0.95), digits},
+                           {name + "_max", values.back(), digits}});
 }
+
+}  // namespace
 
 FrameSettings Measurements::begin(const Variant& variant) {
     ShadowOptions options = options_;
@@ -101,7 +104,7 @@ void Measurements::lead_in(FrameSettings& settings, std::uint32_t i) {
     }
 }
 
-Errors Measurements::errors(const Variant& variant) {
+bench::Row Measurements::errors(const Variant& variant) {
     FrameSettings settings = begin(variant);
     std::vector<double> wrong;
     std::vector<double> lit;
@@ -118,7 +121,11 @@ Errors Measurements::errors(const Variant& variant) {
         lit.push_back(percent(difference.wrongly_lit, difference.surface_pixels));
         shadowed.push_back(percent(difference.wrongly_shadowed, difference.surface_pixels));
     }
-    return {distribution_of(wrong), distribution_of(lit), distribution_of(shadowed)};
+    bench::Row row;
+    add_distribution(row, "wrong_%", wrong, 3);
+    add_distribution(row, "lit_%", lit, 3);
+    add_distribution(row, "shadowed_%", shadowed, 3);
+    return row;
 }
 
 Measurements::Run Measurements::run(const Variant& variant) {
@@ -127,8 +134,8 @@ Measurements::Run Measurements::run(const Variant& variant) {
     const auto count = static_cast<std::uint32_t>(seconds * STEADY_FRAMES_PER_SECOND) + 1;
     const std::uint32_t cells = shadow_atlas_cells(shadow_parameters(frames_.renderer().options()));
     std::array<std::vector<double>, 5> tallies;
-    std::array<std::vector<double>, TIMED_PARTS.size()> times;
-    Run result;
+    std::array<std::vector<double>, 6> times;
+    std::uint32_t repacks = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
         settings.camera = filming_.flight.at(static_cast<float>(i) / STEADY_FRAMES_PER_SECOND);
         frames_.draw(settings);
@@ -139,36 +146,33 @@ Measurements::Run Measurements::run(const Variant& variant) {
         const std::array tally{
             double(header.tiles), double(header.added + header.removed + header.resized),
             double(header.render_count), double(header.factor), 100.0 * header.used_cells / cells};
-        const Timings timings = frames_.renderer().timings();
-        const std::array time{
-            timings.depth,
-            timings.fit,
-            timings.cull,
-            timings.maps,
-            timings.shade,
-            timings.depth + timings.fit + timings.cull + timings.maps + timings.shade};
+        const auto [depth, fit, cull, maps, shade] = frames_.renderer().timings();
+        const std::array time{depth, fit, cull, maps, shade, depth + fit + cull + maps + shade};
         for (std::size_t k = 0; k < tally.size(); ++k) {
             tallies[k].push_back(tally[k]);
         }
         for (std::size_t k = 0; k < time.size(); ++k) {
             times[k].push_back(time[k]);
         }
-        result.churn.repacks += (header.flags & SHADOW_REPACKED) != 0 ? 1 : 0;
-        ++result.churn.frames;
+        repacks += (header.flags & SHADOW_REPACKED) != 0 ? 1 : 0;
     }
-    result.churn.tiles = distribution_of(tallies[0]);
-    result.churn.changed = distribution_of(tallies[1]);
-    result.churn.rendered = distribution_of(tallies[2]);
-    result.churn.factor = distribution_of(tallies[3]);
-    result.churn.used_percent = distribution_of(tallies[4]);
-    std::ranges::transform(times, result.times.microseconds.begin(), distribution_of);
+    Run result;
+    for (std::size_t k = 0;
+         const char* const name : {"tiles", "changed", "rendered", "factor", "used_%"}) {
+        add_distribution(result.tiles, name, tallies[k++], 2);
+    }
+    result.tiles.push_back({"repacks", static_cast<double>(repacks)});
+    for (std::size_t k = 0;
+         const char* const name : {"depth", "fit", "cull", "maps", "shade", "all"}) {
+        add_distribution(result.microseconds, name, times[k++], 1);
+    }
     return result;
 }
 
-Flicker Measurements::flicker(const Variant& variant) {
+bench::Row Measurements::flicker(const Variant& variant) {
     FrameSettings settings = begin(variant);
     Flips sum;
-    Flicker result;
+    std::uint32_t frames = 0;
     for (std::uint32_t pose = 0; pose < filming_.flicker_poses; ++pose) {
         const Camera camera = camera_at(pose, filming_.flicker_poses);
         Masks last;
@@ -177,17 +181,18 @@ Flicker Measurements::flicker(const Variant& variant) {
             Masks masks = frames_.masks(settings);
             if (i >= SETTLING_FRAMES) {
                 add_flips(last, masks, sum);
-                ++result.frames;
+                ++frames;
             }
             last = std::move(masks);
         }
     }
-    const double frames = std::max(result.frames, 1U);
-    result.drawn = static_cast<double>(sum.drawn) / frames;
-    result.by_rays = static_cast<double>(sum.cast) / frames;
-    result.excess_per_million = 1e6 * (result.drawn - result.by_rays) * frames /
-                                static_cast<double>(std::max<std::uint64_t>(sum.surfaces, 1));
-    return result;
+    const double count = std::max(frames, 1U);
+    const auto drawn = static_cast<double>(sum.drawn);
+    const auto cast = static_cast<double>(sum.cast);
+    return {{"drawn", drawn / count, 1},
+            {"by_rays", cast / count, 1},
+            {"excess_per_million",
+             1e6 * (drawn - cast) / static_cast<double>(std::max<std::uint64_t>(sum.surfaces, 1))}};
 }
 
 void Measurements::save_pictures(const Variant& variant, std::uint32_t count,

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "shadow_frames.hpp"
+#include "tables.hpp"
 
-#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,47 +16,6 @@ struct Variant {
     std::string name;
     Technique technique = Technique::fitted;
     bool has_hysteresis = true;
-};
-
-struct Distribution {
-    double mean = 0.0;
-    double median = 0.0;
-    double p95 = 0.0;
-    double max = 0.0;
-};
-[[nodiscard]] Distribution distribution_of(std::vector<double> values);
-
-// Against rays, in percent of the pixels with surfaces.
-struct Errors {
-    Distribution wrong;
-    Distribution wrongly_lit;
-    Distribution wrongly_shadowed;
-};
-
-// Of consecutive frames, but for the first, which finds nothing.
-struct Churn {
-    Distribution tiles;
-    Distribution changed;  // added, removed and resized
-    Distribution rendered;
-    Distribution factor;        // that resolutions were divided by
-    Distribution used_percent;  // of the atlas
-    std::uint32_t repacks = 0;
-    std::uint32_t frames = 0;
-};
-
-struct Times {
-    std::array<Distribution, 6> microseconds;  // as TIMED_PARTS
-};
-constexpr std::array TIMED_PARTS{"depth", "fit", "cull", "maps", "shade", "all"};
-
-// While the camera trembles by less than a pixel: pixels, with a surface in both frames, whose
-// shadows change from one frame to the next, a frame. Shadows' edges move in the picture, so some
-// do by rays, too; what is more than these flickers.
-struct Flicker {
-    double drawn = 0.0;
-    double by_rays = 0.0;
-    double excess_per_million = 0.0;  // of the pixels with surfaces
-    std::uint32_t frames = 0;
 };
 
 // How a flight is filmed.
@@ -75,13 +34,22 @@ class Measurements {
     Measurements(ShadowFrames& frames, const ShadowOptions& options, const Filming& filming)
         : frames_(frames), options_(options), filming_(filming) {}
 
-    [[nodiscard]] Errors errors(const Variant& variant);
+    // Against rays, in percent of the pixels with surfaces.
+    [[nodiscard]] bench::Row errors(const Variant& variant);
+
     struct Run {
-        Churn churn;
-        Times times;
+        // Of consecutive frames, but for the first, which finds nothing. "changed": added, removed
+        // and resized; "factor": that resolutions were divided by; "used_%": of the atlas.
+        bench::Row tiles;
+        bench::Row microseconds;  // of the GPU
     };
     [[nodiscard]] Run run(const Variant& variant);
-    [[nodiscard]] Flicker flicker(const Variant& variant);
+
+    // While the camera trembles by less than a pixel: pixels, with a surface in both frames, whose
+    // shadows change from one frame to the next, a frame. Shadows' edges move in the picture, so
+    // some do by rays, too; what is more than these flickers.
+    [[nodiscard]] bench::Row flicker(const Variant& variant);
+
     // Of so many places of the flight: shaded, wrong pixels, and tiles.
     void save_pictures(const Variant& variant, std::uint32_t count,
                        const std::filesystem::path& directory);

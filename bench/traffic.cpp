@@ -12,8 +12,11 @@ namespace quadtile::bench {
 
 namespace {
 
-constexpr std::uint32_t TRAFFIC_SPIRV[] = {
+constexpr std::uint32_t Z_ORDER_SPIRV[] = {
 #include "bench_traffic.spv.inc"
+};
+constexpr std::uint32_t ROWS_SPIRV[] = {
+#include "bench_traffic_rows.spv.inc"
 };
 
 // As in traffic.comp.
@@ -27,23 +30,6 @@ struct TrafficParameters {
     std::uint32_t top_level;
 };
 
-void check_result(VkResult result, const char* call) {
-    if (result != VK_SUCCESS) {
-        throw Error(ErrorCode::vulkan, std::string(call) + " failed", result);
-    }
-}
-
-// Calls a vkCreate function and owns what it makes.
-template <typename Handle, typename Info>
-test::Owned<Handle> make(VkDevice device, const char* call,
-                         VkResult(VKAPI_PTR* create)(VkDevice, const Info*,
-                                                     const VkAllocationCallbacks*, Handle*),
-                         typename test::Owned<Handle>::Destroy destroy, const Info& info) {
-    Handle handle = VK_NULL_HANDLE;
-    check_result(create(device, &info, nullptr, &handle), call);
-    return {device, handle, destroy};
-}
-
 std::uint32_t blocks(std::uint32_t extent) {
     return (extent + BLOCK_EXTENT - 1) / BLOCK_EXTENT;
 }
@@ -53,8 +39,17 @@ test::Image make_image(test::Gpu& gpu, const ImageShape& shape, std::uint32_t le
         gpu.properties().limits.maxPerStageDescriptorStorageImages < STORED_LEVELS) {
         throw Error(ErrorCode::unsupported, "the device cannot store mip levels from a kernel");
     }
-    return make_mip_image(gpu, shape, levels,
-                          VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT);
+    return gpu.make_image({
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = vk_format(shape.format),
+        .extent = {shape.width, shape.height, 1},
+        .mipLevels = levels,
+        .arrayLayers = shape.layers,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .tiling = VK_IMAGE_TILING_OPTIMAL,
+        .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT,
+    });
 }
 
 // The texel of level 1 that the kernel writes: of the texels a b above c d, the first channels of
@@ -77,138 +72,43 @@ void first_channels(const std::byte* texels, const ImageShape& shape, std::uint3
 Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
     : shape_(shape),
       levels_(full_mip_levels(shape.width, shape.height, EdgeRule::fold)),
-      vk_(&gpu.vk()),
       image_(make_image(gpu, shape, levels_)) {
     fill_with_random_rows(gpu, image_, shape.format);
     const VkDevice device = gpu.device().handle();
     for (std::uint32_t level = 0; level < levels_; ++level) {
-        level_views_.push_back(
-            make(device, "vkCreateImageView", vk_->CreateImageView, vk_->DestroyImageView,
-                 VkImageViewCreateInfo{
-                     .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-                     .image = image_.handle(),
-                     .viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
-                     .format = vk_format(shape.format),
-                     .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0, shape.layers},
-                 }));
+        const VkImageViewCreateInfo info = {
+            .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+            .image = image_.handle(),
+            .viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
+            .format = vk_format(shape.format),
+            .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0, shape.layers},
+        };
+        VkImageView view = VK_NULL_HANDLE;
+        const VkResult result = gpu.vk().CreateImageView(device, &info, nullptr, &view);
+        if (result != VK_SUCCESS) {
+            throw Error(ErrorCode::vulkan, "vkCreateImageView failed", result);
+        }
+        level_views_.emplace_back(device, view, gpu.vk().DestroyImageView);
     }
-    sampler_ = make(device, "vkCreateSampler", vk_->CreateSampler, vk_->DestroySampler,
-                    VkSamplerCreateInfo{
-                        .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
-                        .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                        .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                        .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                    });
-
-    const std::array bindings = {
-        VkDescriptorSetLayoutBinding{.binding = 0,
-                                     .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-                                     .descriptorCount = 1,
-                                     .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT},
-        VkDescriptorSetLayoutBinding{.binding = 1,
-                                     .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
-                                     .descriptorCount = STORED_LEVELS,
-                                     .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT}};
-    set_layout_ = make(device, "vkCreateDescriptorSetLayout", vk_->CreateDescriptorSetLayout,
-                       vk_->DestroyDescriptorSetLayout,
-                       VkDescriptorSetLayoutCreateInfo{
-                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                           .bindingCount = static_cast<std::uint32_t>(bindings.size()),
-                           .pBindings = bindings.data(),
-                       });
-    const VkDescriptorSetLayout set_layout = set_layout_.get();
-    const std::array pool_sizes = {
-        VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1},
-        VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, STORED_LEVELS}};
-    descriptor_pool_ = make(device, "vkCreateDescriptorPool", vk_->CreateDescriptorPool,
-                            vk_->DestroyDescriptorPool,
-                            VkDescriptorPoolCreateInfo{
-                                .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                .maxSets = 1,
-                                .poolSizeCount = static_cast<std::uint32_t>(pool_sizes.size()),
-                                .pPoolSizes = pool_sizes.data(),
-                            });
-    const VkDescriptorSetAllocateInfo set_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = descriptor_pool_.get(),
-        .descriptorSetCount = 1,
-        .pSetLayouts = &set_layout,
-    };
-    check_result(vk_->AllocateDescriptorSets(device, &set_info, &set_), "vkAllocateDescriptorSets");
-
-    const VkDescriptorImageInfo source = {sampler_.get(), image_.view(), image_.layout()};
-    std::vector<VkDescriptorImageInfo> stored;
-    for (std::uint32_t level = 1; level <= STORED_LEVELS;
-         ++level) {  // beyond the top: not looked at
-        stored.push_back(
-            {VK_NULL_HANDLE, level_views_[std::min(level, levels_ - 1)].get(), image_.layout()});
+    std::array<VkImageView, STORED_LEVELS> stored{};
+    for (std::uint32_t level = 1; level <= STORED_LEVELS; ++level) {
+        // Beyond the top: not looked at.
+        stored[level - 1] = level_views_[std::min(level, levels_ - 1)].get();
     }
-    const std::array writes = {
-        VkWriteDescriptorSet{.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                             .dstSet = set_,
-                             .dstBinding = 0,
-                             .descriptorCount = 1,
-                             .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-                             .pImageInfo = &source},
-        VkWriteDescriptorSet{.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                             .dstSet = set_,
-                             .dstBinding = 1,
-                             .descriptorCount = STORED_LEVELS,
-                             .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
-                             .pImageInfo = stored.data()}};
-    vk_->UpdateDescriptorSets(device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0,
-                              nullptr);
-
-    const VkPushConstantRange push_constants = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                                sizeof(TrafficParameters)};
-    layout_ = make(device, "vkCreatePipelineLayout", vk_->CreatePipelineLayout,
-                   vk_->DestroyPipelineLayout,
-                   VkPipelineLayoutCreateInfo{
-                       .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                       .setLayoutCount = 1,
-                       .pSetLayouts = &set_layout,
-                       .pushConstantRangeCount = 1,
-                       .pPushConstantRanges = &push_constants,
-                   });
-    const auto shader =
-        make(device, "vkCreateShaderModule", vk_->CreateShaderModule, vk_->DestroyShaderModule,
-             VkShaderModuleCreateInfo{
-                 .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                 .codeSize = sizeof(TRAFFIC_SPIRV),
-                 .pCode = TRAFFIC_SPIRV,
-             });
-    const VkBool32 by_rows = order == TexelOrder::rows ? VK_TRUE : VK_FALSE;
-    const VkSpecializationMapEntry entry = {0, 0, sizeof(by_rows)};
-    const VkSpecializationInfo constants = {1, &entry, sizeof(by_rows), &by_rows};
-    const VkComputePipelineCreateInfo pipeline_info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage =
-            {
-                .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                .module = shader.get(),
-                .pName = "main",
-                .pSpecializationInfo = &constants,
-            },
-        .layout = layout_.get(),
-    };
-    VkPipeline pipeline = VK_NULL_HANDLE;
-    check_result(
-        vk_->CreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline),
-        "vkCreateComputePipelines");
-    pipeline_ = {device, pipeline, vk_->DestroyPipeline};
+    const MapImage source = image_.map_image();
+    pipeline_.emplace(gpu,
+                      order == TexelOrder::rows ? std::span<const std::uint32_t>(ROWS_SPIRV)
+                                                : std::span<const std::uint32_t>(Z_ORDER_SPIRV),
+                      std::span<const BufferRange>(), &source,
+                      static_cast<std::uint32_t>(sizeof(TrafficParameters)), stored);
 }
 
 void Traffic::record(VkCommandBuffer commands) const {
     const TrafficParameters parameters = {shape_.width, shape_.height,
                                           1.0F / static_cast<float>(shape_.width),
                                           1.0F / static_cast<float>(shape_.height), levels_ - 1};
-    vk_->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.get());
-    vk_->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout_.get(), 0, 1, &set_,
-                               0, nullptr);
-    vk_->CmdPushConstants(commands, layout_.get(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                          sizeof(parameters), &parameters);
-    vk_->CmdDispatch(commands, blocks(shape_.width), blocks(shape_.height), shape_.layers);
+    pipeline_->record(commands, {blocks(shape_.width), blocks(shape_.height), shape_.layers},
+                      std::as_bytes(std::span(&parameters, 1)));
 }
 
 void Traffic::check(test::Gpu& gpu) const {

@@ -7,6 +7,7 @@
 #include <quadtile/image.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace quadtile::bench {
@@ -30,15 +31,9 @@ class Traffic {
  private:
     ImageShape shape_;
     std::uint32_t levels_;
-    const test::VulkanFunctions* vk_;
     test::Image image_;
     std::vector<test::Owned<VkImageView>> level_views_;
-    test::Owned<VkSampler> sampler_;
-    test::Owned<VkDescriptorSetLayout> set_layout_;
-    test::Owned<VkDescriptorPool> descriptor_pool_;
-    VkDescriptorSet set_ = VK_NULL_HANDLE;
-    test::Owned<VkPipelineLayout> layout_;
-    test::Owned<VkPipeline> pipeline_;
+    std::optional<test::ComputePipeline> pipeline_;
 };
 
 }  // namespace quadtile::bench

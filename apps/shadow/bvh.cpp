@@ -215,6 +215,17 @@ std::vector<Item> make_items(std::span<const RayTriangle> triangles) {
 
 }  // namespace
 
+std::vector<RayTriangle> ray_triangles(const Geometry& geometry) {
+    std::vector<RayTriangle> triangles(geometry.indices.size() / 3);
+    for (std::size_t i = 0; i < geometry.indices.size(); ++i) {
+        const glm::vec3& position = geometry.vertices[geometry.indices[i]].position;
+        for (int axis = 0; axis < 3; ++axis) {
+            triangles[i / 3].corners[3 * (i % 3) + static_cast<std::size_t>(axis)] = position[axis];
+        }
+    }
+    return triangles;
+}
+
 Bvh build_bvh(std::vector<RayTriangle> triangles) {
     std::vector<Item> items = make_items(triangles);
     Bvh bvh;

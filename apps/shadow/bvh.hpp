@@ -2,11 +2,14 @@
 
 #pragma once
 
+#include "geometry.hpp"
 #include "shaders/rays.h"
 
 #include <vector>
 
 namespace quadtile::shadow {
+
+[[nodiscard]] std::vector<RayTriangle> ray_triangles(const Geometry& geometry);
 
 struct Bvh {
     std::vector<RayNode> nodes;          // depth first, the root first

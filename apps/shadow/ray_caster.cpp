@@ -25,17 +25,6 @@ constexpr app::Scope SHADER_READ{Stage::eComputeShader, Access::eShaderRead};
 constexpr app::Scope SHADER_WRITE{Stage::eComputeShader, Access::eShaderWrite};
 constexpr app::Scope TRANSFER_WRITE{Stage::eTransfer, Access::eTransferWrite};
 
-std::vector<RayTriangle> triangles_of(const Geometry& geometry) {
-    std::vector<RayTriangle> triangles(geometry.indices.size() / 3);
-    for (std::size_t i = 0; i < geometry.indices.size(); ++i) {
-        const glm::vec3& position = geometry.vertices[geometry.indices[i]].position;
-        for (int axis = 0; axis < 3; ++axis) {
-            triangles[i / 3].corners[3 * (i % 3) + static_cast<std::size_t>(axis)] = position[axis];
-        }
-    }
-    return triangles;
-}
-
 // A shader, and descriptors for each recording that may be on its way.
 struct Pass {
     std::array<app::Descriptors, RECORDINGS> descriptors;
@@ -139,7 +128,7 @@ struct RayCaster::Impl {
                app::CAST_RAYS_COMP),
           compare(gpu_, std::array{Type::eStorageImage, Type::eStorageImage, Type::eStorageBuffer},
                   app::COMPARE_MASKS_COMP) {
-        const Bvh bvh = build_bvh(triangles_of(geometry));
+        const Bvh bvh = build_bvh(ray_triangles(geometry));
         largest_coordinate = bvh.largest_coordinate;
         nodes = make_filled_buffer(gpu, bvh.nodes);
         triangles = make_filled_buffer(gpu, bvh.triangles);

@@ -15,7 +15,21 @@ layout(local_size_x = 256) in;
 
 // Which texels the threads take: along the Z-order curve, or row by row. Which is faster depends on how
 // the device lays out images.
-layout(constant_id = 0) const bool BY_ROWS = false;
+#ifdef BY_ROWS
+uvec2 place_in(uint width, uint thread) {
+    return uvec2(thread % width, thread / width);
+}
+uvec2 quad_place(uint thread, uint i) {
+    return uvec2(thread & 31, 4 * (thread >> 5) + i);
+}
+#else
+uvec2 place_in(uint width, uint thread) {
+    return uvec2(morton_x(thread), morton_y(thread));
+}
+uvec2 quad_place(uint thread, uint i) {
+    return place_in(16, thread) + uvec2(i & 1, i >> 1) * 16;
+}
+#endif
 
 const uint LEVELS = 16;  // above level 0
 layout(binding = 0) uniform sampler2DArray source;
@@ -26,16 +40,6 @@ layout(push_constant) uniform Parameters {
     vec2 texel_size;  // 1 / extent
     uint top_level;
 };
-
-uvec2 place_in(uint width, uint thread) {
-    return BY_ROWS ? uvec2(thread % width, thread / width)
-                   : uvec2(morton_x(thread), morton_y(thread));
-}
-
-uvec2 quad_place(uint thread, uint i) {
-    return BY_ROWS ? uvec2(thread & 31, 4 * (thread >> 5) + i)
-                   : place_in(16, thread) + uvec2(i & 1, i >> 1) * 16;
-}
 
 // A macro: not every device can choose among the images at run time.
 #define WRITE(level, position, texel)                                                               \

@@ -54,6 +54,7 @@ ShadowProjection lamp() {
     return spot_shadow_projection({3.0F, 6.0F, 2.0F}, {-0.2F, -1.0F, -0.4F}, 80.0F, 0.2F, 40.0F);
 }
 
+// The random test (test/random) has all other options.
 struct Case {
     const char* name;
     ShadowOptions options;
@@ -61,47 +62,27 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-    std::vector<Case> cases{
-        {"a sun",
-         {.map_extent = 128, .atlas_extent = 512, .tile_extent = 64, .gutter = 1, .max_tiles = 300},
-         {sun()}},
-        {"room for all",
-         {.map_extent = 64, .atlas_extent = 2048, .tile_extent = 128, .max_tiles = 2000},
-         {sun()}},
-        {"a sun and a lamp",
-         {.lights = 2,
-          .map_extent = 64,
-          .atlas_extent = 512,
-          .tile_extent = 64,
-          .gutter = 1,
-          .max_tiles = 120},
-         {sun(), lamp()}},
-        {"one page",
-         {.map_extent = 64, .atlas_extent = 64, .tile_extent = 64, .gutter = 1, .max_tiles = 100},
-         {sun()}},
-        {"one tile",
-         {.map_extent = 64, .atlas_extent = 256, .tile_extent = 64, .gutter = 1, .max_tiles = 1},
-         {lamp()}},
-        {"without hysteresis",
-         {.map_extent = 128,
-          .atlas_extent = 256,
-          .tile_extent = 64,
-          .gutter = 1,
-          .max_tiles = 500,
-          .atlas_fill = 1.0F,
-          .merge_ratio = 1.0F,
-          .importance_decay = 0.0F},
-         {lamp()}},
-        {"the smallest map",
-         {.map_extent = 16, .atlas_extent = 256, .tile_extent = 64, .gutter = 1, .max_tiles = 40},
-         {sun()}},
-    };
-    // So that much changes.
-    for (Case& each : cases) {
-        each.options.importance_decay *= 0.5F;
-        each.options.max_stretch = 8.0F;
-    }
-    return cases;
+    return {{"a sun and a lamp",
+             {.lights = 2,
+              .map_extent = 64,
+              .atlas_extent = 512,
+              .tile_extent = 64,
+              .gutter = 1,
+              .max_tiles = 120,
+              .importance_decay = 0.475F,  // so that much changes
+              .max_stretch = 8.0F},
+             {sun(), lamp()}},
+            {"without hysteresis",
+             {.map_extent = 128,
+              .atlas_extent = 256,
+              .tile_extent = 64,
+              .gutter = 1,
+              .max_tiles = 500,
+              .atlas_fill = 1.0F,
+              .merge_ratio = 1.0F,
+              .importance_decay = 0.0F,
+              .max_stretch = 8.0F},
+             {lamp()}}};
 }
 
 // What has happened in all frames.
@@ -162,25 +143,27 @@ Events expect_twins(const Device& device, const std::vector<Case>& cases, int fr
 }
 
 TEST_F(ShadowFitterKernels, EqualsItsTwinInEveryFrame) {
-    const Events events = expect_twins(device_for(), cases(), 16);
+    const Events events = expect_twins(device_for(), cases(), 12);
     // All that is compared has happened.
-    EXPECT_GT(events.kept, 1000U);
-    EXPECT_GT(events.removed, 100U);
+    EXPECT_GT(events.kept, 500U);
+    EXPECT_GT(events.removed, 50U);
     EXPECT_GT(events.resized, 10U);
     EXPECT_GT(events.repacked, 0U);
 }
 
 TEST_F(ShadowFitterKernels, EqualsItsTwinWithoutSubgroups) {
     // Its sums take lavapipe longer.
+    Case small = cases().front();
+    small.options.map_extent = 32;
     const Events events =
-        expect_twins(device_for(variant_named("without subgroup operations")), {cases()[3]}, 8);
+        expect_twins(device_for(variant_named("without subgroup operations")), {small}, 4);
     EXPECT_GT(events.kept, 0U);
 }
 
 TEST_F(ShadowFitterKernels, EqualsItsTwinWithALitMask) {
-    const Events events = expect_twins(device_for(), {cases()[0], cases()[2]}, 10, LitMask::given);
-    EXPECT_GT(events.kept, 500U);
-    EXPECT_GT(events.removed, 50U);
+    const Events events = expect_twins(device_for(), {cases().front()}, 8, LitMask::given);
+    EXPECT_GT(events.kept, 100U);
+    EXPECT_GT(events.removed, 20U);
 }
 
 // More than workgroups have threads.
@@ -199,7 +182,7 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinWithManyTiles) {
         suns.push_back(directional_shadow_projection({-sideways, -1.0F, -0.3F}, spheres_box()));
     }
     Pair pair(gpu, options);
-    for (const int frame : {0, 8, 40}) {
+    for (const int frame : {0, 8}) {
         const Pinhole camera = camera_of_frame(frame);
         const std::vector<float> depth = depth_buffer(camera);
         const ShadowFrame given = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, suns);
@@ -221,7 +204,7 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinInACrowdedAtlas) {
     Pair pair(gpu, options);
     std::uint32_t repacked = 0;
     std::uint32_t resized_in_place = 0;
-    for (int frame = 0; frame < 120 && !HasFailure(); ++frame) {
+    for (int frame = 0; frame < 80 && !HasFailure(); ++frame) {
         SCOPED_TRACE(frame);
         const Pinhole camera = camera_of_frame(3 * frame);
         const std::vector<float> depth = depth_buffer(camera);
@@ -233,58 +216,6 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinInACrowdedAtlas) {
     }
     EXPECT_GT(repacked, 4U);
     EXPECT_GT(resized_in_place, 50U);
-}
-
-TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChanged) {
-    Gpu gpu(device_for());
-    const ShadowOptions options{.lights = 2,
-                                .map_extent = 128,
-                                .atlas_extent = 1024,
-                                .tile_extent = 64,
-                                .gutter = 1,
-                                .max_tiles = 400};
-    Pair pair(gpu, options);
-    const Pinhole camera = camera_of_frame(0);
-    const std::vector<float> depth = depth_buffer(camera);
-    const auto frame_of = [&](const ShadowProjection& second,
-                              std::span<const ShadowRectangle> rectangles) {
-        return make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun(), second},
-                                 rectangles);
-    };
-    ShadowProjection moved = lamp();
-    moved.clip_from_world[12] += 0.25F;
-    const std::array rectangles{ShadowRectangle{0, 60, 60, 70, 66}, ShadowRectangle{1, 5, 5, 5, 9}};
-    for (const ShadowFrame& frame :
-         {frame_of(lamp(), {}), frame_of(lamp(), {}), frame_of(lamp(), rectangles),
-          frame_of(moved, {}), frame_of(moved, {})}) {
-        pair.next(frame, depth);
-        std::printf("tiles drawn: %u of %u\n", pair.workspace.header().render_count,
-                    pair.workspace.header().tiles);
-    }
-}
-
-TEST_F(ShadowFitterKernels, TakesAnyDepths) {
-    Gpu gpu(device_for());
-    const ShadowOptions options{
-        .map_extent = 64, .atlas_extent = 512, .tile_extent = 64, .gutter = 1, .max_tiles = 100};
-    Pair pair(gpu, options);
-    const Pinhole camera = camera_of_frame(0);
-    const ShadowFrame frame =
-        make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()});
-    std::mt19937 random(7);
-    std::vector<float> noise(DEPTH_EXTENT.width * DEPTH_EXTENT.height);
-    std::ranges::generate(
-        noise, [&] { return std::uniform_real_distribution<float>(0.0F, 0.2F)(random); });
-    std::vector<float> odd = depth_buffer(camera);
-    constexpr float INF = std::numeric_limits<float>::infinity();
-    const std::array values{std::nanf(""), INF, -INF, -1.0F, 1e30F, 1e-38F, -0.0F};
-    for (std::size_t i = 0; i < odd.size(); i += 11) {
-        odd[i] = values[(i / 11) % values.size()];
-    }
-    for (const std::vector<float>& depth : {std::vector<float>(noise.size(), 0.0F), noise, odd,
-                                            std::vector<float>(noise.size(), 1e-3F)}) {
-        pair.next(frame, depth);
-    }
 }
 
 TEST_F(ShadowFitterKernels, CullsAsItsTwin) {

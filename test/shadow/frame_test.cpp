@@ -18,6 +18,8 @@ namespace {
 
 using test::Camera;
 using test::Depths;
+using test::operator-;
+using test::operator*;
 using test::Point;
 using test::Row;
 using testing::HasSubstr;
@@ -29,8 +31,7 @@ double uniform(std::mt19937& random, double low, double high) {
 }
 
 Point random_direction(std::mt19937& random) {
-    return test::normalized(
-        {uniform(random, -1, 1), uniform(random, -1, 1), uniform(random, -1, 1)});
+    return test::unit({uniform(random, -1, 1), uniform(random, -1, 1), uniform(random, -1, 1)});
 }
 
 std::array<float, 3> floats(const Point& v) {
@@ -58,9 +59,7 @@ Light random_light(std::mt19937& random) {
     light.is_spot = random() % 2 == 0;
     light.direction = random_direction(random);
     if (light.is_spot) {
-        for (std::size_t i = 0; i < 3; ++i) {
-            light.position[i] = -30.0 * light.direction[i];
-        }
+        light.position = -30.0 * light.direction;
         light.projection = spot_shadow_projection(floats(light.position), floats(light.direction),
                                                   60.0F, 1.0F, 100.0F);
     } else {
@@ -96,15 +95,13 @@ std::optional<Surface> random_surface(std::mt19937& random, const Camera& camera
     surface.point =
         test::seen_on(camera.view, test::CAMERA_PICTURE, surface.column, surface.row, before);
     surface.normal = random_direction(random);
-    const Point to_camera = camera.is_parallel
-                                ? Point{-camera.forward[0], -camera.forward[1], -camera.forward[2]}
-                                : test::normalized(test::difference(camera.eye, surface.point));
+    const Point to_camera =
+        camera.is_parallel ? -1.0 * camera.forward : test::unit((camera.eye - surface.point));
     if (test::dot(surface.normal, to_camera) < 0.0) {
-        surface.normal = {-surface.normal[0], -surface.normal[1], -surface.normal[2]};
+        surface.normal = -1.0 * surface.normal;
     }
     const Point to_light =
-        light.is_spot ? test::normalized(test::difference(light.position, surface.point))
-                      : Point{-light.direction[0], -light.direction[1], -light.direction[2]};
+        light.is_spot ? test::unit((light.position - surface.point)) : -1.0 * light.direction;
     if (std::abs(test::dot(surface.normal, to_camera)) < 0.05 ||
         std::abs(test::dot(surface.normal, to_light)) < 0.05) {
         return std::nullopt;

@@ -179,7 +179,7 @@ TEST(SpotShadowProjection, SeesItsPyramid) {
         }
         const float angle = uniform(random, 5.0F, 170.0F);
         const ShadowProjection light = spot_shadow_projection(position, direction, angle, 0.5F, 20);
-        const Point forward = test::normalized({direction[0], direction[1], direction[2]});
+        const Point forward = test::unit({direction[0], direction[1], direction[2]});
         const auto at = [&](double distance, const Point& side) {
             return seen_by(light, position[0] + distance * forward[0] + side[0],
                            position[1] + distance * forward[1] + side[1],
@@ -194,7 +194,7 @@ TEST(SpotShadowProjection, SeesItsPyramid) {
         // from the centre.
         const double radius = 7.0 * std::tan(angle * 3.14159265358979 / 360.0);
         const Point axis = std::abs(forward[0]) < 0.5 ? Point{1, 0, 0} : Point{0, 1, 0};
-        Point side = test::normalized(test::cross(forward, axis));
+        Point side = test::unit(test::cross(forward, axis));
         for (double& component : side) {
             component *= radius;
         }

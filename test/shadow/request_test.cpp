@@ -114,24 +114,14 @@ TEST(ShadowRequest, FromBelowThereIsNoLight) {
     }
 }
 
-TEST(ShadowRequest, SpotLightFromAbove) {
-    constexpr double LIGHT_HEIGHT = 20.0;
-    const ShadowProjection spot =
-        spot_shadow_projection({1, LIGHT_HEIGHT, 2}, {0, -1, 0}, 90, 1, 50);
-    // Texels on the ground are the same everywhere, since it is parallel to the map.
-    const double expected = 2.0 * LIGHT_HEIGHT / 256 / PIXEL;
-    for (const auto& [column, row] : {std::pair{80U, 45U}, {0U, 0U}, {158U, 3U}}) {
-        const Asked asked = ask(small_options(), camera_above(), spot, column, row);
-        ASSERT_EQ(asked.request.inside, 1U);
-        EXPECT_NEAR(asked.request.importance / expected, 1.0, 1e-4);
-    }
-    const ShadowProjection narrow =
-        spot_shadow_projection({0, LIGHT_HEIGHT, 0}, {0, -1, 0}, 10, 1, 50);
-    EXPECT_EQ(ask(small_options(), camera_above(), narrow, 80, 45).request.inside, 1U);
-    EXPECT_EQ(ask(small_options(), camera_above(), narrow, 0, 0).request.inside, 0U);
-    const ShadowProjection away =
-        spot_shadow_projection({0, LIGHT_HEIGHT, 0}, {0, 1, 0}, 120, 1, 50);
-    EXPECT_EQ(ask(small_options(), camera_above(), away, 80, 45).request.inside, 0U);
+TEST(ShadowRequest, ASpotLightSeesItsPyramid) {
+    const auto inside = [](const ShadowProjection& spot, std::uint32_t column, std::uint32_t row) {
+        return ask(small_options(), camera_above(), spot, column, row).request.inside;
+    };
+    const ShadowProjection narrow = spot_shadow_projection({0, 20, 0}, {0, -1, 0}, 10, 1, 50);
+    EXPECT_EQ(inside(narrow, 80, 45), 1U);
+    EXPECT_EQ(inside(narrow, 0, 0), 0U);
+    EXPECT_EQ(inside(spot_shadow_projection({0, 20, 0}, {0, 1, 0}, 120, 1, 50), 80, 45), 0U);
 }
 
 TEST(ShadowRequest, AnyPlaneHasItsNumericalJacobian) {
@@ -150,7 +140,7 @@ TEST(ShadowRequest, AnyPlaneHasItsNumericalJacobian) {
         const ShadowProjection light =
             i % 2 == 0 ? sun(uniform(-70, 70))
                        : spot_shadow_projection({3, 15, 0}, {-0.2F, -1, 0}, 80, 1, 50);
-        const Point n = test::normalized({uniform(-0.4, 0.4), 1.0, uniform(-0.4, 0.4)});
+        const Point n = test::unit({uniform(-0.4, 0.4), 1.0, uniform(-0.4, 0.4)});
         const Row plane{n[0], n[1], n[2], uniform(-0.5, 0.5)};
         const auto column = static_cast<std::uint32_t>(uniform(20, 140));
         const auto row = static_cast<std::uint32_t>(uniform(10, 80));

@@ -1,23 +1,6 @@
 #include "scene.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 namespace quadtile::test {
-
-Point cross(const Point& a, const Point& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-
-Point normalized(const Point& v) {
-    const double length = std::sqrt(dot(v, v));
-    return {v[0] / length, v[1] / length, v[2] / length};
-}
-
-Point difference(const Point& a, const Point& b) {
-    return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-}
 
 double apply(const Row& row, const Row& point) {
     return row[0] * point[0] + row[1] * point[1] + row[2] * point[2] + row[3] * point[3];
@@ -98,15 +81,13 @@ Camera camera_at(const Point& eye, const Point& target, double slope, double asp
     Camera camera{};
     camera.eye = eye;
     camera.is_parallel = is_parallel;
-    camera.forward = normalized(difference(target, eye));
+    camera.forward = unit(target - eye);
     const Point up =
         std::abs(camera.forward[1]) > 0.99 ? Point{0.0, 0.0, 1.0} : Point{0.0, 1.0, 0.0};
     const double side = is_mirrored ? -1.0 : 1.0;
-    camera.right = normalized(cross(camera.forward, up));
-    camera.down = cross(camera.forward, camera.right);
-    for (double& component : camera.right) {
-        component *= side;
-    }
+    const Point right = unit(cross(camera.forward, up));
+    camera.right = side * right;
+    camera.down = cross(camera.forward, right);
     const Row distance = along(camera.forward, eye, 1.0);
     const Row w = is_parallel ? Row{0.0, 0.0, 0.0, 1.0} : distance;
     camera.view.clip_from_world = matrix_of({along(camera.right, eye, 1.0 / (slope * aspect)),
@@ -145,74 +126,6 @@ std::array<double, 4> jacobian(const ShadowView& view, VkExtent2D extent,
     const double scale = 0.5 / STEP;
     return {(right[0] - left[0]) * scale, (below[0] - above[0]) * scale,
             (right[1] - left[1]) * scale, (below[1] - above[1]) * scale};
-}
-
-Scene random_scene(std::uint32_t boxes, std::uint32_t seed) {
-    std::mt19937 random(seed);
-    const auto uniform = [&random](float low, float high) {
-        return low + (high - low) * static_cast<float>(random() % 1024) / 1024.0F;
-    };
-    Scene scene;
-    for (std::uint32_t i = 0; i < boxes; ++i) {
-        const float x = uniform(-9.0F, 8.0F);
-        const float z = uniform(-9.0F, 8.0F);
-        scene.boxes.push_back(
-            {{x, 0.0F, z},
-             {x + uniform(0.2F, 2.0F), uniform(0.2F, 3.0F), z + uniform(0.2F, 2.0F)}});
-    }
-    return scene;
-}
-
-namespace {
-
-constexpr double NOWHERE = std::numeric_limits<double>::infinity();
-
-double distance_to_ground(const Point& eye, const Point& ray) {
-    const double distance = -eye[1] / ray[1];
-    const bool is_on_it =
-        std::abs(eye[0] + distance * ray[0]) < 10.0 && std::abs(eye[2] + distance * ray[2]) < 10.0;
-    return distance > 0.0 && is_on_it ? distance : NOWHERE;
-}
-
-// By slabs.
-double distance_to_box(const Point& eye, const Point& ray, const ShadowBox& box) {
-    double nearest = 0.0;
-    double farthest = NOWHERE;
-    for (std::size_t i = 0; i < 3; ++i) {
-        const double a = (box.low[i] - eye[i]) / ray[i];
-        const double b = (box.high[i] - eye[i]) / ray[i];
-        nearest = std::max(nearest, std::min(a, b));
-        farthest = std::min(farthest, std::max(a, b));
-    }
-    return nearest < farthest ? nearest : NOWHERE;
-}
-
-}  // namespace
-
-std::vector<float> depth_buffer(const Scene& scene, const Camera& camera, VkExtent2D extent) {
-    const auto [x, y, z, w] = rows_of(camera.view.clip_from_world);
-    std::vector<float> depths;
-    for (std::uint32_t row = 0; row < extent.height; ++row) {
-        for (std::uint32_t column = 0; column < extent.width; ++column) {
-            // A plane before the camera says where the pixel's ray goes.
-            const Row plane{camera.forward[0], camera.forward[1], camera.forward[2],
-                            -dot(camera.forward, camera.eye) - 1.0};
-            const Point ray = difference(
-                seen_on(camera.view, extent, column + 0.5, row + 0.5, plane), camera.eye);
-            double distance = distance_to_ground(camera.eye, ray);
-            for (const ShadowBox& box : scene.boxes) {
-                distance = std::min(distance, distance_to_box(camera.eye, ray, box));
-            }
-            if (distance == NOWHERE) {
-                depths.push_back(camera.view.background_depth);
-                continue;
-            }
-            const Row hit{camera.eye[0] + distance * ray[0], camera.eye[1] + distance * ray[1],
-                          camera.eye[2] + distance * ray[2], 1.0};
-            depths.push_back(static_cast<float>(apply(z, hit) / apply(w, hit)));
-        }
-    }
-    return depths;
 }
 
 }  // namespace quadtile::test

@@ -1,27 +1,16 @@
-// Cameras, and depth buffers of a small scene, in 64-bit floats and without a GPU.
+// Cameras of all kinds and what they see of planes, in 64-bit floats and without a GPU.
 
 #pragma once
 
-#include <quadtile/shadow.hpp>
+#include "spheres.hpp"
 
-#include <array>
-#include <cmath>
-#include <cstdint>
 #include <random>
-#include <vector>
 
 namespace quadtile::test {
 
-using Point = std::array<double, 3>;
+using Point = Vector;
 using Row = std::array<double, 4>;
 using Rows = std::array<Row, 4>;
-
-[[nodiscard]] inline double dot(const Point& a, const Point& b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-[[nodiscard]] Point cross(const Point& a, const Point& b);
-[[nodiscard]] Point normalized(const Point& v);
-[[nodiscard]] Point difference(const Point& a, const Point& b);
 
 [[nodiscard]] double apply(const Row& row, const Row& point);
 [[nodiscard]] Rows rows_of(const ShadowMatrix& matrix);
@@ -63,13 +52,5 @@ struct Camera {
                                              const ShadowMatrix& clip_from_world,
                                              std::uint32_t map_extent, double column, double row,
                                              const Row& plane);
-
-// A ground at height 0, and boxes on it within 10 units.
-struct Scene {
-    std::vector<ShadowBox> boxes;
-};
-[[nodiscard]] Scene random_scene(std::uint32_t boxes, std::uint32_t seed);
-[[nodiscard]] std::vector<float> depth_buffer(const Scene& scene, const Camera& camera,
-                                              VkExtent2D extent);
 
 }  // namespace quadtile::test

@@ -7,125 +7,101 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 namespace quadtile {
 namespace {
-
-using test::Offsets;
-using test::offsets_in;
-using test::strides_in;
 
 constexpr std::uint32_t CULL[] = {
 #include "shadow_cull.spv.inc"
 };
 
-TEST(SharedShadowStructs, Strides) {
-    const auto strides = strides_in(CULL);
+// The struct has these members and no others, where C++ has them. `names` are theirs, in order.
+template <typename Struct, typename... Members>
+void expect_layout(const std::string& struct_name, const std::string& names,
+                   Members Struct::*... members) {
+    const Struct object{};
+    std::istringstream words(names);
+    test::Offsets expected;
+    const auto add = [&](const auto& member) {
+        std::string name;
+        words >> name;
+        expected[name] = static_cast<std::uint32_t>(reinterpret_cast<const std::byte*>(&member) -
+                                                    reinterpret_cast<const std::byte*>(&object));
+    };
+    (add(object.*members), ...);
+    EXPECT_EQ(test::offsets_in(CULL).at(struct_name), expected) << struct_name;
+}
+
+TEST(SharedShadowStructs, HaveTheSameMembersAtTheSamePlaces) {
+    {
+        using S = ShadowLight;
+        expect_layout("ShadowLight",
+                      "clip_from_world map_from_pixel facing texel_extent perspective reserved",
+                      &S::clip_from_world, &S::map_from_pixel, &S::facing, &S::texel_extent,
+                      &S::perspective, &S::reserved);
+    }
+    {
+        using S = ShadowRectangle;
+        expect_layout("ShadowRectangle", "light x y end_x end_y", &S::light, &S::x, &S::y,
+                      &S::end_x, &S::end_y);
+    }
+    {
+        using S = ShadowFrame;
+        expect_layout("ShadowFrame",
+                      "depth_width depth_height background_depth rectangle_count lights rectangles",
+                      &S::depth_width, &S::depth_height, &S::background_depth, &S::rectangle_count,
+                      &S::lights, &S::rectangles);
+    }
+    {
+        using S = ShadowParameters;
+        expect_layout("ShadowParameters",
+                      "lights map_levels atlas_levels tile_extent gutter max_tiles max_cells "
+                      "least_area resolution_scale edge_scale importance_decay cores kept_cores",
+                      &S::lights, &S::map_levels, &S::atlas_levels, &S::tile_extent, &S::gutter,
+                      &S::max_tiles, &S::max_cells, &S::least_area, &S::resolution_scale,
+                      &S::edge_scale, &S::importance_decay, &S::cores, &S::kept_cores);
+    }
+    {
+        using S = ShadowTile;
+        expect_layout("ShadowTile", "position node slot state crop_scale crop_x crop_y importance",
+                      &S::position, &S::node, &S::slot, &S::state, &S::crop_scale, &S::crop_x,
+                      &S::crop_y, &S::importance);
+    }
+    {
+        using S = ShadowHeader;
+        expect_layout("ShadowHeader",
+                      "tiles kept added removed flags used_cells factor_index factor "
+                      "render_vertex_count render_count render_first_vertex render_first_instance "
+                      "resized instances reserved0 reserved1",
+                      &S::tiles, &S::kept, &S::added, &S::removed, &S::flags, &S::used_cells,
+                      &S::factor_index, &S::factor, &S::render_vertex_count, &S::render_count,
+                      &S::render_first_vertex, &S::render_first_instance, &S::resized,
+                      &S::instances, &S::reserved0, &S::reserved1);
+    }
+    {
+        using S = ShadowObject;
+        expect_layout(
+            "ShadowObject",
+            "low index_count high first_index vertex_offset light_mask reserved0 reserved1",
+            &S::low, &S::index_count, &S::high, &S::first_index, &S::vertex_offset, &S::light_mask,
+            &S::reserved0, &S::reserved1);
+    }
+}
+
+TEST(SharedShadowStructs, HaveTheSameSizes) {
+    const auto strides = test::strides_in(CULL);
     EXPECT_EQ(strides.at("ShadowLight"), sizeof(ShadowLight));
     EXPECT_EQ(strides.at("ShadowRectangle"), sizeof(ShadowRectangle));
     EXPECT_EQ(strides.at("ShadowTile"), sizeof(ShadowTile));
     EXPECT_EQ(strides.at("ShadowObject"), sizeof(ShadowObject));
-}
-
-TEST(SharedShadowStructs, Light) {
-    const Offsets light = offsets_in(CULL).at("ShadowLight");
-    ASSERT_EQ(light.size(), 6U);
-    EXPECT_MEMBER(light, ShadowLight, clip_from_world);
-    EXPECT_MEMBER(light, ShadowLight, map_from_pixel);
-    EXPECT_MEMBER(light, ShadowLight, facing);
-    EXPECT_MEMBER(light, ShadowLight, texel_extent);
-    EXPECT_MEMBER(light, ShadowLight, perspective);
-    EXPECT_MEMBER(light, ShadowLight, reserved);
-}
-
-TEST(SharedShadowStructs, Rectangle) {
-    const Offsets rectangle = offsets_in(CULL).at("ShadowRectangle");
-    ASSERT_EQ(rectangle.size(), 5U);
-    EXPECT_MEMBER(rectangle, ShadowRectangle, light);
-    EXPECT_MEMBER(rectangle, ShadowRectangle, x);
-    EXPECT_MEMBER(rectangle, ShadowRectangle, y);
-    EXPECT_MEMBER(rectangle, ShadowRectangle, end_x);
-    EXPECT_MEMBER(rectangle, ShadowRectangle, end_y);
-}
-
-TEST(SharedShadowStructs, Frame) {
-    const Offsets frame = offsets_in(CULL).at("ShadowFrame");
-    ASSERT_EQ(frame.size(), 6U);
-    EXPECT_MEMBER(frame, ShadowFrame, depth_width);
-    EXPECT_MEMBER(frame, ShadowFrame, depth_height);
-    EXPECT_MEMBER(frame, ShadowFrame, background_depth);
-    EXPECT_MEMBER(frame, ShadowFrame, rectangle_count);
-    EXPECT_MEMBER(frame, ShadowFrame, lights);
-    EXPECT_MEMBER(frame, ShadowFrame, rectangles);
-    EXPECT_EQ(frame.at("rectangles") + SHADOW_MAX_RECTANGLES * sizeof(ShadowRectangle),
+    const auto offsets = test::offsets_in(CULL);
+    EXPECT_EQ(offsets.at("ShadowFrame").at("rectangles") +
+                  SHADOW_MAX_RECTANGLES * sizeof(ShadowRectangle),
               sizeof(ShadowFrame));
-}
-
-TEST(SharedShadowStructs, Parameters) {
-    const Offsets parameters = offsets_in(CULL).at("ShadowParameters");
-    ASSERT_EQ(parameters.size(), 13U);
-    EXPECT_MEMBER(parameters, ShadowParameters, lights);
-    EXPECT_MEMBER(parameters, ShadowParameters, map_levels);
-    EXPECT_MEMBER(parameters, ShadowParameters, atlas_levels);
-    EXPECT_MEMBER(parameters, ShadowParameters, tile_extent);
-    EXPECT_MEMBER(parameters, ShadowParameters, gutter);
-    EXPECT_MEMBER(parameters, ShadowParameters, max_tiles);
-    EXPECT_MEMBER(parameters, ShadowParameters, max_cells);
-    EXPECT_MEMBER(parameters, ShadowParameters, least_area);
-    EXPECT_MEMBER(parameters, ShadowParameters, resolution_scale);
-    EXPECT_MEMBER(parameters, ShadowParameters, edge_scale);
-    EXPECT_MEMBER(parameters, ShadowParameters, importance_decay);
-    EXPECT_MEMBER(parameters, ShadowParameters, cores);
-    EXPECT_MEMBER(parameters, ShadowParameters, kept_cores);
-    // What lies behind it says how long it is.
-    EXPECT_EQ(offsets_in(CULL).at("PushConstants").at("object_count"), sizeof(ShadowParameters));
-}
-
-TEST(SharedShadowStructs, Tile) {
-    const Offsets tile = offsets_in(CULL).at("ShadowTile");
-    ASSERT_EQ(tile.size(), 8U);
-    EXPECT_MEMBER(tile, ShadowTile, position);
-    EXPECT_MEMBER(tile, ShadowTile, node);
-    EXPECT_MEMBER(tile, ShadowTile, slot);
-    EXPECT_MEMBER(tile, ShadowTile, state);
-    EXPECT_MEMBER(tile, ShadowTile, crop_scale);
-    EXPECT_MEMBER(tile, ShadowTile, crop_x);
-    EXPECT_MEMBER(tile, ShadowTile, crop_y);
-    EXPECT_MEMBER(tile, ShadowTile, importance);
-}
-
-TEST(SharedShadowStructs, Header) {
-    const Offsets header = offsets_in(CULL).at("ShadowHeader");
-    ASSERT_EQ(header.size(), 16U);
-    EXPECT_MEMBER(header, ShadowHeader, tiles);
-    EXPECT_MEMBER(header, ShadowHeader, kept);
-    EXPECT_MEMBER(header, ShadowHeader, added);
-    EXPECT_MEMBER(header, ShadowHeader, removed);
-    EXPECT_MEMBER(header, ShadowHeader, flags);
-    EXPECT_MEMBER(header, ShadowHeader, used_cells);
-    EXPECT_MEMBER(header, ShadowHeader, factor_index);
-    EXPECT_MEMBER(header, ShadowHeader, factor);
-    EXPECT_MEMBER(header, ShadowHeader, render_vertex_count);
-    EXPECT_MEMBER(header, ShadowHeader, render_count);
-    EXPECT_MEMBER(header, ShadowHeader, render_first_vertex);
-    EXPECT_MEMBER(header, ShadowHeader, render_first_instance);
-    EXPECT_MEMBER(header, ShadowHeader, resized);
-    EXPECT_MEMBER(header, ShadowHeader, instances);
-    EXPECT_MEMBER(header, ShadowHeader, reserved0);
-    EXPECT_MEMBER(header, ShadowHeader, reserved1);
-    EXPECT_EQ(header.size() * sizeof(std::uint32_t), sizeof(ShadowHeader));
-}
-
-TEST(SharedShadowStructs, Object) {
-    const Offsets object = offsets_in(CULL).at("ShadowObject");
-    ASSERT_EQ(object.size(), 8U);
-    EXPECT_MEMBER(object, ShadowObject, low);
-    EXPECT_MEMBER(object, ShadowObject, index_count);
-    EXPECT_MEMBER(object, ShadowObject, high);
-    EXPECT_MEMBER(object, ShadowObject, first_index);
-    EXPECT_MEMBER(object, ShadowObject, vertex_offset);
-    EXPECT_MEMBER(object, ShadowObject, light_mask);
-    EXPECT_MEMBER(object, ShadowObject, reserved0);
-    EXPECT_MEMBER(object, ShadowObject, reserved1);
+    // What lies behind the parameters says how long they are.
+    EXPECT_EQ(offsets.at("PushConstants").at("object_count"), sizeof(ShadowParameters));
+    EXPECT_EQ(offsets.at("ShadowHeader").size() * sizeof(std::uint32_t), sizeof(ShadowHeader));
 }
 
 }  // namespace

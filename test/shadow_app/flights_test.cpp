@@ -1,5 +1,6 @@
 // Flights stay in the open: never in, behind or beneath surfaces.
 
+#include "brute_force.hpp"
 #include "camera.hpp"
 #include "load_scene.hpp"
 #include "support/maps.hpp"
@@ -17,77 +18,28 @@
 namespace quadtile::shadow {
 namespace {
 
-struct Corners {
-    glm::vec3 a;
-    glm::vec3 b;
-    glm::vec3 c;
-};
-
-std::vector<Corners> corners_of(const baker::Scene& scene) {
-    std::vector<Corners> all;
-    for (const baker::Triangle& triangle : scene.triangles) {
-        const auto& v = triangle.vertices;
-        all.push_back({scene.positions[v[0]], scene.positions[v[1]], scene.positions[v[2]]});
-    }
-    return all;
-}
-
-ShadowBox bounds_of(const baker::Scene& scene) {
-    glm::vec3 low = scene.positions.front();
-    glm::vec3 high = low;
-    for (const glm::vec3& position : scene.positions) {
-        low = glm::min(low, position);
-        high = glm::max(high, position);
-    }
-    return {{low.x, low.y, low.z}, {high.x, high.y, high.z}};
-}
-
 float distance_to_segment(const glm::vec3& p, const glm::vec3& a, const glm::vec3& b) {
     const glm::vec3 along = b - a;
     const float share = glm::clamp(glm::dot(p - a, along) / glm::dot(along, along), 0.0F, 1.0F);
     return glm::distance(p, a + share * along);
 }
 
-float distance_to(const glm::vec3& p, const Corners& t) {
-    const glm::vec3 normal = glm::normalize(glm::cross(t.b - t.a, t.c - t.a));
-    const bool is_above = glm::dot(glm::cross(t.b - t.a, p - t.a), normal) >= 0.0F &&
-                          glm::dot(glm::cross(t.c - t.b, p - t.b), normal) >= 0.0F &&
-                          glm::dot(glm::cross(t.a - t.c, p - t.c), normal) >= 0.0F;
+float distance_to(const glm::vec3& p, const std::array<glm::vec3, 3>& corners) {
+    const auto& [a, b, c] = corners;
+    const glm::vec3 normal = glm::normalize(glm::cross(b - a, c - a));
+    const bool is_above = glm::dot(glm::cross(b - a, p - a), normal) >= 0.0F &&
+                          glm::dot(glm::cross(c - b, p - b), normal) >= 0.0F &&
+                          glm::dot(glm::cross(a - c, p - c), normal) >= 0.0F;
     if (is_above) {
-        return std::abs(glm::dot(p - t.a, normal));
+        return std::abs(glm::dot(p - a, normal));
     }
-    return std::min({distance_to_segment(p, t.a, t.b), distance_to_segment(p, t.b, t.c),
-                     distance_to_segment(p, t.c, t.a)});
+    return std::min(
+        {distance_to_segment(p, a, b), distance_to_segment(p, b, c), distance_to_segment(p, c, a)});
 }
 
 // Sheets have two sides at one place; the front is what is seen.
-constexpr float TIE = 1e-3F;
-
-// The first surface along a ray.
-struct Hit {
-    float distance = std::numeric_limits<float>::infinity();
-    bool is_front = true;
-};
-
-Hit first_hit(const std::vector<Corners>& triangles, const glm::vec3& origin,
-              const glm::vec3& direction) {
-    Hit hit;
-    for (const Corners& t : triangles) {
-        const glm::vec3 p = glm::cross(direction, t.c - t.a);
-        const float determinant = glm::dot(t.b - t.a, p);
-        const glm::vec3 q = glm::cross(origin - t.a, t.b - t.a);
-        const float u = glm::dot(origin - t.a, p) / determinant;
-        const float v = glm::dot(direction, q) / determinant;
-        const float distance = glm::dot(t.c - t.a, q) / determinant;
-        const bool is_front = determinant > 0.0F;
-        const float tie = is_front ? TIE : -TIE;
-        if (u >= 0.0F && v >= 0.0F && u + v <= 1.0F && distance > 0.0F &&
-            distance < hit.distance + tie) {
-            hit = {distance, is_front};
-        }
-    }
-    return hit;
-}
+constexpr double TIE = 1e-3;
+constexpr glm::vec3 DOWN(0.0F, -1.0F, 0.0F);
 
 constexpr float SAMPLES_PER_SECOND = 30.0F;
 
@@ -100,25 +52,25 @@ std::vector<Camera> cameras_of(const Flight& flight, float samples_per_second) {
     return cameras;
 }
 
-void expect_open_space(const Flight& flight, const std::vector<Corners>& triangles) {
+void expect_open_space(const Flight& flight, const Geometry& geometry) {
     float nearest = std::numeric_limits<float>::infinity();
-    for (const Camera& camera : cameras_of(flight, SAMPLES_PER_SECOND)) {
-        for (const Corners& triangle : triangles) {
-            nearest = std::min(nearest, distance_to(camera.position, triangle));
+    for (std::size_t i = 0; i < geometry.indices.size() / 3; ++i) {
+        const auto [a, b, c] = triangle_of(geometry, i);
+        for (const Camera& camera : cameras_of(flight, 10.0F)) {
+            nearest = std::min(nearest, distance_to(camera.position, {a, b, c}));
         }
     }
     EXPECT_GT(nearest, 0.3F);
     // Nowhere is the back of a surface to be seen, and there is a floor.
-    for (const Camera& camera : cameras_of(flight, 4.0F)) {
+    for (const Camera& camera : cameras_of(flight, 2.0F)) {
         for (const glm::vec3& direction :
-             {camera.forward(), glm::vec3(0.0F, -1.0F, 0.0F), glm::vec3(0.01F, 1.0F, 0.02F),
-              glm::vec3(1.0F, 0.1F, 0.2F), glm::vec3(-1.0F, 0.1F, 0.3F)}) {
-            EXPECT_TRUE(first_hit(triangles, camera.position, direction).is_front)
+             {camera.forward(), DOWN, glm::vec3(0.01F, 1.0F, 0.02F), glm::vec3(1.0F, 0.1F, 0.2F),
+              glm::vec3(-1.0F, 0.1F, 0.3F)}) {
+            EXPECT_TRUE(first_hit(geometry, camera.position, direction, TIE).is_front)
                 << "from " << glm::to_string(camera.position) << " along "
                 << glm::to_string(direction);
         }
-        EXPECT_LT(first_hit(triangles, camera.position, glm::vec3(0.0F, -1.0F, 0.0F)).distance,
-                  1e6F);
+        EXPECT_LT(first_hit(geometry, camera.position, DOWN).distance, 1e6);
     }
 }
 
@@ -141,28 +93,26 @@ TEST(Flights, Zdm2AtTheHeightOfEyes) {
     if (!data) {
         GTEST_SKIP() << "no shared/data beside the checkout, and QUADTILE_DATA names none";
     }
-    const std::vector<Corners> triangles =
-        corners_of(baker::load_scene(*data / "scenes/zdm2_lightmapped.glb").scene);
+    const Geometry geometry =
+        make_geometry(baker::load_scene(*data / "scenes/zdm2_lightmapped.glb").scene);
     const Flight flight = zdm2_flight();
     expect_gentle(flight, 10.0F);
-    expect_open_space(flight, triangles);
-    for (const Camera& camera : cameras_of(flight, SAMPLES_PER_SECOND)) {
-        const float height =
-            first_hit(triangles, camera.position, glm::vec3(0.0F, -1.0F, 0.0F)).distance;
-        EXPECT_GT(height, 0.8F) << camera.position.x << " " << camera.position.z;
-        EXPECT_LT(height, 3.0F) << camera.position.x << " " << camera.position.z;
+    expect_open_space(flight, geometry);
+    for (const Camera& camera : cameras_of(flight, 4.0F)) {
+        const double height = first_hit(geometry, camera.position, DOWN, TIE).distance;
+        EXPECT_GT(height, 0.8) << camera.position.x << " " << camera.position.z;
+        EXPECT_LT(height, 3.0) << camera.position.x << " " << camera.position.z;
     }
 }
 
 TEST(Flights, CityInStreetsAndAboveRoofs) {
-    for (const std::uint64_t triangles : {2000U, 7000U, 20000U}) {
-        const baker::Scene scene = baker::city_scene(triangles, {2048, 2048});
-        const ShadowBox bounds = bounds_of(scene);
-        const Flight flight = city_flight(bounds);
+    for (const std::uint64_t triangles : {2000U, 7000U}) {
+        const Geometry geometry = make_geometry(baker::city_scene(triangles, {2048, 2048}));
+        const Flight flight = city_flight(geometry.bounds);
         expect_gentle(flight, 30.0F);
-        expect_open_space(flight, corners_of(scene));
+        expect_open_space(flight, geometry);
         EXPECT_LT(flight.at(0.0F).position.y, 3.0F);
-        EXPECT_GT(flight.at(flight.seconds()).position.y, bounds.high[1]);
+        EXPECT_GT(flight.at(flight.seconds()).position.y, geometry.bounds.high[1]);
     }
 }
 

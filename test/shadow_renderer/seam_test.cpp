@@ -4,8 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
-#include <map>
+#include <algorithm>
 #include <set>
 
 namespace quadtile::shadow {
@@ -42,31 +41,30 @@ Geometry floor_with_towers() {
     return make_geometry(scene);
 }
 
-struct Range {
-    int low = 255;
-    int high = 0;
-};
-
-// Of each channel, over pixels with surfaces.
-std::array<Range, 3> colour_ranges(const std::vector<std::uint32_t>& colours,
-                                   const std::vector<std::uint32_t>& mask) {
-    std::array<Range, 3> ranges;
-    for (std::size_t i = 0; i < colours.size(); ++i) {
-        for (std::size_t channel = 0; mask[i] != 0 && channel < 3; ++channel) {
-            const int value = static_cast<int>(colours[i] >> (8 * channel) & 0xffU);
-            ranges[channel].low = std::min(ranges[channel].low, value);
-            ranges[channel].high = std::max(ranges[channel].high, value);
+// How far the values of any channel lie apart, over pixels with surfaces.
+int colour_range(const std::vector<std::uint32_t>& colours,
+                 const std::vector<std::uint32_t>& mask) {
+    int widest = 0;
+    for (const std::uint32_t shift : {0U, 8U, 16U}) {
+        int low = 255;
+        int high = 0;
+        for (std::size_t i = 0; i < colours.size(); ++i) {
+            if (mask[i] != 0) {
+                low = std::min(low, static_cast<int>(colours[i] >> shift & 0xffU));
+                high = std::max(high, static_cast<int>(colours[i] >> shift & 0xffU));
+            }
         }
+        widest = std::max(widest, high - low);
     }
-    return ranges;
+    return widest;
 }
 
 TEST_F(ShadowRenderer, LightsAnEvenFloorEvenly) {
     const ShadowOptions options{
         .map_extent = 256, .atlas_extent = 2048, .tile_extent = 128, .gutter = 2, .max_tiles = 400};
-    Studio studio(floor_with_towers(), {320, 180}, options);
+    Studio studio(floor_with_towers(), {240, 135}, options);
     std::set<std::uint32_t> levels;
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 4; ++i) {
         SCOPED_TRACE(i);
         const FrameSettings settings{
             .filtered = true,
@@ -78,10 +76,8 @@ TEST_F(ShadowRenderer, LightsAnEvenFloorEvenly) {
         const std::vector<std::uint32_t> mask = studio.mask();
         EXPECT_EQ(std::ranges::count(mask, shadow_lit_word(0, true, false)), 0)
             << "pixels in shadow";
-        EXPECT_GT(std::ranges::count(mask, shadow_lit_word(0, true, true)), 10000);
-        for (const Range& range : colour_ranges(studio.colours(), mask)) {
-            EXPECT_LE(range.high - range.low, 1);
-        }
+        EXPECT_GT(std::ranges::count(mask, shadow_lit_word(0, true, true)), 5000);
+        EXPECT_LE(colour_range(studio.colours(), mask), 1);
         const Studio::Fit fit = studio.fit();
         EXPECT_GT(fit.tiles.size(), 20U);
         for (const ShadowTile& tile : fit.tiles) {

@@ -1,5 +1,6 @@
 // What is drawn in the slots of the atlas: what the light sees, by rays on the CPU in doubles.
 
+#include "../shadow_app/brute_force.hpp"
 #include "studio.hpp"
 
 #include <gmock/gmock.h>
@@ -9,7 +10,6 @@
 #include <glm/matrix.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <random>
 
 namespace quadtile::shadow {
@@ -21,20 +21,6 @@ constexpr ShadowOptions OPTIONS{.lights = 2,
                                 .tile_extent = 128,
                                 .gutter = 2,
                                 .max_tiles = 150};
-constexpr double INF = std::numeric_limits<double>::infinity();
-
-// By Möller and Trumbore; INF where it is missed.
-double distance_along(const glm::dvec3& origin, const glm::dvec3& direction,
-                      const std::array<glm::dvec3, 3>& corners) {
-    const glm::dvec3 ab = corners[1] - corners[0];
-    const glm::dvec3 ac = corners[2] - corners[0];
-    const glm::dvec3 p = glm::cross(direction, ac);
-    const double determinant = glm::dot(ab, p);
-    const glm::dvec3 q = glm::cross(origin - corners[0], ab);
-    const double u = glm::dot(origin - corners[0], p) / determinant;
-    const double v = glm::dot(direction, q) / determinant;
-    return u >= 0.0 && v >= 0.0 && u + v <= 1.0 ? glm::dot(ac, q) / determinant : INF;
-}
 
 // A light and what it sees. Map coordinates are 0 to 1.
 class LightRays {
@@ -50,15 +36,7 @@ class LightRays {
         const glm::dvec3 end = world_at(x, y, 1.0);
         const bool is_spot = light_.kind == Light::Kind::spot;
         const glm::dvec3 start = is_spot ? glm::dvec3(light_.position) : world_at(x, y, -100.0);
-        double nearest = 1.0;
-        for (std::size_t i = 0; i < geometry_.indices.size(); i += 3) {
-            std::array<glm::dvec3, 3> corners{};
-            for (std::size_t j = 0; j < 3; ++j) {
-                corners[j] = geometry_.vertices[geometry_.indices[i + j]].position;
-            }
-            const double distance = distance_along(start, end - start, corners);
-            nearest = distance > 0.0 ? std::min(nearest, distance) : nearest;
-        }
+        const double nearest = std::min(1.0, first_hit(geometry_, start, end - start).distance);
         const glm::dvec4 clip = clip_from_world_ * glm::dvec4(start + nearest * (end - start), 1.0);
         return std::clamp(clip.z / clip.w, 0.0, 1.0);
     }
@@ -105,7 +83,7 @@ TEST_F(ShadowRenderer, DrawsInSlotsWhatLightsSee) {
     const Light spot = spot_at(film.flight.at(5.0F));
     Studio studio(film.geometry, SMALL_PICTURE, OPTIONS);
     std::mt19937 random(1);
-    for (const float second : {4.0F, 4.1F, 4.2F, 4.3F, 4.4F, 4.5F, 12.0F}) {
+    for (const float second : {4.0F, 4.1F, 4.2F, 12.0F}) {
         SCOPED_TRACE(second);
         const FrameSettings settings{.camera = film.flight.at(second),
                                      .lights = {side_sun(), spot}};

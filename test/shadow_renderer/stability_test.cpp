@@ -24,27 +24,25 @@ TEST_F(ShadowRenderer, DrawsNothingWhereNothingMoves) {
     const Film film = city_film(4000);
     const Camera camera = film.flight.at(3.3F);
     const FrameSettings settings{.camera = camera, .lights = {side_sun(), spot_at(camera)}};
-    for (const std::uint32_t max_tiles : {400U, 40U}) {
-        for (const std::uint32_t atlas_extent : {2048U, 256U}) {
-            SCOPED_TRACE(testing::Message() << max_tiles << " tiles, atlas of " << atlas_extent);
-            ShadowOptions options = STABILITY_BASE;
-            options.max_tiles = max_tiles;
-            options.atlas_extent = atlas_extent;
-            Studio studio(film.geometry, SMALL_PICTURE, options);
+    for (const auto& [max_tiles, atlas_extent] : {std::pair(400U, 1024U), std::pair(40U, 256U)}) {
+        SCOPED_TRACE(testing::Message() << max_tiles << " tiles, atlas of " << atlas_extent);
+        ShadowOptions options = STABILITY_BASE;
+        options.max_tiles = max_tiles;
+        options.atlas_extent = atlas_extent;
+        Studio studio(film.geometry, SMALL_PICTURE, options);
+        studio.draw(settings);
+        EXPECT_EQ(studio.fit().header.render_count, studio.fit().header.tiles);
+        studio.draw(settings);
+        const std::vector<std::uint32_t> second = studio.colours();
+        for (int frame = 2; frame < 4; ++frame) {
             studio.draw(settings);
-            EXPECT_EQ(studio.fit().header.render_count, studio.fit().header.tiles);
-            studio.draw(settings);
-            const std::vector<std::uint32_t> second = studio.colours();
-            for (int frame = 2; frame < 6; ++frame) {
-                studio.draw(settings);
-                EXPECT_EQ(studio.fit().header.render_count, 0U);
-                EXPECT_TRUE(studio.colours() == second);
-            }
-            // So a picture comes from the slots as they were.
-            studio.fill_atlas(0.0F);
-            studio.draw(settings);
-            EXPECT_FALSE(studio.colours() == second);
+            EXPECT_EQ(studio.fit().header.render_count, 0U);
+            EXPECT_TRUE(studio.colours() == second);
         }
+        // So a picture comes from the slots as they were.
+        studio.fill_atlas(0.0F);
+        studio.draw(settings);
+        EXPECT_FALSE(studio.colours() == second);
     }
 }
 
@@ -63,7 +61,7 @@ TEST_F(ShadowRenderer, SettlesWhereNothingMoves) {
     studio.draw(settings);
     EXPECT_GT(studio.fit().header.tiles, tiles_at_first);  // it has found edges
     std::uint32_t drawn = 0;
-    for (int frame = 2; frame < 50; ++frame) {
+    for (int frame = 2; frame < 34; ++frame) {
         studio.draw(settings);
         const std::uint32_t count = studio.fit().header.render_count;
         drawn += count;
@@ -98,7 +96,7 @@ TEST_F(ShadowRenderer, KeepsWhatWouldBeDrawn) {
     Studio fresh(film.geometry, SMALL_PICTURE, options);
     const Light spot = spot_at(film.flight.at(5.0F));
     std::uint32_t kept_frames = 0;
-    for (int frame = 0; frame < 30; ++frame) {
+    for (int frame = 0; frame < 12; ++frame) {
         SCOPED_TRACE(frame);
         const FrameSettings settings{
             .camera = film.flight.at(4.0F + 0.05F * static_cast<float>(frame)),
@@ -112,13 +110,13 @@ TEST_F(ShadowRenderer, KeepsWhatWouldBeDrawn) {
         // Slots elsewhere are drawn with other roundings.
         EXPECT_LT(share_that_differs(flying.mask(), fresh.mask()), 0.001);
     }
-    EXPECT_GE(kept_frames, 20U);  // else there was nothing to compare
+    EXPECT_GE(kept_frames, 8U);  // else there was nothing to compare
 }
 
 TEST_F(ShadowRenderer, NeedsNoHostWithinFrames) {
     const Film film = city_film(4000);
     std::vector<FrameSettings> frames;
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 6; ++i) {
         const Camera camera = film.flight.at(4.0F + 0.2F * static_cast<float>(i));
         frames.push_back({.camera = camera, .lights = {side_sun(), spot_at(camera)}});
     }
@@ -126,12 +124,11 @@ TEST_F(ShadowRenderer, NeedsNoHostWithinFrames) {
     options.edge_scale = 8.0F;
     Studio at_once(film.geometry, SMALL_PICTURE, options);
     Studio one_by_one(film.geometry, SMALL_PICTURE, options);
-    const std::vector<std::vector<std::uint32_t>> masks = at_once.draw_at_once(frames);
-    ASSERT_EQ(masks.size(), frames.size());
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        one_by_one.draw(frames[i]);
-        EXPECT_TRUE(masks[i] == one_by_one.mask()) << i;
+    at_once.draw_at_once(frames);
+    for (const FrameSettings& frame : frames) {
+        one_by_one.draw(frame);
     }
+    EXPECT_TRUE(at_once.mask() == one_by_one.mask());
     EXPECT_TRUE(at_once.colours() == one_by_one.colours());
     const Studio::Fit fit = at_once.fit();
     const Studio::Fit expected = one_by_one.fit();

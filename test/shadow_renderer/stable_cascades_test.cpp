@@ -166,7 +166,7 @@ TEST(StableCascades, AreAroundTheirSlices) {
     for (const float field_degrees : {25.0F, 60.0F, 100.0F}) {
         SCOPED_TRACE(field_degrees);
         std::uint32_t corners = 0;
-        for (int i = 0; i < 2000; ++i) {
+        for (int i = 0; i < 1000; ++i) {
             const Camera camera{
                 .position = {uniform(-300, 350), uniform(-5, 60), uniform(-250, 400)},
                 .yaw_degrees = uniform(-180, 180),
@@ -190,45 +190,7 @@ TEST(StableCascades, AreAroundTheirSlices) {
                 from = view.farthest;
             }
         }
-        EXPECT_GT(corners, 10000U);
-    }
-}
-
-TEST_F(ShadowRenderer, HasStableCascadesForAllPixels) {
-    const Film film = city_film(4000);
-    const ShadowBox& bounds = film.geometry.bounds;
-    std::vector<Camera> cameras = film.cameras(10);
-    // From so far outside that all is beyond the scene's diagonal.
-    cameras.push_back({.position = {0.0F, bounds.high[1], bounds.high[2] + 2000.0F},
-                       .vertical_field_degrees = 5.0F});
-    Studio studio(film.geometry, SMALL_PICTURE,
-                  {.lights = 2, .map_extent = 256, .atlas_extent = 512, .tile_extent = 128});
-    for (const Camera& camera : cameras) {
-        const FrameSettings settings{.technique = Technique::stable_cascades,
-                                     .camera = camera,
-                                     .lights = {side_sun(), spot_at(camera)}};
-        studio.draw(settings);
-        std::vector<FixedView> views =
-            fixed_views(settings, studio.renderer().projections(settings), bounds, ASPECT, 512);
-        std::erase_if(views, [](const FixedView& view) { return view.light != 0; });
-        ASSERT_EQ(views.size(), LAST + 1);
-        const std::vector<float> depth = studio.depth();
-        std::uint32_t surface_pixels = 0;
-        for (std::uint32_t i = 0; i < depth.size(); ++i) {
-            if (depth[i] == 0.0F) {
-                continue;
-            }
-            const glm::vec2 pixel(static_cast<float>(i % SMALL_PICTURE.width),
-                                  static_cast<float>(i / SMALL_PICTURE.width));
-            const glm::vec2 clip = 2.0F * (pixel + 0.5F) / glm::vec2(160.0F, 90.0F) - 1.0F;
-            const float distance = CAMERA_NEAREST / depth[i];
-            const FixedView& view = *std::ranges::find_if(
-                views, [&](const FixedView& one) { return distance <= one.farthest; });
-            ASSERT_LE(place_in(view, camera.position + distance * ray_through(camera, clip)), 1.0F)
-                << "pixel " << i << " at a distance of " << distance;
-            ++surface_pixels;
-        }
-        EXPECT_GT(surface_pixels, 1000U);
+        EXPECT_GT(corners, 5000U);
     }
 }
 

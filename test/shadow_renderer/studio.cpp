@@ -42,20 +42,14 @@ void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageAspectF
                                                     VK_REMAINING_ARRAY_LAYERS}});
 }
 
-struct Place {
-    vk::Buffer buffer;
-    vk::DeviceSize offset_bytes = 0;
-};
-
 // The image may be of any layout, and is again.
 void record_copy(vk::CommandBuffer commands, vk::Image image, vk::Extent2D extent,
                  std::uint32_t layers, Layout layout, vk::ImageAspectFlags aspect,
-                 const Place& place) {
+                 vk::Buffer buffer) {
     change_layout(commands, image, aspect, layout, Layout::eTransferSrcOptimal);
     commands.copyImageToBuffer(
-        image, Layout::eTransferSrcOptimal, place.buffer,
-        vk::BufferImageCopy{.bufferOffset = place.offset_bytes,
-                            .imageSubresource = {aspect, 0, 0, layers},
+        image, Layout::eTransferSrcOptimal, buffer,
+        vk::BufferImageCopy{.imageSubresource = {aspect, 0, 0, layers},
                             .imageExtent = {extent.width, extent.height, 1}});
     change_layout(commands, image, aspect, Layout::eTransferSrcOptimal, layout);
 }
@@ -157,42 +151,12 @@ void Studio::draw(const FrameSettings& settings) {
     machine->gpu.run([&](vk::CommandBuffer commands) { renderer_.record(commands, settings); });
 }
 
-std::vector<std::vector<std::uint32_t>> Studio::draw_at_once(
-    const std::vector<FrameSettings>& frames) {
-    const std::size_t pixels = std::size_t{extent_.width} * extent_.height;
-    const vk::DeviceSize mask_bytes = pixels * sizeof(std::uint32_t);
-    const app::Buffer masks =
-        machine->gpu.make_buffer(frames.size() * mask_bytes, vk::BufferUsageFlagBits::eTransferDst,
-                                 app::MemoryUse::readback);
-    const vk::Device vulkan = machine->gpu.device();
-    const auto pool =
-        vulkan.createCommandPoolUnique({.queueFamilyIndex = machine->gpu.queue_family()});
-    const auto owned = vulkan.allocateCommandBuffersUnique(
-        {.commandPool = *pool,
-         .commandBufferCount = static_cast<std::uint32_t>((frames.size() + 1) / 2)});
-    std::vector<vk::CommandBuffer> buffers;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (i % 2 == 0) {
-            buffers.push_back(*owned[i / 2]);
-            buffers.back().begin(vk::CommandBufferBeginInfo{
-                .flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
+void Studio::draw_at_once(const std::vector<FrameSettings>& frames) {
+    machine->gpu.run([&](vk::CommandBuffer commands) {
+        for (const FrameSettings& settings : frames) {
+            renderer_.record(commands, settings);
         }
-        renderer_.record(buffers.back(), frames[i]);
-        record_copy(buffers.back(), renderer_.pictures().mask_image, extent_, 1, Layout::eGeneral,
-                    vk::ImageAspectFlagBits::eColor, {*masks.handle, i * mask_bytes});
-        if (i % 2 == 1 || i + 1 == frames.size()) {
-            app::memory_barrier(buffers.back(), ANYTHING, {Stage::eHost, Access::eHostRead});
-            buffers.back().end();
-        }
-    }
-    machine->gpu.queue().submit(vk::SubmitInfo{}.setCommandBuffers(buffers));
-    machine->gpu.queue().waitIdle();
-    const std::vector<std::byte> bytes(masks.mapped, masks.mapped + frames.size() * mask_bytes);
-    std::vector<std::vector<std::uint32_t>> result;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        result.push_back(values_at<std::uint32_t>(bytes, i * mask_bytes, pixels));
-    }
-    return result;
+    });
 }
 
 MaskDifference Studio::compare(const FrameSettings& settings) {
@@ -247,7 +211,7 @@ std::vector<T> Studio::texels(vk::Image image, vk::Extent2D extent, std::uint32_
     const std::size_t count = std::size_t{extent.width} * extent.height * layers;
     const auto bytes =
         copied(count * sizeof(T), [&](vk::CommandBuffer commands, const app::Buffer& buffer) {
-            record_copy(commands, image, extent, layers, layout, aspect, {*buffer.handle});
+            record_copy(commands, image, extent, layers, layout, aspect, *buffer.handle);
         });
     return values_at<T>(bytes, 0, count);
 }

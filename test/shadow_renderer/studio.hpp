@@ -52,9 +52,8 @@ class Studio {
     void configure(const ShadowOptions& options) { renderer_.configure(extent_, options); }
 
     void draw(const FrameSettings& settings);
-    // Records all, in command buffers of two frames each, and submits them in one go; the host does
-    // not look until all have executed. Their masks.
-    std::vector<std::vector<std::uint32_t>> draw_at_once(const std::vector<FrameSettings>& frames);
+    // Submits all in one go; the host does not look until all have executed.
+    void draw_at_once(const std::vector<FrameSettings>& frames);
     // Draws, and says how far the mask is from that of rays.
     MaskDifference compare(const FrameSettings& settings);
     // The next frame draws all tiles, as if there had been none before, into an atlas of this

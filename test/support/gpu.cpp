@@ -426,7 +426,8 @@ Image Gpu::upload(const MapView& map) {
 
 ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> spirv,
                                  std::span<const BufferRange> storage_buffers,
-                                 const MapImage* image, std::uint32_t push_constants_bytes)
+                                 const MapImage* image, std::uint32_t push_constants_bytes,
+                                 std::span<const VkImageView> stored)
     : vk_(&gpu.vk()) {
     const VkDevice device = gpu.device().handle();
     const auto buffer_count = static_cast<std::uint32_t>(storage_buffers.size());
@@ -455,6 +456,14 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
                             .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
                             .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
                         });
+    }
+    if (!stored.empty()) {
+        const auto stored_count = static_cast<std::uint32_t>(stored.size());
+        bindings.push_back({.binding = static_cast<std::uint32_t>(bindings.size()),
+                            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+                            .descriptorCount = stored_count,
+                            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT});
+        pool_sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, stored_count});
     }
     set_layout_ = make(device, "vkCreateDescriptorSetLayout", vk_->CreateDescriptorSetLayout,
                        vk_->DestroyDescriptorSetLayout,
@@ -527,16 +536,21 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
     if (image != nullptr) {
         image_info = {sampler_.get(), image->view, image->layout};
     }
+    std::vector<VkDescriptorImageInfo> stored_infos;
+    for (const VkImageView view : stored) {
+        stored_infos.push_back({VK_NULL_HANDLE, view, VK_IMAGE_LAYOUT_GENERAL});
+    }
     std::vector<VkWriteDescriptorSet> writes;
     for (const VkDescriptorSetLayoutBinding& binding : bindings) {
         const bool is_buffer = binding.descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        const bool is_stored = binding.descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
         writes.push_back({
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
             .dstSet = set_,
             .dstBinding = binding.binding,
-            .descriptorCount = 1,
+            .descriptorCount = binding.descriptorCount,
             .descriptorType = binding.descriptorType,
-            .pImageInfo = is_buffer ? nullptr : &image_info,
+            .pImageInfo = is_stored ? stored_infos.data() : &image_info,
             .pBufferInfo = is_buffer ? &buffer_infos[binding.binding] : nullptr,
         });
     }

@@ -249,13 +249,15 @@ class Gpu {
 };
 
 // A compute pipeline with one descriptor set: the storage buffers at bindings 0, 1, ..., after them
-// a combined image sampler (nearest, clamped to the edge) where there is an image.
+// a combined image sampler (nearest, clamped to the edge) where there is an image, and an array of
+// storage images (in layout GENERAL) where there are any.
 class ComputePipeline {
  public:
     // `push_constants_bytes` is the size of the push constant block, 0 for none.
     ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> spirv,
                     std::span<const BufferRange> storage_buffers, const MapImage* image = nullptr,
-                    std::uint32_t push_constants_bytes = 0);
+                    std::uint32_t push_constants_bytes = 0,
+                    std::span<const VkImageView> stored = {});
 
     void record(VkCommandBuffer commands, VkExtent3D workgroups,
                 std::span<const std::byte> push_constants = {}) const;

@@ -89,7 +89,9 @@ MipWorkspace::MipWorkspace(Gpu& gpu, const Downsampler& downsampler, const Image
           }
           return downsampler.bind(shape, resources);
       }()) {
-    gpu.upload(source, image.texels);
+    if (image.texels != nullptr) {
+        gpu.upload(source, image.texels);
+    }
 }
 
 MipChain MipWorkspace::read(Gpu& gpu) const {

@@ -30,7 +30,8 @@ struct PyramidWorkspace {
 };
 
 // An image on the GPU and room for its mip levels: in itself where it can hold them, in another
-// image where the formats or the sizes differ or the source is copied.
+// image where the formats or the sizes differ or the source is copied. A view without texels leaves
+// the image undefined.
 struct MipWorkspace {
     MipWorkspace(Gpu& gpu, const Downsampler& downsampler, const ImageView& view,
                  std::uint32_t levels, std::uint32_t dirty_rectangle_capacity = 0);

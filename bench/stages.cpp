@@ -1,0 +1,180 @@
+// The stages from the map on the GPU to its tile list: the pyramid; the subdivision alone, from a
+// pyramid that exists; and both, or what needs no pyramid.
+
+#include "measurement.hpp"
+
+#include <algorithm>
+
+namespace quadtile::bench {
+
+namespace {
+
+// A way to tiles. Its benchmark is "subdivision_NAME" or, from the map, "pipeline_NAME".
+struct Way {
+    std::string name;
+    SubdividerOptions options;
+    Order order = Order::any;
+};
+
+std::vector<Way> ways_from_the_pyramid() {
+    std::vector<Way> ways = {{"per_level", {.strategy = Strategy::per_level}}};
+    for (std::uint32_t levels = 1; levels <= MAX_SUBTREE_LEVELS; ++levels) {
+        ways.push_back({"subtree_" + std::to_string(levels),
+                        {.strategy = Strategy::subtree, .subtree_levels = levels}});
+    }
+    return ways;
+}
+
+std::vector<Way> ways_from_the_map() {
+    return {{"per_level", {.strategy = Strategy::per_level}},
+            {"subtree_6", {.strategy = Strategy::subtree, .subtree_levels = 6}},
+            {"fused", {.strategy = Strategy::fused}},
+            {"fused_canonical", {.strategy = Strategy::fused}, Order::canonical}};
+}
+
+// A subdivider at work on a scene.
+struct Work {
+    Work(Session& session_, Scene& scene_, const Way& way, Threshold threshold_)
+        : session(session_),
+          scene(scene_),
+          order(way.order),
+          threshold(std::move(threshold_)),
+          subdivider(session.gpu().device(), way.options),
+          workspace(session.gpu(), subdivider, scene.pyramid(), scene.expected_tile_count()) {}
+
+    void record_pyramid(VkCommandBuffer commands) const {
+        session.pyramid().record(commands, scene.pyramid().binding);
+        session.gpu().compute_barrier(commands);
+    }
+    void record_tiles(VkCommandBuffer commands) const {
+        subdivider.record(commands, workspace.binding, threshold, order);
+    }
+
+    Session& session;
+    Scene& scene;
+    Order order;
+    Threshold threshold;
+    Subdivider subdivider;
+    test::SubdivisionWorkspace workspace;
+};
+
+// Builds the pyramid, subdivides once, checks the tiles.
+std::shared_ptr<const Work> checked_work(Session& session, Scene& scene, const Way& way,
+                                         Threshold threshold) {
+    auto work = std::make_shared<const Work>(session, scene, way, std::move(threshold));
+    session.gpu().run([&](VkCommandBuffer commands) {
+        work->record_pyramid(commands);
+        work->record_tiles(commands);
+    });
+    scene.check_tiles(session.gpu(), work->workspace, way.order);
+    return work;
+}
+
+std::map<std::string, double> tile_counter(Scene& scene) {
+    return {{"tiles", static_cast<double>(scene.expected_tile_count())}};
+}
+
+Measurement measure_way(Session& session, Scene& scene, const Way& way, bool from_the_map) {
+    const auto work = checked_work(session, scene, way, scene.map().threshold);
+    const bool needs_pyramid = from_the_map && way.options.strategy != Strategy::fused;
+    return {[work, needs_pyramid](VkCommandBuffer commands) {
+                if (needs_pyramid) {
+                    work->record_pyramid(commands);
+                }
+                work->record_tiles(commands);
+            },
+            tile_counter(scene)};
+}
+
+// Thresholds that are constant, or that halve from level to level.
+constexpr const char* THRESHOLDS_IN_GLSL = R"(
+float threshold(uint level, uvec2 position, uint layer) {
+    return threshold_parameter(0) / float(1u << (level * uint(threshold_parameter(1))));
+}
+)";
+
+// The same thresholds, from a function of the user's.
+Measurement measure_function(Session& session, Scene& scene) {
+    const auto function = ThresholdFunction::from_glsl(THRESHOLDS_IN_GLSL);
+    const std::vector<float> levels =
+        scene.map().threshold.levels(top_level(scene.map().shape.width, scene.map().shape.height));
+    const auto work = checked_work(
+        session, scene,
+        {"subtree_6", {.strategy = Strategy::subtree, .threshold_function = function}},
+        Threshold::function(function,
+                            {levels.front(), levels.front() == levels.back() ? 0.0F : 1.0F}));
+    return {[work](VkCommandBuffer commands) { work->record_tiles(commands); },
+            tile_counter(scene)};
+}
+
+// At most half of the tiles.
+Measurement measure_budget(Session& session, Scene& scene) {
+    const auto work = checked_work(session, scene, {"fused", {.strategy = Strategy::fused}},
+                                   scene.map().threshold);
+    const std::uint64_t budget =
+        std::max<std::uint64_t>(scene.expected_tile_count() / 2, scene.map().shape.layers);
+    const auto record = [work, budget](VkCommandBuffer commands) {
+        work->subdivider.record(commands, work->workspace.binding, work->threshold, Order::any,
+                                budget);
+    };
+    session.gpu().run(record);
+    scene.check_budget(session.gpu(), work->workspace, budget);
+    const std::uint32_t tiles = work->workspace.read_header(session.gpu()).required;
+    return {record, {{"tiles_left", static_cast<double>(tiles)}}};
+}
+
+// After a change of one block in the middle of each layer.
+Measurement measure_update(Session& session, Scene& scene) {
+    const auto work =
+        checked_work(session, scene, {"fused", {.strategy = Strategy::fused}, Order::canonical},
+                     scene.map().threshold);
+    const MapShape& shape = scene.map().shape;
+    std::vector<DirtyRectangle> rectangles;
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        rectangles.push_back({shape.width / 2, shape.height / 2, 1, 1, layer});
+    }
+    const auto record = [work, rectangles](VkCommandBuffer commands) {
+        work->subdivider.record_update(commands, work->workspace.binding, work->threshold,
+                                       rectangles);
+    };
+    session.gpu().run(record);
+    scene.check_tiles(session.gpu(), work->workspace, Order::canonical);
+    return {record, {}};
+}
+
+Measurement measure_pyramid(Session& session, Scene& scene) {
+    const auto record = [&session, &scene](VkCommandBuffer commands) {
+        session.pyramid().record(commands, scene.pyramid().binding);
+    };
+    session.gpu().run(record);
+    scene.check_pyramid(session.gpu());
+    return {record, {}};
+}
+
+}  // namespace
+
+void add_stages(Session& session, const MapSource& source) {
+    const auto add = [&](const std::string& name, auto measure) {
+        session.add(name, source,
+                    [&session, measure](Scene& scene) { return measure(session, scene); });
+    };
+    const auto add_way = [&](const char* prefix, const Way& way, bool from_the_map) {
+        add(prefix + way.name, [way, from_the_map](Session& its_session, Scene& scene) {
+            return measure_way(its_session, scene, way, from_the_map);
+        });
+    };
+    add("pyramid", measure_pyramid);
+    for (const Way& way : ways_from_the_pyramid()) {
+        add_way("subdivision_", way, false);
+    }
+    if (can_compile_glsl()) {
+        add("subdivision_subtree_6_by_function", measure_function);
+    }
+    for (const Way& way : ways_from_the_map()) {
+        add_way("pipeline_", way, true);
+    }
+    add("pipeline_fused_budget", measure_budget);
+    add("pipeline_fused_update", measure_update);
+}
+
+}  // namespace quadtile::bench

@@ -1,0 +1,75 @@
+// Tables of a benchmark: on standard output as they grow, and all of them as JSON.
+
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace quadtile::bench {
+
+using Json = nlohmann::ordered_json;
+
+inline std::string formatted(const char* format, auto... values) {
+    char text[400];
+    std::snprintf(text, sizeof(text), format, values...);
+    return text;
+}
+
+inline void print(const std::string& line) {
+    std::cout << line << std::endl;  // at once: rows take long
+}
+
+struct Value {
+    std::string name;
+    double value;
+    int digits = 0;  // behind the point
+};
+using Row = std::vector<Value>;
+
+class Tables {
+ public:
+    // Prints a row, before the table's first one its header. All rows of a table have the same
+    // names; `label` tells them apart.
+    void add(const std::string& table, const std::string& label, const Row& row) {
+        Json& rows = json["tables"][table];
+        if (rows.empty()) {
+            std::string header = formatted("%-*s", LABEL_WIDTH, "");
+            for (const Value& value : row) {
+                header += formatted("%*s", width_of(value), value.name.c_str());
+            }
+            print(header);
+        }
+        std::string line = formatted("%-*s", LABEL_WIDTH, label.c_str());
+        Json numbers{{"label", label}};
+        for (const Value& value : row) {
+            line += formatted("%*.*f", width_of(value), value.digits, value.value);
+            numbers[value.name] = value.value;
+        }
+        print(line);
+        rows.push_back(numbers);
+    }
+
+    Json json;
+
+ private:
+    static constexpr int LABEL_WIDTH = 26;
+
+    static int width_of(const Value& value) {
+        return 2 + std::max(static_cast<int>(value.name.size()), 6 + value.digits);
+    }
+};
+
+// Nothing where there is no path.
+inline void save(const Json& json, const std::string& path) {
+    if (!path.empty() && !(std::ofstream(path) << json.dump(1) << "\n").flush()) {
+        throw std::runtime_error("'" + path + "' cannot be written");
+    }
+}
+
+}  // namespace quadtile::bench
