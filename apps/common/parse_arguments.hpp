@@ -66,7 +66,11 @@ template <typename Read>
     } catch (const CLI::CallForHelp&) {
         throw PrintedText{app.help()};
     } catch (const std::runtime_error& error) {  // CLI::ParseError, UsageError or Error
-        throw UsageError(std::string(error.what()) + "; see '" + app.get_name() + " --help'");
+        std::string program = app.get_name();
+        for (const CLI::App* const command : app.get_subcommands()) {
+            program += " " + command->get_name();
+        }
+        throw UsageError(std::string(error.what()) + "; see '" + program + " --help'");
     }
 }
 
