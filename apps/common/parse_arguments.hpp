@@ -45,6 +45,18 @@ class OptionGroup {
                                        ->group(heading_);
         return std::is_same_v<Value, std::vector<float>> ? added->delimiter(',') : added;
     }
+    // The same for what is read from the parsed options later, as text.
+    CLI::Option* add(const std::string& option, const std::string& type,
+                     const std::string& description, const CLI::Validator& check = {}) {
+        return app_.add_option(option)
+            ->description(description)
+            ->type_name(type)
+            ->check(check)
+            ->group(heading_);
+    }
+    CLI::Option* add_flag(const std::string& option, const std::string& description) {
+        return app_.add_flag(option)->description(description)->group(heading_);
+    }
     CLI::Option* add_flag(const std::string& option, bool& flag, const std::string& description) {
         return app_.add_flag(option, flag, description)->group(heading_);
     }
