@@ -27,9 +27,6 @@ bool can_sample(const app::Gpu& gpu, TexelFormat format) {
     return (features & NEEDED) == NEEDED;
 }
 
-// Where the header follows in the buffer of answers.
-constexpr vk::DeviceSize ANSWER_SIZE_BYTES = std::max(sizeof(Tally), sizeof(ProbeResult));
-
 // Enough to keep a GPU busy; a list of `tiles` needs no more.
 std::uint32_t search_workgroups(std::uint64_t tiles) {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles / 256, 1, 1024));
@@ -41,9 +38,11 @@ MapTiles::MapTiles(app::Gpu& gpu, const std::string& cache_directory)
     : gpu_(gpu),
       device_(quadtile::Device::adopt(gpu.for_quadtile(cache_directory))),
       pyramid_builder_(device_),
-      answer_(gpu.make_buffer(ANSWER_SIZE_BYTES + sizeof(TileListHeader),
+      answer_(gpu.make_buffer(std::max(sizeof(Tally), sizeof(ProbeResult)),
                               Usage::eStorageBuffer | Usage::eTransferDst,
                               app::MemoryUse::readback)),
+      header_(
+          gpu.make_buffer(sizeof(TileListHeader), Usage::eTransferDst, app::MemoryUse::readback)),
       interface_(gpu.make_interface(
           vk::ShaderStageFlagBits::eCompute,
           {vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageBuffer,
@@ -211,13 +210,12 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
         timer_.end(commands);
         app::memory_barrier(commands);
         record_search(commands, *tally_, {.map_width = shape_.width, .map_height = shape_.height});
-        commands.copyBuffer(
-            *tile_list_.handle, *answer_.handle,
-            vk::BufferCopy{.dstOffset = ANSWER_SIZE_BYTES, .size = sizeof(TileListHeader)});
+        commands.copyBuffer(*tile_list_.handle, *header_.handle,
+                            vk::BufferCopy{.size = sizeof(TileListHeader)});
         app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
     });
     std::memcpy(&summary_.tally, answer_.mapped, sizeof(Tally));
-    std::memcpy(&summary_.header, answer_.mapped + ANSWER_SIZE_BYTES, sizeof(TileListHeader));
+    std::memcpy(&summary_.header, header_.mapped, sizeof(TileListHeader));
     summary_.covered_texels = std::uint64_t{summary_.tally.covered_texels_high} << 32U |
                               summary_.tally.covered_texels_low;
     summary_.milliseconds = timer_.milliseconds();

@@ -136,7 +136,8 @@ class MapTiles {
     std::uint64_t generation_ = 0;
 
     // For tally and probe.
-    app::Buffer answer_;  // a Tally or a ProbeResult, and the header
+    app::Buffer answer_;  // a Tally or a ProbeResult, for the host
+    app::Buffer header_;  // of the list, for the host
     app::ProgramInterface interface_;
     vk::UniquePipeline tally_;
     vk::UniquePipeline probe_;
