@@ -20,9 +20,7 @@ namespace quadtile::baker {
 
 namespace {
 
-using Access = vk::AccessFlagBits;
 using Clock = std::chrono::steady_clock;
-using Stage = vk::PipelineStageFlagBits;
 using Usage = vk::BufferUsageFlagBits;
 
 // Of the pool: heads take 4 bytes a pixel, nodes 16 for each fragment.
@@ -64,6 +62,12 @@ class GpuTracer : public Tracer {
         : gpu_(gpu),
           scene_(scene),
           options_(options),
+          interface_(gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
+                                        std::vector(12, vk::DescriptorType::eStorageBuffer),
+                                        sizeof(TraceParameters))),
+          cull_(gpu.make_compute_pipeline(*interface_.layout, app::CULL_COMP)),
+          rasterise_(gpu.make_compute_pipeline(*interface_.layout, app::RASTERISE_COMP)),
+          walk_(gpu.make_compute_pipeline(*interface_.layout, app::WALK_COMP)),
           submission_size_(FIRST_WORK, options.submission_seconds) {
         const std::uint64_t pool_blocks =
             options.pool_bytes / HEAD_SHARE / (BLOCK_PIXELS * sizeof(std::uint32_t));
@@ -81,7 +85,6 @@ class GpuTracer : public Tracer {
                        .light_map_height = scene.light_map.height,
                        .back_texels = scene.back_texels()};
         check_sizes();
-        make_programs();
         make_buffers();
         requests_.emplace(gpu, scene, *triangles_.handle, tile_options,
                           layers_for(tile_options.map_extent), options.submission_seconds);
@@ -101,10 +104,10 @@ class GpuTracer : public Tracer {
     }
 
     void begin_pass(std::span<const glm::vec4> outgoing) override {
-        upload(outgoing_, std::as_bytes(outgoing));
+        gpu_.upload(*outgoing_.handle, std::as_bytes(outgoing));
         gpu_.run([&](vk::CommandBuffer commands) {
             commands.fillBuffer(*accumulators_.handle, 0, VK_WHOLE_SIZE, 0);
-            app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
+            app::memory_barrier(commands);
         });
     }
 
@@ -117,7 +120,7 @@ class GpuTracer : public Tracer {
         return all;
     }
     void set_sums(std::span<const Accumulator> sums) override {
-        upload(accumulators_, std::as_bytes(sums));
+        gpu_.upload(*accumulators_.handle, std::as_bytes(sums));
     }
 
     [[nodiscard]] const TracerStatistics& statistics() const override { return statistics_; }
@@ -134,9 +137,7 @@ class GpuTracer : public Tracer {
     };
 
     void check_sizes() const;
-    void make_programs();
     void make_buffers();
-    void upload(const app::Buffer& target, std::span<const std::byte> bytes);
     void download(const app::Buffer& source, std::span<std::byte> bytes);
 
     static void add_parts(const Waiting& whole, std::deque<Waiting>& waiting);
@@ -156,7 +157,6 @@ class GpuTracer : public Tracer {
     std::uint32_t layers_ = 0;
     std::optional<MapRequests> requests_;
 
-    app::Buffer staging_;
     app::Buffer readback_;
     app::Buffer triangles_;
     app::Buffer clusters_;
@@ -172,8 +172,7 @@ class GpuTracer : public Tracer {
     app::Buffer outgoing_;
     app::Buffer accumulators_;
 
-    app::Descriptors descriptors_;
-    vk::UniquePipelineLayout layout_;
+    app::ProgramInterface interface_;
     vk::UniquePipeline cull_;
     vk::UniquePipeline rasterise_;
     vk::UniquePipeline walk_;
@@ -202,31 +201,12 @@ void GpuTracer::check_sizes() const {
     }
 }
 
-void GpuTracer::make_programs() {
-    using Type = vk::DescriptorType;
-    constexpr auto COMPUTE = vk::ShaderStageFlagBits::eCompute;
-    std::vector<vk::DescriptorSetLayoutBinding> bindings;
-    for (std::uint32_t i = 0; i < 12; ++i) {
-        bindings.push_back({i, Type::eStorageBuffer, 1, COMPUTE});
-    }
-    descriptors_ = gpu_.make_descriptors(bindings);
-    const vk::PushConstantRange parameters{.stageFlags = COMPUTE, .size = sizeof(TraceParameters)};
-    layout_ = gpu_.device().createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
-                                                           .setSetLayouts(*descriptors_.layout)
-                                                           .setPushConstantRanges(parameters));
-    cull_ = gpu_.make_compute_pipeline(*layout_, app::CULL_COMP);
-    rasterise_ = gpu_.make_compute_pipeline(*layout_, app::RASTERISE_COMP);
-    walk_ = gpu_.make_compute_pipeline(*layout_, app::WALK_COMP);
-}
-
 void GpuTracer::make_buffers() {
     const vk::BufferUsageFlags storage =
         Usage::eStorageBuffer | Usage::eTransferDst | Usage::eTransferSrc;
     const std::size_t sums = scene_.sums();
-    const std::uint64_t largest =
-        std::max({scene_.triangles.size() * sizeof(TracedTriangle), sums * sizeof(Accumulator)});
-    const std::uint64_t staging_bytes = std::min<std::uint64_t>(largest, STAGING_BYTES);
-    staging_ = gpu_.make_buffer(staging_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
+    const std::uint64_t staging_bytes =
+        std::min<std::uint64_t>(sums * sizeof(Accumulator), STAGING_BYTES);
     readback_ = gpu_.make_buffer(staging_bytes, Usage::eTransferDst, app::MemoryUse::readback);
 
     const std::span<const TracedTriangle> triangles(scene_.triangles);
@@ -250,39 +230,20 @@ void GpuTracer::make_buffers() {
     nodes_ = gpu_.make_buffer(std::uint64_t{parameters_.node_capacity} * sizeof(ListNode), storage);
     outgoing_ = gpu_.make_buffer(sums * sizeof(glm::vec4), storage);
     accumulators_ = gpu_.make_buffer(sums * sizeof(Accumulator), storage);
-    upload(triangles_, std::as_bytes(triangles));
-    upload(clusters_, std::as_bytes(clusters));
+    gpu_.upload(*triangles_.handle, std::as_bytes(triangles));
+    gpu_.upload(*clusters_.handle, std::as_bytes(clusters));
 
-    std::vector<vk::DescriptorBufferInfo> infos;
-    for (const app::Buffer* const buffer :
-         {&triangles_, &clusters_, &frames_, &tiles_, &blocks_, &state_, &results_, &tile_clusters_,
-          &heads_, &nodes_, &outgoing_, &accumulators_}) {
-        infos.push_back({*buffer->handle, 0, VK_WHOLE_SIZE});
-    }
-    gpu_.device().updateDescriptorSets(
-        vk::WriteDescriptorSet{.dstSet = descriptors_.set,
-                               .descriptorType = vk::DescriptorType::eStorageBuffer}
-            .setBufferInfo(infos),
-        {});
-}
-
-void GpuTracer::upload(const app::Buffer& target, std::span<const std::byte> bytes) {
-    for (std::size_t offset = 0; offset < bytes.size(); offset += staging_.size_bytes) {
-        const std::size_t size = std::min<std::size_t>(staging_.size_bytes, bytes.size() - offset);
-        std::memcpy(staging_.mapped, bytes.data() + offset, size);
-        gpu_.run([&](vk::CommandBuffer commands) {
-            commands.copyBuffer(*staging_.handle, *target.handle,
-                                vk::BufferCopy{.dstOffset = offset, .size = size});
-            app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
-        });
-    }
+    interface_.write(
+        0, std::array{*triangles_.handle, *clusters_.handle, *frames_.handle, *tiles_.handle,
+                      *blocks_.handle, *state_.handle, *results_.handle, *tile_clusters_.handle,
+                      *heads_.handle, *nodes_.handle, *outgoing_.handle, *accumulators_.handle});
 }
 
 void GpuTracer::download(const app::Buffer& source, std::span<std::byte> bytes) {
     for (std::size_t offset = 0; offset < bytes.size(); offset += readback_.size_bytes) {
         const std::size_t size = std::min<std::size_t>(readback_.size_bytes, bytes.size() - offset);
         gpu_.run([&](vk::CommandBuffer commands) {
-            app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
+            app::memory_barrier(commands);
             commands.copyBuffer(*source.handle, *readback_.handle,
                                 vk::BufferCopy{.srcOffset = offset, .size = size});
             app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
@@ -410,28 +371,21 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
     parameters_.blocks = blocks;
     const TraceState zeros{.dispatch_z = 1};
     const vk::DeviceSize results_bytes = batch.size() * sizeof(TileResult);
-    const auto begin = [&](vk::CommandBuffer commands, vk::Pipeline pipeline) {
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
-    };
     const auto start = Clock::now();
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.updateBuffer(*state_.handle, 0, sizeof(zeros), &zeros);
         commands.fillBuffer(*results_.handle, 0, results_bytes, 0);
         commands.fillBuffer(*heads_.handle, 0,
                             vk::DeviceSize{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t), NO_NODE);
-        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
-        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *layout_, 0, descriptors_.set,
-                                    {});
-        commands.pushConstants<TraceParameters>(*layout_, vk::ShaderStageFlagBits::eCompute, 0,
-                                                parameters_);
-        begin(commands, *cull_);
+        app::memory_barrier(commands);
+        interface_.bind(commands, *cull_, parameters_);
         commands.dispatch((parameters_.clusters + 63) / 64,
                           static_cast<std::uint32_t>(batch.size()), 1);
-        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
-        begin(commands, *rasterise_);
+        app::memory_barrier(commands);
+        interface_.bind(commands, *rasterise_, parameters_);
         commands.dispatchIndirect(*state_.handle, 0);
-        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
-        begin(commands, *walk_);
+        app::memory_barrier(commands);
+        interface_.bind(commands, *walk_, parameters_);
         const std::uint32_t blocks_x = std::min(blocks, LARGEST_DISPATCH);
         commands.dispatch(blocks_x, (blocks + blocks_x - 1) / blocks_x, 1);
         commands.copyBuffer(*state_.handle, *results_back_.handle,

@@ -14,16 +14,14 @@ namespace quadtile::baker {
 
 namespace {
 
-using Access = vk::AccessFlagBits;
 using Clock = std::chrono::steady_clock;
 using Layout = vk::ImageLayout;
-using Stage = vk::PipelineStageFlagBits;
+using Type = vk::DescriptorType;
 using Usage = vk::BufferUsageFlagBits;
 
 constexpr std::uint64_t FIRST_CAPACITY = 16384;
 constexpr std::uint32_t CONTENTS_WORKGROUPS = 256;
 constexpr std::uint32_t LARGEST_DISPATCH_X = 65535;  // every device has so much
-constexpr std::uint32_t QUERIES = 2;
 // Loop iterations that a thread of density may take for each texel, and more for each row.
 constexpr std::uint32_t TEXEL_ITERATIONS = 4;
 constexpr std::uint32_t ROW_ITERATIONS = 8;
@@ -41,10 +39,6 @@ std::uint32_t row_shares(const app::Gpu& gpu, std::uint32_t extent) {
     return gpu.ends_long_loops()
                ? divided_up(extent * (TEXEL_ITERATIONS * extent + ROW_ITERATIONS), MOST_ITERATIONS)
                : 1;
-}
-
-void everything_before(vk::CommandBuffer commands) {
-    app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
 }
 
 vk::BufferUsageFlags usage_of(VkBufferUsageFlags usage) {
@@ -68,6 +62,17 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
                         .source_format = TexelFormat::r32_float,
                         .format = TexelFormat::r32_float}),
       subdivider_(device_),
+      interface_(gpu.make_interface(
+          vk::ShaderStageFlagBits::eCompute,
+          {Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer,
+           Type::eStorageImage, Type::eStorageImage, Type::eSampledImage, Type::eStorageBuffer,
+           Type::eSampledImage, Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer},
+          sizeof(MapParameters))),
+      density_(gpu.make_compute_pipeline(*interface_.layout, app::DENSITY_COMP)),
+      finish_(gpu.make_compute_pipeline(*interface_.layout, app::FINISH_MAPS_COMP)),
+      node_thresholds_(gpu.make_compute_pipeline(*interface_.layout, app::NODE_THRESHOLDS_COMP)),
+      tile_contents_(gpu.make_compute_pipeline(*interface_.layout, app::TILE_CONTENTS_COMP)),
+      timer_(gpu),
       densities_size_(FIRST_CLUSTERS, submission_seconds) {
     parameters_ = {.clusters = static_cast<QUADTILE_UINT>(scene.clusters.size()),
                    .triangles = static_cast<QUADTILE_UINT>(scene.triangles.size()),
@@ -77,40 +82,8 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
                    .max_resolution = options.max_resolution,
                    .max_nodes = options.max_nodes,
                    .row_shares = row_shares(gpu, options.map_extent)};
-    make_programs();
     make_maps();
     make_list(FIRST_CAPACITY);
-    if (gpu.timestamp_milliseconds() > 0.0) {
-        timestamps_ = gpu.device().createQueryPoolUnique(
-            {.queryType = vk::QueryType::eTimestamp, .queryCount = QUERIES});
-    }
-}
-
-void MapRequests::make_programs() {
-    using Type = vk::DescriptorType;
-    constexpr auto COMPUTE = vk::ShaderStageFlagBits::eCompute;
-    const std::array<vk::DescriptorSetLayoutBinding, 12> bindings{
-        {{0, Type::eStorageBuffer, 1, COMPUTE},
-         {1, Type::eStorageBuffer, 1, COMPUTE},
-         {2, Type::eStorageBuffer, 1, COMPUTE},
-         {3, Type::eStorageBuffer, 1, COMPUTE},
-         {4, Type::eStorageImage, 1, COMPUTE},
-         {5, Type::eStorageImage, 1, COMPUTE},
-         {6, Type::eSampledImage, 1, COMPUTE},
-         {7, Type::eStorageBuffer, 1, COMPUTE},
-         {8, Type::eSampledImage, 1, COMPUTE},
-         {9, Type::eStorageBuffer, 1, COMPUTE},
-         {10, Type::eStorageBuffer, 1, COMPUTE},
-         {11, Type::eStorageBuffer, 1, COMPUTE}}};
-    descriptors_ = gpu_.make_descriptors(bindings);
-    const vk::PushConstantRange parameters{.stageFlags = COMPUTE, .size = sizeof(MapParameters)};
-    layout_ = gpu_.device().createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
-                                                           .setSetLayouts(*descriptors_.layout)
-                                                           .setPushConstantRanges(parameters));
-    density_ = gpu_.make_compute_pipeline(*layout_, app::DENSITY_COMP);
-    finish_ = gpu_.make_compute_pipeline(*layout_, app::FINISH_MAPS_COMP);
-    node_thresholds_ = gpu_.make_compute_pipeline(*layout_, app::NODE_THRESHOLDS_COMP);
-    tile_contents_ = gpu_.make_compute_pipeline(*layout_, app::TILE_CONTENTS_COMP);
 }
 
 void MapRequests::make_maps() {
@@ -154,7 +127,7 @@ void MapRequests::make_maps() {
             app::change_layout(commands, *image->handle, Layout::eUndefined, Layout::eGeneral,
                                app::ALL_WRITES, app::ALL_USES);
         }
-        everything_before(commands);
+        app::memory_barrier(commands);
     });
 }
 
@@ -182,42 +155,19 @@ void MapRequests::make_list(std::uint64_t capacity) {
     write_descriptors();
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.fillBuffer(*scratch_.handle, 0, VK_WHOLE_SIZE, 0);
-        everything_before(commands);
+        app::memory_barrier(commands);
     });
 }
 
 void MapRequests::write_descriptors() {
-    using Type = vk::DescriptorType;
-    const auto whole = [](vk::Buffer buffer) {
-        return vk::DescriptorBufferInfo{buffer, 0, VK_WHOLE_SIZE};
-    };
-    const std::array inputs{whole(triangles_), whole(*frames_.handle),
-                            whole(*density_words_.handle), whole(*fragment_words_.handle)};
-    const std::array lists{whole(*pyramid_.handle), whole(*list_.handle), whole(*contents_.handle)};
-    const vk::DescriptorBufferInfo thresholds = whole(*thresholds_.handle);
-    const vk::DescriptorImageInfo importance{.imageView = *importance_.view,
-                                             .imageLayout = Layout::eGeneral};
-    const vk::DescriptorImageInfo fragments{.imageView = *fragments_.view,
-                                            .imageLayout = Layout::eGeneral};
-    const auto write = [&](std::uint32_t binding, Type type) {
-        return vk::WriteDescriptorSet{
-            .dstSet = descriptors_.set, .dstBinding = binding, .descriptorType = type};
-    };
-    gpu_.device().updateDescriptorSets({write(0, Type::eStorageBuffer).setBufferInfo(inputs),
-                                        write(4, Type::eStorageImage).setImageInfo(importance),
-                                        write(5, Type::eStorageImage).setImageInfo(fragments),
-                                        write(6, Type::eSampledImage).setImageInfo(fragments),
-                                        write(7, Type::eStorageBuffer).setBufferInfo(thresholds),
-                                        write(8, Type::eSampledImage).setImageInfo(importance),
-                                        write(9, Type::eStorageBuffer).setBufferInfo(lists)},
-                                       {});
-}
-
-void MapRequests::bind(vk::CommandBuffer commands, vk::Pipeline pipeline) const {
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *layout_, 0, descriptors_.set, {});
-    commands.pushConstants<MapParameters>(*layout_, vk::ShaderStageFlagBits::eCompute, 0,
-                                          parameters_);
+    interface_.write(0, std::array{triangles_, *frames_.handle, *density_words_.handle,
+                                   *fragment_words_.handle});
+    interface_.write(4, *importance_.view, Layout::eGeneral);
+    interface_.write(5, *fragments_.view, Layout::eGeneral);
+    interface_.write(6, *fragments_.view, Layout::eGeneral);
+    interface_.write(7, std::array{*thresholds_.handle});
+    interface_.write(8, *importance_.view, Layout::eGeneral);
+    interface_.write(9, std::array{*pyramid_.handle, *list_.handle, *contents_.handle});
 }
 
 // The words of as many layers as there are frames; the others stay zeros. Returns false where it
@@ -229,7 +179,7 @@ bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
             gpu_.run([&](vk::CommandBuffer commands) {
                 commands.fillBuffer(*density_words_.handle, 0, VK_WHOLE_SIZE, 0);
                 commands.fillBuffer(*fragment_words_.handle, 0, VK_WHOLE_SIZE, 0);
-                everything_before(commands);
+                app::memory_barrier(commands);
             });
             return false;
         }
@@ -239,14 +189,14 @@ bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
         parameters_.end_work = first + count;
         const auto start = Clock::now();
         gpu_.run([&](vk::CommandBuffer commands) {
-            begin_timestamps(commands);
-            bind(commands, *density_);
+            timer_.begin(commands);
+            interface_.bind(commands, *density_, parameters_);
             const std::uint32_t x = std::min(count, LARGEST_DISPATCH_X);
             commands.dispatch(x, divided_up(count, x), 1);
-            everything_before(commands);
-            end_timestamps(commands);
+            app::memory_barrier(commands);
+            timer_.end(commands);
         });
-        map_seconds_ += read_timestamps();
+        map_seconds_ += 1e-3 * timer_.milliseconds().value_or(0.0);
         densities_size_.note(count, std::chrono::duration<double>(Clock::now() - start).count());
         first += count;
     }
@@ -255,14 +205,14 @@ bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
 
 // What is made of the densities.
 void MapRequests::record_maps(vk::CommandBuffer commands) {
-    bind(commands, *finish_);
+    interface_.bind(commands, *finish_, parameters_);
     const std::uint32_t blocks = divided_up(shape_.width, 8);
     commands.dispatch(blocks, blocks, shape_.layers);
-    everything_before(commands);
+    app::memory_barrier(commands);
     // Both only read level 0 of their images.
     pyramid_builder_.record(commands, *pyramid_binding_);
     summer_.record(commands, *sum_binding_);
-    everything_before(commands);
+    app::memory_barrier(commands);
 }
 
 std::vector<std::vector<MapTile>> MapRequests::request(std::span<const ProjectionFrame> frames,
@@ -305,19 +255,19 @@ std::vector<std::vector<MapTile>> MapRequests::request(std::span<const Projectio
 std::vector<Tile> MapRequests::adaptive_tiles() {
     for (bool has_maps = false;; has_maps = true) {
         gpu_.run([&](vk::CommandBuffer commands) {
-            begin_timestamps(commands);
+            timer_.begin(commands);
             if (!has_maps) {
                 record_maps(commands);
             }
-            bind(commands, *node_thresholds_);
+            interface_.bind(commands, *node_thresholds_, parameters_);
             commands.dispatch(divided_up(shape_.width * shape_.height, 64), shape_.layers, 1);
-            everything_before(commands);
+            app::memory_barrier(commands);
             subdivider_.record(commands, *list_binding_, Threshold::bound_map());
-            everything_before(commands);
-            end_timestamps(commands);
-            bind(commands, *tile_contents_);
+            app::memory_barrier(commands);
+            timer_.end(commands);
+            interface_.bind(commands, *tile_contents_, parameters_);
             commands.dispatch(CONTENTS_WORKGROUPS, 1, 1);
-            everything_before(commands);
+            app::memory_barrier(commands);
             const vk::DeviceSize list_bytes = sizeof(TileListHeader) + capacity_ * sizeof(Tile);
             commands.copyBuffer(*list_.handle, *answer_.handle, vk::BufferCopy{.size = list_bytes});
             commands.copyBuffer(
@@ -325,7 +275,7 @@ std::vector<Tile> MapRequests::adaptive_tiles() {
                 vk::BufferCopy{.dstOffset = list_bytes, .size = capacity_ * sizeof(TileContents)});
             app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
         });
-        subdivision_seconds_ += read_timestamps();
+        subdivision_seconds_ += 1e-3 * timer_.milliseconds().value_or(0.0);
         TileListHeader header;
         std::memcpy(&header, answer_.mapped, sizeof(header));
         if ((header.flags & TILE_LIST_OVERFLOW) == 0) {
@@ -342,18 +292,15 @@ void MapRequests::look_into(const std::vector<Tile>& tiles) {
     if (tiles.size() > capacity_) {
         make_list(tiles.size());
     }
+    std::vector<std::byte> list(sizeof(TileListHeader) + tiles.size() * sizeof(Tile));
     const TileListHeader header{.written = static_cast<QUADTILE_UINT>(tiles.size())};
-    const vk::DeviceSize size_bytes = sizeof(header) + tiles.size() * sizeof(Tile);
-    const app::Buffer staging =
-        gpu_.make_buffer(size_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
-    std::memcpy(staging.mapped, &header, sizeof(header));
-    std::memcpy(staging.mapped + sizeof(header), tiles.data(), tiles.size() * sizeof(Tile));
+    std::memcpy(list.data(), &header, sizeof(header));
+    std::memcpy(list.data() + sizeof(header), tiles.data(), tiles.size() * sizeof(Tile));
+    gpu_.upload(*list_.handle, list);
     gpu_.run([&](vk::CommandBuffer commands) {
-        commands.copyBuffer(*staging.handle, *list_.handle, vk::BufferCopy{.size = size_bytes});
-        everything_before(commands);
-        bind(commands, *tile_contents_);
+        interface_.bind(commands, *tile_contents_, parameters_);
         commands.dispatch(CONTENTS_WORKGROUPS, 1, 1);
-        everything_before(commands);
+        app::memory_barrier(commands);
         commands.copyBuffer(
             *contents_.handle, *answer_.handle,
             vk::BufferCopy{.dstOffset = sizeof(TileListHeader) + capacity_ * sizeof(Tile),
@@ -383,30 +330,6 @@ std::vector<Tile> MapRequests::uniform_tiles() {
     }
     look_into(tiles);
     return tiles;
-}
-
-void MapRequests::begin_timestamps(vk::CommandBuffer commands) const {
-    if (timestamps_) {
-        commands.resetQueryPool(*timestamps_, 0, QUERIES);
-        commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
-    }
-}
-
-void MapRequests::end_timestamps(vk::CommandBuffer commands) const {
-    if (timestamps_) {
-        commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
-    }
-}
-
-double MapRequests::read_timestamps() const {
-    if (!timestamps_) {
-        return 0.0;
-    }
-    const auto [result, ticks] = gpu_.device().getQueryPoolResults<std::uint64_t>(
-        *timestamps_, 0, QUERIES, QUERIES * sizeof(std::uint64_t), sizeof(std::uint64_t),
-        vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait);
-    vk::resultCheck(result, "vkGetQueryPoolResults");
-    return 1e-3 * gpu_.timestamp_milliseconds() * static_cast<double>(ticks[1] - ticks[0]);
 }
 
 }  // namespace quadtile::baker

@@ -33,7 +33,6 @@ class MapRequests {
     [[nodiscard]] double subdivision_seconds() const { return subdivision_seconds_; }
 
  private:
-    void make_programs();
     void make_maps();
     void make_list(std::uint64_t capacity);
     void write_descriptors();
@@ -42,10 +41,6 @@ class MapRequests {
     void look_into(const std::vector<Tile>& tiles);
     [[nodiscard]] std::vector<Tile> adaptive_tiles();
     [[nodiscard]] std::vector<Tile> uniform_tiles();
-    void bind(vk::CommandBuffer commands, vk::Pipeline pipeline) const;
-    void begin_timestamps(vk::CommandBuffer commands) const;
-    void end_timestamps(vk::CommandBuffer commands) const;
-    [[nodiscard]] double read_timestamps() const;
 
     app::Gpu& gpu_;
     const TracedScene& scene_;
@@ -75,13 +70,12 @@ class MapRequests {
     std::optional<Downsampler::Binding> sum_binding_;
     std::optional<Subdivider::Binding> list_binding_;
 
-    app::Descriptors descriptors_;
-    vk::UniquePipelineLayout layout_;
+    app::ProgramInterface interface_;
     vk::UniquePipeline density_;
     vk::UniquePipeline finish_;
     vk::UniquePipeline node_thresholds_;
     vk::UniquePipeline tile_contents_;
-    vk::UniqueQueryPool timestamps_;
+    app::GpuTimer timer_;
     MapParameters parameters_{};
     SubmissionSize densities_size_;
     double map_seconds_ = 0.0;

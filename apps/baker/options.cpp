@@ -7,12 +7,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 
 namespace quadtile::baker {
+
+using app::one_of;
+using app::OptionGroup;
+using app::within;
 
 namespace {
 
@@ -76,217 +79,134 @@ glm::vec3 parse_colour(const std::string& option, const std::vector<float>& valu
     return values.size() == 1 ? glm::vec3(values[0]) : glm::vec3(values[0], values[1], values[2]);
 }
 
-CLI::Option* add_numbers(CLI::App& app, const std::string& group, const std::string& option,
-                         std::vector<float>& values, float low, float high, const std::string& type,
-                         const std::string& description) {
-    return app.add_option(option, values, description)
-        ->delimiter(',')
-        ->type_name(type)
-        ->check(app::float_between(low, high))
-        ->group(group);
-}
-
 void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("SCENE", options.scene, "glTF 2.0 (.glb, .gltf) or OBJ (.obj)")->type_name("");
-    app.add_flag("--demo", arguments.demo, "Instead of SCENE: a room that is built in")
-        ->group("Scene");
-    app.add_option("--city", options.city_triangles,
-                   "Instead of SCENE: a city of about N triangles")
-        ->type_name("N")
-        ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{100'000'000}).description(""))
-        ->group("Scene");
-    const std::string group = "Light map";
-    app.add_option("-o,--output", options.output,
-                   "OpenEXR file for the light map: R, G, B, and in A 1\n"
-                   "where a texel was baked")
-        ->type_name("FILE")
-        ->group(group);
-    app.add_option("--size", arguments.size,
-                   "Texels: W or WxH; without it what SCENE asks for\n"
-                   "(asset.extras.lightmap_size), else 1024")
-        ->type_name("WxH")
-        ->group(group);
-    app.add_option("--texels-per-unit", options.texels_per_unit,
-                   "Size by the mean number of texels along a world unit")
-        ->type_name("D")
-        ->check(app::float_between(1e-9F, 1e9F))
-        ->group(group);
-    app.add_flag("--unwrap", options.unwrap, "Make new light map coordinates: plane charts")
-        ->group(group);
-    app.add_option("--gutter", options.gutter_texels,
-                   "Texels between charts of --unwrap; without it 2")
-        ->type_name("N")
-        ->check(CLI::Range(0, 64).description(""))
-        ->group(group);
-    app.add_option("--quantity", arguments.quantity,
-                   "irradiance (without it), or radiosity: albedo *\n"
-                   "irradiance + pi * emission")
-        ->type_name("NAME")
-        ->check(CLI::IsMember({"irradiance", "radiosity"}).description(""))
-        ->group(group);
-    app.add_flag("--directional", options.bake.directional,
-                 "Spherical harmonics L1, too: layers sh0 to sh3")
-        ->group(group);
-    app.add_option("--dilate", options.dilation_rings,
-                   "Texels that charts grow into what is empty; without\n"
-                   "it 8")
-        ->type_name("N")
-        ->check(CLI::Range(0, 1024).description(""))
-        ->group(group);
-    app.add_flag("--no-seams", arguments.no_seams, "Leave the seams between charts as they are")
-        ->group(group);
+    OptionGroup scene(app, "Scene");
+    scene.add_flag("--demo", arguments.demo, "Instead of SCENE: a room that is built in");
+    scene.add("--city", options.city_triangles, "N",
+              "Instead of SCENE: a city of about N triangles",
+              within(std::uint64_t{1000}, std::uint64_t{100'000'000}));
+    OptionGroup map(app, "Light map");
+    map.add("-o,--output", options.output, "FILE",
+            "OpenEXR file for the light map: R, G, B, and in A 1\n"
+            "where a texel was baked");
+    map.add("--size", arguments.size, "WxH",
+            "Texels: W or WxH; without it what SCENE asks for\n"
+            "(asset.extras.lightmap_size), else 1024");
+    map.add("--texels-per-unit", options.texels_per_unit, "D",
+            "Size by the mean number of texels along a world unit", within(1e-9F, 1e9F));
+    map.add_flag("--unwrap", options.unwrap, "Make new light map coordinates: plane charts");
+    map.add("--gutter", options.gutter_texels, "N",
+            "Texels between charts of --unwrap; without it 2", within(0, 64));
+    map.add("--quantity", arguments.quantity, "NAME",
+            "irradiance (without it), or radiosity: albedo *\n"
+            "irradiance + pi * emission",
+            one_of(std::vector<std::string>{"irradiance", "radiosity"}));
+    map.add_flag("--directional", options.bake.directional,
+                 "Spherical harmonics L1, too: layers sh0 to sh3");
+    map.add("--dilate", options.dilation_rings, "N",
+            "Texels that charts grow into what is empty; without\n"
+            "it 8",
+            within(0, 1024));
+    map.add_flag("--no-seams", arguments.no_seams, "Leave the seams between charts as they are");
 }
 
 void define_light(CLI::App& app, Options& options, Arguments& arguments) {
-    const std::string group = "Light";
-    add_numbers(app, group, "--sky", arguments.sky, 0.0F, BRIGHTEST, "R,G,B",
-                "Radiance of the sky; with --sky-image what its pixels\n"
-                "are multiplied by");
-    app.add_option("--sky-image", options.sky_picture,
-                   "OpenEXR in latitude and longitude, up at the top")
-        ->type_name("FILE")
-        ->group(group);
-    add_numbers(app, group, "--sun-direction", arguments.sun_direction, -FARTHEST, FARTHEST,
-                "X,Y,Z", "A sun instead of those of SCENE: where its light goes")
+    OptionGroup light(app, "Light");
+    light.add("--sky", arguments.sky, "R,G,B",
+              "Radiance of the sky; with --sky-image what its pixels\n"
+              "are multiplied by",
+              within(0.0F, BRIGHTEST));
+    light.add("--sky-image", options.sky_picture, "FILE",
+              "OpenEXR in latitude and longitude, up at the top");
+    light
+        .add("--sun-direction", arguments.sun_direction, "X,Y,Z",
+             "A sun instead of those of SCENE: where its light goes", within(-FARTHEST, FARTHEST))
         ->expected(3);
-    add_numbers(app, group, "--sun", arguments.sun_irradiance, 0.0F, BRIGHTEST, "R,G,B",
-                "Irradiance of what faces the sun of --sun-direction;\n"
-                "without it 3");
-    app.add_option("--sun-diameter", arguments.sun_diameter,
-                   "Of its disc in degrees; without it 0.53")
-        ->type_name("D")
-        ->check(app::float_between(0.0F, 90.0F))
-        ->group(group);
+    light.add("--sun", arguments.sun_irradiance, "R,G,B",
+              "Irradiance of what faces the sun of --sun-direction;\n"
+              "without it 3",
+              within(0.0F, BRIGHTEST));
+    light.add("--sun-diameter", arguments.sun_diameter, "D",
+              "Of its disc in degrees; without it 0.53", within(0.0F, 90.0F));
 }
 
 void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
-    const std::string group = "Bake";
-    std::vector<std::string> names;
-    for (const auto& [name, preset] : PRESETS) {
-        names.push_back(name);
-    }
-    app.add_option("--quality", arguments.quality,
-                   "draft (64 directions, 1 bounce), medium (512, 3;\n"
-                   "without it), high (2048, 4), best (8192, 6); direct\n"
-                   "light has 2 to 4 times as many directions")
-        ->type_name("NAME")
-        ->check(CLI::IsMember(names).description(""))
-        ->group(group);
-    app.add_option("--directions", arguments.directions,
-                   "Directions over the hemisphere, each with its\n"
-                   "opposite; of direct light, too, unless that is given")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1 << 20).description(""))
-        ->group(group);
-    app.add_option("--direct-directions", arguments.direct_directions,
-                   "For light straight from emitters and sky: small\n"
-                   "emitters need many")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1 << 20).description(""))
-        ->group(group);
-    app.add_option("--bounces", arguments.bounces, "0: direct light alone")
-        ->type_name("N")
-        ->check(CLI::Range(0, 100).description(""))
-        ->group(group);
-    app.add_option("--sun-directions", arguments.sun_directions, "Over the disc of each sun")
-        ->type_name("N")
-        ->check(CLI::Range(1, 65536).description(""))
-        ->group(group);
-    app.add_option("--pixels-per-texel", arguments.pixels_per_texel,
-                   "Rays along a light map texel, each way")
-        ->type_name("D")
-        ->check(app::float_between(0.01F, 16.0F))
-        ->group(group);
-    app.add_option("--density-share", options.density_share,
-                   "The densest rest of the light map gets no more rays\n"
-                   "than this part of it; without it 0.95, 0.999 at most")
-        ->type_name("X")
-        ->check(app::float_between(0.01F, 0.999F))
-        ->group(group);
-    app.add_option("--seed", options.bake.seed, "Turns the directions; without it 1")
-        ->type_name("N")
-        ->check(app::whole_between(0, std::numeric_limits<std::uint64_t>::max()))
-        ->group(group);
-    app.add_option("--memory", arguments.memory_mib,
-                   "MiB for the lists of fragments; without it 256. Less\n"
-                   "costs time, never light")
-        ->type_name("MIB")
-        ->check(CLI::Range(LEAST_POOL_MIB, std::uint64_t{65536}).description(""))
-        ->group(group);
-    app.add_option("--max-tile-resolution", options.tiles.max_resolution,
-                   "Pixels of a tile on a side; without it 64")
-        ->type_name("N")
-        ->check(app::float_between(16.0F, 8192.0F))
-        ->group(group);
-    app.add_option("--map-size", options.tiles.map_extent,
-                   "Texels of the importance maps on a side, a power of\n"
-                   "two; without it by the size of the light map")
-        ->type_name("N")
-        ->check(CLI::Range(16, 4096).description(""))
-        ->group(group);
-    app.add_flag("--uniform", options.tiles.uniform,
-                 "Tiles of one size and resolution, for comparison")
-        ->group(group);
-    app.add_flag("--reference", options.reference, "On the CPU: slow, the same bits")->group(group);
-    app.add_option("--device", options.device,
-                   "Number of the Vulkan device or part of its name; see\n"
-                   "'quadtile devices'")
-        ->type_name("N|NAME")
-        ->group(group);
-    app.add_option("--threads", options.threads, "Of the CPU; without it all")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1024).description(""))
-        ->group(group);
+    OptionGroup bake(app, "Bake");
+    bake.add("--quality", arguments.quality, "NAME",
+             "draft (64 directions, 1 bounce), medium (512, 3;\n"
+             "without it), high (2048, 4), best (8192, 6); direct\n"
+             "light has 2 to 4 times as many directions",
+             one_of(&PRESETS));
+    bake.add("--directions", arguments.directions, "N",
+             "Directions over the hemisphere, each with its\n"
+             "opposite; of direct light, too, unless that is given",
+             within(1, 1 << 20));
+    bake.add("--direct-directions", arguments.direct_directions, "N",
+             "For light straight from emitters and sky: small\n"
+             "emitters need many",
+             within(1, 1 << 20));
+    bake.add("--bounces", arguments.bounces, "N", "0: direct light alone", within(0, 100));
+    bake.add("--sun-directions", arguments.sun_directions, "N", "Over the disc of each sun",
+             within(1, 65536));
+    bake.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
+             "Rays along a light map texel, each way", within(0.01F, 16.0F));
+    bake.add("--density-share", options.density_share, "X",
+             "The densest rest of the light map gets no more rays\n"
+             "than this part of it; without it 0.95, 0.999 at most",
+             within(0.01F, 0.999F));
+    bake.add("--seed", options.bake.seed, "N", "Turns the directions; without it 1",
+             app::satisfying(app::whole_between(0, std::numeric_limits<std::uint64_t>::max())));
+    bake.add("--memory", arguments.memory_mib, "MIB",
+             "MiB for the lists of fragments; without it 256. Less\n"
+             "costs time, never light",
+             within(LEAST_POOL_MIB, std::uint64_t{65536}));
+    bake.add("--max-tile-resolution", options.tiles.max_resolution, "N",
+             "Pixels of a tile on a side; without it 64", within(16.0F, 8192.0F));
+    bake.add("--map-size", options.tiles.map_extent, "N",
+             "Texels of the importance maps on a side, a power of\n"
+             "two; without it by the size of the light map",
+             within(16, 4096));
+    bake.add_flag("--uniform", options.tiles.uniform,
+                  "Tiles of one size and resolution, for comparison");
+    bake.add_flag("--reference", options.reference, "On the CPU: slow, the same bits");
+    bake.add("--device", options.device, "N|NAME",
+             "Number of the Vulkan device or part of its name; see\n"
+             "'quadtile devices'");
+    bake.add("--threads", options.threads, "N", "Of the CPU; without it all", within(1, 1024));
 }
 
 void define_run(CLI::App& app, Options& options, Arguments& arguments) {
-    const std::string group = "Run";
-    app.add_flag("--resume", options.bake.resume, "Go on from the checkpoint, where there is one")
-        ->group(group);
-    app.add_option("--checkpoint", arguments.checkpoint,
-                   "File for it; without it that of --output with\n"
-                   ".checkpoint behind. Removed when all is done")
-        ->type_name("FILE")
-        ->group(group);
-    app.add_option("--checkpoint-interval", arguments.checkpoint_seconds,
-                   "Seconds between checkpoints; without it 30")
-        ->type_name("S")
-        ->check(CLI::Range(0, 86400).description(""))
-        ->group(group);
-    app.add_flag("--no-checkpoint", arguments.no_checkpoint, "None is written")->group(group);
-    app.add_option("--report", options.report, "JSON: times, tiles, memory")
-        ->type_name("FILE")
-        ->group(group);
-    app.add_flag("--validation", options.validation,
-                 "With Vulkan's validation layer; its messages fail the run")
-        ->group(group);
-    app.add_flag("-q,--quiet", options.quiet, "No progress, no summary")->group(group);
+    OptionGroup run(app, "Run");
+    run.add_flag("--resume", options.bake.resume, "Go on from the checkpoint, where there is one");
+    run.add("--checkpoint", arguments.checkpoint, "FILE",
+            "File for it; without it that of --output with\n"
+            ".checkpoint behind. Removed when all is done");
+    run.add("--checkpoint-interval", arguments.checkpoint_seconds, "S",
+            "Seconds between checkpoints; without it 30", within(0, 86400));
+    run.add_flag("--no-checkpoint", arguments.no_checkpoint, "None is written");
+    run.add("--report", options.report, "FILE", "JSON: times, tiles, memory");
+    run.add_flag("--validation", options.validation,
+                 "With Vulkan's validation layer; its messages fail the run");
+    run.add_flag("-q,--quiet", options.quiet, "No progress, no summary");
 }
 
 void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
-    const std::string group = "Pictures";
-    app.add_option("--preview", options.preview, "PNG of the lit scene")
-        ->type_name("FILE")
-        ->group(group);
-    app.add_option("--atlas", options.atlas, "PNG of the light map")
-        ->type_name("FILE")
-        ->group(group);
-    app.add_option("--preview-size", arguments.preview_size, "Pixels; without it 1280x720")
-        ->type_name("WxH")
-        ->group(group);
-    add_numbers(app, group, "--camera", arguments.camera, -FARTHEST, FARTHEST, "X,Y,Z,X,Y,Z",
-                "Where it is, and what it looks at; without it that of\n"
-                "SCENE, else one that sees everything")
+    OptionGroup pictures(app, "Pictures");
+    pictures.add("--preview", options.preview, "FILE", "PNG of the lit scene");
+    pictures.add("--atlas", options.atlas, "FILE", "PNG of the light map");
+    pictures.add("--preview-size", arguments.preview_size, "WxH", "Pixels; without it 1280x720");
+    pictures
+        .add("--camera", arguments.camera, "X,Y,Z,X,Y,Z",
+             "Where it is, and what it looks at; without it that of\n"
+             "SCENE, else one that sees everything",
+             within(-FARTHEST, FARTHEST))
         ->expected(6);
-    app.add_option("--field-of-view", arguments.field, "Of --camera, vertical, in degrees; 60")
-        ->type_name("D")
-        ->check(app::float_between(1.0F, 170.0F))
-        ->group(group);
-    app.add_option("--exposure", options.exposure,
-                   "Radiance that becomes white; without it by the picture")
-        ->type_name("L")
-        ->check(app::float_between(1e-12F, BRIGHTEST))
-        ->group(group);
+    pictures.add("--field-of-view", arguments.field, "D", "Of --camera, vertical, in degrees; 60",
+                 within(1.0F, 170.0F));
+    pictures.add("--exposure", options.exposure, "L",
+                 "Radiance that becomes white; without it by the picture",
+                 within(1e-12F, BRIGHTEST));
 }
 
 void check_scene(const Options& options, const Arguments& arguments) {

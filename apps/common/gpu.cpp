@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
+#include <cstring>
 #include <stdexcept>
 #include <string_view>
 
@@ -272,6 +272,21 @@ void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
     device_->resetFences(*done_);
 }
 
+void Gpu::upload(vk::Buffer target, std::span<const std::byte> bytes) {
+    constexpr std::size_t LARGEST_PART = 64U << 20U;
+    const Buffer staging = make_buffer(std::min(LARGEST_PART, bytes.size()),
+                                       vk::BufferUsageFlagBits::eTransferSrc, MemoryUse::upload);
+    for (std::size_t offset = 0; offset < bytes.size(); offset += staging.size_bytes) {
+        const std::size_t size = std::min<std::size_t>(staging.size_bytes, bytes.size() - offset);
+        std::memcpy(staging.mapped, bytes.data() + offset, size);
+        run([&](vk::CommandBuffer commands) {
+            commands.copyBuffer(*staging.handle, target,
+                                vk::BufferCopy{.dstOffset = offset, .size = size});
+            memory_barrier(commands);
+        });
+    }
+}
+
 // ---- Memory and pipelines
 
 vk::UniqueDeviceMemory Gpu::allocate(const vk::MemoryRequirements& requirements,
@@ -349,6 +364,45 @@ Descriptors Gpu::make_descriptors(std::span<const vk::DescriptorSetLayoutBinding
     return descriptors;
 }
 
+ProgramInterface Gpu::make_interface(vk::ShaderStageFlags stages,
+                                     std::vector<vk::DescriptorType> types,
+                                     std::size_t push_constants_size_bytes) const {
+    ProgramInterface made{.stages = stages, .types = std::move(types)};
+    std::vector<vk::DescriptorSetLayoutBinding> bindings;
+    for (const vk::DescriptorType type : made.types) {
+        bindings.push_back({static_cast<std::uint32_t>(bindings.size()), type, 1, stages});
+    }
+    made.descriptors = make_descriptors(bindings);
+    const vk::PushConstantRange constants{
+        .stageFlags = stages, .size = static_cast<std::uint32_t>(push_constants_size_bytes)};
+    made.layout = device_->createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
+                                                          .setSetLayouts(*made.descriptors.layout)
+                                                          .setPushConstantRanges(constants));
+    return made;
+}
+
+void ProgramInterface::write(std::uint32_t first, std::span<const vk::Buffer> buffers) const {
+    std::vector<vk::DescriptorBufferInfo> infos;
+    for (const vk::Buffer buffer : buffers) {
+        infos.push_back({buffer, 0, VK_WHOLE_SIZE});
+    }
+    layout.getOwner().updateDescriptorSets(
+        vk::WriteDescriptorSet{
+            .dstSet = descriptors.set, .dstBinding = first, .descriptorType = types[first]}
+            .setBufferInfo(infos),
+        {});
+}
+
+void ProgramInterface::write(std::uint32_t binding, vk::ImageView image,
+                             vk::ImageLayout image_layout) const {
+    const vk::DescriptorImageInfo info{.imageView = image, .imageLayout = image_layout};
+    layout.getOwner().updateDescriptorSets(
+        vk::WriteDescriptorSet{
+            .dstSet = descriptors.set, .dstBinding = binding, .descriptorType = types[binding]}
+            .setImageInfo(info),
+        {});
+}
+
 vk::UniqueShaderModule Gpu::make_shader(SpirV words) const {
     return device_->createShaderModuleUnique(
         {.codeSize = words.size_bytes(), .pCode = words.data()});
@@ -395,6 +449,39 @@ vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, vk::Render
                                               .layout = layout,
                                               .renderPass = render_pass};
     return device_->createGraphicsPipelineUnique({}, info).value;
+}
+
+// ---- Times
+
+GpuTimer::GpuTimer(const Gpu& gpu) : gpu_(gpu) {
+    if (gpu.timestamp_milliseconds() > 0.0) {
+        queries_ = gpu.device().createQueryPoolUnique(
+            {.queryType = vk::QueryType::eTimestamp, .queryCount = 2});
+    }
+}
+
+void GpuTimer::begin(vk::CommandBuffer commands) const {
+    if (queries_) {
+        commands.resetQueryPool(*queries_, 0, 2);
+        commands.writeTimestamp(vk::PipelineStageFlagBits::eBottomOfPipe, *queries_, 0);
+    }
+}
+
+void GpuTimer::end(vk::CommandBuffer commands) const {
+    if (queries_) {
+        commands.writeTimestamp(vk::PipelineStageFlagBits::eBottomOfPipe, *queries_, 1);
+    }
+}
+
+std::optional<double> GpuTimer::milliseconds() const {
+    if (!queries_) {
+        return {};
+    }
+    const auto [result, ticks] = gpu_.device().getQueryPoolResults<std::uint64_t>(
+        *queries_, 0, 2, 2 * sizeof(std::uint64_t), sizeof(std::uint64_t),
+        vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait);
+    vk::resultCheck(result, "vkGetQueryPoolResults");
+    return static_cast<double>(ticks[1] - ticks[0]) * gpu_.timestamp_milliseconds();
 }
 
 bool is_device_loss(const std::exception& error) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,6 +75,30 @@ struct Descriptors {
     vk::DescriptorSet set;
 };
 
+// What programs that take the same descriptors and push constants have in common.
+struct ProgramInterface {
+    // The whole buffers, at the bindings from `first` on.
+    void write(std::uint32_t first, std::span<const vk::Buffer> buffers) const;
+    void write(std::uint32_t binding, vk::ImageView image,
+               vk::ImageLayout image_layout = vk::ImageLayout::eShaderReadOnlyOptimal) const;
+    // Before draws or dispatches of the pipeline. Of all stages of the interface.
+    template <typename PushConstants>
+    void bind(vk::CommandBuffer commands, vk::Pipeline pipeline,
+              const PushConstants& push_constants) const {
+        const auto point = stages == vk::ShaderStageFlagBits::eCompute
+                               ? vk::PipelineBindPoint::eCompute
+                               : vk::PipelineBindPoint::eGraphics;
+        commands.bindPipeline(point, pipeline);
+        commands.bindDescriptorSets(point, *layout, 0, descriptors.set, {});
+        commands.pushConstants<PushConstants>(*layout, stages, 0, push_constants);
+    }
+
+    vk::ShaderStageFlags stages;
+    std::vector<vk::DescriptorType> types;  // by binding
+    Descriptors descriptors;
+    vk::UniquePipelineLayout layout;
+};
+
 enum class MemoryUse {
     device,    // for the GPU alone
     upload,    // written by the host
@@ -115,6 +140,9 @@ class Gpu {
     // for work that does not end within a minute.
     void run(const std::function<void(vk::CommandBuffer)>& record);
 
+    // From the beginning of a buffer of the device on; waits.
+    void upload(vk::Buffer target, std::span<const std::byte> bytes);
+
     [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
                                      MemoryUse use = MemoryUse::device) const;
     // With a view of type 2D_ARRAY for maps, as quadtile takes them, and 2D for all others; of all
@@ -126,6 +154,9 @@ class Gpu {
                                    vk::ImageViewType view_type) const;
     [[nodiscard]] Descriptors make_descriptors(
         std::span<const vk::DescriptorSetLayoutBinding> bindings) const;
+    [[nodiscard]] ProgramInterface make_interface(vk::ShaderStageFlags stages,
+                                                  std::vector<vk::DescriptorType> types,
+                                                  std::size_t push_constants_size_bytes) const;
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
                                                            SpirV shader) const;
     // Opaque triangle strips without vertex buffers; viewport and scissor are dynamic.
@@ -157,6 +188,21 @@ class Gpu {
     vk::UniqueFence done_;
 };
 
+// The time that the GPU takes for a part of a recording.
+class GpuTimer {
+ public:
+    explicit GpuTimer(const Gpu& gpu);
+
+    void begin(vk::CommandBuffer commands) const;
+    void end(vk::CommandBuffer commands) const;
+    // Of the last run, which has ended; none where the queue has no timestamps.
+    [[nodiscard]] std::optional<double> milliseconds() const;
+
+ private:
+    const Gpu& gpu_;
+    vk::UniqueQueryPool queries_;
+};
+
 // Of the device, by Vulkan-Hpp or quadtile: nothing can go on with it.
 [[nodiscard]] bool is_device_loss(const std::exception& error);
 
@@ -170,7 +216,8 @@ inline constexpr Scope ALL_WRITES{vk::PipelineStageFlagBits::eAllCommands,
 inline constexpr Scope ALL_USES{vk::PipelineStageFlagBits::eAllCommands,
                                 vk::AccessFlagBits::eMemoryRead | vk::AccessFlagBits::eMemoryWrite};
 inline constexpr Scope HOST_READS{vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead};
-void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after);
+void memory_barrier(vk::CommandBuffer commands, const Scope& before = ALL_WRITES,
+                    const Scope& after = ALL_USES);
 void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout from,
                    vk::ImageLayout to, const Scope& before, const Scope& after);
 

@@ -1,15 +1,70 @@
-// How a program reads its command line with CLI11, once all options are defined.
+// How a program defines its command line and reads it, with CLI11.
 
 #pragma once
 
+#include "number_arguments.hpp"
 #include "usage_error.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace quadtile::app {
+
+// Both ends included.
+template <typename Number>
+[[nodiscard]] CLI::Validator within(Number low, Number high) {
+    return CLI::Range(low, high).description("");
+}
+[[nodiscard]] inline CLI::Validator satisfying(const Check& check) {
+    return {[check](std::string& text) { return check(text); }, ""};
+}
+[[nodiscard]] inline CLI::Validator within(float low, float high) {
+    return satisfying(float_between(low, high));
+}
+template <typename Names>
+[[nodiscard]] CLI::Validator one_of(const Names& names) {
+    return CLI::IsMember(names).description("");
+}
+
+// A heading of the help and the options below it.
+class OptionGroup {
+ public:
+    OptionGroup(CLI::App& app, std::string heading) : app_(app), heading_(std::move(heading)) {}
+
+    // `type`: what the help shows for the value. Lists of floats have commas between them.
+    template <typename Value>
+    CLI::Option* add(const std::string& option, Value& value, const std::string& type,
+                     const std::string& description, const CLI::Validator& check = {}) {
+        CLI::Option* const added = app_.add_option(option, value, description)
+                                       ->type_name(type)
+                                       ->check(check)
+                                       ->group(heading_);
+        return std::is_same_v<Value, std::vector<float>> ? added->delimiter(',') : added;
+    }
+    // The same for what is read from the parsed options later, as text.
+    CLI::Option* add(const std::string& option, const std::string& type,
+                     const std::string& description, const CLI::Validator& check = {}) {
+        return app_.add_option(option)
+            ->description(description)
+            ->type_name(type)
+            ->check(check)
+            ->group(heading_);
+    }
+    CLI::Option* add_flag(const std::string& option, const std::string& description) {
+        return app_.add_flag(option)->description(description)->group(heading_);
+    }
+    CLI::Option* add_flag(const std::string& option, bool& flag, const std::string& description) {
+        return app_.add_flag(option, flag, description)->group(heading_);
+    }
+
+ private:
+    CLI::App& app_;
+    std::string heading_;
+};
 
 // What `read` returns after the arguments are parsed. Throws UsageError, which names --help, for
 // arguments that are wrong and for runtime errors of `read`; PrintedText for --help and --version.
@@ -23,7 +78,11 @@ template <typename Read>
     } catch (const CLI::CallForHelp&) {
         throw PrintedText{app.help()};
     } catch (const std::runtime_error& error) {  // CLI::ParseError, UsageError or Error
-        throw UsageError(std::string(error.what()) + "; see '" + app.get_name() + " --help'");
+        std::string program = app.get_name();
+        for (const CLI::App* const command : app.get_subcommands()) {
+            program += " " + command->get_name();
+        }
+        throw UsageError(std::string(error.what()) + "; see '" + program + " --help'");
     }
 }
 

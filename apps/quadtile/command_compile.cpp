@@ -6,7 +6,7 @@
 
 namespace quadtile::app {
 
-void run_compile(const CompileRequest& request) {
+void run(const CompileRequest& request) {
     const GlslFile file =
         read_glsl_file(request.input, request.channels ? GlslKind::reduction : GlslKind::threshold);
     if (!file.compiled.empty()) {

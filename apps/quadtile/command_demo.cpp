@@ -1,6 +1,6 @@
 #include "commands.hpp"
 #include "demo_map.hpp"
-#include "save_map.hpp"
+#include "save_image.hpp"
 #include "subdivide_map.hpp"
 
 #include <iomanip>
@@ -26,8 +26,8 @@ std::string summary(const TileList& list, const DemoRequest& request) {
     text << "Subdivided a map of " << list.shape.width << " x " << list.shape.height
          << " texels into " << list.tiles.size() << " tiles of " << levels << " sizes, "
          << std::fixed << std::setprecision(1) << subdivision << " ms on "
-         << (list.device.empty() ? "the host" : list.device) << " (" << name_of(list.strategy)
-         << ").\n"
+         << (list.device.empty() ? "the host" : list.device) << " ("
+         << name_in(STRATEGIES, list.strategy) << ").\n"
          << "  " << request.output.string() << "  the tiles\n"
          << "  " << request.image.string() << "  the map (bright: more texels needed) and the "
          << "tiles' outlines\n";
@@ -39,7 +39,7 @@ std::string summary(const TileList& list, const DemoRequest& request) {
 
 }  // namespace
 
-void run_demo(const DemoRequest& request) {
+void run(const DemoRequest& request) {
     const Stopwatch load_watch;
     const std::vector<float> texels = render_demo_map(request.size);
     const MapView map = view_of(texels, request.size, request.size);

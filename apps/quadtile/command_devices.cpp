@@ -44,7 +44,7 @@ void describe(std::ostream& text, const DeviceInfo& info) {
 
 }  // namespace
 
-void run_devices(const DevicesRequest& /*request*/) {
+void run(const DevicesRequest& /*request*/) {
     const std::vector<DeviceInfo> devices = Device::enumerate();
     std::ostringstream text;
     for (const DeviceInfo& info : devices) {

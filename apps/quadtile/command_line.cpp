@@ -2,18 +2,37 @@
 
 #include "file_arguments.hpp"
 #include "number_arguments.hpp"
+#include "parse_arguments.hpp"
 
 #include <quadtile/version.h>
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
 #include <limits>
-#include <map>
 #include <string_view>
 
 namespace quadtile::app {
 
 namespace {
+
+constexpr const char* GENERAL = "Options";  // the heading of what has no other
+
+constexpr std::array<Named<TileFormat>, 3> FORMATS{
+    {{"json", TileFormat::json}, {"csv", TileFormat::csv}, {"bin", TileFormat::binary}}};
+// Those that levels can be stored in.
+constexpr std::array<Named<TexelFormat>, 10> LEVEL_FORMATS{
+    {{"r16_float", TexelFormat::r16_float},
+     {"r16_unorm", TexelFormat::r16_unorm},
+     {"r32_float", TexelFormat::r32_float},
+     {"r8_unorm", TexelFormat::r8_unorm},
+     {"rg16_float", TexelFormat::rg16_float},
+     {"rg32_float", TexelFormat::rg32_float},
+     {"rgba16_float", TexelFormat::rgba16_float},
+     {"rgba32_float", TexelFormat::rgba32_float},
+     {"rgba8_srgb", TexelFormat::rgba8_srgb},
+     {"rgba8_unorm", TexelFormat::rgba8_unorm}}};
 
 // The options as text, before they become a request.
 struct SubdivisionArguments {
@@ -49,304 +68,197 @@ struct Arguments {
     std::string demo_format;
 };
 
-void add_threshold_options(CLI::App& command, SubdivisionArguments& arguments,
-                           const std::string& group) {
-    command
-        .add_option(
-            "--max-resolution", arguments.max_resolution,
-            "A tile of 2^l texels a side needs less than M pixels a side: its importance is "
-            "below M / 2^l")
-        ->type_name("M")
-        ->group(group);
-    command.add_option("--constant", arguments.constant, "The importance of every tile is below T")
-        ->type_name("T")
-        ->group(group);
-    command
-        .add_option("--level-thresholds", arguments.level_thresholds,
-                    "The importance of a tile of level l is below tl; one for each level, texels "
-                    "(level 0) first")
-        ->type_name("t0,t1,...")
-        ->group(group);
+void add_threshold_options(OptionGroup& group, SubdivisionArguments& arguments) {
+    group.add("--max-resolution", arguments.max_resolution, "M",
+              "A tile of 2^l texels a side needs less than M pixels a side: its importance is "
+              "below M / 2^l");
+    group.add("--constant", arguments.constant, "T", "The importance of every tile is below T");
+    group.add("--level-thresholds", arguments.level_thresholds, "t0,t1,...",
+              "The importance of a tile of level l is below tl; one for each level, texels "
+              "(level 0) first");
 }
 
 // Where the map comes from a file, its fragments can come from another.
-void add_memory_options(CLI::App& command, SubdivisionArguments& arguments,
-                        const std::string& group) {
+void add_memory_options(OptionGroup& group, SubdivisionArguments& arguments) {
     CLI::Option* const memory =
-        command
-            .add_option("--memory", arguments.memory,
-                        "As --max-resolution M, and a tile's image needs less than NODES nodes of "
-                        "per-pixel linked lists: its importance is below "
-                        "min(M, sqrt(NODES / mean)) / 2^l, of the mean of --fragments over the "
-                        "tile")
-            ->type_name("M,NODES")
-            ->group(group);
-    command
-        .add_option("--fragments", arguments.fragments,
-                    "For --memory: file as INPUT and of its size, of the number of fragments in a "
-                    "pixel of each texel")
-        ->type_name("FILE")
-        ->group(group)
+        group.add("--memory", arguments.memory, "M,NODES",
+                  "As --max-resolution M, and a tile's image needs less than NODES nodes of "
+                  "per-pixel linked lists: its importance is below "
+                  "min(M, sqrt(NODES / mean)) / 2^l, of the mean of --fragments over the "
+                  "tile");
+    group
+        .add("--fragments", arguments.fragments, "FILE",
+             "For --memory: file as INPUT and of its size, of the number of fragments in a "
+             "pixel of each texel")
         ->needs(memory);
     memory->needs("--fragments");
 }
 
-void add_function_options(CLI::App& command, SubdivisionArguments& arguments,
-                          const std::string& group) {
+void add_function_options(OptionGroup& group, SubdivisionArguments& arguments) {
     CLI::Option* const glsl =
-        command
-            .add_option("--glsl", arguments.glsl,
-                        "The importance of a tile is below what GLSL in FILE says, which defines "
-                        "float threshold(uint level, uvec2 position, uint layer), or which "
-                        "'quadtile compile' has compiled; with the strategies auto, subtree and "
-                        "per-level")
-            ->type_name("FILE")
-            ->group(group);
-    command
-        .add_option("--glsl-parameters", arguments.glsl_parameters,
-                    "For --glsl: what threshold_parameter(0), threshold_parameter(1), ... are "
-                    "there")
-        ->type_name("p0,p1,...")
-        ->group(group)
+        group.add("--glsl", arguments.glsl, "FILE",
+                  "The importance of a tile is below what GLSL in FILE says, which defines "
+                  "float threshold(uint level, uvec2 position, uint layer), or which "
+                  "'quadtile compile' has compiled; with the strategies auto, subtree and "
+                  "per-level");
+    group
+        .add("--glsl-parameters", arguments.glsl_parameters, "p0,p1,...",
+             "For --glsl: what threshold_parameter(0), threshold_parameter(1), ... are "
+             "there")
         ->needs(glsl);
+}
+
+void add_device_option(OptionGroup& group, std::string& device) {
+    group.add("--device", device, "N|NAME",
+              "Number of the Vulkan device or part of its name; see 'quadtile devices'");
 }
 
 void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
                              SubdivisionRequest& request) {
-    const std::string group = "Subdivision";
-    command
-        .add_option("--strategy", arguments.strategy,
-                    "auto, fused, subtree, per-level, or reference (on the CPU, without Vulkan)")
-        ->check(
-            CLI::IsMember({"auto", "fused", "subtree", "per-level", "reference"}).description(""))
-        ->type_name("NAME")
-        ->capture_default_str()
-        ->group(group);
-    command
-        .add_option("--subtree-levels", request.subtree_levels,
-                    "Levels that one dispatch of subtree descends, 1 to 8")
-        ->check(CLI::Range(std::uint32_t{1}, MAX_SUBTREE_LEVELS).description(""))
-        ->type_name("N")
-        ->capture_default_str()
-        ->group(group);
-    command
-        .add_option("--order", arguments.order,
-                    "canonical (by Morton code, always the same) or any (faster)")
-        ->check(CLI::IsMember({"any", "canonical"}).description(""))
-        ->type_name("NAME")
-        ->capture_default_str()
-        ->group(group);
-    command
-        .add_option("--max-tiles", request.max_tiles,
-                    "At most K tiles: scales the thresholds by the smallest factor that leaves no "
-                    "more (strategies auto, fused and reference)")
-        ->check(
-            CLI::Range(std::uint64_t{1}, std::uint64_t{std::numeric_limits<std::uint32_t>::max()})
-                .description(""))
-        ->type_name("K")
-        ->group(group);
-    command
-        .add_option("--device", request.device,
-                    "Number of the Vulkan device or part of its name; see 'quadtile devices'")
-        ->type_name("N|NAME")
-        ->group(group);
-    command.add_flag("--stats", request.stats,
-                     "Print tile counts and the time of each stage to standard error");
-    command
-        .add_option("--trace", request.trace,
-                    "File for the stages and their times in Chrome's trace-event format, for "
-                    "chrome://tracing or Perfetto")
-        ->type_name("FILE")
-        ->group(group);
+    OptionGroup group(command, "Subdivision");
+    group
+        .add("--strategy", arguments.strategy, "NAME",
+             "auto, fused, subtree, per-level, or reference (on the CPU, without Vulkan)",
+             one_of(names_in(STRATEGIES)))
+        ->capture_default_str();
+    group
+        .add("--subtree-levels", request.subtree_levels, "N",
+             "Levels that one dispatch of subtree descends, 1 to 8",
+             within(std::uint32_t{1}, MAX_SUBTREE_LEVELS))
+        ->capture_default_str();
+    group
+        .add("--order", arguments.order, "NAME",
+             "canonical (by Morton code, always the same) or any (faster)",
+             one_of(std::vector<std::string>{"any", "canonical"}))
+        ->capture_default_str();
+    group.add("--max-tiles", request.max_tiles, "K",
+              "At most K tiles: scales the thresholds by the smallest factor that leaves no "
+              "more (strategies auto, fused and reference)",
+              within(std::uint64_t{1}, std::uint64_t{std::numeric_limits<std::uint32_t>::max()}));
+    add_device_option(group, request.device);
+    OptionGroup(command, GENERAL)
+        .add_flag("--stats", request.stats,
+                  "Print tile counts and the time of each stage to standard error");
+    group.add("--trace", request.trace, "FILE",
+              "File for the stages and their times in Chrome's trace-event format, for "
+              "chrome://tracing or Perfetto");
 }
 
-CLI::Option* add_format_option(CLI::App& command, std::string& format) {
-    return command
-        .add_option("--format", format,
-                    "json, csv or bin; without it the ending of FILE decides, else json")
-        ->check(CLI::IsMember({"json", "csv", "bin"}).description(""))
-        ->type_name("NAME");
+void add_format_option(OptionGroup& group, std::string& format) {
+    group.add("--format", format, "NAME",
+              "json, csv or bin; without it the ending of FILE decides, else json",
+              one_of(names_in(FORMATS)));
 }
 
 void define_tiles(CLI::App& command, Arguments& arguments) {
-    command
-        .add_option("INPUT", arguments.tiles.input,
-                    "Importance map: OpenEXR, PFM, or PNG of 8 or 16 bits")
-        ->type_name("FILE")
+    TilesRequest& request = arguments.tiles;
+    OptionGroup group(command, GENERAL);
+    group
+        .add("INPUT", request.input, "FILE", "Importance map: OpenEXR, PFM, or PNG of 8 or 16 bits")
         ->required();
-    command
-        .add_option("-o,--output", arguments.tiles.output,
-                    "File for the tiles; without it they go to standard output")
-        ->type_name("FILE");
-    add_format_option(command, arguments.tiles_format);
-    command
-        .add_option("--image", arguments.tiles.image,
-                    "PNG file for a picture of the map with the tiles' outlines")
-        ->type_name("FILE");
-    command
-        .add_option("--channel", arguments.tiles.channel,
-                    "Channel of INPUT; without it Y, else the luminance of R, G and B, else the "
-                    "first")
-        ->type_name("NAME");
-    const std::string group = "Threshold (exactly one)";
-    add_threshold_options(command, arguments.tiles_subdivision, group);
-    add_memory_options(command, arguments.tiles_subdivision, group);
-    add_function_options(command, arguments.tiles_subdivision, group);
-    add_subdivision_options(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
-}
-
-const std::map<std::string, LevelMethod>& level_methods() {
-    static const std::map<std::string, LevelMethod> methods{{"all", LevelMethod::all},
-                                                            {"auto", LevelMethod::automatic},
-                                                            {"blit", LevelMethod::blit},
-                                                            {"per-level", LevelMethod::per_level},
-                                                            {"spd", LevelMethod::spd},
-                                                            {"subgroup", LevelMethod::subgroup},
-                                                            {"reference", LevelMethod::reference}};
-    return methods;
-}
-
-const std::map<std::string, Reduction>& reductions() {
-    static const std::map<std::string, Reduction> all{{"max", Reduction::max},
-                                                      {"min", Reduction::min},
-                                                      {"mean", Reduction::mean},
-                                                      {"sum", Reduction::sum},
-                                                      {"min-max", Reduction::min_max}};
-    return all;
-}
-
-const std::map<std::string, EdgeRule>& edge_rules() {
-    static const std::map<std::string, EdgeRule> rules{
-        {"round-up", EdgeRule::round_up}, {"fold", EdgeRule::fold}, {"drop", EdgeRule::drop}};
-    return rules;
-}
-
-// Those that levels can be stored in.
-const std::map<std::string, TexelFormat>& level_formats() {
-    static const std::map<std::string, TexelFormat> formats = [] {
-        std::map<std::string, TexelFormat> by_name;
-        for (const TexelFormat format :
-             {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::r16_unorm,
-              TexelFormat::r8_unorm, TexelFormat::rg32_float, TexelFormat::rg16_float,
-              TexelFormat::rgba32_float, TexelFormat::rgba16_float, TexelFormat::rgba8_unorm,
-              TexelFormat::rgba8_srgb}) {
-            by_name.emplace(name_of(format), format);
-        }
-        return by_name;
-    }();
-    return formats;
-}
-
-// An option whose values are the keys of a map.
-template <typename Value>
-CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& text,
-                        const std::map<std::string, Value>& values,
-                        const std::string& description) {
-    return command.add_option(option, text, description)
-        ->check(CLI::IsMember(&values).description(""))
-        ->type_name("NAME");
+    group.add("-o,--output", request.output, "FILE",
+              "File for the tiles; without it they go to standard output");
+    add_format_option(group, arguments.tiles_format);
+    group.add("--image", request.image, "FILE",
+              "PNG file for a picture of the map with the tiles' outlines");
+    group.add("--channel", request.channel, "NAME",
+              "Channel of INPUT; without it Y, else the luminance of R, G and B, else the "
+              "first");
+    OptionGroup threshold(command, "Threshold (exactly one)");
+    add_threshold_options(threshold, arguments.tiles_subdivision);
+    add_memory_options(threshold, arguments.tiles_subdivision);
+    add_function_options(threshold, arguments.tiles_subdivision);
+    add_subdivision_options(command, arguments.tiles_subdivision, request.subdivision);
 }
 
 void define_mipmap(CLI::App& command, Arguments& arguments) {
     MipmapRequest& request = arguments.mipmap;
     MipmapArguments& texts = arguments.mipmap_texts;
-    command.add_option("IMAGE", request.input, "OpenEXR, PFM, or PNG of 8 or 16 bits")
-        ->type_name("FILE")
+    OptionGroup group(command, GENERAL);
+    group.add("IMAGE", request.input, "FILE", "OpenEXR, PFM, or PNG of 8 or 16 bits")->required();
+    group
+        .add("OUTDIR", request.directory, "DIRECTORY",
+             "Directory for the levels, OUTDIR/METHOD/level_00.png and so on: PNG, or OpenEXR "
+             "where they are floats")
         ->required();
-    command
-        .add_option(
-            "OUTDIR", request.directory,
-            "Directory for the levels, OUTDIR/METHOD/level_00.png and so on: PNG, or OpenEXR "
-            "where they are floats")
-        ->type_name("DIRECTORY")
-        ->required();
-    add_choice(command, "--method", texts.method, level_methods(),
-               "auto, spd, subgroup, per-level, blit, reference (on the CPU, without Vulkan), or "
-               "all of them")
+    group
+        .add("--method", texts.method, "NAME",
+             "auto, spd, subgroup, per-level, blit, reference (on the CPU, without Vulkan), or "
+             "all of them",
+             one_of(names_in(LEVEL_METHODS)))
         ->capture_default_str();
     CLI::Option* const reduction =
-        add_choice(command, "--reduce", texts.reduction, reductions(),
-                   "What four texels become: mean, max, min, sum, or min-max (one channel becomes "
-                   "two)")
+        group
+            .add("--reduce", texts.reduction, "NAME",
+                 "What four texels become: mean, max, min, sum, or min-max (one channel becomes "
+                 "two)",
+                 one_of(names_in(REDUCTIONS)))
             ->capture_default_str();
-    command
-        .add_option(
-            "--glsl", request.glsl,
-            "Instead of --reduce: GLSL that defines TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, "
-            "TEXEL d) of the texels a b above c d; TEXEL is float, vec2 or vec4 after the "
-            "number of channels")
-        ->type_name("FILE")
+    group
+        .add("--glsl", request.glsl, "FILE",
+             "Instead of --reduce: GLSL that defines TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, "
+             "TEXEL d) of the texels a b above c d; TEXEL is float, vec2 or vec4 after the "
+             "number of channels")
         ->excludes(reduction);
-    add_choice(command, "--edges", texts.edges, edge_rules(),
-               "fold (sizes rounded down, the last texel takes in what is left over), drop (it is "
-               "dropped), or round-up (sizes rounded up)")
+    group
+        .add("--edges", texts.edges, "NAME",
+             "fold (sizes rounded down, the last texel takes in what is left over), drop (it is "
+             "dropped), or round-up (sizes rounded up)",
+             one_of(names_in(EDGE_RULES)))
         ->capture_default_str();
-    command
-        .add_option("--levels", request.levels,
-                    "Number of levels, the image itself included; without it all, down to 1 x 1")
-        ->type_name("N");
-    add_choice(
-        command, "--format", texts.format, level_formats(),
-        "Format of the levels, as r16_float or rgba8_unorm; without it the image's, for sums "
-        "32-bit floats, for min-max two channels of floats");
-    command
-        .add_option("--channel", request.channel,
-                    "This channel of IMAGE alone; without it all of them")
-        ->type_name("NAME");
-    command.add_flag("--linear", request.linear,
-                     "Take the values of a PNG of 8 bits as they are, not as colours on the sRGB "
-                     "curve");
-    command.add_flag("!--no-compare", request.compare,
-                     "Leave out the comparison with the CPU reference, which is slow for large "
-                     "images");
-    command
-        .add_option("--device", request.device,
-                    "Number of the Vulkan device or part of its name; see 'quadtile devices'")
-        ->type_name("N|NAME");
+    group.add("--levels", request.levels, "N",
+              "Number of levels, the image itself included; without it all, down to 1 x 1");
+    group.add("--format", texts.format, "NAME",
+              "Format of the levels, as r16_float or rgba8_unorm; without it the image's, for "
+              "sums 32-bit floats, for min-max two channels of floats",
+              one_of(names_in(LEVEL_FORMATS)));
+    group.add("--channel", request.channel, "NAME",
+              "This channel of IMAGE alone; without it all of them");
+    group.add_flag("--linear", request.linear,
+                   "Take the values of a PNG of 8 bits as they are, not as colours on the sRGB "
+                   "curve");
+    group.add_flag("!--no-compare", request.compare,
+                   "Leave out the comparison with the CPU reference, which is slow for large "
+                   "images");
+    add_device_option(group, request.device);
 }
 
 void define_demo(CLI::App& command, Arguments& arguments) {
-    command.add_option("-o,--output", arguments.demo.output, "File for the tiles")
-        ->type_name("FILE")
+    DemoRequest& request = arguments.demo;
+    OptionGroup group(command, GENERAL);
+    group.add("-o,--output", request.output, "FILE", "File for the tiles")->capture_default_str();
+    add_format_option(group, arguments.demo_format);
+    group.add("--image", request.image, "FILE", "PNG file for the picture")->capture_default_str();
+    group
+        .add("--size", request.size, "N", "Texels on a side of the map, 16 to 16384",
+             within(16U, 16384U))
         ->capture_default_str();
-    add_format_option(command, arguments.demo_format);
-    command.add_option("--image", arguments.demo.image, "PNG file for the picture")
-        ->type_name("FILE")
-        ->capture_default_str();
-    command.add_option("--size", arguments.demo.size, "Texels on a side of the map, 16 to 16384")
-        ->check(CLI::Range(16U, 16384U).description(""))
-        ->type_name("N")
-        ->capture_default_str();
-    command
-        .add_option("--map", arguments.demo.map,
-                    "File for the map itself: OpenEXR where its name ends in .exr, else PFM")
-        ->type_name("FILE");
-    add_threshold_options(command, arguments.demo_subdivision,
-                          "Threshold (at most one; without it --max-resolution 16)");
-    add_subdivision_options(command, arguments.demo_subdivision, arguments.demo.subdivision);
+    group.add("--map", request.map, "FILE",
+              "File for the map itself: OpenEXR where its name ends in .exr, else PFM");
+    OptionGroup threshold(command, "Threshold (at most one; without it --max-resolution 16)");
+    add_threshold_options(threshold, arguments.demo_subdivision);
+    add_subdivision_options(command, arguments.demo_subdivision, request.subdivision);
 }
 
 void define_compile(CLI::App& command, Arguments& arguments) {
-    command.add_option("KIND", arguments.compile_kind, "threshold or reduction")
-        ->check(CLI::IsMember({"threshold", "reduction"}).description(""))
-        ->type_name("KIND")
+    OptionGroup group(command, GENERAL);
+    group
+        .add("KIND", arguments.compile_kind, "KIND", "threshold or reduction",
+             one_of(std::vector<std::string>{"threshold", "reduction"}))
         ->required();
-    command
-        .add_option("FILE", arguments.compile.input,
-                    "GLSL, as for --glsl of 'quadtile tiles' or 'quadtile mipmap'")
-        ->type_name("FILE")
+    group
+        .add("FILE", arguments.compile.input, "FILE",
+             "GLSL, as for --glsl of 'quadtile tiles' or 'quadtile mipmap'")
         ->required();
-    command
-        .add_option("-o,--output", arguments.compile.output,
-                    "File for the code, which --glsl takes, too, and the library as "
-                    "ThresholdFunction::from_compiled or DownsamplerOptions::custom_compiled; it "
-                    "fits this version of quadtile alone")
-        ->type_name("FILE")
+    group
+        .add("-o,--output", arguments.compile.output, "FILE",
+             "File for the code, which --glsl takes, too, and the library as "
+             "ThresholdFunction::from_compiled or DownsamplerOptions::custom_compiled; it "
+             "fits this version of quadtile alone")
         ->required();
-    command
-        .add_option("--channels", arguments.compile_channels, "Of a reduction's texels: 1, 2 or 4")
-        ->check(CLI::IsMember({1, 2, 4}).description(""))
-        ->type_name("N")
+    group
+        .add("--channels", arguments.compile_channels, "N", "Of a reduction's texels: 1, 2 or 4",
+             one_of(std::vector<int>{1, 2, 4}))
         ->capture_default_str();
 }
 
@@ -373,9 +285,8 @@ std::string threshold_option(const CLI::App& command) {
 }
 
 // None where none was given, and where it is --memory or --glsl, which need files.
-std::optional<Threshold> parse_threshold(const CLI::App& command,
+std::optional<Threshold> parse_threshold(const std::string& given,
                                          const SubdivisionArguments& arguments) {
-    const std::string given = threshold_option(command);
     if (given == "--constant") {
         return Threshold::constant(parse_threshold(given, arguments.constant));
     }
@@ -389,26 +300,16 @@ std::optional<Threshold> parse_threshold(const CLI::App& command,
     return std::nullopt;
 }
 
-// None where the option was not given.
-std::optional<MemoryRequest> parse_memory(const CLI::App& command,
-                                          const SubdivisionArguments& arguments) {
-    const std::string option = "--memory";
-    if (threshold_option(command) != option) {
-        return std::nullopt;
-    }
-    const std::vector<float> numbers = parse_floats(option, arguments.memory, 0.0F, INFINITE_FLOAT);
+MemoryRequest parse_memory(const SubdivisionArguments& arguments) {
+    const std::vector<float> numbers =
+        parse_floats("--memory", arguments.memory, 0.0F, INFINITE_FLOAT);
     if (numbers.size() != 2) {
-        throw UsageError(option + " '" + arguments.memory + "' must be two numbers, M,NODES");
+        throw UsageError("--memory '" + arguments.memory + "' must be two numbers, M,NODES");
     }
-    return MemoryRequest{numbers[0], numbers[1], arguments.fragments};
+    return {numbers[0], numbers[1], arguments.fragments};
 }
 
-// None where the option was not given.
-std::optional<FunctionRequest> parse_function(const CLI::App& command,
-                                              const SubdivisionArguments& arguments) {
-    if (threshold_option(command) != "--glsl") {
-        return std::nullopt;
-    }
+FunctionRequest parse_function(const CLI::App& command, const SubdivisionArguments& arguments) {
     const std::string option = "--glsl-parameters";
     FunctionRequest request{arguments.glsl, {}};
     if (command.count(option) > 0) {
@@ -432,17 +333,14 @@ std::optional<FunctionRequest> parse_function(const CLI::App& command,
     return request;
 }
 
-void complete(const CLI::App& command, const SubdivisionArguments& arguments,
-              SubdivisionRequest& request) {
-    static const std::map<std::string_view, Strategy> strategies{
-        {"auto", Strategy::automatic},
-        {"fused", Strategy::fused},
-        {"subtree", Strategy::subtree},
-        {"per-level", Strategy::per_level},
-        {"reference", Strategy::reference}};
-    request.strategy = strategies.at(arguments.strategy);
+// Returns the threshold option that was given.
+std::string complete(const CLI::App& command, const SubdivisionArguments& arguments,
+                     SubdivisionRequest& request) {
+    const std::string threshold = threshold_option(command);
+    request.strategy = value_in(STRATEGIES, arguments.strategy);
     request.order = arguments.order == "any" ? Order::any : Order::canonical;
-    request.threshold = parse_threshold(command, arguments);
+    request.threshold = parse_threshold(threshold, arguments);
+    return threshold;
 }
 
 void check_files(const CLI::App& command, const std::vector<FileArgument>& files) {
@@ -456,26 +354,27 @@ void check_files(const CLI::App& command, const std::vector<FileArgument>& files
 }
 
 TileFormat format_of(const std::string& name, const std::filesystem::path& output) {
-    static const std::map<std::string, TileFormat> formats{
-        {"json", TileFormat::json}, {"csv", TileFormat::csv}, {"bin", TileFormat::binary}};
     const std::string ending = output.extension().string();
-    const auto format = formats.find(!name.empty()     ? name
-                                     : !ending.empty() ? ending.substr(1)
-                                                       : "json");
-    return format == formats.end() ? TileFormat::json : format->second;
+    const auto format =
+        std::ranges::find(FORMATS, !name.empty() || ending.empty() ? name : ending.substr(1),
+                          &Named<TileFormat>::name);
+    return format == FORMATS.end() ? TileFormat::json : format->value;
 }
 
 Request request_of(const CLI::App& app, Arguments& arguments) {
     const CLI::App& command = *app.get_subcommands().front();
     if (command.get_name() == "tiles") {
-        complete(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
-        arguments.tiles.memory = parse_memory(command, arguments.tiles_subdivision);
-        arguments.tiles.function = parse_function(command, arguments.tiles_subdivision);
-        if (!arguments.tiles.subdivision.threshold && !arguments.tiles.memory &&
-            !arguments.tiles.function) {
+        const std::string threshold =
+            complete(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
+        if (threshold.empty()) {
             throw UsageError(
                 "no threshold is given; give one of --max-resolution, --constant, "
                 "--level-thresholds, --memory and --glsl");
+        }
+        if (threshold == "--memory") {
+            arguments.tiles.memory = parse_memory(arguments.tiles_subdivision);
+        } else if (threshold == "--glsl") {
+            arguments.tiles.function = parse_function(command, arguments.tiles_subdivision);
         }
         check_files(command,
                     {{"INPUT", arguments.tiles.input, false},
@@ -494,12 +393,12 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
                               {"--glsl", request.glsl, false},
                               {"OUTDIR", request.directory, true}});
         const MipmapArguments& texts = arguments.mipmap_texts;
-        request.method = level_methods().at(texts.method);
+        request.method = value_in(LEVEL_METHODS, texts.method);
         request.reduction =
-            request.glsl.empty() ? reductions().at(texts.reduction) : Reduction::custom;
-        request.edge_rule = edge_rules().at(texts.edges);
+            request.glsl.empty() ? value_in(REDUCTIONS, texts.reduction) : Reduction::custom;
+        request.edge_rule = value_in(EDGE_RULES, texts.edges);
         if (!texts.format.empty()) {
-            request.format = level_formats().at(texts.format);
+            request.format = value_in(LEVEL_FORMATS, texts.format);
         }
         return request;
     }
@@ -548,22 +447,16 @@ Request parse_command_line(int argc, const char* const* argv) {
         *app.add_subcommand("demo", "Subdivide a built-in map: a town's light map texel density"),
         arguments);
 
-    std::string help = "quadtile --help";
     try {
-        app.parse(argc, argv);
-        if (app.get_subcommands().empty()) {
-            throw UsageError("no command is given; give tiles, mipmap, compile, devices or demo");
-        }
-        return request_of(app, arguments);
-    } catch (const CLI::CallForVersion& version) {
-        return TextRequest{std::string(version.what()) + "\n"};
-    } catch (const CLI::CallForHelp&) {
-        return TextRequest{app.help()};
-    } catch (const std::runtime_error& error) {  // CLI::ParseError or UsageError
-        if (!app.get_subcommands().empty()) {
-            help = "quadtile " + app.get_subcommands().front()->get_name() + " --help";
-        }
-        throw UsageError(std::string(error.what()) + "; see '" + help + "'");
+        return parse_arguments(app, argc, argv, [&] {
+            if (app.get_subcommands().empty()) {
+                throw UsageError(
+                    "no command is given; give tiles, mipmap, compile, devices or demo");
+            }
+            return request_of(app, arguments);
+        });
+    } catch (const PrintedText& printed) {
+        return printed;
     }
 }
 

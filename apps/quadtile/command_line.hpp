@@ -4,15 +4,12 @@
 
 #include "commands.hpp"
 
-#include <string>
 #include <variant>
 
 namespace quadtile::app {
 
 // --help and --version ask for a text.
-struct TextRequest {
-    std::string text;
-};
+using TextRequest = PrintedText;
 
 using Request = std::variant<TextRequest, TilesRequest, MipmapRequest, CompileRequest,
                              DevicesRequest, DemoRequest>;

@@ -37,7 +37,7 @@ class LevelFiles {
     }
 
     void add(LevelMethod method, const MipChain& chain) {
-        const fs::path directory = request_.directory / name_of(method);
+        const fs::path directory = request_.directory / name_in(LEVEL_METHODS, method);
         directories_.create(directory);
         for (std::size_t number = 0; number < chain.levels.size(); ++number) {
             const MipChain::Level& level = chain.levels[number];
@@ -85,9 +85,9 @@ std::string table(const std::vector<Row>& rows, TexelFormat format) {
             time << std::fixed << std::setprecision(2) << *row.gpu_time_us;
         }
         const auto or_dash = [](std::string cell) { return cell.empty() ? "-" : cell; };
-        text << std::left << std::setw(9) << name_of(row.method) << std::right << std::setw(8)
-             << or_dash(row.levels ? std::to_string(*row.levels) : "") << std::setw(15)
-             << or_dash(time.str()) << "  "
+        text << std::left << std::setw(9) << name_in(LEVEL_METHODS, row.method) << std::right
+             << std::setw(8) << or_dash(row.levels ? std::to_string(*row.levels) : "")
+             << std::setw(15) << or_dash(time.str()) << "  "
              << or_dash(row.difference ? difference_text(*row.difference, codes) : "");
         if (!row.obstacle.empty()) {
             text << "  " << row.obstacle;
@@ -102,8 +102,9 @@ std::string description(const MipmapRequest& request, const ImageShape& image,
     std::ostringstream text;
     text << "image   " << image.width << " x " << image.height << " texels, "
          << name_of(image.format) << "\n"
-         << "levels  " << name_of(maker.format()) << ", " << name_of(request.reduction)
-         << ", edges " << name_of(request.edge_rule) << "\n"
+         << "levels  " << name_of(maker.format()) << ", "
+         << (request.glsl.empty() ? name_in(REDUCTIONS, request.reduction) : "GLSL") << ", edges "
+         << name_in(EDGE_RULES, request.edge_rule) << "\n"
          << "device  " << maker.device_name() << "\n\n";
     return text.str();
 }
@@ -142,7 +143,7 @@ Methods choose_methods(LevelMethod asked_for, LevelMaker& maker) {
 
 }  // namespace
 
-void run_mipmap(const MipmapRequest& request) {
+void run(const MipmapRequest& request) {
     const LoadedImage image = load_image(request.input, {request.channel, request.linear});
     LevelMaker maker(request, image.view());
     const Methods methods = choose_methods(request.method, maker);
@@ -181,7 +182,8 @@ void run_mipmap(const MipmapRequest& request) {
     OutputFile output = OutputFile::standard_output();
     output.write(description(request, image.shape, maker) + table(rows, maker.format()));
     if (methods.automatic) {
-        output.write(std::string("auto takes ") + name_of(*methods.automatic) + "\n");
+        output.write("auto takes " + std::string(name_in(LEVEL_METHODS, *methods.automatic)) +
+                     "\n");
     }
     if (std::ranges::any_of(rows, [](const Row& row) {
             return row.method == LevelMethod::blit && row.obstacle.empty();

@@ -40,7 +40,7 @@ Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
 
 }  // namespace
 
-void run_tiles(const TilesRequest& request) {
+void run(const TilesRequest& request) {
     const Stopwatch load_watch;
     const LoadedMap map = load_map(request.input, request.channel);
     SubdivisionRequest subdivision = request.subdivision;

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "named_values.hpp"
 #include "usage_error.hpp"
 #include "write_tiles.hpp"
 
@@ -14,6 +15,7 @@
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -95,10 +97,32 @@ struct DemoRequest {
     SubdivisionRequest subdivision;
 };
 
-void run_tiles(const TilesRequest& request);
-void run_mipmap(const MipmapRequest& request);
-void run_compile(const CompileRequest& request);
-void run_devices(const DevicesRequest& request);
-void run_demo(const DemoRequest& request);
+void run(const TilesRequest& request);
+void run(const MipmapRequest& request);
+void run(const CompileRequest& request);
+void run(const DevicesRequest& request);
+void run(const DemoRequest& request);
+
+// Names in options, messages and folders, in the order in which messages list them.
+
+constexpr std::array<Named<Strategy>, 5> STRATEGIES{{{"auto", Strategy::automatic},
+                                                     {"fused", Strategy::fused},
+                                                     {"subtree", Strategy::subtree},
+                                                     {"per-level", Strategy::per_level},
+                                                     {"reference", Strategy::reference}}};
+constexpr std::array<Named<LevelMethod>, 7> LEVEL_METHODS{{{"all", LevelMethod::all},
+                                                           {"auto", LevelMethod::automatic},
+                                                           {"blit", LevelMethod::blit},
+                                                           {"per-level", LevelMethod::per_level},
+                                                           {"reference", LevelMethod::reference},
+                                                           {"spd", LevelMethod::spd},
+                                                           {"subgroup", LevelMethod::subgroup}}};
+constexpr std::array<Named<EdgeRule>, 3> EDGE_RULES{
+    {{"drop", EdgeRule::drop}, {"fold", EdgeRule::fold}, {"round-up", EdgeRule::round_up}}};
+constexpr std::array<Named<Reduction>, 5> REDUCTIONS{{{"max", Reduction::max},
+                                                      {"mean", Reduction::mean},
+                                                      {"min", Reduction::min},
+                                                      {"min-max", Reduction::min_max},
+                                                      {"sum", Reduction::sum}}};
 
 }  // namespace quadtile::app

@@ -11,21 +11,6 @@ void run(const TextRequest& request) {
     output.write(request.text);
     output.commit();
 }
-void run(const TilesRequest& request) {
-    run_tiles(request);
-}
-void run(const MipmapRequest& request) {
-    run_mipmap(request);
-}
-void run(const CompileRequest& request) {
-    run_compile(request);
-}
-void run(const DevicesRequest& request) {
-    run_devices(request);
-}
-void run(const DemoRequest& request) {
-    run_demo(request);
-}
 
 }  // namespace
 

@@ -5,36 +5,27 @@
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 namespace quadtile::app {
 
 namespace {
 
 constexpr std::uint32_t TIMED_RUNS = 30;
 
-LevelMethod level_method(MipMethod method) {
-    switch (method) {
-        case MipMethod::subgroup:
-            return LevelMethod::subgroup;
-        case MipMethod::per_level:
-            return LevelMethod::per_level;
-        case MipMethod::blit:
-            return LevelMethod::blit;
-        default:
-            return LevelMethod::spd;
-    }
-}
+// How the device makes the levels of each method; the reference as spd.
+constexpr std::array<std::pair<LevelMethod, MipMethod>, 5> MIP_METHODS{
+    {{LevelMethod::spd, MipMethod::spd},
+     {LevelMethod::subgroup, MipMethod::subgroup},
+     {LevelMethod::per_level, MipMethod::per_level},
+     {LevelMethod::blit, MipMethod::blit},
+     {LevelMethod::reference, MipMethod::spd}}};
 
 MipMethod mip_method(LevelMethod method) {
-    switch (method) {
-        case LevelMethod::subgroup:
-            return MipMethod::subgroup;
-        case LevelMethod::per_level:
-            return MipMethod::per_level;
-        case LevelMethod::blit:
-            return MipMethod::blit;
-        default:
-            return MipMethod::spd;
-    }
+    return std::ranges::find(MIP_METHODS, method, [](const auto& pair) { return pair.first; })
+        ->second;
 }
 
 // What the levels are made of, where the user does not say.
@@ -61,56 +52,6 @@ std::uint32_t checked_levels(const MipmapRequest& request, const ImageShape& ima
 }
 
 }  // namespace
-
-const char* name_of(LevelMethod method) noexcept {
-    switch (method) {
-        case LevelMethod::automatic:
-            return "auto";
-        case LevelMethod::all:
-            return "all";
-        case LevelMethod::spd:
-            return "spd";
-        case LevelMethod::subgroup:
-            return "subgroup";
-        case LevelMethod::per_level:
-            return "per-level";
-        case LevelMethod::blit:
-            return "blit";
-        case LevelMethod::reference:
-            break;
-    }
-    return "reference";
-}
-
-const char* name_of(Reduction reduction) noexcept {
-    switch (reduction) {
-        case Reduction::max:
-            return "max";
-        case Reduction::min:
-            return "min";
-        case Reduction::mean:
-            return "mean";
-        case Reduction::sum:
-            return "sum";
-        case Reduction::min_max:
-            return "min-max";
-        case Reduction::custom:
-            break;
-    }
-    return "GLSL";
-}
-
-const char* name_of(EdgeRule rule) noexcept {
-    switch (rule) {
-        case EdgeRule::round_up:
-            return "round-up";
-        case EdgeRule::fold:
-            return "fold";
-        case EdgeRule::drop:
-            break;
-    }
-    return "drop";
-}
 
 LevelMaker::LevelMaker(const MipmapRequest& request, const ImageView& image)
     : image_(image), levels_(checked_levels(request, image.shape)) {
@@ -153,7 +94,9 @@ LevelMethod LevelMaker::automatic() {
     if (!automatic_) {
         automatic_.emplace(make_mipmapper(MipMethod::automatic));
     }
-    return level_method(automatic_->options().method);
+    return std::ranges::find(MIP_METHODS, automatic_->options().method,
+                             [](const auto& pair) { return pair.second; })
+        ->first;
 }
 
 MadeLevels LevelMaker::make(LevelMethod method) {

@@ -16,11 +16,6 @@
 
 namespace quadtile::app {
 
-// "per-level"
-[[nodiscard]] const char* name_of(LevelMethod method) noexcept;
-[[nodiscard]] const char* name_of(Reduction reduction) noexcept;  // custom: "GLSL"
-[[nodiscard]] const char* name_of(EdgeRule rule) noexcept;
-
 struct MadeLevels {
     MipChain chain;
     std::optional<double> gpu_time_us;

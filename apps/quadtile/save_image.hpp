@@ -1,4 +1,4 @@
-// An image as a file that keeps its values.
+// Images and importance maps as files that keep their values.
 
 #pragma once
 
@@ -19,5 +19,12 @@ namespace quadtile::app {
 // PNG: grey, or colour with alpha. OpenEXR: half or float channels as in the format; Y, or R and G,
 // or R, G, B and A. Throws std::runtime_error, std::bad_alloc.
 [[nodiscard]] std::string encode_image(const ImageView& image);
+
+// The bytes of a PFM file (grey, little-endian) with a map of one layer.
+[[nodiscard]] std::string encode_pfm(const MapView& map);
+
+// The bytes of an OpenEXR file with a map of one layer as the channel Y, 32-bit floats.
+// Throws std::runtime_error.
+[[nodiscard]] std::string encode_exr(const MapView& map);
 
 }  // namespace quadtile::app

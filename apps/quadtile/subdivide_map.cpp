@@ -13,22 +13,6 @@
 
 namespace quadtile::app {
 
-const char* name_of(Strategy strategy) noexcept {
-    switch (strategy) {
-        case Strategy::reference:
-            return "reference";
-        case Strategy::per_level:
-            return "per-level";
-        case Strategy::subtree:
-            return "subtree";
-        case Strategy::fused:
-            return "fused";
-        case Strategy::automatic:
-            break;
-    }
-    return "auto";
-}
-
 TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
     try {  // a list of another length than the map has levels
         request.threshold->check_fits(map.shape);
@@ -84,7 +68,7 @@ std::string describe_run(const TileList& list, const StageTime& load, const Stag
 
     line("map") << list.shape.width << " x " << list.shape.height << " texels\n";
     line("device") << device << "\n";
-    line("strategy") << name_of(list.strategy)
+    line("strategy") << name_in(STRATEGIES, list.strategy)
                      << (list.strategy_reason.empty() ? "" : ": " + list.strategy_reason) << "\n";
     if (list.threshold_factor != 1.0F) {
         line("thresholds times") << list.threshold_factor << "\n";

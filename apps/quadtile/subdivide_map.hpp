@@ -29,8 +29,6 @@ void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& 
 void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
                  const StageTime& write);
 
-[[nodiscard]] const char* name_of(Strategy strategy) noexcept;
-
 // From its making on.
 class Stopwatch {
  public:

@@ -16,8 +16,6 @@ using ShaderStage = vk::ShaderStageFlagBits;
 
 constexpr float LEAST_NORMAL = std::numeric_limits<float>::min();
 
-constexpr auto DRAWING_STAGES = ShaderStage::eVertex | ShaderStage::eFragment;
-
 void write_table(std::byte* colours, std::uint32_t table, const ColourTable& from) {
     std::array<std::uint32_t, COLOUR_TABLE_SIZE> words;
     std::ranges::transform(from, words.begin(), [](const app::Rgb& colour) {
@@ -88,23 +86,16 @@ static_assert(COLOUR_MAP_SIZE == COLOUR_TABLE_SIZE);
 Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
     : gpu_(gpu),
       colours_(gpu.make_buffer(3 * COLOUR_TABLE_SIZE * sizeof(std::uint32_t),
-                               vk::BufferUsageFlagBits::eStorageBuffer, app::MemoryUse::upload)) {
-    using Type = vk::DescriptorType;
-    const std::array<vk::DescriptorSetLayoutBinding, 4> bindings{
-        {{0, Type::eSampledImage, 1, DRAWING_STAGES},
-         {1, Type::eStorageBuffer, 1, DRAWING_STAGES},
-         {2, Type::eStorageBuffer, 1, DRAWING_STAGES},
-         {3, Type::eStorageBuffer, 1, DRAWING_STAGES}}};
-    const vk::Device device = gpu.device();
-    descriptors_ = gpu_.make_descriptors(bindings);
-    const vk::PushConstantRange drawing{.stageFlags = DRAWING_STAGES, .size = sizeof(Drawing)};
-    pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
-                                                             .setSetLayouts(*descriptors_.layout)
-                                                             .setPushConstantRanges(drawing));
-    map_pipeline_ =
-        gpu.make_draw_pipeline(*pipeline_layout_, render_pass, app::MAP_VERT, app::MAP_FRAG);
-    tiles_pipeline_ =
-        gpu.make_draw_pipeline(*pipeline_layout_, render_pass, app::TILES_VERT, app::TILES_FRAG);
+                               vk::BufferUsageFlagBits::eStorageBuffer, app::MemoryUse::upload)),
+      interface_(gpu.make_interface(
+          ShaderStage::eVertex | ShaderStage::eFragment,
+          {vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageBuffer,
+           vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer},
+          sizeof(Drawing))),
+      map_pipeline_(
+          gpu.make_draw_pipeline(*interface_.layout, render_pass, app::MAP_VERT, app::MAP_FRAG)),
+      tiles_pipeline_(gpu.make_draw_pipeline(*interface_.layout, render_pass, app::TILES_VERT,
+                                             app::TILES_FRAG)) {
     write_table(colours_.mapped, LEVEL_COLOURS, colour_table(ColourMap::turbo));
     write_table(colours_.mapped, RATIO_COLOURS, colour_table(ColourMap::viridis));
 }
@@ -122,21 +113,8 @@ void Canvas::set_map(const MapTiles& map) {
         return;
     }
     gpu_.device().waitIdle();  // a frame may still use the descriptors
-    const vk::DescriptorImageInfo image{.imageView = map.map_view(),
-                                        .imageLayout = vk::ImageLayout::eShaderReadOnlyOptimal};
-    const std::array<vk::DescriptorBufferInfo, 3> buffers{{{map.pyramid(), 0, VK_WHOLE_SIZE},
-                                                           {map.tile_list(), 0, VK_WHOLE_SIZE},
-                                                           {*colours_.handle, 0, VK_WHOLE_SIZE}}};
-    gpu_.device().updateDescriptorSets(
-        {vk::WriteDescriptorSet{.dstSet = descriptors_.set,
-                                .dstBinding = 0,
-                                .descriptorType = vk::DescriptorType::eSampledImage}
-             .setImageInfo(image),
-         vk::WriteDescriptorSet{.dstSet = descriptors_.set,
-                                .dstBinding = 1,
-                                .descriptorType = vk::DescriptorType::eStorageBuffer}
-             .setBufferInfo(buffers)},
-        {});
+    interface_.write(0, map.map_view());
+    interface_.write(1, std::array{map.pyramid(), map.tile_list(), *colours_.handle});
     bound_generation_ = map.generation();
 }
 
@@ -146,10 +124,7 @@ void Canvas::draw(vk::CommandBuffer commands, const MapTiles& map, const Drawing
     const bool shows_tiles =
         map.has_tiles() &&
         (drawing.outline_pixels > 0.0F || drawing.fill != FILL_NONE || drawing.mark_clamped != 0);
-    using Point = vk::PipelineBindPoint;
-    commands.bindPipeline(Point::eGraphics, shows_tiles ? *tiles_pipeline_ : *map_pipeline_);
-    commands.bindDescriptorSets(Point::eGraphics, *pipeline_layout_, 0, descriptors_.set, {});
-    commands.pushConstants<Drawing>(*pipeline_layout_, DRAWING_STAGES, 0, drawing);
+    interface_.bind(commands, shows_tiles ? *tiles_pipeline_ : *map_pipeline_, drawing);
     commands.setViewport(
         0, vk::Viewport{
                .width = drawing.target_width, .height = drawing.target_height, .maxDepth = 1.0F});

@@ -51,11 +51,10 @@ class Canvas {
 
  private:
     app::Gpu& gpu_;
-    app::Descriptors descriptors_;
-    vk::UniquePipelineLayout pipeline_layout_;
+    app::Buffer colours_;
+    app::ProgramInterface interface_;
     vk::UniquePipeline map_pipeline_;
     vk::UniquePipeline tiles_pipeline_;
-    app::Buffer colours_;
     std::optional<ColourMap> map_colours_;
     std::uint64_t bound_generation_ = 0;
 };

@@ -18,8 +18,6 @@ using Usage = vk::BufferUsageFlagBits;
 
 constexpr std::uint64_t FIRST_TILE_CAPACITY = 65536;
 
-// All that reads or writes what belongs to a map.
-
 bool can_sample(const app::Gpu& gpu, TexelFormat format) {
     const auto features = gpu.physical_device()
                               .getFormatProperties(static_cast<vk::Format>(vk_format(format)))
@@ -28,9 +26,6 @@ bool can_sample(const app::Gpu& gpu, TexelFormat format) {
         vk::FormatFeatureFlagBits::eSampledImage | vk::FormatFeatureFlagBits::eTransferDst;
     return (features & NEEDED) == NEEDED;
 }
-
-// Where the header follows in the buffer of answers.
-constexpr vk::DeviceSize ANSWER_SIZE_BYTES = std::max(sizeof(Tally), sizeof(ProbeResult));
 
 // Enough to keep a GPU busy; a list of `tiles` needs no more.
 std::uint32_t search_workgroups(std::uint64_t tiles) {
@@ -43,35 +38,21 @@ MapTiles::MapTiles(app::Gpu& gpu, const std::string& cache_directory)
     : gpu_(gpu),
       device_(quadtile::Device::adopt(gpu.for_quadtile(cache_directory))),
       pyramid_builder_(device_),
-      answer_(gpu.make_buffer(ANSWER_SIZE_BYTES + sizeof(TileListHeader),
+      answer_(gpu.make_buffer(std::max(sizeof(Tally), sizeof(ProbeResult)),
                               Usage::eStorageBuffer | Usage::eTransferDst,
-                              app::MemoryUse::readback)) {
-    make_programs();
-    if (gpu.timestamp_milliseconds() > 0.0) {
-        timestamps_ = gpu.device().createQueryPoolUnique(
-            {.queryType = vk::QueryType::eTimestamp, .queryCount = 2});
-    }
-}
+                              app::MemoryUse::readback)),
+      header_(
+          gpu.make_buffer(sizeof(TileListHeader), Usage::eTransferDst, app::MemoryUse::readback)),
+      interface_(gpu.make_interface(
+          vk::ShaderStageFlagBits::eCompute,
+          {vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageBuffer,
+           vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer},
+          sizeof(ProbeRequest))),
+      tally_(gpu.make_compute_pipeline(*interface_.layout, app::TALLY_COMP)),
+      probe_(gpu.make_compute_pipeline(*interface_.layout, app::PROBE_COMP)),
+      timer_(gpu) {}
 
 MapTiles::~MapTiles() = default;
-
-void MapTiles::make_programs() {
-    using Type = vk::DescriptorType;
-    constexpr auto COMPUTE = vk::ShaderStageFlagBits::eCompute;
-    const std::array<vk::DescriptorSetLayoutBinding, 4> bindings{
-        {{0, Type::eSampledImage, 1, COMPUTE},
-         {1, Type::eStorageBuffer, 1, COMPUTE},
-         {2, Type::eStorageBuffer, 1, COMPUTE},
-         {4, Type::eStorageBuffer, 1, COMPUTE}}};
-    const vk::Device device = gpu_.device();
-    descriptors_ = gpu_.make_descriptors(bindings);
-    const vk::PushConstantRange request{.stageFlags = COMPUTE, .size = sizeof(ProbeRequest)};
-    pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
-                                                             .setSetLayouts(*descriptors_.layout)
-                                                             .setPushConstantRanges(request));
-    tally_ = gpu_.make_compute_pipeline(*pipeline_layout_, app::TALLY_COMP);
-    probe_ = gpu_.make_compute_pipeline(*pipeline_layout_, app::PROBE_COMP);
-}
 
 // ---- The map
 
@@ -128,18 +109,13 @@ void MapTiles::set_map(const MapView& map) {
         app::change_layout(commands, *map_.handle, Layout::eTransferDstOptimal,
                            Layout::eShaderReadOnlyOptimal,
                            {Stage::eTransfer, Access::eTransferWrite}, app::ALL_USES);
-        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
-        if (timestamps_) {
-            commands.resetQueryPool(*timestamps_, 0, 2);
-            commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
-        }
+        app::memory_barrier(commands);
+        timer_.begin(commands);
         pyramid_builder_.record(commands, *pyramid_binding_);
-        if (timestamps_) {
-            commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
-        }
-        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
+        timer_.end(commands);
+        app::memory_barrier(commands);
     });
-    pyramid_milliseconds_ = read_timestamps();
+    pyramid_milliseconds_ = timer_.milliseconds();
     summary_ = {.problem = "the map has not been subdivided yet"};
 }
 
@@ -157,27 +133,8 @@ void MapTiles::make_list(std::uint64_t capacity) {
     forget_bindings();
     tile_list_ = std::move(list);
     tile_capacity_ = capacity;
-    write_descriptors();
-}
-
-void MapTiles::write_descriptors() {
-    const vk::DescriptorImageInfo map{.imageView = *map_.view,
-                                      .imageLayout = Layout::eShaderReadOnlyOptimal};
-    const std::array<vk::DescriptorBufferInfo, 2> read{
-        {{*pyramid_.handle, 0, VK_WHOLE_SIZE}, {*tile_list_.handle, 0, VK_WHOLE_SIZE}}};
-    const vk::DescriptorBufferInfo answer{*answer_.handle, 0, ANSWER_SIZE_BYTES};
-    using Type = vk::DescriptorType;
-    gpu_.device().updateDescriptorSets(
-        {vk::WriteDescriptorSet{
-             .dstSet = descriptors_.set, .dstBinding = 0, .descriptorType = Type::eSampledImage}
-             .setImageInfo(map),
-         vk::WriteDescriptorSet{
-             .dstSet = descriptors_.set, .dstBinding = 1, .descriptorType = Type::eStorageBuffer}
-             .setBufferInfo(read),
-         vk::WriteDescriptorSet{
-             .dstSet = descriptors_.set, .dstBinding = 4, .descriptorType = Type::eStorageBuffer}
-             .setBufferInfo(answer)},
-        {});
+    interface_.write(0, *map_.view);
+    interface_.write(1, std::array{*pyramid_.handle, *tile_list_.handle, *answer_.handle});
 }
 
 // ---- Its tiles
@@ -201,7 +158,7 @@ MapTiles::Run& MapTiles::run_of(Strategy strategy, std::uint32_t subtree_levels)
                                    vk::BufferUsageFlags(needed.usage) | Usage::eTransferDst);
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.fillBuffer(*run.scratch.handle, 0, VK_WHOLE_SIZE, 0);
-        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
+        app::memory_barrier(commands);
     });
     return runs_.emplace(key, std::move(run)).first->second;
 }
@@ -226,28 +183,17 @@ void MapTiles::bind(Run& run, bool by_node) {
 
 void MapTiles::fill_node_thresholds(const Threshold& threshold) {
     const std::vector<float> contents = threshold_map_contents(threshold, shape_);
-    const vk::DeviceSize size_bytes = contents.size() * sizeof(float);
-    const app::Buffer staging =
-        gpu_.make_buffer(size_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
-    std::memcpy(staging.mapped, contents.data(), size_bytes);
     if (!node_thresholds_.handle) {
-        node_thresholds_ = gpu_.make_buffer(
-            size_bytes, Usage::eStorageBuffer | Usage::eIndirectBuffer | Usage::eTransferDst);
+        node_thresholds_ =
+            gpu_.make_buffer(contents.size() * sizeof(float),
+                             Usage::eStorageBuffer | Usage::eIndirectBuffer | Usage::eTransferDst);
     }
-    gpu_.run([&](vk::CommandBuffer commands) {
-        commands.copyBuffer(*staging.handle, *node_thresholds_.handle,
-                            vk::BufferCopy{.size = size_bytes});
-        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
-    });
+    gpu_.upload(*node_thresholds_.handle, std::as_bytes(std::span(contents)));
 }
 
 void MapTiles::record_search(vk::CommandBuffer commands, vk::Pipeline pipeline,
                              const ProbeRequest& request) const {
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, *pipeline_layout_, 0,
-                                descriptors_.set, {});
-    commands.pushConstants<ProbeRequest>(*pipeline_layout_, vk::ShaderStageFlagBits::eCompute, 0,
-                                         request);
+    interface_.bind(commands, pipeline, request);
     commands.dispatch(search_workgroups(tile_capacity_), 1, 1);
 }
 
@@ -258,27 +204,21 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
     order_ = settings.order;
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.fillBuffer(*answer_.handle, 0, VK_WHOLE_SIZE, 0);
-        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
-        if (timestamps_) {
-            commands.resetQueryPool(*timestamps_, 0, 2);
-            commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 0);
-        }
+        app::memory_barrier(commands);
+        timer_.begin(commands);
         run.subdivider.record(commands, *run.binding, threshold, settings.order, budget);
-        if (timestamps_) {
-            commands.writeTimestamp(Stage::eBottomOfPipe, *timestamps_, 1);
-        }
-        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
+        timer_.end(commands);
+        app::memory_barrier(commands);
         record_search(commands, *tally_, {.map_width = shape_.width, .map_height = shape_.height});
-        commands.copyBuffer(
-            *tile_list_.handle, *answer_.handle,
-            vk::BufferCopy{.dstOffset = ANSWER_SIZE_BYTES, .size = sizeof(TileListHeader)});
-        app::memory_barrier(commands, app::ALL_WRITES, {Stage::eHost, Access::eHostRead});
+        commands.copyBuffer(*tile_list_.handle, *header_.handle,
+                            vk::BufferCopy{.size = sizeof(TileListHeader)});
+        app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
     });
     std::memcpy(&summary_.tally, answer_.mapped, sizeof(Tally));
-    std::memcpy(&summary_.header, answer_.mapped + ANSWER_SIZE_BYTES, sizeof(TileListHeader));
+    std::memcpy(&summary_.header, header_.mapped, sizeof(TileListHeader));
     summary_.covered_texels = std::uint64_t{summary_.tally.covered_texels_high} << 32U |
                               summary_.tally.covered_texels_low;
-    summary_.milliseconds = read_timestamps();
+    summary_.milliseconds = timer_.milliseconds();
     summary_.is_first_run = !std::exchange(run.has_run, true);
 }
 
@@ -383,10 +323,10 @@ ProbeResult MapTiles::probe(std::uint32_t x, std::uint32_t y) {
     ProbeResult result{.tile_index = NO_TILE};
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.updateBuffer(*answer_.handle, 0, sizeof(result), &result);
-        app::memory_barrier(commands, app::ALL_WRITES, app::ALL_USES);
+        app::memory_barrier(commands);
         record_search(commands, *probe_,
                       {x, y, shape_.width, shape_.height, top_level(shape_.width, shape_.height)});
-        app::memory_barrier(commands, app::ALL_WRITES, {Stage::eHost, Access::eHostRead});
+        app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
     });
     std::memcpy(&result, answer_.mapped, sizeof(result));
     if (!has_tiles()) {
@@ -413,21 +353,10 @@ TileList MapTiles::read() {
         commands.copyBuffer(
             *tile_list_.handle, *staging.handle,
             vk::BufferCopy{.srcOffset = sizeof(TileListHeader), .size = size_bytes});
-        app::memory_barrier(commands, app::ALL_WRITES, {Stage::eHost, Access::eHostRead});
+        app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
     });
     std::memcpy(list.tiles.data(), staging.mapped, size_bytes);
     return list;
-}
-
-std::optional<double> MapTiles::read_timestamps() const {
-    if (!timestamps_) {
-        return {};
-    }
-    const auto [result, ticks] = gpu_.device().getQueryPoolResults<std::uint64_t>(
-        *timestamps_, 0, 2, 2 * sizeof(std::uint64_t), sizeof(std::uint64_t),
-        vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait);
-    vk::resultCheck(result, "vkGetQueryPoolResults");
-    return static_cast<double>(ticks[1] - ticks[0]) * gpu_.timestamp_milliseconds();
 }
 
 }  // namespace quadtile::viewer

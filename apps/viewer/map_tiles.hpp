@@ -104,10 +104,8 @@ class MapTiles {
         bool has_run = false;
     };
 
-    void make_programs();
     void forget_bindings();
     void make_list(std::uint64_t capacity);
-    void write_descriptors();
     void fill_node_thresholds(const Threshold& threshold);
     [[nodiscard]] Run& run_of(Strategy strategy, std::uint32_t subtree_levels);
     void bind(Run& run, bool by_node);
@@ -120,7 +118,6 @@ class MapTiles {
                            const Threshold& threshold);
     void record_search(vk::CommandBuffer commands, vk::Pipeline pipeline,
                        const ProbeRequest& request) const;
-    [[nodiscard]] std::optional<double> read_timestamps() const;
 
     app::Gpu& gpu_;
     quadtile::Device device_;
@@ -139,12 +136,12 @@ class MapTiles {
     std::uint64_t generation_ = 0;
 
     // For tally and probe.
-    app::Buffer answer_;  // a Tally or a ProbeResult, and the header
-    app::Descriptors descriptors_;
-    vk::UniquePipelineLayout pipeline_layout_;
+    app::Buffer answer_;  // a Tally or a ProbeResult, for the host
+    app::Buffer header_;  // of the list, for the host
+    app::ProgramInterface interface_;
     vk::UniquePipeline tally_;
     vk::UniquePipeline probe_;
-    vk::UniqueQueryPool timestamps_;
+    app::GpuTimer timer_;
 
     TilesSummary summary_;
     Order order_ = Order::any;  // of the list

@@ -118,16 +118,35 @@ void Panels::draw_panel() {
             "##panel", nullptr,
             (FLAGS & ~ImGuiWindowFlags_NoScrollbar) | ImGuiWindowFlags_AlwaysVerticalScrollbar)) {
         draw_panel_head();
-        draw_map_section();
-        draw_threshold_section();
-        draw_subdivision_section();
-        draw_drawing_section();
-        draw_tiles_section();
-        draw_texel_section();
-        draw_times_section();
+        draw_section("Map", true, "The file that is shown, and what its values are like.",
+                     &Panels::draw_map_section);
+        draw_section("Threshold", true,
+                     "When a square of the map is fine enough: a square is split while its "
+                     "largest importance is not below its threshold.",
+                     &Panels::draw_threshold_section);
+        draw_section("Subdivision", false, "How the tiles are found; all ways give the same tiles.",
+                     &Panels::draw_subdivision_section);
+        draw_section("Drawing", true, "How the map and its tiles are drawn.",
+                     &Panels::draw_drawing_section);
+        draw_section("Tiles", true, "The list that the subdivision has led to.",
+                     &Panels::draw_tiles_section);
+        draw_section("Texel", true,
+                     "What is known of the texel that is pinned, else of the one under the "
+                     "mouse, and of its tile.",
+                     &Panels::draw_texel_section);
+        draw_section("Times", false, "How long the GPU takes.", &Panels::draw_times_section);
     }
     ImGui::End();
     ImGui::PopStyleVar();
+}
+
+void Panels::draw_section(const char* title, bool is_open_at_first, const char* tooltip,
+                          void (Panels::*draw_rows)()) {
+    if (form_.section(title, is_open_at_first, tooltip)) {
+        ImGui::PushID(title);
+        (this->*draw_rows)();
+        ImGui::PopID();
+    }
 }
 
 void Panels::draw_panel_head() {
@@ -412,27 +431,8 @@ void Panels::handle_prompt() {
     if (prompt_frames_ == 3) {
         viewer_.log("a prompt asks for a file");
     }
-    if (!chosen || chosen->empty()) {
-        return;
-    }
-    switch (prompt_purpose_) {
-        case PromptPurpose::open:
-            viewer_.open(*chosen);
-            break;
-        case PromptPurpose::glsl:
-            viewer_.settings.subdivision.threshold.glsl_file = chosen->front().string();
-            viewer_.reload_threshold();
-            break;
-        case PromptPurpose::list:
-            viewer_.export_list(chosen->front());
-            break;
-        case PromptPurpose::picture:
-        case PromptPurpose::whole_map:
-            viewer_.export_picture(chosen->front(), prompt_purpose_ == PromptPurpose::whole_map);
-            break;
-        case PromptPurpose::settings:
-            viewer_.export_settings(chosen->front());
-            break;
+    if (chosen && !chosen->empty()) {
+        take_chosen_(*chosen);
     }
 }
 

@@ -42,8 +42,6 @@ class Panels {
     [[nodiscard]] bool wants_to_quit() const { return quits_; }
 
  private:
-    // What the file is for that the prompt asks for.
-    enum class PromptPurpose { open, glsl, list, picture, whole_map, settings };
     // A paragraph of a box over the map.
     struct Paragraph {
         std::string text;
@@ -52,6 +50,8 @@ class Panels {
 
     // ---- panels.cpp: the frame, the mouse, what lies over the map
     void draw_panel();
+    void draw_section(const char* title, bool is_open_at_first, const char* tooltip,
+                      void (Panels::*draw_rows)());
     void draw_panel_head();
     void draw_overlay();
     void draw_invitation();
@@ -74,12 +74,6 @@ class Panels {
 
     // ---- panels_actions.cpp
     [[nodiscard]] std::vector<Action> make_actions();
-    void add_file_actions(std::vector<Action>& actions);
-    void add_view_actions(std::vector<Action>& actions);
-    void add_subdivision_actions(std::vector<Action>& actions);
-    void add_drawing_actions(std::vector<Action>& actions);
-    void add_tile_actions(std::vector<Action>& actions);
-    void add_window_actions(std::vector<Action>& actions);
     // The same action, for maps alone: nothing happens without one.
     [[nodiscard]] std::function<void()> on_map(std::function<void()> act) const;
     void zoom_in_middle(float factor);
@@ -92,7 +86,12 @@ class Panels {
     void leave_step_by_step();
     void ask_for_files();
     void ask_for_glsl();
-    void ask_where_to_save(PromptPurpose purpose);
+    void save_list();
+    void save_picture();
+    void save_whole_map();
+    void save_settings();
+    void ask_where_to_save(const char* title, std::string suggestion,
+                           std::function<void(const std::filesystem::path&)> save);
 
     // ---- panels_map.cpp
     void draw_map_section();
@@ -133,8 +132,8 @@ class Panels {
     Viewer& viewer_;
     Form form_;
     PathPrompt prompt_;
-    PromptPurpose prompt_purpose_ = PromptPurpose::open;
-    std::uint32_t prompt_frames_ = 0;  // that it is open
+    std::function<void(const PathPrompt::Paths&)> take_chosen_;  // by the prompt
+    std::uint32_t prompt_frames_ = 0;                            // that it is open
     std::vector<Action> actions_;
     std::vector<PressedKey> pressed_keys_;  // since the last frame
     ColourTable level_colours_;

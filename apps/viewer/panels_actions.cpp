@@ -25,21 +25,16 @@ Enum next(Enum value, std::size_t count) {
 
 std::vector<Action> Panels::make_actions() {
     std::vector<Action> actions;
-    add_file_actions(actions);
-    add_view_actions(actions);
-    add_subdivision_actions(actions);
-    add_drawing_actions(actions);
-    add_tile_actions(actions);
-    add_window_actions(actions);
-    return actions;
-}
-
-void Panels::add_file_actions(std::vector<Action>& actions) {
-    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
-                         std::function<void()> act, bool repeats = false) {
-        actions.push_back({"Files", std::move(name), std::move(keys), std::move(shortcuts),
-                           std::move(act), repeats});
+    std::string group;
+    const auto add = [&](const std::string& name, const std::string& keys,
+                         std::vector<Shortcut> shortcuts, std::function<void()> act,
+                         bool repeats = false) {
+        actions.push_back({group, name, keys, std::move(shortcuts), std::move(act), repeats});
     };
+    SubdivisionSettings& subdivision = viewer_.settings.subdivision;
+    DrawingSettings& drawing = viewer_.settings.drawing;
+
+    group = "Files";
     add("Open files", "O", {{GLFW_KEY_O}}, [this] { ask_for_files(); });
     add("Show the demo map", "D", {{GLFW_KEY_D}}, [this] { viewer_.open({}); });
     add(
@@ -50,55 +45,46 @@ void Panels::add_file_actions(std::vector<Action>& actions) {
         [this] { viewer_.sequence().step(1); }, true);
     add("Play the files one after the other, or stop", "Space", {{GLFW_KEY_SPACE}},
         [this] { toggle_playing(); });
-    add("Save the tile list", "Ctrl+S", {{GLFW_KEY_S, GLFW_MOD_CONTROL}},
-        [this] { ask_where_to_save(PromptPurpose::list); });
+    add("Save the tile list", "Ctrl+S", {{GLFW_KEY_S, GLFW_MOD_CONTROL}}, [this] { save_list(); });
     add("Save the picture as it is seen", "Ctrl+P", {{GLFW_KEY_P, GLFW_MOD_CONTROL}},
-        [this] { ask_where_to_save(PromptPurpose::picture); });
+        [this] { save_picture(); });
     add("Save a picture of the whole map, a pixel for each texel", "Ctrl+Shift+P",
-        {{GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}},
-        [this] { ask_where_to_save(PromptPurpose::whole_map); });
+        {{GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}}, [this] { save_whole_map(); });
     add("Save the settings", "Ctrl+E", {{GLFW_KEY_E, GLFW_MOD_CONTROL}},
-        [this] { ask_where_to_save(PromptPurpose::settings); });
-}
+        [this] { save_settings(); });
 
-void Panels::add_view_actions(std::vector<Action>& actions) {
-    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
-                         std::function<void()> act) {
-        actions.push_back({"View", std::move(name), std::move(keys), std::move(shortcuts),
-                           on_map(std::move(act)), true});
+    group = "View";
+    const auto add_to_view = [&](const std::string& name, const std::string& keys,
+                                 std::vector<Shortcut> shortcuts, std::function<void()> act) {
+        add(name, keys, std::move(shortcuts), on_map(std::move(act)), true);
     };
     const auto add_pan = [&](const char* side, const char* key_name, int key, float x, float y) {
-        add(std::string("Look further ") + side, std::string("Shift+") + key_name,
-            {{key, GLFW_MOD_SHIFT}},
-            [this, x, y] { viewer_.pan(x * form_.px(PAN_PIXELS), y * form_.px(PAN_PIXELS)); });
+        add_to_view(std::string("Look further ") + side, std::string("Shift+") + key_name,
+                    {{key, GLFW_MOD_SHIFT}}, [this, x, y] {
+                        viewer_.pan(x * form_.px(PAN_PIXELS), y * form_.px(PAN_PIXELS));
+                    });
     };
-    add("Fit the whole map", "F", {{GLFW_KEY_F}}, [this] { viewer_.show_all(); });
-    add("One texel to a pixel", "1", {{GLFW_KEY_1}, {GLFW_KEY_KP_1}},
-        [this] { viewer_.show_one_to_one(); });
+    add_to_view("Fit the whole map", "F", {{GLFW_KEY_F}}, [this] { viewer_.show_all(); });
+    add_to_view("One texel to a pixel", "1", {{GLFW_KEY_1}, {GLFW_KEY_KP_1}},
+                [this] { viewer_.show_one_to_one(); });
     // '=' lies below '+' on many keyboards.
-    add("Zoom in", "+", {{.character = '+'}, {.character = '='}},
-        [this] { zoom_in_middle(ZOOM_FACTOR); });
-    add("Zoom out", "-", {{.character = '-'}}, [this] { zoom_in_middle(1.0F / ZOOM_FACTOR); });
+    add_to_view("Zoom in", "+", {{.character = '+'}, {.character = '='}},
+                [this] { zoom_in_middle(ZOOM_FACTOR); });
+    add_to_view("Zoom out", "-", {{.character = '-'}},
+                [this] { zoom_in_middle(1.0F / ZOOM_FACTOR); });
     // The map goes the other way.
     add_pan("left", "Left", GLFW_KEY_LEFT, 1.0F, 0.0F);
     add_pan("right", "Right", GLFW_KEY_RIGHT, -1.0F, 0.0F);
     add_pan("up", "Up", GLFW_KEY_UP, 0.0F, 1.0F);
     add_pan("down", "Down", GLFW_KEY_DOWN, 0.0F, -1.0F);
-}
 
-void Panels::add_subdivision_actions(std::vector<Action>& actions) {
-    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
-                         std::function<void()> act, bool repeats = false) {
-        actions.push_back({"Threshold and subdivision", std::move(name), std::move(keys),
-                           std::move(shortcuts), std::move(act), repeats});
-    };
+    group = "Threshold and subdivision";
     const auto add_scale = [&](const char* name, const char* keys, unsigned int character,
                                float factor) {
         add(
             name, keys, {{.character = character}},
             [this, factor] { viewer_.scale_threshold(factor); }, true);
     };
-    SubdivisionSettings& settings = viewer_.settings.subdivision;
     add_scale("Lower the threshold by 8%: more tiles", "[", '[', 1.0F / SMALL_THRESHOLD_STEP);
     add_scale("Raise the threshold by 9%: fewer tiles", "]", ']', SMALL_THRESHOLD_STEP);
     add_scale("Halve the threshold", "Shift+[", '{', 0.5F);
@@ -108,23 +94,15 @@ void Panels::add_subdivision_actions(std::vector<Action>& actions) {
         [this] { viewer_.reload_threshold(); });
     add("Next strategy", "S", {{GLFW_KEY_S}}, [this] { cycle_strategy(); });
     add("Order of the list: any or canonical", "R", {{GLFW_KEY_R}},
-        [&settings] { settings.order = next(settings.order, order_names().size()); });
+        [&subdivision] { subdivision.order = next(subdivision.order, order_names().size()); });
     add("Budget of tiles on or off", "B", {{GLFW_KEY_B}},
-        [&settings] { settings.has_budget = !settings.has_budget; });
-}
+        [&subdivision] { subdivision.has_budget = !subdivision.has_budget; });
 
-void Panels::add_drawing_actions(std::vector<Action>& actions) {
-    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
-                         std::function<void()> act, bool repeats = false) {
-        actions.push_back({"Drawing", std::move(name), std::move(keys), std::move(shortcuts),
-                           std::move(act), repeats});
-    };
-    DrawingSettings& settings = viewer_.settings.drawing;
-    add("Next colour map", "C", {{GLFW_KEY_C}}, [&settings] {
-        settings.colour_map = next(settings.colour_map, colour_map_names().size());
-    });
+    group = "Drawing";
+    add("Next colour map", "C", {{GLFW_KEY_C}},
+        [&drawing] { drawing.colour_map = next(drawing.colour_map, colour_map_names().size()); });
     add("Logarithmic or linear colours", "L", {{GLFW_KEY_L}},
-        [&settings] { settings.logarithmic = !settings.logarithmic; });
+        [&drawing] { drawing.logarithmic = !drawing.logarithmic; });
     add("Automatic range of colours on or off", "A", {{GLFW_KEY_A}},
         [this] { change_range_mode(!viewer_.settings.drawing.automatic_range); });
     add(
@@ -134,19 +112,13 @@ void Panels::add_drawing_actions(std::vector<Action>& actions) {
         "Show a finer level of the pyramid", "Page down", {{GLFW_KEY_PAGE_DOWN}},
         [this] { change_pyramid_level(-1); }, true);
     add("Outlines of tiles on or off", "E", {{GLFW_KEY_E}},
-        [&settings] { settings.outlines = !settings.outlines; });
+        [&drawing] { drawing.outlines = !drawing.outlines; });
     add("Next fill of tiles", "G", {{GLFW_KEY_G}},
-        [&settings] { settings.fill = next(settings.fill, fill_names().size()); });
+        [&drawing] { drawing.fill = next(drawing.fill, fill_names().size()); });
     add("Marks of clamped tiles on or off", "X", {{GLFW_KEY_X}},
-        [&settings] { settings.mark_clamped = !settings.mark_clamped; });
-}
+        [&drawing] { drawing.mark_clamped = !drawing.mark_clamped; });
 
-void Panels::add_tile_actions(std::vector<Action>& actions) {
-    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
-                         std::function<void()> act) {
-        actions.push_back({"Texels, tiles and times", std::move(name), std::move(keys),
-                           std::move(shortcuts), std::move(act)});
-    };
+    group = "Texels, tiles and times";
     add("Show the next texel that is NaN, infinite or negative", "N", {{GLFW_KEY_N}},
         on_map([this] { viewer_.show_next_odd_texel(); }));
     add("Pin the tile under the mouse", "P", {{GLFW_KEY_P}}, [this] { viewer_.pin(under_mouse_); });
@@ -156,20 +128,15 @@ void Panels::add_tile_actions(std::vector<Action>& actions) {
         [this] { viewer_.measures_continuously = !viewer_.measures_continuously; });
     add("Compare the times of all strategies", "V", {{GLFW_KEY_V}},
         on_map([this] { viewer_.compare_strategies(); }));
-}
 
-void Panels::add_window_actions(std::vector<Action>& actions) {
-    const auto add = [&](std::string name, std::string keys, std::vector<Shortcut> shortcuts,
-                         std::function<void()> act) {
-        actions.push_back(
-            {"Window", std::move(name), std::move(keys), std::move(shortcuts), std::move(act)});
-    };
+    group = "Window";
     add("Panel on or off", "Tab", {{GLFW_KEY_TAB}},
         [this] { viewer_.settings.panel = !viewer_.settings.panel; });
     add("This help", "F1", {{GLFW_KEY_F1}}, [this] { shows_help_ = !shows_help_; });
     add("Close the help, else unpin the tile", "Escape", {{GLFW_KEY_ESCAPE}},
         [this] { leave_step_by_step(); });
     add("Quit", "Ctrl+Q", {{GLFW_KEY_Q, GLFW_MOD_CONTROL}}, [this] { quits_ = true; });
+    return actions;
 }
 
 // ---- What they do, where it takes more than a line
@@ -268,40 +235,53 @@ void Panels::leave_step_by_step() {
 }
 
 void Panels::ask_for_files() {
-    prompt_purpose_ = PromptPurpose::open;
+    take_chosen_ = [this](const PathPrompt::Paths& files) { viewer_.open(files); };
     prompt_.open_files("Open maps", {".exr", ".pfm", ".png"});
 }
 
 void Panels::ask_for_glsl() {
-    prompt_purpose_ = PromptPurpose::glsl;
+    take_chosen_ = [this](const PathPrompt::Paths& files) {
+        viewer_.settings.subdivision.threshold.glsl_file = files.front().string();
+        viewer_.reload_threshold();
+    };
     prompt_.open_files("Open a threshold in GLSL", {});
 }
 
-void Panels::ask_where_to_save(PromptPurpose purpose) {
+void Panels::save_list() {
+    ask_where_to_save("Save the tile list (.json or .csv)", "%.tiles.json",
+                      [this](const auto& path) { viewer_.export_list(path); });
+}
+
+void Panels::save_picture() {
+    ask_where_to_save("Save the picture as it is seen", "%.png",
+                      [this](const auto& path) { viewer_.export_picture(path, false); });
+}
+
+void Panels::save_whole_map() {
+    ask_where_to_save("Save a picture of the whole map", "%.map.png",
+                      [this](const auto& path) { viewer_.export_picture(path, true); });
+}
+
+void Panels::save_settings() {
+    ask_where_to_save("Save the settings", "viewer.json",
+                      [this](const auto& path) { viewer_.export_settings(path); });
+}
+
+// "%" at the front of the suggestion stands for the map's name.
+void Panels::ask_where_to_save(const char* title, std::string suggestion,
+                               std::function<void(const std::filesystem::path&)> save) {
     const MapFrame* const frame = viewer_.frame();
     if (frame == nullptr) {
         viewer_.notify("There is no map yet", true);
         return;
     }
-    const std::string stem = frame->path.empty() ? "demo" : frame->path.stem().string();
-    prompt_purpose_ = purpose;
-    switch (purpose) {
-        case PromptPurpose::open:
-        case PromptPurpose::glsl:
-            break;
-        case PromptPurpose::list:
-            prompt_.save_file("Save the tile list (.json or .csv)", stem + ".tiles.json");
-            break;
-        case PromptPurpose::picture:
-            prompt_.save_file("Save the picture as it is seen", stem + ".png");
-            break;
-        case PromptPurpose::whole_map:
-            prompt_.save_file("Save a picture of the whole map", stem + ".map.png");
-            break;
-        case PromptPurpose::settings:
-            prompt_.save_file("Save the settings", "viewer.json");
-            break;
+    if (suggestion.starts_with('%')) {
+        suggestion.replace(0, 1, frame->path.empty() ? "demo" : frame->path.stem().string());
     }
+    take_chosen_ = [save = std::move(save)](const PathPrompt::Paths& files) {
+        save(files.front());
+    };
+    prompt_.save_file(title, suggestion);
 }
 
 }  // namespace quadtile::viewer

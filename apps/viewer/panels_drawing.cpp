@@ -12,21 +12,10 @@ namespace {
 
 constexpr float HISTOGRAM_HEIGHT = 72.0F;
 
-std::vector<Choice> fills() {
-    const std::vector<std::string>& names = fill_names();
-    return {{names[0], "Only the map is seen."},
-            {names[1], "A colour for each tile size."},
-            {names[2], "Importance divided by threshold: how close a tile is to being split."},
-            {names[3], "The place in the list: the first tile has the first colour."}};
-}
-
-std::vector<Choice> colour_maps() {
-    std::vector<Choice> choices;
-    for (const std::string& name : colour_map_names()) {
-        choices.push_back({name, ""});
-    }
-    return choices;
-}
+const std::vector<std::string> FILL_TIPS{
+    "Only the map is seen.", "A colour for each tile size.",
+    "Importance divided by threshold: how close a tile is to being split.",
+    "The place in the list: the first tile has the first colour."};
 
 // A scale of importance, linear or logarithmic, from 0 to 1.
 class Scale {
@@ -93,10 +82,6 @@ ImU32 Panels::level_colour(std::uint32_t level) const {
 }
 
 void Panels::draw_drawing_section() {
-    if (!form_.section("Drawing", true, "How the map and its tiles are drawn.")) {
-        return;
-    }
-    ImGui::PushID("drawing");
     DrawingSettings& settings = viewer_.settings.drawing;
     draw_colours();
     if (viewer_.frame() != nullptr) {
@@ -112,16 +97,12 @@ void Panels::draw_drawing_section() {
         form_.tip("Drag, or Ctrl+click to type.");
     }
     draw_fill();
-    ImGui::PopID();
 }
 
 void Panels::draw_colours() {
     DrawingSettings& settings = viewer_.settings.drawing;
-    auto map = static_cast<std::size_t>(settings.colour_map);
-    if (form_.combo("Colour map", "The colours of the map, from unimportant to important (C).",
-                    colour_maps(), map)) {
-        settings.colour_map = static_cast<ColourMap>(map);
-    }
+    form_.combo("Colour map", "The colours of the map, from unimportant to important (C).",
+                choices_of(colour_map_names()), settings.colour_map);
     form_.label("Scale", "How importance becomes colour (L).");
     if (ImGui::RadioButton("logarithmic", settings.logarithmic)) {
         settings.logarithmic = true;
@@ -240,11 +221,8 @@ void Panels::draw_fill() {
     ImGui::EndDisabled();
     form_.tip("How wide the outlines are. Ctrl+click to type.");
 
-    auto fill = static_cast<std::size_t>(settings.fill);
-    if (form_.combo("Fill", "Colours tiles by something that is known of them (G).", fills(),
-                    fill)) {
-        settings.fill = static_cast<Fill>(fill);
-    }
+    form_.combo("Fill", "Colours tiles by something that is known of them (G).",
+                choices_of(fill_names(), FILL_TIPS), settings.fill);
     if (settings.fill != Fill::none) {
         form_.slider("Opacity", "How much of the map the fill hides.", settings.fill_opacity,
                      {0.0F, 1.0F}, "%.2f");

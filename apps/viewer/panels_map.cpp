@@ -16,44 +16,25 @@ constexpr const char* MAX_RESOLUTION_TIP =
     "Pixels that no tile may need on a side: importance is how many pixels a texel needs, so a "
     "tile of 2^l texels on a side needs importance x 2^l. Smaller: more tiles.";
 
-std::vector<Choice> kind_choices() {
-    const std::vector<std::string>& names = threshold_kind_names();
-    return {{names[0],
-             "No tile needs more pixels on a side than a number, where importance is the "
-             "pixels needed across one texel. The usual one."},
-            {names[1], "Splits every square whose largest importance is not below one number."},
-            {names[2], "A number for each tile size."},
-            {names[3],
-             "As max-resolution, and no tile needs more nodes of per-pixel linked lists "
-             "than a number; a second channel of the file predicts the fragments."},
-            {names[4], "A function of yours, called on the GPU for each square."}};
-}
+const std::vector<std::string> KIND_TIPS{
+    "No tile needs more pixels on a side than a number, where importance is the pixels needed "
+    "across one texel. The usual one.",
+    "Splits every square whose largest importance is not below one number.",
+    "A number for each tile size.",
+    "As max-resolution, and no tile needs more nodes of per-pixel linked lists than a number; a "
+    "second channel of the file predicts the fragments.",
+    "A function of yours, called on the GPU for each square."};
 
-std::vector<Choice> strategy_choices() {
-    const std::vector<std::string>& names = strategy_names();
-    return {{names[0], "The fastest for this device, map and threshold."},
-            {names[1], "One GPU dispatch for each level of the quadtree, from its root down."},
-            {names[2], "One GPU dispatch for several levels, each workgroup a subtree."},
-            {names[3],
-             "One GPU dispatch from the map to the list. For thresholds that do not grow "
-             "from a tile size to the next larger one."}};
-}
+const std::vector<std::string> STRATEGY_TIPS{
+    "The fastest for this device, map and threshold.",
+    "One GPU dispatch for each level of the quadtree, from its root down.",
+    "One GPU dispatch for several levels, each workgroup a subtree.",
+    "One GPU dispatch from the map to the list. For thresholds that do not grow from a tile size "
+    "to the next larger one."};
 
-std::vector<Choice> order_choices() {
-    const std::vector<std::string>& names = order_names();
-    return {{names[0], "As fast as possible; differs from run to run."},
-            {names[1],
-             "Along the Z-order (Morton) curve: always the same list. Made by the "
-             "strategy fused alone."}};
-}
-
-std::vector<Choice> choices_of(const std::vector<std::string>& names) {
-    std::vector<Choice> choices;
-    for (const std::string& name : names) {
-        choices.push_back({name, ""});
-    }
-    return choices;
-}
+const std::vector<std::string> ORDER_TIPS{
+    "As fast as possible; differs from run to run.",
+    "Along the Z-order (Morton) curve: always the same list. Made by the strategy fused alone."};
 
 std::size_t position(const std::vector<std::string>& names, const std::string& name) {
     return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
@@ -83,16 +64,11 @@ bool grows(const std::vector<float>& levels) {
 // ---- Map
 
 void Panels::draw_map_section() {
-    if (!form_.section("Map", true, "The file that is shown, and what its values are like.")) {
-        return;
-    }
-    ImGui::PushID("map");
     draw_files();
     if (viewer_.frame() != nullptr) {
         draw_channel();
         draw_values();
     }
-    ImGui::PopID();
 }
 
 void Panels::draw_files() {
@@ -215,17 +191,11 @@ void Panels::draw_values() {
 // ---- Threshold
 
 void Panels::draw_threshold_section() {
-    if (!form_.section("Threshold", true,
-                       "When a square of the map is fine enough: a square is split while its "
-                       "largest importance is not below its threshold.")) {
-        return;
-    }
-    ImGui::PushID("threshold");
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
-    auto kind = static_cast<std::size_t>(settings.kind);
-    if (form_.combo("Kind", "How the threshold depends on the size of a tile (T).", kind_choices(),
-                    kind)) {
-        choose_threshold_kind(static_cast<ThresholdKind>(kind));
+    ThresholdKind kind = settings.kind;
+    if (form_.combo("Kind", "How the threshold depends on the size of a tile (T).",
+                    choices_of(threshold_kind_names(), KIND_TIPS), kind)) {
+        choose_threshold_kind(kind);
     }
     const bool has_map = viewer_.frame() != nullptr;
     const MapStatistics none;
@@ -254,7 +224,6 @@ void Panels::draw_threshold_section() {
             break;
     }
     draw_tile_search();
-    ImGui::PopID();
 }
 
 void Panels::draw_threshold_levels(const ValueRange& range) {
@@ -386,14 +355,13 @@ void Panels::draw_subdivision_section() {
                    "How often the last list was made again because the buffer was too small for "
                    "it.",
                    std::to_string(repeats), repeats > 0 ? WARNING_COLOUR : DIM_COLOUR);
-    ImGui::PopID();
 }
 
 void Panels::draw_strategy() {
     SubdivisionSettings& settings = viewer_.settings.subdivision;
     std::size_t strategy = index_of(settings.strategy);
     if (form_.combo("Strategy", "How the GPU goes about it (S). Only the time differs.",
-                    strategy_choices(), strategy)) {
+                    choices_of(strategy_names(), STRATEGY_TIPS), strategy)) {
         settings.strategy = strategies()[strategy];
     }
     if (viewer_.frame() != nullptr && !viewer_.summary().strategy_reason.empty()) {
@@ -408,13 +376,10 @@ void Panels::draw_strategy() {
                             &MAX_SUBTREE_LEVELS, "%u", ImGuiSliderFlags_AlwaysClamp);
         form_.tip("More: fewer dispatches, each with more work. Ctrl+click to type.");
     }
-    auto order = static_cast<std::size_t>(settings.order);
-    if (form_.combo("Order",
-                    "In what order the tiles are in the list (R). Canonical: along the Z-order "
-                    "(Morton) curve, always the same, made by the strategy fused alone.",
-                    order_choices(), order)) {
-        settings.order = static_cast<Order>(order);
-    }
+    form_.combo("Order",
+                "In what order the tiles are in the list (R). Canonical: along the Z-order "
+                "(Morton) curve, always the same, made by the strategy fused alone.",
+                choices_of(order_names(), ORDER_TIPS), settings.order);
 }
 
 void Panels::draw_budget() {

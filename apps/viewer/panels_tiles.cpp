@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cfloat>
-#include <cmath>
-#include <limits>
 
 namespace quadtile::viewer {
 
@@ -38,18 +36,6 @@ void table_heads(Form& form, std::span<const std::array<const char*, 2>> heads) 
     }
 }
 
-// As the quadtree sees it: NaN is infinite, and what is too small for a normal float is 0.
-float importance_at(const ProbedTexel& texel, std::uint32_t level) {
-    if (level > 0) {
-        return texel.result.importance_of_level[level];
-    }
-    const float value = texel.result.texel;
-    if (std::isnan(value)) {
-        return std::numeric_limits<float>::infinity();
-    }
-    return std::abs(value) < FLT_MIN ? 0.0F : value;
-}
-
 std::string times_text(const std::optional<double>& last, const std::deque<float>& history) {
     if (!last) {
         return "-";
@@ -66,10 +52,6 @@ std::string times_text(const std::optional<double>& last, const std::deque<float
 // ---- Tiles
 
 void Panels::draw_tiles_section() {
-    if (!form_.section("Tiles", true, "The list that the subdivision has led to.")) {
-        return;
-    }
-    ImGui::PushID("tiles");
     if (!has_map()) {
         form_.text("There is no map yet.", DIM_COLOUR);
     } else if (!viewer_.tiles().has_tiles()) {
@@ -85,7 +67,6 @@ void Panels::draw_tiles_section() {
         }
     }
     draw_exports();
-    ImGui::PopID();
 }
 
 void Panels::draw_totals() {
@@ -159,18 +140,18 @@ void Panels::draw_exports() {
     struct Export {
         const char* name;
         const char* tooltip;
-        PromptPurpose purpose;
+        void (Panels::*save)();
     };
     constexpr std::array<Export, 4> EXPORTS{
         {{"Save list...", "The tiles as JSON, or as CSV where the name ends in .csv (Ctrl+S).",
-          PromptPurpose::list},
+          &Panels::save_list},
          {"Save picture...", "A PNG of the map as it is seen, without the panel (Ctrl+P).",
-          PromptPurpose::picture},
+          &Panels::save_picture},
          {"Save whole map...",
           "A PNG of all of the map with a pixel for each texel (Ctrl+Shift+P).",
-          PromptPurpose::whole_map},
+          &Panels::save_whole_map},
          {"Save settings...", "Everything that can be set here, as JSON (Ctrl+E).",
-          PromptPurpose::settings}}};
+          &Panels::save_settings}}};
     const float spacing = ImGui::GetStyle().ItemSpacing.x;
     const float button_width = (ImGui::GetContentRegionAvail().x - spacing) / 2.0F;
     for (std::size_t i = 0; i < EXPORTS.size(); ++i) {
@@ -178,7 +159,7 @@ void Panels::draw_exports() {
             ImGui::SameLine(0.0F, spacing);
         }
         if (form_.button(EXPORTS[i].name, EXPORTS[i].tooltip, button_width)) {
-            ask_where_to_save(EXPORTS[i].purpose);
+            (this->*EXPORTS[i].save)();
         }
     }
 }
@@ -186,19 +167,12 @@ void Panels::draw_exports() {
 // ---- Texel
 
 void Panels::draw_texel_section() {
-    if (!form_.section("Texel", true,
-                       "What is known of the texel that is pinned, else of the one under the "
-                       "mouse, and of its tile.")) {
-        return;
-    }
-    ImGui::PushID("texel");
     const auto& shown = viewer_.pinned() ? viewer_.pinned() : viewer_.hovered();
     if (shown && viewer_.frame() != nullptr) {
         draw_texel(*shown);
     } else {
         form_.wrapped_text("Move the mouse over the map; a click pins a tile.", DIM_COLOUR);
     }
-    ImGui::PopID();
 }
 
 void Panels::draw_texel(const ProbedTexel& texel) {
@@ -265,7 +239,7 @@ void Panels::draw_ancestors(const ProbedTexel& texel) {
         form_.swatch(level_colour(level));
         form_.text(std::to_string(level), colour);
         ImGui::TableNextColumn();
-        form_.text(number_text(importance_at(texel, level)), colour);
+        form_.text(number_text(texel.result.importance_of_level[level]), colour);
         ImGui::TableNextColumn();
         form_.text(number_text(texel.thresholds[level]), colour);
         ImGui::TableNextColumn();
@@ -281,13 +255,8 @@ void Panels::draw_ancestors(const ProbedTexel& texel) {
 // ---- Times
 
 void Panels::draw_times_section() {
-    if (!form_.section("Times", false, "How long the GPU takes.")) {
-        return;
-    }
-    ImGui::PushID("times");
     if (!has_map()) {
         form_.text("There is no map yet.", DIM_COLOUR);
-        ImGui::PopID();
         return;
     }
     const TimeHistory& times = viewer_.times();
@@ -316,7 +285,6 @@ void Panels::draw_times_section() {
         viewer_.compare_strategies();
     }
     draw_strategy_times();
-    ImGui::PopID();
 }
 
 void Panels::draw_time_plot() {

@@ -26,7 +26,34 @@ bool is_hovered() {
     return ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) && !ImGui::IsItemActive();
 }
 
+// After the field for a number: takes what was typed into it. The value changes only once the field
+// is left: on the way from 1 to 16 there may be millions of tiles that nobody wants. One field at a
+// time is typed in.
+template <typename Number, typename IsGood>
+bool take_when_left(bool is_edited, Number shown, std::optional<Number>& typed, Number& value,
+                    const IsGood& is_good) {
+    if (is_edited) {
+        typed = shown;
+    }
+    if (!ImGui::IsItemDeactivatedAfterEdit() || !typed) {
+        return false;
+    }
+    const Number entered = *std::exchange(typed, std::nullopt);
+    const bool changes = is_good(entered) && entered != value;
+    value = changes ? entered : value;
+    return changes;
+}
+
 }  // namespace
+
+std::vector<Choice> choices_of(const std::vector<std::string>& names,
+                               const std::vector<std::string>& tooltips) {
+    std::vector<Choice> choices;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        choices.push_back({names[i], i < tooltips.size() ? tooltips[i] : ""});
+    }
+    return choices;
+}
 
 ImU32 opaque(const app::Rgb& colour) {
     return IM_COL32(colour[0], colour[1], colour[2], 255);
@@ -174,7 +201,11 @@ bool Form::logarithmic(const char* label_text, const std::string& tooltip, float
     tip(tooltip);
     ImGui::SameLine(0.0F, spacing);
     ImGui::SetNextItemWidth(-FLT_MIN);
-    changed |= number_field("##field", value);
+    float shown = value;
+    const bool is_edited = ImGui::InputFloat("##field", &shown, 0.0F, 0.0F, "%.6g",
+                                             ImGuiInputTextFlags_CharsScientific);
+    changed |= take_when_left(is_edited, shown, typed_number_, value,
+                              [](float typed) { return std::isfinite(typed) && typed >= 0.0F; });
     tip("Click to type a number; Enter takes it.");
     ImGui::PopID();
     return changed;
@@ -191,38 +222,11 @@ bool Form::slider(const char* label_text, const std::string& tooltip, float& val
     return changed;
 }
 
-// The value changes only once the field is left: on the way from 1 to 16 there may be millions of
-// tiles that nobody wants. One field at a time is typed in.
-bool Form::number_field(const char* id, float& value) {
-    float shown = value;
-    if (ImGui::InputFloat(id, &shown, 0.0F, 0.0F, "%.6g", ImGuiInputTextFlags_CharsScientific)) {
-        typed_number_ = shown;
-    }
-    if (!ImGui::IsItemDeactivatedAfterEdit() || !typed_number_) {
-        return false;
-    }
-    const float typed = *std::exchange(typed_number_, std::nullopt);
-    if (!std::isfinite(typed) || typed < 0.0F || typed == value) {
-        return false;
-    }
-    value = typed;
-    return true;
-}
-
 bool Form::count_field(const char* id, std::uint64_t& value) {
     std::uint64_t shown = value;
-    if (ImGui::InputScalar(id, ImGuiDataType_U64, &shown)) {
-        typed_count_ = shown;
-    }
-    if (!ImGui::IsItemDeactivatedAfterEdit() || !typed_count_) {
-        return false;
-    }
-    const std::uint64_t typed = *std::exchange(typed_count_, std::nullopt);
-    if (typed == 0 || typed == value) {
-        return false;
-    }
-    value = typed;
-    return true;
+    const bool is_edited = ImGui::InputScalar(id, ImGuiDataType_U64, &shown);
+    return take_when_left(is_edited, shown, typed_count_, value,
+                          [](std::uint64_t typed) { return typed > 0; });
 }
 
 bool Form::button(const char* text, const std::string& tooltip, float width) {

@@ -39,6 +39,10 @@ struct Choice {
     bool is_possible = true;
 };
 
+// Choices with these names, and tooltips as far as there are any.
+[[nodiscard]] std::vector<Choice> choices_of(const std::vector<std::string>& names,
+                                             const std::vector<std::string>& tooltips = {});
+
 struct ValueRange {
     float low;
     float high;
@@ -66,6 +70,15 @@ class Form {
     // Whether something else was chosen.
     bool combo(const char* label, const std::string& tooltip, std::span<const Choice> choices,
                std::size_t& index);
+    // The same for an enumeration whose values are in the order of the choices.
+    template <typename Enum>
+    bool combo(const char* label, const std::string& tooltip, std::span<const Choice> choices,
+               Enum& value) {
+        auto index = static_cast<std::size_t>(value);
+        const bool changed = combo(label, tooltip, choices, index);
+        value = static_cast<Enum>(index);
+        return changed;
+    }
     bool checkbox(const char* label, const std::string& tooltip, bool& value);
     // A slider over the logarithm and a field for typing. Not below zero.
     bool logarithmic(const char* label, const std::string& tooltip, float& value,
@@ -90,7 +103,6 @@ class Form {
     void gradient(std::span<const app::Rgb> colours, float height);
 
  private:
-    bool number_field(const char* id, float& value);
     [[nodiscard]] ImVec2 square_in_text();
 
     float scale_ = 1.0F;

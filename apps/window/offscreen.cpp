@@ -59,7 +59,7 @@ Picture render_picture(Gpu& gpu, vk::Format format, vk::Extent2D extent,
                                    whole);
         memory_barrier(commands,
                        {vk::PipelineStageFlagBits::eTransfer, vk::AccessFlagBits::eTransferWrite},
-                       {vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead});
+                       HOST_READS);
     });
     return to_picture(buffer.mapped, format, extent);
 }

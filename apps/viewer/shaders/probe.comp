@@ -1,7 +1,7 @@
 // Finds the tile of a texel, and what the pyramid says of the nodes above it.
 //
 // Dispatch: any number of workgroups; together they walk over the list.
-// Bindings: resources.glsl, 4: the result, with tile_index NO_TILE at first.
+// Bindings: resources.glsl, 3: the result, with tile_index NO_TILE at first.
 // Memory order: one thread finds the tile, since tiles do not overlap, and another one writes all
 // else; the host reads after the submission.
 #version 460
@@ -9,7 +9,7 @@
 #include "resources.glsl"
 
 layout(local_size_x = 256) in;
-layout(binding = 4, std430) buffer ProbeBuffer { ProbeResult result; };
+layout(binding = 3, std430) buffer ProbeBuffer { ProbeResult result; };
 layout(push_constant) uniform Parameters { ProbeRequest request; };
 
 void describe_texel() {

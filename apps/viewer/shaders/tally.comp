@@ -1,7 +1,7 @@
 // Counts the tiles of each level, the clamped ones, and the texels that all cover.
 //
 // Dispatch: any number of workgroups; together they walk over the list.
-// Bindings: resources.glsl, 4: the tally, zeros at first.
+// Bindings: resources.glsl, 3: the tally, zeros at first.
 // Memory order: each workgroup counts in shared memory, ordered by barriers, and adds that by
 // relaxed atomics, which only the host reads after the submission.
 #version 460
@@ -9,7 +9,7 @@
 #include "resources.glsl"
 
 layout(local_size_x = 256) in;
-layout(binding = 4, std430) buffer TallyBuffer { Tally tally; };
+layout(binding = 3, std430) buffer TallyBuffer { Tally tally; };
 layout(push_constant) uniform Parameters { ProbeRequest request; };
 
 shared uint tiles_of_level[MAX_LEVELS];
