@@ -36,12 +36,17 @@ const std::map<std::string, Preset> PRESETS{{"draft", {64, 128, 1, 16, 1.0F}},
                                             {"high", {2048, 8192, 4, 128, 1.0F}},
                                             {"best", {8192, 32768, 6, 256, 1.0F}}};
 
+const std::map<std::string, LightUnits> LIGHT_UNITS{{"auto", LightUnits::automatic},
+                                                    {"photometric", LightUnits::photometric},
+                                                    {"blender", LightUnits::blender}};
+
 // The options that are no plain numbers, as text.
 struct Arguments {
     std::string quality = "medium";
     std::string size;
     std::string preview_size;
     std::string quantity = "irradiance";
+    std::string light_units = "auto";
     std::vector<float> sky;
     std::vector<float> sun_direction;
     std::vector<float> sun_irradiance;
@@ -129,6 +134,11 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
               within(0.0F, BRIGHTEST));
     light.add("--sun-diameter", arguments.sun_diameter, "D",
               "Of its disc in degrees; without it 0.53", within(0.0F, 90.0F));
+    light.add("--light-units", arguments.light_units, "NAME",
+              "What lux of SCENE's suns are beside emission:\n"
+              "photometric (the same), blender (divided by 683), or\n"
+              "auto (default): blender for files of Blender",
+              one_of(&LIGHT_UNITS));
 }
 
 void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
@@ -225,6 +235,7 @@ void check_scene(const Options& options, const Arguments& arguments) {
 }
 
 void apply_light(const CLI::App& app, const Arguments& arguments, Options& options) {
+    options.light_units = LIGHT_UNITS.at(arguments.light_units);
     if (!arguments.sky.empty()) {
         options.sky = parse_colour("--sky", arguments.sky);
     }

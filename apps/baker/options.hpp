@@ -18,6 +18,13 @@ namespace quadtile::baker {
 
 using app::UsageError;
 
+// What lux of KHR_lights_punctual are beside emission.
+enum class LightUnits {
+    automatic,    // `blender` for files of Blender, else `photometric`
+    photometric,  // emission is in candela per square metre, as glTF has it
+    blender,      // emission is in watts per square metre and steradian: 683 lux are a watt
+};
+
 struct Options {
     std::filesystem::path scene;       // empty: one that is built in
     std::uint64_t city_triangles = 0;  // then a city of so many; 0: the demo's room
@@ -39,6 +46,7 @@ struct Options {
     std::optional<glm::vec3> sky;
     std::filesystem::path sky_picture;  // empty: none
     std::optional<Sun> sun;             // instead of the scene's
+    LightUnits light_units = LightUnits::automatic;
 
     // The bake. TileOptions::max_nodes and map_extent 0: to be found.
     BakeOptions bake;

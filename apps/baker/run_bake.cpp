@@ -25,6 +25,7 @@
 #include <cmath>
 #include <csignal>
 #include <iostream>
+#include <numbers>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -107,6 +108,7 @@ class Run {
                                                                : LightMapCoordinates::read);
                 app::check_files(file_arguments(options_), loaded.files);
                 scene_ = std::move(loaded.scene);
+                generator_ = loaded.generator;
                 for (const std::string& warning : loaded.warnings) {
                     warn(warning);
                 }
@@ -133,9 +135,55 @@ class Run {
         }
     }
 
+    // Blender's exporter writes watts times 683 for suns, and emission as it is.
+    void convert_suns() {
+        const bool is_of_blender = generator_.find("Blender") != std::string::npos;
+        const bool divides = options_.light_units == LightUnits::blender ||
+                             (options_.light_units == LightUnits::automatic && is_of_blender);
+        if (scene_.suns.empty() || !divides) {
+            return;
+        }
+        constexpr float LUMENS_PER_WATT = 683.0F;
+        for (Sun& sun : scene_.suns) {
+            sun.irradiance /= LUMENS_PER_WATT;
+        }
+        if (options_.light_units == LightUnits::automatic) {
+            warn(
+                "the scene is from Blender, whose suns are in lux: they are divided by 683 to be "
+                "in "
+                "the unit of emission; if they were exported as 'unitless', give --light-units "
+                "photometric");
+        }
+    }
+
+    // Lights in other units than emission are brighter or darker by orders of magnitude.
+    void compare_suns_with_emission() const {
+        constexpr float UNLIKELY = 300.0F;
+        const auto brighter = [](float brightest, const glm::vec3& colour) {
+            return std::max({brightest, colour.r, colour.g, colour.b});
+        };
+        float sun = 0.0F;
+        for (const Sun& from : scene_.suns) {
+            sun = brighter(sun, from.irradiance);
+        }
+        float emission = 0.0F;
+        for (const Material& material : scene_.materials) {
+            emission = brighter(emission, material.emission * std::numbers::pi_v<float>);
+        }
+        if (sun > 0.0F && emission > 0.0F &&
+            (sun > UNLIKELY * emission || emission > UNLIKELY * sun)) {
+            warn("the brightest sun gives " + app::text_of(sun) +
+                 ", the brightest emission sends out " + app::text_of(emission) +
+                 ": they may be in different units; see --light-units");
+        }
+    }
+
     void choose_light() {
         if (options_.sun) {
             scene_.suns = {*options_.sun};
+        } else {
+            convert_suns();
+            compare_suns_with_emission();
         }
         if (!options_.sky_picture.empty()) {
             const LoadedImage image = load_image(options_.sky_picture);
@@ -307,6 +355,7 @@ class Run {
 
     const Options& options_;
     Scene scene_;
+    std::string generator_;  // as LoadedScene has it
     Sky sky_;
     Extent extent_;
     SurfaceMap surface_;

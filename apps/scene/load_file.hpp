@@ -16,6 +16,7 @@ struct FileScene {
 
     std::vector<std::string> warnings;
     std::vector<std::filesystem::path> files;  // as LoadedScene has them
+    std::string generator;                     // as LoadedScene has it
 };
 
 // `path` is for messages, and for the files that the file names.

@@ -39,6 +39,7 @@ class GltfReader {
     FileScene read(LightMapCoordinates coordinates) {
         coordinates_ = coordinates;
         check_extensions();
+        file_.generator = model_.asset.generator;
         read_light_map_size();
         read_materials();
         read_nodes();

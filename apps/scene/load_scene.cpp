@@ -87,6 +87,7 @@ class Finisher {
         std::ranges::move(warnings_, std::back_inserter(file_.warnings));
         result_.warnings = std::move(file_.warnings);
         result_.files = std::move(file_.files);
+        result_.generator = std::move(file_.generator);
         return std::move(result_);
     }
 

@@ -16,6 +16,7 @@ struct LoadedScene {
     std::vector<std::string> warnings;
     // Those that the scene's file names: buffers, materials, pictures.
     std::vector<std::filesystem::path> files;
+    std::string generator;  // glTF: the program that wrote the file, as it calls itself
 };
 
 // Those of the file; a scene that is to be unwrapped does without them, whatever they are.
