@@ -165,28 +165,6 @@ TEST_F(MipmapperTest, EqualsTheReference) {
     }
 }
 
-TEST_F(MipmapperTest, TheCallersOwnReduction) {
-    DownsamplerOptions options{.reduction = Reduction::custom,
-                               .source_format = TexelFormat::r32_float,
-                               .format = TexelFormat::r32_float};
-    options.custom_glsl = "TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d) { return max(a, d); }";
-    std::optional<Mipmapper> mipmapper;
-    try {
-        mipmapper.emplace(device(), options);
-    } catch (const Error& error) {
-        if (error.code() == ErrorCode::unsupported) {
-            GTEST_SKIP() << error.what();
-        }
-        throw;
-    }
-    reference::Downsampling how = reference_for(mipmapper->options());
-    how.custom = [](const auto& a, const auto&, const auto&, const auto& d) {
-        return reference::Texel{std::max(a[0], d[0])};
-    };
-    const RandomImage image({37, 19, 1, TexelFormat::r32_float});
-    expect_equal(mipmapper->make(image.view()), reference::downsample(image.view(), how));
-}
-
 TEST_F(MipmapperTest, BlitsAreNearTheReference) {
     constexpr TexelFormat FORMAT = TexelFormat::rgba8_srgb;
     for (const bool copy_source : {false, true}) {

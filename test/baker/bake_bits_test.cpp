@@ -169,30 +169,6 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
                                                 "moment x", "moment y", "moment z"));
 }
 
-// One bake that never gets far, on both tracers in turn.
-TEST_F(BakeBits, AreThoseOfABakeInterruptedManyTimes) {
-    const Prepared what = everything();
-    BakeOptions options = all_passes();
-    const std::string expected = bytes_of(bake_on(Kind::gpu, what, options));
-    options.checkpoint = directory_.path() / "checkpoint";
-    options.resume = true;  // from nothing at first
-    const auto gpu = tracer(Kind::gpu, what);
-    const auto twin = tracer(Kind::reference, what);
-    const std::uint32_t asks = count_asks(what, all_passes());
-    std::uint32_t runs = 0;
-    for (;; ++runs) {
-        ASSERT_LT(runs, 200U);
-        const BakeResult result =
-            runs % 2 == 0 ? bake_with(*gpu, what, options, interrupting(2 + runs % 3))
-                          : bake_with(*twin, what, options, interrupting(asks / 100 * (runs % 3)));
-        if (!result.interrupted) {
-            EXPECT_TRUE(expected == bytes_of(result));
-            break;
-        }
-    }
-    EXPECT_GT(runs, 10U);
-}
-
 // Who stops a bounce wants the light that was there before, not the noise of a few directions.
 TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
     const Prepared what = everything();
