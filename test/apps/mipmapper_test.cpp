@@ -151,7 +151,7 @@ TEST_F(MipmapperTest, EqualsTheReference) {
                                               {.reduction = Reduction::min_max,
                                               .source_format = r16_float,
                                               .format = rg16_float,
-                                              .method = MipMethod::per_level},
+                                              .method = MipMethod::spd},
                                               {.source_format = rgba8_srgb,
                                               .format = rgba8_unorm,
                                               .copy_source = true,
