@@ -3,6 +3,7 @@
 #include "image_files.hpp"
 #include "program_test.hpp"
 #include "support/maps.hpp"
+#include "tiles_json.hpp"
 #include "write_tiles.hpp"
 
 #include <quadtile/version.h>
@@ -31,31 +32,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-float number_of(const nlohmann::json& value) {
-    constexpr float infinite = std::numeric_limits<float>::infinity();
-    if (value.is_string()) {
-        return value.get<std::string>() == "inf" ? infinite : -infinite;
-    }
-    return value.get<float>();
-}
-
-// The list that the JSON describes.
-TileList parse_json(const std::string& text) {
-    const nlohmann::json json = nlohmann::json::parse(text);
-    TileList list;
-    list.shape = {json.at("width"), json.at("height"), 1, TexelFormat::r32_float};
-    list.nan_texels = json.at("nan_texels");
-    EXPECT_EQ(json.at("levels"), list.levels());
-    for (const nlohmann::json& tile : json.at("tiles")) {
-        list.tiles.push_back(
-            {tile_position(tile.at("x"), tile.at("y")),
-             tile_node(tile.at("level"), tile.at("clamped").get<bool>() ? TILE_CLAMPED : 0,
-                       tile.at("layer")),
-             number_of(tile.at("importance")), number_of(tile.at("threshold"))});
-    }
-    return list;
-}
 
 class CommandLine : public ProgramTest {
  protected:
