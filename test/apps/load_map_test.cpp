@@ -425,34 +425,5 @@ TEST_F(LoadMap, EveryTruncationIsAnError) {
     }
 }
 
-TEST(LoadRealMaps, HaveTheListedSizes) {
-    const auto data = quadtile::test::data_directory();
-    if (!data) {
-        GTEST_SKIP() << "no real importance maps here: set QUADTILE_DATA to their folder";
-    }
-    struct Expected {
-        const char* file;
-        const char* channel;
-        std::uint32_t width;
-        std::uint32_t height;
-        float maximum;
-        std::size_t negative;
-    };
-    // From the README of the data.
-    for (const Expected& expected :
-         std::vector<Expected>{{"starfield.exr", "Y", 1000, 1000, 1272.0F, 0},
-                               {"desk.exr", "Y", 644, 874, 201.712F, 4834},
-                               {"zdm2_top.exr", "count", 1024, 1024, 26.0F, 0},
-                               {"zdm2_diag_1000x613.exr", "Y", 1000, 613, 5.32414F, 0}}) {
-        const LoadedMap map = load_map(*data / "importance" / expected.file, expected.channel);
-        EXPECT_EQ(map.shape,
-                  (MapShape{expected.width, expected.height, 1, TexelFormat::r32_float}));
-        const std::vector<float> texels = reference::decode(map.view());
-        EXPECT_NEAR(std::ranges::max(texels), expected.maximum, 1e-4F * expected.maximum);
-        EXPECT_EQ(std::ranges::count_if(texels, [](float value) { return value < 0.0F; }),
-                  static_cast<std::ptrdiff_t>(expected.negative));
-    }
-}
-
 }  // namespace
 }  // namespace quadtile::app::test

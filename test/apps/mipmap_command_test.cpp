@@ -160,7 +160,7 @@ TEST_F(MipmapCommand, AllMethodsMakeTheLevels) {
 }
 
 TEST_F(MipmapCommand, EdgesReductionLevelsAndFormatAreObeyed) {
-    const RandomImage image = add_image("image", {37, 19, 1, TexelFormat::r32_float});
+    const RandomImage image = add_image("image", {37, 19, 1, TexelFormat::r16_float});
     for (const auto& [edges, rule, name, reduction] :
          {std::tuple("round-up", EdgeRule::round_up, "max", Reduction::max),
           {"fold", EdgeRule::fold, "min", Reduction::min},
@@ -168,11 +168,11 @@ TEST_F(MipmapCommand, EdgesReductionLevelsAndFormatAreObeyed) {
           {"fold", EdgeRule::fold, "sum", Reduction::sum}}) {
         const ProgramResult result =
             run({"mipmap", "image", name, "--method", "reference", "--edges", edges, "--reduce",
-                 name, "--levels", "4", "--format", "r16_float"});
+                 name, "--levels", "4", "--format", "r32_float"});
         ASSERT_EQ(result.status, 0) << result.error;
         expect_levels(std::string(name) + "/reference",
                       reference::downsample(image.view(), {.reduction = reduction,
-                                                           .format = TexelFormat::r16_float,
+                                                           .format = TexelFormat::r32_float,
                                                            .edge_rule = rule,
                                                            .levels = 4,
                                                            .custom = {}}));
@@ -233,26 +233,27 @@ TEST_F(MipmapCommand, OwnReduction) {
                    "TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d) {\n"
                    "    return max(a, d);\n"
                    "}\n");
-    const ProgramResult result =
-        run({"mipmap", "image", "out", "--glsl", "diagonal.glsl", "--method", "all"});
-    if (result.error.find("QUADTILE_RUNTIME_GLSL") != std::string::npos) {
-        GTEST_SKIP() << result.error;
+    const ProgramResult compiled = run({"compile", "reduction", "diagonal.glsl", "-o", "code"});
+    if (compiled.error.find("QUADTILE_RUNTIME_GLSL") != std::string::npos) {
+        GTEST_SKIP() << compiled.error;
     }
-    ASSERT_EQ(result.status, 0) << result.error;
-    const Report report = parse_report(result.output);
-    EXPECT_THAT(report.rows.at("blit").obstacle, HasSubstr("means only"));
-    EXPECT_THAT(report.rows.at("reference").obstacle, HasSubstr("GLSL"));
-    EXPECT_EQ(report.rows.at("spd").difference, "-");
-    expect_levels(
-        "out/spd",
-        reference::downsample(
-            image.view(), {.reduction = Reduction::custom,
-                           .format = TexelFormat::r32_float,
-                           .method = MipMethod::spd,
-                           .custom = [](const auto& a, const auto&, const auto&, const auto& d) {
-                               return reference::Texel{std::max(a[0], d[0])};
-                           }}));
-
+    ASSERT_EQ(compiled.status, 0) << compiled.error;
+    const MipChain expected = reference::downsample(
+        image.view(), {.reduction = Reduction::custom,
+                       .format = TexelFormat::r32_float,
+                       .method = MipMethod::spd,
+                       .custom = [](const auto& a, const auto&, const auto&, const auto& d) {
+                           return reference::Texel{std::max(a[0], d[0])};
+                       }});
+    for (const std::string file : {"diagonal.glsl", "code"}) {
+        const ProgramResult result =
+            run({"mipmap", "image", file + ".out", "--glsl", file, "--method", "spd"});
+        ASSERT_EQ(result.status, 0) << result.error;
+        EXPECT_EQ(parse_report(result.output).rows.at("spd").difference, "-");
+        expect_levels(file + ".out/spd", expected);
+    }
+    EXPECT_EQ(
+        run({"compile", "reduction", "diagonal.glsl", "-o", "code", "--channels", "4"}).status, 0);
     const auto error = [&](const std::string& file, const char* method = "auto") {
         return error_of({"mipmap", "image", "none", "--glsl", file, "--method", method}, 1);
     };
@@ -270,6 +271,8 @@ TEST_F(MipmapCommand, OwnReduction) {
     EXPECT_THAT(error("empty.glsl"), HasSubstr("TEXEL reduce"));
     EXPECT_THAT(error("."), HasSubstr("directory"));
     EXPECT_THAT(error("diagonal.glsl", "reference"), HasSubstr("GLSL"));
+    EXPECT_THAT(error("diagonal.glsl", "blit"), HasSubstr("means only"));
+    EXPECT_THAT(error("code"), HasSubstr("compiled for something else"));
 }
 
 TEST_F(MipmapCommand, WhatNoMethodCanDoIsAnError) {

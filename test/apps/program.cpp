@@ -20,8 +20,12 @@ namespace {
 
 constexpr unsigned int TIME_LIMIT_SECONDS = 280;  // on a busy machine
 
+int open_file(const char* path) {
+    return ::open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
 void redirect(int stream, const char* path) {
-    const int file = ::open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    const int file = open_file(path);
     ::dup2(file, stream);
     ::close(file);
 }
@@ -58,23 +62,21 @@ void limit(int resource, rlim_t value) {
 
 }  // namespace
 
-ProgramResult run_executable(const std::string& program, const std::vector<std::string>& arguments,
-                             const ProgramOptions& options) {
-    const TemporaryDirectory streams;
-    const std::string output = (streams.path() / "out").string();
-    const std::string error = (streams.path() / "err").string();
+RunningProgram::RunningProgram(const std::string& program,
+                               const std::vector<std::string>& arguments,
+                               const ProgramOptions& options, int error,
+                               const std::string& output) {
     std::vector<const char*> argv{program.c_str()};
     for (const std::string& argument : arguments) {
         argv.push_back(argument.c_str());
     }
     argv.push_back(nullptr);
-
-    const pid_t child = ::fork();
-    if (child < 0) {
+    process_ = ::fork();
+    if (process_ < 0) {
         throw std::runtime_error("fork failed");
     }
-    if (child == 0) {
-        redirect(STDERR_FILENO, error.c_str());
+    if (process_ == 0) {
+        ::dup2(error, STDERR_FILENO);
         redirect_output(options.standard_output, output);
         for (const auto& [name, value] : options.environment) {
             ::setenv(name.c_str(), value.c_str(), 1);
@@ -87,11 +89,45 @@ ProgramResult run_executable(const std::string& program, const std::vector<std::
         }
         ::_exit(127);
     }
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+}
+
+RunningProgram::~RunningProgram() {
+    if (!has_ended()) {
+        send(SIGKILL);
+        (void)wait();
     }
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(output),
-            read_file(error)};
+}
+
+void RunningProgram::send(int signal) const {
+    ::kill(process_, signal);
+}
+
+bool RunningProgram::has_ended() {
+    int status = 0;
+    if (!status_ && ::waitpid(process_, &status, WNOHANG) == process_) {
+        status_ = status;
+    }
+    return status_.has_value();
+}
+
+int RunningProgram::wait() {
+    int status = status_.value_or(0);
+    while (!status_ && ::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+    status_ = status;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+ProgramResult run_executable(const std::string& program, const std::vector<std::string>& arguments,
+                             const ProgramOptions& options) {
+    const TemporaryDirectory streams;
+    const std::string output = (streams.path() / "out").string();
+    const std::string error = (streams.path() / "err").string();
+    const int error_file = open_file(error.c_str());
+    RunningProgram running(program, arguments, options, error_file, output);
+    ::close(error_file);
+    const int status = running.wait();
+    return {status, read_file(output), read_file(error)};
 }
 
 }  // namespace quadtile::app::test

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,28 @@ struct ProgramResult {
     std::string error;
 };
 
-// A run that takes longer than two minutes is ended.
+// A program that runs while the test goes on; the destructor kills it. One that takes longer than
+// five minutes is ended, too.
+class RunningProgram {
+ public:
+    // `error`: the descriptor that becomes its standard error.
+    RunningProgram(const std::string& program, const std::vector<std::string>& arguments,
+                   const ProgramOptions& options, int error,
+                   const std::string& output = "/dev/null");
+    ~RunningProgram();
+    RunningProgram(const RunningProgram&) = delete;
+    RunningProgram& operator=(const RunningProgram&) = delete;
+
+    void send(int signal) const;
+    [[nodiscard]] bool has_ended();
+    // As ProgramResult::status.
+    [[nodiscard]] int wait();
+
+ private:
+    pid_t process_ = -1;
+    std::optional<int> status_;  // as waitpid() gives it
+};
+
 [[nodiscard]] ProgramResult run_executable(const std::string& program,
                                            const std::vector<std::string>& arguments,
                                            const ProgramOptions& options);

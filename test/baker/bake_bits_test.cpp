@@ -42,7 +42,7 @@ class BakeBits : public BakeTest {
 // A tracer is made for one scene, not for one bake.
 TEST_F(BakeBits, AreThoseOfTheReference) {
     const Prepared what = everything(3.0F);
-    const auto gpu = tracer(Kind::gpu, what);
+    const auto gpu = make_gpu_tracer(*gpu_, what.traced, what.tiles, {});
     const std::string first = bytes_of(bake_with(*gpu, what, all_passes()));
     EXPECT_TRUE(first == bytes_of(bake_with(*gpu, what, all_passes())));
     for (const std::uint32_t threads : {1U, 3U}) {
@@ -51,7 +51,7 @@ TEST_F(BakeBits, AreThoseOfTheReference) {
     }
     BakeOptions other = all_passes();
     other.seed = 2;
-    EXPECT_FALSE(first == bytes_of(bake_on(Kind::reference, what, other)));
+    EXPECT_FALSE(first == bytes_of(bake_by_reference(what, other)));
 }
 
 // What does not find room at once is done in parts: no light is lost.
@@ -60,7 +60,7 @@ TEST_F(BakeBits, DoNotDependOnMemory) {
     what.tiles.max_nodes = 1e6F;
     what.tiles.max_resolution = 512.0F;
     const BakeOptions options{.directions = 20, .bounces = 1};
-    const std::string expected = bytes_of(bake_on(Kind::reference, what, options));
+    const std::string expected = bytes_of(bake_by_reference(what, options));
     for (const std::uint64_t kib : {256U, 1024U}) {
         const auto gpu =
             make_gpu_tracer(*gpu_, what.traced, what.tiles, {.pool_bytes = kib << 10U});
@@ -90,11 +90,11 @@ TEST_F(BakeBits, AreThoseOfTheReferenceWithAFarVertex) {
     };
     const BakeOptions options{.directions = 16, .bounces = 0};
     const auto [near, floor] = corner(1e2F);
-    const LightMap expected = bake_on(Kind::gpu, near, options).map;
+    const LightMap expected = bake_by_gpu(near, options).map;
     for (const float height : {1e4F, 5e6F}) {
         const Prepared far = corner(height).first;
-        const BakeResult result = bake_on(Kind::gpu, far, options);
-        EXPECT_TRUE(bytes_of(result) == bytes_of(bake_on(Kind::reference, far, options)));
+        const BakeResult result = bake_by_gpu(far, options);
+        EXPECT_TRUE(bytes_of(result) == bytes_of(bake_by_reference(far, options)));
         double difference = 0.0;
         for (const std::size_t texel : floor) {
             EXPECT_EQ(result.map.known[texel], 1);
@@ -134,7 +134,7 @@ std::uint32_t count_asks(const Prepared& what, const BakeOptions& options) {
 TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
     const Prepared what = everything();
     BakeOptions options = all_passes();
-    const std::string expected = bytes_of(bake_on(Kind::reference, what, options));
+    const std::string expected = bytes_of(bake_by_reference(what, options));
     options.checkpoint = directory_.path() / "checkpoint";
     std::set<std::string> passes;
     constexpr std::uint32_t INTERRUPTIONS = 16;
@@ -153,12 +153,13 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
         options.resume = true;
         std::uint64_t resumed = 0;
         std::uint64_t all = 0;
-        const BakeResult whole = bake_on(i % 16 == 7 ? Kind::gpu : Kind::reference, what, options,
-                                         {.progress = [&](const BakeProgress& progress) {
-                                             resumed = progress.resumed_directions;
-                                             all = progress.directions;
-                                             EXPECT_GE(progress.directions_done, resumed);
-                                         }});
+        const BakeWatcher watcher{.progress = [&](const BakeProgress& progress) {
+            resumed = progress.resumed_directions;
+            all = progress.directions;
+            EXPECT_GE(progress.directions_done, resumed);
+        }};
+        const BakeResult whole = i % 16 == 7 ? bake_by_gpu(what, options, watcher)
+                                             : bake_by_reference(what, options, watcher);
         EXPECT_FALSE(whole.interrupted);
         EXPECT_TRUE(expected == bytes_of(whole)) << i << ", in " << pass;
         EXPECT_LT(resumed, all);
@@ -169,30 +170,6 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
                                                 "moment x", "moment y", "moment z"));
 }
 
-// One bake that never gets far, on both tracers in turn.
-TEST_F(BakeBits, AreThoseOfABakeInterruptedManyTimes) {
-    const Prepared what = everything();
-    BakeOptions options = all_passes();
-    const std::string expected = bytes_of(bake_on(Kind::gpu, what, options));
-    options.checkpoint = directory_.path() / "checkpoint";
-    options.resume = true;  // from nothing at first
-    const auto gpu = tracer(Kind::gpu, what);
-    const auto twin = tracer(Kind::reference, what);
-    const std::uint32_t asks = count_asks(what, all_passes());
-    std::uint32_t runs = 0;
-    for (;; ++runs) {
-        ASSERT_LT(runs, 200U);
-        const BakeResult result =
-            runs % 2 == 0 ? bake_with(*gpu, what, options, interrupting(2 + runs % 3))
-                          : bake_with(*twin, what, options, interrupting(asks / 100 * (runs % 3)));
-        if (!result.interrupted) {
-            EXPECT_TRUE(expected == bytes_of(result));
-            break;
-        }
-    }
-    EXPECT_GT(runs, 10U);
-}
-
 // Who stops a bounce wants the light that was there before, not the noise of a few directions.
 TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
     const Prepared what = everything();
@@ -201,7 +178,7 @@ TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
     const auto before = [&](std::uint32_t bounces) {
         BakeOptions fewer = options;
         fewer.bounces = bounces;
-        return bytes_of(bake_on(Kind::reference, what, fewer));
+        return bytes_of(bake_by_reference(what, fewer));
     };
     const std::map<std::string, std::string> expected{{"bounce 1", before(0)},
                                                       {"bounce 2", before(1)}};
@@ -209,7 +186,7 @@ TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
     std::uint32_t bounces = 0;
     const std::uint32_t step = count_asks(what, options) / 20;
     for (std::uint32_t k = 0;; k += step) {
-        const BakeResult cut = bake_on(Kind::reference, what, options, interrupting(k, &pass));
+        const BakeResult cut = bake_by_reference(what, options, interrupting(k, &pass));
         if (!cut.interrupted) {
             break;
         }

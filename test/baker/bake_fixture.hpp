@@ -14,8 +14,6 @@
 
 namespace quadtile::baker::test {
 
-enum class Kind { gpu, reference };
-
 inline BakeResult bake_with(Tracer& tracer, const Prepared& what, const BakeOptions& options,
                             const BakeWatcher& watcher = {}) {
     return bake(what.traced, what.surface, what.suns, what.sky, what.tiles, options, tracer,
@@ -29,13 +27,10 @@ inline BakeResult bake_by_reference(const Prepared& what, const BakeOptions& opt
 
 class BakeTest : public app::test::AppGpuTest {
  protected:
-    static std::unique_ptr<Tracer> tracer(Kind kind, const Prepared& what) {
-        return kind == Kind::gpu ? make_gpu_tracer(*gpu_, what.traced, what.tiles, {})
-                                 : make_reference_tracer(what.traced, what.tiles, 2);
-    }
-    static BakeResult bake_on(Kind kind, const Prepared& what, const BakeOptions& options,
-                              const BakeWatcher& watcher = {}) {
-        return bake_with(*tracer(kind, what), what, options, watcher);
+    static BakeResult bake_by_gpu(const Prepared& what, const BakeOptions& options,
+                                  const BakeWatcher& watcher = {}) {
+        return bake_with(*make_gpu_tracer(*gpu_, what.traced, what.tiles, {}), what, options,
+                         watcher);
     }
 };
 

@@ -103,30 +103,6 @@ TEST(PathTracer, CoplanarNeighboursDoNotDarken) {
     }
 }
 
-// The form factor of two squares, from the literature. The mean over a square is E / (pi * L).
-TEST(PathTracer, FacingSquaresHaveTheirFormFactor) {
-    Quads squares(2, 1, 8);
-    squares.add_material(glowing(0.0F));
-    squares.add({0, 0, 0}, Z, X);
-    squares.add({0, 1, 0}, X, Z, squares.add_material(glowing(1.0F)));
-    const PathTracedMap map = trace(squares, {.samples_per_texel = 8192, .bounces = 0});
-    EXPECT_NEAR(mean(irradiance(squares, map, 0)) / PI, 0.19982F, 3e-4F);
-    EXPECT_THAT(irradiance(squares, map, 1), Each(0.0F));
-}
-
-// Light that goes from one square to the other and back.
-TEST(PathTracer, LightBouncesOffTheAlbedoOfItsTexel) {
-    Quads squares(2, 1, 16);
-    squares.add_material(glowing(1.0F));
-    squares.add({0, 0, 0}, Z, X);
-    squares.add({0, 1e-2F, 0}, X, Z, squares.add_material(glowing(0.0F, {0.25F, 0.5F, 0.0F})));
-    const PathTracedMap map = trace(squares, {.samples_per_texel = 1024, .bounces = 1});
-    const glm::vec3 middle = map.irradiance[squares.texels(0)[8 * 16 + 8]];
-    EXPECT_NEAR(middle.x, PI * 0.25F, 5e-3F);
-    EXPECT_NEAR(middle.y, PI * 0.5F, 1e-2F);
-    EXPECT_EQ(middle.z, 0.0F);
-}
-
 TEST(PathTracer, BlockersThrowShadowsOfTheSun) {
     Quads scene(2, 1, 8);
     scene.add_material({});

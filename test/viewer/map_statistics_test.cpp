@@ -157,34 +157,6 @@ TEST(MapStatistics, PercentilesAreThoseOfTheSortedValues) {
     EXPECT_EQ(measure_row({1.0F, 3.0F}).percentile(-7.0), 1.0F);
 }
 
-TEST(MapStatistics, HistogramCountsAsSortingDoes) {
-    const std::vector<float> values = random_values(20000, true);
-    const std::vector<float> sorted = sorted_positive(values);
-    const MapStatistics measured = measure_row(values);
-    const auto number_below = [&](double value) {
-        return static_cast<double>(std::ranges::lower_bound(sorted, static_cast<float>(value)) -
-                                   sorted.begin());
-    };
-    for (const bool logarithmic : {false, true}) {
-        for (const std::size_t count : {1U, 7U, 64U}) {
-            constexpr double LOW = 0.3;
-            constexpr double HIGH = 40.0;
-            const std::vector<float> bins = measured.histogram(0.3F, 40.0F, logarithmic, count);
-            ASSERT_EQ(bins.size(), count);
-            double sum = 0.0;
-            for (std::size_t i = 0; i + 1 < count; ++i) {
-                sum += bins[i];
-                const double part = static_cast<double>(i + 1) / static_cast<double>(count);
-                const double edge =
-                    logarithmic ? LOW * std::pow(HIGH / LOW, part) : LOW + (HIGH - LOW) * part;
-                EXPECT_GE(sum, number_below(edge / KEY_RATIO) - 0.1) << i << " of " << count;
-                EXPECT_LE(sum, number_below(edge * KEY_RATIO) + 0.1) << i << " of " << count;
-            }
-            EXPECT_NEAR(sum + bins.back(), static_cast<double>(sorted.size()), 0.1);
-        }
-    }
-}
-
 TEST(MapStatistics, HistogramOfFewValues) {
     const MapStatistics measured =
         measure_row({0.001F, 1.0F, 1.0F, 2.0F, 5.0F, 8.0F, 500.0F, GREATEST, -1.0F, 0.0F});

@@ -72,84 +72,46 @@ TEST_F(ViewerOptions, FilesKeepTheirOrder) {
     EXPECT_THAT(options({"--", "-a.exr", "--constant"}).files, ElementsAre("-a.exr", "--constant"));
 }
 
-// What each option changes of the defaults.
+// What each option changes of the defaults, as in a settings file.
 TEST_F(ViewerOptions, ChangeSettings) {
-    struct Case {
-        Words arguments;
-        void (*change)(Settings&);
-    };
-    for (const Case& here : std::vector<Case>{
-             {{"--max-resolution", "256.5"},
-              [](Settings& s) { s.subdivision.threshold.max_resolution = 256.5F; }},
-             {{"--constant=0"},
-              [](Settings& s) {
-                  s.subdivision.threshold.kind = ThresholdKind::constant;
-                  s.subdivision.threshold.constant = 0.0F;
-              }},
+    const std::string glsl_file = std::filesystem::absolute("t.glsl").string();
+    for (const auto& [arguments, subdivision] : std::vector<std::pair<Words, std::string>>{
+             {{"--max-resolution", "256.5"}, R"("threshold":{"max_resolution":256.5})"},
+             {{"--constant=0"}, R"("threshold":{"kind":"constant","constant":0})"},
              {{"--level-thresholds", "4,2.5,1e-3"},
-              [](Settings& s) {
-                  s.subdivision.threshold.kind = ThresholdKind::per_level;
-                  s.subdivision.threshold.levels = {4.0F, 2.5F, 1e-3F};
-              }},
+              R"("threshold":{"kind":"per-level","levels":[4,2.5,1e-3]})"},
              {{"--memory", "100,5000"},
-              [](Settings& s) {
-                  s.subdivision.threshold = {.kind = ThresholdKind::memory,
-                                             .max_resolution = 100.0F,
-                                             .nodes = 5000.0F,
-                                             .fragments_channel = "count"};
-              }},
+              R"("threshold":{"kind":"memory","max_resolution":100,"nodes":5000,)"
+              R"("fragments_channel":"count"})"},
              {{"--fragments-channel", "n", "--memory", "100,5000"},
-              [](Settings& s) {
-                  s.subdivision.threshold = {.kind = ThresholdKind::memory,
-                                             .max_resolution = 100.0F,
-                                             .nodes = 5000.0F,
-                                             .fragments_channel = "n"};
-              }},
+              R"("threshold":{"kind":"memory","max_resolution":100,"nodes":5000,)"
+              R"("fragments_channel":"n"})"},
              {{"--glsl", "t.glsl", "--glsl-parameters", "2,-0.5"},
-              [](Settings& s) {
-                  s.subdivision.threshold = {
-                      .kind = ThresholdKind::glsl,
-                      .glsl_file = std::filesystem::absolute("t.glsl").string(),
-                      .glsl_parameters = {2.0F, -0.5F}};
-              }},
+              R"("threshold":{"kind":"glsl","glsl_parameters":[2,-0.5],"glsl_file":")" + glsl_file +
+                  "\"}"},
              {{"--strategy", "fused", "--order", "canonical", "--max-tiles", "4294967295"},
-              [](Settings& s) {
-                  s.subdivision.strategy = Strategy::fused;
-                  s.subdivision.order = Order::canonical;
-                  s.subdivision.has_budget = true;
-                  s.subdivision.max_tiles = 4294967295U;
-              }},
+              R"("strategy":"fused","order":"canonical","has_budget":true,"max_tiles":4294967295)"},
              {{"--strategy", "subtree", "--subtree-levels", "8", "--order", "any"},
-              [](Settings& s) {
-                  s.subdivision.strategy = Strategy::subtree;
-                  s.subdivision.subtree_levels = 8;
-              }},
-             {{"--strategy", "per-level"},
-              [](Settings& s) { s.subdivision.strategy = Strategy::per_level; }},
-             {{"--strategy", "auto", "--order", "canonical"},
-              [](Settings& s) { s.subdivision.order = Order::canonical; }},
-             {{"--device", "llvm", "--ui-scale", "1.5"},
-              [](Settings& s) {
-                  s.device = "llvm";
-                  s.ui_scale = 1.5F;
-              }},
-             {{"--colour-map", "cividis", "--linear", "--range", "-1.5,2", "--level", "16",
-               "--no-outlines", "--outline-width", "2.5", "--fill", "ratio", "--fill-opacity",
-               "0.25", "--no-clamped-marks"},
-              [](Settings& s) {
-                  s.drawing = {ColourMap::cividis, false, false, -1.5F, 2.0F, 16, false, 2.5F,
-                               Fill::ratio,        0.25F, false};
-              }},
-             {{"--range", "0.5,4", "--logarithmic"}, [](Settings& s) {
-                  s.drawing.automatic_range = false;
-                  s.drawing.range_low = 0.5F;
-                  s.drawing.range_high = 4.0F;
-              }}}) {
-        Settings expected;
-        here.change(expected);
-        EXPECT_EQ(options(here.arguments).settings, expected)
-            << ::testing::PrintToString(here.arguments);
+              R"("strategy":"subtree","subtree_levels":8)"},
+             {{"--strategy", "per-level"}, R"("strategy":"per-level")"},
+             {{"--strategy", "auto", "--order", "canonical"}, R"("order":"canonical")"}}) {
+        EXPECT_EQ(options(arguments).settings,
+                  settings_from_json(R"({"subdivision":{)" + subdivision + "}}"))
+            << ::testing::PrintToString(arguments);
     }
+    EXPECT_EQ(options({"--device", "llvm", "--ui-scale", "1.5"}).settings,
+              settings_from_json(R"({"device":"llvm","ui_scale":1.5})"));
+    Settings expected;
+    expected.drawing = {ColourMap::cividis, false, false, -1.5F, 2.0F, 16, false, 2.5F,
+                        Fill::ratio,        0.25F, false};
+    EXPECT_EQ(options({"--colour-map", "cividis", "--linear", "--range", "-1.5,2", "--level", "16",
+                       "--no-outlines", "--outline-width", "2.5", "--fill", "ratio",
+                       "--fill-opacity", "0.25", "--no-clamped-marks"})
+                  .settings,
+              expected);
+    EXPECT_EQ(options({"--range", "0.5,4", "--logarithmic"}).settings,
+              settings_from_json(
+                  R"({"drawing":{"automatic_range":false,"range_low":0.5,"range_high":4}})"));
     const Options found = options({"--find-tiles", "4294967295"});
     EXPECT_EQ(found.tile_count, 4294967295U);
     EXPECT_EQ(found.settings, Settings{});

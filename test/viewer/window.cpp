@@ -95,42 +95,22 @@ ProgramWindow::ProgramWindow(const XServer& server, const fs::path& directory,
     : display_(server.display()), log_file_(directory / "program.log") {
     const char* const given = std::getenv(QUADTILE_WINDOWED_VARIABLE);
     const std::string program = given != nullptr ? given : QUADTILE_WINDOWED_PATH;
-    std::vector<const char*> argv{program.c_str(), "--log", "--validation"};
-    for (const std::string& argument : arguments) {
-        argv.push_back(argument.c_str());
+    std::vector<std::string> all{"--log", "--validation"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    app::test::ProgramOptions options{.directory = directory, .environment = environment};
+    options.environment["DISPLAY"] = display_;
+    for (const char* const name : {"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME"}) {
+        options.environment[name] = directory;
     }
-    argv.push_back(nullptr);
-    fs::remove(log_file_);  // of a run before
-    process_ = ::fork();
-    if (process_ == 0) {
-        const int log = ::open(log_file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        ::dup2(log, STDERR_FILENO);
-        ::setenv("DISPLAY", display_.c_str(), 1);
-        ::setenv("XDG_CONFIG_HOME", directory.c_str(), 1);
-        ::setenv("XDG_CACHE_HOME", directory.c_str(), 1);
-        ::setenv("HOME", directory.c_str(), 1);
-        for (const auto& [name, value] : environment) {
-            ::setenv(name.c_str(), value.c_str(), 1);
-        }
-        ::alarm(300);
-        if (::chdir(directory.c_str()) == 0) {
-            ::execv(program.c_str(), const_cast<char* const*>(argv.data()));
-        }
-        ::_exit(127);
-    }
+    const int log = ::open(log_file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    program_.emplace(program, all, options, log);
+    ::close(log);
     wait_for("on screen");
     while (window_.empty()) {  // GLFW has shown it; the server may not have
         pause_briefly();
         window_ = xdotool("search --onlyvisible --name quadtile");
     }
     act("windowfocus --sync %w");
-}
-
-ProgramWindow::~ProgramWindow() {
-    if (process_ > 0) {
-        ::kill(process_, SIGKILL);
-        ::waitpid(process_, nullptr, 0);
-    }
 }
 
 std::string ProgramWindow::xdotool(const std::string& commands) const {
@@ -160,8 +140,7 @@ std::string ProgramWindow::wait_for(const std::string& text) {
             const std::size_t first = begin == std::string::npos ? 0 : begin + 1;
             return all.substr(first, line_end - first);
         }
-        if (process_ > 0 && ::waitpid(process_, nullptr, WNOHANG) == process_) {
-            process_ = -1;
+        if (program_->has_ended()) {
             break;
         }
         pause_briefly();
@@ -175,13 +154,6 @@ std::string ProgramWindow::title() const {
 
 std::string ProgramWindow::log() const {
     return read_file(log_file_);
-}
-
-int ProgramWindow::exit_status() {
-    int status = 0;
-    ::waitpid(process_, &status, 0);
-    process_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace quadtile::viewer::test

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "apps/program.hpp"
+
 #include <sys/types.h>
 
 #include <chrono>
@@ -38,9 +40,6 @@ class ProgramWindow {
     ProgramWindow(const XServer& server, const std::filesystem::path& directory,
                   const std::vector<std::string>& arguments,
                   const std::map<std::string, std::string>& environment = {});
-    ~ProgramWindow();
-    ProgramWindow(const ProgramWindow&) = delete;
-    ProgramWindow& operator=(const ProgramWindow&) = delete;
 
     // As xdotool knows them: "key ctrl+s", "mousemove 10 10 click 1"; %w is the window.
     void act(const std::string& commands) const;
@@ -49,14 +48,14 @@ class ProgramWindow {
     [[nodiscard]] std::string title() const;
     [[nodiscard]] std::string log() const;
     // Waits for its end.
-    [[nodiscard]] int exit_status();
+    [[nodiscard]] int exit_status() { return program_->wait(); }
 
  private:
     [[nodiscard]] std::string xdotool(const std::string& commands) const;
 
     std::string display_;
     std::filesystem::path log_file_;
-    pid_t process_ = -1;
+    std::optional<app::test::RunningProgram> program_;
     std::string window_;
     std::size_t read_to_ = 0;  // in the log
 };

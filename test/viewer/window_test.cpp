@@ -210,8 +210,9 @@ TEST_F(ViewerWindowTest, CompletesPathsAndOpensAllThatMatch) {
         window->act("type --delay 50 '" + (directory_.path() / path).string() + "'");
         window->act(keys);
     };
-    // Both names continue it; each key in a frame of its own.
-    type("fi", "sleep 0.5 key Tab sleep 0.5 key t sleep 0.5 key Tab sleep 0.5 key Return");
+    type("fi",
+         "sleep 1 key Tab sleep 1");  // both names continue it; each key in a frame of its own
+    window->act("key t sleep 1 key Tab sleep 1 key Return");
     EXPECT_THAT(window->wait_for("map "), HasSubstr("first two.pfm"));
     window->wait_for("on screen after");
     type("*.pfm", "key Return");
