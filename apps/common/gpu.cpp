@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -332,6 +333,18 @@ Image Gpu::make_image(const vk::ImageCreateInfo& create, vk::ImageViewType view_
     return image;
 }
 
+Buffer Gpu::upload(std::span<const std::byte> bytes, vk::BufferUsageFlags usage) {
+    using Usage = vk::BufferUsageFlagBits;
+    const Buffer staging = make_buffer(bytes.size(), Usage::eTransferSrc, MemoryUse::upload);
+    std::memcpy(staging.mapped, bytes.data(), bytes.size());
+    Buffer buffer = make_buffer(bytes.size(), usage | Usage::eTransferDst);
+    run([&](vk::CommandBuffer commands) {
+        commands.copyBuffer(*staging.handle, *buffer.handle, vk::BufferCopy{.size = bytes.size()});
+        memory_barrier(commands, ALL_WRITES, ALL_USES);
+    });
+    return buffer;
+}
+
 Descriptors Gpu::make_descriptors(std::span<const vk::DescriptorSetLayoutBinding> bindings) const {
     Descriptors descriptors;
     std::vector<vk::DescriptorPoolSize> sizes;
@@ -404,6 +417,26 @@ bool is_device_loss(const std::exception& error) {
 }
 
 // ---- Barriers
+
+void write_buffer(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
+                  const vk::DescriptorBufferInfo& buffer) {
+    device.updateDescriptorSets(
+        vk::WriteDescriptorSet{.dstSet = set,
+                               .dstBinding = binding,
+                               .descriptorType = vk::DescriptorType::eStorageBuffer}
+            .setBufferInfo(buffer),
+        {});
+}
+
+void write_image(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
+                 vk::DescriptorType type, vk::ImageView view, vk::ImageLayout layout,
+                 vk::Sampler sampler) {
+    const vk::DescriptorImageInfo image{sampler, view, layout};
+    device.updateDescriptorSets(
+        vk::WriteDescriptorSet{.dstSet = set, .dstBinding = binding, .descriptorType = type}
+            .setImageInfo(image),
+        {});
+}
 
 void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after) {
     const vk::MemoryBarrier barrier{.srcAccessMask = before.accesses,
