@@ -1,12 +1,13 @@
 #include "traced_scene.hpp"
 
+#include "curve.hpp"
+
 #include <glm/common.hpp>
 #include <glm/geometric.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 
 namespace quadtile::baker {
@@ -75,36 +76,13 @@ glm::dvec3 median_of(const Scene& scene, const std::vector<Areas>& areas) {
     return median;
 }
 
-// Each bit is followed by two zeros.
-std::uint64_t spread_by_three(std::uint64_t bits) {
-    bits &= 0x1fffffU;
-    bits = (bits | bits << 32U) & 0x1f00000000ffffU;
-    bits = (bits | bits << 16U) & 0x1f0000ff0000ffU;
-    bits = (bits | bits << 8U) & 0x100f00f00f00f00fU;
-    bits = (bits | bits << 4U) & 0x10c30c30c30c30c3U;
-    bits = (bits | bits << 2U) & 0x1249249249249249U;
-    return bits;
-}
-
 // Indices of the triangles along the Z-order curve of their middles.
 std::vector<std::uint32_t> order_in_space(const Scene& scene, const glm::dvec3& lower,
                                           const glm::dvec3& extent) {
-    constexpr double CELLS = 2097151.0;  // 21 bits
-    std::vector<std::uint64_t> codes;
-    codes.reserve(scene.triangles.size());
-    for (const Triangle& triangle : scene.triangles) {
-        const glm::dvec3 place = middle_of(scene, triangle) - lower;
-        const glm::dvec3 cell =
-            glm::clamp(place / glm::max(extent, glm::dvec3(1e-300)), 0.0, 1.0) * CELLS;
-        codes.push_back(spread_by_three(static_cast<std::uint64_t>(cell.x)) |
-                        spread_by_three(static_cast<std::uint64_t>(cell.y)) << 1U |
-                        spread_by_three(static_cast<std::uint64_t>(cell.z)) << 2U);
+    std::vector<std::uint32_t> order;
+    for (const PlaceOnCurve& place : sort_along_curve(scene, lower, extent)) {
+        order.push_back(place.triangle);
     }
-    std::vector<std::uint32_t> order(scene.triangles.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-        return codes[a] != codes[b] ? codes[a] < codes[b] : a < b;
-    });
     return order;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -347,6 +348,12 @@ Image Gpu::make_image(const vk::ImageCreateInfo& create, vk::ImageViewType view_
     return image;
 }
 
+Buffer Gpu::upload(std::span<const std::byte> bytes, vk::BufferUsageFlags usage) {
+    Buffer buffer = make_buffer(bytes.size(), usage | vk::BufferUsageFlagBits::eTransferDst);
+    upload(*buffer.handle, bytes);
+    return buffer;
+}
+
 Descriptors Gpu::make_descriptors(std::span<const vk::DescriptorSetLayoutBinding> bindings) const {
     Descriptors descriptors;
     std::vector<vk::DescriptorPoolSize> sizes;
@@ -491,6 +498,26 @@ bool is_device_loss(const std::exception& error) {
 }
 
 // ---- Barriers
+
+void write_buffer(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
+                  const vk::DescriptorBufferInfo& buffer) {
+    device.updateDescriptorSets(
+        vk::WriteDescriptorSet{.dstSet = set,
+                               .dstBinding = binding,
+                               .descriptorType = vk::DescriptorType::eStorageBuffer}
+            .setBufferInfo(buffer),
+        {});
+}
+
+void write_image(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
+                 vk::DescriptorType type, vk::ImageView view, vk::ImageLayout layout,
+                 vk::Sampler sampler) {
+    const vk::DescriptorImageInfo image{sampler, view, layout};
+    device.updateDescriptorSets(
+        vk::WriteDescriptorSet{.dstSet = set, .dstBinding = binding, .descriptorType = type}
+            .setImageInfo(image),
+        {});
+}
 
 void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after) {
     const vk::MemoryBarrier barrier{.srcAccessMask = before.accesses,

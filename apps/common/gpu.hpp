@@ -145,6 +145,8 @@ class Gpu {
 
     [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
                                      MemoryUse use = MemoryUse::device) const;
+    // A buffer of the device with these bytes; readable by all that is recorded later.
+    [[nodiscard]] Buffer upload(std::span<const std::byte> bytes, vk::BufferUsageFlags usage);
     // With a view of type 2D_ARRAY for maps, as quadtile takes them, and 2D for all others; of all
     // layers and levels. D32_SFLOAT is the only format that is not one of colours.
     [[nodiscard]] Image make_image(vk::Extent2D extent, vk::Format format,
@@ -218,6 +220,12 @@ inline constexpr Scope ALL_USES{vk::PipelineStageFlagBits::eAllCommands,
 inline constexpr Scope HOST_READS{vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead};
 void memory_barrier(vk::CommandBuffer commands, const Scope& before = ALL_WRITES,
                     const Scope& after = ALL_USES);
+// One descriptor of a set: a storage buffer, or an image.
+void write_buffer(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
+                  const vk::DescriptorBufferInfo& buffer);
+void write_image(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
+                 vk::DescriptorType type, vk::ImageView view,
+                 vk::ImageLayout layout = vk::ImageLayout::eGeneral, vk::Sampler sampler = {});
 void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout from,
                    vk::ImageLayout to, const Scope& before, const Scope& after);
 

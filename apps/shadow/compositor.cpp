@@ -61,46 +61,20 @@ void Compositor::set_source(const Renderer& renderer, const RayCaster* rays) {
                                                        .viewType = vk::ImageViewType::e2DArray,
                                                        .format = vk::Format::eR32Uint,
                                                        .subresourceRange = app::COLOUR_RANGE});
-    bind_images(renderer, rays);
-    bind_tiles(renderer);
-}
-
-void Compositor::bind_images(const Renderer& renderer, const RayCaster* rays) const {
-    struct Binding {
-        std::uint32_t number;
-        Type type;
-        vk::ImageView view;
-        Layout layout;
+    const auto bind = [&](std::uint32_t number, Type type, vk::ImageView view,
+                          Layout layout = Layout::eGeneral) {
+        app::write_image(gpu_.device(), descriptors_.set, number, type, view, layout);
     };
     const Pictures& pictures = renderer.pictures();
-    for (const Binding& binding :
-         {Binding{0, Type::eSampledImage, pictures.colour, Layout::eGeneral},
-          Binding{1, Type::eStorageImage, pictures.mask, Layout::eGeneral},
-          Binding{2, Type::eStorageImage, rays == nullptr ? pictures.mask : rays->mask(),
-                  Layout::eGeneral},
-          Binding{3, Type::eStorageImage, *page_table_, Layout::eGeneral},
-          Binding{5, Type::eSampledImage, renderer.atlas(),
-                  Layout::eDepthStencilReadOnlyOptimal}}) {
-        const vk::DescriptorImageInfo image{.imageView = binding.view,
-                                            .imageLayout = binding.layout};
-        gpu_.device().updateDescriptorSets(vk::WriteDescriptorSet{.dstSet = descriptors_.set,
-                                                                  .dstBinding = binding.number,
-                                                                  .descriptorType = binding.type}
-                                               .setImageInfo(image),
-                                           {});
-    }
-}
-
-void Compositor::bind_tiles(const Renderer& renderer) const {
-    const vk::DescriptorBufferInfo tiles{
-        .buffer = renderer.fitter_memory(),
-        .offset = renderer.fitter().requirements().tiles_offset_bytes,
-        .range = vk::DeviceSize{renderer.options().max_tiles} * sizeof(ShadowTile)};
-    gpu_.device().updateDescriptorSets(
-        vk::WriteDescriptorSet{
-            .dstSet = descriptors_.set, .dstBinding = 4, .descriptorType = Type::eStorageBuffer}
-            .setBufferInfo(tiles),
-        {});
+    bind(0, Type::eSampledImage, pictures.colour);
+    bind(1, Type::eStorageImage, pictures.mask);
+    bind(2, Type::eStorageImage, rays == nullptr ? pictures.mask : rays->mask());
+    bind(3, Type::eStorageImage, *page_table_);
+    app::write_buffer(
+        gpu_.device(), descriptors_.set, 4,
+        {renderer.fitter_memory(), renderer.fitter().requirements().tiles_offset_bytes,
+         vk::DeviceSize{renderer.options().max_tiles} * sizeof(ShadowTile)});
+    bind(5, Type::eSampledImage, renderer.atlas(), Layout::eDepthStencilReadOnlyOptimal);
 }
 
 void Compositor::draw(vk::CommandBuffer commands, vk::Extent2D target, Display display,

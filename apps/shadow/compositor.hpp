@@ -38,9 +38,6 @@ class Compositor {
               const Insets& insets) const;
 
  private:
-    void bind_images(const Renderer& renderer, const RayCaster* rays) const;
-    void bind_tiles(const Renderer& renderer) const;
-
     app::Gpu& gpu_;
     app::Descriptors descriptors_;
     vk::UniquePipelineLayout pipeline_layout_;

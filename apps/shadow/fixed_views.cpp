@@ -1,8 +1,6 @@
 #include "fixed_views.hpp"
 
 #include "cascades.hpp"
-#include "convex.hpp"
-#include "parallel_map.hpp"
 
 #include <glm/gtc/type_ptr.hpp>
 #include <glm/matrix.hpp>

@@ -1,5 +1,7 @@
 #include "geometry.hpp"
 
+#include "curve.hpp"
+
 #include <glm/common.hpp>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <limits>
 #include <map>
 #include <span>
-#include <tuple>
 #include <utility>
 
 namespace quadtile::shadow {
@@ -18,7 +19,6 @@ namespace {
 
 constexpr std::uint32_t NONE = 0xffffffffU;
 constexpr std::uint32_t ALL_LIGHTS = 0xffffffffU;
-constexpr std::uint32_t CODE_BITS = 20;  // of a coordinate along the curve
 
 struct Box {
     glm::vec3 low{std::numeric_limits<float>::max()};
@@ -30,45 +30,7 @@ struct Box {
     }
 };
 
-// A triangle along the Z-order curve.
-struct Place {
-    std::uint64_t code;
-    std::uint32_t triangle;
-};
-
-// Two zeros between neighbouring bits.
-std::uint64_t spread(std::uint64_t value) {
-    value = (value | value << 32U) & 0x001f00000000ffffU;
-    value = (value | value << 16U) & 0x001f0000ff0000ffU;
-    value = (value | value << 8U) & 0x100f00f00f00f00fU;
-    value = (value | value << 4U) & 0x10c30c30c30c30c3U;
-    return (value | value << 2U) & 0x1249249249249249U;
-}
-
-std::uint64_t curve_code(const glm::vec3& unit) {
-    constexpr auto CELLS = static_cast<float>(1U << CODE_BITS);
-    const glm::vec3 cell = glm::clamp(unit * CELLS, 0.0F, CELLS - 1.0F);
-    return spread(static_cast<std::uint64_t>(cell.x)) |
-           spread(static_cast<std::uint64_t>(cell.y)) << 1U |
-           spread(static_cast<std::uint64_t>(cell.z)) << 2U;
-}
-
-// By their centroids, in cubic cells.
-std::vector<Place> sort_along_curve(const baker::Scene& scene, const Box& bounds) {
-    const glm::vec3 size = bounds.high - bounds.low;
-    const float extent = std::max({size.x, size.y, size.z, std::numeric_limits<float>::min()});
-    std::vector<Place> places(scene.triangles.size());
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const auto& [a, b, c] = scene.triangles[i].vertices;
-        const glm::vec3 centroid =
-            (scene.positions[a] + scene.positions[b] + scene.positions[c]) / 3.0F;
-        places[i] = {curve_code((centroid - bounds.low) / extent), static_cast<std::uint32_t>(i)};
-    }
-    std::ranges::sort(places, [](const Place& a, const Place& b) {
-        return std::tie(a.code, a.triangle) < std::tie(b.code, b.triangle);
-    });
-    return places;
-}
+using Place = baker::PlaceOnCurve;
 
 // Where the highest bit in which codes of a range differ changes; the middle where they are equal.
 std::size_t split_of(std::span<const Place> places) {
@@ -181,7 +143,9 @@ Geometry make_geometry(const baker::Scene& scene) {
             bounds.add(scene.positions[vertex]);
         }
     }
-    const std::vector<Place> places = sort_along_curve(scene, bounds);
+    const glm::dvec3 size = bounds.high - bounds.low;
+    const std::vector<Place> places = baker::sort_along_curve(
+        scene, bounds.low, glm::dvec3(std::max({size.x, size.y, size.z})));  // cubic cells
     std::vector<std::uint32_t> lengths;
     split_into_clusters(places, lengths);
 

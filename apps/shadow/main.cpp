@@ -1,6 +1,5 @@
 #include "options.hpp"
-#include "run_screenshot.hpp"
-#include "run_window.hpp"
+#include "run.hpp"
 
 #include "process.hpp"
 

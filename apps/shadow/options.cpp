@@ -99,158 +99,121 @@ Light parse_spot(const std::string& text) {
             .angle_degrees = angle};
 }
 
+// A heading of the help, and the options below it.
+struct Group {
+    CLI::App& app;
+    std::string heading;
+
+    template <typename Value>
+    CLI::Option* add(const char* name, Value& value, const char* type, const char* text) const {
+        return app.add_option(name, value, text)->type_name(type)->group(heading);
+    }
+    void add_flag(const char* name, bool& flag, const char* text) const {
+        app.add_flag(name, flag, text)->group(heading);
+    }
+};
+
 void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
-    const std::string group = "Scene";
     app.add_option("SCENE", options.scene,
                    "glTF 2.0 (.glb, .gltf) or OBJ (.obj); without it a city")
         ->type_name("");
-    app.add_option("--city", options.city_triangles,
-                   "Instead of SCENE: a city of about N triangles; without\n"
-                   "N 20000")
-        ->type_name("N")
+    const Group group{app, "Scene"};
+    group
+        .add("--city", options.city_triangles, "N",
+             "Instead of SCENE: a city of about N triangles; without\nN 20000")
         ->expected(0, 1)
         ->default_str("20000")
-        ->check(CLI::Range(std::uint64_t{2000}, std::uint64_t{100'000'000}).description(""))
-        ->group(group);
-    app.add_option("--sun", arguments.sun,
-                   "Where the light of the sun goes; without it as SCENE\n"
-                   "has it")
+        ->check(CLI::Range(std::uint64_t{2000}, std::uint64_t{100'000'000}).description(""));
+    group
+        .add("--sun", arguments.sun, "X,Y,Z",
+             "Where the light of the sun goes; without it as SCENE\nhas it")
         ->delimiter(',')
         ->expected(3)
-        ->type_name("X,Y,Z")
-        ->check(app::float_between(-FARTHEST, FARTHEST))
-        ->group(group);
-    app.add_option("--spot", arguments.spots,
-                   "A spot light: where it is, where it shines, its angle\n"
-                   "in degrees; up to three times")
+        ->check(app::float_between(-FARTHEST, FARTHEST));
+    group
+        .add("--spot", arguments.spots, "X,Y,Z,DX,DY,DZ,ANGLE",
+             "A spot light: where it is, where it shines, its angle\n"
+             "in degrees; up to three times")
         ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->type_name("X,Y,Z,DX,DY,DZ,ANGLE")
-        ->group(group);
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
-    const std::string group = "Shadows";
+    const Group group{app, "Shadows"};
     ShadowOptions& shadows = options.shadows;
-    app.add_option("--technique", arguments.technique,
-                   "fitted (without it), single: one map for each light,\n"
-                   "cascades: four for each sun, or stable-cascades: four\n"
-                   "whose texels stay in place")
-        ->type_name("NAME")
-        ->check(CLI::IsMember(names_in(TECHNIQUES)).description(""))
-        ->group(group);
-    app.add_option("--max-tiles", shadows.max_tiles, "K of the budget: tiles; without it 2048")
-        ->type_name("K")
-        ->group(group);
-    app.add_option("--atlas", shadows.atlas_extent,
-                   "Texels of the atlas on a side, a power of two; its\n"
-                   "square times --atlas-fill is P of the budget; without it\n"
-                   "4096")
-        ->type_name("N")
-        ->group(group);
-    app.add_option("--tile-extent", shadows.tile_extent,
-                   "Texels of the largest slot on a side, a power of two,\n"
-                   "128 (without it) to 1024")
-        ->type_name("N")
+    group
+        .add("--technique", arguments.technique, "NAME",
+             "fitted (without it), single: one map for each light,\n"
+             "cascades: four for each sun, or stable-cascades: four\n"
+             "whose texels stay in place")
+        ->check(CLI::IsMember(names_in(TECHNIQUES)).description(""));
+    group.add("--max-tiles", shadows.max_tiles, "K", "K of the budget: tiles; without it 2048");
+    group.add("--atlas", shadows.atlas_extent, "N",
+              "Texels of the atlas on a side, a power of two; its\n"
+              "square times --atlas-fill is P of the budget; without it\n4096");
+    group
+        .add("--tile-extent", shadows.tile_extent, "N",
+             "Texels of the largest slot on a side, a power of two,\n128 (without it) to 1024")
         // Smaller ones have no room for the filter's gutter.
-        ->check(CLI::Range(128, 1024).description(""))
-        ->group(group);
-    app.add_option("--map-extent", shadows.map_extent,
-                   "Texels of each importance map on a side; without it\n"
-                   "1024")
-        ->type_name("N")
-        ->group(group);
-    app.add_option("--merge-ratio", shadows.merge_ratio,
-                   "Tiles are merged below this part of the threshold for\n"
-                   "splitting; without it 0.8, 1: no hysteresis")
-        ->type_name("X")
-        ->group(group);
-    app.add_option("--atlas-fill", shadows.atlas_fill,
-                   "Share of the atlas that slots may take; without it\n"
-                   "0.875")
-        ->type_name("X")
-        ->group(group);
-    app.add_option("--importance-decay", shadows.importance_decay,
-                   "What is kept of what was needed, from frame to frame;\n"
-                   "without it 0.95, 0: nothing")
-        ->type_name("X")
-        ->group(group);
-    app.add_option("--max-stretch", shadows.max_stretch,
-                   "Of shadows, that texels follow; without it 4")
-        ->type_name("X")
-        ->group(group);
-    app.add_option("--resolution-scale", shadows.resolution_scale,
-                   "Shadow texels for each pixel, along a side; without\n"
-                   "it 1")
-        ->type_name("X")
-        ->group(group);
-    app.add_option("--edge-scale", shadows.edge_scale,
-                   "As many times more of them beside shadows' edges;\n"
-                   "without it 8")
-        ->type_name("X")
-        ->group(group);
-    app.add_flag("--hard", arguments.hard, "Hard shadows, of the nearest texel")->group(group);
+        ->check(CLI::Range(128, 1024).description(""));
+    group.add("--map-extent", shadows.map_extent, "N",
+              "Texels of each importance map on a side; without it\n1024");
+    group.add("--merge-ratio", shadows.merge_ratio, "X",
+              "Tiles are merged below this part of the threshold for\n"
+              "splitting; without it 0.8, 1: no hysteresis");
+    group.add("--atlas-fill", shadows.atlas_fill, "X",
+              "Share of the atlas that slots may take; without it\n0.875");
+    group.add("--importance-decay", shadows.importance_decay, "X",
+              "What is kept of what was needed, from frame to frame;\n"
+              "without it 0.95, 0: nothing");
+    group.add("--max-stretch", shadows.max_stretch, "X",
+              "Of shadows, that texels follow; without it 4");
+    group.add("--resolution-scale", shadows.resolution_scale, "X",
+              "Shadow texels for each pixel, along a side; without\nit 1");
+    group.add("--edge-scale", shadows.edge_scale, "X",
+              "As many times more of them beside shadows' edges;\nwithout it 8");
+    group.add_flag("--hard", arguments.hard, "Hard shadows, of the nearest texel");
 }
 
 void define_view(CLI::App& app, Options& options, Arguments& arguments) {
-    const std::string group = "View";
-    app.add_option("--size", arguments.size, "Of the window or the pictures; without it 1280x720")
-        ->type_name("WxH")
-        ->group(group);
-    app.add_option("--picture", arguments.display,
-                   "shaded (without it), tiles, error: in red and blue\n"
-                   "where ray casting says otherwise, or sides: shaded and\n"
-                   "error side by side")
-        ->type_name("NAME")
-        ->check(CLI::IsMember(names_in(DISPLAYS)).description(""))
-        ->group(group);
-    app.add_option("--camera", arguments.camera,
-                   "Where it is, and where it looks, in degrees: 0,0 along\n"
-                   "-z, 90,0 along -x, 0,90 up")
+    const Group group{app, "View"};
+    group.add("--size", arguments.size, "WxH",
+              "Of the window or the pictures; without it 1280x720");
+    group
+        .add("--picture", arguments.display, "NAME",
+             "shaded (without it), tiles, error: in red and blue\n"
+             "where ray casting says otherwise, or sides: shaded and\n"
+             "error side by side")
+        ->check(CLI::IsMember(names_in(DISPLAYS)).description(""));
+    group
+        .add("--camera", arguments.camera, "X,Y,Z,YAW,PITCH",
+             "Where it is, and where it looks, in degrees: 0,0 along\n-z, 90,0 along -x, 0,90 up")
         ->delimiter(',')
         ->expected(5)
-        ->type_name("X,Y,Z,YAW,PITCH")
-        ->check(app::float_between(-FARTHEST, FARTHEST))
-        ->group(group);
-    app.add_option("--at", options.flight_second, "Second of the flight; without it 0")
-        ->type_name("S")
-        ->check(app::float_between(0.0F, 86400.0F))
-        ->group(group);
-    app.add_flag("--fly", options.flies, "Along the flight, from --at on")->group(group);
-    app.add_option("--device", options.device,
-                   "Number of the Vulkan device or part of its name; see\n"
-                   "'quadtile devices'")
-        ->type_name("N|NAME")
-        ->group(group);
-    app.add_flag("--validation", options.validation,
-                 "With Vulkan's validation layer; its messages fail the run")
-        ->group(group);
-    app.add_flag("--log", options.log, "Says what the window shows, on standard error")
-        ->group(group);
+        ->check(app::float_between(-FARTHEST, FARTHEST));
+    group.add("--at", options.flight_second, "S", "Second of the flight; without it 0")
+        ->check(app::float_between(0.0F, 86400.0F));
+    group.add_flag("--fly", options.flies, "Along the flight, from --at on");
+    group.add("--device", options.device, "N|NAME",
+              "Number of the Vulkan device or part of its name; see\n'quadtile devices'");
+    group.add_flag("--validation", options.validation,
+                   "With Vulkan's validation layer; its messages fail the run");
+    group.add_flag("--log", options.log, "Says what the window shows, on standard error");
 }
 
 void define_pictures(CLI::App& app, Options& options) {
-    const std::string group = "Pictures, without a window";
-    app.add_option("--screenshot", options.screenshot, "PNG of the last frame")
-        ->type_name("OUT.png")
-        ->group(group);
-    app.add_option("--record", options.record, "A PNG for each frame of the flight, into a folder")
-        ->type_name("DIR")
-        ->group(group);
-    app.add_option("--frames", options.frames,
-                   "That are drawn; without it 2 for --screenshot, the\n"
-                   "whole flight for --record")
-        ->type_name("N")
-        ->check(CLI::Range(1U, 1'000'000U).description(""))
-        ->group(group);
-    app.add_option("--fps", options.frames_per_second, "Frames for each second; without it 60")
-        ->type_name("F")
-        ->check(app::float_between(0.1F, 1000.0F))
-        ->group(group);
-    app.add_option("--report", options.report, "JSON: tiles and times of each frame")
-        ->type_name("FILE.json")
-        ->group(group);
-    app.add_flag("--panel", options.panel, "With the panel, as in the window")->group(group);
+    const Group group{app, "Pictures, without a window"};
+    group.add("--screenshot", options.screenshot, "OUT.png", "PNG of the last frame");
+    group.add("--record", options.record, "DIR",
+              "A PNG for each frame of the flight, into a folder");
+    group
+        .add("--frames", options.frames, "N",
+             "That are drawn; without it 2 for --screenshot, the\nwhole flight for --record")
+        ->check(CLI::Range(1U, 1'000'000U).description(""));
+    group.add("--fps", options.frames_per_second, "F", "Frames for each second; without it 60")
+        ->check(app::float_between(0.1F, 1000.0F));
+    group.add("--report", options.report, "FILE.json", "JSON: tiles and times of each frame");
+    group.add_flag("--panel", options.panel, "With the panel, as in the window");
 }
 
 void check_contradictions(const CLI::App& app, const Options& options) {

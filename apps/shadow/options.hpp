@@ -56,8 +56,8 @@ struct Options {
 // What SCENE and options name.
 [[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options);
 
-// Throws PrintedText for --help and --version; UsageError, also for shadows that the library does not make, and where a file that is
-// written is another one, too.
+// Throws PrintedText for --help and --version; UsageError, also for shadows that the library does
+// not make, and where a file that is written is another one, too.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
 
 // The names of --technique and --picture.

@@ -83,52 +83,42 @@ Panels::Panels(Controls& controls, const Show& show, std::string device_name)
     : controls_(controls),
       show_(show),
       device_name_(std::move(device_name)),
-      draft_(controls.shadows) {
-    add_technique_actions();
-    add_view_actions();
-}
+      actions_(make_actions()),
+      draft_(controls.shadows) {}
 
 // ---- Keys
 
-void Panels::toggle(Display display) {
-    controls_.display = controls_.display == display ? Display::shaded : display;
-}
-
-void Panels::add_technique_actions() {
+std::vector<Panels::Action> Panels::make_actions() {
     const auto use = [this](Technique technique) {
         return [this, technique] { controls_.settings.technique = technique; };
     };
-    actions_.push_back({GLFW_KEY_1, false, "1", "fitted", use(Technique::fitted)});
-    actions_.push_back({GLFW_KEY_2, false, "2", "single map", use(Technique::single)});
-    actions_.push_back({GLFW_KEY_3, false, "3", "cascades", use(Technique::cascades)});
-    actions_.push_back(
-        {GLFW_KEY_4, false, "4", "stable cascades", use(Technique::stable_cascades)});
-    actions_.push_back({GLFW_KEY_T, false, "T", "tiles", [this] { toggle(Display::tiles); }});
-    actions_.push_back({GLFW_KEY_X, false, "X", "errors", [this] { toggle(Display::error); }});
-    actions_.push_back(
-        {GLFW_KEY_B, false, "B", "shaded and errors, both", [this] { toggle(Display::sides); }});
-    actions_.push_back({GLFW_KEY_H, false, "H", "hard or filtered shadows",
-                        [this] { controls_.settings.filtered = !controls_.settings.filtered; }});
-}
-
-void Panels::add_view_actions() {
+    const auto show = [this](Display display) {
+        return [this, display] {
+            controls_.display = controls_.display == display ? Display::shaded : display;
+        };
+    };
     const auto flip = [](bool& flag) { return [&flag] { flag = !flag; }; };
-    actions_.push_back(
-        {GLFW_KEY_F, false, "F", "follow the flight, or steer", flip(controls_.follows_flight)});
-    actions_.push_back({GLFW_KEY_SPACE, false, "Space", "pause", flip(controls_.is_paused)});
-    actions_.push_back({GLFW_KEY_R, false, "R", "the flight from its beginning", [this] {
-                            controls_.flight_second = 0.0F;
-                            controls_.follows_flight = true;
-                        }});
-    actions_.push_back(
-        {GLFW_KEY_L, false, "L", "what the light sees", flip(controls_.shows_light_view)});
-    actions_.push_back(
-        {GLFW_KEY_K, false, "K", "there: levels or changes", flip(controls_.shows_changes)});
-    actions_.push_back({GLFW_KEY_M, false, "M", "the atlas", flip(controls_.shows_atlas)});
-    actions_.push_back({GLFW_KEY_TAB, false, "Tab", "this panel", flip(controls_.shows_panel)});
-    actions_.push_back({GLFW_KEY_F1, false, "F1", "help", flip(controls_.shows_help)});
-    actions_.push_back(
-        {GLFW_KEY_Q, true, "Ctrl+Q", "quit", [this] { controls_.wants_to_quit = true; }});
+    const auto begin_flight = [this] {
+        controls_.flight_second = 0.0F;
+        controls_.follows_flight = true;
+    };
+    return {{GLFW_KEY_1, false, "1", "fitted", use(Technique::fitted)},
+            {GLFW_KEY_2, false, "2", "single map", use(Technique::single)},
+            {GLFW_KEY_3, false, "3", "cascades", use(Technique::cascades)},
+            {GLFW_KEY_4, false, "4", "stable cascades", use(Technique::stable_cascades)},
+            {GLFW_KEY_T, false, "T", "tiles", show(Display::tiles)},
+            {GLFW_KEY_X, false, "X", "errors", show(Display::error)},
+            {GLFW_KEY_B, false, "B", "shaded and errors, both", show(Display::sides)},
+            {GLFW_KEY_H, false, "H", "hard or filtered shadows", flip(controls_.settings.filtered)},
+            {GLFW_KEY_F, false, "F", "follow the flight, or steer", flip(controls_.follows_flight)},
+            {GLFW_KEY_SPACE, false, "Space", "pause", flip(controls_.is_paused)},
+            {GLFW_KEY_R, false, "R", "the flight from its beginning", begin_flight},
+            {GLFW_KEY_L, false, "L", "what the light sees", flip(controls_.shows_light_view)},
+            {GLFW_KEY_K, false, "K", "there: levels or changes", flip(controls_.shows_changes)},
+            {GLFW_KEY_M, false, "M", "the atlas", flip(controls_.shows_atlas)},
+            {GLFW_KEY_TAB, false, "Tab", "this panel", flip(controls_.shows_panel)},
+            {GLFW_KEY_F1, false, "F1", "help", flip(controls_.shows_help)},
+            {GLFW_KEY_Q, true, "Ctrl+Q", "quit", [this] { controls_.wants_to_quit = true; }}};
 }
 
 void Panels::press(int key, int modifiers) {

@@ -71,8 +71,7 @@ class Panels {
     };
     static constexpr std::size_t HISTORY_FRAMES = 160;
 
-    void add_technique_actions();
-    void add_view_actions();
+    [[nodiscard]] std::vector<Action> make_actions();
     void draw_panel();
     void draw_technique();
     void draw_budget();
@@ -85,7 +84,6 @@ class Panels {
     void draw_flight();
     void draw_help();
     void draw_problem() const;
-    void toggle(Display display);
 
     Controls& controls_;
     const Show& show_;

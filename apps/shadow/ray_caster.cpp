@@ -62,28 +62,6 @@ struct Pass {
     }
 };
 
-void write_buffer(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
-                  const app::Buffer& buffer) {
-    const vk::DescriptorBufferInfo info{.buffer = *buffer.handle, .range = VK_WHOLE_SIZE};
-    device.updateDescriptorSets(vk::WriteDescriptorSet{.dstSet = set,
-                                                       .dstBinding = binding,
-                                                       .descriptorCount = 1,
-                                                       .descriptorType = Type::eStorageBuffer,
-                                                       .pBufferInfo = &info},
-                                {});
-}
-
-void write_image(vk::Device device, vk::DescriptorSet set, std::uint32_t binding, Type type,
-                 vk::ImageView view, vk::ImageLayout layout = vk::ImageLayout::eGeneral) {
-    const vk::DescriptorImageInfo info{.imageView = view, .imageLayout = layout};
-    device.updateDescriptorSets(vk::WriteDescriptorSet{.dstSet = set,
-                                                       .dstBinding = binding,
-                                                       .descriptorCount = 1,
-                                                       .descriptorType = type,
-                                                       .pImageInfo = &info},
-                                {});
-}
-
 // A buffer on the device with these elements.
 template <typename Element>
 app::Buffer make_filled_buffer(app::Gpu& gpu, const std::vector<Element>& elements) {
@@ -94,16 +72,7 @@ app::Buffer make_filled_buffer(app::Gpu& gpu, const std::vector<Element>& elemen
                                  std::to_string(size_bytes) + " bytes, and the device has " +
                                  std::to_string(most) + " at most; use a smaller scene");
     }
-    using Usage = vk::BufferUsageFlagBits;
-    const app::Buffer upload =
-        gpu.make_buffer(size_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
-    std::memcpy(upload.mapped, elements.data(), size_bytes);
-    app::Buffer buffer = gpu.make_buffer(size_bytes, Usage::eStorageBuffer | Usage::eTransferDst);
-    gpu.run([&](vk::CommandBuffer commands) {
-        commands.copyBuffer(*upload.handle, *buffer.handle, vk::BufferCopy{.size = size_bytes});
-        app::memory_barrier(commands, TRANSFER_WRITE, SHADER_READ);
-    });
-    return buffer;
+    return gpu.upload(std::as_bytes(std::span(elements)), vk::BufferUsageFlagBits::eStorageBuffer);
 }
 
 }  // namespace
@@ -166,21 +135,22 @@ struct RayCaster::Impl {
     vk::DescriptorSet describe_cast(const Pictures& pictures) {
         const vk::DescriptorSet set = cast.take();
         const vk::Device device = gpu.device();
-        write_buffer(device, set, 0, frame);
-        write_buffer(device, set, 1, nodes);
-        write_buffer(device, set, 2, triangles);
-        write_image(device, set, 3, Type::eSampledImage, pictures.depth,
-                    vk::ImageLayout::eDepthStencilReadOnlyOptimal);
-        write_image(device, set, 4, Type::eSampledImage, pictures.normals);
-        write_image(device, set, 5, Type::eStorageImage, *mask.view);
+        for (std::uint32_t binding = 0;
+             const app::Buffer* const buffer : {&frame, &nodes, &triangles}) {
+            app::write_buffer(device, set, binding++, {*buffer->handle, 0, VK_WHOLE_SIZE});
+        }
+        app::write_image(device, set, 3, Type::eSampledImage, pictures.depth,
+                         vk::ImageLayout::eDepthStencilReadOnlyOptimal);
+        app::write_image(device, set, 4, Type::eSampledImage, pictures.normals);
+        app::write_image(device, set, 5, Type::eStorageImage, *mask.view);
         return set;
     }
 
     vk::DescriptorSet describe_comparison(const Pictures& pictures) {
         const vk::DescriptorSet set = compare.take();
-        write_image(gpu.device(), set, 0, Type::eStorageImage, pictures.mask);
-        write_image(gpu.device(), set, 1, Type::eStorageImage, *mask.view);
-        write_buffer(gpu.device(), set, 2, counts);
+        app::write_image(gpu.device(), set, 0, Type::eStorageImage, pictures.mask);
+        app::write_image(gpu.device(), set, 1, Type::eStorageImage, *mask.view);
+        app::write_buffer(gpu.device(), set, 2, {*counts.handle, 0, VK_WHOLE_SIZE});
         return set;
     }
 };

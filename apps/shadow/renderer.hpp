@@ -69,7 +69,9 @@ struct Pictures {
     vk::Image colour_image;
     vk::ImageView depth;  // D32_SFLOAT, SAMPLED | TRANSFER_SRC
     vk::Image depth_image;
-    vk::ImageView normals;  // R16G16B16A16_SFLOAT, SAMPLED: of the triangle, to the camera's side
+    // R16G16B16A16_SFLOAT, SAMPLED | TRANSFER_SRC: of the triangle, to the camera's side
+    vk::ImageView normals;
+    vk::Image normals_image;
     // R32_UINT, STORAGE | SAMPLED: words of a lit mask (quadtile/shadow.h), by hard shadows, of
     // surfaces with N.L > 0. Written in every frame, also where the picture is filtered.
     vk::ImageView mask;

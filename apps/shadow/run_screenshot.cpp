@@ -1,9 +1,8 @@
-#include "run_screenshot.hpp"
+#include "run.hpp"
 
 #include "panels.hpp"
 #include "report.hpp"
 
-#include "message_line.hpp"
 #include "offscreen.hpp"
 #include "output_file.hpp"
 #include "render_pass.hpp"
@@ -13,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -181,9 +179,6 @@ std::uint32_t run_screenshot(const Options& options) {
         make_folder(options.record);
     }
     const Show show = load_show(options);
-    for (const std::string& warning : show.warnings) {
-        std::cerr << app::message_line("quadtile-shadow: warning", warning) << std::endl;
-    }
     const app::Instance instance("quadtile-shadow", {}, options.validation);
     {
         PictureMaker maker(instance, options, show);

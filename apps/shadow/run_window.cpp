@@ -1,9 +1,8 @@
-#include "run_window.hpp"
+#include "run.hpp"
 
 #include "panels.hpp"
 #include "steering.hpp"
 
-#include "message_line.hpp"
 #include "swapchain.hpp"
 #include "ui.hpp"
 #include "window.hpp"
@@ -17,7 +16,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <optional>
 
@@ -242,9 +240,6 @@ void Window::run() {
 
 std::uint32_t run_window(const Options& options) {
     const Show show = load_show(options);
-    for (const std::string& warning : show.warnings) {
-        std::cerr << app::message_line("quadtile-shadow: warning", warning) << std::endl;
-    }
     Window window(options, show);
     window.run();
     return window.validation_messages();

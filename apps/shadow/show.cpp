@@ -1,6 +1,9 @@
 #include "show.hpp"
 
+#include "message_line.hpp"
+
 #include <algorithm>
+#include <iostream>
 
 namespace quadtile::shadow {
 
@@ -50,6 +53,9 @@ Show load_show(const Options& options) {
     show.lights = {make_sun(options, loaded.scene)};
     show.lights.insert(show.lights.end(), options.spots.begin(), options.spots.end());
     show.warnings = std::move(loaded.warnings);
+    for (const std::string& warning : show.warnings) {
+        std::cerr << app::message_line("quadtile-shadow: warning", warning) << std::endl;
+    }
     show.files = std::move(loaded.files);
     return show;
 }

@@ -15,8 +15,8 @@ struct Show {
     std::vector<std::filesystem::path> files;  // that the scene's file names
 };
 
-// Throws std::runtime_error with the file and what is wrong with it, UsageError where a file of the
-// scene is to be written.
+// Prints the warnings. Throws std::runtime_error with the file and what is wrong with it,
+// UsageError where a file of the scene is to be written.
 [[nodiscard]] Show load_show(const Options& options);
 
 // Where the camera begins.

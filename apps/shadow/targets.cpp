@@ -25,17 +25,7 @@ constexpr std::uint64_t MOST_INSTANCES = 1U << 24U;
 
 template <typename T>
 app::Buffer upload(app::Gpu& gpu, const std::vector<T>& values, vk::BufferUsageFlags usage) {
-    const vk::DeviceSize size_bytes = values.size() * sizeof(T);
-    const app::Buffer staging =
-        gpu.make_buffer(size_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
-    std::memcpy(staging.mapped, values.data(), size_bytes);
-    app::Buffer buffer = gpu.make_buffer(size_bytes, usage | Usage::eTransferDst);
-    gpu.run([&](vk::CommandBuffer commands) {
-        commands.copyBuffer(*staging.handle, *buffer.handle, vk::BufferCopy{.size = size_bytes});
-        app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
-                            {Stage::eAllCommands, Access::eMemoryRead});
-    });
-    return buffer;
+    return gpu.upload(std::as_bytes(std::span(values)), usage);
 }
 
 // One of the fitter's.
@@ -108,9 +98,10 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
       albedo(gpu.make_image(extent, ALBEDO_FORMAT,
                             ImageUsage::eColorAttachment | ImageUsage::eSampled,
                             vk::ImageViewType::e2D)),
-      normals(gpu.make_image(extent, NORMAL_FORMAT,
-                             ImageUsage::eColorAttachment | ImageUsage::eSampled,
-                             vk::ImageViewType::e2D)),
+      normals(gpu.make_image(
+          extent, NORMAL_FORMAT,
+          ImageUsage::eColorAttachment | ImageUsage::eSampled | ImageUsage::eTransferSrc,
+          vk::ImageViewType::e2D)),
       colour(gpu.make_image(extent, vk::Format::eR8G8B8A8Unorm,
                             ImageUsage::eStorage | ImageUsage::eSampled | ImageUsage::eTransferSrc,
                             vk::ImageViewType::e2D)),
@@ -161,6 +152,7 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                .depth = *depth.view,
                .depth_image = *depth.handle,
                .normals = *normals.view,
+               .normals_image = *normals.handle,
                .mask = *mask.view,
                .mask_image = *mask.handle} {
     std::memset(header.mapped, 0, sizeof(ShadowHeader));
@@ -170,39 +162,29 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
 }
 
 void Targets::write_descriptors() {
-    const auto tile_words = [&](vk::DeviceSize offset_bytes) {
-        return vk::DescriptorBufferInfo{*memory.handle, offset_bytes,
-                                        options.max_tiles * sizeof(std::uint32_t)};
+    const auto buffer = [&](std::uint32_t binding, const app::Buffer& whole,
+                            vk::DeviceSize offset_bytes = 0,
+                            vk::DeviceSize size_bytes = VK_WHOLE_SIZE) {
+        app::write_buffer(gpu.device(), descriptors.set, binding,
+                          {*whole.handle, offset_bytes, size_bytes});
     };
-    const std::array<vk::DescriptorBufferInfo, 5> buffers{
-        {{*drawn_frame.handle, 0, VK_WHOLE_SIZE},
-         {*memory.handle, needed.frame_offset_bytes, sizeof(ShadowFrame)},
-         {*memory.handle, needed.tiles_offset_bytes, options.max_tiles * sizeof(ShadowTile)},
-         tile_words(needed.render_offset_bytes),
-         {*instances.handle, 0, VK_WHOLE_SIZE}}};
-    const std::array<vk::DescriptorImageInfo, 7> images{
-        {{*sampler, *page_table.view, Layout::eGeneral},
-         {*sampler, *atlas.view, Layout::eDepthStencilReadOnlyOptimal},
-         {*sampler, *depth.view, Layout::eDepthStencilReadOnlyOptimal},
-         {*sampler, *normals.view, Layout::eGeneral},
-         {*sampler, *albedo.view, Layout::eGeneral},
-         {{}, *colour.view, Layout::eGeneral},
-         {{}, *mask.view, Layout::eGeneral}}};
-    std::vector<vk::WriteDescriptorSet> writes;
-    auto buffer = buffers.begin();
-    auto image = images.begin();
-    for (const vk::DescriptorSetLayoutBinding& one : frame_bindings()) {
-        writes.push_back({.dstSet = descriptors.set,
-                          .dstBinding = one.binding,
-                          .descriptorCount = 1,
-                          .descriptorType = one.descriptorType});
-        if (one.descriptorType == Type::eStorageBuffer) {
-            writes.back().pBufferInfo = &*buffer++;
-        } else {
-            writes.back().pImageInfo = &*image++;
-        }
-    }
-    gpu.device().updateDescriptorSets(writes, {});
+    const auto image = [&](std::uint32_t binding, Type type, const app::Image& of,
+                           Layout layout = Layout::eGeneral) {
+        app::write_image(gpu.device(), descriptors.set, binding, type, *of.view, layout,
+                         type == Type::eCombinedImageSampler ? *sampler : vk::Sampler());
+    };
+    buffer(0, drawn_frame);
+    buffer(1, memory, needed.frame_offset_bytes, sizeof(ShadowFrame));
+    buffer(2, memory, needed.tiles_offset_bytes, options.max_tiles * sizeof(ShadowTile));
+    image(3, Type::eCombinedImageSampler, page_table);
+    image(4, Type::eCombinedImageSampler, atlas, Layout::eDepthStencilReadOnlyOptimal);
+    buffer(5, memory, needed.render_offset_bytes, options.max_tiles * sizeof(std::uint32_t));
+    buffer(6, instances);
+    image(7, Type::eCombinedImageSampler, depth, Layout::eDepthStencilReadOnlyOptimal);
+    image(8, Type::eCombinedImageSampler, normals);
+    image(9, Type::eCombinedImageSampler, albedo);
+    image(10, Type::eStorageImage, colour);
+    image(11, Type::eStorageImage, mask);
 }
 
 void Targets::set_reference(vk::ImageView reference) {
@@ -212,12 +194,7 @@ void Targets::set_reference(vk::ImageView reference) {
     }
     gpu.device().waitIdle();  // a frame may still use the descriptor
     reference_ = view;
-    const vk::DescriptorImageInfo image{{}, view, Layout::eGeneral};
-    gpu.device().updateDescriptorSets(vk::WriteDescriptorSet{.dstSet = reference_descriptors.set,
-                                                             .dstBinding = 0,
-                                                             .descriptorType = Type::eStorageImage}
-                                          .setImageInfo(image),
-                                      {});
+    app::write_image(gpu.device(), reference_descriptors.set, 0, Type::eStorageImage, view);
 }
 
 void Targets::record_first_contents(vk::CommandBuffer commands) const {

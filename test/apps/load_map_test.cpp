@@ -1,6 +1,5 @@
 #include "image_files.hpp"
 #include "save_image.hpp"
-#include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <quadtile/error.hpp>

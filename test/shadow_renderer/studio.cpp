@@ -231,6 +231,16 @@ std::vector<float> Studio::depth() const {
                          Layout::eDepthStencilReadOnlyOptimal, vk::ImageAspectFlagBits::eDepth);
 }
 
+std::vector<glm::u16vec4> Studio::normals() const {
+    return texels<glm::u16vec4>(renderer_.pictures().normals_image, extent_, 1, Layout::eGeneral,
+                                vk::ImageAspectFlagBits::eColor);
+}
+
+std::vector<std::uint32_t> Studio::ray_mask() const {
+    return texels<std::uint32_t>(rays_->mask_image(), extent_, 1, Layout::eGeneral,
+                                 vk::ImageAspectFlagBits::eColor);
+}
+
 std::vector<float> Studio::atlas() const {
     const std::uint32_t extent = renderer_.options().atlas_extent;
     return texels<float>(renderer_.atlas_image(), {extent, extent}, 1,

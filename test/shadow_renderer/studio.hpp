@@ -7,6 +7,7 @@
 #include "renderer.hpp"
 
 #include <gtest/gtest.h>
+#include <glm/gtc/type_precision.hpp>
 
 #include <memory>
 #include <optional>
@@ -64,6 +65,8 @@ class Studio {
     [[nodiscard]] std::vector<std::uint32_t> mask() const;
     [[nodiscard]] std::vector<std::uint32_t> colours() const;
     [[nodiscard]] std::vector<float> depth() const;
+    [[nodiscard]] std::vector<glm::u16vec4> normals() const;    // 16-bit floats
+    [[nodiscard]] std::vector<std::uint32_t> ray_mask() const;  // of the last compare()
     [[nodiscard]] std::vector<float> atlas() const;
     [[nodiscard]] Fit fit() const;  // but for the importance map and quadtile's list
 
