@@ -262,12 +262,7 @@ std::size_t blend_seams(LightMap& map, const Scene& scene) {
     const Matrix normal = differences.transpose() * differences;
     const Matrix regular = normal + Matrix(texel_weights.asDiagonal());
 
-    std::vector<std::vector<glm::vec3>*> planes = {&map.irradiance};
-    for (auto& band : map.radiance_sh) {
-        if (!band.empty()) {
-            planes.push_back(&band);
-        }
-    }
+    const std::vector<std::vector<glm::vec3>*> planes = map.planes();
     parallel_for(planes.size() * 3, 0, [&](std::size_t i) {
         std::vector<glm::vec3>& plane = *planes[i / 3];
         const auto channel = static_cast<int>(i % 3);

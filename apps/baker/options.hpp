@@ -60,7 +60,8 @@ struct Options {
 // What SCENE and options name.
 [[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options);
 
-// Throws PrintedText for --help and --version; UsageError, also where a file that is written is another one, too.
+// Throws PrintedText for --help and --version; UsageError, also where a file that is written is
+// another one, too.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
 
 }  // namespace quadtile::baker

@@ -14,12 +14,6 @@ namespace quadtile::baker {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // The sums of fragments: level l in element l, rows from the top.
 std::vector<std::vector<float>> sums_of(const std::vector<float>& fragments, std::uint32_t extent) {
     const MipChain chain =

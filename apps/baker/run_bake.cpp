@@ -33,8 +33,6 @@ namespace quadtile::baker {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int INTERRUPTED_STATUS = 130;  // as shells have it for SIGINT
 constexpr std::uint32_t DEFAULT_EXTENT = 1024;
 
@@ -74,8 +72,7 @@ class Run {
     void measure(const std::string& name, const auto& work) {
         const auto start = Clock::now();
         work();
-        report_.stages.push_back(
-            {name, std::chrono::duration<double>(Clock::now() - start).count()});
+        report_.stages.push_back({name, seconds_since(start)});
     }
 
     void warn(const std::string& message) {
