@@ -283,9 +283,7 @@ class Run {
         report_.pool_bytes = options_.pool_bytes;
         report_.passes = result.passes;
         if (!options_.report.empty()) {
-            app::OutputFile file(options_.report);
-            file.write(report_json(report_));
-            file.commit();
+            app::write_file(options_.report, report_json(report_));
         }
         if (!options_.quiet) {
             std::cerr << report_summary(report_);
