@@ -1,7 +1,7 @@
 #include "shadow_frames.hpp"
 
 #include "output_file.hpp"
-#include "png_file.hpp"
+#include "picture.hpp"
 
 #include <cstring>
 

@@ -16,12 +16,7 @@ namespace quadtile::baker {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Longer groups of directions make the GPU busier, shorter ones make Ctrl-C quicker.
 constexpr double LONGEST_GROUP_SECONDS = 0.5;

@@ -32,13 +32,8 @@ constexpr double TOLERANCE = 1e-4;  // of the first residual
 // positions instead (equal_positions in unwrap.cpp): a sheet right above another must not join its
 // chart, while blending the two along their borders does little harm.
 std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions) {
-    glm::dvec3 low(std::numeric_limits<double>::infinity());
-    glm::dvec3 high = -low;
-    for (const glm::vec3& position : positions) {
-        low = glm::min(low, glm::dvec3(position));
-        high = glm::max(high, glm::dvec3(position));
-    }
-    const double tolerance = POSITION_TOLERANCE * glm::distance(low, high);
+    const Box<glm::dvec3> box = box_around(positions);
+    const double tolerance = POSITION_TOLERANCE * glm::length(box.size());
     // Cells are wide, so that most positions are far from their borders and look into one cell.
     const double cell_size = std::max(16.0 * tolerance, std::numeric_limits<double>::min());
 
@@ -60,7 +55,7 @@ std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions) 
         const glm::dvec3 position = positions[i];
         const auto cell = [&](double offset, int axis) {
             return static_cast<std::int64_t>(
-                std::floor((position[axis] - low[axis] + offset) / cell_size));
+                std::floor((position[axis] - box.low[axis] + offset) / cell_size));
         };
         std::uint32_t found = i;
         for (std::int64_t z = cell(-tolerance, 2); z <= cell(tolerance, 2); ++z) {
@@ -262,12 +257,7 @@ std::size_t blend_seams(LightMap& map, const Scene& scene) {
     const Matrix normal = differences.transpose() * differences;
     const Matrix regular = normal + Matrix(texel_weights.asDiagonal());
 
-    std::vector<std::vector<glm::vec3>*> planes = {&map.irradiance};
-    for (auto& band : map.radiance_sh) {
-        if (!band.empty()) {
-            planes.push_back(&band);
-        }
-    }
+    const std::vector<std::vector<glm::vec3>*> planes = map.planes();
     parallel_for(planes.size() * 3, 0, [&](std::size_t i) {
         std::vector<glm::vec3>& plane = *planes[i / 3];
         const auto channel = static_cast<int>(i % 3);

@@ -43,18 +43,18 @@ class Writer {
  public:
     explicit Writer(const std::filesystem::path& path) : file_(path) {}
 
-    void put(const void* bytes, std::size_t size_bytes) {
+    void bytes(const void* bytes, std::size_t size_bytes) {
         file_.write({static_cast<const char*>(bytes), size_bytes});
         check_.add(bytes, size_bytes);
     }
     template <typename T>
-    void put(const T& value) {
-        put(&value, sizeof(value));
+    void value(const T& value) {
+        bytes(&value, sizeof(value));
     }
     template <typename T>
-    void put_all(const std::vector<T>& values) {
-        put(std::uint64_t{values.size()});
-        put(values.data(), values.size() * sizeof(T));
+    void all(const std::vector<T>& values) {
+        value(std::uint64_t{values.size()});
+        bytes(values.data(), values.size() * sizeof(T));
     }
     void commit() {
         const std::uint64_t check = check_.value();
@@ -78,7 +78,7 @@ class Reader {
         }
     }
 
-    void get(void* bytes, std::size_t size_bytes) {
+    void bytes(void* bytes, std::size_t size_bytes) {
         if (size_bytes > left_bytes_ ||
             !file_.read(static_cast<char*>(bytes), static_cast<std::streamsize>(size_bytes))) {
             fail(path_, "is cut off");
@@ -87,24 +87,24 @@ class Reader {
         check_.add(bytes, size_bytes);
     }
     template <typename T>
-    T get() {
-        T value{};
-        get(&value, sizeof(value));
-        return value;
+    void value(T& value) {
+        bytes(&value, sizeof(value));
     }
     template <typename T>
-    std::vector<T> get_all() {
-        const auto count = get<std::uint64_t>();
+    void all(std::vector<T>& values) {
+        std::uint64_t count = 0;
+        value(count);
         if (count > left_bytes_ / sizeof(T)) {
             fail(path_, "is cut off or damaged");
         }
-        std::vector<T> values(count);
-        get(values.data(), count * sizeof(T));
-        return values;
+        values.resize(count);
+        bytes(values.data(), count * sizeof(T));
     }
     void check_end() {
         const std::uint64_t expected = check_.value();
-        if (get<std::uint64_t>() != expected || left_bytes_ != 0) {
+        std::uint64_t written = 0;
+        value(written);
+        if (written != expected || left_bytes_ != 0) {
             fail(path_, "is damaged");
         }
     }
@@ -115,6 +115,23 @@ class Reader {
     std::uint64_t left_bytes_;
     Fingerprint check_;
 };
+
+// What Writer and Reader have behind the magic number, in this order.
+void visit(auto& file, auto& checkpoint) {
+    file.value(checkpoint.fingerprint);
+    file.value(checkpoint.pass);
+    file.value(checkpoint.directions_done);
+    file.value(checkpoint.tiles_done);
+    file.all(checkpoint.direct);
+    file.all(checkpoint.sent);
+    file.all(checkpoint.indirect);
+    file.all(checkpoint.known);
+    file.value(checkpoint.inside_texels);
+    for (auto& moment : checkpoint.moments) {
+        file.all(moment);
+    }
+    file.all(checkpoint.sums);
+}
 
 }  // namespace
 
@@ -136,20 +153,8 @@ void remove_checkpoint(const std::filesystem::path& path) {
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
     check_replaceable(path);
     Writer writer(path);
-    writer.put(MAGIC);
-    writer.put(checkpoint.fingerprint);
-    writer.put(checkpoint.pass);
-    writer.put(checkpoint.directions_done);
-    writer.put(checkpoint.tiles_done);
-    writer.put_all(checkpoint.direct);
-    writer.put_all(checkpoint.sent);
-    writer.put_all(checkpoint.indirect);
-    writer.put_all(checkpoint.known);
-    writer.put(checkpoint.inside_texels);
-    for (const std::vector<glm::vec3>& moment : checkpoint.moments) {
-        writer.put_all(moment);
-    }
-    writer.put_all(checkpoint.sums);
+    writer.value(MAGIC);
+    visit(writer, checkpoint);
     writer.commit();
 }
 
@@ -159,23 +164,13 @@ std::optional<Checkpoint> read_checkpoint(const std::filesystem::path& path) {
         return {};
     }
     Reader reader(path);
-    if (reader.get<std::uint64_t>() != MAGIC) {
+    std::uint64_t magic = 0;
+    reader.value(magic);
+    if (magic != MAGIC) {
         fail(path, "is no checkpoint of this program's version");
     }
     Checkpoint checkpoint;
-    checkpoint.fingerprint = reader.get<std::uint64_t>();
-    checkpoint.pass = reader.get<std::uint32_t>();
-    checkpoint.directions_done = reader.get<std::uint32_t>();
-    checkpoint.tiles_done = reader.get<std::uint64_t>();
-    checkpoint.direct = reader.get_all<glm::vec3>();
-    checkpoint.sent = reader.get_all<glm::vec3>();
-    checkpoint.indirect = reader.get_all<glm::vec3>();
-    checkpoint.known = reader.get_all<std::uint8_t>();
-    checkpoint.inside_texels = reader.get<std::uint64_t>();
-    for (std::vector<glm::vec3>& moment : checkpoint.moments) {
-        moment = reader.get_all<glm::vec3>();
-    }
-    checkpoint.sums = reader.get_all<Accumulator>();
+    visit(reader, checkpoint);
     reader.check_end();
     return checkpoint;
 }

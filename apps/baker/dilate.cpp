@@ -8,31 +8,20 @@ namespace {
 
 enum : std::uint8_t { EMPTY, FILLED, WAITING };
 
-// Calls visit(index) for the up to 8 neighbours of a texel, always in the same order.
-template <typename Visit>
-void visit_neighbours(const Extent& extent, std::size_t texel, const Visit& visit) {
-    const std::size_t x = texel % extent.width;
-    const std::size_t y = texel / extent.width;
-    for (std::size_t v = y == 0 ? 0 : y - 1; v <= std::min<std::size_t>(y + 1, extent.height - 1);
-         ++v) {
-        for (std::size_t u = x == 0 ? 0 : x - 1;
-             u <= std::min<std::size_t>(x + 1, extent.width - 1); ++u) {
-            if (u != x || v != y) {
-                visit(v * extent.width + u);
-            }
-        }
-    }
-}
-
 }  // namespace
 
-void dilate(LightMap& map, std::uint32_t rings) {
-    std::vector<std::vector<glm::vec3>*> planes = {&map.irradiance};
-    for (auto& band : map.radiance_sh) {
+std::vector<std::vector<glm::vec3>*> LightMap::planes() {
+    std::vector<std::vector<glm::vec3>*> all = {&irradiance};
+    for (auto& band : radiance_sh) {
         if (!band.empty()) {
-            planes.push_back(&band);
+            all.push_back(&band);
         }
     }
+    return all;
+}
+
+void dilate(LightMap& map, std::uint32_t rings) {
+    const std::vector<std::vector<glm::vec3>*> planes = map.planes();
     std::vector<std::uint8_t> state(map.extent.texels());
     for (std::size_t texel = 0; texel < state.size(); ++texel) {
         state[texel] = map.known[texel] != 0 ? FILLED : EMPTY;

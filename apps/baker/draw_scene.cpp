@@ -20,18 +20,9 @@ constexpr std::uint32_t BAND_ROWS = 16;
 constexpr std::size_t CHUNK_TRIANGLES = 1 << 15;
 constexpr std::uint32_t NOTHING = 0xFFFFFFFF;
 
-struct Bounds {
-    glm::dvec3 low{std::numeric_limits<double>::infinity()};
-    glm::dvec3 high{-std::numeric_limits<double>::infinity()};
-};
-
-Bounds bounds_of(const Scene& scene) {
-    Bounds bounds;
-    for (const glm::vec3& position : scene.positions) {
-        bounds.low = glm::min(bounds.low, glm::dvec3(position));
-        bounds.high = glm::max(bounds.high, glm::dvec3(position));
-    }
-    return scene.positions.empty() ? Bounds{glm::dvec3(0.0), glm::dvec3(0.0)} : bounds;
+Box<glm::dvec3> bounds_of(const Scene& scene) {
+    return scene.positions.empty() ? Box{glm::dvec3(0.0), glm::dvec3(0.0)}
+                                   : box_around(scene.positions);
 }
 
 // Camera space: x to the right, y down, z forward.
@@ -114,19 +105,16 @@ class Drawing {
           map_(map),
           samples_(samples),
           view_(camera, static_cast<double>(samples.width) / samples.height) {
-        const Bounds bounds = bounds_of(scene);
+        const Box<glm::dvec3> bounds = bounds_of(scene);
         near_ = NEAR * glm::distance(bounds.low, bounds.high);
     }
 
     // Of what is seen of a triangle.
     [[nodiscard]] SampleRange range_of(const SeenTriangle& triangle) const {
-        glm::dvec2 low(std::numeric_limits<double>::infinity());
-        glm::dvec2 high = -low;
+        Box<glm::dvec2> box;
         const auto include = [&](const glm::dvec3& corner) {
-            const glm::dvec2 sample = (glm::dvec2(corner) / corner.z / view_.half_size + 1.0) *
-                                      glm::dvec2(samples_.width, samples_.height) / 2.0;
-            low = glm::min(low, sample);
-            high = glm::max(high, sample);
+            box.include((glm::dvec2(corner) / corner.z / view_.half_size + 1.0) *
+                        glm::dvec2(samples_.width, samples_.height) / 2.0);
         };
         for (std::size_t i = 0; i < 3; ++i) {
             const glm::dvec3& start = triangle.corners[i];
@@ -149,11 +137,11 @@ class Drawing {
             return static_cast<std::uint32_t>(
                 std::clamp(std::floor(edge + 0.5 + 1e-6), 0.0, static_cast<double>(size)));
         };
-        if (!(low.x <= high.x)) {
+        if (!(box.low.x <= box.high.x)) {
             return {};
         }
-        return {first(low.x, samples_.width), first(low.y, samples_.height),
-                end(high.x, samples_.width), end(high.y, samples_.height)};
+        return {first(box.low.x, samples_.width), first(box.low.y, samples_.height),
+                end(box.high.x, samples_.width), end(box.high.y, samples_.height)};
     }
 
     // Which triangles are seen in each band of rows: by chunk of triangles, by band.
@@ -267,7 +255,7 @@ class Drawing {
 }  // namespace
 
 Camera camera_that_sees(const Scene& scene, float aspect) {
-    const Bounds bounds = bounds_of(scene);
+    const Box<glm::dvec3> bounds = bounds_of(scene);
     Camera camera;
     camera.vertical_field_degrees = 40.0F;
     camera.position = {1.0F, 1.1F, 1.6F};

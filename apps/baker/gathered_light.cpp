@@ -113,8 +113,6 @@ double GatheredLight::mean_irradiance() const {
 // Few rays meet a texel of which charts cover little, and what these found is noise. A
 // neighbour in the same plane knows better; it fills the texel when the map is dilated.
 void GatheredLight::forget_slivers() {
-    const std::uint32_t width = scene_.light_map.width;
-    const std::uint32_t height = scene_.light_map.height;
     const std::vector<std::uint8_t> all_known = state_.known;
     const auto knows_better = [&](std::size_t texel, std::size_t neighbour) {
         return all_known[neighbour] != 0 && surface_.coverage[neighbour] >= WELL_COVERED &&
@@ -124,17 +122,11 @@ void GatheredLight::forget_slivers() {
         if (surface_.coverage[i] >= SLIVER_COVERAGE) {
             return;
         }
-        const auto x = static_cast<std::int64_t>(i % width);
-        const auto y = static_cast<std::int64_t>(i / width);
-        for (std::int64_t v = std::max<std::int64_t>(y - 1, 0);
-             v <= std::min<std::int64_t>(y + 1, height - 1); ++v) {
-            for (std::int64_t u = std::max<std::int64_t>(x - 1, 0);
-                 u <= std::min<std::int64_t>(x + 1, width - 1); ++u) {
-                if (knows_better(i, static_cast<std::size_t>(v * width + u))) {
-                    state_.known[i] = 0;
-                }
+        visit_neighbours(scene_.light_map, i, [&](std::size_t neighbour) {
+            if (knows_better(i, neighbour)) {
+                state_.known[i] = 0;
             }
-        }
+        });
     });
 }
 

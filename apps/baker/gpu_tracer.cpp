@@ -20,7 +20,6 @@ namespace quadtile::baker {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Usage = vk::BufferUsageFlagBits;
 
 // Of the pool: heads take 4 bytes a pixel, nodes 16 for each fragment.
@@ -40,10 +39,6 @@ constexpr double FIRST_WORK = 1e5;  // of a submission, until the speed is known
 constexpr double FILLING = 0.9;
 constexpr std::uint64_t STAGING_BYTES = 64U << 20U;
 constexpr std::uint64_t MAPS_BYTES = 192U << 20U;  // about, of all importance maps at a time
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::uint32_t blocks_of(const TracedTile& tile) {
     return (tile.width * tile.height + BLOCK_PIXELS - 1) / BLOCK_PIXELS;

@@ -5,6 +5,7 @@
 #include "scene.hpp"
 #include "surface_map.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,7 +22,26 @@ struct LightMap {
     // asked for: the bands 0 and 1 (Y00, Y1-1, Y10, Y11: of 1, y, z and x), each by texel; else
     // empty. So the first is Y00 times the irradiance.
     std::array<std::vector<glm::vec3>, 4> radiance_sh;
+
+    // Irradiance and the harmonics that there are.
+    [[nodiscard]] std::vector<std::vector<glm::vec3>*> planes();
 };
+
+// Calls visit(index) for the up to 8 neighbours of a texel, always in the same order.
+template <typename Visit>
+void visit_neighbours(const Extent& extent, std::size_t texel, const Visit& visit) {
+    const std::size_t x = texel % extent.width;
+    const std::size_t y = texel / extent.width;
+    for (std::size_t v = y == 0 ? 0 : y - 1; v <= std::min<std::size_t>(y + 1, extent.height - 1);
+         ++v) {
+        for (std::size_t u = x == 0 ? 0 : x - 1;
+             u <= std::min<std::size_t>(x + 1, extent.width - 1); ++u) {
+            if (u != x || v != y) {
+                visit(v * extent.width + u);
+            }
+        }
+    }
+}
 
 // Gives unknown texels the mean of their known neighbours (of 8), ring after ring, `rings` times;
 // `known` stays as it is.

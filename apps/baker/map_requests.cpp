@@ -14,7 +14,6 @@ namespace quadtile::baker {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Layout = vk::ImageLayout;
 using Type = vk::DescriptorType;
 using Usage = vk::BufferUsageFlagBits;
@@ -197,7 +196,7 @@ bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
             timer_.end(commands);
         });
         map_seconds_ += 1e-3 * timer_.milliseconds().value_or(0.0);
-        densities_size_.note(count, std::chrono::duration<double>(Clock::now() - start).count());
+        densities_size_.note(count, seconds_since(start));
         first += count;
     }
     return true;

@@ -6,19 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <bit>
 #include <cmath>
 #include <thread>
 
 namespace quadtile::baker {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // The sums of fragments: level l in element l, rows from the top.
 std::vector<std::vector<float>> sums_of(const std::vector<float>& fragments, std::uint32_t extent) {
@@ -61,12 +55,13 @@ glm::vec3 vector_of(const float (&values)[3]) {
     return {values[0], values[1], values[2]};
 }
 
-// Sums of 64 bits, for any number of threads.
-struct AtomicSums {
-    std::array<std::atomic<std::uint64_t>, 3> radiance;
-    std::atomic<std::uint64_t> weight;
-    std::atomic<std::uint64_t> back;
-};
+// Sums of 64 bits, for any number of threads: red, green, blue, weight and back, as an Accumulator
+// has them in two words each.
+constexpr std::size_t WEIGHT = 3;
+constexpr std::size_t BACK = 4;
+using Sums = std::array<std::uint64_t, 5>;
+using AtomicSums = std::array<std::atomic<std::uint64_t>, 5>;
+static_assert(std::endian::native == std::endian::little && sizeof(Sums) == sizeof(Accumulator));
 
 class ReferenceTracer : public Tracer {
  public:
@@ -111,30 +106,17 @@ class ReferenceTracer : public Tracer {
 
     [[nodiscard]] std::vector<Accumulator> sums() override {
         std::vector<Accumulator> words(sums_.size());
-        const auto split = [](std::uint64_t value, std::uint32_t* low_and_high) {
-            low_and_high[0] = static_cast<std::uint32_t>(value);
-            low_and_high[1] = static_cast<std::uint32_t>(value >> 32U);
-        };
         for (std::size_t i = 0; i < words.size(); ++i) {
-            for (std::size_t colour = 0; colour < 3; ++colour) {
-                split(sums_[i].radiance[colour], words[i].radiance + 2 * colour);
-            }
-            split(sums_[i].weight, words[i].weight);
-            split(sums_[i].back, words[i].back);
+            Sums sums;
+            std::ranges::copy(sums_[i], sums.begin());
+            words[i] = std::bit_cast<Accumulator>(sums);
         }
         return words;
     }
 
     void set_sums(std::span<const Accumulator> words) override {
-        const auto joined = [](const std::uint32_t* low_and_high) {
-            return std::uint64_t{low_and_high[1]} << 32U | low_and_high[0];
-        };
         for (std::size_t i = 0; i < sums_.size(); ++i) {
-            for (std::size_t colour = 0; colour < 3; ++colour) {
-                sums_[i].radiance[colour] = joined(words[i].radiance + 2 * colour);
-            }
-            sums_[i].weight = joined(words[i].weight);
-            sums_[i].back = joined(words[i].back);
+            std::ranges::copy(std::bit_cast<Sums>(words[i]), sums_[i].begin());
         }
     }
 
@@ -289,11 +271,11 @@ class ReferenceTracer : public Tracer {
         AtomicSums& sums = sums_[texel];
         for (std::size_t colour = 0; colour < 3; ++colour) {
             const float scaled = radiance[static_cast<int>(colour)] * tile.radiance_scale;
-            sums.radiance[colour] += static_cast<std::uint64_t>(std::floor(scaled + 0.5F));
+            sums[colour] += static_cast<std::uint64_t>(std::floor(scaled + 0.5F));
         }
-        sums.weight += tile.weight;
+        sums[WEIGHT] += tile.weight;
         if (sees_back) {
-            sums.back += tile.weight;
+            sums[BACK] += tile.weight;
         }
     }
 

@@ -34,8 +34,6 @@ namespace quadtile::baker {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int INTERRUPTED_STATUS = 130;  // as shells have it for SIGINT
 constexpr std::uint32_t DEFAULT_EXTENT = 1024;
 
@@ -75,8 +73,7 @@ class Run {
     void measure(const std::string& name, const auto& work) {
         const auto start = Clock::now();
         work();
-        report_.stages.push_back(
-            {name, std::chrono::duration<double>(Clock::now() - start).count()});
+        report_.stages.push_back({name, seconds_since(start)});
     }
 
     void warn(const std::string& message) {
@@ -334,9 +331,7 @@ class Run {
         report_.pool_bytes = options_.pool_bytes;
         report_.passes = result.passes;
         if (!options_.report.empty()) {
-            app::OutputFile file(options_.report);
-            file.write(report_json(report_));
-            file.commit();
+            app::write_file(options_.report, report_json(report_));
         }
         if (!options_.quiet) {
             std::cerr << report_summary(report_);

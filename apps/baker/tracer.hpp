@@ -9,6 +9,7 @@
 
 #include <glm/vec4.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -16,6 +17,11 @@
 #include <vector>
 
 namespace quadtile::baker {
+
+using Clock = std::chrono::steady_clock;
+[[nodiscard]] inline double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // How directions are cut into tiles.
 struct TileOptions {

@@ -7,8 +7,8 @@
 #include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
-#include <OpenEXR/ImfIO.h>
 #include <OpenEXR/ImfOutputFile.h>
+#include <OpenEXR/ImfStdIO.h>
 #include <OpenEXR/ImfStringAttribute.h>
 #include <OpenEXR/ImfThreading.h>
 
@@ -20,31 +20,6 @@
 namespace quadtile::baker {
 
 namespace {
-
-// A file in memory: OpenEXR goes back to where it left room for offsets.
-class MemoryStream : public Imf::OStream {
- public:
-    MemoryStream() : OStream("") {}
-
-    void write(const char* bytes, int count) override {
-        const auto size = static_cast<std::size_t>(count);
-        const std::size_t overwritten = std::min(size, bytes_.size() - position_);
-        std::copy_n(bytes, overwritten, bytes_.data() + position_);
-        bytes_.append(bytes + overwritten, size - overwritten);
-        position_ += size;
-    }
-    std::uint64_t tellp() override { return position_; }
-    void seekp(std::uint64_t position) override {
-        bytes_.resize(std::max<std::size_t>(bytes_.size(), position));
-        position_ = position;
-    }
-
-    [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
-
- private:
-    std::string bytes_;
-    std::size_t position_ = 0;
-};
 
 // Radiosity jumps where a chart ends, as albedo does there: its gutters have to be filled anew.
 constexpr std::uint32_t GUTTER_RINGS = 8;
@@ -106,7 +81,7 @@ void write_light_map(const std::filesystem::path& path, const LightMap& map,
     if (Imf::globalThreadCount() < threads) {
         Imf::setGlobalThreadCount(threads);  // for all of the program: compression takes longest
     }
-    MemoryStream stream;
+    Imf::StdOSStream stream;
     try {
         Imf::OutputFile image(stream, header, threads);  // complete when destroyed
         image.setFrameBuffer(pixels);
@@ -114,7 +89,7 @@ void write_light_map(const std::filesystem::path& path, const LightMap& map,
     } catch (const std::exception& error) {
         throw std::runtime_error("cannot write " + path.string() + ": " + error.what());
     }
-    file.write(stream.bytes());
+    file.write(stream.str());
     file.commit();
 }
 

@@ -136,4 +136,10 @@ void OutputFile::fail(int error) const {
                              std::generic_category().message(error));
 }
 
+void write_file(const fs::path& path, std::string_view bytes) {
+    OutputFile file(path);
+    file.write(bytes);
+    file.commit();
+}
+
 }  // namespace quadtile::app

@@ -47,4 +47,7 @@ class OutputFile {
     std::optional<RemovedBySignal> removed_by_signal_;
 };
 
+// The whole file at once.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+
 }  // namespace quadtile::app

@@ -1,4 +1,4 @@
-// An RGB picture in memory and its PNG file.
+// RGB pictures in memory, and PNG files.
 
 #pragma once
 
@@ -29,5 +29,16 @@ struct Picture {
 
 // The bytes of a PNG file. Throws std::bad_alloc.
 [[nodiscard]] std::string encode_png(const Picture& picture);
+
+struct PngSamples {
+    std::uint32_t width = 0;
+    std::uint32_t height = 0;
+    std::uint32_t components = 0;   // 1: grey, 3: colour, 4: colour and alpha; interleaved
+    std::uint32_t bits = 8;         // 8 or 16 a sample
+    const void* samples = nullptr;  // rows from the top; 16 bits: std::uint16_t
+};
+
+// The bytes of a PNG file. Throws std::runtime_error, std::bad_alloc.
+[[nodiscard]] std::string encode_png(const PngSamples& png);
 
 }  // namespace quadtile::app

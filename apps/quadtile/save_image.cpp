@@ -1,6 +1,6 @@
 #include "save_image.hpp"
 
-#include "png_file.hpp"
+#include "picture.hpp"
 
 #include <quadtile/reference.hpp>
 

@@ -17,6 +17,12 @@ struct FileScene {
     std::vector<std::string> warnings;
     std::vector<std::filesystem::path> files;  // as LoadedScene has them
     std::string generator;                     // as LoadedScene has it
+
+    // The number of a picture among the textures; none, and a warning, where it was not decoded.
+    std::optional<std::uint32_t> add_texture(std::optional<Texture> decoded,
+                                             const std::string& name);
+    // "2 triangles left out", unless there are none.
+    void warn(std::size_t count, const std::string& thing, const std::string& rest);
 };
 
 // `path` is for messages, and for the files that the file names.

@@ -50,6 +50,15 @@ class GltfReader {
  private:
     [[noreturn]] void fail(const std::string& why) const { refuse(path_, why); }
 
+    // Fails for `why` where the index is out of range.
+    template <typename Item>
+    const Item& at(const std::vector<Item>& items, int index, const std::string& why) const {
+        if (index < 0 || static_cast<std::size_t>(index) >= items.size()) {
+            fail(why);
+        }
+        return items[static_cast<std::size_t>(index)];
+    }
+
     void check_extensions() const {
         for (const std::string& name : model_.extensionsRequired) {
             if (std::ranges::find(SUPPORTED_EXTENSIONS, name) == SUPPORTED_EXTENSIONS.end()) {
@@ -80,10 +89,9 @@ class GltfReader {
     // Accessors.
 
     [[nodiscard]] Elements elements(int index, int type, const std::string& place) const {
-        if (index < 0 || static_cast<std::size_t>(index) >= model_.accessors.size()) {
-            fail(place + " is accessor " + std::to_string(index) + ", which there is not");
-        }
-        const tinygltf::Accessor& accessor = model_.accessors[static_cast<std::size_t>(index)];
+        const tinygltf::Accessor& accessor =
+            at(model_.accessors, index,
+               place + " is accessor " + std::to_string(index) + ", which there is not");
         const std::string name = place + " (accessor " + std::to_string(index) + ")";
         if (accessor.sparse.isSparse) {
             fail(name +
@@ -113,15 +121,12 @@ class GltfReader {
 
     [[nodiscard]] std::span<const unsigned char> buffer_view(int index,
                                                              const std::string& place) const {
-        if (index < 0 || static_cast<std::size_t>(index) >= model_.bufferViews.size()) {
-            fail(place + " has no buffer view: " + std::to_string(index));
-        }
-        const tinygltf::BufferView& view = model_.bufferViews[static_cast<std::size_t>(index)];
-        if (view.buffer < 0 || static_cast<std::size_t>(view.buffer) >= model_.buffers.size()) {
-            fail("buffer view " + std::to_string(index) + " has no buffer");
-        }
+        const tinygltf::BufferView& view =
+            at(model_.bufferViews, index, place + " has no buffer view: " + std::to_string(index));
         const std::vector<unsigned char>& bytes =
-            model_.buffers[static_cast<std::size_t>(view.buffer)].data;
+            at(model_.buffers, view.buffer,
+               "buffer view " + std::to_string(index) + " has no buffer")
+                .data;
         if (view.byteOffset > bytes.size() || view.byteLength > bytes.size() - view.byteOffset) {
             fail("buffer view " + std::to_string(index) + " reaches beyond its buffer");
         }
@@ -208,12 +213,7 @@ class GltfReader {
                                           image.name.empty() ? image.uri : image.name);
         const std::span<const unsigned char> bytes =
             image.bufferView < 0 ? std::span(image.image) : buffer_view(image.bufferView, name);
-        if (std::optional<Texture> decoded = decode_picture(bytes)) {
-            picture = static_cast<std::uint32_t>(file_.scene.textures.size());
-            file_.scene.textures.push_back(std::move(*decoded));
-        } else {
-            file_.warnings.push_back(name + " cannot be read: its materials are without it");
-        }
+        picture = file_.add_texture(decode_picture(bytes), name);
         return picture;
     }
 
@@ -236,10 +236,9 @@ class GltfReader {
             const Item item = items.back();
             items.pop_back();
             const auto index = static_cast<std::size_t>(item.node);
-            if (item.node < 0 || index >= model_.nodes.size()) {
-                fail("node " + std::to_string(item.node) + " is used, but there is none");
-            }
-            const tinygltf::Node& node = model_.nodes[index];
+            const tinygltf::Node& node =
+                at(model_.nodes, item.node,
+                   "node " + std::to_string(item.node) + " is used, but there is none");
             const std::string name = numbered("node", index, node.name);
             if (seen[index]) {
                 fail(name + " is used twice; nodes must form a tree");
@@ -306,13 +305,15 @@ class GltfReader {
     void read_node(const tinygltf::Node& node, const std::string& name,
                    const glm::dmat4& transform) {
         if (node.mesh >= 0) {
-            if (static_cast<std::size_t>(node.mesh) >= model_.meshes.size()) {
-                fail(name + " has mesh " + std::to_string(node.mesh) + ", which there is not");
-            }
+            const tinygltf::Mesh& mesh =
+                at(model_.meshes, node.mesh,
+                   name + " has mesh " + std::to_string(node.mesh) + ", which there is not");
             skinned_ += node.skin >= 0 ? 1 : 0;
-            const auto mesh = static_cast<std::size_t>(node.mesh);
-            for (std::size_t i = 0; i < model_.meshes[mesh].primitives.size(); ++i) {
-                read_primitive(mesh, i, transform);
+            for (std::size_t i = 0; i < mesh.primitives.size(); ++i) {
+                read_primitive(mesh.primitives[i],
+                               numbered("mesh", static_cast<std::size_t>(node.mesh), mesh.name) +
+                                   ", primitive " + std::to_string(i),
+                               transform);
             }
         }
         if (node.camera >= 0 && !file_.scene.camera) {
@@ -325,10 +326,9 @@ class GltfReader {
     }
 
     void read_camera(int index, const glm::dmat4& transform) {
-        if (static_cast<std::size_t>(index) >= model_.cameras.size()) {
-            fail("camera " + std::to_string(index) + " is used, but there is none");
-        }
-        const tinygltf::Camera& from = model_.cameras[static_cast<std::size_t>(index)];
+        const tinygltf::Camera& from =
+            at(model_.cameras, index,
+               "camera " + std::to_string(index) + " is used, but there is none");
         const double field = glm::degrees(from.perspective.yfov);
         if (from.type != "perspective" || !(field > 0.0 && field < 180.0)) {
             return;
@@ -341,10 +341,9 @@ class GltfReader {
     }
 
     void read_light(int index, const std::string& place, const glm::dmat4& transform) {
-        if (index < 0 || static_cast<std::size_t>(index) >= model_.lights.size()) {
-            fail(place + " has light " + std::to_string(index) + ", which there is not");
-        }
-        const tinygltf::Light& light = model_.lights[static_cast<std::size_t>(index)];
+        const tinygltf::Light& light =
+            at(model_.lights, index,
+               place + " has light " + std::to_string(index) + ", which there is not");
         const glm::dvec3 direction = -glm::dvec3(transform[2]);
         if (light.type != "directional" || !(glm::length(direction) > 0.0)) {
             ++ignored_lights_;
@@ -358,11 +357,8 @@ class GltfReader {
 
     // Meshes.
 
-    void read_primitive(std::size_t mesh_index, std::size_t index, const glm::dmat4& transform) {
-        const tinygltf::Mesh& mesh = model_.meshes[mesh_index];
-        const tinygltf::Primitive& primitive = mesh.primitives[index];
-        const std::string place =
-            numbered("mesh", mesh_index, mesh.name) + ", primitive " + std::to_string(index);
+    void read_primitive(const tinygltf::Primitive& primitive, const std::string& place,
+                        const glm::dmat4& transform) {
         const bool triangles = primitive.mode == TINYGLTF_MODE_TRIANGLES ||
                                primitive.mode == TINYGLTF_MODE_TRIANGLE_STRIP ||
                                primitive.mode == TINYGLTF_MODE_TRIANGLE_FAN;
@@ -518,25 +514,19 @@ class GltfReader {
     }
 
     void warn_of_what_is_ignored() {
-        warn(ignored_lights_, "light", " ignored: only directional ones are supported");
-        warn(ignored_primitives_, "primitive", " of points or lines ignored");
-        warn(skinned_, "mesh with a skin", " baked without it", "meshes with a skin");
-        warn(morphed_, "primitive", " with morph targets baked without them");
-        warn(transparent_, "material", " with transparency baked as opaque");
-        warn(transformed_textures_, "texture",
-             " with KHR_texture_transform: the transform is ignored");
-        warn(two_sets_, "primitive",
-             " whose textures use different coordinates: those of the base colour are used");
-    }
-
-    void warn(std::size_t count, const std::string& thing, const std::string& rest,
-              const std::string& things = {}) {
-        if (count > 0) {
-            file_.warnings.push_back((count > 1 && !things.empty()
-                                          ? std::to_string(count) + " " + things
-                                          : counted(count, thing)) +
-                                     rest);
+        file_.warn(ignored_lights_, "light", " ignored: only directional ones are supported");
+        file_.warn(ignored_primitives_, "primitive", " of points or lines ignored");
+        if (skinned_ > 0) {
+            file_.warnings.push_back(std::to_string(skinned_) +
+                                     (skinned_ > 1 ? " meshes" : " mesh") +
+                                     " with a skin baked without it");
         }
+        file_.warn(morphed_, "primitive", " with morph targets baked without them");
+        file_.warn(transparent_, "material", " with transparency baked as opaque");
+        file_.warn(transformed_textures_, "texture",
+                   " with KHR_texture_transform: the transform is ignored");
+        file_.warn(two_sets_, "primitive",
+                   " whose textures use different coordinates: those of the base colour are used");
     }
 
     const std::filesystem::path& path_;

@@ -194,13 +194,7 @@ class ObjReader {
             decoded = decode_picture(
                 {reinterpret_cast<const unsigned char*>(bytes->data()), bytes->size()});
         }
-        if (decoded) {
-            index = static_cast<std::uint32_t>(file_.scene.textures.size());
-            file_.scene.textures.push_back(std::move(*decoded));
-        } else {
-            file_.warnings.push_back("the picture '" + name +
-                                     "' cannot be read: its materials are without it");
-        }
+        index = file_.add_texture(std::move(decoded), "the picture '" + name + "'");
         return index;
     }
 

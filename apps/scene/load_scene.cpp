@@ -84,7 +84,6 @@ class Finisher {
             scene.texture_coordinates = {};
         }
         check_materials();
-        std::ranges::move(warnings_, std::back_inserter(file_.warnings));
         result_.warnings = std::move(file_.warnings);
         result_.files = std::move(file_.files);
         result_.generator = std::move(file_.generator);
@@ -122,11 +121,12 @@ class Finisher {
             }
             result_.scene.triangles.push_back(taken);
         }
-        warn(counts[1], "triangle", " with vertices that are not finite left out");
-        warn(counts[2], "triangle", " without area left out");
-        warn(counts[3], "triangle", " with light map coordinates that are not finite left out");
-        warn(flat_corners_, "corner",
-             " of triangles without a normal: the normal of the triangle's plane is used");
+        file_.warn(counts[1], "triangle", " with vertices that are not finite left out");
+        file_.warn(counts[2], "triangle", " without area left out");
+        file_.warn(counts[3], "triangle",
+                   " with light map coordinates that are not finite left out");
+        file_.warn(flat_corners_, "corner",
+                   " of triangles without a normal: the normal of the triangle's plane is used");
         if (result_.scene.triangles.empty()) {
             refuse(path_, from.triangles.empty()
                               ? "it has no triangles"
@@ -192,20 +192,13 @@ class Finisher {
             clamped += material.albedo != albedo ? 1 : 0;
             dark += material.emission != emission ? 1 : 0;
         }
-        warn(clamped, "material", " with albedo outside 0..1: clamped");
-        warn(dark, "material", " with emission that is negative or not finite: taken as 0");
-    }
-
-    void warn(std::size_t count, const std::string& thing, const std::string& rest) {
-        if (count > 0) {
-            warnings_.push_back(counted(count, thing) + rest);
-        }
+        file_.warn(clamped, "material", " with albedo outside 0..1: clamped");
+        file_.warn(dark, "material", " with emission that is negative or not finite: taken as 0");
     }
 
     const std::filesystem::path& path_;
     FileScene file_;
     LoadedScene result_;
-    std::vector<std::string> warnings_;
     std::vector<std::uint32_t> copies_;  // by vertex of the file
     std::size_t flat_corners_ = 0;
 };
@@ -232,6 +225,22 @@ std::optional<std::string> read_bytes(const std::filesystem::path& path) {
 
 void refuse(const std::filesystem::path& path, const std::string& why) {
     throw std::runtime_error("cannot load the scene '" + path.string() + "': " + why);
+}
+
+void FileScene::warn(std::size_t count, const std::string& thing, const std::string& rest) {
+    if (count > 0) {
+        warnings.push_back(counted(count, thing) + rest);
+    }
+}
+
+std::optional<std::uint32_t> FileScene::add_texture(std::optional<Texture> decoded,
+                                                    const std::string& name) {
+    if (!decoded) {
+        warnings.push_back(name + " cannot be read: its materials are without it");
+        return std::nullopt;
+    }
+    scene.textures.push_back(std::move(*decoded));
+    return static_cast<std::uint32_t>(scene.textures.size() - 1);
 }
 
 std::string counted(std::size_t count, const std::string& thing) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <glm/common.hpp>
 #include <glm/vec2.hpp>
 #include <glm/vec3.hpp>
 #include <glm/vec4.hpp>
@@ -9,11 +10,33 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace quadtile::baker {
+
+// Of points; empty at first: low above high.
+template <typename Point>
+struct Box {
+    Point low{std::numeric_limits<double>::infinity()};
+    Point high{-std::numeric_limits<double>::infinity()};
+
+    void include(const Point& point) {
+        low = glm::min(low, point);
+        high = glm::max(high, point);
+    }
+    [[nodiscard]] Point size() const { return high - low; }
+};
+
+[[nodiscard]] inline Box<glm::dvec3> box_around(const std::vector<glm::vec3>& positions) {
+    Box<glm::dvec3> box;
+    for (const glm::vec3& position : positions) {
+        box.include(position);
+    }
+    return box;
+}
 
 // Of a light map. Texel (x, y) has its centre at ((x + 0.5) / width, (y + 0.5) / height) of its
 // coordinates, (0, 0) being the upper left corner; its index is y * width + x.

@@ -15,7 +15,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 
 namespace quadtile::baker {
 
@@ -208,31 +207,26 @@ class ChartBuilder {
         // Some axes in the plane, for the limit of size.
         const glm::dvec3 u = plane_axis(seed);
         const glm::dvec3 v = glm::cross(normal, u);
-        glm::dvec2 low(std::numeric_limits<double>::infinity());
-        glm::dvec2 high(-low);
+        Box<glm::dvec2> box;
 
         const auto first = static_cast<std::uint32_t>(result_.triangles.size());
         const auto fits = [&](std::uint32_t triangle) {
             if (glm::dot(normals_[triangle], normal) < COPLANAR_COSINE) {
                 return false;
             }
-            glm::dvec2 new_low = low;
-            glm::dvec2 new_high = high;
+            Box<glm::dvec2> larger = box;
             for (std::size_t i = 0; i < 3; ++i) {
                 const glm::dvec3 p = corner(triangle, i) - origin;
                 if (std::abs(glm::dot(p, normal)) > tolerance) {
                     return false;
                 }
-                const glm::dvec2 at(glm::dot(p, u), glm::dot(p, v));
-                new_low = glm::min(new_low, at);
-                new_high = glm::max(new_high, at);
+                larger.include({glm::dot(p, u), glm::dot(p, v)});
             }
             // The diagonal, as the rectangle may be turned later.
-            if (triangle != seed && glm::length(new_high - new_low) > max_size) {
+            if (triangle != seed && glm::length(larger.size()) > max_size) {
                 return false;
             }
-            low = new_low;
-            high = new_high;
+            box = larger;
             return true;
         };
         (void)fits(seed);
@@ -258,16 +252,16 @@ class ChartBuilder {
     // A triangle of the chart that grows, in its plane.
     struct Flat {
         std::array<glm::dvec2, 3> corners{};
-        glm::dvec2 low{};
-        glm::dvec2 high{};
+        Box<glm::dvec2> box;
         double tolerance = 0.0;  // that others may reach into it: slivers and rounding do not count
     };
 
     // By the axes across the edges (Gottschalk, Lin, Manocha 1996).
     static bool overlap(const Flat& a, const Flat& b) {
         const double tolerance = std::min(a.tolerance, b.tolerance);
-        if (glm::any(glm::lessThanEqual(glm::min(a.high, b.high) - glm::max(a.low, b.low),
-                                        glm::dvec2(tolerance)))) {
+        if (glm::any(glm::lessThanEqual(
+                glm::min(a.box.high, b.box.high) - glm::max(a.box.low, b.box.low),
+                glm::dvec2(tolerance)))) {
             return false;
         }
         const auto apart = [tolerance](const Flat& one, const Flat& other) {
@@ -298,29 +292,26 @@ class ChartBuilder {
             return;
         }
         std::vector<Flat> flats(count);
-        glm::dvec2 low(std::numeric_limits<double>::infinity());
-        glm::dvec2 high(-low);
+        Box<glm::dvec2> box;
         for (std::size_t i = 0; i < count; ++i) {
             Flat& flat = flats[i];
             for (std::size_t k = 0; k < 3; ++k) {
                 const glm::dvec3 p = corner(result_.triangles[first + i], k);
                 flat.corners[k] = {glm::dot(p, u), glm::dot(p, v)};
+                flat.box.include(flat.corners[k]);
+                box.include(flat.corners[k]);
             }
-            flat.low = glm::min(flat.corners[0], glm::min(flat.corners[1], flat.corners[2]));
-            flat.high = glm::max(flat.corners[0], glm::max(flat.corners[1], flat.corners[2]));
             flat.tolerance = TOLERANCE * longest_edge(result_.triangles[first + i]);
-            low = glm::min(low, flat.low);
-            high = glm::max(high, flat.high);
         }
 
         // Squares of a grid, as many as there are triangles, or fewer where these are long.
-        const glm::dvec2 size = high - low;
+        const glm::dvec2 size = box.size();
         const auto triangles = static_cast<double>(count);
         double cell =
             std::max(std::sqrt(size.x * size.y / triangles), std::max(size.x, size.y) / triangles);
         const auto cells_of = [&](const Flat& flat) {
-            return std::pair(glm::floor((flat.low - low) / cell),
-                             glm::floor((flat.high - low) / cell));
+            return std::pair(glm::floor((flat.box.low - box.low) / cell),
+                             glm::floor((flat.box.high - box.low) / cell));
         };
         for (double sum = 2.0 * MAX_CELLS * triangles; sum > MAX_CELLS * triangles;) {
             sum = 0.0;
@@ -396,36 +387,33 @@ class ChartBuilder {
                 continue;
             }
             const glm::dvec2 along = edge / length;
-            const auto [low, high] = bounds(along);
-            const double area = (high.x - low.x) * (high.y - low.y);
+            const glm::dvec2 size = bounds(along).size();
+            const double area = size.x * size.y;
             // Not for the last bit: which edge is taken should not depend on rounding.
             if (area < least * (1.0 - 1e-9)) {
                 least = area;
                 best = along;
             }
         }
-        auto [low, high] = bounds(best);
-        if (high.x - low.x < high.y - low.y) {
+        Box<glm::dvec2> box = bounds(best);
+        if (box.size().x < box.size().y) {
             best = {-best.y, best.x};
-            std::tie(low, high) = bounds(best);
+            box = bounds(best);
         }
         chart.u = best.x * u + best.y * v;
         chart.v =
             -glm::cross(normal, chart.u);  // down: seen from the front, charts are not mirrored
-        chart.origin = {low.x, -high.y};
-        chart.size = high - low;
+        chart.origin = {box.low.x, -box.high.y};
+        chart.size = box.size();
     }
 
     // Of the hull, along an axis and the one to the left of it.
-    [[nodiscard]] std::pair<glm::dvec2, glm::dvec2> bounds(const glm::dvec2& along) const {
-        glm::dvec2 low(std::numeric_limits<double>::infinity());
-        glm::dvec2 high(-low);
+    [[nodiscard]] Box<glm::dvec2> bounds(const glm::dvec2& along) const {
+        Box<glm::dvec2> box;
         for (const glm::dvec2& p : hull_) {
-            const glm::dvec2 at(glm::dot(p, along), along.x * p.y - along.y * p.x);
-            low = glm::min(low, at);
-            high = glm::max(high, at);
+            box.include({glm::dot(p, along), along.x * p.y - along.y * p.x});
         }
-        return {low, high};
+        return box;
     }
 
     // Of points_ (Andrew 1979).

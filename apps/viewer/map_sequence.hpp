@@ -6,12 +6,17 @@
 
 #include <quadtile/images.hpp>
 
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace quadtile::viewer {
@@ -55,11 +60,13 @@ class MapSequence {
     void go_to(std::size_t index);
     void step(std::ptrdiff_t frames);
 
-    [[nodiscard]] const std::vector<std::filesystem::path>& files() const noexcept;
-    [[nodiscard]] std::size_t index() const noexcept;
-    [[nodiscard]] const std::string& channel() const noexcept;
+    [[nodiscard]] const std::vector<std::filesystem::path>& files() const noexcept {
+        return files_;
+    }
+    [[nodiscard]] std::size_t index() const noexcept { return index_; }
+    [[nodiscard]] const std::string& channel() const noexcept { return channel_; }
     // Whether what was asked for has not been taken yet.
-    [[nodiscard]] bool is_loading() const noexcept;
+    [[nodiscard]] bool is_loading() const noexcept { return is_loading_; }
 
     // Whether there is something to take.
     [[nodiscard]] bool has_arrived() const;
@@ -76,8 +83,69 @@ class MapSequence {
     [[nodiscard]] Arrival wait();
 
  private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
+    using Frame = std::shared_ptr<const MapFrame>;
+
+    // What is loaded. The number tells the files of one open() from those of the next: a file that
+    // is opened again may be another by now.
+    struct Key {
+        std::uint64_t number_of_open;
+        std::filesystem::path path;  // empty: the demo's map
+        std::string channel;
+
+        friend bool operator==(const Key&, const Key&) = default;
+    };
+
+    // The frames that were used last.
+    class Cache {
+     public:
+        explicit Cache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+        [[nodiscard]] bool contains(const Key& key) const;
+        // None where it is not there.
+        [[nodiscard]] Frame use(const Key& key);
+        // The new one stays in any case: it may have been loaded ahead, and nobody else has it.
+        void add(const Key& key, const Frame& frame);
+        void clear();
+
+     private:
+        struct Entry {
+            Key key;
+            Frame frame;
+        };
+
+        std::size_t max_bytes_;
+        std::size_t bytes_ = 0;
+        std::list<Entry> entries_;  // the one used last first
+    };
+
+    static Arrival load(const Key& key);
+    [[nodiscard]] Key key_of(std::size_t file) const;
+    void request();
+    void run();
+    void finish(const Key& key, Arrival result);
+    void tell_arrival() const;
+
+    const std::function<void()> arrived_;
+
+    // Of the one who uses it.
+    std::vector<std::filesystem::path> files_;
+    std::size_t index_ = 0;
+    std::string channel_;
+    std::ptrdiff_t direction_ = 1;  // of the last step
+    bool is_loading_ = false;
+
+    // Of both threads, under the mutex.
+    mutable std::mutex mutex_;
+    std::condition_variable thread_wakes_;
+    std::condition_variable user_wakes_;
+    bool ends_ = false;
+    std::uint64_t number_of_open_ = 0;
+    std::optional<Key> wanted_;  // until it has arrived
+    std::optional<Key> ahead_;   // to be loaded when nothing is wanted
+    std::optional<Arrival> arrival_;
+    Cache cache_;
+
+    std::jthread thread_;  // the last member: joined before what it uses is gone
 };
 
 }  // namespace quadtile::viewer

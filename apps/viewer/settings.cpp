@@ -450,9 +450,7 @@ void save_settings(const Settings& settings, const fs::path& path) {
             fail("write", path, error.message());
         }
     }
-    app::OutputFile file(path);
-    file.write(to_json(settings));
-    file.commit();
+    app::write_file(path, to_json(settings));
 }
 
 Threshold make_threshold(const ThresholdSettings& settings, const MapShape& shape,

@@ -14,17 +14,7 @@
 
 namespace quadtile::viewer {
 
-namespace {
-
 namespace fs = std::filesystem;
-
-void write_file(const fs::path& path, std::string_view bytes) {
-    app::OutputFile file(path);
-    file.write(bytes);
-    file.commit();
-}
-
-}  // namespace
 
 void Viewer::open(std::vector<fs::path> files) {
     is_playing = false;
@@ -168,7 +158,7 @@ void Viewer::export_list(const fs::path& path) {
 
 void Viewer::export_settings(const fs::path& path) {
     attempt([&] {
-        write_file(path, to_json(settings));
+        app::write_file(path, to_json(settings));
         notify("settings saved to " + path.string());
     });
 }
@@ -190,7 +180,7 @@ void Viewer::export_picture(const fs::path& path, bool whole_map) {
         const std::string png = app::encode_png(app::render_picture(
             *gpu_, format_, extent,
             [&](vk::CommandBuffer commands) { draw_view(commands, extent, area, view); }));
-        write_file(path, png);
+        app::write_file(path, png);
         notify("picture of " + std::to_string(extent.width) + " x " +
                std::to_string(extent.height) + " pixels saved to " + path.string());
     });
