@@ -77,13 +77,12 @@ void first_channels(const std::byte* texels, const ImageShape& shape, std::uint3
 Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
     : shape_(shape),
       levels_(full_mip_levels(shape.width, shape.height, EdgeRule::fold)),
-      vk_(&gpu.vk()),
       image_(make_image(gpu, shape, levels_)) {
     fill_with_random_rows(gpu, image_, shape.format);
     const VkDevice device = gpu.device().handle();
     for (std::uint32_t level = 0; level < levels_; ++level) {
         level_views_.push_back(
-            make(device, "vkCreateImageView", vk_->CreateImageView, vk_->DestroyImageView,
+            make(device, "vkCreateImageView", vkCreateImageView, vkDestroyImageView,
                  VkImageViewCreateInfo{
                      .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
                      .image = image_.handle(),
@@ -92,7 +91,7 @@ Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
                      .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0, shape.layers},
                  }));
     }
-    sampler_ = make(device, "vkCreateSampler", vk_->CreateSampler, vk_->DestroySampler,
+    sampler_ = make(device, "vkCreateSampler", vkCreateSampler, vkDestroySampler,
                     VkSamplerCreateInfo{
                         .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
                         .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
@@ -109,8 +108,8 @@ Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
                                      .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
                                      .descriptorCount = STORED_LEVELS,
                                      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT}};
-    set_layout_ = make(device, "vkCreateDescriptorSetLayout", vk_->CreateDescriptorSetLayout,
-                       vk_->DestroyDescriptorSetLayout,
+    set_layout_ = make(device, "vkCreateDescriptorSetLayout", vkCreateDescriptorSetLayout,
+                       vkDestroyDescriptorSetLayout,
                        VkDescriptorSetLayoutCreateInfo{
                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
                            .bindingCount = static_cast<std::uint32_t>(bindings.size()),
@@ -120,21 +119,21 @@ Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
     const std::array pool_sizes = {
         VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1},
         VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, STORED_LEVELS}};
-    descriptor_pool_ = make(device, "vkCreateDescriptorPool", vk_->CreateDescriptorPool,
-                            vk_->DestroyDescriptorPool,
-                            VkDescriptorPoolCreateInfo{
-                                .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                .maxSets = 1,
-                                .poolSizeCount = static_cast<std::uint32_t>(pool_sizes.size()),
-                                .pPoolSizes = pool_sizes.data(),
-                            });
+    descriptor_pool_ =
+        make(device, "vkCreateDescriptorPool", vkCreateDescriptorPool, vkDestroyDescriptorPool,
+             VkDescriptorPoolCreateInfo{
+                 .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                 .maxSets = 1,
+                 .poolSizeCount = static_cast<std::uint32_t>(pool_sizes.size()),
+                 .pPoolSizes = pool_sizes.data(),
+             });
     const VkDescriptorSetAllocateInfo set_info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = descriptor_pool_.get(),
         .descriptorSetCount = 1,
         .pSetLayouts = &set_layout,
     };
-    check_result(vk_->AllocateDescriptorSets(device, &set_info, &set_), "vkAllocateDescriptorSets");
+    check_result(vkAllocateDescriptorSets(device, &set_info, &set_), "vkAllocateDescriptorSets");
 
     const VkDescriptorImageInfo source = {sampler_.get(), image_.view(), image_.layout()};
     std::vector<VkDescriptorImageInfo> stored;
@@ -156,22 +155,22 @@ Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
                              .descriptorCount = STORED_LEVELS,
                              .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
                              .pImageInfo = stored.data()}};
-    vk_->UpdateDescriptorSets(device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0,
-                              nullptr);
+    vkUpdateDescriptorSets(device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0,
+                           nullptr);
 
     const VkPushConstantRange push_constants = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                                 sizeof(TrafficParameters)};
-    layout_ = make(device, "vkCreatePipelineLayout", vk_->CreatePipelineLayout,
-                   vk_->DestroyPipelineLayout,
-                   VkPipelineLayoutCreateInfo{
-                       .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                       .setLayoutCount = 1,
-                       .pSetLayouts = &set_layout,
-                       .pushConstantRangeCount = 1,
-                       .pPushConstantRanges = &push_constants,
-                   });
+    layout_ =
+        make(device, "vkCreatePipelineLayout", vkCreatePipelineLayout, vkDestroyPipelineLayout,
+             VkPipelineLayoutCreateInfo{
+                 .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                 .setLayoutCount = 1,
+                 .pSetLayouts = &set_layout,
+                 .pushConstantRangeCount = 1,
+                 .pPushConstantRanges = &push_constants,
+             });
     const auto shader =
-        make(device, "vkCreateShaderModule", vk_->CreateShaderModule, vk_->DestroyShaderModule,
+        make(device, "vkCreateShaderModule", vkCreateShaderModule, vkDestroyShaderModule,
              VkShaderModuleCreateInfo{
                  .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                  .codeSize = sizeof(TRAFFIC_SPIRV),
@@ -194,21 +193,21 @@ Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
     };
     VkPipeline pipeline = VK_NULL_HANDLE;
     check_result(
-        vk_->CreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline),
+        vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline),
         "vkCreateComputePipelines");
-    pipeline_ = {device, pipeline, vk_->DestroyPipeline};
+    pipeline_ = {device, pipeline, vkDestroyPipeline};
 }
 
 void Traffic::record(VkCommandBuffer commands) const {
     const TrafficParameters parameters = {shape_.width, shape_.height,
                                           1.0F / static_cast<float>(shape_.width),
                                           1.0F / static_cast<float>(shape_.height), levels_ - 1};
-    vk_->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.get());
-    vk_->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout_.get(), 0, 1, &set_,
-                               0, nullptr);
-    vk_->CmdPushConstants(commands, layout_.get(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                          sizeof(parameters), &parameters);
-    vk_->CmdDispatch(commands, blocks(shape_.width), blocks(shape_.height), shape_.layers);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.get());
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout_.get(), 0, 1, &set_, 0,
+                            nullptr);
+    vkCmdPushConstants(commands, layout_.get(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(parameters),
+                       &parameters);
+    vkCmdDispatch(commands, blocks(shape_.width), blocks(shape_.height), shape_.layers);
 }
 
 void Traffic::check(test::Gpu& gpu) const {

@@ -30,7 +30,6 @@ class Traffic {
  private:
     ImageShape shape_;
     std::uint32_t levels_;
-    const test::VulkanFunctions* vk_;
     test::Image image_;
     std::vector<test::Owned<VkImageView>> level_views_;
     test::Owned<VkSampler> sampler_;

@@ -3,8 +3,7 @@
 #include "gpu_test.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
-
-#include <gmock/gmock.h>
+#include "support/workspace.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -17,8 +16,6 @@
 
 namespace quadtile::test {
 namespace {
-
-using testing::HasSubstr;
 
 class Updates : public GpuTest {};
 
@@ -114,25 +111,16 @@ struct UpdatedMap {
     Subdivider::Binding binding;
 };
 
-std::uint32_t below(std::mt19937& random, std::uint32_t end) {
-    return static_cast<std::uint32_t>(random() % end);
-}
-
 // From a texel to a good part of a layer.
-DirtyRectangle random_rectangle(std::mt19937& random, const MapShape& shape) {
-    DirtyRectangle rectangle{};
-    rectangle.x = below(random, shape.width);
-    rectangle.y = below(random, shape.height);
-    const std::uint32_t longest = random() % 2 == 0 ? 3 : 200;
-    rectangle.width = 1 + below(random, std::min(shape.width - rectangle.x, longest));
-    rectangle.height = 1 + below(random, std::min(shape.height - rectangle.y, longest));
-    rectangle.layer = below(random, shape.layers);
-    return rectangle;
+DirtyRectangle changed_rectangle(std::mt19937& random, const MapShape& shape) {
+    return random_rectangle(shape, random() % 2 == 0 ? 3 : 200, [&](std::uint32_t end) {
+        return static_cast<std::uint32_t>(random() % end);
+    });
 }
 
 // Low texels, a few above 1, and NaN now and then.
 std::function<float()> random_importance(std::mt19937& random) {
-    const std::uint32_t kind = below(random, 4);
+    const std::uint32_t kind = random() % 4;
     return [&random, kind] {
         const float low = static_cast<float>(random() % 1000) / 1000.0F;
         if (kind == 0 && random() % 100 == 0) {
@@ -143,14 +131,14 @@ std::function<float()> random_importance(std::mt19937& random) {
 }
 
 // Shapes: one block; few; two hand-overs with groups at odd edges, in both directions.
-const MapShape SHAPES[] = {{1, 1, 1},     {63, 40, 3},   {65, 130, 1},
-                           {300, 200, 3}, {4200, 70, 1}, {90, 8500, 2}};
+const MapShape SHAPES[] = {{1, 1, 1}, {63, 40, 3}, {300, 200, 3}, {4200, 70, 1}, {90, 8500, 2}};
 
 TEST_F(Updates, TheListIsThatOfTheChangedMap) {
     for (const Variant& variant : tile_variants()) {
         Gpu gpu(device_for(variant));
         const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
-        for (const MapShape& shape : SHAPES) {
+        const bool is_whole = variant.name == all_variants().front().name;
+        for (const MapShape& shape : std::span(SHAPES).first(is_whole ? 5 : 2)) {
             const std::uint64_t capacity =
                 std::min<std::uint64_t>(std::uint64_t{shape.width} * shape.height * shape.layers,
                                         gpu.device().info().max_tiles);
@@ -158,14 +146,13 @@ TEST_F(Updates, TheListIsThatOfTheChangedMap) {
             UpdatedMap map(gpu, subdivider, shape, constant_map(shape, 0.5F), capacity);
             map.record(threshold);
             std::mt19937 random(shape.width);
-            for (int round = 0; round < 6; ++round) {
+            for (int round = 0; round < 4; ++round) {
                 std::vector<DirtyRectangle> rectangles;
-                for (std::uint32_t i = below(random, 4) + 1; i > 0; --i) {
-                    rectangles.push_back(random_rectangle(random, shape));
+                for (std::uint32_t i = random() % 4 + 1; i > 0; --i) {
+                    rectangles.push_back(changed_rectangle(random, shape));
                     map.change(rectangles.back(), random_importance(random));
                 }
-                SCOPED_TRACE(variant.name + ", " + std::to_string(shape.width) + " x " +
-                             std::to_string(shape.height) + ", round " + std::to_string(round));
+                SCOPED_TRACE(variant.name + ", " + text_of(shape));
                 map.upload();
                 map.update(threshold, rectangles);
                 map.expect_up_to_date(threshold);
@@ -213,36 +200,28 @@ TEST_F(Updates, BlocksOutsideAreNotCounted) {
 TEST_F(Updates, LayersKeepTheirThresholdsAndParts) {
     Gpu gpu(device_for());
     const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
-    const MapShape shape{130, 70, 4};
-    const std::vector<Threshold> thresholds{Threshold::constant(1.0F), Threshold::constant(1.5F),
-                                            Threshold::max_resolution(8.0F),
-                                            Threshold::constant(0.25F)};
+    const MapShape shape{130, 70, 3};
+    const std::vector<Threshold> thresholds{
+        Threshold::constant(1.0F), Threshold::max_resolution(8.0F), Threshold::constant(0.25F)};
     UpdatedMap map(gpu, subdivider, shape, constant_map(shape, 0.5F), 40000, thresholds);
     gpu.run([&](VkCommandBuffer commands) {
         subdivider.record(commands, map.binding, Order::canonical);
     });
     std::mt19937 random(7);
     for (int round = 0; round < 5; ++round) {
-        const DirtyRectangle rectangle = random_rectangle(random, shape);
+        const DirtyRectangle rectangle = changed_rectangle(random, shape);
         map.change(rectangle, random_importance(random));
         map.upload();
         gpu.run([&](VkCommandBuffer commands) {
             subdivider.record_update(commands, map.binding, {{rectangle}});
         });
         const auto headers = gpu.read<TileListHeader>(map.headers, 0, shape.layers);
+        const TileList expected = reference::subdivide(map.view(), thresholds);
         std::uint32_t place = 0;
         for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-            const std::size_t texels_per_layer = std::size_t{shape.width} * shape.height;
-            std::vector<Tile> expected =
-                reference::subdivide(
-                    {map.texels.data() + layer * texels_per_layer, {shape.width, shape.height}},
-                    thresholds[layer])
-                    .tiles;
-            for (Tile& tile : expected) {
-                tile.node |= layer << 16U;
-            }
             EXPECT_EQ(headers[layer].first_tile, place);
-            EXPECT_TRUE(map.tiles(place, headers[layer].written) == expected);
+            EXPECT_TRUE(std::ranges::equal(map.tiles(place, headers[layer].written),
+                                           expected.tiles_of_layer(layer)));
             place += headers[layer].written;
         }
         EXPECT_EQ(map.header().required, place);
@@ -350,32 +329,25 @@ TEST_F(Updates, WhatCannotBeDoneIsRefused) {
     const Threshold threshold = Threshold::constant(1.0F);
     const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
     UpdatedMap map(gpu, subdivider, shape, constant_map(shape, 0.5F), 100);
-    const auto message = [&](const Subdivider& used, UpdatedMap& of,
-                             const std::vector<DirtyRectangle>& rectangles) -> std::string {
-        try {
-            of.gpu.run([&](VkCommandBuffer commands) {
-                used.record_update(commands, of.binding, threshold, rectangles);
-            });
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-            return error.what();
-        }
-        return {};
-    };
-    EXPECT_THAT(message(subdivider, map, {{0, 0, 0, 1, 0}}), HasSubstr("empty"));
-    EXPECT_THAT(message(subdivider, map, {{99, 0, 2, 1, 0}}), HasSubstr("not inside"));
-    EXPECT_THAT(message(subdivider, map, {{0, 0, 1, 1, 1}}), HasSubstr("not inside"));
-    EXPECT_EQ(message(subdivider, map, {}), "");
     const Subdivider subtree(gpu.device(), {.strategy = Strategy::subtree});
-    EXPECT_THAT(message(subtree, map, {{0, 0, 1, 1, 0}}), HasSubstr("only the strategy fused"));
-    try {
-        gpu.run([&](VkCommandBuffer commands) {
-            subdivider.record_update(commands, map.binding, {{DirtyRectangle{0, 0, 1, 1, 0}}});
-        });
-        ADD_FAILURE() << "no thresholds of layers were bound";
-    } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("a threshold is missing"));
-    }
+    gpu.run([&](VkCommandBuffer commands) {
+        const auto updating = [&](const Subdivider& used,
+                                  const std::vector<DirtyRectangle>& rectangles) {
+            return [&, rectangles] {
+                used.record_update(commands, map.binding, threshold, rectangles);
+            };
+        };
+        EXPECT_THAT(updating(subdivider, {{0, 0, 0, 1, 0}}), is_refused("empty"));
+        EXPECT_THAT(updating(subdivider, {{99, 0, 2, 1, 0}}), is_refused("not inside"));
+        EXPECT_THAT(updating(subdivider, {{0, 0, 1, 1, 1}}), is_refused("not inside"));
+        EXPECT_NO_THROW(updating(subdivider, {})());
+        EXPECT_THAT(updating(subtree, {{0, 0, 1, 1, 0}}), is_refused("only the strategy fused"));
+        EXPECT_THAT(
+            [&] {
+                subdivider.record_update(commands, map.binding, {{DirtyRectangle{0, 0, 1, 1, 0}}});
+            },
+            is_refused("a threshold is missing"));
+    });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "contents.hpp"
 #include "subjects.hpp"
 #include "support/gpu.hpp"
+#include "support/maps.hpp"
 #include "support/variants.hpp"
 #include "support/workspace.hpp"
 
@@ -41,21 +42,6 @@ float threshold(uint level, uvec2 position, uint layer) {
                       : float(number) * 0.03125 * threshold_parameter(0);
 }
 )";
-
-template <typename Value>
-NodeThresholds nodes_of(const MapShape& shape, const Value& value) {
-    NodeThresholds nodes(shape.width, shape.height, shape.layers);
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
-            for (std::uint32_t y = 0; y < level_extent(shape.height, level); ++y) {
-                for (std::uint32_t x = 0; x < level_extent(shape.width, level); ++x) {
-                    nodes.at(level, x, y, layer) = value(nodes, level, x, y, layer);
-                }
-            }
-        }
-    }
-    return nodes;
-}
 
 struct AskedThreshold {
     Threshold threshold;
@@ -136,45 +122,37 @@ AskedThreshold random_threshold(Choices& choices, const Variant& variant, const 
                     true);
     }
     if (kind == "monotone_map") {
-        return same(
-            Threshold::map(nodes_of(shape,
-                                    [&](const NodeThresholds& nodes, std::uint32_t level,
-                                        std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
-                                        if (level == 0) {
-                                            return threshold_value(random, palette);
-                                        }
-                                        float least = std::numeric_limits<float>::infinity();
-                                        for (std::uint32_t child = 0; child < 4; ++child) {
-                                            const std::uint32_t child_x = 2 * x + child % 2;
-                                            const std::uint32_t child_y = 2 * y + child / 2;
-                                            if (child_x < level_extent(shape.width, level - 1) &&
-                                                child_y < level_extent(shape.height, level - 1)) {
-                                                least = std::min(least, nodes.at(level - 1, child_x,
-                                                                                 child_y, layer));
-                                            }
-                                        }
-                                        return random.one_in(4) ? least * 0.5F : least;
-                                    })),
-            true);
+        NodeThresholds nodes(shape.width, shape.height, shape.layers);
+        for_each_node(shape, [&](auto level, auto x, auto y, auto layer) {
+            float value = std::numeric_limits<float>::infinity();
+            for (std::uint32_t child = 0; level > 0 && child < 4; ++child) {
+                const std::uint32_t child_x = 2 * x + child % 2;
+                const std::uint32_t child_y = 2 * y + child / 2;
+                if (child_x < level_extent(shape.width, level - 1) &&
+                    child_y < level_extent(shape.height, level - 1)) {
+                    value = std::min(value, nodes.at(level - 1, child_x, child_y, layer));
+                }
+            }
+            nodes.at(level, x, y, layer) = level == 0         ? threshold_value(random, palette)
+                                           : random.one_in(4) ? value * 0.5F
+                                                              : value;
+        });
+        return same(Threshold::map(nodes), true);
     }
     if (kind == "any_map") {
         const Threshold threshold = Threshold::map(
-            nodes_of(shape, [&](auto&&...) { return threshold_value(random, palette); }));
+            make_thresholds(shape, [&](auto...) { return threshold_value(random, palette); }));
         return same(threshold, threshold.is_monotone(top_level(shape.width, shape.height)));
     }
     const float scale = palette[1] + 0.5F;
+    const auto twin = [&](auto level, auto x, auto y, auto layer) {
+        const std::uint32_t number = (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
+        return number == 0  ? std::numeric_limits<float>::infinity()
+               : number < 3 ? 0.0F
+                            : static_cast<float>(number) * 0.03125F * scale;
+    };
     return {Threshold::function(ThresholdFunction::from_glsl(FUNCTION), {scale}),
-            Threshold::map(nodes_of(shape,
-                                    [&](const NodeThresholds& /*nodes*/, std::uint32_t level,
-                                        std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
-                                        const std::uint32_t number =
-                                            (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
-                                        return number == 0 ? std::numeric_limits<float>::infinity()
-                                               : number < 3
-                                                   ? 0.0F
-                                                   : static_cast<float>(number) * 0.03125F * scale;
-                                    })),
-            false};
+            Threshold::map(make_thresholds(shape, twin)), false};
 }
 
 // ---- Ways to ask for a list -------------------------------------------------------------------
@@ -242,8 +220,7 @@ class Engine {
     }
 
     void fill(VkCommandBuffer commands, const Part& part, std::uint32_t word = 0) const {
-        gpu.vk().CmdFillBuffer(commands, part.buffer->handle(), part.offset_bytes, part.size_bytes,
-                               word);
+        vkCmdFillBuffer(commands, part.buffer->handle(), part.offset_bytes, part.size_bytes, word);
     }
     template <typename T>
     std::vector<T> read(const Part& part, VkDeviceSize place_bytes, std::size_t count) {
@@ -493,13 +470,9 @@ std::string check_updated(Choices& choices, Engine& engine, Case& test,
         Random random = choices.random("round " + std::to_string(round));
         std::vector<DirtyRectangle> rectangles;
         for (std::uint32_t i = 0; i < most; ++i) {
-            DirtyRectangle rectangle{};
-            rectangle.x = random.below(shape.width);
-            rectangle.y = random.below(shape.height);
-            const std::uint32_t longest = random.one_in(2) ? 3 : 200;
-            rectangle.width = 1 + random.below(std::min(shape.width - rectangle.x, longest));
-            rectangle.height = 1 + random.below(std::min(shape.height - rectangle.y, longest));
-            rectangle.layer = random.below(shape.layers);
+            const DirtyRectangle rectangle =
+                random_rectangle(shape, random.one_in(2) ? 3 : 200,
+                                 [&](std::uint32_t end) { return random.below(end); });
             rectangles.push_back(rectangle);
             change_texels(random, shape, test.palette, test.texels, rectangle.layer, rectangle.x,
                           rectangle.y, rectangle.width, rectangle.height);
