@@ -152,7 +152,7 @@ class Faults : public testing::Test {
 
     // Does it without a fault; then with the first call failing, the second, and so on until it
     // does not come to that many: with memory that is out, of the host and of the device in turn,
-    // and again with the device lost.
+    // and again with the device lost in each call that may say so.
     static void with_each_call_failing(const char* what, const Scenario& scenario,
                                        const Sweep& sweep = {}) {
         const Clock::time_point start = Clock::now();

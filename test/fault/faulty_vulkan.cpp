@@ -183,6 +183,7 @@ struct State {
 
     std::mutex mutex;
     std::vector<Function> calls;
+    std::uint64_t counted = 0;  // of the calls, those that the fault may befall
     std::optional<Fault> fault;
     std::string failed_function;
     bool lost = false;
@@ -225,7 +226,10 @@ VkResult enter(Function function, VkDevice device) {
         if (!asks_again) {
             s.calls.push_back(function);
         }
-        if (!asks_again && s.fault && s.calls.size() == s.fault->call) {
+        const bool can_fail = !asks_again && s.fault &&
+                              (s.fault->result != VK_ERROR_DEVICE_LOST || tells_of_loss(function));
+        s.counted += can_fail ? 1 : 0;
+        if (can_fail && s.counted == s.fault->call) {
             s.failed_function = NAMES[static_cast<std::size_t>(function)];
             result = s.fault->result;
             s.lost = result == VK_ERROR_DEVICE_LOST;
@@ -557,6 +561,7 @@ PFN_vkGetInstanceProcAddr entry() {
 void start(std::optional<Fault> fault) {
     const Locked s;
     s->calls.clear();
+    s->counted = 0;
     s->fault = fault;
     s->failed_function.clear();
     s->lost = false;

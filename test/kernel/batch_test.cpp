@@ -2,14 +2,13 @@
 // list.
 
 #include "gpu_test.hpp"
+#include "listed_map.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
-#include "support/workspace.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 namespace quadtile::test {
 namespace {
@@ -62,43 +61,9 @@ struct Batch {
 };
 
 // A batch on the GPU, bound with thresholds and headers for each layer.
-struct BatchWorkspace {
-    BatchWorkspace(Gpu& gpu, const Subdivider& subdivider, const Batch& batch,
-                   std::uint64_t tile_capacity)
-        : needed(subdivider.requirements(batch.shape, tile_capacity)),
-          map(gpu.upload({batch.texels.data(), batch.shape})),
-          scratch(gpu.make_buffer(needed.scratch_size_bytes, needed.usage)),
-          tile_list(gpu.make_buffer(needed.tile_list_size_bytes, needed.usage)),
-          thresholds(gpu.make_buffer(needed.layer_thresholds_size_bytes, needed.usage,
-                                     Memory::host_visible)),
-          headers(gpu.make_buffer(needed.layer_headers_size_bytes, needed.usage)),
-          binding(subdivider.bind(batch.shape, {.map = map.map_image(),
-                                                .scratch = scratch.range(),
-                                                .tile_list = tile_list.range(),
-                                                .tile_capacity = tile_capacity,
-                                                .layer_thresholds = thresholds.range(),
-                                                .layer_headers = headers.range()})) {
-        gpu.fill(scratch, 0);
-        const std::vector<float> words =
-            Subdivider::layer_thresholds(batch.shape, batch.thresholds);
-        EXPECT_EQ(words.size() * sizeof(float), needed.layer_thresholds_size_bytes);
-        std::memcpy(thresholds.mapped(), words.data(), words.size() * sizeof(float));
-    }
-
-    Subdivider::Requirements needed;
-    Image map;
-    Buffer scratch;
-    Buffer tile_list;
-    Buffer thresholds;
-    Buffer headers;
-    Subdivider::Binding binding;
-};
-
-// A layer's part of the list, as its header says.
-std::vector<Tile> part_of(Gpu& gpu, const BatchWorkspace& space, const TileListHeader& header) {
-    return gpu.read<Tile>(space.tile_list,
-                          sizeof(TileListHeader) + VkDeviceSize{header.first_tile} * sizeof(Tile),
-                          header.written);
+ListedMap listed(Gpu& gpu, const Subdivider& subdivider, const Batch& batch,
+                 std::uint64_t tile_capacity) {
+    return {gpu, subdivider, batch.shape, batch.texels, tile_capacity, batch.thresholds};
 }
 
 // Parts that are long enough and too short ones; orders by turns, on one scratch.
@@ -109,7 +74,7 @@ TEST_F(Batches, EveryLayerHasItsOwnThresholdAndPartOfTheList) {
         for (const auto& [batch, part] :
              {std::pair{Batch(1, 1), 1U}, {Batch(43, 50), 43U * 50U}, {Batch(65, 130), 300U}}) {
             SCOPED_TRACE(variant.name + ", " + text_of(batch.shape));
-            const BatchWorkspace space(gpu, subdivider, batch, LAYERS * part);
+            ListedMap space = listed(gpu, subdivider, batch, LAYERS * part);
             for (const Order order : {Order::any, Order::canonical, Order::any, Order::canonical}) {
                 gpu.run([&](VkCommandBuffer commands) {
                     subdivider.record(commands, space.binding, order);
@@ -129,7 +94,7 @@ TEST_F(Batches, EveryLayerHasItsOwnThresholdAndPartOfTheList) {
                     EXPECT_EQ(header.first_tile, order == Order::any ? layer * part : required);
                     required += header.required;
                     written += header.written;
-                    std::vector<Tile> tiles = part_of(gpu, space, header);
+                    std::vector<Tile> tiles = space.tiles(header.first_tile, header.written);
                     if (expected.size() <= room) {
                         sort_canonical(tiles);
                         EXPECT_TRUE(tiles == expected) << "layer " << layer;
@@ -139,7 +104,7 @@ TEST_F(Batches, EveryLayerHasItsOwnThresholdAndPartOfTheList) {
                         }
                     }
                 }
-                const auto whole = gpu.read<TileListHeader>(space.tile_list, 0, 1).front();
+                const auto whole = space.header();
                 EXPECT_EQ(whole.required, required);
                 EXPECT_EQ(whole.written, written);
                 EXPECT_EQ(whole.flags, required > written ? TILE_LIST_OVERFLOW : 0U);
@@ -160,7 +125,7 @@ TEST_F(Batches, KeepBudgetsForAllLayersTogether) {
     for (std::uint32_t layer = 0; layer < LAYERS; ++layer) {
         batch.thresholds[layer] = Threshold::constant(0.1F + 0.05F * static_cast<float>(layer));
     }
-    const BatchWorkspace space(gpu, subdivider, batch, LAYERS * 6500);
+    ListedMap space = listed(gpu, subdivider, batch, LAYERS * 6500);
     Tiler tiler(device_for(), {.initial_tile_capacity = 1});
     for (const std::uint64_t budget : {500, 10000, 100000}) {
         const TileList expected =
@@ -169,13 +134,14 @@ TEST_F(Batches, KeepBudgetsForAllLayersTogether) {
         gpu.run([&](VkCommandBuffer commands) {
             subdivider.record(commands, space.binding, Order::canonical, budget);
         });
-        const auto whole = gpu.read<TileListHeader>(space.tile_list, 0, 1).front();
+        const auto whole = space.header();
         EXPECT_EQ(whole.threshold_factor, expected.threshold_factor);
         EXPECT_EQ(whole.required, expected.tiles.size());
         const auto headers = gpu.read<TileListHeader>(space.headers, 0, LAYERS);
         for (std::uint32_t layer = 0; layer < LAYERS; ++layer) {
-            EXPECT_TRUE(std::ranges::equal(part_of(gpu, space, headers[layer]),
-                                           expected.tiles_of_layer(layer)));
+            EXPECT_TRUE(
+                std::ranges::equal(space.tiles(headers[layer].first_tile, headers[layer].written),
+                                   expected.tiles_of_layer(layer)));
         }
     }
     // A threshold by node among them.
@@ -304,7 +270,7 @@ TEST_F(Batches, BadInputIsRefused) {
     const Subdivider fused(gpu.device(), {.strategy = Strategy::fused});
     const Subdivider subtree(gpu.device(), {.strategy = Strategy::subtree});
     const Batch batch(8, 8);
-    const BatchWorkspace space(gpu, fused, batch, 1000);
+    ListedMap space = listed(gpu, fused, batch, 1000);
     Subdivider::Resources resources{.map = space.map.map_image(),
                                     .scratch = space.scratch.range(),
                                     .tile_list = space.tile_list.range(),

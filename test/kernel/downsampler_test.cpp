@@ -322,28 +322,6 @@ TEST_F(DownsamplerKernel, BlitsMakeMeansOfPowersOfTwo) {
     }
 }
 
-TEST_F(DownsamplerKernel, RunsNeedNoReset) {
-    Gpu gpu(device_for());
-    const DownsamplerOptions options = options_of(Reduction::mean, TexelFormat::rgba8_unorm,
-                                                  TexelFormat::rgba8_unorm, EdgeRule::fold);
-    const Downsampler downsampler(gpu.device(), options);
-    const ImageShape shape{200, 130, 2, options.source_format};
-    const std::vector<std::byte> texels = random_texels(shape, false);
-    const ImageView image{texels.data(), shape};
-    const std::uint32_t levels = full_mip_levels(200, 130, EdgeRule::fold);
-    MipWorkspace workspace(gpu, downsampler, image, levels);
-    for (std::uint32_t submission = 0; submission < 4; ++submission) {
-        gpu.run([&](VkCommandBuffer commands) {
-            for (std::uint32_t run = 0; run < 50; ++run) {
-                gpu.barrier(commands);
-                downsampler.record(commands, workspace.binding);
-            }
-            gpu.barrier(commands);
-        });
-    }
-    EXPECT_EQ(difference(workspace.read(gpu), expected_chain(options, image, levels)), "");
-}
-
 TEST_F(DownsamplerKernel, SeveralAtOnceDoNotInterfere) {
     Gpu gpu(device_for());
     const DownsamplerOptions options =
@@ -428,16 +406,6 @@ void expect_rectangles_to_suffice(const Variant& variant, const DownsamplerOptio
         workspace.run(gpu, record_all);
         EXPECT_EQ(difference(workspace.read(gpu), expected_chain(options, image, levels)), "");
     }
-}
-
-TEST_F(DownsamplerKernel, DirtyRectanglesBringAllLevelsUpToDate) {
-    constexpr Size sizes[] = {{60, 50, 1, "one block"},
-                              {333, 290, 2, "one hand-over; layers"},
-                              {4200, 100, 1, "two hand-overs"}};
-    expect_rectangles_to_suffice(
-        all_variants().front(),
-        options_of(Reduction::mean, TexelFormat::r8_unorm, TexelFormat::r8_unorm, EdgeRule::fold),
-        sizes);
 }
 
 // On a device with room for few images levels are stored window by window, here four windows from

@@ -33,16 +33,6 @@ void GpuTest::TearDown() {
     }
 }
 
-std::string text_of(const MapShape& shape) {
-    return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " x " +
-           std::to_string(shape.layers);
-}
-
-std::string text_of(Strategy strategy) {
-    constexpr const char* NAMES[] = {"automatic", "reference", "per_level", "subtree", "fused"};
-    return NAMES[static_cast<int>(strategy)];
-}
-
 }  // namespace quadtile::test
 
 int main(int argc, char** argv) {

@@ -26,9 +26,6 @@ inline Tiler& tiler_for(Strategy strategy, std::uint32_t subtree_levels = 6) {
     return tiler_for(all_variants().front(), strategy, subtree_levels);
 }
 
-std::string text_of(const MapShape& shape);
-std::string text_of(Strategy strategy);
-
 // A Tiler's lists in both orders are the reference's list. `Thresholds`: one threshold, or one for
 // each layer.
 template <typename Thresholds>

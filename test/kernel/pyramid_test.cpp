@@ -97,25 +97,6 @@ TEST_F(PyramidKernel, NothingOutsideTheMapWinsAMaximum) {
     }
 }
 
-TEST_F(PyramidKernel, RunsNeedNoReset) {
-    Gpu gpu(device_for());
-    const Pyramid pyramid(gpu.device());
-    const MapShape shape{300, 700, 2};
-    const std::vector<float> texels = with_special_values(random_map(shape), 64);
-    const MapView map{texels.data(), shape};
-    PyramidWorkspace workspace(gpu, pyramid, map);
-    for (std::uint32_t submission = 0; submission < 4; ++submission) {
-        gpu.run([&](VkCommandBuffer commands) {
-            for (std::uint32_t run = 0; run < 50; ++run) {
-                pyramid.record(commands, workspace.binding);
-                gpu.compute_barrier(commands);
-            }
-        });
-    }
-    expect_levels_equal(gpu, workspace, map);
-    expect_state_at_rest(gpu, workspace);
-}
-
 TEST_F(PyramidKernel, SeveralAtOnceDoNotInterfere) {
     Gpu gpu(device_for());
     const Pyramid pyramid(gpu.device());

@@ -308,27 +308,6 @@ TEST_F(Subdivision, ListsThatTheDeviceCannotAddressAreRefusedByName) {
         fails(ErrorCode::unsupported, "16512 tiles"));
 }
 
-TEST_F(Subdivision, OneTilerServesMapsOfChangingShapesAndRepeats) {
-    for (std::uint32_t run = 0; run < 50; ++run) {
-        SCOPED_TRACE(run);
-        const MapShape shape{1 + run * 37 % 300, 1 + run / 3 * 53 % 200, 1 + run % 3};
-        const std::vector<float> texels = random_map(shape, run);
-        expect_reference(tiler_for(Strategy::subtree), {texels.data(), shape},
-                         Threshold::max_resolution(static_cast<float>(1 + run % 40)));
-    }
-}
-
-// Buffers stay, but their parts lie elsewhere for other numbers of layers.
-TEST_F(Subdivision, OneTilerServesMapsOfChangingLayers) {
-    Tiler tiler(device_for(), {.strategy = Strategy::fused});
-    for (std::uint32_t run = 0; run < 12; ++run) {
-        SCOPED_TRACE(run);
-        const MapShape shape{130, 200, 1 + run * 7 % 12};
-        const std::vector<float> texels = with_special_values(random_map(shape, run), 50, run);
-        expect_reference(tiler, {texels.data(), shape}, Threshold::constant(0.9F));
-    }
-}
-
 TEST_F(Subdivision, BadInputIsRefused) {
     const std::vector<float> texels(4, 1.0F);
     const auto subdividing = [](const MapView& map, const Threshold& threshold) {

@@ -247,11 +247,6 @@ struct Case {
     [[nodiscard]] MapView view() const { return {texels.data(), shape}; }
 };
 
-std::string name_of(Strategy strategy) {
-    constexpr const char* NAMES[] = {"automatic", "reference", "per_level", "subtree", "fused"};
-    return NAMES[static_cast<int>(strategy)];
-}
-
 // Few different ones: for each a Tiler keeps its buffers.
 std::uint32_t random_subtree_levels(Choices& choices) {
     constexpr std::uint32_t LEVELS[] = {6, 1, 2, 5, 8};
@@ -304,7 +299,7 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
         const std::string wrong = difference_in(
             order, tiler.subdivide(test.view(), asked.threshold, order, budget), wanted);
         if (!wrong.empty()) {
-            return "by " + name_of(strategy) + ": " + wrong;
+            return "by " + text_of(strategy) + ": " + wrong;
         }
     }
     return {};
@@ -414,7 +409,7 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
             gpu.compute_barrier(commands);
             subdivider.record(commands, binding, asked.threshold, order);
         });
-        const std::string where = "by " + name_of(strategy) + ", run " + std::to_string(run) + ": ";
+        const std::string where = "by " + text_of(strategy) + ", run " + std::to_string(run) + ": ";
         const auto header = engine.read<TileListHeader>(list, 0, 1).front();
         std::string wrong = wrong_header(header, tiles, capacity);
         if (wrong.empty()) {
@@ -438,7 +433,7 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
         is_fused ? counter_not_at_rest(words_of(scratch, Subdivider::nan_texels_offset_bytes),
                                        test.shape, LAYER_WORDS, FUSED_NODE_WORDS)
                  : counter_not_at_rest(words_of(state, 0), test.shape);
-    return counter.empty() ? "" : "by " + name_of(strategy) + ": not back at 0: " + counter;
+    return counter.empty() ? "" : "by " + text_of(strategy) + ": not back at 0: " + counter;
 }
 
 // Lists of a map that changes, brought up to date in rectangles.
@@ -521,7 +516,7 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
             Order::canonical, tiler_for(variant, strategy).subdivide(test.view(), thresholds),
             expected);
         if (!wrong.empty()) {
-            return "layers by a Tiler with " + name_of(strategy) + ": " + wrong;
+            return "layers by a Tiler with " + text_of(strategy) + ": " + wrong;
         }
     }
 

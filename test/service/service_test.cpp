@@ -337,16 +337,6 @@ TEST_F(ServiceTest, MapsInBuffersOfTheDevice) {
     EXPECT_THAT(submitting(service, depth), is_refused("each takes 210"));
 }
 
-TEST_F(ServiceTest, TheOwnerIsLetGoBeforeTheAnswer) {
-    Service service(device_for());
-    SubdivisionRequest request = request_of({50, 50}, random_map({50, 50}), Threshold::constant(1));
-    const std::weak_ptr<const void> owner = request.texels_owner;
-    Ticket ticket = service.submit(std::move(request));
-    request.texels_owner.reset();
-    ticket.result.wait();
-    EXPECT_TRUE(owner.expired());
-}
-
 // The ways in which a request that waits is answered.
 enum class Answered { by_list, by_expiry, by_cancellation, by_shutdown };
 
@@ -417,98 +407,6 @@ TEST_F(ServiceTest, OwnersMayEndTheService) {
         }
         EXPECT_TRUE(is_there.expired());
     }
-}
-
-TEST_F(ServiceTest, WaitingRequestsCanBeCancelled) {
-    GatedService gated({.lanes = 1});
-    Service& service = *gated.service;
-    Ticket runs = gated.hold_lane();
-    Ticket cancelled = service.submit(mixed_request(1));
-    Ticket kept = service.submit(mixed_request(2));
-    EXPECT_TRUE(cancelled.cancel());
-    EXPECT_FALSE(cancelled.cancel());
-    EXPECT_THAT(throwing(cancelled), fails(ErrorCode::cancelled));
-    EXPECT_FALSE(runs.cancel());
-    gated.open();
-    EXPECT_EQ(check_answer(kept.result.get(), mixed_request(2)), "");
-    EXPECT_FALSE(kept.cancel());
-    (void)runs.result.get();
-    EXPECT_EQ(service.statistics().cancelled, 1U);
-}
-
-TEST_F(ServiceTest, DeadlinesPassWhileLanesAreBusy) {
-    GatedService gated({.lanes = 1});
-    Service& service = *gated.service;
-    Ticket runs = gated.hold_lane();
-    SubdivisionRequest late = mixed_request(1);
-    late.deadline = std::chrono::steady_clock::now() + 1ms;
-    Ticket ticket = service.submit(late);
-    SubdivisionRequest in_time = mixed_request(2);
-    in_time.deadline = std::chrono::steady_clock::now() + 10min;
-    Ticket other = service.submit(in_time);
-    // The lane cannot come to it.
-    ASSERT_EQ(ticket.result.wait_for(PATIENCE), std::future_status::ready);
-    EXPECT_THAT(throwing(ticket), fails(ErrorCode::deadline_exceeded, "deadline"));
-    gated.open();
-    EXPECT_EQ(check_answer(other.result.get(), in_time), "");
-    (void)runs.result.get();
-    EXPECT_EQ(service.statistics().expired, 1U);
-}
-
-TEST_F(ServiceTest, HigherPrioritiesComeFirst) {
-    std::mutex mutex;
-    std::vector<std::string> order;
-    // Texels are let go before the answer: their owner tells when it was this one's turn.
-    const auto named = [&](const std::string& name, int priority) {
-        const MapShape shape{30, 20};
-        SubdivisionRequest request =
-            request_of(shape, random_map(shape), Threshold::constant(0.5F));
-        request.priority = priority;
-        request.texels_owner = std::shared_ptr<const void>(
-            request.map.texels, [&order, &mutex, name, texels = request.texels_owner](const void*) {
-                const std::lock_guard lock(mutex);
-                order.push_back(name);
-            });
-        return request;
-    };
-    GatedService gated({.strategy = Strategy::per_level, .lanes = 1});
-    Ticket runs = gated.hold_lane();
-    std::vector<Ticket> tickets;
-    for (std::uint32_t i = 0; i < 5; ++i) {
-        tickets.push_back(gated.service->submit(named("low " + std::to_string(i), -1)));
-    }
-    tickets.push_back(gated.service->submit(named("urgent", 5)));
-    tickets.push_back(gated.service->submit(named("usual", 0)));
-    EXPECT_THAT(order, IsEmpty());
-    gated.open();
-    for (Ticket& ticket : tickets) {
-        (void)ticket.result.get();
-    }
-    (void)runs.result.get();
-    EXPECT_THAT(order, ElementsAre("urgent", "usual", "low 0", "low 1", "low 2", "low 3", "low 4"));
-}
-
-TEST_F(ServiceTest, AFullQueueRefusesOrWaits) {
-    GatedService gated({.lanes = 1, .queue_capacity = 2});
-    Service& service = *gated.service;
-    std::vector<Ticket> tickets;
-    // One runs, two wait.
-    tickets.push_back(gated.hold_lane());
-    for (std::uint32_t i = 1; i <= 2; ++i) {
-        std::optional<Ticket> ticket = service.try_submit(mixed_request(i));
-        ASSERT_TRUE(ticket);
-        tickets.push_back(std::move(*ticket));
-    }
-    EXPECT_FALSE(service.try_submit(mixed_request(3)));
-    std::future<Ticket> waits =
-        std::async(std::launch::async, [&] { return service.submit(mixed_request(4)); });
-    EXPECT_EQ(waits.wait_for(20ms), std::future_status::timeout);
-    gated.open();
-    tickets.push_back(waits.get());
-    for (Ticket& ticket : tickets) {
-        EXPECT_FALSE(ticket.result.get().tiles.empty());
-    }
-    EXPECT_EQ(service.statistics().submitted, 4U);
 }
 
 TEST_F(ServiceTest, ShutdownAnswersEverything) {
@@ -739,24 +637,6 @@ TEST_F(ServiceTest, TilersOfSeveralThreadsShareADevice) {
     for (std::thread& thread : threads) {
         thread.join();
     }
-}
-
-TEST_F(ServiceTest, TheHostsFunctionSubmits) {
-    std::mutex mutex;
-    std::atomic<int> submissions = 0;
-    Service service(adopt(device_for(), [&](const VkSubmitInfo& work, VkFence fence) {
-        const std::lock_guard lock(mutex);
-        ++submissions;
-        return submit_to(device_for(), work, fence);
-    }));
-    std::vector<Ticket> tickets;
-    for (std::uint32_t i = 0; i < 10; ++i) {
-        tickets.push_back(service.submit(mixed_request(i)));
-    }
-    for (std::uint32_t i = 0; i < 10; ++i) {
-        EXPECT_EQ(check_answer(tickets[i].result.get(), mixed_request(i)), "");
-    }
-    EXPECT_GE(submissions, 1);
 }
 
 // A device that is lost, as the host's submit function sees it.

@@ -119,16 +119,6 @@ TEST(Budget, BinsOfSpecialValues) {
     EXPECT_EQ(budget_bin(0x1.fcp31F, 1.0F), BUDGET_FACTORS);
 }
 
-TEST(Budget, BinsOfRandomBits) {
-    std::mt19937 random(2);
-    for (int n = 0; n < 20000; ++n) {
-        const float v = settled(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
-        const float threshold = random_threshold(random);
-        ASSERT_EQ(budget_bin(v, threshold), expected_bin(v, threshold))
-            << v << " over " << threshold;
-    }
-}
-
 TEST(Budget, BinsAtTheBordersOfFactors) {
     std::mt19937 random(3);
     int rounded_down = 0;
