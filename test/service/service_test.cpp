@@ -237,60 +237,33 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
     EXPECT_EQ(statistics.runs, 1U + 4U);
 }
 
-// Of the service's device, mixed with maps from the host; by every strategy.
+// In images and in buffers of the service's device, mixed with maps from the host; by every
+// strategy.
 TEST_F(ServiceTest, MapsThatAreOnTheDeviceAlready) {
     Gpu gpu(device_for());
-    for (const Strategy strategy : {Strategy::automatic, Strategy::subtree, Strategy::fused}) {
-        std::vector<SubdivisionRequest> requests;
-        std::vector<Image> images;
-        for (std::uint32_t i = 0; i < 12; ++i) {
-            const MapShape shape{100 + 30 * (i % 2), 70, 1 + i % 3};
-            requests.push_back(request_of(shape, with_special_values(random_map(shape, i), 50, i),
-                                          Threshold::constant(0.9F)));
-            images.push_back(gpu.upload(requests.back().map));
-        }
-        Service service(device_for(), {.strategy = strategy, .lanes = 2});
-        std::vector<Ticket> tickets;
-        for (std::size_t i = 0; i < requests.size(); ++i) {
-            SubdivisionRequest request = requests[i];
-            if (i % 4 != 3) {
-                request.map.texels = nullptr;
-                request.texels_owner = nullptr;
-                request.image = images[i].map_image();
-            }
-            tickets.push_back(service.submit(request));
-        }
-        for (std::size_t i = 0; i < requests.size(); ++i) {
-            EXPECT_EQ(check_answer(tickets[i].result.get(), requests[i]), "") << i;
-        }
-        SubdivisionRequest both = requests[0];
-        both.image = images[0].map_image();
-        EXPECT_THAT(submitting(service, both), is_refused());
-        both.map.texels = nullptr;
-        both.image->view = VK_NULL_HANDLE;
-        EXPECT_THAT(submitting(service, both), is_refused());
-    }
-}
-
-TEST_F(ServiceTest, MapsInBuffersOfTheDevice) {
-    Gpu gpu(device_for());
     constexpr VkDeviceSize OFFSET = 12;  // bytes
-    const auto in_buffer = [&](const SubdivisionRequest& request, std::vector<Buffer>& buffers) {
+    std::vector<Buffer> buffers;
+    std::vector<Image> images;
+    const auto in_buffer = [&](SubdivisionRequest request) {
         const MapShape& shape = request.map.shape;
         const std::size_t size_bytes =
             std::size_t{shape.width} * shape.height * shape.layers * texel_size_bytes(shape.format);
         buffers.push_back(gpu.make_buffer(OFFSET + size_bytes, 0, Memory::host_visible));
         std::memcpy(buffers.back().mapped() + OFFSET, request.map.texels, size_bytes);
-        SubdivisionRequest same = request;
-        same.map.texels = nullptr;
-        same.texels_owner = nullptr;
-        same.buffer = BufferRange{buffers.back().handle(), OFFSET};
-        return same;
+        request.map.texels = nullptr;
+        request.texels_owner = nullptr;
+        request.buffer = BufferRange{buffers.back().handle(), OFFSET};
+        return request;
     };
-    std::vector<Buffer> buffers;
+    const auto in_image = [&](SubdivisionRequest request) {
+        images.push_back(gpu.upload(request.map));
+        request.map.texels = nullptr;
+        request.texels_owner = nullptr;
+        request.image = images.back().map_image();
+        return request;
+    };
     for (const Strategy strategy : {Strategy::automatic, Strategy::subtree, Strategy::fused}) {
         GatedService gated({.strategy = strategy, .lanes = 1});
-        Service& service = *gated.service;
         Ticket first = gated.hold_lane();
         std::vector<SubdivisionRequest> requests;
         std::vector<Ticket> tickets;
@@ -298,15 +271,17 @@ TEST_F(ServiceTest, MapsInBuffersOfTheDevice) {
             const MapShape shape{100 + 30 * (i % 2), 71, 1 + i % 3};
             requests.push_back(request_of(shape, with_special_values(random_map(shape, i), 50, i),
                                           Threshold::constant(0.9F)));
-            tickets.push_back(
-                service.submit(i % 4 != 3 ? in_buffer(requests.back(), buffers) : requests.back()));
+            const SubdivisionRequest& request = requests.back();
+            tickets.push_back(gated.service->submit(i % 4 == 3   ? request
+                                                    : i % 4 == 2 ? in_image(request)
+                                                                 : in_buffer(request)));
         }
         gated.open();
         for (std::size_t i = 0; i < requests.size(); ++i) {
             EXPECT_EQ(check_answer(tickets[i].result.get(), requests[i]), "") << i;
         }
         (void)first.result.get();
-        EXPECT_EQ(service.statistics().largest_batch > 1,
+        EXPECT_EQ(gated.service->statistics().largest_batch > 1,
                   strategy == Strategy::fused ||
                       (strategy == Strategy::automatic && device_for().info().type != "CPU"));
     }
@@ -316,19 +291,22 @@ TEST_F(ServiceTest, MapsInBuffersOfTheDevice) {
     SubdivisionRequest narrow{.map = {bytes.data(), {33, 7, 1, TexelFormat::r8_unorm}},
                               .threshold = Threshold::constant(0.5F)};
     Service service(device_for());
-    EXPECT_EQ(check_answer(service.submit(in_buffer(narrow, buffers)).result.get(), narrow), "");
+    EXPECT_EQ(check_answer(service.submit(in_buffer(narrow)).result.get(), narrow), "");
 
-    SubdivisionRequest both = narrow;
-    both.buffer = BufferRange{buffers.back().handle(), 0};
-    EXPECT_THAT(submitting(service, both), is_refused("one of them only"));
-    both.map.texels = nullptr;
-    both.buffer->buffer = VK_NULL_HANDLE;
-    EXPECT_THAT(submitting(service, both), is_refused("one of them only"));
+    for (const bool has_texels : {true, false}) {
+        SubdivisionRequest both = narrow;
+        both.map.texels = has_texels ? narrow.map.texels : nullptr;
+        both.buffer = BufferRange{has_texels ? buffers.back().handle() : VK_NULL_HANDLE, 0};
+        EXPECT_THAT(submitting(service, both), is_refused("one of them only"));
+        both.buffer.reset();
+        both.image = images.back().map_image();
+        both.image->view = has_texels ? both.image->view : VK_NULL_HANDLE;
+        EXPECT_THAT(submitting(service, both), is_refused());
+    }
     const std::vector<std::uint16_t> depths(2 * 15 * 7);
     SubdivisionRequest depth =
         in_buffer({.map = {depths.data(), {15, 7, 1, TexelFormat::d16_unorm}},
-                   .threshold = Threshold::constant(0.5F)},
-                  buffers);
+                   .threshold = Threshold::constant(0.5F)});
     depth.buffer->offset_bytes = 2;
     EXPECT_THAT(submitting(service, depth),
                 is_refused("multiple of 4 bytes, but the first begins at byte 2"));
