@@ -170,10 +170,10 @@ void fill_with_random_rows(test::Gpu& gpu, const test::Image& image, TexelFormat
     }
     gpu.run([&](VkCommandBuffer commands) {
         const VkBufferCopy all = {0, 0, texels.size()};
-        gpu.vk().CmdCopyBuffer(commands, on_host.handle(), on_device.handle(), 1, &all);
+        vkCmdCopyBuffer(commands, on_host.handle(), on_device.handle(), 1, &all);
         gpu.barrier(commands);
-        gpu.vk().CmdCopyBufferToImage(commands, on_device.handle(), image.handle(), image.layout(),
-                                      static_cast<std::uint32_t>(copies.size()), copies.data());
+        vkCmdCopyBufferToImage(commands, on_device.handle(), image.handle(), image.layout(),
+                               static_cast<std::uint32_t>(copies.size()), copies.data());
     });
 }
 

@@ -175,8 +175,7 @@ void add_service(Session& session) {
             session.gpu().make_buffer(size_bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
         session.gpu().run([&](VkCommandBuffer commands) {
             const VkBufferCopy all{0, 0, size_bytes};
-            session.gpu().vk().CmdCopyBuffer(commands, buffer.handle(), on_device.handle(), 1,
-                                             &all);
+            vkCmdCopyBuffer(commands, buffer.handle(), on_device.handle(), 1, &all);
             session.gpu().barrier(commands);
         });
         measure_threads(state, session.gpu().device(), &on_device);

@@ -84,11 +84,11 @@ Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
             .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0, shape.layers},
         };
         VkImageView view = VK_NULL_HANDLE;
-        const VkResult result = gpu.vk().CreateImageView(device, &info, nullptr, &view);
+        const VkResult result = vkCreateImageView(device, &info, nullptr, &view);
         if (result != VK_SUCCESS) {
             throw Error(ErrorCode::vulkan, "vkCreateImageView failed", result);
         }
-        level_views_.emplace_back(device, view, gpu.vk().DestroyImageView);
+        level_views_.emplace_back(device, view, vkDestroyImageView);
     }
     std::array<VkImageView, STORED_LEVELS> stored{};
     for (std::uint32_t level = 1; level <= STORED_LEVELS; ++level) {

@@ -27,6 +27,6 @@ grep -h '^\[  SKIPPED \] [A-Z][^ ]*$' "$build/Testing/Temporary/LastTest.log" | 
 [[ $minutes != 0 ]] || exit 0
 
 "$root/tools/test_sanitized.sh"
-QUADTILE_SOAK_SECONDS=60 "$build/bin/quadtile_service_tests" --gtest_filter='ServiceSoak.*'
+QUADTILE_SOAK_SECONDS=30 "$build/bin/quadtile_service_tests" --gtest_filter='ServiceSoak.*'
 "$root/tools/fuzz.sh"
 "$root/tools/random.sh" $((60 * minutes)) "" --short --max-texels 65536

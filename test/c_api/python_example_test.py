@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 
 try:
@@ -213,24 +212,6 @@ class Module(unittest.TestCase):
             service.submit(random_map(), constant=1)
         with self.assertRaisesRegex(quadtile.Error, "no such device"):
             quadtile.Service(device=b"no such device")
-
-    def test_threads_share_a_service(self):
-        texels = special_map()
-        answers = []
-        with quadtile.Service() as service:
-            expected = bytes(service.submit(texels, max_resolution=16).take().tiles)
-
-            def work():
-                for _ in range(10):
-                    tiles = service.submit(texels, max_resolution=16).take()
-                    answers.append(bytes(tiles.tiles) == expected)
-
-            threads = [threading.Thread(target=work) for _ in range(4)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        self.assertEqual(answers, [True] * 40)
 
 
 unittest.main(argv=sys.argv[:1], verbosity=2)

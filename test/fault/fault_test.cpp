@@ -32,6 +32,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::AnyOf;
+using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -151,7 +152,7 @@ class Faults : public testing::Test {
 
     // Does it without a fault; then with the first call failing, the second, and so on until it
     // does not come to that many: with memory that is out, of the host and of the device in turn,
-    // and again with the device lost.
+    // and again with the device lost in each call that may say so.
     static void with_each_call_failing(const char* what, const Scenario& scenario,
                                        const Sweep& sweep = {}) {
         const Clock::time_point start = Clock::now();
@@ -309,14 +310,7 @@ TEST_F(Faults, OtherShortages) {
         ASSERT_NE(call, calls.end());
         faulty_vulkan::start(
             faulty_vulkan::Fault{static_cast<std::uint64_t>(call - calls.begin()) + 1, result});
-        try {
-            subdivide();
-            ADD_FAILURE() << function;
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
-            EXPECT_EQ(error.vk_result(), result);
-            EXPECT_THAT(error.what(), HasSubstr(text));
-        }
+        EXPECT_THAT(subdivide, fails(ErrorCode::out_of_memory, text));
         EXPECT_EQ(faulty_vulkan::failed_function(), function);
         EXPECT_EQ(faulty_vulkan::alive(), before);
     }
@@ -394,11 +388,11 @@ TEST_F(Faults, PyramidAndSubdivider) {
         });
     }
     // Pipelines of `fused` are made when they are first recorded; the same one goes on.
+    const Pyramid pyramid(plain());
+    const PyramidWorkspace map(gpu, pyramid, question.map);
     with_each_call_failing("fused", [&](Attempt& attempt) {
         attempt.succeeds([&] {
-            const Pyramid pyramid(plain());
             const Subdivider subdivider(device(), {.strategy = Strategy::fused});
-            const PyramidWorkspace map(gpu, pyramid, question.map);
             const SubdivisionWorkspace list(gpu, subdivider, map, question.expected.tiles.size());
             const auto record = [&] {
                 gpu.run([&](VkCommandBuffer commands) {
@@ -464,7 +458,6 @@ TEST_F(Faults, NoLayoutIsBeyondTheLimits) {
     faulty_vulkan::limit_storage_images(0);
 }
 
-// Bindings keep the device for themselves, whatever goes first.
 TEST_F(Faults, WhatIsMadeHasANameAndWhatIsRecordedALabel) {
     (void)faulty_vulkan::take_nameless();
     (void)faulty_vulkan::take_labels();
@@ -488,10 +481,11 @@ TEST_F(Faults, WhatIsMadeHasANameAndWhatIsRecordedALabel) {
          {"quadtile: subdividing", "quadtile: pyramid", "quadtile: subdivision, fused",
           "quadtile: subdivision, subtree", "quadtile: subdivision, per level",
           "quadtile: mip levels"}) {
-        EXPECT_THAT(labels, testing::Contains(label));
+        EXPECT_THAT(labels, Contains(label));
     }
 }
 
+// Bindings keep the device for themselves, whatever goes first.
 TEST_F(Faults, BindingsOutliveWhatMadeThem) {
     const std::string before = faulty_vulkan::alive();
     const std::vector<float> texels = random_map({64, 64});
@@ -584,12 +578,7 @@ void ask_after(const Attempt& attempt, Service& service, const Questions& questi
         ask_all(again, service, questions);
         return;
     }
-    try {
-        (void)service.submit(questions.request(0));
-        ADD_FAILURE() << "the device was lost, and the service takes requests";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::device_lost) << error.what();
-    }
+    EXPECT_THAT([&] { (void)service.submit(questions.request(0)); }, fails(ErrorCode::device_lost));
 }
 
 bool anything(const std::string& /*function*/) {
@@ -679,16 +668,9 @@ TEST_F(Faults, AfterALossAllIsMadeAnew) {
 
 // ---- Waits that hang
 
-// The text of the Error(device_lost) that a call throws.
-template <typename Call>
-std::string loss_of(Call&& call) {
-    try {
-        std::forward<Call>(call)();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::device_lost) << error.what();
-        return error.what();
-    }
-    return "no error at all";
+// EXPECT_THAT([&] { call(); }, hangs("part of the text"))
+auto hangs(const std::string& text = {}) {
+    return fails(ErrorCode::device_lost, text);
 }
 
 class Hangs : public Faults {
@@ -717,18 +699,26 @@ TEST_F(Hangs, EveryRequestIsAnsweredInTime) {
         const Clock::time_point start = Clock::now();
         std::vector<Ticket> tickets;
         tickets.reserve(20);
-        std::string texts;
+        std::vector<std::string> texts;
+        const auto note_loss_of = [&](const auto& call) {
+            try {
+                call();
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), ErrorCode::device_lost) << error.what();
+                texts.emplace_back(error.what());
+            }
+        };
         for (std::size_t i = 0; i < 20; ++i) {
-            texts += loss_of([&] { tickets.push_back(service.submit(questions.request(i % 5))); });
+            note_loss_of([&] { tickets.push_back(service.submit(questions.request(i % 5))); });
         }
         for (Ticket& ticket : tickets) {
             ASSERT_EQ(ticket.result.wait_for(SOON), std::future_status::ready);
-            texts += loss_of([&] { (void)ticket.result.get(); });
+            note_loss_of([&] { (void)ticket.result.get(); });
         }
-        EXPECT_THAT(texts, HasSubstr("the device has not finished subdividing within 30 ms; allow "
-                                     "it more time, or make a new Device"));
-        EXPECT_THAT(loss_of([&] { (void)service.submit(questions.request(0)); }),
-                    HasSubstr("within 30 ms"));
+        EXPECT_EQ(texts.size(), 20U);
+        EXPECT_THAT(texts, Contains(HasSubstr("the device has not finished subdividing within 30 "
+                                              "ms; allow it more time, or make a new Device")));
+        EXPECT_THAT([&] { (void)service.submit(questions.request(0)); }, hangs("within 30 ms"));
         service.shutdown();
         EXPECT_LT(Clock::now() - start, SOON / 2);
         come_back();  // so that everything can be destroyed
@@ -762,13 +752,11 @@ TEST_F(Hangs, TilersAndMipmappersSayItAgain) {
         for (const bool again : {false, true}) {
             const char* const text =
                 again ? "has not come back from an earlier run" : "within 30 ms";
-            EXPECT_THAT(loss_of([&] { (void)tiler.subdivide(question.map, question.threshold); }),
-                        HasSubstr(text));
-            EXPECT_THAT(loss_of([&] { (void)unused.make(image); }), HasSubstr(text));
-            EXPECT_THAT(loss_of([&] { (void)used->make(image); }),
-                        HasSubstr(again ? text : within));
-            EXPECT_THAT(loss_of([&] { (void)used->measure_us(1); }),
-                        HasSubstr("has not come back"));
+            EXPECT_THAT([&] { (void)tiler.subdivide(question.map, question.threshold); },
+                        hangs(text));
+            EXPECT_THAT([&] { (void)unused.make(image); }, hangs(text));
+            EXPECT_THAT([&] { (void)used->make(image); }, hangs(again ? text : within));
+            EXPECT_THAT([&] { (void)used->measure_us(1); }, hangs("has not come back"));
         }
         come_back();
     }
@@ -791,9 +779,9 @@ TEST_F(Hangs, WhatTheDeviceWorksWithIsNotDestroyed) {
         Tiler idle(hung);
         faulty_vulkan::hold();
         Ticket ticket = service.submit({.map = question.map, .threshold = question.threshold});
-        (void)loss_of([&] { (void)ticket.result.get(); });
-        (void)loss_of([&] { (void)tiler.subdivide(question.map, question.threshold); });
-        (void)loss_of([&] { (void)mipmapper.make(image); });
+        EXPECT_THAT([&] { (void)ticket.result.get(); }, hangs());
+        EXPECT_THAT([&] { (void)tiler.subdivide(question.map, question.threshold); }, hangs());
+        EXPECT_THAT([&] { (void)mipmapper.make(image); }, hangs());
     }
     EXPECT_LT(Clock::now() - start, SOON);
     EXPECT_THAT(faulty_vulkan::alive(),
@@ -809,8 +797,8 @@ TEST_F(Hangs, NoMemoryToAskWith) {
     {
         Tiler tiler(device(), {.gpu_timeout = TIMEOUT});
         faulty_vulkan::hold(VK_ERROR_OUT_OF_HOST_MEMORY);
-        EXPECT_THAT(loss_of([&] { (void)tiler.subdivide(question.map, question.threshold); }),
-                    HasSubstr("within 30 ms"));
+        EXPECT_THAT([&] { (void)tiler.subdivide(question.map, question.threshold); },
+                    hangs("within 30 ms"));
         come_back();
     }
     EXPECT_EQ(faulty_vulkan::alive(), before);
@@ -844,7 +832,12 @@ TEST_F(Hangs, ShadersThatLoopForLong) {
             timeout *= 2;  // a busy machine may not come to the loop in that time
             Mipmapper mipmapper(device(), options, timeout);
             const Clock::time_point start = Clock::now();
-            text = loss_of([&] { (void)mipmapper.make(question.map); });
+            try {
+                (void)mipmapper.make(question.map);
+            } catch (const Error& error) {
+                ASSERT_EQ(error.code(), ErrorCode::device_lost);
+                text = error.what();
+            }
             come_back();
             elapsed = Clock::now() - start;
         } while (text.find("preparing the images") != std::string::npos ||

@@ -143,21 +143,9 @@ constexpr std::array KINDS{
     Kind{Function::CreateShaderModule, Function::DestroyShaderModule, "ShaderModule"},
 };
 
-constexpr std::optional<Kind> kind_made_by(Function function) {
-    for (const Kind& kind : KINDS) {
-        if (kind.maker == function) {
-            return kind;
-        }
-    }
-    return std::nullopt;
-}
-constexpr std::optional<Kind> kind_destroyed_by(Function function) {
-    for (const Kind& kind : KINDS) {
-        if (kind.destroyer == function) {
-            return kind;
-        }
-    }
-    return std::nullopt;
+constexpr std::optional<Kind> kind_with(Function Kind::*role, Function function) {
+    const auto* const found = std::ranges::find(KINDS, function, role);
+    return found == KINDS.end() ? std::nullopt : std::optional(*found);
 }
 
 // Those that tell of a lost device by the specification, as far as the library calls them.
@@ -195,6 +183,7 @@ struct State {
 
     std::mutex mutex;
     std::vector<Function> calls;
+    std::uint64_t counted = 0;  // of the calls, those that the fault may befall
     std::optional<Fault> fault;
     std::string failed_function;
     bool lost = false;
@@ -218,6 +207,12 @@ State& state() {
     return *STATE;
 }
 
+// The state while nobody else looks at it.
+struct Locked {
+    std::unique_lock<std::mutex> lock{state().mutex};
+    State* operator->() const { return &state(); }
+};
+
 // What a call that can fail returns instead of going on: VK_SUCCESS for nothing.
 VkResult enter(Function function, VkDevice device) {
     State& s = state();
@@ -231,7 +226,10 @@ VkResult enter(Function function, VkDevice device) {
         if (!asks_again) {
             s.calls.push_back(function);
         }
-        if (!asks_again && s.fault && s.calls.size() == s.fault->call) {
+        const bool can_fail = !asks_again && s.fault &&
+                              (s.fault->result != VK_ERROR_DEVICE_LOST || tells_of_loss(function));
+        s.counted += can_fail ? 1 : 0;
+        if (can_fail && s.counted == s.fault->call) {
             s.failed_function = NAMES[static_cast<std::size_t>(function)];
             result = s.fault->result;
             s.lost = result == VK_ERROR_DEVICE_LOST;
@@ -248,40 +246,37 @@ VkResult enter(Function function, VkDevice device) {
 }
 
 void note_made(const Kind& kind, std::uint64_t handle, std::uint64_t parent) {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    s.objects.emplace(Object{handle, kind.name}, Origin{parent, s.objects_made++});
+    const Locked s;
+    s->objects.emplace(Object{handle, kind.name}, Origin{parent, s->objects_made++});
 }
 
 void note_destroyed(const Kind& kind, std::uint64_t handle) {
     if (handle == 0) {
         return;
     }
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    const auto found = s.objects.find({handle, kind.name});
-    if (found == s.objects.end()) {
-        s.mistakes.push_back("a " + std::string(kind.name) +
-                             " was destroyed that is not there (any more)");
+    const Locked s;
+    const auto found = s->objects.find({handle, kind.name});
+    if (found == s->objects.end()) {
+        s->mistakes.push_back("a " + std::string(kind.name) +
+                              " was destroyed that is not there (any more)");
         return;
     }
     // An instance comes before what could name it.
     if (!found->second.is_named && kind.name != "Instance" && kind.name != "DebugUtilsMessenger") {
-        s.nameless.emplace(kind.name);
+        s->nameless.emplace(kind.name);
     }
-    s.objects.erase(found);
-    for (const auto& [object, origin] : s.objects) {
+    s->objects.erase(found);
+    for (const auto& [object, origin] : s->objects) {
         if (origin.parent == handle) {
-            s.mistakes.push_back("a " + std::string(kind.name) + " was destroyed before a " +
-                                 std::string(object.kind) + " that was made from it");
+            s->mistakes.push_back("a " + std::string(kind.name) + " was destroyed before a " +
+                                  std::string(object.kind) + " that was made from it");
         }
     }
 }
 
 void note_named(std::uint64_t handle) {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    for (auto& [object, origin] : s.objects) {
+    const Locked s;
+    for (auto& [object, origin] : s->objects) {
         origin.is_named = origin.is_named || object.handle == handle;
     }
 }
@@ -326,13 +321,12 @@ VkResult make_pipeline(VkDevice device, VkPipelineCache cache, std::uint32_t cou
 }
 
 void destroy_pipelines_of(VkDevice device) {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    for (const VkPipeline pipeline : s.devices[device]) {
+    const Locked s;
+    for (const VkPipeline pipeline : s->devices[device]) {
         real_of<PFN_vkDestroyPipeline>(Function::DestroyPipeline)(device, pipeline, nullptr);
-        std::erase_if(s.pipelines, [&](const auto& known) { return known.second == pipeline; });
+        std::erase_if(s->pipelines, [&](const auto& known) { return known.second == pipeline; });
     }
-    s.devices.erase(device);
+    s->devices.erase(device);
 }
 
 // What a wait of so long returns: VK_SUCCESS where it is not held, or not any more.
@@ -381,7 +375,8 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
 
  private:
     static void before(const Given& given) {
-        if constexpr (constexpr auto KIND = kind_destroyed_by(FUNCTION); KIND.has_value()) {
+        if constexpr (constexpr auto KIND = kind_with(&Kind::destroyer, FUNCTION);
+                      KIND.has_value()) {
             // A device and an instance come first, all others behind what they were made from.
             constexpr std::size_t WHICH = sizeof...(Arguments) == 2 ? 0 : 1;
             note_destroyed(*KIND, number_of(std::get<WHICH>(given)));
@@ -391,13 +386,12 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
         }
         if constexpr (FUNCTION == Function::CmdBeginDebugUtilsLabelEXT ||
                       FUNCTION == Function::CmdEndDebugUtilsLabelEXT) {
-            State& s = state();
-            const std::lock_guard lock(s.mutex);
+            const Locked s;
             if constexpr (FUNCTION == Function::CmdBeginDebugUtilsLabelEXT) {
-                s.labels.emplace_back(std::get<1>(given)->pLabelName);
-                ++s.open_labels[std::get<0>(given)];
-            } else if (--s.open_labels[std::get<0>(given)] < 0) {
-                s.mistakes.emplace_back("a label was ended that was not begun");
+                s->labels.emplace_back(std::get<1>(given)->pLabelName);
+                ++s->open_labels[std::get<0>(given)];
+            } else if (--s->open_labels[std::get<0>(given)] < 0) {
+                s->mistakes.emplace_back("a label was ended that was not begun");
             }
         }
     }
@@ -424,7 +418,7 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
     }
 
     static void after(const Given& given) {
-        if constexpr (constexpr auto KIND = kind_made_by(FUNCTION); KIND.has_value()) {
+        if constexpr (constexpr auto KIND = kind_with(&Kind::maker, FUNCTION); KIND.has_value()) {
             const auto* const made = std::get<sizeof...(Arguments) - 1>(given);
             note_made(*KIND, number_of(*made),
                       FUNCTION == Function::CreateInstance ? 0 : number_of(std::get<0>(given)));
@@ -433,10 +427,9 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
             note_named(std::get<1>(given)->objectHandle);
         }
         if constexpr (FUNCTION == Function::EndCommandBuffer) {
-            State& s = state();
-            const std::lock_guard lock(s.mutex);
-            if (s.open_labels[std::get<0>(given)] != 0) {
-                s.mistakes.emplace_back("a command buffer ended within a label");
+            const Locked s;
+            if (s->open_labels[std::get<0>(given)] != 0) {
+                s->mistakes.emplace_back("a command buffer ended within a label");
             }
         }
         if constexpr (FUNCTION == Function::CreateDescriptorSetLayout) {
@@ -447,17 +440,15 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
                     images += info.pBindings[i].descriptorCount;
                 }
             }
-            State& s = state();
-            const std::lock_guard lock(s.mutex);
-            if (s.most_storage_images != 0 && images > s.most_storage_images) {
-                s.mistakes.push_back("a set has " + std::to_string(images) + " storage images");
+            const Locked s;
+            if (s->most_storage_images != 0 && images > s->most_storage_images) {
+                s->mistakes.push_back("a set has " + std::to_string(images) + " storage images");
             }
         }
         if constexpr (FUNCTION == Function::CreateShaderModule) {
             const VkShaderModuleCreateInfo& info = *std::get<1>(given);
-            State& s = state();
-            const std::lock_guard lock(s.mutex);
-            std::string& code = s.modules[*std::get<3>(given)];
+            const Locked s;
+            std::string& code = s->modules[*std::get<3>(given)];
             code.clear();
             append(code, info.pCode, info.codeSize);
         }
@@ -503,8 +494,7 @@ constexpr std::array<PFN_vkVoidFunction, sizeof...(NUMBERS)> make_strangers(
 PFN_vkVoidFunction stranger_for(const std::string& name) {
     static constexpr auto STRANGERS = make_strangers(std::make_index_sequence<MOST_STRANGERS>());
     static std::map<std::string, std::size_t> numbers;
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
+    const Locked s;
     const std::size_t number = numbers.emplace(name, numbers.size()).first->second;
     if (number >= MOST_STRANGERS) {
         std::fprintf(stderr, "more than %zu Vulkan functions\n", MOST_STRANGERS);
@@ -569,48 +559,43 @@ PFN_vkGetInstanceProcAddr entry() {
 }
 
 void start(std::optional<Fault> fault) {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    s.calls.clear();
-    s.fault = fault;
-    s.failed_function.clear();
-    s.lost = false;
+    const Locked s;
+    s->calls.clear();
+    s->counted = 0;
+    s->fault = fault;
+    s->failed_function.clear();
+    s->lost = false;
 }
 
 void recover() {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    s.fault.reset();
-    s.lost = false;
+    const Locked s;
+    s->fault.reset();
+    s->lost = false;
 }
 
 std::string failed_function() {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    return s.failed_function;
+    const Locked s;
+    return s->failed_function;
 }
 
 std::vector<std::string> calls() {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
+    const Locked s;
     std::vector<std::string> names;
-    for (const Function function : s.calls) {
+    for (const Function function : s->calls) {
         names.emplace_back(NAMES[static_cast<std::size_t>(function)]);
     }
     return names;
 }
 
 void hold(VkResult waits_return) {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    s.held = waits_return;
+    const Locked s;
+    s->held = waits_return;
 }
 
 void release() {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    s.held = VK_SUCCESS;
-    s.released.notify_all();
+    const Locked s;
+    s->held = VK_SUCCESS;
+    s->released.notify_all();
 }
 
 void pretend_gpu(bool pretend) {
@@ -622,10 +607,9 @@ void limit_storage_images(std::uint32_t most) {
 }
 
 std::string alive() {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
+    const Locked s;
     std::map<std::string, std::size_t> counts;
-    for (const auto& [object, origin] : s.objects) {
+    for (const auto& [object, origin] : s->objects) {
         ++counts[std::string(object.kind)];
     }
     std::string text;
@@ -636,33 +620,28 @@ std::string alive() {
 }
 
 std::uint64_t mark() {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    return s.objects_made;
+    const Locked s;
+    return s->objects_made;
 }
 
 void forget_since(std::uint64_t mark) {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    std::erase_if(s.objects, [&](const auto& object) { return object.second.number >= mark; });
+    const Locked s;
+    std::erase_if(s->objects, [&](const auto& object) { return object.second.number >= mark; });
 }
 
 std::set<std::string> take_nameless() {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    return std::exchange(s.nameless, {});
+    const Locked s;
+    return std::exchange(s->nameless, {});
 }
 
 std::vector<std::string> take_labels() {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    return std::exchange(s.labels, {});
+    const Locked s;
+    return std::exchange(s->labels, {});
 }
 
 std::vector<std::string> take_mistakes() {
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    return std::exchange(s.mistakes, {});
+    const Locked s;
+    return std::exchange(s->mistakes, {});
 }
 
 }  // namespace quadtile::test::faulty_vulkan

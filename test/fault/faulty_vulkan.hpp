@@ -21,11 +21,11 @@ namespace quadtile::test::faulty_vulkan {
 // For DeviceOptions and AdoptedDevice; calls go on to the loader that quadtile opens by itself.
 [[nodiscard]] PFN_vkGetInstanceProcAddr entry();
 
-// One call of those that return a VkResult, by its number since `start`, from 1 on.
+// One call of those that may return the result, by its number since `start`, from 1 on.
 //
-// With VK_ERROR_DEVICE_LOST the device is lost from then on: what waits has come back, and each
-// later call that may say so by the specification (submitting, waiting, asking) says so.
-// Other results come once.
+// VK_ERROR_DEVICE_LOST comes from calls that may say so by the specification: making a device,
+// submitting, waiting, asking. The device is lost from then on: what waits has come back, and each
+// later call of these says so. Other results come once, from any call that returns a VkResult.
 struct Fault {
     std::uint64_t call = 0;
     VkResult result = VK_SUCCESS;

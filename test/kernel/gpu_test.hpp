@@ -1,10 +1,15 @@
-// What the GPU tests share: the rule that any validation message is a failure.
+// What the GPU tests share: the rule that any validation message is a failure, and lists that are
+// compared with the reference's.
 
 #pragma once
 
+#include "support/errors.hpp"
 #include "support/variants.hpp"
 
 #include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
 
 namespace quadtile::test {
 
@@ -15,5 +20,31 @@ class GpuTest : public testing::Test {
  protected:
     void TearDown() override;
 };
+
+// The device as it is.
+inline Tiler& tiler_for(Strategy strategy, std::uint32_t subtree_levels = 6) {
+    return tiler_for(all_variants().front(), strategy, subtree_levels);
+}
+
+// A Tiler's lists in both orders are the reference's list. `Thresholds`: one threshold, or one for
+// each layer.
+template <typename Thresholds>
+void expect_reference(Tiler& tiler, const MapView& map, const Thresholds& thresholds,
+                      const TileList& expected, std::optional<std::uint64_t> max_tiles = {}) {
+    for (const Order order : {Order::canonical, Order::any}) {
+        TileList list = tiler.subdivide(map, thresholds, order, max_tiles);
+        EXPECT_EQ(list.order, order);
+        sort_canonical(list.tiles);
+        EXPECT_EQ(difference(list, expected), "")
+            << text_of(map.shape) << ", strategy " << text_of(list.strategy)
+            << (order == Order::any ? ", any order" : "");
+    }
+}
+template <typename Thresholds>
+void expect_reference(Tiler& tiler, const MapView& map, const Thresholds& thresholds,
+                      std::optional<std::uint64_t> max_tiles = {}) {
+    expect_reference(tiler, map, thresholds, reference::subdivide(map, thresholds, {max_tiles}),
+                     max_tiles);
+}
 
 }  // namespace quadtile::test

@@ -52,24 +52,15 @@ const std::vector<float> PARAMETERS{0.125F, -1.0F};
 
 // The same on the host.
 Threshold twin(const MapShape& shape, const std::vector<float>& parameters = PARAMETERS) {
-    NodeThresholds nodes(shape.width, shape.height, shape.layers);
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
-            for (std::uint32_t y = 0; y < level_extent(shape.height, level); ++y) {
-                for (std::uint32_t x = 0; x < level_extent(shape.width, level); ++x) {
-                    const std::uint32_t number = (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
-                    const bool at_edge = x + 1 == level_extent(shape.width, level);
-                    nodes.at(level, x, y, layer) =
-                        number == 0  ? std::numeric_limits<float>::infinity()
-                        : number < 3 ? 0.0F
-                                     : static_cast<float>(number) * parameters[0] +
-                                           (at_edge ? parameters[1] : 0.0F) +
-                                           static_cast<float>(shape.layers);
-                }
-            }
-        }
-    }
-    return Threshold::map(std::move(nodes));
+    return Threshold::map(make_thresholds(shape, [&](auto level, auto x, auto y, auto layer) {
+        const std::uint32_t number = (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
+        const bool at_edge = x + 1 == level_extent(shape.width, level);
+        return number == 0 ? std::numeric_limits<float>::infinity()
+               : number < 3
+                   ? 0.0F
+                   : static_cast<float>(number) * parameters[0] + (at_edge ? parameters[1] : 0.0F) +
+                         static_cast<float>(shape.layers);
+    }));
 }
 
 // Importances about as large as its thresholds, most of them small.
@@ -82,36 +73,29 @@ std::vector<float> importances(const MapShape& shape) {
     return texels;
 }
 
-std::pair<ErrorCode, std::string> error_of(const auto& call) {
-    try {
-        call();
-    } catch (const Error& error) {
-        return {error.code(), error.what()};
-    }
-    return {ErrorCode::vulkan, "nothing was thrown"};
-}
-
 TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
     const ThresholdFunction function = ThresholdFunction::from_glsl(FUNCTION);
     const ThresholdFunction compiled =
         ThresholdFunction::from_compiled(compile_threshold(FUNCTION));
     for (const Variant& variant : tile_variants()) {
         for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
+            const bool is_whole = variant.name == all_variants().front().name;
+            if (!is_whole && strategy == Strategy::per_level) {
+                continue;  // drivers compile each for seconds
+            }
             Tiler tiler(device_for(variant), {.strategy = strategy});
-            for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}, MapShape{20, 130}}) {
+            for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}}) {
                 const std::vector<float> texels = importances(shape);
-                const MapView map = view_of(texels, shape.width, shape.height, shape.layers);
+                const MapView map{texels.data(), shape};
                 const auto expect = [&](const Threshold& threshold, const Threshold& same) {
-                    EXPECT_EQ(difference(tiler.subdivide(map, threshold),
-                                         reference::subdivide(map, same)),
-                              "");
+                    expect_reference(tiler, map, threshold, reference::subdivide(map, same));
                 };
                 expect(Threshold::function(function, PARAMETERS), twin(shape));
-                expect(Threshold::function(compiled, PARAMETERS), twin(shape));
                 // Another kind in between.
                 expect(Threshold::constant(2.0F), Threshold::constant(2.0F));
                 const std::vector<float> other{0.25F, 0.5F};
-                expect(Threshold::function(function, other), twin(shape, other));
+                expect(Threshold::function(is_whole ? compiled : function, other),
+                       twin(shape, other));
             }
         }
     }
@@ -120,7 +104,7 @@ TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
 TEST_F(UserThresholds, TakeTheServiceAndAutomaticStrategies) {
     const MapShape shape{130, 70};
     const std::vector<float> texels = importances(shape);
-    const MapView map = view_of(texels, shape.width, shape.height);
+    const MapView map{texels.data(), shape};
     const Threshold threshold =
         Threshold::function(ThresholdFunction::from_glsl(FUNCTION), PARAMETERS);
     const TileList expected = reference::subdivide(map, twin(shape));
@@ -146,25 +130,24 @@ TEST_F(UserThresholds, TakeTheServiceAndAutomaticStrategies) {
 // A descriptor set of one storage buffer at binding 3.
 struct Resources {
     Resources(Gpu& gpu, const std::vector<float>& table) {
-        const VulkanFunctions& vk = gpu.vk();
         const VkDevice device = gpu.device().handle();
         const VkDescriptorSetLayoutBinding binding{3, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
                                                    VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
         const VkDescriptorSetLayoutCreateInfo layout_info{
             VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1, &binding};
         VkDescriptorSetLayout made_layout = VK_NULL_HANDLE;
-        EXPECT_EQ(vk.CreateDescriptorSetLayout(device, &layout_info, nullptr, &made_layout),
+        EXPECT_EQ(vkCreateDescriptorSetLayout(device, &layout_info, nullptr, &made_layout),
                   VK_SUCCESS);
-        layout = {device, made_layout, vk.DestroyDescriptorSetLayout};
+        layout = {device, made_layout, vkDestroyDescriptorSetLayout};
         const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
         const VkDescriptorPoolCreateInfo pool_info{
             VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &size};
         VkDescriptorPool made_pool = VK_NULL_HANDLE;
-        EXPECT_EQ(vk.CreateDescriptorPool(device, &pool_info, nullptr, &made_pool), VK_SUCCESS);
-        pool = {device, made_pool, vk.DestroyDescriptorPool};
+        EXPECT_EQ(vkCreateDescriptorPool(device, &pool_info, nullptr, &made_pool), VK_SUCCESS);
+        pool = {device, made_pool, vkDestroyDescriptorPool};
         const VkDescriptorSetAllocateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                                    nullptr, made_pool, 1, &made_layout};
-        EXPECT_EQ(vk.AllocateDescriptorSets(device, &set_info, &set), VK_SUCCESS);
+        EXPECT_EQ(vkAllocateDescriptorSets(device, &set_info, &set), VK_SUCCESS);
         buffer = gpu.make_buffer(table.size() * sizeof(float), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
                                  Memory::host_visible);
         std::memcpy(buffer.mapped(), table.data(), table.size() * sizeof(float));
@@ -175,7 +158,7 @@ struct Resources {
         write.descriptorCount = 1;
         write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
         write.pBufferInfo = &buffer_info;
-        vk.UpdateDescriptorSets(device, 1, &write, 0, nullptr);
+        vkUpdateDescriptorSets(device, 1, &write, 0, nullptr);
     }
 
     Owned<VkDescriptorSetLayout> layout;
@@ -216,8 +199,8 @@ TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
                 subdivider.record(commands, list.binding, threshold);
             });
         };
-        EXPECT_THAT(error_of([&] { recording(Threshold::function(bounded)); }).second,
-                    HasSubstr("no descriptor set"));
+        EXPECT_THAT([&] { recording(Threshold::function(bounded)); },
+                    is_refused("no descriptor set"));
         list.binding = subdivider.bind(shape, {.map = map.map.map_image(),
                                                .pyramid = map.levels.range(),
                                                .scratch = list.scratch.range(),
@@ -232,8 +215,8 @@ TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
         };
         expect_tiles_of(Threshold::function(bounded), Threshold::per_level(levels));
         expect_tiles_of(Threshold::constant(0.95F), Threshold::constant(0.95F));
-        EXPECT_THAT(error_of([&] { recording(Threshold::function(function)); }).second,
-                    HasSubstr("another one than this Subdivider was made with"));
+        EXPECT_THAT([&] { recording(Threshold::function(function)); },
+                    is_refused("another one than this Subdivider was made with"));
     }
 }
 
@@ -241,21 +224,20 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
     const Device& device = device_for();
     const auto function = ThresholdFunction::from_glsl(FUNCTION);
     const auto making = [&](const ThresholdFunction& made, Strategy strategy) {
-        return error_of([&] {
+        return [&device, made, strategy] {
             const Subdivider subdivider(device, {.strategy = strategy, .threshold_function = made});
-        });
+        };
     };
-    EXPECT_THAT(making(function, Strategy::fused).second, HasSubstr("monotone"));
+    EXPECT_THAT(making(function, Strategy::fused), is_refused("monotone"));
     const auto typo = making(ThresholdFunction::from_glsl("float threshold(uint level, uvec2 "
                                                           "position, uint layer) {\n"
                                                           "    return leve;\n}\n"),
                              Strategy::subtree);
-    EXPECT_EQ(typo.first, ErrorCode::invalid_argument);
-    EXPECT_THAT(typo.second, AllOf(StartsWith("the GLSL of threshold does not compile:\n"
-                                              "threshold:2: error: "),
-                                   HasSubstr("leve")));
-    EXPECT_THAT(error_of([] { (void)compile_threshold("float threshold("); }).second,
-                HasSubstr("threshold:1: error: "));
+    EXPECT_THAT(typo, is_refused("the GLSL of threshold does not compile:\n"
+                                 "threshold:2: error: ",
+                                 "leve"));
+    EXPECT_THAT([] { (void)compile_threshold("float threshold("); },
+                is_refused("threshold:1: error: "));
 
     // Resources of which no layout was given, whether it is compiled here, was before for others
     // (with a layout, by compile_threshold), or ahead. They were read through a null pointer.
@@ -264,63 +246,55 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
         "float threshold(uint level, uvec2 position, uint layer) { return table[level]; }\n";
     const std::string of_resource = "at binding 3 of descriptor set 1, which is not bound";
     for (int i = 0; i < 2; ++i) {
-        EXPECT_THAT(making(ThresholdFunction::from_glsl(with_resource), Strategy::subtree).second,
-                    HasSubstr("threshold:2: error: 'Table' is " + of_resource));
+        EXPECT_THAT(making(ThresholdFunction::from_glsl(with_resource), Strategy::subtree),
+                    is_refused("threshold:2: error: 'Table' is " + of_resource));
         const auto ahead = ThresholdFunction::from_compiled(compile_threshold(with_resource));
-        EXPECT_THAT(making(ahead, Strategy::per_level).second,
-                    AllOf(StartsWith("the compiled threshold function cannot be used: "),
-                          HasSubstr(of_resource)));
+        EXPECT_THAT(making(ahead, Strategy::per_level),
+                    is_refused("the compiled threshold function cannot be used: ", of_resource));
     }
-    EXPECT_THAT(error_of([&] {
-                    Tiler tiler(device);
-                    const std::vector<float> texel(1);
-                    (void)tiler.subdivide(
-                        view_of(texel, 1, 1),
-                        Threshold::function(ThresholdFunction::from_glsl(with_resource)));
-                }).second,
-                HasSubstr(of_resource));
+    EXPECT_THAT(
+        [&] {
+            Tiler tiler(device);
+            const std::vector<float> texel(1);
+            (void)tiler.subdivide(view_of(texel, 1, 1),
+                                  Threshold::function(ThresholdFunction::from_glsl(with_resource)));
+        },
+        is_refused(of_resource));
 
     // Compiled ahead, but cut, changed, of something else.
     std::vector<std::byte> code = compile_threshold(FUNCTION);
     std::vector<std::byte> cut(code.begin(), code.end() - 4);
-    EXPECT_THAT(making(ThresholdFunction::from_compiled(cut), Strategy::subtree).second,
-                HasSubstr("is damaged"));
+    EXPECT_THAT(making(ThresholdFunction::from_compiled(cut), Strategy::subtree),
+                is_refused("is damaged"));
     std::vector<std::byte> changed = code;
     changed[code.size() / 2] ^= std::byte{1};
-    EXPECT_THAT(making(ThresholdFunction::from_compiled(changed), Strategy::subtree).second,
-                HasSubstr("is damaged"));
+    EXPECT_THAT(making(ThresholdFunction::from_compiled(changed), Strategy::subtree),
+                is_refused("is damaged"));
     std::vector<std::byte> other_version = code;
     other_version[16] ^= std::byte{1};
-    EXPECT_THAT(making(ThresholdFunction::from_compiled(other_version), Strategy::subtree).second,
-                HasSubstr("another version of quadtile"));
+    EXPECT_THAT(making(ThresholdFunction::from_compiled(other_version), Strategy::subtree),
+                is_refused("another version of quadtile"));
     EXPECT_THAT(making(ThresholdFunction::from_compiled(std::vector(100, std::byte{7})),
-                       Strategy::per_level)
-                    .second,
-                HasSubstr("its first bytes are something else's"));
+                       Strategy::per_level),
+                is_refused("its first bytes are something else's"));
     const std::vector<std::byte> reduction =
         compile_reduction("float reduce(float a, float b, float c, float d) { return a; }", 1);
-    EXPECT_THAT(making(ThresholdFunction::from_compiled(reduction), Strategy::subtree).second,
-                HasSubstr("compiled for something else"));
+    EXPECT_THAT(making(ThresholdFunction::from_compiled(reduction), Strategy::subtree),
+                is_refused("compiled for something else"));
 
     const std::vector<float> texels(64, 1.0F);
     const MapView map = view_of(texels, 8, 8);
     Tiler fused(device, {.strategy = Strategy::fused});
-    EXPECT_EQ(error_of([&] { (void)fused.subdivide(map, Threshold::function(function)); }).first,
-              ErrorCode::invalid_argument);
+    EXPECT_THAT([&] { (void)fused.subdivide(map, Threshold::function(function)); }, is_refused());
     Tiler tiler(device);
-    EXPECT_EQ(error_of([&] {
-                  (void)tiler.subdivide(map, Threshold::function(function), Order::any, 10);
-              }).first,
-              ErrorCode::invalid_argument);
-    EXPECT_THAT(
-        error_of([&] { (void)reference::subdivide(map, Threshold::function(function)); }).second,
-        HasSubstr("made on the GPU"));
-    EXPECT_THAT(
-        error_of([&] { (void)Threshold::function(function, std::vector<float>(17)); }).second,
-        HasSubstr("at most 16 parameters"));
-    EXPECT_EQ(error_of([] { (void)ThresholdFunction::from_glsl(""); }).first,
-              ErrorCode::invalid_argument);
-    EXPECT_EQ(error_of([] { (void)compile_reduction("x", 3); }).first, ErrorCode::invalid_argument);
+    EXPECT_THAT([&] { (void)tiler.subdivide(map, Threshold::function(function), Order::any, 10); },
+                is_refused());
+    EXPECT_THAT([&] { (void)reference::subdivide(map, Threshold::function(function)); },
+                is_refused("made on the GPU"));
+    EXPECT_THAT([&] { (void)Threshold::function(function, std::vector<float>(17)); },
+                is_refused("at most 16 parameters"));
+    EXPECT_THAT([] { (void)ThresholdFunction::from_glsl(""); }, is_refused());
+    EXPECT_THAT([] { (void)compile_reduction("x", 3); }, is_refused());
 }
 
 // ---- What is kept from run to run --------------------------------------------------------------
@@ -342,7 +316,7 @@ class CacheDirectories : public GpuTest {
     void expect_tiles(const std::string& directory) {
         const MapShape shape{97, 61};
         const std::vector<float> texels = importances(shape);
-        const MapView map = view_of(texels, shape.width, shape.height);
+        const MapView map{texels.data(), shape};
         Tiler tiler(device_with(directory));
         EXPECT_EQ(difference(tiler.subdivide(map, Threshold::constant(1.5F)),
                              reference::subdivide(map, Threshold::constant(1.5F))),
@@ -378,8 +352,7 @@ TEST_F(CacheDirectories, KeepPipelines) {
     // Damaged: a warning, and the right tiles; then it is whole again.
     std::string bytes = read_file(pipelines[0]);
     bytes[bytes.size() - 1] = static_cast<char>(bytes.back() + 1);
-    for (const std::string& damaged :
-         {bytes, bytes.substr(0, 50), std::string("nothing"), std::string()}) {
+    for (const std::string& damaged : {bytes, bytes.substr(0, 50), std::string()}) {
         std::ofstream(pipelines[0], std::ios::binary | std::ios::trunc) << damaged;
         warnings_.clear();
         expect_tiles(path);

@@ -7,12 +7,7 @@
 #include "support/variants.hpp"
 #include "support/workspace.hpp"
 
-#include <texel_codec.hpp>
-
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <list>
 #include <map>
 #include <optional>
@@ -90,50 +85,7 @@ const std::vector<Kind>& all_kinds() {
 }
 
 std::string name_of(const Kind& kind) {
-    constexpr const char* REDUCTIONS[] = {"max", "min", "mean", "sum", "min_max", "custom"};
-    constexpr const char* RULES[] = {"round_up", "fold", "drop"};
-    constexpr const char* METHODS[] = {"automatic", "spd", "subgroup", "per_level", "blit"};
-    const DownsamplerOptions& options = kind.options;
-    return std::string(REDUCTIONS[static_cast<int>(options.reduction)]) + " of " +
-           quadtile::name_of(options.source_format) + " as " + quadtile::name_of(options.format) +
-           ", " + RULES[static_cast<int>(options.edge_rule)] + ", " +
-           METHODS[static_cast<int>(options.method)] +
-           (options.copy_source ? ", with level 0" : "") + ", " + all_variants()[kind.variant].name;
-}
-
-// Floats are the same where they are equal, or both NaN. Whether denormals are kept is the device's
-// choice.
-bool same(float a, float b) {
-    constexpr float LEAST = std::numeric_limits<float>::min();
-    return a == b || (std::isnan(a) && std::isnan(b)) ||
-           (std::abs(a) < LEAST && std::abs(b) < LEAST);
-}
-
-std::string difference_of_levels(const MipChain& actual, const MipChain& expected,
-                                 std::size_t first_level) {
-    for (std::size_t l = first_level; l < expected.levels.size(); ++l) {
-        const MipChain::Level& a = actual.levels[l];
-        const MipChain::Level& e = expected.levels[l];
-        if (a.texels == e.texels) {
-            continue;
-        }
-        if (!(a.shape == e.shape)) {
-            return "level " + std::to_string(l) + " has another size";
-        }
-        const std::vector<reference::Texel> x =
-            reference::decode_texels({a.texels.data(), a.shape});
-        const std::vector<reference::Texel> y =
-            reference::decode_texels({e.texels.data(), e.shape});
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            for (std::size_t c = 0; c < channel_count(e.shape.format); ++c) {
-                if (!same(x[i][c], y[i][c])) {
-                    return "level " + std::to_string(l) + ", texel " + std::to_string(i) + ": " +
-                           std::to_string(x[i][c]) + " instead of " + std::to_string(y[i][c]);
-                }
-            }
-        }
-    }
-    return {};
+    return text_of(kind.options) + ", " + all_variants()[kind.variant].name;
 }
 
 // Downsamplers stay as long as they are used: drivers compile their pipelines for seconds.
@@ -239,15 +191,7 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
     names.insert(names.end(), {"kind", "levels"});
     downsamplers.last = choices.values_of(names);
 
-    const auto expected = [&] {
-        return reference::downsample({texels.data(), shape}, {.reduction = options.reduction,
-                                                              .format = options.format,
-                                                              .edge_rule = options.edge_rule,
-                                                              .levels = levels,
-                                                              .method = options.method,
-                                                              .copy_source = options.copy_source,
-                                                              .custom = custom_reduction});
-    };
+    const auto expected = [&] { return expected_chain(options, {texels.data(), shape}, levels); };
     const std::size_t first_level = options.copy_source ? 0 : 1;
     Gpu& gpu = downsamplers.gpu(kind.variant);
     const Downsampler& downsampler = downsamplers.at(number);
@@ -263,15 +207,9 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
     constexpr std::uint32_t CAPACITY = 8;
     MipWorkspace& workspace =
         downsamplers.workspace(number, {texels.data(), shape}, levels, CAPACITY);
-    const auto run = [&](const Recorder& record) {
-        gpu.run([&](VkCommandBuffer commands) {
-            gpu.barrier(commands);
-            record(commands);
-            gpu.barrier(commands);
-        });
-    };
-    run([&](VkCommandBuffer commands) { downsampler.record(commands, workspace.binding); });
-    std::string wrong = difference_of_levels(workspace.read(gpu), expected(), first_level);
+    workspace.run(
+        gpu, [&](VkCommandBuffer commands) { downsampler.record(commands, workspace.binding); });
+    std::string wrong = difference(workspace.read(gpu), expected(), first_level);
     if (!wrong.empty()) {
         return name_of(kind) + ": " + wrong;
     }
@@ -283,12 +221,8 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
         Random random = choices.random("round " + std::to_string(round));
         std::vector<DirtyRectangle> rectangles;
         for (std::uint32_t i = random.below(CAPACITY); i > 0; --i) {
-            DirtyRectangle rectangle{};
-            rectangle.x = random.below(shape.width);
-            rectangle.y = random.below(shape.height);
-            rectangle.width = 1 + random.below(std::min(shape.width - rectangle.x, 150U));
-            rectangle.height = 1 + random.below(std::min(shape.height - rectangle.y, 150U));
-            rectangle.layer = random.below(shape.layers);
+            const DirtyRectangle rectangle =
+                random_rectangle(shape, 150, [&](std::uint32_t end) { return random.below(end); });
             rectangles.push_back(rectangle);
             change_texels(random, shape, palette, texels, rectangle.layer, rectangle.x, rectangle.y,
                           rectangle.width, rectangle.height, finite);
@@ -296,19 +230,16 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
         workspace.view.texels = texels.data();
         gpu.upload(workspace.source, texels.data());
         if (random.one_in(2)) {
-            const std::uint32_t header[4] = {static_cast<std::uint32_t>(rectangles.size())};
-            std::memcpy(workspace.dirty_rectangles.mapped(), header, sizeof(header));
-            std::memcpy(workspace.dirty_rectangles.mapped() + sizeof(header), rectangles.data(),
-                        rectangles.size() * sizeof(DirtyRectangle));
-            run([&](VkCommandBuffer commands) {
+            workspace.write_rectangles(rectangles);
+            workspace.run(gpu, [&](VkCommandBuffer commands) {
                 downsampler.record_indirect(commands, workspace.binding);
             });
         } else {
-            run([&](VkCommandBuffer commands) {
+            workspace.run(gpu, [&](VkCommandBuffer commands) {
                 downsampler.record(commands, workspace.binding, rectangles);
             });
         }
-        wrong = difference_of_levels(workspace.read(gpu), expected(), first_level);
+        wrong = difference(workspace.read(gpu), expected(), first_level);
         if (!wrong.empty()) {
             return name_of(kind) + ", after update " + std::to_string(round) + ": " + wrong;
         }

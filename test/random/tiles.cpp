@@ -3,6 +3,7 @@
 #include "contents.hpp"
 #include "subjects.hpp"
 #include "support/gpu.hpp"
+#include "support/maps.hpp"
 #include "support/variants.hpp"
 #include "support/workspace.hpp"
 
@@ -41,21 +42,6 @@ float threshold(uint level, uvec2 position, uint layer) {
                       : float(number) * 0.03125 * threshold_parameter(0);
 }
 )";
-
-template <typename Value>
-NodeThresholds nodes_of(const MapShape& shape, const Value& value) {
-    NodeThresholds nodes(shape.width, shape.height, shape.layers);
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
-            for (std::uint32_t y = 0; y < level_extent(shape.height, level); ++y) {
-                for (std::uint32_t x = 0; x < level_extent(shape.width, level); ++x) {
-                    nodes.at(level, x, y, layer) = value(nodes, level, x, y, layer);
-                }
-            }
-        }
-    }
-    return nodes;
-}
 
 struct AskedThreshold {
     Threshold threshold;
@@ -136,45 +122,37 @@ AskedThreshold random_threshold(Choices& choices, const Variant& variant, const 
                     true);
     }
     if (kind == "monotone_map") {
-        return same(
-            Threshold::map(nodes_of(shape,
-                                    [&](const NodeThresholds& nodes, std::uint32_t level,
-                                        std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
-                                        if (level == 0) {
-                                            return threshold_value(random, palette);
-                                        }
-                                        float least = std::numeric_limits<float>::infinity();
-                                        for (std::uint32_t child = 0; child < 4; ++child) {
-                                            const std::uint32_t child_x = 2 * x + child % 2;
-                                            const std::uint32_t child_y = 2 * y + child / 2;
-                                            if (child_x < level_extent(shape.width, level - 1) &&
-                                                child_y < level_extent(shape.height, level - 1)) {
-                                                least = std::min(least, nodes.at(level - 1, child_x,
-                                                                                 child_y, layer));
-                                            }
-                                        }
-                                        return random.one_in(4) ? least * 0.5F : least;
-                                    })),
-            true);
+        NodeThresholds nodes(shape.width, shape.height, shape.layers);
+        for_each_node(shape, [&](auto level, auto x, auto y, auto layer) {
+            float value = std::numeric_limits<float>::infinity();
+            for (std::uint32_t child = 0; level > 0 && child < 4; ++child) {
+                const std::uint32_t child_x = 2 * x + child % 2;
+                const std::uint32_t child_y = 2 * y + child / 2;
+                if (child_x < level_extent(shape.width, level - 1) &&
+                    child_y < level_extent(shape.height, level - 1)) {
+                    value = std::min(value, nodes.at(level - 1, child_x, child_y, layer));
+                }
+            }
+            nodes.at(level, x, y, layer) = level == 0         ? threshold_value(random, palette)
+                                           : random.one_in(4) ? value * 0.5F
+                                                              : value;
+        });
+        return same(Threshold::map(nodes), true);
     }
     if (kind == "any_map") {
         const Threshold threshold = Threshold::map(
-            nodes_of(shape, [&](auto&&...) { return threshold_value(random, palette); }));
+            make_thresholds(shape, [&](auto...) { return threshold_value(random, palette); }));
         return same(threshold, threshold.is_monotone(top_level(shape.width, shape.height)));
     }
     const float scale = palette[1] + 0.5F;
+    const auto twin = [&](auto level, auto x, auto y, auto layer) {
+        const std::uint32_t number = (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
+        return number == 0  ? std::numeric_limits<float>::infinity()
+               : number < 3 ? 0.0F
+                            : static_cast<float>(number) * 0.03125F * scale;
+    };
     return {Threshold::function(ThresholdFunction::from_glsl(FUNCTION), {scale}),
-            Threshold::map(nodes_of(shape,
-                                    [&](const NodeThresholds& /*nodes*/, std::uint32_t level,
-                                        std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
-                                        const std::uint32_t number =
-                                            (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
-                                        return number == 0 ? std::numeric_limits<float>::infinity()
-                                               : number < 3
-                                                   ? 0.0F
-                                                   : static_cast<float>(number) * 0.03125F * scale;
-                                    })),
-            false};
+            Threshold::map(make_thresholds(shape, twin)), false};
 }
 
 // ---- Ways to ask for a list -------------------------------------------------------------------
@@ -242,8 +220,7 @@ class Engine {
     }
 
     void fill(VkCommandBuffer commands, const Part& part, std::uint32_t word = 0) const {
-        gpu.vk().CmdFillBuffer(commands, part.buffer->handle(), part.offset_bytes, part.size_bytes,
-                               word);
+        vkCmdFillBuffer(commands, part.buffer->handle(), part.offset_bytes, part.size_bytes, word);
     }
     template <typename T>
     std::vector<T> read(const Part& part, VkDeviceSize place_bytes, std::size_t count) {
@@ -269,11 +246,6 @@ struct Case {
 
     [[nodiscard]] MapView view() const { return {texels.data(), shape}; }
 };
-
-std::string name_of(Strategy strategy) {
-    constexpr const char* NAMES[] = {"automatic", "reference", "per_level", "subtree", "fused"};
-    return NAMES[static_cast<int>(strategy)];
-}
 
 // Few different ones: for each a Tiler keeps its buffers.
 std::uint32_t random_subtree_levels(Choices& choices) {
@@ -327,7 +299,7 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
         const std::string wrong = difference_in(
             order, tiler.subdivide(test.view(), asked.threshold, order, budget), wanted);
         if (!wrong.empty()) {
-            return "by " + name_of(strategy) + ": " + wrong;
+            return "by " + text_of(strategy) + ": " + wrong;
         }
     }
     return {};
@@ -437,7 +409,7 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
             gpu.compute_barrier(commands);
             subdivider.record(commands, binding, asked.threshold, order);
         });
-        const std::string where = "by " + name_of(strategy) + ", run " + std::to_string(run) + ": ";
+        const std::string where = "by " + text_of(strategy) + ", run " + std::to_string(run) + ": ";
         const auto header = engine.read<TileListHeader>(list, 0, 1).front();
         std::string wrong = wrong_header(header, tiles, capacity);
         if (wrong.empty()) {
@@ -461,7 +433,7 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
         is_fused ? counter_not_at_rest(words_of(scratch, Subdivider::nan_texels_offset_bytes),
                                        test.shape, LAYER_WORDS, FUSED_NODE_WORDS)
                  : counter_not_at_rest(words_of(state, 0), test.shape);
-    return counter.empty() ? "" : "by " + name_of(strategy) + ": not back at 0: " + counter;
+    return counter.empty() ? "" : "by " + text_of(strategy) + ": not back at 0: " + counter;
 }
 
 // Lists of a map that changes, brought up to date in rectangles.
@@ -493,13 +465,9 @@ std::string check_updated(Choices& choices, Engine& engine, Case& test,
         Random random = choices.random("round " + std::to_string(round));
         std::vector<DirtyRectangle> rectangles;
         for (std::uint32_t i = 0; i < most; ++i) {
-            DirtyRectangle rectangle{};
-            rectangle.x = random.below(shape.width);
-            rectangle.y = random.below(shape.height);
-            const std::uint32_t longest = random.one_in(2) ? 3 : 200;
-            rectangle.width = 1 + random.below(std::min(shape.width - rectangle.x, longest));
-            rectangle.height = 1 + random.below(std::min(shape.height - rectangle.y, longest));
-            rectangle.layer = random.below(shape.layers);
+            const DirtyRectangle rectangle =
+                random_rectangle(shape, random.one_in(2) ? 3 : 200,
+                                 [&](std::uint32_t end) { return random.below(end); });
             rectangles.push_back(rectangle);
             change_texels(random, shape, test.palette, test.texels, rectangle.layer, rectangle.x,
                           rectangle.y, rectangle.width, rectangle.height);
@@ -548,7 +516,7 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
             Order::canonical, tiler_for(variant, strategy).subdivide(test.view(), thresholds),
             expected);
         if (!wrong.empty()) {
-            return "layers by a Tiler with " + name_of(strategy) + ": " + wrong;
+            return "layers by a Tiler with " + text_of(strategy) + ": " + wrong;
         }
     }
 

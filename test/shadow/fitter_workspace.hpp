@@ -130,11 +130,10 @@ class Workspace {
             .format = format,
             .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
         VkImageView view = VK_NULL_HANDLE;
-        if (gpu_.vk().CreateImageView(gpu_.device().handle(), &info, nullptr, &view) !=
-            VK_SUCCESS) {
+        if (vkCreateImageView(gpu_.device().handle(), &info, nullptr, &view) != VK_SUCCESS) {
             throw std::runtime_error("vkCreateImageView failed");
         }
-        return {gpu_.device().handle(), view, gpu_.vk().DestroyImageView};
+        return {gpu_.device().handle(), view, vkDestroyImageView};
     }
 
     template <typename T>

@@ -28,14 +28,6 @@ void check(VkResult result, const char* call) {
                 result);
 }
 
-template <typename Function>
-void load(Function& function, PFN_vkVoidFunction address, const char* name) {
-    if (address == nullptr) {
-        throw Error(ErrorCode::vulkan, std::string("the Vulkan driver has no function ") + name);
-    }
-    function = reinterpret_cast<Function>(address);
-}
-
 // Calls a vkCreate function and owns what it makes.
 template <typename Handle, typename Info>
 Owned<Handle> make(VkDevice device, const char* call,
@@ -72,31 +64,19 @@ VkImageAspectFlags aspect_of(VkFormat format) {
 
 }  // namespace
 
-VulkanFunctions::VulkanFunctions(PFN_vkGetInstanceProcAddr get_instance_proc_addr,
-                                 VkInstance instance, VkDevice device) {
-#define QUADTILE_TEST_LOAD(name) \
-    load(name, get_instance_proc_addr(instance, "vk" #name), "vk" #name);
-    QUADTILE_TEST_INSTANCE_FUNCTIONS(QUADTILE_TEST_LOAD)
-#undef QUADTILE_TEST_LOAD
-#define QUADTILE_TEST_LOAD(name) load(name, GetDeviceProcAddr(device, "vk" #name), "vk" #name);
-    QUADTILE_TEST_DEVICE_FUNCTIONS(QUADTILE_TEST_LOAD)
-#undef QUADTILE_TEST_LOAD
-}
-
-Gpu::Gpu(const Device& device)
-    : device_(device), vk_(device.get_instance_proc_addr(), device.instance(), device.handle()) {
-    vk_.GetPhysicalDeviceProperties(device.physical_device(), &properties_);
-    vk_.GetPhysicalDeviceMemoryProperties(device.physical_device(), &memory_properties_);
+Gpu::Gpu(const Device& device) : device_(device) {
+    vkGetPhysicalDeviceProperties(device.physical_device(), &properties_);
+    vkGetPhysicalDeviceMemoryProperties(device.physical_device(), &memory_properties_);
 
     std::uint32_t family_count = 0;
-    vk_.GetPhysicalDeviceQueueFamilyProperties(device.physical_device(), &family_count, nullptr);
+    vkGetPhysicalDeviceQueueFamilyProperties(device.physical_device(), &family_count, nullptr);
     std::vector<VkQueueFamilyProperties> families(family_count);
-    vk_.GetPhysicalDeviceQueueFamilyProperties(device.physical_device(), &family_count,
-                                               families.data());
+    vkGetPhysicalDeviceQueueFamilyProperties(device.physical_device(), &family_count,
+                                             families.data());
     timestamp_valid_bits_ = families.at(device.queue_family()).timestampValidBits;
 
     command_pool_ =
-        make(device.handle(), "vkCreateCommandPool", vk_.CreateCommandPool, vk_.DestroyCommandPool,
+        make(device.handle(), "vkCreateCommandPool", vkCreateCommandPool, vkDestroyCommandPool,
              VkCommandPoolCreateInfo{
                  .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                  .queueFamilyIndex = device.queue_family(),
@@ -107,9 +87,9 @@ Gpu::Gpu(const Device& device)
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1,
     };
-    check(vk_.AllocateCommandBuffers(device.handle(), &commands_info, &commands_),
+    check(vkAllocateCommandBuffers(device.handle(), &commands_info, &commands_),
           "vkAllocateCommandBuffers");
-    fence_ = make(device.handle(), "vkCreateFence", vk_.CreateFence, vk_.DestroyFence,
+    fence_ = make(device.handle(), "vkCreateFence", vkCreateFence, vkDestroyFence,
                   VkFenceCreateInfo{.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO});
 }
 
@@ -128,8 +108,7 @@ Owned<VkDeviceMemory> Gpu::allocate(const VkMemoryRequirements& requirements, Me
             const bool allowed = ((requirements.memoryTypeBits >> type) & 1U) != 0;
             const VkMemoryPropertyFlags has = memory_properties_.memoryTypes[type].propertyFlags;
             if (allowed && (has & wanted) == wanted) {
-                return make(device_.handle(), "vkAllocateMemory", vk_.AllocateMemory,
-                            vk_.FreeMemory,
+                return make(device_.handle(), "vkAllocateMemory", vkAllocateMemory, vkFreeMemory,
                             VkMemoryAllocateInfo{
                                 .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                 .allocationSize = requirements.size,
@@ -146,20 +125,20 @@ Buffer Gpu::make_buffer(VkDeviceSize size_bytes, VkBufferUsageFlags usage, Memor
     Buffer buffer;
     buffer.size_bytes_ = size_bytes;
     buffer.buffer_ = make(
-        device, "vkCreateBuffer", vk_.CreateBuffer, vk_.DestroyBuffer,
+        device, "vkCreateBuffer", vkCreateBuffer, vkDestroyBuffer,
         VkBufferCreateInfo{
             .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
             .size = size_bytes,
             .usage = usage | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
         });
     VkMemoryRequirements requirements;
-    vk_.GetBufferMemoryRequirements(device, buffer.handle(), &requirements);
+    vkGetBufferMemoryRequirements(device, buffer.handle(), &requirements);
     buffer.memory_ = allocate(requirements, memory);
-    check(vk_.BindBufferMemory(device, buffer.handle(), buffer.memory_.get(), 0),
+    check(vkBindBufferMemory(device, buffer.handle(), buffer.memory_.get(), 0),
           "vkBindBufferMemory");
     if (memory == Memory::host_visible) {
         void* mapped = nullptr;
-        check(vk_.MapMemory(device, buffer.memory_.get(), 0, VK_WHOLE_SIZE, 0, &mapped),
+        check(vkMapMemory(device, buffer.memory_.get(), 0, VK_WHOLE_SIZE, 0, &mapped),
               "vkMapMemory");
         buffer.mapped_ = static_cast<std::byte*>(mapped);
     }
@@ -178,18 +157,18 @@ Image Gpu::make_image(VkImageCreateInfo info, VkImageLayout layout) {
     image.range_ = {aspect_of(info.format), 0, info.mipLevels, 0, info.arrayLayers};
     image.layout_ = layout;
     image.image_ =
-        make(device, "vkCreateImage", vk_.CreateImage, vk_.DestroyImage, std::as_const(info));
+        make(device, "vkCreateImage", vkCreateImage, vkDestroyImage, std::as_const(info));
     VkMemoryRequirements requirements;
-    vk_.GetImageMemoryRequirements(device, image.handle(), &requirements);
+    vkGetImageMemoryRequirements(device, image.handle(), &requirements);
     image.memory_ = allocate(requirements, Memory::device_local);
-    check(vk_.BindImageMemory(device, image.handle(), image.memory_.get(), 0), "vkBindImageMemory");
+    check(vkBindImageMemory(device, image.handle(), image.memory_.get(), 0), "vkBindImageMemory");
     if ((info.usage & VK_IMAGE_USAGE_SAMPLED_BIT) != 0) {
         const VkImageViewUsageCreateInfo usage = {
             .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_USAGE_CREATE_INFO,
             .usage = VK_IMAGE_USAGE_SAMPLED_BIT,
         };
         image.view_ =
-            make(device, "vkCreateImageView", vk_.CreateImageView, vk_.DestroyImageView,
+            make(device, "vkCreateImageView", vkCreateImageView, vkDestroyImageView,
                  VkImageViewCreateInfo{
                      .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
                      .pNext = &usage,
@@ -234,9 +213,9 @@ void Gpu::transition(VkCommandBuffer commands, const Image& image, VkImageLayout
         .image = image.handle(),
         .subresourceRange = image.range(),
     };
-    vk_.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                           VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, nullptr, 0, nullptr, 1,
-                           &transition);
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, nullptr, 0, nullptr, 1,
+                         &transition);
 }
 
 void Gpu::barrier(VkCommandBuffer commands) const {
@@ -247,7 +226,7 @@ void Gpu::barrier(VkCommandBuffer commands) const {
     };
     constexpr VkPipelineStageFlags STAGES =
         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT;
-    vk_.CmdPipelineBarrier(commands, STAGES, STAGES, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+    vkCmdPipelineBarrier(commands, STAGES, STAGES, 0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
 
 void Gpu::compute_barrier(VkCommandBuffer commands) const {
@@ -257,21 +236,20 @@ void Gpu::compute_barrier(VkCommandBuffer commands) const {
         .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
                          VK_ACCESS_INDIRECT_COMMAND_READ_BIT,
     };
-    vk_.CmdPipelineBarrier(
-        commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, 0, 1, &barrier,
-        0, nullptr, 0, nullptr);
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                         VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
+                         0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
 
 void Gpu::record_once(const Recorder& record) const {
-    check(vk_.ResetCommandPool(device_.handle(), command_pool_.get(), 0), "vkResetCommandPool");
+    check(vkResetCommandPool(device_.handle(), command_pool_.get(), 0), "vkResetCommandPool");
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    check(vk_.BeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
+    check(vkBeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
     // One call's work is never ordered against the next one's by anything else.
     barrier(commands_);
     record(commands_);
     barrier(commands_);
-    check(vk_.EndCommandBuffer(commands_), "vkEndCommandBuffer");
+    check(vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
 }
 
 void Gpu::submit_and_wait() const {
@@ -281,11 +259,11 @@ void Gpu::submit_and_wait() const {
         .pCommandBuffers = &commands_,
     };
     const VkFence fence = fence_.get();
-    check(vk_.QueueSubmit(device_.queue(), 1, &submit, fence), "vkQueueSubmit");
-    check(vk_.WaitForFences(device_.handle(), 1, &fence, VK_TRUE,
-                            std::numeric_limits<std::uint64_t>::max()),
+    check(vkQueueSubmit(device_.queue(), 1, &submit, fence), "vkQueueSubmit");
+    check(vkWaitForFences(device_.handle(), 1, &fence, VK_TRUE,
+                          std::numeric_limits<std::uint64_t>::max()),
           "vkWaitForFences");
-    check(vk_.ResetFences(device_.handle(), 1, &fence), "vkResetFences");
+    check(vkResetFences(device_.handle(), 1, &fence), "vkResetFences");
 }
 
 void Gpu::run(const Recorder& record) {
@@ -300,21 +278,20 @@ std::vector<double> Gpu::time_ns(const Recorder& record, std::uint32_t submissio
     }
     const std::uint32_t query_count = 2 * repeats;
     const auto queries =
-        make(device_.handle(), "vkCreateQueryPool", vk_.CreateQueryPool, vk_.DestroyQueryPool,
+        make(device_.handle(), "vkCreateQueryPool", vkCreateQueryPool, vkDestroyQueryPool,
              VkQueryPoolCreateInfo{
                  .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                  .queryType = VK_QUERY_TYPE_TIMESTAMP,
                  .queryCount = query_count,
              });
     record_once([&](VkCommandBuffer commands) {
-        vk_.CmdResetQueryPool(commands, queries.get(), 0, query_count);
+        vkCmdResetQueryPool(commands, queries.get(), 0, query_count);
         for (std::uint32_t query = 0; query < query_count; query += 2) {
             barrier(commands);
-            vk_.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, queries.get(),
-                                  query);
+            vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, queries.get(), query);
             record(commands);
-            vk_.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, queries.get(),
-                                  query + 1);
+            vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, queries.get(),
+                                query + 1);
         }
     });
 
@@ -324,11 +301,10 @@ std::vector<double> Gpu::time_ns(const Recorder& record, std::uint32_t submissio
     std::vector<std::uint64_t> ticks(query_count);
     for (std::uint32_t submission = 0; submission < submissions; ++submission) {
         submit_and_wait();
-        check(
-            vk_.GetQueryPoolResults(device_.handle(), queries.get(), 0, query_count,
+        check(vkGetQueryPoolResults(device_.handle(), queries.get(), 0, query_count,
                                     ticks.size() * sizeof(ticks[0]), ticks.data(), sizeof(ticks[0]),
                                     VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
-            "vkGetQueryPoolResults");
+              "vkGetQueryPoolResults");
         for (std::uint32_t query = 0; query < query_count; query += 2) {
             const std::uint64_t elapsed = (ticks[query + 1] - ticks[query]) & valid_mask;
             durations_ns.push_back(static_cast<double>(elapsed) *
@@ -340,7 +316,7 @@ std::vector<double> Gpu::time_ns(const Recorder& record, std::uint32_t submissio
 
 void Gpu::fill(const Buffer& buffer, std::uint32_t word) {
     run([&](VkCommandBuffer commands) {
-        vk_.CmdFillBuffer(commands, buffer.handle(), 0, VK_WHOLE_SIZE, word);
+        vkCmdFillBuffer(commands, buffer.handle(), 0, VK_WHOLE_SIZE, word);
     });
 }
 
@@ -357,7 +333,7 @@ void Gpu::download(const Buffer& buffer, VkDeviceSize offset_bytes, std::span<st
         const Buffer& to = staging();
         run([&](VkCommandBuffer commands) {
             const VkBufferCopy region = {offset_bytes + begin, 0, size};
-            vk_.CmdCopyBuffer(commands, buffer.handle(), to.handle(), 1, &region);
+            vkCmdCopyBuffer(commands, buffer.handle(), to.handle(), 1, &region);
         });
         std::memcpy(bytes.data() + begin, to.mapped(), size);
     }
@@ -385,17 +361,16 @@ void Gpu::for_each_chunk(const Image& image,
 }
 
 void Gpu::upload(const Image& image, const void* texels) {
-    for_each_chunk(
-        image, [&](const VkBufferImageCopy& region, std::size_t offset, std::size_t size) {
-            std::memcpy(staging_.mapped(), static_cast<const std::byte*>(texels) + offset, size);
-            run([&](VkCommandBuffer commands) {
-                constexpr VkImageLayout LAYOUT = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
-                transition(commands, image, image.layout(), LAYOUT);
-                vk_.CmdCopyBufferToImage(commands, staging_.handle(), image.handle(), LAYOUT, 1,
-                                         &region);
-                transition(commands, image, LAYOUT, image.layout());
-            });
+    for_each_chunk(image, [&](const VkBufferImageCopy& region, std::size_t offset,
+                              std::size_t size) {
+        std::memcpy(staging_.mapped(), static_cast<const std::byte*>(texels) + offset, size);
+        run([&](VkCommandBuffer commands) {
+            constexpr VkImageLayout LAYOUT = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+            transition(commands, image, image.layout(), LAYOUT);
+            vkCmdCopyBufferToImage(commands, staging_.handle(), image.handle(), LAYOUT, 1, &region);
+            transition(commands, image, LAYOUT, image.layout());
         });
+    });
 }
 
 std::vector<std::byte> Gpu::download(const Image& image, std::uint32_t level) {
@@ -411,7 +386,7 @@ std::vector<std::byte> Gpu::download(const Image& image, std::uint32_t level) {
             .imageExtent = extent,
         };
         transition(commands, image, image.layout(), LAYOUT);
-        vk_.CmdCopyImageToBuffer(commands, image.handle(), LAYOUT, buffer.handle(), 1, &region);
+        vkCmdCopyImageToBuffer(commands, image.handle(), LAYOUT, buffer.handle(), 1, &region);
         transition(commands, image, LAYOUT, image.layout());
     });
     download(buffer, 0, texels);
@@ -427,8 +402,7 @@ Image Gpu::upload(const MapView& map) {
 ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> spirv,
                                  std::span<const BufferRange> storage_buffers,
                                  const MapImage* image, std::uint32_t push_constants_bytes,
-                                 std::span<const VkImageView> stored)
-    : vk_(&gpu.vk()) {
+                                 std::span<const VkImageView> stored) {
     const VkDevice device = gpu.device().handle();
     const auto buffer_count = static_cast<std::uint32_t>(storage_buffers.size());
 
@@ -449,7 +423,7 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
                             .descriptorCount = 1,
                             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT});
         pool_sizes.push_back({VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1});
-        sampler_ = make(device, "vkCreateSampler", vk_->CreateSampler, vk_->DestroySampler,
+        sampler_ = make(device, "vkCreateSampler", vkCreateSampler, vkDestroySampler,
                         VkSamplerCreateInfo{
                             .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
                             .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
@@ -465,8 +439,8 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
                             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT});
         pool_sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, stored_count});
     }
-    set_layout_ = make(device, "vkCreateDescriptorSetLayout", vk_->CreateDescriptorSetLayout,
-                       vk_->DestroyDescriptorSetLayout,
+    set_layout_ = make(device, "vkCreateDescriptorSetLayout", vkCreateDescriptorSetLayout,
+                       vkDestroyDescriptorSetLayout,
                        VkDescriptorSetLayoutCreateInfo{
                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
                            .bindingCount = static_cast<std::uint32_t>(bindings.size()),
@@ -476,17 +450,17 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
 
     const VkPushConstantRange push_constants = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                                 push_constants_bytes};
-    layout_ = make(device, "vkCreatePipelineLayout", vk_->CreatePipelineLayout,
-                   vk_->DestroyPipelineLayout,
-                   VkPipelineLayoutCreateInfo{
-                       .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                       .setLayoutCount = 1,
-                       .pSetLayouts = &set_layout,
-                       .pushConstantRangeCount = push_constants_bytes > 0 ? 1U : 0U,
-                       .pPushConstantRanges = &push_constants,
-                   });
+    layout_ =
+        make(device, "vkCreatePipelineLayout", vkCreatePipelineLayout, vkDestroyPipelineLayout,
+             VkPipelineLayoutCreateInfo{
+                 .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                 .setLayoutCount = 1,
+                 .pSetLayouts = &set_layout,
+                 .pushConstantRangeCount = push_constants_bytes > 0 ? 1U : 0U,
+                 .pPushConstantRanges = &push_constants,
+             });
     const auto shader =
-        make(device, "vkCreateShaderModule", vk_->CreateShaderModule, vk_->DestroyShaderModule,
+        make(device, "vkCreateShaderModule", vkCreateShaderModule, vkDestroyShaderModule,
              VkShaderModuleCreateInfo{
                  .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                  .codeSize = spirv.size_bytes(),
@@ -504,29 +478,28 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
         .layout = layout_.get(),
     };
     VkPipeline pipeline = VK_NULL_HANDLE;
-    check(
-        vk_->CreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline),
-        "vkCreateComputePipelines");
-    pipeline_ = {device, pipeline, vk_->DestroyPipeline};
+    check(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline),
+          "vkCreateComputePipelines");
+    pipeline_ = {device, pipeline, vkDestroyPipeline};
 
     if (bindings.empty()) {
         return;
     }
-    descriptor_pool_ = make(device, "vkCreateDescriptorPool", vk_->CreateDescriptorPool,
-                            vk_->DestroyDescriptorPool,
-                            VkDescriptorPoolCreateInfo{
-                                .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                .maxSets = 1,
-                                .poolSizeCount = static_cast<std::uint32_t>(pool_sizes.size()),
-                                .pPoolSizes = pool_sizes.data(),
-                            });
+    descriptor_pool_ =
+        make(device, "vkCreateDescriptorPool", vkCreateDescriptorPool, vkDestroyDescriptorPool,
+             VkDescriptorPoolCreateInfo{
+                 .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                 .maxSets = 1,
+                 .poolSizeCount = static_cast<std::uint32_t>(pool_sizes.size()),
+                 .pPoolSizes = pool_sizes.data(),
+             });
     const VkDescriptorSetAllocateInfo set_info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = descriptor_pool_.get(),
         .descriptorSetCount = 1,
         .pSetLayouts = &set_layout,
     };
-    check(vk_->AllocateDescriptorSets(device, &set_info, &set_), "vkAllocateDescriptorSets");
+    check(vkAllocateDescriptorSets(device, &set_info, &set_), "vkAllocateDescriptorSets");
 
     std::vector<VkDescriptorBufferInfo> buffer_infos;
     for (const BufferRange& range : storage_buffers) {
@@ -554,23 +527,23 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
             .pBufferInfo = is_buffer ? &buffer_infos[binding.binding] : nullptr,
         });
     }
-    vk_->UpdateDescriptorSets(device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0,
-                              nullptr);
+    vkUpdateDescriptorSets(device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0,
+                           nullptr);
 }
 
 void ComputePipeline::record(VkCommandBuffer commands, VkExtent3D workgroups,
                              std::span<const std::byte> push_constants) const {
-    vk_->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.get());
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.get());
     if (set_ != VK_NULL_HANDLE) {
-        vk_->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout_.get(), 0, 1,
-                                   &set_, 0, nullptr);
+        vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout_.get(), 0, 1,
+                                &set_, 0, nullptr);
     }
     if (!push_constants.empty()) {
-        vk_->CmdPushConstants(commands, layout_.get(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                              static_cast<std::uint32_t>(push_constants.size()),
-                              push_constants.data());
+        vkCmdPushConstants(commands, layout_.get(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                           static_cast<std::uint32_t>(push_constants.size()),
+                           push_constants.data());
     }
-    vk_->CmdDispatch(commands, workgroups.width, workgroups.height, workgroups.depth);
+    vkCmdDispatch(commands, workgroups.width, workgroups.height, workgroups.depth);
 }
 
 double median(std::vector<double> values) {

@@ -21,76 +21,6 @@
 
 namespace quadtile::test {
 
-// The Vulkan functions in use, without their prefix "vk".
-struct VulkanFunctions {
-    VulkanFunctions(PFN_vkGetInstanceProcAddr get_instance_proc_addr, VkInstance instance,
-                    VkDevice device);
-
-#define QUADTILE_TEST_INSTANCE_FUNCTIONS(X) \
-    X(GetDeviceProcAddr)                    \
-    X(GetPhysicalDeviceMemoryProperties)    \
-    X(GetPhysicalDeviceProperties)          \
-    X(GetPhysicalDeviceQueueFamilyProperties)
-#define QUADTILE_TEST_DEVICE_FUNCTIONS(X) \
-    X(AllocateCommandBuffers)             \
-    X(AllocateDescriptorSets)             \
-    X(AllocateMemory)                     \
-    X(BeginCommandBuffer)                 \
-    X(BindBufferMemory)                   \
-    X(BindImageMemory)                    \
-    X(CmdBindDescriptorSets)              \
-    X(CmdBindPipeline)                    \
-    X(CmdCopyBuffer)                      \
-    X(CmdCopyBufferToImage)               \
-    X(CmdCopyImageToBuffer)               \
-    X(CmdDispatch)                        \
-    X(CmdDispatchIndirect)                \
-    X(CmdFillBuffer)                      \
-    X(CmdPipelineBarrier)                 \
-    X(CmdPushConstants)                   \
-    X(CmdResetQueryPool)                  \
-    X(CmdWriteTimestamp)                  \
-    X(CreateBuffer)                       \
-    X(CreateCommandPool)                  \
-    X(CreateComputePipelines)             \
-    X(CreateDescriptorPool)               \
-    X(CreateDescriptorSetLayout)          \
-    X(CreateFence)                        \
-    X(CreateImage)                        \
-    X(CreateImageView)                    \
-    X(CreatePipelineLayout)               \
-    X(CreateQueryPool)                    \
-    X(CreateSampler)                      \
-    X(CreateShaderModule)                 \
-    X(DestroyBuffer)                      \
-    X(DestroyCommandPool)                 \
-    X(DestroyDescriptorPool)              \
-    X(DestroyDescriptorSetLayout)         \
-    X(DestroyFence)                       \
-    X(DestroyImage)                       \
-    X(DestroyImageView)                   \
-    X(DestroyPipeline)                    \
-    X(DestroyPipelineLayout)              \
-    X(DestroyQueryPool)                   \
-    X(DestroySampler)                     \
-    X(DestroyShaderModule)                \
-    X(EndCommandBuffer)                   \
-    X(FreeMemory)                         \
-    X(GetBufferMemoryRequirements)        \
-    X(GetImageMemoryRequirements)         \
-    X(GetQueryPoolResults)                \
-    X(MapMemory)                          \
-    X(QueueSubmit)                        \
-    X(ResetCommandPool)                   \
-    X(ResetFences)                        \
-    X(UpdateDescriptorSets)               \
-    X(WaitForFences)
-#define QUADTILE_TEST_DECLARE(name) PFN_vk##name name = nullptr;
-    QUADTILE_TEST_INSTANCE_FUNCTIONS(QUADTILE_TEST_DECLARE)
-    QUADTILE_TEST_DEVICE_FUNCTIONS(QUADTILE_TEST_DECLARE)
-#undef QUADTILE_TEST_DECLARE
-};
-
 // A handle and the call that destroys it.
 template <typename Handle>
 class Owned {
@@ -174,7 +104,6 @@ class Gpu {
     Gpu& operator=(const Gpu&) = delete;
 
     [[nodiscard]] const Device& device() const noexcept { return device_; }
-    [[nodiscard]] const VulkanFunctions& vk() const noexcept { return vk_; }
     [[nodiscard]] const VkPhysicalDeviceProperties& properties() const noexcept {
         return properties_;
     }
@@ -238,7 +167,6 @@ class Gpu {
                                                  std::size_t size)>& copy);
 
     Device device_;
-    VulkanFunctions vk_;
     VkPhysicalDeviceProperties properties_ = {};
     VkPhysicalDeviceMemoryProperties memory_properties_ = {};
     std::uint32_t timestamp_valid_bits_ = 0;
@@ -263,7 +191,6 @@ class ComputePipeline {
                 std::span<const std::byte> push_constants = {}) const;
 
  private:
-    const VulkanFunctions* vk_;
     Owned<VkSampler> sampler_;
     Owned<VkDescriptorSetLayout> set_layout_;
     Owned<VkDescriptorPool> descriptor_pool_;

@@ -150,21 +150,11 @@ NodeThresholds random_thresholds(const MapShape& shape, std::uint32_t seed) {
     using Limits = std::numeric_limits<float>;
     const std::array specials = {0.0F,          -0.0F,         Limits::denorm_min(),
                                  Limits::min(), Limits::max(), Limits::infinity()};
-    NodeThresholds thresholds(shape.width, shape.height, shape.layers);
     std::uint32_t counter = hash(seed);
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        for (std::uint32_t level = 0; level <= thresholds.top(); ++level) {
-            for (std::uint32_t y = 0; y < level_extent(shape.height, level); ++y) {
-                for (std::uint32_t x = 0; x < level_extent(shape.width, level); ++x) {
-                    const std::uint32_t word = hash(counter++);
-                    thresholds.at(level, x, y, layer) = word % 16 == 0
-                                                            ? specials[word / 16 % specials.size()]
-                                                            : 1.1F * unit_float(word);
-                }
-            }
-        }
-    }
-    return thresholds;
+    return make_thresholds(shape, [&](auto...) {
+        const std::uint32_t word = hash(counter++);
+        return word % 16 == 0 ? specials[word / 16 % specials.size()] : 1.1F * unit_float(word);
+    });
 }
 
 std::vector<float> random_fragments(const MapShape& shape, std::uint32_t seed) {

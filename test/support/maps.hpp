@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/quadtree.h>
 #include <quadtile/image.hpp>
 #include <quadtile/node_thresholds.hpp>
 #include <quadtile/threshold.hpp>
@@ -49,6 +50,28 @@ struct MapAndThreshold {
 [[nodiscard]] std::vector<float> with_special_values(std::vector<float> texels,
                                                      std::uint32_t period = 64,
                                                      std::uint32_t seed = 1);
+
+// Calls visit(level, x, y, layer) for each node: layer by layer, from the texels up, row by row.
+template <typename Visit>
+void for_each_node(const MapShape& shape, const Visit& visit) {
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        for (std::uint32_t level = 0; level <= top_level(shape.width, shape.height); ++level) {
+            for (std::uint32_t y = 0; y < level_extent(shape.height, level); ++y) {
+                for (std::uint32_t x = 0; x < level_extent(shape.width, level); ++x) {
+                    visit(level, x, y, layer);
+                }
+            }
+        }
+    }
+}
+
+// Thresholds of nodes: value(level, x, y, layer) of each, asked for in the order of for_each_node.
+template <typename Value>
+[[nodiscard]] NodeThresholds make_thresholds(const MapShape& shape, const Value& value) {
+    NodeThresholds thresholds(shape.width, shape.height, shape.layers);
+    for_each_node(shape, [&](auto... node) { thresholds.at(node...) = value(node...); });
+    return thresholds;
+}
 
 // Thresholds of nodes, each on its own and so not monotone: uniform in [0, 1.1), but about one in
 // 16 is 0, -0, denormal, the smallest or largest float, or infinite.

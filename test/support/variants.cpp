@@ -114,6 +114,16 @@ std::vector<std::string> take_validation_messages() {
     return std::exchange(messages, {});
 }
 
+std::string text_of(const MapShape& shape) {
+    return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " x " +
+           std::to_string(shape.layers);
+}
+
+std::string text_of(Strategy strategy) {
+    constexpr const char* NAMES[] = {"automatic", "reference", "per_level", "subtree", "fused"};
+    return NAMES[static_cast<int>(strategy)];
+}
+
 std::string text_of(const Tile& tile) {
     std::ostringstream text;
     text.precision(9);

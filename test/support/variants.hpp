@@ -50,7 +50,9 @@ void release_devices();
 // The same with the number of NaN texels and the factor of a budget.
 [[nodiscard]] std::string difference(const TileList& actual, const TileList& expected);
 
-// The tile's members, for messages.
+// For messages.
+[[nodiscard]] std::string text_of(Strategy strategy);
+[[nodiscard]] std::string text_of(const MapShape& shape);
 [[nodiscard]] std::string text_of(const Tile& tile);
 
 }  // namespace quadtile::test

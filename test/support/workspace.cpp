@@ -1,8 +1,15 @@
 #include "support/workspace.hpp"
 
+#include "support/custom_reduction.hpp"
+
 #include <quadtile/kernel_parameters.h>
 
+#include <texel_codec.hpp>
+
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
 
 namespace quadtile::test {
 
@@ -125,6 +132,76 @@ MipChain MipWorkspace::read(Gpu& gpu) const {
         chain.levels.push_back(std::move(made));
     }
     return chain;
+}
+
+void MipWorkspace::run(Gpu& gpu, const Recorder& record) const {
+    gpu.run([&](VkCommandBuffer commands) {
+        gpu.barrier(commands);
+        record(commands);
+        gpu.barrier(commands);
+    });
+}
+
+void MipWorkspace::write_rectangles(std::span<const DirtyRectangle> rectangles) const {
+    const std::uint32_t header[4] = {static_cast<std::uint32_t>(rectangles.size())};
+    std::byte* const list = dirty_rectangles.mapped();
+    std::memcpy(list, header, sizeof(header));
+    std::memcpy(list + sizeof(header), rectangles.data(), rectangles.size_bytes());
+}
+
+MipChain expected_chain(const DownsamplerOptions& options, const ImageView& image,
+                        std::uint32_t levels) {
+    return reference::downsample(image, {.reduction = options.reduction,
+                                         .format = options.format,
+                                         .edge_rule = options.edge_rule,
+                                         .levels = levels,
+                                         .method = options.method,
+                                         .copy_source = options.copy_source,
+                                         .custom = custom_reduction});
+}
+
+std::string difference(const MipChain& actual, const MipChain& expected, std::size_t first_level) {
+    const auto is_same = [](float a, float b) {
+        constexpr float LEAST = std::numeric_limits<float>::min();
+        return a == b || (std::isnan(a) && std::isnan(b)) ||
+               (std::abs(a) < LEAST && std::abs(b) < LEAST);
+    };
+    for (std::size_t l = first_level; l < expected.levels.size(); ++l) {
+        const MipChain::Level& a = actual.levels[l];
+        const MipChain::Level& e = expected.levels[l];
+        if (!(a.shape == e.shape)) {
+            return "level " + std::to_string(l) + " has another size";
+        }
+        if (a.texels == e.texels) {
+            continue;
+        }
+        const std::vector<reference::Texel> x =
+            reference::decode_texels({a.texels.data(), a.shape});
+        const std::vector<reference::Texel> y =
+            reference::decode_texels({e.texels.data(), e.shape});
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            for (std::size_t c = 0; c < channel_count(e.shape.format); ++c) {
+                if (!is_same(x[i][c], y[i][c])) {
+                    return "level " + std::to_string(l) + ", texel " + std::to_string(i) + ": " +
+                           std::to_string(x[i][c]) + " instead of " + std::to_string(y[i][c]);
+                }
+            }
+        }
+    }
+    return {};
+}
+
+std::string text_of(const DownsamplerOptions& options) {
+    constexpr const char* REDUCTIONS[] = {"max", "min", "mean", "sum", "min_max", "custom"};
+    constexpr const char* RULES[] = {"round_up", "fold", "drop"};
+    constexpr const char* METHODS[] = {"automatic", "spd", "subgroup", "per_level", "blit"};
+    return std::string(REDUCTIONS[static_cast<int>(options.reduction)]) + " of " +
+           name_of(options.source_format) + " as " + name_of(options.format) + ", " +
+           RULES[static_cast<int>(options.edge_rule)] + ", " +
+           METHODS[static_cast<int>(options.method)] +
+           (options.read == TexelRead::filtered ? ", filtered" : "") +
+           (options.exchange == Exchange::shared_memory ? ", shared memory" : "") +
+           (options.copy_source ? ", with level 0" : "");
 }
 
 PyramidWorkspace::PyramidWorkspace(Gpu& gpu, const Pyramid& pyramid, const MapView& view)

@@ -9,12 +9,12 @@
 #include <quadtile/subdivider.hpp>
 #include <quadtile/tiles.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
-
-#include <optional>
 
 namespace quadtile::test {
 
@@ -36,6 +36,10 @@ struct MipWorkspace {
     MipWorkspace(Gpu& gpu, const Downsampler& downsampler, const ImageView& view,
                  std::uint32_t levels, std::uint32_t dirty_rectangle_capacity = 0);
 
+    // What `record` records runs after, and is done before, everything else.
+    void run(Gpu& gpu, const Recorder& record) const;
+    // The list of rectangles on the GPU.
+    void write_rectangles(std::span<const DirtyRectangle> rectangles) const;
     // The levels of the last run; level 0 of the destination where the source is copied.
     [[nodiscard]] MipChain read(Gpu& gpu) const;
 
@@ -49,6 +53,28 @@ struct MipWorkspace {
     Buffer dirty_rectangles;
     Downsampler::Binding binding;
 };
+
+// What the reference makes of an image; CUSTOM_REDUCTION_GLSL where the reduction is the caller's.
+[[nodiscard]] MipChain expected_chain(const DownsamplerOptions& options, const ImageView& image,
+                                      std::uint32_t levels);
+// One sentence on the first texel that differs, or empty. Floats are the same where they are equal,
+// both NaN, or both denormal or 0: whether denormals are kept is the device's choice.
+[[nodiscard]] std::string difference(const MipChain& actual, const MipChain& expected,
+                                     std::size_t first_level = 1);
+[[nodiscard]] std::string text_of(const DownsamplerOptions& options);
+
+// A rectangle in an image, of up to `longest` texels along a side. `below(end)` draws a number.
+template <typename Below>
+[[nodiscard]] DirtyRectangle random_rectangle(const ImageShape& shape, std::uint32_t longest,
+                                              const Below& below) {
+    DirtyRectangle rectangle{};
+    rectangle.x = below(shape.width);
+    rectangle.y = below(shape.height);
+    rectangle.width = 1 + below(std::min(shape.width - rectangle.x, longest));
+    rectangle.height = 1 + below(std::min(shape.height - rectangle.y, longest));
+    rectangle.layer = below(shape.layers);
+    return rectangle;
+}
 
 // Room for the subdivision of a PyramidWorkspace, which must outlive it.
 struct SubdivisionWorkspace {

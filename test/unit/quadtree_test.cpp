@@ -29,36 +29,6 @@ TEST(Quadtree, MortonCodesAreInverted) {
     EXPECT_EQ(morton_encode(0, 1), 2U);
 }
 
-TEST(Quadtree, NodesOfThePyramidHavePlacesOfTheirOwn) {
-    constexpr std::uint32_t LAYERS = 2;
-    for (const auto& [width, height] :
-         std::vector<std::pair<std::uint32_t, std::uint32_t>>{{2, 1},
-                                                              {1, 2},
-                                                              {3, 3},
-                                                              {5, 9},
-                                                              {1, 100},
-                                                              {100, 1},
-                                                              {65, 63},
-                                                              {127, 129},
-                                                              {256, 256}}) {
-        std::vector<bool> taken(pyramid_pitch(width) * pyramid_rows(height) * LAYERS, false);
-        for (std::uint32_t layer = 0; layer < LAYERS; ++layer) {
-            for (std::uint32_t level = 1; level <= top_level(width, height); ++level) {
-                for (std::uint32_t y = 0; y < level_extent(height, level); ++y) {
-                    for (std::uint32_t x = 0; x < level_extent(width, level); ++x) {
-                        const std::uint32_t index =
-                            pyramid_index(width, height, level, x, y, layer);
-                        ASSERT_LT(index, taken.size());
-                        EXPECT_FALSE(taken[index]) << width << " x " << height << ", level "
-                                                   << level << " (" << x << ", " << y << ")";
-                        taken[index] = true;
-                    }
-                }
-            }
-        }
-    }
-}
-
 TEST(Quadtree, RowsOfThePyramidAreTheSumOfTheLevelsAbove) {
     for (std::uint32_t height = 1; height <= 600; ++height) {
         std::uint32_t rows = 0;

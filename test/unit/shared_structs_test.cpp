@@ -16,6 +16,10 @@ namespace {
 using test::Offsets;
 using test::offsets_in;
 
+// A member's name and its offset in C++.
+#define AT(Struct, member) \
+    { #member, offsetof(Struct, member) }
+
 constexpr std::uint32_t PYRAMID[] = {
 #include "pyramid.spv.inc"
 };
@@ -32,145 +36,99 @@ constexpr std::uint32_t SUBTREE[] = {
 #include "subtree.spv.inc"
 };
 
-TEST(SharedStructs, TileAndHeader) {
+TEST(SharedStructs, Tiles) {
     const auto structs = offsets_in(SUBTREE);
-    const Offsets& tile = structs.at("Tile");
-    EXPECT_EQ(tile.size(), 4U);
-    EXPECT_MEMBER(tile, Tile, position);
-    EXPECT_MEMBER(tile, Tile, node);
-    EXPECT_MEMBER(tile, Tile, importance);
-    EXPECT_MEMBER(tile, Tile, threshold);
-    const Offsets& header = structs.at("TileListHeader");
-    EXPECT_EQ(header.size() * sizeof(std::uint32_t), sizeof(TileListHeader));
-    EXPECT_MEMBER(header, TileListHeader, written);
-    EXPECT_MEMBER(header, TileListHeader, required);
-    EXPECT_MEMBER(header, TileListHeader, flags);
-    EXPECT_MEMBER(header, TileListHeader, capacity);
-    EXPECT_MEMBER(header, TileListHeader, dispatch_x);
-    EXPECT_MEMBER(header, TileListHeader, dispatch_y);
-    EXPECT_MEMBER(header, TileListHeader, dispatch_z);
-    EXPECT_MEMBER(header, TileListHeader, draw_vertex_count);
-    EXPECT_MEMBER(header, TileListHeader, draw_instance_count);
-    EXPECT_MEMBER(header, TileListHeader, draw_first_vertex);
-    EXPECT_MEMBER(header, TileListHeader, draw_first_instance);
-    const Offsets& list = structs.at("Tiles0");
-    EXPECT_EQ(list.at("header"), 0U);
-    EXPECT_EQ(list.at("tiles_0"), sizeof(TileListHeader));
+    EXPECT_EQ(structs.at("Tile"), (Offsets{AT(Tile, position), AT(Tile, node), AT(Tile, importance),
+                                           AT(Tile, threshold)}));
+    EXPECT_EQ(
+        structs.at("TileListHeader"),
+        (Offsets{AT(TileListHeader, written), AT(TileListHeader, required),
+                 AT(TileListHeader, flags), AT(TileListHeader, capacity),
+                 AT(TileListHeader, dispatch_x), AT(TileListHeader, dispatch_y),
+                 AT(TileListHeader, dispatch_z), AT(TileListHeader, draw_vertex_count),
+                 AT(TileListHeader, draw_instance_count), AT(TileListHeader, draw_first_vertex),
+                 AT(TileListHeader, draw_first_instance), AT(TileListHeader, first_tile),
+                 AT(TileListHeader, threshold_factor), AT(TileListHeader, reserved2),
+                 AT(TileListHeader, reserved3), AT(TileListHeader, reserved4)}));
+    EXPECT_EQ(structs.at("TileListHeader").size() * sizeof(std::uint32_t), sizeof(TileListHeader));
+    EXPECT_EQ(structs.at("Tiles0").at("header"), 0U);
+    EXPECT_EQ(structs.at("Tiles0").at("tiles_0"), sizeof(TileListHeader));
 }
 
-TEST(SharedStructs, SubdivisionParametersAndState) {
+TEST(SharedStructs, Subdivision) {
     const auto structs = offsets_in(SUBTREE);
-    const Offsets& parameters = structs.at("SubdivisionParameters");
-    EXPECT_EQ(parameters.size(), 14U);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, width);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, height);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, layers);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, pass);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, pass_flags);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, upper_level);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, lower_level);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, next_depth);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, input_offset);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, output_offset);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, max_workgroup_count);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, tile_capacity);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, unorm_bits);
-    EXPECT_MEMBER(parameters, SubdivisionParameters, thresholds);
-    const Offsets& state = structs.at("SubdivisionState");
-    EXPECT_MEMBER(state, SubdivisionState, tile_count);
-    EXPECT_MEMBER(state, SubdivisionState, finished_workgroups);
-    EXPECT_MEMBER(state, SubdivisionState, passes);
-    const Offsets& pass = structs.at("SubdivisionPass");
-    EXPECT_MEMBER(pass, SubdivisionPass, dispatch_x);
-    EXPECT_MEMBER(pass, SubdivisionPass, dispatch_y);
-    EXPECT_MEMBER(pass, SubdivisionPass, dispatch_z);
-    EXPECT_MEMBER(pass, SubdivisionPass, node_count);
+    EXPECT_EQ(
+        structs.at("SubdivisionParameters"),
+        (Offsets{AT(SubdivisionParameters, width), AT(SubdivisionParameters, height),
+                 AT(SubdivisionParameters, layers), AT(SubdivisionParameters, pass),
+                 AT(SubdivisionParameters, pass_flags), AT(SubdivisionParameters, upper_level),
+                 AT(SubdivisionParameters, lower_level), AT(SubdivisionParameters, next_depth),
+                 AT(SubdivisionParameters, input_offset), AT(SubdivisionParameters, output_offset),
+                 AT(SubdivisionParameters, max_workgroup_count),
+                 AT(SubdivisionParameters, tile_capacity), AT(SubdivisionParameters, unorm_bits),
+                 AT(SubdivisionParameters, thresholds)}));
+    EXPECT_EQ(structs.at("SubdivisionState"),
+              (Offsets{AT(SubdivisionState, tile_count), AT(SubdivisionState, finished_workgroups),
+                       AT(SubdivisionState, passes), AT(SubdivisionState, reserved0),
+                       AT(SubdivisionState, reserved1)}));
+    EXPECT_EQ(structs.at("SubdivisionPass"),
+              (Offsets{AT(SubdivisionPass, dispatch_x), AT(SubdivisionPass, dispatch_y),
+                       AT(SubdivisionPass, dispatch_z), AT(SubdivisionPass, node_count)}));
     EXPECT_EQ(structs.at("State").at("nodes"), sizeof(SubdivisionState));
 }
 
-TEST(SharedStructs, DownsampleParameters) {
-    const Offsets parameters = offsets_in(PYRAMID).at("DownsampleParameters");
-    EXPECT_EQ(parameters.size(), 16U);
-    EXPECT_MEMBER(parameters, DownsampleParameters, width);
-    EXPECT_MEMBER(parameters, DownsampleParameters, height);
-    EXPECT_MEMBER(parameters, DownsampleParameters, layers);
-    EXPECT_MEMBER(parameters, DownsampleParameters, base_level);
-    EXPECT_MEMBER(parameters, DownsampleParameters, top_level);
-    EXPECT_MEMBER(parameters, DownsampleParameters, base_texel_width);
-    EXPECT_MEMBER(parameters, DownsampleParameters, base_texel_height);
-    EXPECT_MEMBER(parameters, DownsampleParameters, state_words_per_layer);
-    EXPECT_MEMBER(parameters, DownsampleParameters, first_block_x);
-    EXPECT_MEMBER(parameters, DownsampleParameters, first_block_y);
-    EXPECT_MEMBER(parameters, DownsampleParameters, first_layer);
-    EXPECT_MEMBER(parameters, DownsampleParameters, expected);
-    EXPECT_MEMBER(parameters, DownsampleParameters, first_image);
-    EXPECT_MEMBER(parameters, DownsampleParameters, pitch);
-    EXPECT_MEMBER(parameters, DownsampleParameters, floats_per_layer);
-    EXPECT_MEMBER(parameters, DownsampleParameters, level_start);
+TEST(SharedStructs, Downsampling) {
+    EXPECT_EQ(
+        offsets_in(PYRAMID).at("DownsampleParameters"),
+        (Offsets{AT(DownsampleParameters, width), AT(DownsampleParameters, height),
+                 AT(DownsampleParameters, layers), AT(DownsampleParameters, base_level),
+                 AT(DownsampleParameters, top_level), AT(DownsampleParameters, base_texel_width),
+                 AT(DownsampleParameters, base_texel_height),
+                 AT(DownsampleParameters, state_words_per_layer),
+                 AT(DownsampleParameters, first_block_x), AT(DownsampleParameters, first_block_y),
+                 AT(DownsampleParameters, first_layer), AT(DownsampleParameters, expected),
+                 AT(DownsampleParameters, first_image), AT(DownsampleParameters, pitch),
+                 AT(DownsampleParameters, floats_per_layer),
+                 AT(DownsampleParameters, level_start)}));
+    EXPECT_EQ(offsets_in(DOWNSAMPLE_COLOURS).at("SrgbTables"),
+              (Offsets{AT(SrgbTables, light), AT(SrgbTables, border), AT(SrgbTables, starts)}));
 }
 
 TEST(SharedStructs, DirtyBlocks) {
     const auto structs = offsets_in(DIRTY_BLOCKS);
-    const Offsets& parameters = structs.at("DirtyBlocksParameters");
-    EXPECT_EQ(parameters.size(), 8U);
-    EXPECT_MEMBER(parameters, DirtyBlocksParameters, width);
-    EXPECT_MEMBER(parameters, DirtyBlocksParameters, height);
-    EXPECT_MEMBER(parameters, DirtyBlocksParameters, layers);
-    EXPECT_MEMBER(parameters, DirtyBlocksParameters, top_level);
-    EXPECT_MEMBER(parameters, DirtyBlocksParameters, state_words_per_layer);
-    EXPECT_MEMBER(parameters, DirtyBlocksParameters, texel_words);
-    EXPECT_MEMBER(parameters, DirtyBlocksParameters, rectangle_capacity);
-    EXPECT_MEMBER(parameters, DirtyBlocksParameters, max_workgroup_count);
-    const Offsets& rectangle = structs.at("DirtyRectangle");
-    EXPECT_MEMBER(rectangle, DirtyRectangle, x);
-    EXPECT_MEMBER(rectangle, DirtyRectangle, y);
-    EXPECT_MEMBER(rectangle, DirtyRectangle, width);
-    EXPECT_MEMBER(rectangle, DirtyRectangle, height);
-    EXPECT_MEMBER(rectangle, DirtyRectangle, layer);
-    const Offsets& header = structs.at("DirtyBlocksHeader");
-    EXPECT_MEMBER(header, DirtyBlocksHeader, dispatch_x);
-    EXPECT_MEMBER(header, DirtyBlocksHeader, dispatch_y);
-    EXPECT_MEMBER(header, DirtyBlocksHeader, dispatch_z);
-    EXPECT_MEMBER(header, DirtyBlocksHeader, block_count);
-    EXPECT_MEMBER(header, DirtyBlocksHeader, blocks);
-    EXPECT_MEMBER(header, DirtyBlocksHeader, listed);
-    EXPECT_MEMBER(header, DirtyBlocksHeader, finished_workgroups);
-    EXPECT_MEMBER(header, DirtyBlocksHeader, reserved);
+    EXPECT_EQ(structs.at("DirtyBlocksParameters"),
+              (Offsets{AT(DirtyBlocksParameters, width), AT(DirtyBlocksParameters, height),
+                       AT(DirtyBlocksParameters, layers), AT(DirtyBlocksParameters, top_level),
+                       AT(DirtyBlocksParameters, state_words_per_layer),
+                       AT(DirtyBlocksParameters, texel_words),
+                       AT(DirtyBlocksParameters, rectangle_capacity),
+                       AT(DirtyBlocksParameters, max_workgroup_count)}));
+    EXPECT_EQ(structs.at("DirtyRectangle"),
+              (Offsets{AT(DirtyRectangle, x), AT(DirtyRectangle, y), AT(DirtyRectangle, width),
+                       AT(DirtyRectangle, height), AT(DirtyRectangle, layer)}));
+    EXPECT_EQ(
+        structs.at("DirtyBlocksHeader"),
+        (Offsets{AT(DirtyBlocksHeader, dispatch_x), AT(DirtyBlocksHeader, dispatch_y),
+                 AT(DirtyBlocksHeader, dispatch_z), AT(DirtyBlocksHeader, block_count),
+                 AT(DirtyBlocksHeader, blocks), AT(DirtyBlocksHeader, listed),
+                 AT(DirtyBlocksHeader, finished_workgroups), AT(DirtyBlocksHeader, reserved)}));
 }
 
-TEST(SharedStructs, FusedParametersAndState) {
+TEST(SharedStructs, Fused) {
     const auto structs = offsets_in(FUSED);
-    const Offsets& parameters = structs.at("FusedParameters");
-    ASSERT_EQ(parameters.size(), 15U);
-    EXPECT_MEMBER(parameters, FusedParameters, max_tiles);
-    EXPECT_MEMBER(parameters, FusedParameters, first_block);
-    EXPECT_MEMBER(parameters, FusedParameters, first_layer);
-    EXPECT_MEMBER(parameters, FusedParameters, running_layers);
-    EXPECT_MEMBER(parameters, FusedParameters, expected);
-    EXPECT_MEMBER(parameters, FusedParameters, width);
-    EXPECT_MEMBER(parameters, FusedParameters, height);
-    EXPECT_MEMBER(parameters, FusedParameters, layers);
-    EXPECT_MEMBER(parameters, FusedParameters, top_level);
-    EXPECT_MEMBER(parameters, FusedParameters, texel_width);
-    EXPECT_MEMBER(parameters, FusedParameters, texel_height);
-    EXPECT_MEMBER(parameters, FusedParameters, state_words_per_layer);
-    EXPECT_MEMBER(parameters, FusedParameters, max_workgroup_count);
-    EXPECT_MEMBER(parameters, FusedParameters, tile_capacity);
-    EXPECT_MEMBER(parameters, FusedParameters, thresholds);
-    const Offsets& state = structs.at("FusedState");
-    ASSERT_EQ(state.size(), 4U);
-    EXPECT_MEMBER(state, FusedState, tile_count);
-    EXPECT_MEMBER(state, FusedState, finished_layers);
-    EXPECT_MEMBER(state, FusedState, written_count);
-    EXPECT_MEMBER(state, FusedState, is_counted);
-}
-
-TEST(SharedStructs, SrgbTables) {
-    const Offsets tables = offsets_in(DOWNSAMPLE_COLOURS).at("SrgbTables");
-    ASSERT_EQ(tables.size(), 3U);
-    EXPECT_MEMBER(tables, SrgbTables, light);
-    EXPECT_MEMBER(tables, SrgbTables, border);
-    EXPECT_MEMBER(tables, SrgbTables, starts);
+    EXPECT_EQ(
+        structs.at("FusedParameters"),
+        (Offsets{AT(FusedParameters, max_tiles), AT(FusedParameters, first_block),
+                 AT(FusedParameters, first_layer), AT(FusedParameters, running_layers),
+                 AT(FusedParameters, expected), AT(FusedParameters, width),
+                 AT(FusedParameters, height), AT(FusedParameters, layers),
+                 AT(FusedParameters, top_level), AT(FusedParameters, texel_width),
+                 AT(FusedParameters, texel_height), AT(FusedParameters, state_words_per_layer),
+                 AT(FusedParameters, max_workgroup_count), AT(FusedParameters, tile_capacity),
+                 AT(FusedParameters, thresholds)}));
+    EXPECT_EQ(structs.at("FusedState"),
+              (Offsets{AT(FusedState, tile_count), AT(FusedState, finished_layers),
+                       AT(FusedState, written_count), AT(FusedState, is_counted)}));
 }
 
 }  // namespace

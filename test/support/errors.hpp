@@ -1,0 +1,29 @@
+// A matcher of calls that fail.
+
+#pragma once
+
+#include <quadtile/error.hpp>
+
+#include <gmock/gmock.h>
+
+#include <exception>
+#include <string>
+
+namespace quadtile::test {
+
+// EXPECT_THAT([&] { call(); }, fails(code, "part", ...)): the call throws an Error of that code,
+// whose text has all the parts.
+template <typename... Parts>
+auto fails(ErrorCode code, const Parts&... parts) {
+    return testing::Throws<Error>(
+        testing::AllOf(testing::Property(&Error::code, code),
+                       testing::Property(&std::exception::what, testing::HasSubstr(parts))...));
+}
+
+// The same of mistakes of the caller's.
+template <typename... Parts>
+auto is_refused(const Parts&... parts) {
+    return fails(ErrorCode::invalid_argument, parts...);
+}
+
+}  // namespace quadtile::test
