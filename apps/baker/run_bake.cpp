@@ -154,7 +154,7 @@ class Run {
     }
 
     // Lights in other units than emission are brighter or darker by orders of magnitude.
-    void compare_suns_with_emission() const {
+    void compare_suns_with_emission() {
         constexpr float UNLIKELY = 300.0F;
         const auto brighter = [](float brightest, const glm::vec3& colour) {
             return std::max({brightest, colour.r, colour.g, colour.b});

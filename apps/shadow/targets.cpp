@@ -162,15 +162,15 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
 }
 
 void Targets::write_descriptors() {
-    const auto buffer = [&](std::uint32_t binding, const app::Buffer& whole,
+    const auto buffer = [&](std::uint32_t number, const app::Buffer& whole,
                             vk::DeviceSize offset_bytes = 0,
                             vk::DeviceSize size_bytes = VK_WHOLE_SIZE) {
-        app::write_buffer(gpu.device(), descriptors.set, binding,
+        app::write_buffer(gpu.device(), descriptors.set, number,
                           {*whole.handle, offset_bytes, size_bytes});
     };
-    const auto image = [&](std::uint32_t binding, Type type, const app::Image& of,
+    const auto image = [&](std::uint32_t number, Type type, const app::Image& of,
                            Layout layout = Layout::eGeneral) {
-        app::write_image(gpu.device(), descriptors.set, binding, type, *of.view, layout,
+        app::write_image(gpu.device(), descriptors.set, number, type, *of.view, layout,
                          type == Type::eCombinedImageSampler ? *sampler : vk::Sampler());
     };
     buffer(0, drawn_frame);

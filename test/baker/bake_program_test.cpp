@@ -426,6 +426,40 @@ TEST_F(BakeProgram, KilledBakesAreResumed) {
     EXPECT_TRUE(expected == read_file(path("map.exr")));
 }
 
+// Suns of Blender are W/m² times 683 lm/W; those of other programs are taken as they are.
+TEST_F(BakeProgram, TakesSunsInTheUnitOfTheirExporter) {
+    const auto add = [&](const std::string& name, const std::string& generator,
+                         const std::string& lux) {
+        (void)directory_.add(
+            name,
+            R"({"asset":{"version":"2.0","generator":")" + generator +
+                R"("},"extensionsUsed":["KHR_lights_punctual"],)"
+                R"("extensions":{"KHR_lights_punctual":{"lights":[{"type":"directional",)"
+                R"("intensity":)" +
+                lux +
+                R"(}]}},"scene":0,"scenes":[{"nodes":[0,1]}],"nodes":[{"mesh":0},)"
+                R"({"rotation":[-0.7071068,0,0,0.7071068],)"
+                R"("extensions":{"KHR_lights_punctual":{"light":0}}}],)"
+                R"("meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_1":1}}]}],)"
+                R"("accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3",)"
+                R"("min":[0,0,0],"max":[1,0,1]},)"
+                R"({"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}],)"
+                R"("bufferViews":[{"buffer":0,"byteLength":36},)"
+                R"({"buffer":0,"byteOffset":36,"byteLength":24}],)"
+                R"("buffers":[{"byteLength":60,"uri":"data:application/octet-stream;base64,)"
+                R"(AAAAAAAAAAAAAAAAAAAAAAAAAAAAAIA/AACAPwAAAAAAAAAAzczMPc3MzD3NzMw9ZmZmP2ZmZj/NzMw9"}]})");
+    };
+    add("blender.gltf", "Khronos glTF Blender I/O v3.3.32", "2049");
+    add("other.gltf", "another", "3");
+    const Arguments light{"--size", "16", "--sky", "0", "--quality", "draft", "--reference"};
+    const std::string expected = bake(light + Arguments{"other.gltf"}, "other.exr");
+    EXPECT_TRUE(expected == bake(light + Arguments{"blender.gltf"}, "blender.exr"));
+    const std::string lux =
+        bake(light + Arguments{"blender.gltf", "--light-units", "photometric"}, "lux.exr");
+    EXPECT_FALSE(expected == lux);
+    EXPECT_TRUE(lux != bake(light + Arguments{"other.gltf", "--light-units", "blender"}, "d.exr"));
+}
+
 // ---- What must not be written
 
 TEST_F(BakeProgram, NoOutputDestroysAnotherFile) {
