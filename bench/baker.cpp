@@ -7,6 +7,7 @@
 #include "bake.hpp"
 #include "gpu_tracer.hpp"
 #include "load_scene.hpp"
+#include "number_arguments.hpp"
 #include "path_tracer.hpp"
 #include "traced_scene.hpp"
 
@@ -369,17 +370,15 @@ class Bench {
     }
 
     [[nodiscard]] std::optional<Extent> given_extent() const {
-        Extent extent;
         if (arguments_.size.empty()) {
             return std::nullopt;
         }
-        const int read =
-            std::sscanf(arguments_.size.c_str(), "%ux%u", &extent.width, &extent.height);
-        if (read < 1) {
+        constexpr std::uint32_t LARGEST = 65536;
+        const auto size = app::parse_size(arguments_.size, LARGEST, true);
+        if (!size) {
             throw std::runtime_error("--size takes W or WxH");
         }
-        extent.height = read == 2 ? extent.height : extent.width;
-        return extent;
+        return Extent{size->width, size->height};
     }
 
     void make_truth() {

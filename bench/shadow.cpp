@@ -6,6 +6,7 @@
 
 #include "load_scene.hpp"
 #include "message_line.hpp"
+#include "number_arguments.hpp"
 
 #include <CLI/CLI.hpp>
 #include <glm/geometric.hpp>
@@ -59,14 +60,6 @@ baker::Scene load(const std::string& name) {
     return baker::city_scene(triangles, CITY_LIGHT_MAP);
 }
 
-Flight flight_of(const std::string& name, const ShadowBox& bounds) {
-    if (name.starts_with("city")) {
-        return city_flight(bounds);
-    }
-    return std::filesystem::path(name).filename().string().starts_with("zdm2") ? zdm2_flight()
-                                                                               : tour(bounds);
-}
-
 // A sun, and spots along the flight that look ahead and down.
 std::vector<Light> lights_of(const Arguments& arguments, const baker::Scene& scene,
                              const Flight& flight) {
@@ -90,17 +83,12 @@ std::vector<Light> lights_of(const Arguments& arguments, const baker::Scene& sce
 }
 
 vk::Extent2D extent_of(const std::string& size) {
-    vk::Extent2D extent;
-    const char* const last = size.data() + size.size();
-    const auto width = std::from_chars(size.data(), last, extent.width);
-    if (width.ec == std::errc() && width.ptr != last && *width.ptr == 'x') {
-        const auto height = std::from_chars(width.ptr + 1, last, extent.height);
-        if (height.ec == std::errc() && height.ptr == last && extent.width > 0 &&
-            extent.height > 0) {
-            return extent;
-        }
+    constexpr std::uint32_t LARGEST = 16384;
+    const auto extent = app::parse_size(size, LARGEST, false);
+    if (!extent) {
+        throw std::runtime_error("'" + size + "' is no size of pictures: give WxH, as 1280x720");
     }
-    throw std::runtime_error("'" + size + "' is no size of pictures: give WxH, as 1280x720");
+    return {extent->width, extent->height};
 }
 
 // ---- Tables
@@ -111,7 +99,9 @@ class Bench {
         : arguments_(arguments), extent_(extent_of(arguments.size)) {
         const baker::Scene scene = load(scene_name);
         const Geometry geometry = make_geometry(scene);
-        filming_ = {.flight = flight_of(scene_name, geometry.bounds),
+        filming_ = {.flight = scene_name.starts_with("city")
+                                  ? city_flight(geometry.bounds)
+                                  : flight_for(scene_name, geometry.bounds),
                     .frames = arguments.frames,
                     .frames_per_second = arguments.frames_per_second,
                     .seconds = arguments.seconds,

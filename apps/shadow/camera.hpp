@@ -7,6 +7,7 @@
 #include <glm/mat4x4.hpp>
 #include <glm/vec3.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -38,5 +39,8 @@ struct Flight {
 [[nodiscard]] Flight zdm2_flight();
 // Through streets and above roofs of baker::city_scene, of these bounds.
 [[nodiscard]] Flight city_flight(const ShadowBox& bounds);
+
+// Through a scene from a file: zdm2 by its name, any other as a tour.
+[[nodiscard]] Flight flight_for(const std::filesystem::path& scene, const ShadowBox& bounds);
 
 }  // namespace quadtile::shadow

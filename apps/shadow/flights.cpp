@@ -91,4 +91,8 @@ Flight city_flight(const ShadowBox& bounds) {
          at(69.0F, 0.95F * rise, -27.0F, 20.0F, -32.0F), at(66.0F, rise, -38.0F, 28.0F, -34.0F)}};
 }
 
+Flight flight_for(const std::filesystem::path& scene, const ShadowBox& bounds) {
+    return scene.filename().string().starts_with("zdm2") ? zdm2_flight() : tour(bounds);
+}
+
 }  // namespace quadtile::shadow

@@ -145,15 +145,23 @@ std::uint32_t Panels::width(float scale) const {
     return controls_.shows_panel ? static_cast<std::uint32_t>(std::round(PANEL_WIDTH * scale)) : 0;
 }
 
-Insets Panels::insets(vk::Extent2D picture, float scale) const {
+vk::Extent2D Panels::picture_area(vk::Extent2D target, float scale) const {
+    return {target.width - std::min(width(scale), target.width - 1), target.height};
+}
+
+Insets Panels::insets(const Session& session, vk::Extent2D target, float scale) const {
+    const vk::Extent2D picture = picture_area(target, scale);
     const auto margin = static_cast<std::int32_t>(MARGIN * scale);
     const auto wanted = static_cast<std::uint32_t>(INSET_EXTENT * scale);
     const std::uint32_t side =
         std::max(1U, std::min({wanted, picture.width / 3, picture.height / 2}));
     vk::Rect2D area{{margin, static_cast<std::int32_t>(picture.height - side) - margin},
                     {side, side}};
-    Insets insets{
-        .light = controls_.light, .zoom = controls_.zoom, .shows_changes = controls_.shows_changes};
+    Insets insets{.light = controls_.light,
+                  .centre = session.place_on_map(controls_.settings, controls_.light,
+                                                 controls_.settings.camera.position),
+                  .zoom = controls_.zoom,
+                  .shows_changes = controls_.shows_changes};
     if (area.offset.y < 0) {
         return insets;
     }

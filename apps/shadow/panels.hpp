@@ -56,12 +56,14 @@ class Panels {
     // For the numbers and bars of the panel; `seconds` since the frame before.
     void add_frame(const FrameStatistics& statistics, float seconds);
 
-    // Pixels at the right side that the panel takes; the picture has the others.
-    [[nodiscard]] std::uint32_t width(float scale) const;
-    // Where the small pictures lie on a picture of this extent.
-    [[nodiscard]] Insets insets(vk::Extent2D picture, float scale) const;
+    // What the panel, at the right side, leaves of a target for the picture.
+    [[nodiscard]] vk::Extent2D picture_area(vk::Extent2D target, float scale) const;
+    // Where the small pictures lie on that area, and what they show.
+    [[nodiscard]] Insets insets(const Session& session, vk::Extent2D target, float scale) const;
 
  private:
+    [[nodiscard]] std::uint32_t width(float scale) const;
+
     struct Action {
         int key;
         bool with_control;

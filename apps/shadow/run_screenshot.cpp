@@ -68,7 +68,8 @@ class PictureMaker {
         controls_.shows_light_view = options.panel;
         controls_.follows_flight = options.flies || !options.record.empty();
         ui_.attach(gpu_, *render_pass_, 2);
-        session_.configure(picture_area(), options.display, options.shadows);
+        session_.configure(panels_.picture_area(options.extent, ui_.scale()), options.display,
+                           options.shadows);
     }
     ~PictureMaker() { ui_.detach(); }
     PictureMaker(const PictureMaker&) = delete;
@@ -91,7 +92,8 @@ class PictureMaker {
         }
         return app::encode_png(
             app::render_picture(gpu_, FORMAT, options_.extent, [&](vk::CommandBuffer commands) {
-                session_.compose(commands, options_.extent, insets());
+                session_.compose(commands, options_.extent,
+                                 panels_.insets(session_, options_.extent, ui_.scale()));
                 if (options_.panel) {
                     app::Ui::draw(commands);
                 }
@@ -101,18 +103,6 @@ class PictureMaker {
     [[nodiscard]] const Report& report() const { return report_; }
 
  private:
-    [[nodiscard]] vk::Extent2D picture_area() const {
-        const std::uint32_t panel = std::min(panels_.width(ui_.scale()), options_.extent.width - 1);
-        return {options_.extent.width - panel, options_.extent.height};
-    }
-
-    [[nodiscard]] Insets insets() const {
-        Insets insets = panels_.insets(picture_area(), ui_.scale());
-        insets.centre = session_.place_on_map(controls_.settings, controls_.light,
-                                              controls_.settings.camera.position);
-        return insets;
-    }
-
     void draw_panel() {
         ImGuiIO& io = ImGui::GetIO();
         io.DisplaySize = {static_cast<float>(options_.extent.width),

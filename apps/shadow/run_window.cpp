@@ -47,8 +47,9 @@ class Window {
     void log_display();
     [[nodiscard]] bool is_minimised() const;
     [[nodiscard]] float passed_seconds();
-    [[nodiscard]] vk::Extent2D picture_area() const;
-    [[nodiscard]] Insets insets() const;
+    [[nodiscard]] vk::Extent2D picture_area() const {
+        return panels_.picture_area(swapchain_.extent(), ui_.scale());
+    }
 
     const Options& options_;
     const Show& show_;
@@ -119,18 +120,6 @@ float Window::passed_seconds() {
         last_frame_ ? std::chrono::duration<float>(now - *last_frame_).count() : 0.0F;
     last_frame_ = now;
     return std::min(seconds, LONGEST);
-}
-
-vk::Extent2D Window::picture_area() const {
-    const vk::Extent2D extent = swapchain_.extent();
-    return {extent.width - std::min(panels_.width(ui_.scale()), extent.width - 1), extent.height};
-}
-
-Insets Window::insets() const {
-    Insets insets = panels_.insets(picture_area(), ui_.scale());
-    insets.centre = session_.place_on_map(controls_.settings, controls_.light,
-                                          controls_.settings.camera.position);
-    return insets;
 }
 
 void Window::follow_scale() {
@@ -214,7 +203,8 @@ void Window::frame() {
     session_.draw(controls_.settings);
     panels_.add_frame(session_.statistics(), seconds);
     const bool shown = swapchain_.show([&](vk::CommandBuffer commands) {
-        session_.compose(commands, swapchain_.extent(), insets());
+        session_.compose(commands, swapchain_.extent(),
+                         panels_.insets(session_, swapchain_.extent(), ui_.scale()));
         app::Ui::draw(commands);
     });
     if (!shown) {

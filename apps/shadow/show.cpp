@@ -28,13 +28,6 @@ Light make_sun(const Options& options, const baker::Scene& scene) {
     return sun;
 }
 
-Flight choose_flight(const Options& options, const ShadowBox& bounds) {
-    if (options.scene.empty()) {
-        return city_flight(bounds);
-    }
-    return options.scene.filename().string().starts_with("zdm2") ? zdm2_flight() : tour(bounds);
-}
-
 }  // namespace
 
 Show load_show(const Options& options) {
@@ -49,7 +42,8 @@ Show load_show(const Options& options) {
         show.name = options.scene.filename().string();
     }
     show.geometry = make_geometry(loaded.scene);
-    show.flight = choose_flight(options, show.geometry.bounds);
+    show.flight = options.scene.empty() ? city_flight(show.geometry.bounds)
+                                        : flight_for(options.scene, show.geometry.bounds);
     show.lights = {make_sun(options, loaded.scene)};
     show.lights.insert(show.lights.end(), options.spots.begin(), options.spots.end());
     show.warnings = std::move(loaded.warnings);

@@ -29,15 +29,14 @@ constexpr VkExtent2D DEPTH_EXTENT{96, 54};
 // The GPU beside its twin.
 class Pair {
  public:
-    Pair(Gpu& gpu, const ShadowOptions& options, LitMask lit_mask = LitMask::none)
-        : workspace(gpu, options, DEPTH_EXTENT, lit_mask), twin(options) {}
+    Pair(Gpu& gpu, const ShadowOptions& options)
+        : workspace(gpu, options, DEPTH_EXTENT), twin(options) {}
 
     // The next frame on both, which must come to the same; what it was.
     const reference::ShadowFitter::Result& next(const ShadowFrame& frame,
-                                                const std::vector<float>& depth,
-                                                const std::vector<std::uint32_t>& lit = {}) {
-        workspace.run(frame, depth, lit);
-        const auto& expected = twin.next(frame, depth, lit);
+                                                const std::vector<float>& depth) {
+        workspace.run(frame, depth);
+        const auto& expected = twin.next(frame, depth);
         expect_same(workspace.fitter().options(), workspace.result(), expected);
         return expected;
     }
@@ -54,7 +53,7 @@ ShadowProjection lamp() {
     return spot_shadow_projection({3.0F, 6.0F, 2.0F}, {-0.2F, -1.0F, -0.4F}, 80.0F, 0.2F, 40.0F);
 }
 
-// The random test (test/random) has all other options.
+// The random test (test/random) has all other options, lit masks and rectangles.
 struct Case {
     const char* name;
     ShadowOptions options;
@@ -93,30 +92,12 @@ struct Events {
     std::uint32_t repacked = 0;
 };
 
-// Broad stripes of light and shadow, others for each light.
-std::vector<std::uint32_t> striped_mask(const std::vector<float>& depth, int frame) {
-    std::vector<std::uint32_t> mask;
-    for (std::uint32_t i = 0; i < depth.size(); ++i) {
-        const std::uint32_t column = i % DEPTH_EXTENT.width;
-        const std::uint32_t row = i / DEPTH_EXTENT.width;
-        std::uint32_t word = 0;
-        for (std::uint32_t light = 0; light < SHADOW_MAX_LIGHTS; ++light) {
-            const std::uint32_t place =
-                column + 3 * row + 13 * static_cast<std::uint32_t>(frame) + 50 * light;
-            word |= shadow_lit_word(light, depth[i] != 0.0F, place % 400 < 200);
-        }
-        mask.push_back(word);
-    }
-    return mask;
-}
-
-Events expect_twins(const Device& device, const std::vector<Case>& cases, int frames,
-                    LitMask lit_mask = LitMask::none) {
+Events expect_twins(const Device& device, const std::vector<Case>& cases, int frames) {
     Gpu gpu(device);
     Events events;
     for (const Case& each : cases) {
         SCOPED_TRACE(each.name);
-        Pair pair(gpu, each.options, lit_mask);
+        Pair pair(gpu, each.options);
         for (int frame = 0; frame < frames; ++frame) {
             SCOPED_TRACE(frame);
             // It stands still for a while, too.
@@ -126,10 +107,7 @@ Events expect_twins(const Device& device, const std::vector<Case>& cases, int fr
             const std::vector<float> depth = depth_buffer(camera);
             const ShadowFrame given =
                 make_shadow_frame(each.options, camera.view(), DEPTH_EXTENT, each.lights);
-            const std::vector<std::uint32_t> lit = lit_mask == LitMask::given
-                                                       ? striped_mask(depth, frame)
-                                                       : std::vector<std::uint32_t>();
-            const auto& expected = pair.next(given, depth, lit);
+            const auto& expected = pair.next(given, depth);
             events.kept += expected.header.kept;
             events.removed += expected.header.removed;
             events.resized += expected.header.resized;
@@ -158,12 +136,6 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinWithoutSubgroups) {
     const Events events =
         expect_twins(device_for(variant_named("without subgroup operations")), {small}, 4);
     EXPECT_GT(events.kept, 0U);
-}
-
-TEST_F(ShadowFitterKernels, EqualsItsTwinWithALitMask) {
-    const Events events = expect_twins(device_for(), {cases().front()}, 8, LitMask::given);
-    EXPECT_GT(events.kept, 100U);
-    EXPECT_GT(events.removed, 20U);
 }
 
 // More than workgroups have threads.

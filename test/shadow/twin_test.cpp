@@ -184,25 +184,6 @@ TEST(ShadowTwin, AnEmptyDepthBufferLeavesOneTileForEachLight) {
     }
 }
 
-TEST(ShadowTwin, NumbersThatAreNoneHarmNoOne) {
-    CheckedFitter run(small_options());
-    const float inf = std::numeric_limits<float>::infinity();
-    std::mt19937 random(3);
-    for (int i = 0; i < 4; ++i) {
-        const Pinhole camera = camera_at(0.2 * i);
-        std::vector<float> depths = test::depth_buffer(camera);
-        for (float& depth : depths) {
-            const float values[] = {depth, depth, depth, std::nanf(""), inf, -inf, -1.0F, 1e30F};
-            depth = values[random() % 8];
-        }
-        const Result& result = run.next(camera.view(), depths);
-        EXPECT_TRUE(std::ranges::all_of(result.importance, [](float importance) {
-            return importance >= 0.0F && importance <= 64.0F;
-        }));
-        EXPECT_GT(result.header.tiles, 2U);
-    }
-}
-
 // A pixel of a depth buffer, and how its depth must change to the next.
 struct Pixel {
     std::uint32_t column;
