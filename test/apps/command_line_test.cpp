@@ -15,8 +15,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <limits>
 
 // What the sanitizers need of the address space leaves no room to limit it.

@@ -9,13 +9,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <random>
 
 namespace quadtile::app::test {
 
@@ -24,7 +22,6 @@ using quadtile::test::TemporaryDirectory;
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 constexpr int WIDTH = 7;

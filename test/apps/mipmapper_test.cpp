@@ -9,7 +9,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -19,7 +18,6 @@
 namespace quadtile::app::test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 

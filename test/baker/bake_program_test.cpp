@@ -25,7 +25,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace quadtile::baker::test {

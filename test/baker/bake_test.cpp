@@ -11,13 +11,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 namespace quadtile::baker::test {
 namespace {
 
 using ::testing::Each;
-using ::testing::IsEmpty;
 
 constexpr float PI = std::numbers::pi_v<float>;
 

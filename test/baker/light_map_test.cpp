@@ -11,7 +11,6 @@
 #include <quadtile/reference.hpp>
 
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
 namespace quadtile::baker::test {

@@ -14,7 +14,6 @@
 
 #include <gmock/gmock.h>
 
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
