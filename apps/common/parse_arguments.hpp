@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -65,6 +66,24 @@ class OptionGroup {
     CLI::App& app_;
     std::string heading_;
 };
+
+// Which of these options was given; empty: none. What the program does not have counts as not
+// given. Throws UsageError for two.
+[[nodiscard]] inline std::string only_one_of(const CLI::App& app,
+                                             std::initializer_list<const char*> options) {
+    std::string given;
+    for (const char* const option : options) {
+        const CLI::Option* const known = app.get_option_no_throw(option);
+        if (known == nullptr || known->count() == 0) {
+            continue;
+        }
+        if (!given.empty()) {
+            throw UsageError(given + " and " + option + " exclude each other; give one of them");
+        }
+        given = option;
+    }
+    return given;
+}
 
 // What `read` returns after the arguments are parsed. Throws UsageError, which names --help, for
 // arguments that are wrong and for runtime errors of `read`; PrintedText for --help and --version.

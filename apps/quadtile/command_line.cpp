@@ -266,24 +266,6 @@ float parse_threshold(const std::string& option, const std::string& text) {
     return parse_float(option, text, 0.0F, INFINITE_FLOAT);
 }
 
-// The threshold option that was given, or empty.
-std::string threshold_option(const CLI::App& command) {
-    const char* const options[] = {"--constant", "--level-thresholds", "--max-resolution",
-                                   "--memory", "--glsl"};
-    std::string given;
-    for (const char* option : options) {
-        const CLI::Option* const known = command.get_option_no_throw(option);
-        if (known == nullptr || known->count() == 0) {
-            continue;
-        }
-        if (!given.empty()) {
-            throw UsageError(given + " and " + option + " exclude each other; give one of them");
-        }
-        given = option;
-    }
-    return given;
-}
-
 // None where none was given, and where it is --memory or --glsl, which need files.
 std::optional<Threshold> parse_threshold(const std::string& given,
                                          const SubdivisionArguments& arguments) {
@@ -336,7 +318,8 @@ FunctionRequest parse_function(const CLI::App& command, const SubdivisionArgumen
 // Returns the threshold option that was given.
 std::string complete(const CLI::App& command, const SubdivisionArguments& arguments,
                      SubdivisionRequest& request) {
-    const std::string threshold = threshold_option(command);
+    const std::string threshold = only_one_of(
+        command, {"--constant", "--level-thresholds", "--max-resolution", "--memory", "--glsl"});
     request.strategy = value_in(STRATEGIES, arguments.strategy);
     request.order = arguments.order == "any" ? Order::any : Order::canonical;
     request.threshold = parse_threshold(threshold, arguments);

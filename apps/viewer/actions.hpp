@@ -1,4 +1,5 @@
-// What the user can do by keys: one table, from which keys are handled and the help is drawn.
+// What the user can do by keys: one table, from which keys are handled and the help is drawn. What
+// the mouse does stands there for the help, without keys.
 
 #pragma once
 

@@ -40,6 +40,10 @@ class Arguments {
         return has(option) ? app_.get_option(option)->as<std::string>() : "";
     }
 
+    [[nodiscard]] std::string only_one_of(std::initializer_list<const char*> options) const {
+        return app::only_one_of(app_, options);
+    }
+
     // What is not given leaves the value as it is.
     void take(const std::string& option, float& value, float low, float high) const {
         if (has(option)) {
@@ -217,22 +221,6 @@ std::optional<TexelPosition> parse_position(const Arguments& arguments, const st
     return TexelPosition{parse(x), parse(y)};
 }
 
-// The threshold option that was given, or empty.
-std::string threshold_option(const Arguments& arguments) {
-    std::string given;
-    for (const char* option : {"--max-resolution", "--constant", "--level-thresholds", "--memory",
-                               "--glsl", "--find-tiles"}) {
-        if (!arguments.has(option)) {
-            continue;
-        }
-        if (!given.empty()) {
-            throw UsageError(given + " and " + option + " exclude each other; give one of them");
-        }
-        given = option;
-    }
-    return given;
-}
-
 void apply_memory(const Arguments& arguments, ThresholdSettings& settings) {
     const std::string option = "--memory";
     const auto [max_resolution, nodes] =
@@ -267,7 +255,7 @@ void apply_glsl(const Arguments& arguments, ThresholdSettings& settings) {
     }
 }
 
-// `given`: the option that threshold_option has found.
+// `given`: the option for the threshold; empty: none.
 void apply_threshold(const Arguments& arguments, const std::string& given,
                      ThresholdSettings& settings) {
     if (arguments.has("--fragments-channel") && given != "--memory") {
@@ -343,10 +331,7 @@ void apply_subdivision(const Arguments& arguments, SubdivisionSettings& settings
 
 void apply_range(const Arguments& arguments, DrawingSettings& settings) {
     const bool logarithmic = arguments.has("--logarithmic");
-    if (arguments.has("--linear") && logarithmic) {
-        throw UsageError("--linear and --logarithmic exclude each other; give one of them");
-    }
-    if (arguments.has("--linear") || logarithmic) {
+    if (!arguments.only_one_of({"--linear", "--logarithmic"}).empty()) {
         settings.logarithmic = logarithmic;
     }
     const std::string option = "--range";
@@ -481,7 +466,9 @@ ParsedOptions options_of(const Arguments& arguments, const std::vector<std::stri
         !arguments.has("--no-settings") && options.screenshot.empty() && !settings_path().empty();
     const bool has_last_run = options.keeps_settings && load_last_run(parsed);
     apply_settings(arguments, options.settings);
-    const std::string threshold = threshold_option(arguments);
+    const std::string threshold =
+        arguments.only_one_of({"--max-resolution", "--constant", "--level-thresholds", "--memory",
+                               "--glsl", "--find-tiles"});
     apply_threshold(arguments, threshold, options.settings.subdivision.threshold);
     if (threshold == "--find-tiles") {
         options.tile_count = parse_whole(threshold, arguments.text(threshold), 1, MAX_TILES_LIMIT);

@@ -334,7 +334,6 @@ void Panels::draw_help() {
                              ImGuiCond_Appearing);
     constexpr auto FLAGS = ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings;
     if (ImGui::Begin("Keys and mouse", &shows_help_, FLAGS)) {
-        draw_help_of_mouse();
         std::string group;
         for (const Action& action : actions_) {
             if (action.group != group) {
@@ -349,23 +348,6 @@ void Panels::draw_help() {
         }
     }
     ImGui::End();
-}
-
-void Panels::draw_help_of_mouse() {
-    constexpr std::array<std::array<const char*, 2>, 6> LINES{
-        {{"wheel", "Zoom, towards the mouse"},
-         {"drag", "Move the map, by any button"},
-         {"click", "Pin the tile: its numbers stay in the section 'Texel'"},
-         {"click beside the map", "Unpin"},
-         {"double click", "Show the whole map"},
-         {"drop files", "Open them; several are a sequence to play"}}};
-    form_.text("Mouse over the map", GOOD_COLOUR);
-    ImGui::Separator();
-    for (const auto& [mouse, effect] : LINES) {
-        form_.text(mouse);
-        ImGui::SameLine(form_.px(170.0F));
-        form_.wrapped_text(effect, DIM_COLOUR);
-    }
 }
 
 // ---- Mouse

@@ -60,7 +60,6 @@ class Panels {
     void draw_highlight(const ProbedTexel& texel, ImU32 colour, float thickness);
     void draw_hover_box();
     void draw_help();
-    void draw_help_of_mouse();
     // Returns the height of the box; from `corner` downwards, or upwards.
     float draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, bool upwards,
                    float opacity);

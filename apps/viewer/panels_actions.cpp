@@ -34,6 +34,17 @@ std::vector<Action> Panels::make_actions() {
     SubdivisionSettings& subdivision = viewer_.settings.subdivision;
     DrawingSettings& drawing = viewer_.settings.drawing;
 
+    group = "Mouse over the map";
+    const auto add_mouse = [&](const char* mouse, const char* effect) {
+        add(effect, mouse, {}, [] {});
+    };
+    add_mouse("wheel", "Zoom, towards the mouse");
+    add_mouse("drag", "Move the map, by any button");
+    add_mouse("click", "Pin the tile: its numbers stay in the section 'Texel'");
+    add_mouse("click beside the map", "Unpin");
+    add_mouse("double click", "Show the whole map");
+    add_mouse("drop files", "Open them; several are a sequence to play");
+
     group = "Files";
     add("Open files", "O", {{GLFW_KEY_O}}, [this] { ask_for_files(); });
     add("Show the demo map", "D", {{GLFW_KEY_D}}, [this] { viewer_.open({}); });
