@@ -96,15 +96,15 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
             "OpenEXR file for the light map: R, G, B, and in A 1\n"
             "where a texel was baked");
     map.add("--size", arguments.size, "WxH",
-            "Texels: W or WxH; without it what SCENE asks for\n"
+            "Texels: W or WxH; default: what SCENE asks for\n"
             "(asset.extras.lightmap_size), else 1024");
     map.add("--texels-per-unit", options.texels_per_unit, "D",
             "Size by the mean number of texels along a world unit", within(1e-9F, 1e9F));
     map.add_flag("--unwrap", options.unwrap, "Make new light map coordinates: plane charts");
-    map.add("--gutter", options.gutter_texels, "N",
-            "Texels between charts of --unwrap; without it 2", within(0, 64));
+    map.add("--gutter", options.gutter_texels, "N", "Texels between charts of --unwrap; default: 2",
+            within(0, 64));
     map.add("--quantity", arguments.quantity, "NAME",
-            "irradiance (without it), or radiosity: albedo *\n"
+            "irradiance (default), or radiosity: albedo *\n"
             "irradiance + pi * emission",
             one_of(std::vector<std::string>{"irradiance", "radiosity"}));
     map.add_flag("--directional", options.bake.directional,
@@ -130,10 +130,10 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
         ->expected(3);
     light.add("--sun", arguments.sun_irradiance, "R,G,B",
               "Irradiance of what faces the sun of --sun-direction;\n"
-              "without it 3",
+              "default: 3",
               within(0.0F, BRIGHTEST));
     light.add("--sun-diameter", arguments.sun_diameter, "D",
-              "Of its disc in degrees; without it 0.53", within(0.0F, 90.0F));
+              "Of its disc in degrees; default: 0.53", within(0.0F, 90.0F));
     light.add("--light-units", arguments.light_units, "NAME",
               "What lux of SCENE's suns are beside emission:\n"
               "photometric (the same), blender (divided by 683), or\n"
@@ -145,7 +145,7 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup bake(app, "Bake");
     bake.add("--quality", arguments.quality, "NAME",
              "draft (64 directions, 1 bounce), medium (512, 3;\n"
-             "without it), high (2048, 4), best (8192, 6); direct\n"
+             "default), high (2048, 4), best (8192, 6); direct\n"
              "light has 2 to 4 times as many directions",
              one_of(&PRESETS));
     bake.add("--directions", arguments.directions, "N",
@@ -163,19 +163,19 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
              "Rays along a light map texel, each way", within(0.01F, 16.0F));
     bake.add("--density-share", options.density_share, "X",
              "The densest rest of the light map gets no more rays\n"
-             "than this part of it; without it 0.95, 0.999 at most",
+             "than this part of it; default: 0.95, 0.999 at most",
              within(0.01F, 0.999F));
-    bake.add("--seed", options.bake.seed, "N", "Turns the directions; without it 1",
+    bake.add("--seed", options.bake.seed, "N", "Turns the directions; default: 1",
              app::satisfying(app::whole_between(0, std::numeric_limits<std::uint64_t>::max())));
     bake.add("--memory", arguments.memory_mib, "MIB",
-             "MiB for the lists of fragments; without it 256. Less\n"
+             "MiB for the lists of fragments; default: 256. Less\n"
              "costs time, never light",
              within(LEAST_POOL_MIB, std::uint64_t{65536}));
     bake.add("--max-tile-resolution", options.tiles.max_resolution, "N",
-             "Pixels of a tile on a side; without it 64", within(16.0F, 8192.0F));
+             "Pixels of a tile on a side; default: 64", within(16.0F, 8192.0F));
     bake.add("--map-size", options.tiles.map_extent, "N",
              "Texels of the importance maps on a side, a power of\n"
-             "two; without it by the size of the light map",
+             "two; default: by the size of the light map",
              within(16, 4096));
     bake.add_flag("--uniform", options.tiles.uniform,
                   "Tiles of one size and resolution, for comparison");
@@ -183,17 +183,17 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     bake.add("--device", options.device, "N|NAME",
              "Number of the Vulkan device or part of its name; see\n"
              "'quadtile devices'");
-    bake.add("--threads", options.threads, "N", "Of the CPU; without it all", within(1, 1024));
+    bake.add("--threads", options.threads, "N", "Of the CPU; default: all", within(1, 1024));
 }
 
 void define_run(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup run(app, "Run");
     run.add_flag("--resume", options.bake.resume, "Go on from the checkpoint, where there is one");
     run.add("--checkpoint", arguments.checkpoint, "FILE",
-            "File for it; without it that of --output with\n"
+            "File for it; default: that of --output with\n"
             ".checkpoint behind. Removed when all is done");
     run.add("--checkpoint-interval", arguments.checkpoint_seconds, "S",
-            "Seconds between checkpoints; without it 30", within(0, 86400));
+            "Seconds between checkpoints; default: 30", within(0, 86400));
     run.add_flag("--no-checkpoint", arguments.no_checkpoint, "None is written");
     run.add("--report", options.report, "FILE", "JSON: times, tiles, memory");
     run.add_flag("--validation", options.validation,
@@ -205,18 +205,17 @@ void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup pictures(app, "Pictures");
     pictures.add("--preview", options.preview, "FILE", "PNG of the lit scene");
     pictures.add("--atlas", options.atlas, "FILE", "PNG of the light map");
-    pictures.add("--preview-size", arguments.preview_size, "WxH", "Pixels; without it 1280x720");
+    pictures.add("--preview-size", arguments.preview_size, "WxH", "Pixels; default: 1280x720");
     pictures
         .add("--camera", arguments.camera, "X,Y,Z,X,Y,Z",
-             "Where it is, and what it looks at; without it that of\n"
+             "Where it is, and what it looks at; default: that of\n"
              "SCENE, else one that sees everything",
              within(-FARTHEST, FARTHEST))
         ->expected(6);
     pictures.add("--field-of-view", arguments.field, "D", "Of --camera, vertical, in degrees; 60",
                  within(1.0F, 170.0F));
     pictures.add("--exposure", options.exposure, "L",
-                 "Radiance that becomes white; without it by the picture",
-                 within(1e-12F, BRIGHTEST));
+                 "Radiance that becomes white; default: by the picture", within(1e-12F, BRIGHTEST));
 }
 
 void check_scene(const Options& options, const Arguments& arguments) {

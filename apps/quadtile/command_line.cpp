@@ -146,7 +146,7 @@ void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
 
 void add_format_option(OptionGroup& group, std::string& format) {
     group.add("--format", format, "NAME",
-              "json, csv or bin; without it the ending of FILE decides, else json",
+              "json, csv or bin; default: by the ending of FILE, else json",
               one_of(names_in(FORMATS)));
 }
 
@@ -157,12 +157,12 @@ void define_tiles(CLI::App& command, Arguments& arguments) {
         .add("INPUT", request.input, "FILE", "Importance map: OpenEXR, PFM, or PNG of 8 or 16 bits")
         ->required();
     group.add("-o,--output", request.output, "FILE",
-              "File for the tiles; without it they go to standard output");
+              "File for the tiles; default: standard output");
     add_format_option(group, arguments.tiles_format);
     group.add("--image", request.image, "FILE",
               "PNG file for a picture of the map with the tiles' outlines");
     group.add("--channel", request.channel, "NAME",
-              "Channel of INPUT; without it Y, else the luminance of R, G and B, else the "
+              "Channel of INPUT; default: Y, else the luminance of R, G and B, else the "
               "first");
     OptionGroup threshold(command, "Threshold (exactly one)");
     add_threshold_options(threshold, arguments.tiles_subdivision);
@@ -207,13 +207,13 @@ void define_mipmap(CLI::App& command, Arguments& arguments) {
              one_of(names_in(EDGE_RULES)))
         ->capture_default_str();
     group.add("--levels", request.levels, "N",
-              "Number of levels, the image itself included; without it all, down to 1 x 1");
+              "Number of levels, the image itself included; default: all, down to 1 x 1");
     group.add("--format", texts.format, "NAME",
-              "Format of the levels, as r16_float or rgba8_unorm; without it the image's, for "
+              "Format of the levels, as r16_float or rgba8_unorm; default: the image's, for "
               "sums 32-bit floats, for min-max two channels of floats",
               one_of(names_in(LEVEL_FORMATS)));
     group.add("--channel", request.channel, "NAME",
-              "This channel of IMAGE alone; without it all of them");
+              "This channel of IMAGE alone; default: all of them");
     group.add_flag("--linear", request.linear,
                    "Take the values of a PNG of 8 bits as they are, not as colours on the sRGB "
                    "curve");
@@ -235,7 +235,7 @@ void define_demo(CLI::App& command, Arguments& arguments) {
         ->capture_default_str();
     group.add("--map", request.map, "FILE",
               "File for the map itself: OpenEXR where its name ends in .exr, else PFM");
-    OptionGroup threshold(command, "Threshold (at most one; without it --max-resolution 16)");
+    OptionGroup threshold(command, "Threshold (at most one; default: --max-resolution 16)");
     add_threshold_options(threshold, arguments.demo_subdivision);
     add_subdivision_options(command, arguments.demo_subdivision, request.subdivision);
 }

@@ -114,8 +114,7 @@ struct Group {
 };
 
 void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
-    app.add_option("SCENE", options.scene,
-                   "glTF 2.0 (.glb, .gltf) or OBJ (.obj); without it a city")
+    app.add_option("SCENE", options.scene, "glTF 2.0 (.glb, .gltf) or OBJ (.obj); default: a city")
         ->type_name("");
     const Group group{app, "Scene"};
     group
@@ -126,7 +125,7 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
         ->check(CLI::Range(std::uint64_t{2000}, std::uint64_t{100'000'000}).description(""));
     group
         .add("--sun", arguments.sun, "X,Y,Z",
-             "Where the light of the sun goes; without it as SCENE\nhas it")
+             "Where the light of the sun goes; default: as SCENE\nhas it")
         ->delimiter(',')
         ->expected(3)
         ->check(app::float_between(-FARTHEST, FARTHEST));
@@ -143,45 +142,44 @@ void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
     ShadowOptions& shadows = options.shadows;
     group
         .add("--technique", arguments.technique, "NAME",
-             "fitted (without it), single: one map for each light,\n"
+             "fitted (default), single: one map for each light,\n"
              "cascades: four for each sun, or stable-cascades: four\n"
              "whose texels stay in place")
         ->check(CLI::IsMember(names_in(TECHNIQUES)).description(""));
-    group.add("--max-tiles", shadows.max_tiles, "K", "K of the budget: tiles; without it 2048");
+    group.add("--max-tiles", shadows.max_tiles, "K", "K of the budget: tiles; default: 2048");
     group.add("--atlas", shadows.atlas_extent, "N",
               "Texels of the atlas on a side, a power of two; its\n"
-              "square times --atlas-fill is P of the budget; without it\n4096");
+              "square times --atlas-fill is P of the budget; default:\n4096");
     group
         .add("--tile-extent", shadows.tile_extent, "N",
-             "Texels of the largest slot on a side, a power of two,\n128 (without it) to 1024")
+             "Texels of the largest slot on a side, a power of two,\n128 (default) to 1024")
         // Smaller ones have no room for the filter's gutter.
         ->check(CLI::Range(128, 1024).description(""));
     group.add("--map-extent", shadows.map_extent, "N",
-              "Texels of each importance map on a side; without it\n1024");
+              "Texels of each importance map on a side; default:\n1024");
     group.add("--merge-ratio", shadows.merge_ratio, "X",
               "Tiles are merged below this part of the threshold for\n"
-              "splitting; without it 0.8, 1: no hysteresis");
+              "splitting; default: 0.8, 1: no hysteresis");
     group.add("--atlas-fill", shadows.atlas_fill, "X",
-              "Share of the atlas that slots may take; without it\n0.875");
+              "Share of the atlas that slots may take; default:\n0.875");
     group.add("--importance-decay", shadows.importance_decay, "X",
               "What is kept of what was needed, from frame to frame;\n"
-              "without it 0.95, 0: nothing");
+              "default: 0.95, 0: nothing");
     group.add("--max-stretch", shadows.max_stretch, "X",
-              "Of shadows, that texels follow; without it 4");
+              "Of shadows, that texels follow; default: 4");
     group.add("--resolution-scale", shadows.resolution_scale, "X",
               "Shadow texels for each pixel, along a side; without\nit 1");
     group.add("--edge-scale", shadows.edge_scale, "X",
-              "As many times more of them beside shadows' edges;\nwithout it 8");
+              "As many times more of them beside shadows' edges;\ndefault: 8");
     group.add_flag("--hard", arguments.hard, "Hard shadows, of the nearest texel");
 }
 
 void define_view(CLI::App& app, Options& options, Arguments& arguments) {
     const Group group{app, "View"};
-    group.add("--size", arguments.size, "WxH",
-              "Of the window or the pictures; without it 1280x720");
+    group.add("--size", arguments.size, "WxH", "Of the window or the pictures; default: 1280x720");
     group
         .add("--picture", arguments.display, "NAME",
-             "shaded (without it), tiles, error: in red and blue\n"
+             "shaded (default), tiles, error: in red and blue\n"
              "where ray casting says otherwise, or sides: shaded and\n"
              "error side by side")
         ->check(CLI::IsMember(names_in(DISPLAYS)).description(""));
@@ -191,7 +189,7 @@ void define_view(CLI::App& app, Options& options, Arguments& arguments) {
         ->delimiter(',')
         ->expected(5)
         ->check(app::float_between(-FARTHEST, FARTHEST));
-    group.add("--at", options.flight_second, "S", "Second of the flight; without it 0")
+    group.add("--at", options.flight_second, "S", "Second of the flight; default: 0")
         ->check(app::float_between(0.0F, 86400.0F));
     group.add_flag("--fly", options.flies, "Along the flight, from --at on");
     group.add("--device", options.device, "N|NAME",
@@ -208,9 +206,9 @@ void define_pictures(CLI::App& app, Options& options) {
               "A PNG for each frame of the flight, into a folder");
     group
         .add("--frames", options.frames, "N",
-             "That are drawn; without it 2 for --screenshot, the\nwhole flight for --record")
+             "That are drawn; default: 2 for --screenshot, the\nwhole flight for --record")
         ->check(CLI::Range(1U, 1'000'000U).description(""));
-    group.add("--fps", options.frames_per_second, "F", "Frames for each second; without it 60")
+    group.add("--fps", options.frames_per_second, "F", "Frames for each second; default: 60")
         ->check(app::float_between(0.1F, 1000.0F));
     group.add("--report", options.report, "FILE.json", "JSON: tiles and times of each frame");
     group.add_flag("--panel", options.panel, "With the panel, as in the window");

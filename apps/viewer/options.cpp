@@ -77,7 +77,7 @@ void define_map(CLI::App& app, std::vector<std::string>& files) {
         ->type_name("");
     OptionGroup(app, "Map")
         .add("--channel", "NAME",
-             "Channel of FILE; without it Y, else the luminance of R,\n"
+             "Channel of FILE; default: Y, else the luminance of R,\n"
              "G and B, else the first");
 }
 
@@ -95,7 +95,7 @@ void define_threshold(CLI::App& app) {
               "NODES nodes of per-pixel linked lists");
     group.add("--fragments-channel", "NAME",
               std::string("For --memory: channel of FILE with the number of fragments\n"
-                          "in a pixel of each texel; without it ") +
+                          "in a pixel of each texel; default: ") +
                   DEFAULT_FRAGMENTS_CHANNEL);
     group.add("--glsl", "FILE",
               "A tile's importance is below what GLSL in FILE says,\n"
@@ -136,15 +136,15 @@ void define_drawing(CLI::App& app) {
     group.add_flag("--linear", "Colours on a linear scale");
     group.add_flag("--logarithmic", "Colours on a logarithmic scale");
     group.add("--range", "LOW,HIGH",
-              "Importance with the first and the last colour; without it\n"
+              "Importance with the first and the last colour; default:\n"
               "after the map's values");
     group.add("--level", "N", "Shows level N of the pyramid of maxima; 0: the map");
 }
 
 void define_view(CLI::App& app) {
     OptionGroup group(app, "View");
-    group.add("--zoom", "Z", "Pixels per texel; without it the whole map is seen");
-    group.add("--centre", "X,Y", "Texel in the middle; without it that of the map");
+    group.add("--zoom", "Z", "Pixels per texel; default: the whole map");
+    group.add("--centre", "X,Y", "Texel in the middle; default: that of the map");
     group.add("--pin", "X,Y", "Pins the tile that has this texel");
     group.add_flag("--panel", "Show the panel, in screenshots, too");
     group.add("--ui-scale", "S", "Size of text and panel, 0.25 to 8; 0: as the display asks");
@@ -155,7 +155,7 @@ void define_screenshot(CLI::App& app) {
     group.add("--screenshot", "FILE.png",
               "Write what a window would show, and end; settings of the\n"
               "last run have no part in it");
-    group.add("--size", "WxH", "Of the screenshot, in pixels; without it 1600x1000");
+    group.add("--size", "WxH", "Of the screenshot, in pixels; default: 1600x1000");
     group.add("--list", "FILE", "With --screenshot: file for the tiles, .json or .csv");
 }
 
