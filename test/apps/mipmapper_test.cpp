@@ -156,10 +156,7 @@ TEST_F(MipmapperTest, EqualsTheReference) {
                                               .method = MipMethod::subgroup}}) {
         Mipmapper mipmapper(device(), options);
         EXPECT_EQ(mipmapper.options().method, options.method);
-        for (const auto& [width, height, layers] : {std::tuple(37U, 19U, 1U), {66U, 67U, 2U}}) {
-            expect_reference(mipmapper,
-                             RandomImage({width, height, layers, options.source_format}));
-        }
+        expect_reference(mipmapper, RandomImage({37, 19, 2, options.source_format}));
     }
 }
 
@@ -191,7 +188,7 @@ TEST_F(MipmapperTest, ServesManyImages) {
         device(),
         {.source_format = FORMAT, .format = FORMAT, .copy_source = true, .method = MipMethod::spd});
     expect_reference(mipmapper, RandomImage({19, 37, 2, FORMAT}));
-    for (const std::uint32_t levels : {1U, 3U, 6U}) {
+    for (const std::uint32_t levels : {1U, 3U}) {
         expect_reference(mipmapper, RandomImage({37, 19, 1, FORMAT}, levels), levels);
     }
     // 69 MiB, cut within the second layer.

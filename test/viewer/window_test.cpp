@@ -202,7 +202,6 @@ TEST_F(ViewerWindowTest, PlaysMapsOfDifferentSizesAndEndsInTheMidstOfWork) {
 TEST_F(ViewerWindowTest, CompletesPathsAndOpensAllThatMatch) {
     add_map("first one.pfm", 17, 2.0F);
     add_map("first two.pfm", 18, 2.0F);
-    directory_.add("damaged.txt", "Pf\n10 10\n-1\n123");
     const auto window = open();
     const auto type = [&](const std::string& path, const std::string& keys) {
         window->act("key o");
@@ -221,8 +220,17 @@ TEST_F(ViewerWindowTest, CompletesPathsAndOpensAllThatMatch) {
     window->act("key Right");
     EXPECT_THAT(window->wait_for("map "), HasSubstr("first two.pfm"));
     window->wait_for("on screen after");
-    type("damaged.txt", "key Return");
-    EXPECT_THAT(window->wait_for("problem"), HasSubstr("damaged.txt"));
+    expect_good_end(*window);
+}
+
+TEST_F(ViewerWindowTest, TellsWhatItCannotOpen) {
+    const fs::path damaged = directory_.add("damaged.pfm", "Pf\n10 10\n-1\n123");
+    const auto window = open();
+    window->act("key o");
+    window->wait_for("a prompt asks");
+    window->act("type --delay 50 " + damaged.string());
+    window->act("key Return");
+    EXPECT_THAT(window->wait_for("problem"), HasSubstr("damaged.pfm"));
     window->act("key ctrl+q");
     EXPECT_EQ(window->exit_status(), 0) << window->log();
 }
