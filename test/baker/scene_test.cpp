@@ -216,7 +216,7 @@ void expect_all_near(const std::vector<glm::vec3>& actual, const glm::vec3& expe
 TEST_F(SceneFile, IsRead) {
     Gltf gltf = square_file();
     gltf.asset = R"(,"extras":{"lightmap_size":[123,45]})";
-    const auto [scene, warnings, files] = load_square(ONE_NODE, gltf);
+    const auto [scene, warnings, files, generator] = load_square(ONE_NODE, gltf);
     EXPECT_THAT(warnings, IsEmpty());
     check_scene(scene);
     EXPECT_EQ(scene.triangles.size(), 2U);
@@ -245,7 +245,7 @@ TEST_F(SceneFile, IgnoresALightMapSizeWithoutSense) {
         SCOPED_TRACE(size);
         Gltf gltf = square_file();
         gltf.asset = R"(,"extras":{"lightmap_size":)" + size + "}";
-        const auto [scene, warnings, files] = load_square(ONE_NODE, gltf);
+        const auto [scene, warnings, files, generator] = load_square(ONE_NODE, gltf);
         EXPECT_FALSE(scene.light_map_extent);
         EXPECT_THAT(warnings, ElementsAre(HasSubstr("lightmap_size")));
     }
@@ -304,7 +304,7 @@ TEST_F(SceneFile, ReadsAllKindsOfTriangles) {
                std::to_string(mode) + "}";
     };
     for (const auto& [positions, mode, area] : {std::tuple(0, 5, 6.0), {1, 6, 4.0}, {2, 4, 4.0}}) {
-        const auto [scene, warnings, files] =
+        const auto [scene, warnings, files, generator] =
             load_gltf(gltf.json(mesh(primitive(positions, mode)) + ONE_NODE));
         // There are no normals: those of the planes are taken, which is said.
         EXPECT_THAT(warnings, ElementsAre(HasSubstr("without a normal")));
@@ -313,7 +313,7 @@ TEST_F(SceneFile, ReadsAllKindsOfTriangles) {
         expect_all_near(scene.normals, {0, 0, 1});
         EXPECT_NEAR(surface_area(scene), area, 1e-6);
     }
-    const auto [scene, warnings, files] =
+    const auto [scene, warnings, files, generator] =
         load_gltf(gltf.json(mesh(primitive(0, 1) + "," + primitive(1, 6)) + ONE_NODE));
     EXPECT_EQ(scene.triangles.size(), 2U);
     EXPECT_THAT(warnings, Contains(HasSubstr("points or lines")));
@@ -368,7 +368,7 @@ TEST_F(SceneFile, ReadsTextures) {
         ONE_NODE + R"(,"materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0}},)" +
         R"("emissiveTexture":{"index":1}}],"textures":[{"source":0},{"source":1}],"images":[)" +
         image(picture) + "," + image(damaged) + "]";
-    const auto [scene, warnings, files] = load_gltf(gltf.json(rest));
+    const auto [scene, warnings, files, generator] = load_gltf(gltf.json(rest));
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("cannot be read")));
     ASSERT_EQ(scene.textures.size(), 1U);
     EXPECT_EQ(scene.textures[0].extent, (Extent{2, 1}));
@@ -390,7 +390,7 @@ TEST_F(SceneFile, MakesSunsOfDirectionalLights) {
                              R"("extensions":{"KHR_lights_punctual":{"lights":[)"
                              R"({"type":"point","intensity":7},)"
                              R"({"type":"directional","color":[1,0.5,0.25],"intensity":4}]}})";
-    const auto [scene, warnings, files] = load_square(rest);
+    const auto [scene, warnings, files, generator] = load_square(rest);
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 light ignored")));
     ASSERT_EQ(scene.suns.size(), 1U);
     expect_near(scene.suns[0].direction, {0, -1, 0});  // -Z, turned
@@ -402,7 +402,7 @@ TEST_F(SceneFile, ReadsTheCamera) {
                                    R"({"camera":0,"translation":[1,2,3]})") +
                              R"(,"cameras":[{"type":"perspective","perspective":)"
                              R"({"yfov":1.0471975512,"znear":0.1}}])";
-    const auto [scene, warnings, files] = load_square(rest);
+    const auto [scene, warnings, files, generator] = load_square(rest);
     EXPECT_THAT(warnings, IsEmpty());
     ASSERT_TRUE(scene.camera);
     expect_near(scene.camera->position, {1, 2, 3});
@@ -444,7 +444,7 @@ TEST_F(SceneFile, MustLieInTheLightMap) {
 
 TEST_F(SceneFile, LeavesOutTrianglesThatHaveNoPlace) {
     const auto expect_one_left = [&](const Gltf& gltf, const char* warning) {
-        const auto [scene, warnings, files] = load_square(ONE_NODE, gltf);
+        const auto [scene, warnings, files, generator] = load_square(ONE_NODE, gltf);
         check_scene(scene);
         EXPECT_EQ(scene.triangles.size(), 1U);
         EXPECT_THAT(warnings, ElementsAre(HasSubstr(warning)));
@@ -555,7 +555,7 @@ TEST_F(SceneFile, IsReadFromObj) {
     (void)directory_.add("paints.mtl",
                          "newmtl grey\nKd 0.5 0.5 0.5\n\n"
                          "newmtl lamp\nKd 0.1 0.2 0.3\nKe 4 5 6\n");
-    const auto [scene, warnings, files] = load("scene.obj", SQUARE_AND_GABLE);
+    const auto [scene, warnings, files, generator] = load("scene.obj", SQUARE_AND_GABLE);
     EXPECT_THAT(warnings, IsEmpty());
     check_scene(scene);
     EXPECT_EQ(scene.triangles.size(), 3U);
@@ -586,7 +586,7 @@ TEST_F(SceneFile, CutsPolygonsThatAreNotConvex) {
 }
 
 TEST_F(SceneFile, DoesWithoutMaterialFiles) {
-    const auto [scene, warnings, files] = load("scene.obj", SQUARE_AND_GABLE);
+    const auto [scene, warnings, files, generator] = load("scene.obj", SQUARE_AND_GABLE);
     EXPECT_THAT(warnings, Contains(HasSubstr("paints.mtl")));
     check_scene(scene);
     EXPECT_EQ(scene.materials.at(scene.triangles[0].material).albedo, Material{}.albedo);
@@ -600,7 +600,7 @@ TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
         EXPECT_THAT(refusal("scene.obj", points + face + "\n"), Not(HasSubstr("not refused")));
     }
     // For the reader of the file this one has no normal.
-    const auto [scene, warnings, files] = load("scene.obj", points + "f 1//1 2//1 3//-2\n");
+    const auto [scene, warnings, files, generator] = load("scene.obj", points + "f 1//1 2//1 3//-2\n");
     expect_all_near(scene.normals, {0, 0, 1});
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 corner of triangles without a normal")));
 
@@ -636,7 +636,7 @@ class SharedScene : public SceneFile {
 };
 
 TEST_F(SharedScene, Level) {
-    const auto [scene, warnings, files] = load_scene(folder_ / "zdm2_lightmapped.glb");
+    const auto [scene, warnings, files, generator] = load_scene(folder_ / "zdm2_lightmapped.glb");
     check_scene(scene);
     // Of 58770; 1132 have no surface at all.
     EXPECT_EQ(scene.triangles.size(), 57638U);
@@ -654,7 +654,7 @@ TEST_F(SharedScene, Level) {
 }
 
 TEST_F(SharedScene, CornellBox) {
-    const auto [scene, warnings, files] = load_scene(folder_ / "cornell_box.glb");
+    const auto [scene, warnings, files, generator] = load_scene(folder_ / "cornell_box.glb");
     check_scene(scene);
     EXPECT_EQ(scene.triangles.size(), 36U);
     EXPECT_EQ(scene.light_map_extent, (Extent{256, 256}));
