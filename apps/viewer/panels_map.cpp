@@ -342,11 +342,6 @@ void Panels::draw_tile_search() {
 // ---- Subdivision
 
 void Panels::draw_subdivision_section() {
-    if (!form_.section("Subdivision", false,
-                       "How the tiles are found; all ways give the same tiles.")) {
-        return;
-    }
-    ImGui::PushID("subdivision");
     draw_strategy();
     draw_budget();
     draw_device();

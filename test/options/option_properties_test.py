@@ -189,7 +189,7 @@ COMMANDS = {
             "--field-of-view": number(1, 170),
             "--exposure": number(1e-12, 1e12),
             **others("--demo", "--unwrap", "--quantity", "--directional", "--no-seams"),
-            **others("--quality", "--uniform", "--reference", "--device", "--resume"),
+            **others("--quality", "--light-units", "--uniform", "--reference", "--device", "--resume"),
             **others("--no-checkpoint", "--validation", "--quiet"),
         },
     },

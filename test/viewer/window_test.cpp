@@ -9,7 +9,10 @@
 #include <quadtile/images.hpp>
 
 #include <gmock/gmock.h>
+
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include <charconv>
 #include <cstdlib>
@@ -70,6 +73,12 @@ class ViewerWindowTest : public ::testing::Test {
     std::unique_ptr<XServer> server_;
 };
 
+// Opened by keys: until its text field takes what is typed, which is some frames later.
+void wait_for_prompt(ProgramWindow& window) {
+    window.wait_for("a prompt asks");
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+
 TEST_F(ViewerWindowTest, TurnsTheThresholdAndComesBackWithIt) {
     auto window = open();
     const std::uint64_t first =
@@ -107,14 +116,14 @@ TEST_F(ViewerWindowTest, ExportsWhatItShows) {
     window->act("mousedown 1 mousemove_relative 120 60 mouseup 1");
     settle(*window);
     window->act("key ctrl+s");
-    window->wait_for("a prompt asks");  // what it suggests is selected
+    wait_for_prompt(*window);  // what it suggests is selected
     window->act("type --delay 50 " + (directory_.path() / "list.json").string());
     window->act("key Return");
     const std::uint64_t tiles = number_of(window->wait_for("tiles saved to"));
     const auto json = nlohmann::json::parse(read_file(directory_.path() / "list.json"));
     EXPECT_EQ(json.at("tiles").size(), tiles);
     window->act("key ctrl+p");
-    window->wait_for("a prompt asks");
+    wait_for_prompt(*window);
     window->act("type --delay 50 " + (directory_.path() / "view.png").string());
     window->act("key Return");
     EXPECT_THAT(window->wait_for("saved to"), HasSubstr("view.png"));
@@ -205,7 +214,7 @@ TEST_F(ViewerWindowTest, CompletesPathsAndOpensAllThatMatch) {
     const auto window = open();
     const auto type = [&](const std::string& path, const std::string& keys) {
         window->act("key o");
-        window->wait_for("a prompt asks");
+        wait_for_prompt(*window);
         window->act("type --delay 50 '" + (directory_.path() / path).string() + "'");
         window->act(keys);
     };
@@ -227,7 +236,7 @@ TEST_F(ViewerWindowTest, TellsWhatItCannotOpen) {
     const fs::path damaged = directory_.add("damaged.pfm", "Pf\n10 10\n-1\n123");
     const auto window = open();
     window->act("key o");
-    window->wait_for("a prompt asks");
+    wait_for_prompt(*window);
     window->act("type --delay 50 " + damaged.string());
     window->act("key Return");
     EXPECT_THAT(window->wait_for("problem"), HasSubstr("damaged.pfm"));
