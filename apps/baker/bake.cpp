@@ -122,7 +122,7 @@ class Bake {
                            tile_options_, options_);
         const std::size_t texels = scene_.light_map.texels();
         for (auto* const light : {&state_.direct, &state_.sent, &state_.indirect}) {
-            light->assign(scene_.sums(), glm::vec3(0.0F));
+            light->assign(scene_.sum_count(), glm::vec3(0.0F));
         }
         state_.known.assign(texels, 0);
         if (options_.directional) {
@@ -193,7 +193,7 @@ class Bake {
             return;
         }
         if (checkpoint->fingerprint != state_.fingerprint ||
-            checkpoint->sums.size() != scene_.sums()) {
+            checkpoint->sums.size() != scene_.sum_count()) {
             throw std::runtime_error(
                 "checkpoint '" + options_.checkpoint.string() +
                 "' is of another bake: the scene, the light or an option has changed; bake without "
@@ -281,7 +281,7 @@ class Bake {
 
     // As Tracer::begin_pass takes it.
     [[nodiscard]] std::vector<glm::vec4> outgoing_radiance(const Pass& pass) const {
-        std::vector<glm::vec4> outgoing(scene_.sums(), glm::vec4(0.0F));
+        std::vector<glm::vec4> outgoing(scene_.sum_count(), glm::vec4(0.0F));
         for_texels(outgoing.size(), [&](std::size_t i) {
             const std::size_t texel = i % scene_.light_map.texels();
             const bool has_two_sides = surface_.double_sided[texel] != 0;

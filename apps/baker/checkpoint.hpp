@@ -20,8 +20,8 @@ struct Checkpoint {
     std::uint32_t pass = 0;             // that runs
     std::uint32_t directions_done = 0;  // of it
     std::uint64_t tiles_done = 0;       // of the direction that is next
-    // By texel, `direct`, `sent`, `indirect` and `sums` as TracedScene::sums; empty: none yet, or
-    // not wanted.
+    // By texel, `direct`, `sent`, `indirect` and `sums` as TracedScene::sum_count; empty: none yet,
+    // or not wanted.
     std::vector<glm::vec3> direct;    // irradiance straight from suns, emitters and sky
     std::vector<glm::vec3> sent;      // of other surfaces, as the pass that runs takes it
     std::vector<glm::vec3> indirect;  // of other surfaces, as the last bounce has found it

@@ -110,7 +110,7 @@ class GpuTracer : public Tracer {
                       std::span<const double> predicted_nodes, const Stop& stop) override;
 
     [[nodiscard]] std::vector<Accumulator> sums() override {
-        std::vector<Accumulator> all(scene_.sums());
+        std::vector<Accumulator> all(scene_.sum_count());
         download(accumulators_, std::as_writable_bytes(std::span(all)));
         return all;
     }
@@ -178,14 +178,15 @@ class GpuTracer : public Tracer {
 
 void GpuTracer::check_sizes() const {
     const std::uint64_t most = gpu_.physical_device().getProperties().limits.maxStorageBufferRange;
-    const std::uint64_t light_map_bytes = scene_.sums() * sizeof(Accumulator);
+    const std::uint64_t light_map_bytes = scene_.sum_count() * sizeof(Accumulator);
     if (light_map_bytes > most) {
         throw std::runtime_error(
             "a light map of " + std::to_string(scene_.light_map.width) + " x " +
             std::to_string(scene_.light_map.height) +
             " texels is too large for this device, which "
             "addresses " +
-            std::to_string(most / sizeof(Accumulator) * scene_.light_map.texels() / scene_.sums()) +
+            std::to_string(most / sizeof(Accumulator) * scene_.light_map.texels() /
+                           scene_.sum_count()) +
             " texels; make it smaller with --size or --texels-per-unit, or use --reference");
     }
     if (scene_.triangles.size() * sizeof(TracedTriangle) > most) {
@@ -199,7 +200,7 @@ void GpuTracer::check_sizes() const {
 void GpuTracer::make_buffers() {
     const vk::BufferUsageFlags storage =
         Usage::eStorageBuffer | Usage::eTransferDst | Usage::eTransferSrc;
-    const std::size_t sums = scene_.sums();
+    const std::size_t sums = scene_.sum_count();
     const std::uint64_t staging_bytes =
         std::min<std::uint64_t>(sums * sizeof(Accumulator), STAGING_BYTES);
     readback_ = gpu_.make_buffer(staging_bytes, Usage::eTransferDst, app::MemoryUse::readback);

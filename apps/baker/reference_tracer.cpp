@@ -69,7 +69,7 @@ class ReferenceTracer : public Tracer {
         : scene_(scene),
           options_(options),
           threads_(threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency())),
-          sums_(scene.sums()) {}
+          sums_(scene.sum_count()) {}
 
     [[nodiscard]] std::uint32_t frames_at_once() const override { return threads_; }
 

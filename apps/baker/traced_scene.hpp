@@ -36,7 +36,9 @@ struct TracedScene {
     double light_map_area = 0.0;  // texels that they have
 
     // Sums of light: of the fronts of all texels, and of their backs where a surface has two sides.
-    [[nodiscard]] std::size_t sums() const { return light_map.texels() * (has_two_sides ? 2 : 1); }
+    [[nodiscard]] std::size_t sum_count() const {
+        return light_map.texels() * (has_two_sides ? 2 : 1);
+    }
     // As TraceParameters::back_texels.
     [[nodiscard]] std::uint32_t back_texels() const {
         return has_two_sides ? static_cast<std::uint32_t>(light_map.texels()) : 0;

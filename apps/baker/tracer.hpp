@@ -79,7 +79,7 @@ class Tracer {
     [[nodiscard]] virtual std::vector<std::vector<MapTile>> request_tiles(
         std::span<const ProjectionFrame> frames, const Stop& stop = {}) = 0;
 
-    // Begins a pass with sums of zero. By TracedScene::sums the radiance that leaves a texel's
+    // Begins a pass with sums of zero. By TracedScene::sum_count the radiance that leaves a texel's
     // front or back, and in w 1 where the surface has two sides.
     virtual void begin_pass(std::span<const glm::vec4> outgoing) = 0;
     // Adds what the light map receives from tiles; `first_head` of these means nothing yet. Returns

@@ -46,7 +46,7 @@ class OptionGroup {
                                        ->group(heading_);
         return std::is_same_v<Value, std::vector<float>> ? added->delimiter(',') : added;
     }
-    // The same for what is read from the parsed options later, as text.
+    // An option without a variable: the program reads its text from the CLI::App after parsing.
     CLI::Option* add(const std::string& option, const std::string& type,
                      const std::string& description, const CLI::Validator& check = {}) {
         return app_.add_option(option)

@@ -23,7 +23,7 @@ const std::vector<std::string> KIND_TIPS{
     "A number for each tile size.",
     "As max-resolution, and no tile needs more nodes of per-pixel linked lists than a number; a "
     "second channel of the file predicts the fragments.",
-    "A function of yours, called on the GPU for each square."};
+    "Your own GLSL function, which the GPU calls for each square."};
 
 const std::vector<std::string> STRATEGY_TIPS{
     "The fastest for this device, map and threshold.",

@@ -19,12 +19,12 @@ namespace {
 using namespace quadtile::baker;
 
 // Triangles of all sizes anywhere in a box, each with a part of the light map that has nothing to
-// do with its shape; `layers` copies of each, one a little behind the other.
+// do with its shape; `layers` copies of each, one a little behind the other, which have two sides.
 Scene random_scene(std::uint32_t seed, std::uint32_t triangles, std::uint32_t layers = 1) {
     std::mt19937 random(seed);
     const auto unit = [&] { return static_cast<float>(random() % 65536) / 65536.0F; };
     Scene scene;
-    scene.materials.emplace_back();
+    scene.materials.push_back({.double_sided = layers > 1});
     for (std::uint32_t i = 0; i < triangles; ++i) {
         const float size = 0.02F + 2.0F * unit() * unit() * unit();
         const glm::vec3 middle(unit() * 10.0F, unit() * 3.0F, unit() * 6.0F);
@@ -70,7 +70,7 @@ std::vector<ProjectionFrame> frames_of(const TracedScene& scene, std::uint32_t c
 
 std::vector<glm::vec4> outgoing_of(const TracedScene& scene) {
     std::mt19937 random(3);
-    std::vector<glm::vec4> outgoing(scene.light_map.texels());
+    std::vector<glm::vec4> outgoing(scene.sum_count());
     for (glm::vec4& radiance : outgoing) {
         for (int i = 0; i < 3; ++i) {
             radiance[i] = static_cast<float>(random() % 1000) / 300.0F;
