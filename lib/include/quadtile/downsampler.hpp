@@ -144,7 +144,7 @@ class QUADTILE_API Downsampler {
     /// commands recorded with it have executed, and destroy it before the resources.
     class Binding {
         friend class Downsampler;
-        struct Impl;
+        struct QUADTILE_LOCAL Impl;
         explicit Binding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
         std::shared_ptr<Impl> impl_;
     };

@@ -51,7 +51,7 @@ class QUADTILE_API Pyramid {
     /// recorded with it have executed; then destroy it before the resources or after, as you like.
     class Binding {
         friend class Pyramid;
-        struct Impl;
+        struct QUADTILE_LOCAL Impl;
         explicit Binding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
         std::shared_ptr<Impl> impl_;
     };

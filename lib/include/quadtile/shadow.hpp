@@ -193,7 +193,7 @@ class QUADTILE_API ShadowFitter {
     /// commands recorded with it have executed, and destroy it before the resources.
     class Binding {
         friend class ShadowFitter;
-        struct Impl;
+        struct QUADTILE_LOCAL Impl;
         explicit Binding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
         std::shared_ptr<Impl> impl_;
     };
@@ -242,7 +242,7 @@ class QUADTILE_API ShadowFitter {
     /// the commands recorded with it have executed.
     class ObjectBinding {
         friend class ShadowFitter;
-        struct Impl;
+        struct QUADTILE_LOCAL Impl;
         explicit ObjectBinding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
         std::shared_ptr<Impl> impl_;
     };

@@ -107,7 +107,7 @@ class QUADTILE_API Subdivider {
     /// The descriptors of one set of resources; see Pyramid::Binding.
     class Binding {
         friend class Subdivider;
-        struct Impl;
+        struct QUADTILE_LOCAL Impl;
         explicit Binding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
         std::shared_ptr<Impl> impl_;
     };
