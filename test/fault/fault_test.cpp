@@ -39,7 +39,7 @@ using testing::IsEmpty;
 using Clock = std::chrono::steady_clock;
 
 // More than anything here takes, less than the test may.
-constexpr auto SOON = 60s;
+constexpr auto SOON = 300s;  // shaders compile meanwhile, on machines that are busy
 
 std::mutex messages_mutex;
 std::vector<std::string> messages;
@@ -318,11 +318,11 @@ TEST_F(Faults, OtherShortages) {
 }
 
 TEST_F(Faults, Mipmapper) {
-    const std::vector<float> texels = random_map({20, 9, 4});  // one channel each
-    const ImageView image{texels.data(), {20, 9, 1, TexelFormat::rgba32_float}};
+    const std::vector<float> texels = random_map({20, 9});
+    const ImageView image{texels.data(), {20, 9, 1, TexelFormat::r32_float}};
     std::vector<DownsamplerOptions> variants(3);
     for (DownsamplerOptions& options : variants) {
-        options.source_format = options.format = TexelFormat::rgba32_float;
+        options.source_format = options.format = TexelFormat::r32_float;
     }
     variants[0].copy_source = true;  // into another image
     variants[1].method = MipMethod::per_level;
@@ -340,7 +340,7 @@ TEST_F(Faults, Mipmapper) {
         };
         with_each_call_failing("Mipmapper", [&](Attempt& attempt) {
             std::optional<Mipmapper> mipmapper;
-            if (!attempt.succeeds([&] { mipmapper.emplace(device(), options); })) {
+            if (!attempt.succeeds([&] { mipmapper.emplace(device(), options, SOON); })) {
                 return;
             }
             const auto make = [&] {
