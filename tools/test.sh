@@ -29,4 +29,6 @@ grep -h '^\[  SKIPPED \] [A-Z][^ ]*$' "$build/Testing/Temporary/LastTest.log" | 
 "$root/tools/test_sanitized.sh"
 QUADTILE_SOAK_SECONDS=30 "$build/bin/quadtile_service_tests" --gtest_filter='ServiceSoak.*'
 "$root/tools/fuzz.sh"
-"$root/tools/random.sh" $((60 * minutes)) "" --short --max-texels 65536
+# The seed is the commit's: the same commit tries the same cases, another one others.
+commit=$(git -C "$root" rev-parse HEAD 2>/dev/null || echo 1)
+"$root/tools/random.sh" $((60 * minutes)) "" --short --max-texels 65536 --seed $((16#${commit:0:8}))
