@@ -21,7 +21,7 @@ TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
     }
     if (request.strategy == Strategy::reference) {
         const Stopwatch watch;
-        TileList list = reference::subdivide(map, *request.threshold, {request.max_tiles});
+        TileList list = reference::subdivide(map, *request.threshold, request.options);
         list.stages.push_back(watch.stage("subdivide"));
         return list;
     }
@@ -31,7 +31,7 @@ TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
     const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
     const StageTime making = tiler_watch.stage("make a tiler");
-    TileList list = tiler.subdivide(map, *request.threshold, request.order, request.max_tiles);
+    TileList list = tiler.subdivide(map, *request.threshold, request.options);
     list.stages.insert(list.stages.begin(), {opening, making});
     return list;
 }

@@ -138,12 +138,12 @@ TEST_F(Subdivision, BudgetsThatCannotBeKeptAreRefused) {
     const Threshold one = Threshold::constant(1.0F);
     const auto subdivide = [&](Strategy strategy, std::uint64_t budget) {
         return [&, strategy, budget] {
-            (void)tiler_for(strategy).subdivide(map, one, Order::any, budget);
+            (void)tiler_for(strategy).subdivide(map, one, {Order::any, budget});
         };
     };
     std::string message;
     try {
-        (void)reference::subdivide(map, one, {5});
+        (void)reference::subdivide(map, one, {.max_tiles = 5});
     } catch (const Error& error) {
         message = error.what();
     }
@@ -171,7 +171,7 @@ TEST_F(Subdivision, AutomaticChoosesByThresholdAndSaysWhy) {
         EXPECT_EQ(list.strategy, choice.strategy);
         EXPECT_EQ(list.strategy_reason, choice.reason);
     }
-    EXPECT_EQ(tiler.subdivide(map, memory, Order::any, 60'000).strategy, Strategy::fused);
+    EXPECT_EQ(tiler.subdivide(map, memory, {.max_tiles = 60'000}).strategy, Strategy::fused);
 
     DeviceInfo gpu = device_for().info();
     gpu.type = "discrete GPU";

@@ -11,6 +11,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,17 @@ namespace quadtile {
 enum class Order {
     any,        ///< as fast as possible; differs from run to run
     canonical,  ///< by layer, then by the Morton code of the tile's first texel; always the same
+};
+
+/// What a subdivision keeps to beside the threshold.
+struct SubdivideOptions {
+    Order order = Order::canonical;  ///< of the list
+    /// A budget of tiles, in all layers together; without one there are as many as the threshold
+    /// makes. Where those are more, all thresholds are scaled by the smallest factor of
+    /// quadtile/budget.h that leaves `max_tiles` or fewer. Factors go up in steps of 0.8 to 1.6
+    /// percent, and nodes that exceed their thresholds in the same ratio are split together or not
+    /// at all, so there may be fewer tiles.
+    std::optional<std::uint64_t> max_tiles = std::nullopt;
 };
 
 /// The rectangle of map texels that a tile covers, right and bottom exclusive, cut at the map's

@@ -287,7 +287,7 @@ SubdivisionRequest request_of(const quadtile_request& request) {
     SubdivisionRequest result{
         .map = {required(request.texels, "texels"), shape},
         .threshold = threshold_of(request, shape),
-        .order = value_of<Order>(ORDERS, request.order, "order", "QUADTILE_ORDER_*"),
+        .options = {.order = value_of<Order>(ORDERS, request.order, "order", "QUADTILE_ORDER_*")},
         .priority = request.priority};
     if (request.copy_texels != 0) {
         const auto* bytes = static_cast<const std::byte*>(request.texels);
@@ -298,7 +298,7 @@ SubdivisionRequest request_of(const quadtile_request& request) {
         result.texels_owner = copy;
     }
     if (request.max_tiles != 0) {
-        result.max_tiles = request.max_tiles;
+        result.options.max_tiles = request.max_tiles;
     }
     if (request.deadline_ms != 0) {
         result.deadline = std::chrono::steady_clock::now() + milliseconds_of(request.deadline_ms);

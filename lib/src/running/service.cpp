@@ -176,7 +176,8 @@ WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
     const bool strategy_batches =
         options.strategy == Strategy::fused ||
         (options.strategy == Strategy::automatic && device.info().type != "CPU");
-    const bool batches = strategy_batches && !request.image && !request.max_tiles && by_level &&
+    const bool batches = strategy_batches && !request.image && !request.options.max_tiles &&
+                         by_level &&
                          request.threshold.is_monotone(top_level(shape.width, shape.height));
     return {
         .request = std::move(request), .batches = batches, .promise = {}, .arrival = Clock::now()};
@@ -265,14 +266,12 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
     for (bool again = true;; again = false) {
         try {
             TileList list =
-                request.image
-                    ? lane.engine->subdivide(*request.image, request.map.shape, request.threshold,
-                                             request.order, request.max_tiles)
+                request.image ? lane.engine->subdivide(*request.image, request.map.shape,
+                                                       request.threshold, request.options)
                 : request.buffer
                     ? lane.engine->subdivide(*request.buffer, request.map.shape, request.threshold,
-                                             request.order, request.max_tiles)
-                    : lane.engine->subdivide(request.map, request.threshold, request.order,
-                                             request.max_tiles);
+                                             request.options)
+                    : lane.engine->subdivide(request.map, request.threshold, request.options);
             note_wait(list, waiting, start);
             trace_run(lane, start, {&list, 1});
             ++succeeded;
