@@ -339,9 +339,9 @@ TileList MapTiles::read() {
     TileList list{.shape = shape_,
                   .order = order_,
                   .threshold_factor = summary_.header.threshold_factor,
-                  .strategy = summary_.strategy,
-                  .strategy_reason = summary_.strategy_reason,
-                  .device = device_.info().name};
+                  .report = {.strategy = summary_.strategy,
+                             .strategy_reason = summary_.strategy_reason,
+                             .device = device_.info().name}};
     if (!has_tiles()) {
         return list;
     }

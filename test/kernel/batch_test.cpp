@@ -160,8 +160,8 @@ TEST_F(Batches, InOneCallEqualTheReference) {
         expect_reference(tiler_for(strategy), batch.view(), batch.thresholds);
     }
     const TileList list = tiler_for(Strategy::automatic).subdivide(batch.view(), batch.thresholds);
-    EXPECT_EQ(list.strategy, Strategy::fused);
-    EXPECT_FALSE(list.strategy_reason.empty());
+    EXPECT_EQ(list.report.strategy, Strategy::fused);
+    EXPECT_FALSE(list.report.strategy_reason.empty());
     for (std::uint32_t layer = 0; layer < LAYERS; ++layer) {
         EXPECT_TRUE(std::ranges::equal(list.tiles_of_layer(layer), batch.expected(layer)));
     }

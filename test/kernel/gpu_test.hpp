@@ -36,7 +36,7 @@ void expect_reference(Tiler& tiler, const MapView& map, const Thresholds& thresh
         EXPECT_EQ(list.order, order);
         sort_canonical(list.tiles);
         EXPECT_EQ(difference(list, expected), "")
-            << text_of(map.shape) << ", strategy " << text_of(list.strategy)
+            << text_of(map.shape) << ", strategy " << text_of(list.report.strategy)
             << (order == Order::any ? ", any order" : "");
     }
 }

@@ -225,7 +225,7 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
     for (std::size_t i = 0; i < tickets.size(); ++i) {
         TileList list = tickets[i].result.get();
         EXPECT_EQ(list.shape, requests[i].map.shape);
-        EXPECT_EQ(list.stages.front().stage, "wait");
+        EXPECT_EQ(list.report.stages.front().stage, "wait");
         EXPECT_EQ(check_answer(std::move(list), requests[i]), "") << i;
     }
     (void)first.result.get();

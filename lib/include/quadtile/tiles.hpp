@@ -60,19 +60,24 @@ struct StageTime {
     std::chrono::steady_clock::time_point start = {};
 };
 
+/// How the tiles of a list were found.
+struct RunReport {
+    Strategy strategy = Strategy::automatic;  ///< the one that ran
+    std::string strategy_reason;              ///< why automatic has taken it; else empty
+    std::string device;                       ///< its name; empty for the reference
+    std::uint32_t buffer_repeats = 0;         ///< runs repeated because the tile buffer was full
+    std::vector<StageTime> stages;            ///< in the order of execution
+};
+
 /// The tiles of a map and how they came about.
 struct QUADTILE_API TileList {
     MapShape shape;            ///< of the map
     std::vector<Tile> tiles;   ///< of all layers
     Order order = Order::any;  ///< of the tiles
 
-    float threshold_factor = 1.0F;            ///< by which a budget scaled the threshold
-    std::uint64_t nan_texels = 0;             ///< texels that were NaN and counted as +inf
-    Strategy strategy = Strategy::automatic;  ///< the one that ran
-    std::string strategy_reason;              ///< why automatic has taken it; else empty
-    std::string device;                       ///< its name; empty for the reference
-    std::uint32_t buffer_repeats = 0;         ///< runs repeated because the tile buffer was full
-    std::vector<StageTime> stages;            ///< in the order of execution
+    float threshold_factor = 1.0F;  ///< by which a budget scaled the threshold
+    std::uint64_t nan_texels = 0;   ///< texels that were NaN and counted as +inf
+    RunReport report;               ///< of the run that found them
 
     /// Levels of the quadtree, from 0 to the root's.
     [[nodiscard]] std::uint32_t levels() const noexcept {

@@ -211,7 +211,8 @@ namespace {
 
 void note_wait(TileList& list, const WaitingRequest& waiting, Clock::time_point start) {
     const std::chrono::duration<double, std::milli> wait = start - waiting.arrival;
-    list.stages.insert(list.stages.begin(), {"wait", wait.count(), false, waiting.arrival});
+    list.report.stages.insert(list.report.stages.begin(),
+                              {"wait", wait.count(), false, waiting.arrival});
 }
 
 }  // namespace
@@ -306,8 +307,8 @@ void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
         layers += list.shape.layers;
         options.trace->add({.name = "wait",
                             .track = "requests",
-                            .start = list.stages.front().start,
-                            .duration = start - list.stages.front().start,
+                            .start = list.report.stages.front().start,
+                            .duration = start - list.report.stages.front().start,
                             .id = ++traced_waits});
     }
     const TileList& first = lists.front();
@@ -320,8 +321,8 @@ void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
                                     {"height", std::to_string(first.shape.height)},
                                     {"layers", std::to_string(layers)},
                                     {"tiles", std::to_string(tiles)},
-                                    {"repeats", std::to_string(first.buffer_repeats)}}});
-    options.trace->add(std::span(first.stages).subspan(1), lane.name);
+                                    {"repeats", std::to_string(first.report.buffer_repeats)}}});
+    options.trace->add(std::span(first.report.stages).subspan(1), lane.name);
 }
 
 void Service::Impl::fail(WaitingRequest& waiting, const std::exception_ptr& failure) {

@@ -192,7 +192,7 @@ void TileEngine::finish_run(TileList& result) {
             std::chrono::duration<double, std::milli>(intervals[i]));
         stages.insert(stages.begin(), {names[i], intervals[i], true, end});
     }
-    result.stages.insert(result.stages.end(), stages.begin(), stages.end());
+    result.report.stages.insert(result.report.stages.end(), stages.begin(), stages.end());
 }
 
 TileListHeader TileEngine::read_header() const {
@@ -231,7 +231,7 @@ TileList TileEngine::start_result(const MapShape& shape, Order order) const {
     TileList result;
     result.shape = shape;
     result.order = order;
-    result.device = context_->info.name;
+    result.report.device = context_->info.name;
     return result;
 }
 
@@ -243,8 +243,8 @@ bool TileEngine::sorts_on_host(const Request& request) const {
 TileEngine::Run TileEngine::run(const Source& source, const Request& request, TileList& result) {
     commands_.refuse_if_hung();
     const MapShape& shape = source.shape;
-    result.strategy = subdivider_->strategy();
-    if (request.options.max_tiles && result.strategy != Strategy::fused) {
+    result.report.strategy = subdivider_->strategy();
+    if (request.options.max_tiles && result.report.strategy != Strategy::fused) {
         throw Error(ErrorCode::invalid_argument,
                     "a budget of tiles needs the strategy automatic, fused or reference");
     }
@@ -276,7 +276,7 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
                         staged_tiles_offset(shape.layers) + expected_tiles_ * sizeof(Tile));
     };
     expect(expected_tiles_);
-    result.stages.push_back(clock.lap("allocate"));
+    result.report.stages.push_back(clock.lap("allocate"));
 
     if (by_node) {
         upload_node_thresholds(*request.threshold);
@@ -314,7 +314,7 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
             shape, source.layers,
             {.before_last =
                  [&](vk::CommandBuffer buffer) {
-                     result.stages.push_back(clock.lap("upload"));
+                     result.report.stages.push_back(clock.lap("upload"));
                      start_clock(buffer);
                  },
              .after_last = [&](vk::CommandBuffer buffer) { record_run(buffer, request); }});
@@ -325,7 +325,7 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
         reference::refuse_budget(request.options.max_tiles.value_or(0), header.required);
     }
     while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
-        ++result.buffer_repeats;
+        ++result.report.buffer_repeats;
         context_->say(Severity::info, "a list of " + std::to_string(list_->capacity) +
                                           " tiles was full, " + std::to_string(header.required) +
                                           " are needed: it grows, and the run is repeated");
@@ -348,10 +348,10 @@ void TileEngine::read_result(const Run& run, const Request& request, TileList& r
     Stopwatch clock;
     read_tiles(run.tiles, result.tiles);
     expected_tiles_ = run.tiles + run.tiles / 4;
-    result.stages.push_back(clock.lap("read back"));
+    result.report.stages.push_back(clock.lap("read back"));
     if (sorts_on_host(request)) {
         sort_canonical(result.tiles);
-        result.stages.push_back(clock.lap("sort"));
+        result.report.stages.push_back(clock.lap("sort"));
     }
 }
 
@@ -414,11 +414,11 @@ TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
             choose_strategy(context_->info, shape, threshold, options.max_tiles);
         way.strategy = choice.strategy;
         way.subtree_levels = choice.subtree_levels;
-        result.strategy_reason = choice.reason;
+        result.report.strategy_reason = choice.reason;
     }
     Stopwatch clock;
     if (prepare_strategy(way)) {
-        result.stages.push_back(clock.lap("compile"));
+        result.report.stages.push_back(clock.lap("compile"));
     }
     subdivider_->check_threshold(shape, threshold);
     const Request request{&threshold, {}, options};
@@ -444,7 +444,7 @@ TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> la
     }
     if (options_.strategy == Strategy::automatic) {
         (void)prepare_strategy({.strategy = Strategy::fused});
-        result.strategy_reason =
+        result.report.strategy_reason =
             "thresholds of layers, none of which grows from a node to its parent: only fused takes "
             "them as they are";
     }
@@ -485,19 +485,17 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
         }
         list.nan_texels = std::accumulate(made.nan_texels.begin() + first_layer,
                                           made.nan_texels.begin() + end_layer, std::uint64_t{0});
-        list.strategy = all.strategy;
-        list.strategy_reason = "one of a batch";
-        list.buffer_repeats = all.buffer_repeats;
         lists.push_back(std::move(list));
         first = end;
         first_layer = end_layer;
     }
     if (all.tiles.empty()) {
         expected_tiles_ = made.tiles + made.tiles / 4;
-        all.stages.push_back(clock.lap("read back"));
+        all.report.stages.push_back(clock.lap("read back"));
     }
     for (TileList& list : lists) {
-        list.stages = all.stages;
+        list.report = all.report;
+        list.report.strategy_reason = "one of a batch";
     }
     return lists;
 }
