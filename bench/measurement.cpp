@@ -102,8 +102,9 @@ void Scene::check_budget(test::Gpu& gpu, const test::SubdivisionWorkspace& works
                           std::to_string(max_tiles) + " are allowed");
     }
     if (expected_tile_count() <= LONGEST_COMPARED_LIST) {
-        compare_tiles(gpu, workspace, Order::any,
-                      reference::subdivide(map_.view(), map_.threshold, {max_tiles}).tiles);
+        compare_tiles(
+            gpu, workspace, Order::any,
+            reference::subdivide(map_.view(), map_.threshold, {.max_tiles = max_tiles}).tiles);
     }
 }
 

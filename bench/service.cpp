@@ -25,7 +25,7 @@ double microseconds(Clock::duration time) {
 
 double all_gpu_us(const TileList& list) {
     double sum = 0.0;
-    for (const StageTime& stage : list.stages) {
+    for (const StageTime& stage : list.report.stages) {
         sum += stage.on_gpu ? stage.milliseconds * 1e3 : 0.0;
     }
     return sum;
@@ -33,7 +33,7 @@ double all_gpu_us(const TileList& list) {
 
 double stage_us(const TileList& list, std::string_view name) {
     double sum = 0.0;
-    for (const StageTime& stage : list.stages) {
+    for (const StageTime& stage : list.report.stages) {
         sum += stage.stage == name ? stage.milliseconds * 1e3 : 0.0;
     }
     return sum;

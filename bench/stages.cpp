@@ -47,7 +47,7 @@ struct Work {
         session.gpu().compute_barrier(commands);
     }
     void record_tiles(VkCommandBuffer commands) const {
-        subdivider.record(commands, workspace.binding, threshold, order);
+        subdivider.record(commands, workspace.binding, threshold, {order});
     }
 
     Session& session;
@@ -114,8 +114,8 @@ Measurement measure_budget(Session& session, Scene& scene) {
     const std::uint64_t budget =
         std::max<std::uint64_t>(scene.expected_tile_count() / 2, scene.map().shape.layers);
     const auto record = [work, budget](VkCommandBuffer commands) {
-        work->subdivider.record(commands, work->workspace.binding, work->threshold, Order::any,
-                                budget);
+        work->subdivider.record(commands, work->workspace.binding, work->threshold,
+                                {Order::any, budget});
     };
     session.gpu().run(record);
     scene.check_budget(session.gpu(), work->workspace, budget);

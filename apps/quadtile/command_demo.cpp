@@ -18,7 +18,7 @@ std::string summary(const TileList& list, const DemoRequest& request) {
     }
     double on_host = 0.0;
     double on_gpu = 0.0;
-    for (const StageTime& stage : list.stages) {
+    for (const StageTime& stage : list.report.stages) {
         (stage.on_gpu ? on_gpu : on_host) += stage.milliseconds;
     }
     const double subdivision = on_gpu > 0.0 ? on_gpu : on_host;
@@ -26,8 +26,8 @@ std::string summary(const TileList& list, const DemoRequest& request) {
     text << "Subdivided a map of " << list.shape.width << " x " << list.shape.height
          << " texels into " << list.tiles.size() << " tiles of " << levels << " sizes, "
          << std::fixed << std::setprecision(1) << subdivision << " ms on "
-         << (list.device.empty() ? "the host" : list.device) << " ("
-         << name_in(STRATEGIES, list.strategy) << ").\n"
+         << (list.report.device.empty() ? "the host" : list.report.device) << " ("
+         << name_in(STRATEGIES, list.report.strategy) << ").\n"
          << "  " << request.output.string() << "  the tiles\n"
          << "  " << request.image.string() << "  the map (bright: more texels needed) and the "
          << "tiles' outlines\n";

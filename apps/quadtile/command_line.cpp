@@ -131,7 +131,7 @@ void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
              "canonical (by Morton code, always the same) or any (faster)",
              one_of(std::vector<std::string>{"any", "canonical"}))
         ->capture_default_str();
-    group.add("--max-tiles", request.max_tiles, "K",
+    group.add("--max-tiles", request.options.max_tiles, "K",
               "At most K tiles: scales the thresholds by the smallest factor that leaves no "
               "more (strategies auto, fused and reference)",
               within(std::uint64_t{1}, std::uint64_t{std::numeric_limits<std::uint32_t>::max()}));
@@ -321,7 +321,7 @@ std::string complete(const CLI::App& command, const SubdivisionArguments& argume
     const std::string threshold = only_one_of(
         command, {"--constant", "--level-thresholds", "--max-resolution", "--memory", "--glsl"});
     request.strategy = value_in(STRATEGIES, arguments.strategy);
-    request.order = arguments.order == "any" ? Order::any : Order::canonical;
+    request.options.order = arguments.order == "any" ? Order::any : Order::canonical;
     request.threshold = parse_threshold(threshold, arguments);
     return threshold;
 }

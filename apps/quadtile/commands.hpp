@@ -29,8 +29,7 @@ struct SubdivisionRequest {
     std::optional<Threshold> threshold;
     Strategy strategy = Strategy::automatic;
     std::uint32_t subtree_levels = 6;
-    Order order = Order::canonical;
-    std::optional<std::uint64_t> max_tiles;
+    SubdivideOptions options;
     std::string device;  // as in DeviceOptions::select
     bool stats = false;
     std::filesystem::path trace;  // empty: none

@@ -21,8 +21,8 @@ TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
     }
     if (request.strategy == Strategy::reference) {
         const Stopwatch watch;
-        TileList list = reference::subdivide(map, *request.threshold, {request.max_tiles});
-        list.stages.push_back(watch.stage("subdivide"));
+        TileList list = reference::subdivide(map, *request.threshold, request.options);
+        list.report.stages.push_back(watch.stage("subdivide"));
         return list;
     }
     const Stopwatch device_watch;
@@ -31,8 +31,8 @@ TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
     const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
     const StageTime making = tiler_watch.stage("make a tiler");
-    TileList list = tiler.subdivide(map, *request.threshold, request.order, request.max_tiles);
-    list.stages.insert(list.stages.begin(), {opening, making});
+    TileList list = tiler.subdivide(map, *request.threshold, request.options);
+    list.report.stages.insert(list.report.stages.begin(), {opening, making});
     return list;
 }
 
@@ -52,7 +52,7 @@ void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
     }
     const std::string track = "quadtile";
     trace->add({&load, 1}, track);
-    trace->add(list.stages, track);
+    trace->add(list.report.stages, track);
     trace->add({&write, 1}, track);
     trace->close();
 }
@@ -64,12 +64,14 @@ std::string describe_run(const TileList& list, const StageTime& load, const Stag
         return text << std::left << std::setw(24) << name << std::right;
     };
     const auto clamped = std::ranges::count_if(list.tiles, &Tile::clamped);
-    const std::string device = list.device.empty() ? "none (host)" : list.device;
+    const RunReport& report = list.report;
+    const std::string device = report.device.empty() ? "none (host)" : report.device;
 
     line("map") << list.shape.width << " x " << list.shape.height << " texels\n";
     line("device") << device << "\n";
-    line("strategy") << name_in(STRATEGIES, list.strategy)
-                     << (list.strategy_reason.empty() ? "" : ": " + list.strategy_reason) << "\n";
+    line("strategy") << name_in(STRATEGIES, report.strategy)
+                     << (report.strategy_reason.empty() ? "" : ": " + report.strategy_reason)
+                     << "\n";
     if (list.threshold_factor != 1.0F) {
         line("thresholds times") << list.threshold_factor << "\n";
     }
@@ -80,8 +82,8 @@ std::string describe_run(const TileList& list, const StageTime& load, const Stag
     }
     line("clamped tiles") << clamped << "\n";
     line("NaN texels") << list.nan_texels << "\n";
-    line("buffer repeats") << list.buffer_repeats << "\n";
-    std::vector<StageTime> stages = list.stages;
+    line("buffer repeats") << report.buffer_repeats << "\n";
+    std::vector<StageTime> stages = report.stages;
     stages.insert(stages.begin(), load);
     stages.push_back(write);
     for (const StageTime& stage : stages) {

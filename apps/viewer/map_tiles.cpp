@@ -206,7 +206,7 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
         commands.fillBuffer(*answer_.handle, 0, VK_WHOLE_SIZE, 0);
         app::memory_barrier(commands);
         timer_.begin(commands);
-        run.subdivider.record(commands, *run.binding, threshold, settings.order, budget);
+        run.subdivider.record(commands, *run.binding, threshold, {settings.order, budget});
         timer_.end(commands);
         app::memory_barrier(commands);
         record_search(commands, *tally_, {.map_width = shape_.width, .map_height = shape_.height});
@@ -339,9 +339,9 @@ TileList MapTiles::read() {
     TileList list{.shape = shape_,
                   .order = order_,
                   .threshold_factor = summary_.header.threshold_factor,
-                  .strategy = summary_.strategy,
-                  .strategy_reason = summary_.strategy_reason,
-                  .device = device_.info().name};
+                  .report = {.strategy = summary_.strategy,
+                             .strategy_reason = summary_.strategy_reason,
+                             .device = device_.info().name}};
     if (!has_tiles()) {
         return list;
     }

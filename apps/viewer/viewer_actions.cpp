@@ -101,7 +101,7 @@ void Viewer::check_list() {
                 "GLSL");
             return;
         }
-        reference::SubdivideOptions options;
+        SubdivideOptions options;
         if (applied_->has_budget) {  // the settings may be others by now
             options.max_tiles = applied_->max_tiles;
         }

@@ -166,7 +166,8 @@ void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
 
     // The budget keeps the list within its room, whatever the map: so nobody needs to look
     // whether it overflowed.
-    subdivider_.record(commands, subdivision_, threshold_, quadtile::Order::any, max_tiles_);
+    subdivider_.record(commands, subdivision_, threshold_,
+                       {.order = quadtile::Order::any, .max_tiles = max_tiles_});
 
     // The list is read in three ways: its header as arguments of the dispatch and of the draw, and
     // its tiles by both.
@@ -342,7 +343,7 @@ std::size_t count_tiles(const quadtile::Device& device, const Scene& scene,
     const std::vector<float> texels = importance_map(scene);
     const auto list = tiler.subdivide(quadtile::view_of(texels, scene.width, scene.height),
                                       quadtile::Threshold::max_resolution(MAX_TILE_PIXELS),
-                                      quadtile::Order::any, max_tiles);
+                                      {.order = quadtile::Order::any, .max_tiles = max_tiles});
     return list.tiles.size();
 }
 

@@ -104,7 +104,7 @@ TileList subdivide(const MapView& map, const Threshold& threshold,
     TileList list;
     list.shape = map.shape;
     list.order = Order::canonical;
-    list.strategy = Strategy::reference;
+    list.report.strategy = Strategy::reference;
     Threshold kept = threshold;
     if (options.max_tiles) {
         list.threshold_factor = factor_for_budget(map, threshold, *options.max_tiles);

@@ -464,7 +464,7 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     kernel(impl.count, {groups_of(nodes_from_root(levels + 1), impl.large_group), 1, lights});
     kernel(impl.thresholds, {groups_of(texel_quads + nodes, NODE_GROUP), 1, lights});
     impl.subdivider.record(commands, bound.subdivision, Threshold::bound_monotone_map(),
-                           Order::canonical);
+                           {.order = Order::canonical});
     impl.kernel_barrier(buffer);
 
     // Slots and page table follow from the list, each by itself: no barrier between.

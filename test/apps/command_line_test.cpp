@@ -236,7 +236,7 @@ TEST_F(CommandLine, GivesTheReferenceList) {
     struct Case {
         Arguments arguments;
         Threshold threshold;
-        reference::SubdivideOptions options;
+        SubdivideOptions options;
     };
     const float infinite = std::numeric_limits<float>::infinity();
     const std::vector<float> levels{0.1F, 3.0F, 1.0F, 0.5F, 2.0F, 0.3F, 0.2F, 1.0F};  // up and down

@@ -42,7 +42,7 @@ std::string difference(const quadtile_request& request, const quadtile_tile_list
     const MapShape shape{request.width, request.height, request.layers, format_of(request.format)};
     const TileList expected = reference::subdivide(
         {request.texels, shape}, threshold_of(request, shape),
-        {request.max_tiles != 0 ? std::optional(request.max_tiles) : std::nullopt});
+        {.max_tiles = request.max_tiles != 0 ? std::optional(request.max_tiles) : std::nullopt});
     std::ostringstream text;
     if (list.width != shape.width || list.height != shape.height || list.layers != shape.layers ||
         list.levels != expected.levels() || list.order != request.order) {

@@ -277,7 +277,7 @@ TEST_F(IntegrationGuide, FromAMapToItsTilesInOneDispatch) {
     EXPECT_EQ(read_header(tiles).flags, 0U);
 
     gpu->run([&](VkCommandBuffer commands) {
-        subdivider.record(commands, binding, of_map, Order::canonical);
+        subdivider.record(commands, binding, of_map, {Order::canonical});
     });
     importance[21 * width + 12] = 1000.0F;
     gpu->upload(image, importance.data());

@@ -214,8 +214,8 @@ struct Question {
         : texels(random_map(shape, seed)),
           map{texels.data(), shape},
           threshold(std::move(with)),
-          max_tiles(budget),
-          expected(reference::subdivide(map, threshold, {max_tiles})) {}
+          options{.max_tiles = budget},
+          expected(reference::subdivide(map, threshold, options)) {}
     // The view is of its own texels.
     Question(Question&&) = default;
     Question(const Question&) = delete;
@@ -225,7 +225,7 @@ struct Question {
     std::vector<float> texels;
     MapView map;
     Threshold threshold;
-    std::optional<std::uint64_t> max_tiles;
+    SubdivideOptions options;
     TileList expected;
 };
 
@@ -396,8 +396,8 @@ TEST_F(Faults, PyramidAndSubdivider) {
             const SubdivisionWorkspace list(gpu, subdivider, map, question.expected.tiles.size());
             const auto record = [&] {
                 gpu.run([&](VkCommandBuffer commands) {
-                    subdivider.record(commands, list.binding, question.threshold, Order::canonical,
-                                      100'000);
+                    subdivider.record(commands, list.binding, question.threshold,
+                                      {.max_tiles = 100'000});
                 });
             };
             if (!attempt.succeeds(record)) {
@@ -531,8 +531,8 @@ struct Questions {
 
     [[nodiscard]] SubdivisionRequest request(std::size_t i) const {
         const Question& question = questions[i];
-        SubdivisionRequest request{.map = question.map, .threshold = question.threshold};
-        request.max_tiles = question.max_tiles;
+        SubdivisionRequest request{
+            .map = question.map, .threshold = question.threshold, .options = question.options};
         if (i + 1 == questions.size()) {
             request.map.texels = nullptr;
             request.image = image.map_image();

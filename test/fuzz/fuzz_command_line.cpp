@@ -37,7 +37,8 @@ void check(const TextRequest& request) {
 void check(const SubdivisionRequest& request) {
     expect(request.subtree_levels >= 1 && request.subtree_levels <= MAX_SUBTREE_LEVELS,
            "with subtree levels outside their range");
-    expect(!request.max_tiles || *request.max_tiles >= 1, "with a budget of no tiles");
+    expect(!request.options.max_tiles || *request.options.max_tiles >= 1,
+           "with a budget of no tiles");
 }
 void check(const TilesRequest& request) {
     expect(!request.input.empty(), "without INPUT");

@@ -77,7 +77,7 @@ TEST_F(Batches, EveryLayerHasItsOwnThresholdAndPartOfTheList) {
             ListedMap space = listed(gpu, subdivider, batch, LAYERS * part);
             for (const Order order : {Order::any, Order::canonical, Order::any, Order::canonical}) {
                 gpu.run([&](VkCommandBuffer commands) {
-                    subdivider.record(commands, space.binding, order);
+                    subdivider.record(commands, space.binding, {order});
                 });
                 const auto headers = gpu.read<TileListHeader>(space.headers, 0, LAYERS);
                 std::uint64_t required = 0;
@@ -132,7 +132,7 @@ TEST_F(Batches, KeepBudgetsForAllLayersTogether) {
             reference::subdivide(batch.view(), batch.thresholds, {.max_tiles = budget});
         expect_reference(tiler, batch.view(), batch.thresholds, expected, budget);
         gpu.run([&](VkCommandBuffer commands) {
-            subdivider.record(commands, space.binding, Order::canonical, budget);
+            subdivider.record(commands, space.binding, {.max_tiles = budget});
         });
         const auto whole = space.header();
         EXPECT_EQ(whole.threshold_factor, expected.threshold_factor);
@@ -160,8 +160,8 @@ TEST_F(Batches, InOneCallEqualTheReference) {
         expect_reference(tiler_for(strategy), batch.view(), batch.thresholds);
     }
     const TileList list = tiler_for(Strategy::automatic).subdivide(batch.view(), batch.thresholds);
-    EXPECT_EQ(list.strategy, Strategy::fused);
-    EXPECT_FALSE(list.strategy_reason.empty());
+    EXPECT_EQ(list.report.strategy, Strategy::fused);
+    EXPECT_FALSE(list.report.strategy_reason.empty());
     for (std::uint32_t layer = 0; layer < LAYERS; ++layer) {
         EXPECT_TRUE(std::ranges::equal(list.tiles_of_layer(layer), batch.expected(layer)));
     }
@@ -218,7 +218,7 @@ TEST_F(Batches, InOneCallRefuseWhatDoesNotFit) {
                                  std::optional<std::uint64_t> budget = std::nullopt) {
         return [&, strategy, thresholds, budget] {
             (void)tiler_for(strategy).subdivide({texels.data(), shape}, thresholds,
-                                                Order::canonical, budget);
+                                                {.max_tiles = budget});
         };
     };
     for (const Strategy strategy :

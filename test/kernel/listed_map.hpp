@@ -61,10 +61,9 @@ struct ListedMap {
     }
     void upload() { gpu.upload(map, texels.data()); }
 
-    void record(const Threshold& threshold, Order order = Order::canonical,
-                std::optional<std::uint64_t> max_tiles = std::nullopt) {
+    void record(const Threshold& threshold, const SubdivideOptions& options = {}) {
         gpu.run([&](VkCommandBuffer commands) {
-            subdivider.record(commands, binding, threshold, order, max_tiles);
+            subdivider.record(commands, binding, threshold, options);
         });
     }
     void update(const Threshold& threshold, std::span<const DirtyRectangle> rectangles) {

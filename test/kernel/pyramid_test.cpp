@@ -145,7 +145,7 @@ TEST_F(PyramidKernel, FusedRunsBesideIt) {
     const SubdivisionWorkspace list(gpu, subdivider, workspace, expected.size());
     gpu.run([&](VkCommandBuffer commands) {
         pyramid.record(commands, workspace.binding);
-        subdivider.record(commands, list.binding, threshold, Order::canonical);
+        subdivider.record(commands, list.binding, threshold, {Order::canonical});
     });
     expect_levels_equal(gpu, workspace, map);
     EXPECT_TRUE(list.read_tiles(gpu) == expected);

@@ -233,9 +233,10 @@ TEST_F(SubdividerKernels, FusedTakesABoundMapThatIsPromisedToBeMonotone) {
     for (const std::optional<std::uint64_t> budget : {std::optional<std::uint64_t>(), {40}}) {
         gpu.run([&](VkCommandBuffer commands) {
             subdivider.record(commands, list.binding, Threshold::bound_monotone_map(),
-                              Order::canonical, budget);
+                              {.max_tiles = budget});
         });
-        EXPECT_TRUE(list.read_tiles(gpu) == reference::subdivide(view, by_node, {budget}).tiles);
+        EXPECT_TRUE(list.read_tiles(gpu) ==
+                    reference::subdivide(view, by_node, {.max_tiles = budget}).tiles);
     }
 }
 

@@ -138,12 +138,12 @@ TEST_F(Subdivision, BudgetsThatCannotBeKeptAreRefused) {
     const Threshold one = Threshold::constant(1.0F);
     const auto subdivide = [&](Strategy strategy, std::uint64_t budget) {
         return [&, strategy, budget] {
-            (void)tiler_for(strategy).subdivide(map, one, Order::any, budget);
+            (void)tiler_for(strategy).subdivide(map, one, {Order::any, budget});
         };
     };
     std::string message;
     try {
-        (void)reference::subdivide(map, one, {5});
+        (void)reference::subdivide(map, one, {.max_tiles = 5});
     } catch (const Error& error) {
         message = error.what();
     }
@@ -168,10 +168,10 @@ TEST_F(Subdivision, AutomaticChoosesByThresholdAndSaysWhy) {
         const StrategyChoice choice = choose_strategy(device_for().info(), shape, threshold);
         const TileList list = tiler.subdivide(map, threshold);
         EXPECT_EQ(difference(list, reference::subdivide(map, threshold)), "");
-        EXPECT_EQ(list.strategy, choice.strategy);
-        EXPECT_EQ(list.strategy_reason, choice.reason);
+        EXPECT_EQ(list.report.strategy, choice.strategy);
+        EXPECT_EQ(list.report.strategy_reason, choice.reason);
     }
-    EXPECT_EQ(tiler.subdivide(map, memory, Order::any, 60'000).strategy, Strategy::fused);
+    EXPECT_EQ(tiler.subdivide(map, memory, {.max_tiles = 60'000}).report.strategy, Strategy::fused);
 
     DeviceInfo gpu = device_for().info();
     gpu.type = "discrete GPU";
@@ -292,7 +292,7 @@ TEST_F(Subdivision, FullTileBuffersGrowAndNothingIsLost) {
             Tiler tiler(device_for(), {.strategy = strategy, .initial_tile_capacity = capacity});
             const TileList list = tiler.subdivide(map, threshold);
             EXPECT_EQ(difference(list, expected), "");
-            EXPECT_EQ(list.buffer_repeats, capacity < needed ? 1U : 0U);
+            EXPECT_EQ(list.report.buffer_repeats, capacity < needed ? 1U : 0U);
         }
     }
 }

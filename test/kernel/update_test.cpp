@@ -111,7 +111,7 @@ TEST_F(Updates, LayersKeepTheirThresholdsAndParts) {
         Threshold::constant(1.0F), Threshold::max_resolution(8.0F), Threshold::constant(0.25F)};
     ListedMap map(gpu, subdivider, shape, constant_map(shape, 0.5F), 40000, thresholds);
     gpu.run([&](VkCommandBuffer commands) {
-        subdivider.record(commands, map.binding, Order::canonical);
+        subdivider.record(commands, map.binding, {Order::canonical});
     });
     std::mt19937 random(7);
     for (int round = 0; round < 5; ++round) {
@@ -179,14 +179,14 @@ TEST_F(Updates, WithoutCanonicalOrderBeforeTheListIsEmptyAndSaysSo) {
         EXPECT_EQ(header.draw_instance_count, 0U);
     };
     expect_refusal();  // zeros
-    map.record(threshold, Order::any);
+    map.record(threshold, {Order::any});
     expect_refusal();
-    map.record(threshold, Order::canonical, 100);
+    map.record(threshold, {.max_tiles = 100});
     expect_refusal();
     map.record(threshold);
     map.update(threshold, rectangles);
     map.expect_up_to_date(threshold);
-    map.record(threshold, Order::any);
+    map.record(threshold, {Order::any});
     expect_refusal();
     map.record(threshold);
     map.expect_up_to_date(threshold);

@@ -287,8 +287,9 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
     Tiler fused(device, {.strategy = Strategy::fused});
     EXPECT_THAT([&] { (void)fused.subdivide(map, Threshold::function(function)); }, is_refused());
     Tiler tiler(device);
-    EXPECT_THAT([&] { (void)tiler.subdivide(map, Threshold::function(function), Order::any, 10); },
-                is_refused());
+    EXPECT_THAT(
+        [&] { (void)tiler.subdivide(map, Threshold::function(function), {.max_tiles = 10}); },
+        is_refused());
     EXPECT_THAT([&] { (void)reference::subdivide(map, Threshold::function(function)); },
                 is_refused("made on the GPU"));
     EXPECT_THAT([&] { (void)Threshold::function(function, std::vector<float>(17)); },

@@ -270,16 +270,17 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
                          const AskedThreshold& asked, const TileList& expected) {
     const std::optional<std::uint64_t> budget =
         random_budget(choices, asked, expected.tiles.size());
-    const Order order = choices.one_in("any_order", 2) ? Order::any : Order::canonical;
+    const SubdivideOptions options{choices.one_in("any_order", 2) ? Order::any : Order::canonical,
+                                   budget};
     const std::uint32_t subtree_levels = random_subtree_levels(choices);
     TileList wanted = expected;
     if (budget) {
         try {
-            wanted = reference::subdivide(test.view(), asked.twin, {budget});
+            wanted = reference::subdivide(test.view(), asked.twin, options);
         } catch (const Error& error) {
             try {
                 (void)tiler_for(variant, Strategy::fused)
-                    .subdivide(test.view(), asked.threshold, order, budget);
+                    .subdivide(test.view(), asked.threshold, options);
                 return "fused keeps a budget that the reference cannot keep";
             } catch (const Error& same) {
                 return same.code() == error.code() ? "" : std::string("by fused: ") + same.what();
@@ -297,7 +298,7 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
         Tiler& tiler =
             tiler_for(variant, strategy, strategy == Strategy::subtree ? subtree_levels : 6);
         const std::string wrong = difference_in(
-            order, tiler.subdivide(test.view(), asked.threshold, order, budget), wanted);
+            options.order, tiler.subdivide(test.view(), asked.threshold, options), wanted);
         if (!wrong.empty()) {
             return "by " + text_of(strategy) + ": " + wrong;
         }
@@ -407,7 +408,7 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
             }
             engine.pyramid.record(commands, pyramid);
             gpu.compute_barrier(commands);
-            subdivider.record(commands, binding, asked.threshold, order);
+            subdivider.record(commands, binding, asked.threshold, {order});
         });
         const std::string where = "by " + text_of(strategy) + ", run " + std::to_string(run) + ": ";
         const auto header = engine.read<TileListHeader>(list, 0, 1).front();
@@ -456,7 +457,7 @@ std::string check_updated(Choices& choices, Engine& engine, Case& test,
     gpu.run([&](VkCommandBuffer commands) {
         engine.fill(commands, scratch);
         gpu.barrier(commands);
-        subdivider.record(commands, binding, threshold, Order::canonical);
+        subdivider.record(commands, binding, threshold, {Order::canonical});
     });
     const std::uint32_t rounds = choices.number("rounds", 1, 3);
     const std::uint32_t most = choices.number("rectangles", 0, 4);
@@ -545,7 +546,7 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
                                      .layer_headers = headers.range()});
     gpu.run([&](VkCommandBuffer commands) { engine.fill(commands, scratch); });
     for (const Order order : {Order::any, Order::canonical}) {
-        gpu.run([&](VkCommandBuffer commands) { subdivider.record(commands, binding, order); });
+        gpu.run([&](VkCommandBuffer commands) { subdivider.record(commands, binding, {order}); });
         const auto found = engine.read<TileListHeader>(headers, 0, layers);
         std::uint64_t before = 0;
         auto first = expected.tiles.begin();
@@ -598,7 +599,7 @@ std::string check_service(Choices& choices, Engine& engine, const Case& test) {
         tickets.push_back(
             engine.service->submit({.map = {test.texels.data() + layer * layer_size, one},
                                     .threshold = thresholds.back(),
-                                    .order = orders.back(),
+                                    .options = {orders.back()},
                                     .priority = static_cast<int>(random.below(3))}));
     }
     std::string wrong;

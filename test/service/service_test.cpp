@@ -164,20 +164,19 @@ SubdivisionRequest mixed_request(std::uint32_t number) {
     SubdivisionRequest request = request_of(shape, std::move(texels), threshold());
     request.priority = static_cast<int>(random() % 3);
     if (random() % 4 == 0) {
-        request.order = Order::any;
+        request.options.order = Order::any;
     }
     if (random() % 8 == 0) {
         request.threshold = Threshold::constant(0.9F);
-        request.max_tiles = 20000;
+        request.options.max_tiles = 20000;
     }
     return request;
 }
 
 // What is wrong with an answer, or nothing.
 std::string check_answer(TileList list, const SubdivisionRequest& request) {
-    const TileList expected =
-        reference::subdivide(request.map, request.threshold, {request.max_tiles});
-    if (request.order == Order::any) {
+    const TileList expected = reference::subdivide(request.map, request.threshold, request.options);
+    if (request.options.order == Order::any) {
         sort_canonical(list.tiles);
     }
     return difference(list, expected);
@@ -226,7 +225,7 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
     for (std::size_t i = 0; i < tickets.size(); ++i) {
         TileList list = tickets[i].result.get();
         EXPECT_EQ(list.shape, requests[i].map.shape);
-        EXPECT_EQ(list.stages.front().stage, "wait");
+        EXPECT_EQ(list.report.stages.front().stage, "wait");
         EXPECT_EQ(check_answer(std::move(list), requests[i]), "") << i;
     }
     (void)first.result.get();
@@ -517,14 +516,14 @@ TEST_F(ServiceTest, SizesAtAndBeyondEveryLimit) {
     // Budgets: none for a layer is too few, one is enough, and there is no most.
     SubdivisionRequest request = request_of({40, 30, 2}, random_map({40, 30, 2}), threshold);
     for (const std::uint64_t budget : {0, 1}) {
-        request.max_tiles = budget;
+        request.options.max_tiles = budget;
         EXPECT_THAT(asking(service, request), is_refused());
     }
     for (const std::uint64_t budget : {std::uint64_t{2}, UINT64_MAX}) {
-        request.max_tiles = budget;
+        request.options.max_tiles = budget;
         succeeds(request);
     }
-    request.max_tiles.reset();
+    request.options.max_tiles.reset();
     request.deadline = std::chrono::steady_clock::time_point::min();
     EXPECT_THAT(asking(service, request), fails(ErrorCode::deadline_exceeded));
     request.deadline = std::chrono::steady_clock::time_point::max();
@@ -605,10 +604,10 @@ TEST_F(ServiceTest, TilersOfSeveralThreadsShareADevice) {
             Tiler tiler(device_for());
             for (std::uint32_t i = 0; i < 10; ++i) {
                 const SubdivisionRequest request = mixed_request(5000 + 100 * thread + i);
-                EXPECT_EQ(check_answer(tiler.subdivide(request.map, request.threshold,
-                                                       request.order, request.max_tiles),
-                                       request),
-                          "");
+                EXPECT_EQ(
+                    check_answer(tiler.subdivide(request.map, request.threshold, request.options),
+                                 request),
+                    "");
             }
         });
     }

@@ -14,7 +14,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,17 +46,7 @@ struct Pyramid {
 /// texels or a layer that the map does not have.
 [[nodiscard]] QUADTILE_API Pyramid build_pyramid(const MapView& map, std::uint32_t layer = 0);
 
-/// What a subdivision keeps to beside the threshold.
-struct SubdivideOptions {
-    /// A budget of tiles, in all layers together; without one there are as many as the threshold
-    /// makes. Where those are more, all thresholds are scaled by the smallest factor
-    /// of quadtile/budget.h that leaves `max_tiles` or fewer. Factors go up in steps of 0.8 to 1.6
-    /// percent, and nodes that exceed their thresholds in the same ratio are split together or not
-    /// at all, so there may be fewer tiles.
-    std::optional<std::uint64_t> max_tiles;
-};
-
-/// The tiles of all layers, in canonical order.
+/// The tiles of all layers, in canonical order whatever the options say.
 ///
 /// Starts at the root; a node whose importance is below its threshold is a tile,
 /// otherwise its children take its place; a texel is a tile in any case, flagged clamped where it

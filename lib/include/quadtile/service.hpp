@@ -71,9 +71,8 @@ struct SubdivisionRequest {
     /// available and visible to TRANSFER / TRANSFER_READ at its end. It must stay as it is until
     /// the request is answered.
     std::optional<BufferRange> buffer = std::nullopt;
-    Threshold threshold;             ///< there is no default
-    Order order = Order::canonical;  ///< of the list; that of a batch is canonical in any case
-    std::optional<std::uint64_t> max_tiles = std::nullopt;  ///< a budget, as Tiler keeps it
+    Threshold threshold;            ///< there is no default
+    SubdivideOptions options = {};  ///< a batch's lists are canonical in any case
     /// Higher ones first; equal ones in the order in which they came. One that fits into a batch is
     /// taken along before its turn.
     int priority = 0;

@@ -133,16 +133,16 @@ class QUADTILE_API Subdivider {
     /// buffer of a queue with compute, outside a render pass. Leaves its own pipeline, descriptor
     /// set 0 (and 1, where threshold_resources are bound) and push constants bound.
     ///
-    /// The tiles come in any order; `fused` also writes them in canonical order, the same list to
-    /// the bit on every device, for a second dispatch that reads the map once more where there are
-    /// small tiles. Where they do not all find room, the header's `required` is exact all the same,
-    /// `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
+    /// The default is any order. Options that name no order ask for the canonical one, which only
+    /// `fused` writes: the same list to the bit on every device, for a second dispatch that reads
+    /// the map once more where there are small tiles. Where the tiles do not all find room, the
+    /// header's `required` is exact all the same, `written` equals the capacity, and
+    /// TILE_LIST_OVERFLOW is set.
     ///
     /// `fused` is one dispatch and needs a monotone threshold (Threshold::check_monotone). It also
-    /// keeps a budget of tiles, in all layers together, by a dispatch before: as
-    /// reference::SubdivideOptions says, the thresholds are scaled by the smallest factor that
-    /// leaves `max_tiles` or fewer; the header has the factor. Where even the largest leaves more,
-    /// it is taken, and the header's flags have TILE_LIST_OVER_BUDGET.
+    /// keeps a budget of tiles, by a dispatch before; the header has the factor. Where even the
+    /// largest leaves more than `max_tiles`, it is taken, and the header's flags have
+    /// TILE_LIST_OVER_BUDGET.
     ///
     /// `fused` writes no pyramid. Where it is wanted too, record Pyramid beside it: both only read
     /// the map, so no barrier belongs between them and a GPU runs them at the same time.
@@ -164,14 +164,13 @@ class QUADTILE_API Subdivider {
     /// bound; then nothing was recorded. Does not allocate device memory, submit or wait; `fused`
     /// compiles a pipeline when an order, a budget or a format comes up first.
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
-                Order order = Order::any,
-                std::optional<std::uint64_t> max_tiles = std::nullopt) const;
+                const SubdivideOptions& options = {.order = Order::any}) const;
 
     /// The same with the thresholds that Resources::layer_thresholds holds, made available and
     /// visible to COMPUTE_SHADER / SHADER_READ before. Throws Error(invalid_argument) where none
     /// were bound.
-    void record(VkCommandBuffer commands, const Binding& binding, Order order = Order::any,
-                std::optional<std::uint64_t> max_tiles = std::nullopt) const;
+    void record(VkCommandBuffer commands, const Binding& binding,
+                const SubdivideOptions& options = {.order = Order::any}) const;
 
     /// Brings a list up to date after texels inside the rectangles have changed (`fused` only): the
     /// 64 x 64 blocks that they touch are counted again, then the whole list is written, in

@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 
 namespace quadtile {
@@ -47,15 +46,13 @@ class QUADTILE_API Tiler {
     Tiler& operator=(Tiler&&) noexcept;  ///< leaves one as the constructor does
     ~Tiler();  ///< frees what it keeps, unless a run hangs (TilerOptions::gpu_timeout)
 
-    /// The tiles of all layers; with a budget at most `max_tiles` (reference::SubdivideOptions says
-    /// how; by the strategies automatic and fused). A tile buffer that is too small is grown and
-    /// the run repeated. Thresholds by node are uploaded each time. Throws Error: invalid_argument
-    /// (shape; threshold, bound_map for one; a budget that cannot be kept), unsupported (map larger
-    /// than the device's images, list or thresholds longer than it can address), out_of_memory,
-    /// device_lost.
+    /// The tiles of all layers. A budget is kept by the strategies automatic and fused. A tile
+    /// buffer that is too small is grown and the run repeated. Thresholds by node are uploaded each
+    /// time. Throws Error: invalid_argument (shape; threshold, bound_map for one; a budget that
+    /// cannot be kept), unsupported (map larger than the device's images, list or thresholds longer
+    /// than it can address), out_of_memory, device_lost.
     [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
-                                     Order order = Order::canonical,
-                                     std::optional<std::uint64_t> max_tiles = std::nullopt);
+                                     const SubdivideOptions& options = {});
 
     /// The same with a threshold for each layer: each is subdivided as a map of one layer under its
     /// own. A budget holds for all layers together, by one factor; TileList::tiles_of_layer finds a
@@ -66,8 +63,7 @@ class QUADTILE_API Tiler {
     /// thresholds than layers.
     [[nodiscard]] TileList subdivide(const MapView& map,
                                      std::span<const Threshold> layer_thresholds,
-                                     Order order = Order::canonical,
-                                     std::optional<std::uint64_t> max_tiles = std::nullopt);
+                                     const SubdivideOptions& options = {});
 
  private:
     struct QUADTILE_LOCAL Impl;

@@ -11,6 +11,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,17 @@ namespace quadtile {
 enum class Order {
     any,        ///< as fast as possible; differs from run to run
     canonical,  ///< by layer, then by the Morton code of the tile's first texel; always the same
+};
+
+/// What a subdivision keeps to beside the threshold.
+struct SubdivideOptions {
+    Order order = Order::canonical;  ///< of the list
+    /// A budget of tiles, in all layers together; without one there are as many as the threshold
+    /// makes. Where those are more, all thresholds are scaled by the smallest factor of
+    /// quadtile/budget.h that leaves `max_tiles` or fewer. Factors go up in steps of 0.8 to 1.6
+    /// percent, and nodes that exceed their thresholds in the same ratio are split together or not
+    /// at all, so there may be fewer tiles.
+    std::optional<std::uint64_t> max_tiles = std::nullopt;
 };
 
 /// The rectangle of map texels that a tile covers, right and bottom exclusive, cut at the map's
@@ -48,19 +60,24 @@ struct StageTime {
     std::chrono::steady_clock::time_point start = {};
 };
 
+/// How the tiles of a list were found.
+struct RunReport {
+    Strategy strategy = Strategy::automatic;  ///< the one that ran
+    std::string strategy_reason;              ///< why automatic has taken it; else empty
+    std::string device;                       ///< its name; empty for the reference
+    std::uint32_t buffer_repeats = 0;         ///< runs repeated because the tile buffer was full
+    std::vector<StageTime> stages;            ///< in the order of execution
+};
+
 /// The tiles of a map and how they came about.
 struct QUADTILE_API TileList {
     MapShape shape;            ///< of the map
     std::vector<Tile> tiles;   ///< of all layers
     Order order = Order::any;  ///< of the tiles
 
-    float threshold_factor = 1.0F;            ///< by which a budget scaled the threshold
-    std::uint64_t nan_texels = 0;             ///< texels that were NaN and counted as +inf
-    Strategy strategy = Strategy::automatic;  ///< the one that ran
-    std::string strategy_reason;              ///< why automatic has taken it; else empty
-    std::string device;                       ///< its name; empty for the reference
-    std::uint32_t buffer_repeats = 0;         ///< runs repeated because the tile buffer was full
-    std::vector<StageTime> stages;            ///< in the order of execution
+    float threshold_factor = 1.0F;  ///< by which a budget scaled the threshold
+    std::uint64_t nan_texels = 0;   ///< texels that were NaN and counted as +inf
+    RunReport report;               ///< of the run that found them
 
     /// Levels of the quadtree, from 0 to the root's.
     [[nodiscard]] std::uint32_t levels() const noexcept {

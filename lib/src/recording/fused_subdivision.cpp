@@ -33,7 +33,7 @@ FusedParameters parameters_of(const DeviceContext& context, const FusedSubdivisi
     // No list is longer than a word can count.
     constexpr std::uint64_t UNLIMITED = std::numeric_limits<std::uint32_t>::max();
     parameters.max_tiles =
-        static_cast<std::uint32_t>(std::min(run.max_tiles.value_or(UNLIMITED), UNLIMITED));
+        static_cast<std::uint32_t>(std::min(run.options.max_tiles.value_or(UNLIMITED), UNLIMITED));
     parameters.running_layers = shape.layers;
     std::ranges::copy(run.thresholds, std::begin(parameters.thresholds));
     return parameters;
@@ -147,15 +147,15 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
     bind(commands, descriptors);
     push(commands, parameters_of(program_.context(), run));
     PipelineKey key = key_of(run);
-    if (run.max_tiles) {
+    if (run.options.max_tiles) {
         key.pass = Kernel::fused_budget;
         record_blocks(commands, key, run.shape);
         pass_barrier(commands, program_.dispatch());
         key.with_budget = true;
     }
-    key.pass = run.order == Order::any ? Kernel::fused_all : Kernel::fused_count;
+    key.pass = run.options.order == Order::any ? Kernel::fused_all : Kernel::fused_count;
     record_blocks(commands, key, run.shape);
-    if (run.order == Order::canonical) {
+    if (run.options.order == Order::canonical) {
         record_emission(commands, key, run.shape);
     }
 }

@@ -30,8 +30,7 @@ class FusedSubdivision {
         MapShape shape;
         std::uint32_t tile_capacity;
         std::vector<float> thresholds;  // of all levels, monotone
-        Order order;
-        std::optional<std::uint64_t> max_tiles;
+        SubdivideOptions options;
         // Those bound, instead of `thresholds`:
         bool layer_thresholds;
         bool node_thresholds;

@@ -254,8 +254,8 @@ struct Subdivider::Binding::Impl {
 
     void check_layer_thresholds() const;
     // Of `fused`; without a threshold, with those of the layers.
-    [[nodiscard]] FusedSubdivision::Run run(const Threshold* threshold, Order order,
-                                            std::optional<std::uint64_t> max_tiles) const;
+    [[nodiscard]] FusedSubdivision::Run run(const Threshold* threshold,
+                                            const SubdivideOptions& options) const;
 };
 
 void Subdivider::Binding::Impl::check_layer_thresholds() const {
@@ -265,15 +265,14 @@ void Subdivider::Binding::Impl::check_layer_thresholds() const {
     }
 }
 
-FusedSubdivision::Run Subdivider::Binding::Impl::run(const Threshold* threshold, Order order,
-                                                     std::optional<std::uint64_t> max_tiles) const {
+FusedSubdivision::Run Subdivider::Binding::Impl::run(const Threshold* threshold,
+                                                     const SubdivideOptions& options) const {
     const bool by_level = threshold != nullptr && !threshold->is_by_node();
     return {.shape = shape,
             .tile_capacity = tile_capacity,
             .thresholds = by_level ? threshold->levels(top_level(shape.width, shape.height))
                                    : std::vector<float>(),
-            .order = order,
-            .max_tiles = max_tiles,
+            .options = options,
             .layer_thresholds = threshold == nullptr,
             .node_thresholds = threshold != nullptr && threshold->is_by_node(),
             .layer_lists = layer_lists};
@@ -436,32 +435,30 @@ void Subdivider::check_threshold(const MapShape& shape, const Threshold& thresho
 }
 
 void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
-                        const Threshold& threshold, Order order,
-                        std::optional<std::uint64_t> max_tiles) const {
+                        const Threshold& threshold, const SubdivideOptions& options) const {
     const Binding::Impl& bound = *binding.impl_;
     impl_->check_threshold(bound, threshold);
     if (impl_->fused) {
-        impl_->fused->record(commands, bound.descriptors.set,
-                             bound.run(&threshold, order, max_tiles));
+        impl_->fused->record(commands, bound.descriptors.set, bound.run(&threshold, options));
         return;
     }
-    if (order == Order::canonical) {
+    if (options.order == Order::canonical) {
         throw Error(ErrorCode::invalid_argument,
                     "only the strategy fused writes canonical order on the GPU; use it, or sort "
                     "the tiles with sort_canonical");
     }
-    if (max_tiles) {
+    if (options.max_tiles) {
         throw Error(ErrorCode::invalid_argument,
                     "only the strategies fused and reference keep a budget of tiles; use one");
     }
     impl_->record_passes(commands, bound, threshold);
 }
 
-void Subdivider::record(VkCommandBuffer commands, const Binding& binding, Order order,
-                        std::optional<std::uint64_t> max_tiles) const {
+void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
+                        const SubdivideOptions& options) const {
     const Binding::Impl& bound = *binding.impl_;
     bound.check_layer_thresholds();
-    impl_->fused->record(commands, bound.descriptors.set, bound.run(nullptr, order, max_tiles));
+    impl_->fused->record(commands, bound.descriptors.set, bound.run(nullptr, options));
 }
 
 void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
@@ -474,16 +471,16 @@ void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
                     "only the strategy fused brings a list up to date; use it, or record the "
                     "whole map");
     }
-    impl_->fused->record_update(commands, bound.descriptors.set,
-                                bound.run(&threshold, Order::canonical, std::nullopt), rectangles);
+    impl_->fused->record_update(commands, bound.descriptors.set, bound.run(&threshold, {}),
+                                rectangles);
 }
 
 void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
                                std::span<const DirtyRectangle> rectangles) const {
     const Binding::Impl& bound = *binding.impl_;
     bound.check_layer_thresholds();
-    impl_->fused->record_update(commands, bound.descriptors.set,
-                                bound.run(nullptr, Order::canonical, std::nullopt), rectangles);
+    impl_->fused->record_update(commands, bound.descriptors.set, bound.run(nullptr, {}),
+                                rectangles);
 }
 
 std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,

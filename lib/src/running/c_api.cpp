@@ -287,7 +287,7 @@ SubdivisionRequest request_of(const quadtile_request& request) {
     SubdivisionRequest result{
         .map = {required(request.texels, "texels"), shape},
         .threshold = threshold_of(request, shape),
-        .order = value_of<Order>(ORDERS, request.order, "order", "QUADTILE_ORDER_*"),
+        .options = {.order = value_of<Order>(ORDERS, request.order, "order", "QUADTILE_ORDER_*")},
         .priority = request.priority};
     if (request.copy_texels != 0) {
         const auto* bytes = static_cast<const std::byte*>(request.texels);
@@ -298,7 +298,7 @@ SubdivisionRequest request_of(const quadtile_request& request) {
         result.texels_owner = copy;
     }
     if (request.max_tiles != 0) {
-        result.max_tiles = request.max_tiles;
+        result.options.max_tiles = request.max_tiles;
     }
     if (request.deadline_ms != 0) {
         result.deadline = std::chrono::steady_clock::now() + milliseconds_of(request.deadline_ms);
@@ -315,7 +315,7 @@ struct OwningTileList : quadtile_tile_list {
 
 void publish(OwningTileList& owner) {
     const TileList& list = owner.list;
-    for (const quadtile::StageTime& stage : list.stages) {
+    for (const quadtile::StageTime& stage : list.report.stages) {
         owner.owned_stages.push_back(
             {stage.stage.c_str(), stage.milliseconds, stage.on_gpu ? 1 : 0});
     }
@@ -329,10 +329,10 @@ void publish(OwningTileList& owner) {
         .order = entry_of<Order>(ORDERS, list.order).constant,
         .threshold_factor = list.threshold_factor,
         .nan_texels = list.nan_texels,
-        .strategy = entry_of<Strategy>(STRATEGIES, list.strategy).name,
-        .strategy_reason = list.strategy_reason.c_str(),
-        .device = list.device.c_str(),
-        .buffer_repeats = list.buffer_repeats,
+        .strategy = entry_of<Strategy>(STRATEGIES, list.report.strategy).name,
+        .strategy_reason = list.report.strategy_reason.c_str(),
+        .device = list.report.device.c_str(),
+        .buffer_repeats = list.report.buffer_repeats,
         .stages = owner.owned_stages.data(),
         .stage_count = static_cast<std::uint32_t>(owner.owned_stages.size())};
 }

@@ -176,7 +176,8 @@ WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
     const bool strategy_batches =
         options.strategy == Strategy::fused ||
         (options.strategy == Strategy::automatic && device.info().type != "CPU");
-    const bool batches = strategy_batches && !request.image && !request.max_tiles && by_level &&
+    const bool batches = strategy_batches && !request.image && !request.options.max_tiles &&
+                         by_level &&
                          request.threshold.is_monotone(top_level(shape.width, shape.height));
     return {
         .request = std::move(request), .batches = batches, .promise = {}, .arrival = Clock::now()};
@@ -210,7 +211,8 @@ namespace {
 
 void note_wait(TileList& list, const WaitingRequest& waiting, Clock::time_point start) {
     const std::chrono::duration<double, std::milli> wait = start - waiting.arrival;
-    list.stages.insert(list.stages.begin(), {"wait", wait.count(), false, waiting.arrival});
+    list.report.stages.insert(list.report.stages.begin(),
+                              {"wait", wait.count(), false, waiting.arrival});
 }
 
 }  // namespace
@@ -265,14 +267,12 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
     for (bool again = true;; again = false) {
         try {
             TileList list =
-                request.image
-                    ? lane.engine->subdivide(*request.image, request.map.shape, request.threshold,
-                                             request.order, request.max_tiles)
+                request.image ? lane.engine->subdivide(*request.image, request.map.shape,
+                                                       request.threshold, request.options)
                 : request.buffer
                     ? lane.engine->subdivide(*request.buffer, request.map.shape, request.threshold,
-                                             request.order, request.max_tiles)
-                    : lane.engine->subdivide(request.map, request.threshold, request.order,
-                                             request.max_tiles);
+                                             request.options)
+                    : lane.engine->subdivide(request.map, request.threshold, request.options);
             note_wait(list, waiting, start);
             trace_run(lane, start, {&list, 1});
             ++succeeded;
@@ -307,8 +307,8 @@ void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
         layers += list.shape.layers;
         options.trace->add({.name = "wait",
                             .track = "requests",
-                            .start = list.stages.front().start,
-                            .duration = start - list.stages.front().start,
+                            .start = list.report.stages.front().start,
+                            .duration = start - list.report.stages.front().start,
                             .id = ++traced_waits});
     }
     const TileList& first = lists.front();
@@ -321,8 +321,8 @@ void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
                                     {"height", std::to_string(first.shape.height)},
                                     {"layers", std::to_string(layers)},
                                     {"tiles", std::to_string(tiles)},
-                                    {"repeats", std::to_string(first.buffer_repeats)}}});
-    options.trace->add(std::span(first.stages).subspan(1), lane.name);
+                                    {"repeats", std::to_string(first.report.buffer_repeats)}}});
+    options.trace->add(std::span(first.report.stages).subspan(1), lane.name);
 }
 
 void Service::Impl::fail(WaitingRequest& waiting, const std::exception_ptr& failure) {

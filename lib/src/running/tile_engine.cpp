@@ -109,7 +109,7 @@ void TileEngine::upload_node_thresholds(const Threshold& threshold) {
 }
 
 // What runs record, behind the upload of the map.
-void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request, Order order) {
+void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
     const Dispatch& d = context_->dispatch;
     if (!map_->scratch_is_zero) {
         buffer.fillBuffer(map_->scratch.handle(), 0, VK_WHOLE_SIZE, 0, d);
@@ -135,10 +135,12 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request, Or
                                {}, d);
         timestamps_.write(buffer);
     }
+    SubdivideOptions options = request.options;
+    options.order = sorts_on_host(request) ? Order::any : options.order;
     if (request.threshold != nullptr) {
-        subdivider_->record(buffer, list_->binding, *request.threshold, order, request.max_tiles);
+        subdivider_->record(buffer, list_->binding, *request.threshold, options);
     } else {
-        subdivider_->record(buffer, list_->binding, order, request.max_tiles);
+        subdivider_->record(buffer, list_->binding, options);
     }
     timestamps_.write(buffer);
     record_readback(buffer);
@@ -190,7 +192,7 @@ void TileEngine::finish_run(TileList& result) {
             std::chrono::duration<double, std::milli>(intervals[i]));
         stages.insert(stages.begin(), {names[i], intervals[i], true, end});
     }
-    result.stages.insert(result.stages.end(), stages.begin(), stages.end());
+    result.report.stages.insert(result.report.stages.end(), stages.begin(), stages.end());
 }
 
 TileListHeader TileEngine::read_header() const {
@@ -229,20 +231,20 @@ TileList TileEngine::start_result(const MapShape& shape, Order order) const {
     TileList result;
     result.shape = shape;
     result.order = order;
-    result.device = context_->info.name;
+    result.report.device = context_->info.name;
     return result;
 }
 
 // The others' lists are sorted on the host.
 bool TileEngine::sorts_on_host(const Request& request) const {
-    return request.order == Order::canonical && subdivider_->strategy() != Strategy::fused;
+    return request.options.order == Order::canonical && subdivider_->strategy() != Strategy::fused;
 }
 
 TileEngine::Run TileEngine::run(const Source& source, const Request& request, TileList& result) {
     commands_.refuse_if_hung();
     const MapShape& shape = source.shape;
-    result.strategy = subdivider_->strategy();
-    if (request.max_tiles && result.strategy != Strategy::fused) {
+    result.report.strategy = subdivider_->strategy();
+    if (request.options.max_tiles && result.report.strategy != Strategy::fused) {
         throw Error(ErrorCode::invalid_argument,
                     "a budget of tiles needs the strategy automatic, fused or reference");
     }
@@ -274,12 +276,11 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
                         staged_tiles_offset(shape.layers) + expected_tiles_ * sizeof(Tile));
     };
     expect(expected_tiles_);
-    result.stages.push_back(clock.lap("allocate"));
+    result.report.stages.push_back(clock.lap("allocate"));
 
     if (by_node) {
         upload_node_thresholds(*request.threshold);
     }
-    const Order order_on_gpu = sorts_on_host(request) ? Order::any : request.order;
     const auto start_clock = [&](vk::CommandBuffer buffer) {
         timestamps_.reset(buffer);
         timestamps_.write(buffer);
@@ -288,7 +289,7 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
         clean_ = false;
         commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
             start_clock(buffer);
-            record_run(buffer, request, order_on_gpu);
+            record_run(buffer, request);
         });
         finish_run(result);
     };
@@ -299,7 +300,7 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
         commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
             start_clock(buffer);
             record_copy(buffer, source);
-            record_run(buffer, request, order_on_gpu);
+            record_run(buffer, request);
         });
         finish_run(result);
     } else {
@@ -313,19 +314,18 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
             shape, source.layers,
             {.before_last =
                  [&](vk::CommandBuffer buffer) {
-                     result.stages.push_back(clock.lap("upload"));
+                     result.report.stages.push_back(clock.lap("upload"));
                      start_clock(buffer);
                  },
-             .after_last =
-                 [&](vk::CommandBuffer buffer) { record_run(buffer, request, order_on_gpu); }});
+             .after_last = [&](vk::CommandBuffer buffer) { record_run(buffer, request); }});
         finish_run(result);
     }
     TileListHeader header = read_header();
     if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
-        reference::refuse_budget(request.max_tiles.value_or(0), header.required);
+        reference::refuse_budget(request.options.max_tiles.value_or(0), header.required);
     }
     while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
-        ++result.buffer_repeats;
+        ++result.report.buffer_repeats;
         context_->say(Severity::info, "a list of " + std::to_string(list_->capacity) +
                                           " tiles was full, " + std::to_string(header.required) +
                                           " are needed: it grows, and the run is repeated");
@@ -348,10 +348,10 @@ void TileEngine::read_result(const Run& run, const Request& request, TileList& r
     Stopwatch clock;
     read_tiles(run.tiles, result.tiles);
     expected_tiles_ = run.tiles + run.tiles / 4;
-    result.stages.push_back(clock.lap("read back"));
+    result.report.stages.push_back(clock.lap("read back"));
     if (sorts_on_host(request)) {
         sort_canonical(result.tiles);
-        result.stages.push_back(clock.lap("sort"));
+        result.report.stages.push_back(clock.lap("sort"));
     }
 }
 
@@ -381,58 +381,56 @@ TileEngine::Source TileEngine::source_of(const MapView& map) {
     return {map.shape, layers_of(map)};
 }
 
-TileList TileEngine::subdivide(const MapView& map, const Threshold& threshold, Order order,
-                               std::optional<std::uint64_t> max_tiles) {
+TileList TileEngine::subdivide(const MapView& map, const Threshold& threshold,
+                               const SubdivideOptions& options) {
     check_shape(map.shape);
-    return subdivide(source_of(map), threshold, order, max_tiles);
+    return subdivide(source_of(map), threshold, options);
 }
 
 TileList TileEngine::subdivide(const MapImage& image, const MapShape& shape,
-                               const Threshold& threshold, Order order,
-                               std::optional<std::uint64_t> max_tiles) {
+                               const Threshold& threshold, const SubdivideOptions& options) {
     check_shape(shape);
-    return subdivide(Source{shape, {}, {}, image}, threshold, order, max_tiles);
+    return subdivide(Source{shape, {}, {}, image}, threshold, options);
 }
 
 TileList TileEngine::subdivide(const BufferRange& buffer, const MapShape& shape,
-                               const Threshold& threshold, Order order,
-                               std::optional<std::uint64_t> max_tiles) {
+                               const Threshold& threshold, const SubdivideOptions& options) {
     check_shape(shape);
-    return subdivide(Source{shape, {}, layers_in(buffer, shape)}, threshold, order, max_tiles);
+    return subdivide(Source{shape, {}, layers_in(buffer, shape)}, threshold, options);
 }
 
-TileList TileEngine::subdivide(const Source& source, const Threshold& threshold, Order order,
-                               std::optional<std::uint64_t> max_tiles) {
+TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
+                               const SubdivideOptions& options) {
     const MapShape& shape = source.shape;
-    TileList result = start_result(shape, order);
-    SubdividerOptions options{.strategy = options_.strategy,
-                              .subtree_levels = options_.subtree_levels};
+    TileList result = start_result(shape, options.order);
+    SubdividerOptions way{.strategy = options_.strategy, .subtree_levels = options_.subtree_levels};
     if (const ThresholdFunction* const function = threshold.user_function()) {
-        options.threshold_function = *function;
+        way.threshold_function = *function;
     } else {
         (void)threshold.resolve(shape);  // refused before anything is uploaded
     }
     if (options_.strategy == Strategy::automatic) {
-        const StrategyChoice choice = choose_strategy(context_->info, shape, threshold, max_tiles);
-        options.strategy = choice.strategy;
-        options.subtree_levels = choice.subtree_levels;
-        result.strategy_reason = choice.reason;
+        const StrategyChoice choice =
+            choose_strategy(context_->info, shape, threshold, options.max_tiles);
+        way.strategy = choice.strategy;
+        way.subtree_levels = choice.subtree_levels;
+        result.report.strategy_reason = choice.reason;
     }
     Stopwatch clock;
-    if (prepare_strategy(options)) {
-        result.stages.push_back(clock.lap("compile"));
+    if (prepare_strategy(way)) {
+        result.report.stages.push_back(clock.lap("compile"));
     }
     subdivider_->check_threshold(shape, threshold);
-    const Request request{&threshold, {}, order, max_tiles};
+    const Request request{&threshold, {}, options};
     read_result(run(source, request, result), request, result);
     return result;
 }
 
 TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> layer_thresholds,
-                               Order order, std::optional<std::uint64_t> max_tiles) {
+                               const SubdivideOptions& options) {
     check_shape(map.shape);
     const Source source = source_of(map);
-    TileList result = start_result(map.shape, order);
+    TileList result = start_result(map.shape, options.order);
     // Refused before anything is uploaded.
     (void)reference::resolve_layers(map.shape, layer_thresholds);
     const std::uint32_t top = top_level(map.shape.width, map.shape.height);
@@ -442,16 +440,16 @@ TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> la
         });
     if (!fused_takes_them ||
         (options_.strategy != Strategy::automatic && options_.strategy != Strategy::fused)) {
-        return subdivide(map, reference::by_node(map.shape, layer_thresholds), order, max_tiles);
+        return subdivide(map, reference::by_node(map.shape, layer_thresholds), options);
     }
     if (options_.strategy == Strategy::automatic) {
         (void)prepare_strategy({.strategy = Strategy::fused});
-        result.strategy_reason =
+        result.report.strategy_reason =
             "thresholds of layers, none of which grows from a node to its parent: only fused takes "
             "them as they are";
     }
-    const Request request{nullptr, Subdivider::layer_thresholds(map.shape, layer_thresholds), order,
-                          max_tiles};
+    const Request request{nullptr, Subdivider::layer_thresholds(map.shape, layer_thresholds),
+                          options};
     read_result(run(source, request, result), request, result);
     return result;
 }
@@ -462,8 +460,7 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
     for (const BatchedMap& part : batch) {
         thresholds.insert(thresholds.end(), part.map.shape.layers, *part.threshold);
     }
-    const Request request{nullptr, Subdivider::layer_thresholds(source.shape, thresholds),
-                          Order::canonical, std::nullopt};
+    const Request request{nullptr, Subdivider::layer_thresholds(source.shape, thresholds), {}};
     (void)prepare_strategy({.strategy = Strategy::fused});
     TileList all = start_result(source.shape, Order::canonical);
     const Run made = run(source, request, all);
@@ -488,19 +485,17 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
         }
         list.nan_texels = std::accumulate(made.nan_texels.begin() + first_layer,
                                           made.nan_texels.begin() + end_layer, std::uint64_t{0});
-        list.strategy = all.strategy;
-        list.strategy_reason = "one of a batch";
-        list.buffer_repeats = all.buffer_repeats;
         lists.push_back(std::move(list));
         first = end;
         first_layer = end_layer;
     }
     if (all.tiles.empty()) {
         expected_tiles_ = made.tiles + made.tiles / 4;
-        all.stages.push_back(clock.lap("read back"));
+        all.report.stages.push_back(clock.lap("read back"));
     }
     for (TileList& list : lists) {
-        list.stages = all.stages;
+        list.report = all.report;
+        list.report.strategy_reason = "one of a batch";
     }
     return lists;
 }

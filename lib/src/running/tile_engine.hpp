@@ -33,20 +33,18 @@ class TileEngine {
                std::shared_ptr<MemoryAccount> account = nullptr);
 
     // As Tiler::subdivide.
-    [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold, Order order,
-                                     std::optional<std::uint64_t> max_tiles);
+    [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
+                                     const SubdivideOptions& options);
     [[nodiscard]] TileList subdivide(const MapView& map,
-                                     std::span<const Threshold> layer_thresholds, Order order,
-                                     std::optional<std::uint64_t> max_tiles);
+                                     std::span<const Threshold> layer_thresholds,
+                                     const SubdivideOptions& options);
     // The same for a map that is on the device already (SubdivisionRequest::image).
     [[nodiscard]] TileList subdivide(const MapImage& image, const MapShape& shape,
-                                     const Threshold& threshold, Order order,
-                                     std::optional<std::uint64_t> max_tiles);
+                                     const Threshold& threshold, const SubdivideOptions& options);
 
     // The same for a map in a buffer of the device (SubdivisionRequest::buffer).
     [[nodiscard]] TileList subdivide(const BufferRange& buffer, const MapShape& shape,
-                                     const Threshold& threshold, Order order,
-                                     std::optional<std::uint64_t> max_tiles);
+                                     const Threshold& threshold, const SubdivideOptions& options);
 
     // Maps of one width, height and format, all in host memory or all in buffers, in one run of
     // `fused`; a list for each, in canonical order. Their thresholds are by level and monotone.
@@ -74,8 +72,7 @@ class TileEngine {
     struct Request {
         const Threshold* threshold;           // of all layers; null where each has its own
         std::vector<float> layer_thresholds;  // their words (Subdivider::layer_thresholds)
-        Order order;
-        std::optional<std::uint64_t> max_tiles;
+        SubdivideOptions options;
     };
 
     // What the pyramid of a map needs; Strategy::fused has none.
@@ -126,8 +123,8 @@ class TileEngine {
     void record_copy(vk::CommandBuffer buffer, const Source& source);
     void upload_node_thresholds(const Threshold& threshold);
     [[nodiscard]] TileList start_result(const MapShape& shape, Order order) const;
-    [[nodiscard]] TileList subdivide(const Source& source, const Threshold& threshold, Order order,
-                                     std::optional<std::uint64_t> max_tiles);
+    [[nodiscard]] TileList subdivide(const Source& source, const Threshold& threshold,
+                                     const SubdivideOptions& options);
     // What a run leaves in the tile list's buffer, the first of it in the staging, too.
     struct Run {
         std::uint64_t tiles;
@@ -140,7 +137,7 @@ class TileEngine {
     void read_result(const Run& run, const Request& request, TileList& result);
     // The first tiles of a run, expected_tiles_ at most: they are in the staging.
     [[nodiscard]] std::span<const Tile> staged_tiles(std::uint64_t count) const;
-    void record_run(vk::CommandBuffer buffer, const Request& request, Order order);
+    void record_run(vk::CommandBuffer buffer, const Request& request);
     void record_readback(vk::CommandBuffer buffer);
     void finish_run(TileList& result);
     [[nodiscard]] TileListHeader read_header() const;

@@ -18,14 +18,14 @@ Tiler::Tiler(Tiler&&) noexcept = default;
 Tiler& Tiler::operator=(Tiler&&) noexcept = default;
 Tiler::~Tiler() = default;
 
-TileList Tiler::subdivide(const MapView& map, const Threshold& threshold, Order order,
-                          std::optional<std::uint64_t> max_tiles) {
-    return impl_->engine->subdivide(map, threshold, order, max_tiles);
+TileList Tiler::subdivide(const MapView& map, const Threshold& threshold,
+                          const SubdivideOptions& options) {
+    return impl_->engine->subdivide(map, threshold, options);
 }
 
 TileList Tiler::subdivide(const MapView& map, std::span<const Threshold> layer_thresholds,
-                          Order order, std::optional<std::uint64_t> max_tiles) {
-    return impl_->engine->subdivide(map, layer_thresholds, order, max_tiles);
+                          const SubdivideOptions& options) {
+    return impl_->engine->subdivide(map, layer_thresholds, options);
 }
 
 }  // namespace quadtile

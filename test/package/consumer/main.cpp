@@ -108,6 +108,6 @@ int main() {
     if (!reduces_by_glsl(device)) {
         return fail("the levels by GLSL are wrong");
     }
-    std::printf("%zu tiles on %s\n", list.tiles.size(), list.device.c_str());
+    std::printf("%zu tiles on %s\n", list.tiles.size(), list.report.device.c_str());
     return 0;
 }

@@ -95,6 +95,6 @@ int main() {
     if (list.tiles.size() < 2 || list.tiles != expected.tiles) {
         return fail("the tiles of the file's map differ from the reference's");
     }
-    std::printf("%zu tiles on %s\n", list.tiles.size(), list.device.c_str());
+    std::printf("%zu tiles on %s\n", list.tiles.size(), list.report.device.c_str());
     return 0;
 }
