@@ -76,10 +76,6 @@ constexpr std::uint32_t LARGEST_DIRTY_EXTENT = 8192;
 // Not powers of two: their levels are odd now and then.
 constexpr std::array<std::array<std::uint32_t, 2>, 2> ODD_EXTENTS = {{{1920, 1080}, {4095, 4095}}};
 
-// Checks are small here: the clocks do not fall for long.
-constexpr std::chrono::milliseconds WARM_UP_WITHOUT_CHECK{100};
-constexpr std::chrono::milliseconds WARM_UP_AFTER_CHECK{200};
-
 DownsamplerOptions options_for(const Formats& formats, const Variant& variant) {
     DownsamplerOptions options;
     options.reduction = formats.reduction;
@@ -193,14 +189,12 @@ class Subject : public std::enable_shared_from_this<Subject> {
                      [this, self = shared_from_this(), name, shape, check = std::move(check),
                       prepare = std::move(prepare)] {
                          require_images(session_.gpu().device().info(), shape);
-                         std::chrono::milliseconds warm_up = WARM_UP_WITHOUT_CHECK;
                          for (const ImageShape& small : shapes_to_check(shape)) {
                              if (checked_.insert(name + "/" + text_of_extents(small)).second) {
                                  check(small);
-                                 warm_up = WARM_UP_AFTER_CHECK;
                              }
                          }
-                         return Measurement{prepare(), {}, warm_up};
+                         return Measurement{prepare(), {}};
                      });
     }
 

@@ -61,9 +61,6 @@ class Scene {
 struct Measurement {
     test::Recorder record;
     std::map<std::string, double> counters;  // reported with the time
-    // For how long they run before they are timed: this fills the caches and raises the clocks,
-    // which fall while the host checks a result. Shorter is enough where it has not.
-    std::chrono::milliseconds warm_up{300};
 };
 
 class Session {
