@@ -28,7 +28,7 @@ int printed_key(int key) {
 constexpr int MODIFIERS = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT | GLFW_MOD_ALT | GLFW_MOD_SUPER;
 
 bool is_typed(unsigned int character) {
-    if (ImGui::GetIO().WantTextInput) {
+    if (is_writing()) {
         return false;
     }
     const ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
@@ -37,12 +37,16 @@ bool is_typed(unsigned int character) {
 
 }  // namespace
 
+// Dear ImGui wants text for one frame more than the text field is there.
+bool is_writing() {
+    return ImGui::GetIO().WantTextInput && ImGui::IsAnyItemActive();
+}
+
 void act_on_keys(const std::vector<Action>& actions, const std::vector<PressedKey>& pressed) {
     for (const Action& action : actions) {
         const auto is_pressed = [&](const Shortcut& shortcut) {
             return std::ranges::any_of(pressed, [&](const PressedKey& key) {
-                const bool is_text =
-                    ImGui::GetIO().WantTextInput && (key.modifiers & GLFW_MOD_CONTROL) == 0;
+                const bool is_text = is_writing() && (key.modifiers & GLFW_MOD_CONTROL) == 0;
                 return !is_text && shortcut.key == printed_key(key.key) &&
                        shortcut.modifiers == (key.modifiers & MODIFIERS) &&
                        (action.repeats || !key.is_repeated);

@@ -33,6 +33,9 @@ struct PressedKey {
     bool is_repeated;  // because it is held
 };
 
+// Whether a text field takes what is typed.
+[[nodiscard]] bool is_writing();
+
 // Does what these keys ask for, and the characters of Dear ImGui's frame; while text is typed only
 // keys with Ctrl.
 void act_on_keys(const std::vector<Action>& actions, const std::vector<PressedKey>& pressed);

@@ -408,11 +408,6 @@ void Panels::handle_button(int button, bool is_over_map) {
 
 void Panels::handle_prompt() {
     const auto chosen = prompt_.draw();
-    // What is typed goes to its text field from the second frame on.
-    prompt_frames_ = prompt_.is_open() ? prompt_frames_ + 1 : 0;
-    if (prompt_frames_ == 3) {
-        viewer_.log("a prompt asks for a file");
-    }
     if (chosen && !chosen->empty()) {
         take_chosen_(*chosen);
     }

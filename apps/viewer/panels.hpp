@@ -27,8 +27,10 @@ class Panels {
     // of tiles is in Dear ImGui's second font where there is one.
     void draw(float scale);
 
-    // A key was pressed or repeats (GLFW's callback); the next draw() acts on it. Dear ImGui 1.86
-    // would not notice keys that are pressed and let go within one frame.
+    // Whether keys and characters may come now. Right after a prompt was opened by keys they have
+    // to wait until it takes what is typed.
+    [[nodiscard]] bool takes_keys() const { return prompt_.takes_keys(); }
+    // A key was pressed or repeats; the next draw() acts on it.
     void press(const PressedKey& key) { pressed_keys_.push_back(key); }
 
     // Pixels at the right side of the picture that the panel takes; the map has the others.
@@ -132,7 +134,6 @@ class Panels {
     Form form_;
     PathPrompt prompt_;
     std::function<void(const PathPrompt::Paths&)> take_chosen_;  // by the prompt
-    std::uint32_t prompt_frames_ = 0;                            // that it is open
     std::vector<Action> actions_;
     std::vector<PressedKey> pressed_keys_;  // since the last frame
     ColourTable level_colours_;

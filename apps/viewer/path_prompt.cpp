@@ -71,12 +71,18 @@ void PathPrompt::appear(const std::string& title, const fs::path& path) {
     std::error_code ignored;
     is_open_ = true;
     appears_ = true;
+    has_focus_ = false;
     asks_to_replace_ = false;
     completes_ = chooses_ = cancels_ = false;
     title_ = title;
     path_ = (folder_.empty() ? fs::current_path(ignored) / path : path).string();
     problem_.clear();
     list_continuations();
+}
+
+// While a button of the mouse is down the text field does not get the focus.
+bool PathPrompt::takes_keys() const {
+    return !is_open_ || has_focus_ || ImGui::IsAnyMouseDown();
 }
 
 void PathPrompt::press(int key) {
@@ -131,6 +137,7 @@ void PathPrompt::draw_path() {
                                           ImGuiInputTextFlags_CallbackAlways |
                                           ImGuiInputTextFlags_CallbackCompletion;  // keeps Tab
     ImGui::InputText("##path", &path_, FLAGS, edit, this);
+    has_focus_ = ImGui::IsItemActive();
     if (path_ != listed_) {
         problem_.clear();
         asks_to_replace_ = false;

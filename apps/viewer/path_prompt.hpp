@@ -23,8 +23,11 @@ class PathPrompt {
 
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }
 
-    // A key of GLFW was pressed; the next draw() acts on it. Dear ImGui 1.86 would not notice keys
-    // that are pressed and let go within one frame.
+    // Whether keys and characters may come now. Dear ImGui gives its text field the focus some
+    // frames after it was opened, or after Enter was pressed in it; what comes before would be
+    // lost.
+    [[nodiscard]] bool takes_keys() const;
+    // A key of GLFW was pressed; the next draw() acts on it.
     void press(int key);
 
     // Draws it if it is open: in each frame, between ImGui::NewFrame and ImGui::Render. What was
@@ -43,7 +46,8 @@ class PathPrompt {
     [[nodiscard]] std::optional<Paths> choose_to_save();
 
     bool is_open_ = false;
-    bool appears_ = false;  // was opened since the last frame
+    bool appears_ = false;    // was opened since the last frame
+    bool has_focus_ = false;  // the text field
     bool saves_ = false;
     bool asks_to_replace_ = false;
     bool goes_to_end_ = false;  // the cursor, after a click on a continuation

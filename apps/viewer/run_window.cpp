@@ -1,3 +1,4 @@
+#include "actions.hpp"
 #include "panels.hpp"
 #include "run.hpp"
 #include "swapchain.hpp"
@@ -17,7 +18,6 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <vector>
 
 namespace quadtile::viewer {
 
@@ -48,6 +48,15 @@ class WindowedViewer {
     }
 
  private:
+    // A key that was pressed, repeats or was let go; or a character that was typed.
+    struct KeyEvent {
+        int key = GLFW_KEY_UNKNOWN;
+        int code = 0;
+        int event = 0;
+        int modifiers = 0;
+        unsigned int character = 0;  // 0 where it is a key
+    };
+
     void open_device(const std::string& select);
     void open_first_device();
     void close_device();
@@ -66,6 +75,9 @@ class WindowedViewer {
     static void note_event(GLFWwindow* window);
     static void drop(GLFWwindow* window, int count, const char** paths);
     static void take_key(GLFWwindow* window, int key, int code, int event, int modifiers);
+    static void take_character(GLFWwindow* window, unsigned int character);
+    [[nodiscard]] static bool takes_a_frame(const KeyEvent& event);
+    void pass_on(const KeyEvent& event);
     void pass_keys_on();
 
     Options options_;
@@ -80,13 +92,7 @@ class WindowedViewer {
     std::unique_ptr<OnDevice> on_device_;
     std::string device_;  // the setting that on_device_ was made with
     std::string title_;
-    struct KeyEvent {
-        int key;
-        int code;
-        int event;
-        int modifiers;
-    };
-    std::deque<KeyEvent> keys_;  // that Dear ImGui has not seen
+    std::deque<KeyEvent> keys_;  // that neither Dear ImGui nor the panels have seen
     // After an event panels settle in the frames that follow.
     static constexpr int SETTLING_FRAMES = 3;
     int frames_to_draw_ = SETTLING_FRAMES;
@@ -107,6 +113,7 @@ WindowedViewer::WindowedViewer(const Options& options)
     watch_events();
     input_.emplace(window_.get());
     glfwSetKeyCallback(window_.get(), take_key);  // in place of the backend's
+    glfwSetCharCallback(window_.get(), take_character);
     ui_.set_scale(scale());
     viewer_.set_pixel_scale(scale());
     open_first_device();
@@ -205,7 +212,6 @@ void WindowedViewer::watch_events() {
     glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { note_event(w); });
     glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int, int, int) { note_event(w); });
     glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { note_event(w); });
-    glfwSetCharCallback(window, [](GLFWwindow* w, unsigned int) { note_event(w); });
     glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { note_event(w); });
     glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { note_event(w); });
     glfwSetWindowRefreshCallback(window, note_event);
@@ -227,23 +233,61 @@ void WindowedViewer::drop(GLFWwindow* window, int count, const char** paths) {
 
 void WindowedViewer::take_key(GLFWwindow* window, int key, int code, int event, int modifiers) {
     auto& self = *static_cast<WindowedViewer*>(glfwGetWindowUserPointer(window));
-    if (event != GLFW_RELEASE) {
-        self.panels_.press({key, modifiers, event == GLFW_REPEAT});
-    }
-    self.keys_.push_back({key, code, event, modifiers});
+    self.keys_.push_back({.key = key, .code = code, .event = event, .modifiers = modifiers});
     note_event(window);
 }
 
-// Dear ImGui looks at which keys are down, once a frame: one that is pressed and let go between two
-// frames would be lost. So in each frame no key changes more than once; the others wait.
+void WindowedViewer::take_character(GLFWwindow* window, unsigned int character) {
+    auto& self = *static_cast<WindowedViewer*>(glfwGetWindowUserPointer(window));
+    self.keys_.push_back({.character = character});
+    note_event(window);
+}
+
+// Whether a frame has room for this key alone: Dear ImGui may look at it, or it may be a shortcut
+// that opens a prompt for what is typed next. Keys that write into a text field share a frame.
+bool WindowedViewer::takes_a_frame(const KeyEvent& event) {
+    if (event.character != 0 || event.event == GLFW_REPEAT) {
+        return false;
+    }
+    const bool is_shift = event.key == GLFW_KEY_LEFT_SHIFT || event.key == GLFW_KEY_RIGHT_SHIFT;
+    const bool writes =
+        is_shift || (event.key < GLFW_KEY_ESCAPE && (event.modifiers & GLFW_MOD_CONTROL) == 0);
+    return !writes || (event.event == GLFW_PRESS && !is_writing());
+}
+
+void WindowedViewer::pass_on(const KeyEvent& event) {
+    if (event.character != 0) {
+        ImGui_ImplGlfw_CharCallback(window_.get(), event.character);
+        return;
+    }
+    ImGui_ImplGlfw_KeyCallback(window_.get(), event.key, event.code, event.event, event.modifiers);
+    if (event.event != GLFW_RELEASE) {
+        panels_.press({event.key, event.modifiers, event.event == GLFW_REPEAT});
+    }
+}
+
+// Dear ImGui looks once a frame at which keys are down, takes characters before them, and none
+// while Ctrl is down. So keys and characters are passed on in their order, and a frame gets either
+// text or one key, with the character that it writes. Panels and Dear ImGui see a key in the same
+// frame: an Enter that came after its prompt was closed would end the typing in the next prompt,
+// and what was typed there until then would be replaced.
 void WindowedViewer::pass_keys_on() {
-    std::vector<int> changed;
-    while (!keys_.empty() && std::ranges::find(changed, keys_.front().key) == changed.end()) {
-        const KeyEvent& event = keys_.front();
-        ImGui_ImplGlfw_KeyCallback(window_.get(), event.key, event.code, event.event,
-                                   event.modifiers);
-        changed.push_back(event.key);
+    if (!panels_.takes_keys()) {
+        return;
+    }
+    bool has_text = false;
+    bool is_taken = false;
+    while (!keys_.empty()) {
+        const KeyEvent event = keys_.front();
+        const bool is_character = event.character != 0;
+        const bool takes = takes_a_frame(event);
+        if (!is_character && (is_taken || (takes && has_text))) {
+            return;
+        }
         keys_.pop_front();
+        has_text = has_text || is_character;
+        is_taken = is_taken || takes;
+        pass_on(event);
     }
 }
 

@@ -9,10 +9,7 @@
 #include <quadtile/images.hpp>
 
 #include <gmock/gmock.h>
-
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include <charconv>
 #include <cstdlib>
@@ -73,12 +70,6 @@ class ViewerWindowTest : public ::testing::Test {
     std::unique_ptr<XServer> server_;
 };
 
-// Opened by keys: until its text field takes what is typed, which is some frames later.
-void wait_for_prompt(ProgramWindow& window) {
-    window.wait_for("a prompt asks");
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-}
-
 TEST_F(ViewerWindowTest, TurnsTheThresholdAndComesBackWithIt) {
     auto window = open();
     const std::uint64_t first =
@@ -89,8 +80,10 @@ TEST_F(ViewerWindowTest, TurnsTheThresholdAndComesBackWithIt) {
     EXPECT_LT(fewer, first);
     window->wait_for("on screen after");
     EXPECT_THAT(window->title(), HasSubstr(" " + std::to_string(fewer) + " tiles"));
-    window->act("key --repeat 2 bracketleft");
+    window->act("key --repeat 2 bracketleft");  // both act, however slowly frames are drawn
     EXPECT_EQ(number_of(window->wait_for(" tiles, resolution 16")), first);
+    window->wait_for("on screen after");
+    EXPECT_GT(number_of(window->wait_for(" tiles, resolution 14")), first);
     window->wait_for("on screen after");
     // The slider of the resolution, in the window's first size.
     window->act("mousemove --window %w 1416 300 mousedown 1");
@@ -110,23 +103,21 @@ TEST_F(ViewerWindowTest, TurnsTheThresholdAndComesBackWithIt) {
     expect_good_end(*window);
 }
 
-// Known fault: after the map was dragged a prompt loses characters that are typed into it.
-TEST_F(ViewerWindowTest, DISABLED_ExportsWhatItShows) {
+// Keys are pressed faster than frames are drawn: the prompts get all of them, in their order.
+TEST_F(ViewerWindowTest, ExportsWhatItShows) {
     const auto window = open();
     window->act("mousemove --window %w 500 400 click --repeat 3 4");  // zooms in
     window->act("mousedown 1 mousemove_relative 120 60 mouseup 1");
     settle(*window);
-    window->act("key ctrl+s");
-    wait_for_prompt(*window);  // what it suggests is selected
-    window->act("type --delay 50 " + (directory_.path() / "list.json").string());
+    window->act("key ctrl+s");  // what it suggests is selected
+    window->act("type " + (directory_.path() / "list.json").string());
     window->act("key Return");
     const std::uint64_t tiles = number_of(window->wait_for("tiles saved to"));
     const auto json = nlohmann::json::parse(read_file(directory_.path() / "list.json"));
     EXPECT_EQ(json.at("tiles").size(), tiles);
     window->act("key ctrl+p");
-    wait_for_prompt(*window);
-    window->act("type --delay 50 " + (directory_.path() / "view.png").string());
-    window->act("key Return");
+    window->act("type " + (directory_.path() / "view.png").string());
+    window->act("key ctrl+a key ctrl+x key ctrl+v key Return");
     EXPECT_THAT(window->wait_for("saved to"), HasSubstr("view.png"));
     EXPECT_GT(load_image(directory_.path() / "view.png").shape.width, 100U);
     expect_good_end(*window);
@@ -215,13 +206,11 @@ TEST_F(ViewerWindowTest, CompletesPathsAndOpensAllThatMatch) {
     const auto window = open();
     const auto type = [&](const std::string& path, const std::string& keys) {
         window->act("key o");
-        wait_for_prompt(*window);
-        window->act("type --delay 50 '" + (directory_.path() / path).string() + "'");
+        window->act("type '" + (directory_.path() / path).string() + "'");
         window->act(keys);
     };
-    type("fi",
-         "sleep 1 key Tab sleep 1");  // both names continue it; each key in a frame of its own
-    window->act("key t sleep 1 key Tab sleep 1 key Return");
+    type("fi", "key Tab");  // both names continue it
+    window->act("key t key Tab key Return");
     EXPECT_THAT(window->wait_for("map "), HasSubstr("first two.pfm"));
     window->wait_for("on screen after");
     type("*.pfm", "key Return");
@@ -237,8 +226,7 @@ TEST_F(ViewerWindowTest, TellsWhatItCannotOpen) {
     const fs::path damaged = directory_.add("damaged.pfm", "Pf\n10 10\n-1\n123");
     const auto window = open();
     window->act("key o");
-    wait_for_prompt(*window);
-    window->act("type --delay 50 " + damaged.string());
+    window->act("type " + damaged.string());
     window->act("key Return");
     EXPECT_THAT(window->wait_for("problem"), HasSubstr("damaged.pfm"));
     window->act("key ctrl+q");
