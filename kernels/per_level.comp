@@ -20,6 +20,7 @@ void main() {
 
     bool exists = false;
     uint key = 0;
+    uint threshold = 0;
     Node node = Node(uvec2(0), 0);
     if (parent < input_count()) {
         node = input_node(parent);
@@ -27,11 +28,14 @@ void main() {
             node.position = 2 * node.position + uvec2(thread & 1, (thread >> 1) & 1);
         }
         exists = all(lessThan(node.position, extent_of(level)));
-        key = exists ? importance_key(level, node) : 0;
+        if (exists) {
+            key = importance_key(level, node);
+            threshold = threshold_key(level, node);
+        }
     }
-    const bool split = exists && level != 0 && key >= threshold_key(level, node);
+    const bool split = exists && level != 0 && key >= threshold;
 
-    append_tile(exists && !split, level, node, key);
+    append_tile(exists && !split, level, node, key, threshold);
     if (level == 1) {
         append_children(split, node);
     } else if (level >= LOWEST_LISTED_LEVEL) {

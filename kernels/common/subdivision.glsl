@@ -94,7 +94,7 @@ float threshold_parameter(uint index) { return parameters.thresholds[index]; }
 #include "user_threshold.glsl"
 #endif
 
-// What the importance of a node inside the map is compared with. What others have made it of may be NaN or
+// What the importance of a node inside the map is compared with; the level is the same in all threads. What others have made it of may be NaN or
 // denormal, which count as those of importances do.
 uint threshold_key(uint level, Node node) {
 #if USER_THRESHOLD
@@ -157,12 +157,11 @@ uint local_place(bool wanted) {
     }
 
 // Call it in uniform control flow of the workgroup.
-void append_tile(bool wanted, uint level, Node node, uint key) {
+void append_tile(bool wanted, uint level, Node node, uint key, uint threshold) {
     uint place;
     uint end;
     RESERVE(state.tile_count, wanted, place, end)
     if (wanted && place < parameters.tile_capacity) {
-        const uint threshold = threshold_key(level, node);
         const uint flags = key < threshold ? 0 : TILE_CLAMPED;
         write_tile(place, Tile(tile_position(node.position.x, node.position.y),
                                tile_node(level, flags, node.layer),
@@ -189,7 +188,8 @@ void append_children(bool wanted, Node parent) {
         const Node texel =
             Node(2 * parent.position + uvec2(child & 1, child >> 1), parent.layer);
         const bool inside = wanted && all(lessThan(texel.position, extent_of(0)));
-        append_tile(inside, 0, texel, inside ? importance_key(0, texel) : 0);
+        append_tile(inside, 0, texel, inside ? importance_key(0, texel) : 0,
+                    inside ? threshold_key(0, texel) : 0);
     }
 }
 
