@@ -42,28 +42,28 @@ void main() {
     uint threshold = 0;
     Node node = Node(uvec2(0), 0);
 
-    const bool is_there = subtree < input_count();
-    const Node root = input_node(is_there ? subtree : 0);
-    const uint local = thread & ((1U << (2 * depth)) - 1);
-    const uvec2 leaf = (root.position << depth) + uvec2(morton_x(local), morton_y(local));
-    const bool is_inside = is_there && all(lessThan(leaf, extent_of(lower)));
-    // Listed nodes are known to be split.
-    const bool first = (parameters.pass_flags & PASS_FIRST) != 0;
-    bool split = is_inside;
-    // All threads go through all levels: only what is the same in all may index push constants.
-    for (uint next = parameters.upper_level + (first ? 1 : 0); next > lower;) {
-        --next;
-        if (split) {
-            level = next;
-            node = Node(leaf >> (level - lower), root.layer);
-            key = importance_key(next, node);
-            threshold = threshold_key(next, node);
-            split = key >= threshold;
+    if (subtree < input_count()) {
+        const Node root = input_node(subtree);
+        const uint local = thread & ((1U << (2 * depth)) - 1);
+        const uvec2 leaf = (root.position << depth) + uvec2(morton_x(local), morton_y(local));
+        if (all(lessThan(leaf, extent_of(lower)))) {
+            // Listed nodes are known to be split.
+            const bool first = (parameters.pass_flags & PASS_FIRST) != 0;
+            level = parameters.upper_level + (first ? 1 : 0);
+            bool split = true;
+            // Threads leave at different levels, but all that are in a turn are at the same one.
+            while (split && level > lower) {
+                --level;
+                node = Node(leaf >> (level - lower), root.layer);
+                key = importance_key(level, node);
+                threshold = threshold_key(level, node);
+                split = key >= threshold;
+            }
+            const bool at_corner = (node.position << (level - lower)) == leaf;
+            is_tile = at_corner && (!split || level == 0);
+            is_split = split && level != 0;
         }
     }
-    const bool at_corner = (node.position << (level - lower)) == leaf;
-    is_tile = is_inside && at_corner && (!split || level == 0);
-    is_split = is_inside && split && level != 0;
 
     append_tile(is_tile, level, node, key, threshold);
     if (lower == 1) {
