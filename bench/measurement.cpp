@@ -15,8 +15,7 @@ namespace {
 
 // Executions before the measured ones.
 // Runs what is timed until caches are full and clocks are high. An H200 falls to a fifth of its
-// clock in three idle seconds, while the host checks a result, and takes up to a second of work to
-// come back.
+// clock while the host checks a result, and takes up to a second of work to come back.
 void warm_up(test::Gpu& gpu, const Measurement& measurement) {
     using Clock = std::chrono::steady_clock;
     using namespace std::chrono_literals;
@@ -25,7 +24,7 @@ void warm_up(test::Gpu& gpu, const Measurement& measurement) {
     constexpr std::uint32_t REPEATS = 20;
     static Clock::time_point last_work;
     const Clock::time_point start = Clock::now();
-    const Clock::duration least = start - last_work > 1s ? 1500ms : 200ms;
+    const Clock::duration least = start - last_work > 200ms ? 1500ms : 200ms;
     do {
         (void)gpu.time_ns(measurement.record, 1, REPEATS);
         last_work = Clock::now();
