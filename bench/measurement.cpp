@@ -19,14 +19,15 @@ namespace {
 void warm_up(test::Gpu& gpu, const Measurement& measurement) {
     using Clock = std::chrono::steady_clock;
     using namespace std::chrono_literals;
-    // Back to back in one submission: the clocks stay low while the GPU waits for the next
-    // submission more than it works.
-    constexpr std::uint32_t REPEATS = 20;
+    // Back to back in submissions of some 20 ms: the clocks stay low while the GPU waits for the
+    // next submission more than it works.
+    const double once_ns = gpu.time_ns(measurement.record, 1).front();
+    const auto repeats = static_cast<std::uint32_t>(std::clamp(2e7 / once_ns, 1.0, 1000.0));
     static Clock::time_point last_work;
     const Clock::time_point start = Clock::now();
     const Clock::duration least = start - last_work > 200ms ? 1500ms : 200ms;
     do {
-        (void)gpu.time_ns(measurement.record, 1, REPEATS);
+        (void)gpu.time_ns(measurement.record, 1, repeats);
         last_work = Clock::now();
     } while (last_work - start < least);
 }
