@@ -1,4 +1,4 @@
-// What the programs with tables have as their main().
+// Main function of the benchmarks that print tables.
 
 #pragma once
 

@@ -107,7 +107,7 @@ enum class MemoryUse {
 
 using SpirV = std::span<const std::uint32_t>;
 
-// How something opaque is drawn, from both sides.
+// State in which something opaque is drawn, from both sides.
 struct DrawState {
     SpirV vertex_shader;
     SpirV fragment_shader{};                              // none: depth alone

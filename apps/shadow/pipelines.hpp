@@ -20,7 +20,7 @@ constexpr vk::Format NORMAL_FORMAT = vk::Format::eR16G16B16A16Sfloat;
 enum class AtlasContents { cleared, kept };
 [[nodiscard]] vk::UniqueRenderPass make_atlas_pass(vk::Device device, AtlasContents contents);
 
-// For DrawState: 1: Vertex::position; 2: colour, too.
+// Vertices for DrawState, with 1: Vertex::position; 2: colour, too.
 [[nodiscard]] vk::PipelineVertexInputStateCreateInfo vertices_with(std::uint32_t attributes);
 
 }  // namespace quadtile::shadow

@@ -10,7 +10,7 @@
 
 namespace quadtile::app {
 
-// The same. Throws std::runtime_error for pictures that are too large for the device.
+// Returns the extent. Throws std::runtime_error for pictures that are too large for the device.
 [[nodiscard]] vk::Extent2D checked_extent(const Gpu& gpu, vk::Extent2D extent);
 
 // Draws within a render pass that begins with the background, and waits. `format` is

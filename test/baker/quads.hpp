@@ -73,7 +73,7 @@ class Quads {
     Scene scene;
 
  private:
-    // Of a box: a corner of each, and its edges there so that it looks inward.
+    // Corner of each face of a box, and the edges there so that it looks inward.
     static std::array<std::array<glm::vec3, 3>, 6> faces(const glm::vec3& low,
                                                          const glm::vec3& size) {
         const glm::vec3 x = size.x * X;
@@ -108,7 +108,7 @@ inline Quads blocked_floor(const Sun& sun) {
     quads.scene.suns[0].direction = glm::normalize(glm::vec3(1.0F, -1.0F, 0.0F));
     return quads;
 }
-// What a texel of the floor sees of the sun.
+// Share of the sun that a texel of the floor sees.
 inline float share_of_sun(std::size_t texel) {
     const std::size_t x = texel / 8;  // rows of the light map go along the world's x
     return x == 3 ? 0.0F : x == 4 ? 0.5F : 1.0F;

@@ -41,7 +41,7 @@ class Pair {
         return expected;
     }
 
-    // What a camera sees of the spheres.
+    // Frame of what a camera sees of the spheres.
     const reference::ShadowFitter::Result& next(const Pinhole& camera,
                                                 const std::vector<ShadowProjection>& lights) {
         return next(

@@ -26,7 +26,7 @@ auto is_refused(const Parts&... parts) {
     return fails(ErrorCode::invalid_argument, parts...);
 }
 
-// What the Error says that such a call throws; empty: none.
+// Text of the Error that such a call throws; empty: none.
 template <typename Call>
 std::string refusal_of(const Call& call) {
     try {

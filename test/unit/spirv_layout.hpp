@@ -21,7 +21,7 @@ using Offsets = std::map<std::string, std::uint32_t>;  // by the member's name
 [[nodiscard]] std::map<std::string, std::uint32_t> strides_in(
     std::span<const std::uint32_t> module);
 
-// Where members of a C++ object lie; `names` has theirs, with commas between them.
+// Offsets of members of a C++ object; `names` are theirs, with commas between them.
 template <typename Struct, typename... Members>
 Offsets offsets_of(const std::string& names, const Struct& object, const Members&... members) {
     std::istringstream words(names);

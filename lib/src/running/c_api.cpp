@@ -434,7 +434,7 @@ quadtile_status quadtile_request_init(quadtile_request* request, size_t struct_s
 
 namespace {
 
-// `submit`: that of the Service, or try_submit, which takes nothing where the queue is full.
+// Submits by Service::submit, or by try_submit, which takes nothing where the queue is full.
 template <typename Taken>
 quadtile_status submit_with(Taken (Service::*submit)(SubdivisionRequest), quadtile_service* service,
                             const quadtile_request* request, quadtile_ticket** ticket) {
