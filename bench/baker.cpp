@@ -2,6 +2,7 @@
 // adaptive tiles and with uniform ones.
 
 #include "baker_truth.hpp"
+#include "run_program.hpp"
 #include "tables.hpp"
 
 #include "bake.hpp"
@@ -11,14 +12,12 @@
 #include "path_tracer.hpp"
 #include "traced_scene.hpp"
 
-#include <CLI/CLI.hpp>
 #include <glm/geometric.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <limits>
 #include <map>
 #include <optional>
@@ -596,23 +595,18 @@ void define_options(CLI::App& app, Arguments& arguments) {
 }  // namespace quadtile::baker
 
 int main(int argc, char** argv) {
-    quadtile::baker::Arguments arguments;
-    CLI::App app("Times, memory and errors of the light map baker");
-    app.option_defaults()->always_capture_default();
-    quadtile::baker::define_options(app, arguments);
-    CLI11_PARSE(app, argc, argv);
-    if (arguments.city_triangles > 0) {
-        if (app.count("--directions") > 0) {
-            arguments.directions = arguments.all_directions.front();
-        }
-        if (app.count("--most-seconds") == 0) {
-            arguments.most_seconds = std::numeric_limits<double>::infinity();
-        }
-    }
-    try {
-        quadtile::baker::Bench(arguments).run();
-    } catch (const std::exception& error) {
-        std::cerr << "quadtile_baker_bench: " << error.what() << std::endl;
-        return 1;
-    }
+    using quadtile::baker::Arguments;
+    return quadtile::bench::run_program<Arguments>(
+        argc, argv, "quadtile_baker_bench", "Times, memory and errors of the light map baker",
+        quadtile::baker::define_options, [](const CLI::App& app, Arguments& arguments) {
+            if (arguments.city_triangles > 0) {
+                if (app.count("--directions") > 0) {
+                    arguments.directions = arguments.all_directions.front();
+                }
+                if (app.count("--most-seconds") == 0) {
+                    arguments.most_seconds = std::numeric_limits<double>::infinity();
+                }
+            }
+            quadtile::baker::Bench(arguments).run();
+        });
 }

@@ -2,17 +2,16 @@
 // many tiles change, and the GPU's time; beside one map of the whole scene, and cascades,
 // tight and stable.
 
+#include "run_program.hpp"
 #include "shadow_measurements.hpp"
 
 #include "load_scene.hpp"
-#include "message_line.hpp"
 #include "number_arguments.hpp"
+#include "options_json.hpp"
 
-#include <CLI/CLI.hpp>
 #include <glm/geometric.hpp>
 
 #include <charconv>
-#include <iostream>
 #include <stdexcept>
 
 namespace quadtile::shadow {
@@ -151,19 +150,8 @@ class Bench {
                         {"device", frames_->device_name()},
                         {"flight", filming_.flight.name},
                         {"width", extent_.width},
-                        {"height", extent_.height},
-                        {"lights", options_.lights},
-                        {"map_extent", options_.map_extent},
-                        {"atlas_extent", options_.atlas_extent},
-                        {"tile_extent", options_.tile_extent},
-                        {"gutter", options_.gutter},
-                        {"max_tiles", options_.max_tiles},
-                        {"merge_ratio", options_.merge_ratio},
-                        {"atlas_fill", options_.atlas_fill},
-                        {"importance_decay", options_.importance_decay},
-                        {"resolution_scale", options_.resolution_scale},
-                        {"edge_scale", options_.edge_scale},
-                        {"max_stretch", options_.max_stretch}};
+                        {"height", extent_.height}};
+        tables_.json.update(options_json(options_));
         print(
             formatted("%s: %zu triangles, %s, %u x %u pixels, %u lights; atlas %u, map %u, %u "
                       "tiles of %u texels at most",
@@ -247,16 +235,10 @@ void define_options(CLI::App& app, Arguments& arguments) {
 }  // namespace quadtile::shadow
 
 int main(int argc, char** argv) {
-    quadtile::shadow::Arguments arguments;
-    CLI::App app("Errors, steadiness and times of fitted shadow maps");
-    app.option_defaults()->always_capture_default();
-    quadtile::shadow::define_options(app, arguments);
-    CLI11_PARSE(app, argc, argv);
-    try {
-        quadtile::shadow::Bench(arguments, arguments.scene).run();
-    } catch (const std::exception& error) {
-        std::cerr << quadtile::app::message_line("quadtile_shadow_bench", error.what())
-                  << std::endl;
-        return 1;
-    }
+    using quadtile::shadow::Arguments;
+    return quadtile::bench::run_program<Arguments>(
+        argc, argv, "quadtile_shadow_bench", "Errors, steadiness and times of fitted shadow maps",
+        quadtile::shadow::define_options, [](const CLI::App&, const Arguments& arguments) {
+            quadtile::shadow::Bench(arguments, arguments.scene).run();
+        });
 }

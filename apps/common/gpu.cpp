@@ -424,37 +424,48 @@ vk::UniquePipeline Gpu::make_compute_pipeline(vk::PipelineLayout layout, SpirV s
 }
 
 vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, vk::RenderPass render_pass,
-                                           SpirV vertex_shader, SpirV fragment_shader) const {
-    const auto vertex = make_shader(vertex_shader);
-    const auto fragment = make_shader(fragment_shader);
-    using ShaderStage = vk::ShaderStageFlagBits;
-    const std::array<vk::PipelineShaderStageCreateInfo, 2> stages{
-        {{.stage = ShaderStage::eVertex, .module = *vertex, .pName = "main"},
-         {.stage = ShaderStage::eFragment, .module = *fragment, .pName = "main"}}};
-    const vk::PipelineVertexInputStateCreateInfo vertex_input{};
+                                           const DrawState& state) const {
+    std::vector<vk::UniqueShaderModule> modules;
+    std::vector<vk::PipelineShaderStageCreateInfo> stages;
+    const auto add_stage = [&](vk::ShaderStageFlagBits stage, SpirV words) {
+        modules.push_back(make_shader(words));
+        stages.push_back({.stage = stage, .module = *modules.back(), .pName = "main"});
+    };
+    add_stage(vk::ShaderStageFlagBits::eVertex, state.vertex_shader);
+    if (!state.fragment_shader.empty()) {
+        add_stage(vk::ShaderStageFlagBits::eFragment, state.fragment_shader);
+    }
     const vk::PipelineInputAssemblyStateCreateInfo assembly{
-        .topology = vk::PrimitiveTopology::eTriangleStrip};
+        .topology = state.vertices.vertexBindingDescriptionCount > 0
+                        ? vk::PrimitiveTopology::eTriangleList
+                        : vk::PrimitiveTopology::eTriangleStrip};
     const vk::PipelineViewportStateCreateInfo viewport{.viewportCount = 1, .scissorCount = 1};
-    const vk::PipelineRasterizationStateCreateInfo rasterization{.lineWidth = 1.0F};
+    const vk::PipelineRasterizationStateCreateInfo rasterization{
+        .depthClampEnable = state.clamps_depth ? VK_TRUE : VK_FALSE, .lineWidth = 1.0F};
     const vk::PipelineMultisampleStateCreateInfo multisample{};
+    const vk::PipelineDepthStencilStateCreateInfo depth{
+        .depthTestEnable = VK_TRUE,
+        .depthWriteEnable = VK_TRUE,
+        .depthCompareOp = state.compare.value_or(vk::CompareOp::eAlways)};
     using Component = vk::ColorComponentFlagBits;
-    const vk::PipelineColorBlendAttachmentState blend_attachment{
-        .colorWriteMask = Component::eR | Component::eG | Component::eB | Component::eA};
-    const vk::PipelineColorBlendStateCreateInfo blend{.attachmentCount = 1,
-                                                      .pAttachments = &blend_attachment};
+    const std::vector<vk::PipelineColorBlendAttachmentState> blends(
+        state.colours,
+        {.colorWriteMask = Component::eR | Component::eG | Component::eB | Component::eA});
+    const auto blend = vk::PipelineColorBlendStateCreateInfo{}.setAttachments(blends);
     const std::array dynamic_states{vk::DynamicState::eViewport, vk::DynamicState::eScissor};
     const auto dynamic = vk::PipelineDynamicStateCreateInfo{}.setDynamicStates(dynamic_states);
-    const vk::GraphicsPipelineCreateInfo info{.stageCount = stages.size(),
-                                              .pStages = stages.data(),
-                                              .pVertexInputState = &vertex_input,
-                                              .pInputAssemblyState = &assembly,
-                                              .pViewportState = &viewport,
-                                              .pRasterizationState = &rasterization,
-                                              .pMultisampleState = &multisample,
-                                              .pColorBlendState = &blend,
-                                              .pDynamicState = &dynamic,
-                                              .layout = layout,
-                                              .renderPass = render_pass};
+    const auto info =
+        vk::GraphicsPipelineCreateInfo{.pVertexInputState = &state.vertices,
+                                       .pInputAssemblyState = &assembly,
+                                       .pViewportState = &viewport,
+                                       .pRasterizationState = &rasterization,
+                                       .pMultisampleState = &multisample,
+                                       .pDepthStencilState = state.compare ? &depth : nullptr,
+                                       .pColorBlendState = &blend,
+                                       .pDynamicState = &dynamic,
+                                       .layout = layout,
+                                       .renderPass = render_pass}
+            .setStages(stages);
     return device_->createGraphicsPipelineUnique({}, info).value;
 }
 
@@ -526,7 +537,8 @@ void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope
 }
 
 void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout from,
-                   vk::ImageLayout to, const Scope& before, const Scope& after) {
+                   vk::ImageLayout to, const Scope& before, const Scope& after,
+                   const vk::ImageSubresourceRange& range) {
     const vk::ImageMemoryBarrier barrier{.srcAccessMask = before.accesses,
                                          .dstAccessMask = after.accesses,
                                          .oldLayout = from,
@@ -534,7 +546,7 @@ void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout 
                                          .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
                                          .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
                                          .image = image,
-                                         .subresourceRange = COLOUR_RANGE};
+                                         .subresourceRange = range};
     commands.pipelineBarrier(before.stages, after.stages, {}, {}, {}, barrier);
 }
 

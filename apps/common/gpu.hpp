@@ -107,6 +107,16 @@ enum class MemoryUse {
 
 using SpirV = std::span<const std::uint32_t>;
 
+// State in which something opaque is drawn, from both sides.
+struct DrawState {
+    SpirV vertex_shader;
+    SpirV fragment_shader{};                              // none: depth alone
+    vk::PipelineVertexInputStateCreateInfo vertices{};    // of triangles; none: a strip without
+    std::uint32_t colours = 1;                            // that are written
+    std::optional<vk::CompareOp> compare = std::nullopt;  // with a depth buffer that is written
+    bool clamps_depth = false;  // else what is nearer or farther is cut off
+};
+
 // Not thread-safe: one thread records, submits and waits.
 class Gpu {
  public:
@@ -161,11 +171,10 @@ class Gpu {
                                                   std::size_t push_constants_size_bytes) const;
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
                                                            SpirV shader) const;
-    // Opaque triangle strips without vertex buffers; viewport and scissor are dynamic.
+    // Viewport and scissor are dynamic.
     [[nodiscard]] vk::UniquePipeline make_draw_pipeline(vk::PipelineLayout layout,
                                                         vk::RenderPass render_pass,
-                                                        SpirV vertex_shader,
-                                                        SpirV fragment_shader) const;
+                                                        const DrawState& state) const;
 
  private:
     void choose_physical_device(const std::string& select, vk::SurfaceKHR surface);
@@ -227,6 +236,7 @@ void write_image(vk::Device device, vk::DescriptorSet set, std::uint32_t binding
                  vk::DescriptorType type, vk::ImageView view,
                  vk::ImageLayout layout = vk::ImageLayout::eGeneral, vk::Sampler sampler = {});
 void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout from,
-                   vk::ImageLayout to, const Scope& before, const Scope& after);
+                   vk::ImageLayout to, const Scope& before, const Scope& after,
+                   const vk::ImageSubresourceRange& range = COLOUR_RANGE);
 
 }  // namespace quadtile::app

@@ -44,8 +44,8 @@ Compositor::Compositor(app::Gpu& gpu, vk::RenderPass render_pass) : gpu_(gpu) {
                                                     .setSetLayouts(*descriptors_.layout)
                                                     .setPushConstantRanges(composition));
     const auto pipeline = [&](app::SpirV fragment_shader) {
-        return gpu.make_draw_pipeline(*pipeline_layout_, render_pass, app::COMPOSE_VERT,
-                                      fragment_shader);
+        return gpu.make_draw_pipeline(*pipeline_layout_, render_pass,
+                                      {app::COMPOSE_VERT, fragment_shader});
     };
     picture_pipeline_ = pipeline(app::COMPOSE_PICTURE_FRAG);
     light_view_pipeline_ = pipeline(app::LIGHT_VIEW_FRAG);

@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include "named_values.hpp"
 #include "number_arguments.hpp"
 #include "parse_arguments.hpp"
 
@@ -7,12 +8,14 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 namespace quadtile::shadow {
+
+using app::one_of;
+using app::OptionGroup;
+using app::within;
 
 namespace {
 
@@ -21,36 +24,15 @@ constexpr float FARTHEST = 1e9F;  // world units or degrees; what is farther has
 constexpr std::size_t MOST_SPOTS = 3;
 constexpr std::size_t SPOT_NUMBERS = 7;
 
-constexpr std::array<std::pair<const char*, Technique>, 4> TECHNIQUES{
+constexpr std::array<app::Named<Technique>, 4> TECHNIQUES{
     {{"fitted", Technique::fitted},
      {"single", Technique::single},
      {"cascades", Technique::cascades},
      {"stable-cascades", Technique::stable_cascades}}};
-constexpr std::array<std::pair<const char*, Display>, 4> DISPLAYS{{{"shaded", Display::shaded},
-                                                                   {"tiles", Display::tiles},
-                                                                   {"error", Display::error},
-                                                                   {"sides", Display::sides}}};
-
-template <typename Names>
-std::vector<std::string> names_in(const Names& names) {
-    std::vector<std::string> all;
-    for (const auto& [name, value] : names) {
-        all.emplace_back(name);
-    }
-    return all;
-}
-
-template <typename Names>
-auto value_of(const Names& names, const std::string& wanted) {
-    return std::ranges::find(names, wanted,
-                             [](const auto& entry) { return std::string(entry.first); })
-        ->second;
-}
-
-template <typename Names, typename Value>
-const char* name_in(const Names& names, Value wanted) {
-    return std::ranges::find(names, wanted, [](const auto& entry) { return entry.second; })->first;
-}
+constexpr std::array<app::Named<Display>, 4> DISPLAYS{{{"shaded", Display::shaded},
+                                                       {"tiles", Display::tiles},
+                                                       {"error", Display::error},
+                                                       {"sides", Display::sides}}};
 
 // The options that are no plain numbers, as text.
 struct Arguments {
@@ -99,36 +81,21 @@ Light parse_spot(const std::string& text) {
             .angle_degrees = angle};
 }
 
-// A heading of the help, and the options below it.
-struct Group {
-    CLI::App& app;
-    std::string heading;
-
-    template <typename Value>
-    CLI::Option* add(const char* name, Value& value, const char* type, const char* text) const {
-        return app.add_option(name, value, text)->type_name(type)->group(heading);
-    }
-    void add_flag(const char* name, bool& flag, const char* text) const {
-        app.add_flag(name, flag, text)->group(heading);
-    }
-};
-
 void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("SCENE", options.scene, "glTF 2.0 (.glb, .gltf) or OBJ (.obj); default: a city")
         ->type_name("");
-    const Group group{app, "Scene"};
+    OptionGroup group(app, "Scene");
     group
         .add("--city", options.city_triangles, "N",
-             "Instead of SCENE: a city of about N triangles; without\nN 20000")
+             "Instead of SCENE: a city of about N triangles; without\nN 20000",
+             within(std::uint64_t{2000}, std::uint64_t{100'000'000}))
         ->expected(0, 1)
-        ->default_str("20000")
-        ->check(CLI::Range(std::uint64_t{2000}, std::uint64_t{100'000'000}).description(""));
+        ->default_str("20000");
     group
         .add("--sun", arguments.sun, "X,Y,Z",
-             "Where the light of the sun goes; default: as SCENE\nhas it")
-        ->delimiter(',')
-        ->expected(3)
-        ->check(app::float_between(-FARTHEST, FARTHEST));
+             "Where the light of the sun goes; default: as SCENE\nhas it",
+             within(-FARTHEST, FARTHEST))
+        ->expected(3);
     group
         .add("--spot", arguments.spots, "X,Y,Z,DX,DY,DZ,ANGLE",
              "A spot light: where it is, where it shines, its angle\n"
@@ -138,23 +105,21 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
 }
 
 void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
-    const Group group{app, "Shadows"};
+    OptionGroup group(app, "Shadows");
     ShadowOptions& shadows = options.shadows;
-    group
-        .add("--technique", arguments.technique, "NAME",
-             "fitted (default), single: one map for each light,\n"
-             "cascades: four for each sun, or stable-cascades: four\n"
-             "whose texels stay in place")
-        ->check(CLI::IsMember(names_in(TECHNIQUES)).description(""));
+    group.add("--technique", arguments.technique, "NAME",
+              "fitted (default), single: one map for each light,\n"
+              "cascades: four for each sun, or stable-cascades: four\n"
+              "whose texels stay in place",
+              one_of(app::names_in(TECHNIQUES)));
     group.add("--max-tiles", shadows.max_tiles, "K", "K of the budget: tiles; default: 2048");
     group.add("--atlas", shadows.atlas_extent, "N",
               "Texels of the atlas on a side, a power of two; its\n"
               "square times --atlas-fill is P of the budget; default:\n4096");
-    group
-        .add("--tile-extent", shadows.tile_extent, "N",
-             "Texels of the largest slot on a side, a power of two,\n128 (default) to 1024")
-        // Smaller ones have no room for the filter's gutter.
-        ->check(CLI::Range(128, 1024).description(""));
+    // Smaller ones have no room for the filter's gutter.
+    group.add("--tile-extent", shadows.tile_extent, "N",
+              "Texels of the largest slot on a side, a power of two,\n128 (default) to 1024",
+              within(128, 1024));
     group.add("--map-extent", shadows.map_extent, "N",
               "Texels of each importance map on a side; default:\n1024");
     group.add("--merge-ratio", shadows.merge_ratio, "X",
@@ -175,22 +140,20 @@ void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
 }
 
 void define_view(CLI::App& app, Options& options, Arguments& arguments) {
-    const Group group{app, "View"};
+    OptionGroup group(app, "View");
     group.add("--size", arguments.size, "WxH", "Of the window or the pictures; default: 1280x720");
-    group
-        .add("--picture", arguments.display, "NAME",
-             "shaded (default), tiles, error: in red and blue\n"
-             "where ray casting says otherwise, or sides: shaded and\n"
-             "error side by side")
-        ->check(CLI::IsMember(names_in(DISPLAYS)).description(""));
+    group.add("--picture", arguments.display, "NAME",
+              "shaded (default), tiles, error: in red and blue\n"
+              "where ray casting says otherwise, or sides: shaded and\n"
+              "error side by side",
+              one_of(app::names_in(DISPLAYS)));
     group
         .add("--camera", arguments.camera, "X,Y,Z,YAW,PITCH",
-             "Where it is, and where it looks, in degrees: 0,0 along\n-z, 90,0 along -x, 0,90 up")
-        ->delimiter(',')
-        ->expected(5)
-        ->check(app::float_between(-FARTHEST, FARTHEST));
-    group.add("--at", options.flight_second, "S", "Second of the flight; default: 0")
-        ->check(app::float_between(0.0F, 86400.0F));
+             "Where it is, and where it looks, in degrees: 0,0 along\n-z, 90,0 along -x, 0,90 up",
+             within(-FARTHEST, FARTHEST))
+        ->expected(5);
+    group.add("--at", options.flight_second, "S", "Second of the flight; default: 0",
+              within(0.0F, 86400.0F));
     group.add_flag("--fly", options.flies, "Along the flight, from --at on");
     group.add("--device", options.device, "N|NAME",
               "Number of the Vulkan device or part of its name; see\n'quadtile devices'");
@@ -200,16 +163,15 @@ void define_view(CLI::App& app, Options& options, Arguments& arguments) {
 }
 
 void define_pictures(CLI::App& app, Options& options) {
-    const Group group{app, "Pictures, without a window"};
+    OptionGroup group(app, "Pictures, without a window");
     group.add("--screenshot", options.screenshot, "OUT.png", "PNG of the last frame");
     group.add("--record", options.record, "DIR",
               "A PNG for each frame of the flight, into a folder");
-    group
-        .add("--frames", options.frames, "N",
-             "That are drawn; default: 2 for --screenshot, the\nwhole flight for --record")
-        ->check(CLI::Range(1U, 1'000'000U).description(""));
-    group.add("--fps", options.frames_per_second, "F", "Frames for each second; default: 60")
-        ->check(app::float_between(0.1F, 1000.0F));
+    group.add("--frames", options.frames, "N",
+              "That are drawn; default: 2 for --screenshot, the\nwhole flight for --record",
+              within(1U, 1'000'000U));
+    group.add("--fps", options.frames_per_second, "F", "Frames for each second; default: 60",
+              within(0.1F, 1000.0F));
     group.add("--report", options.report, "FILE.json", "JSON: tiles and times of each frame");
     group.add_flag("--panel", options.panel, "With the panel, as in the window");
 }
@@ -240,8 +202,8 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     if (!arguments.size.empty()) {
         options.extent = parse_extent(arguments.size);
     }
-    options.technique = value_of(TECHNIQUES, arguments.technique);
-    options.display = value_of(DISPLAYS, arguments.display);
+    options.technique = app::value_in(TECHNIQUES, arguments.technique);
+    options.display = app::value_in(DISPLAYS, arguments.display);
     options.filtered = !arguments.hard;
     if (options.display == Display::sides && options.extent.width < 2) {
         throw UsageError("--picture sides needs a --size of 2 pixels or more across");
@@ -269,11 +231,11 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
 }  // namespace
 
 const char* name_of(Technique technique) {
-    return name_in(TECHNIQUES, technique);
+    return app::name_in(TECHNIQUES, technique).data();
 }
 
 const char* name_of(Display display) {
-    return name_in(DISPLAYS, display);
+    return app::name_in(DISPLAYS, display).data();
 }
 
 std::vector<app::FileArgument> file_arguments(const Options& options) {

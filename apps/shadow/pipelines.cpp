@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <vector>
 
 namespace quadtile::shadow {
 
@@ -28,9 +27,10 @@ vk::AttachmentDescription cleared(vk::Format format, Layout final_layout) {
             .finalLayout = final_layout};
 }
 
-vk::UniqueShaderModule make_shader(vk::Device device, app::SpirV words) {
-    return device.createShaderModuleUnique({.codeSize = words.size_bytes(), .pCode = words.data()});
-}
+constexpr vk::VertexInputBindingDescription VERTEX{.stride = sizeof(Vertex)};
+constexpr std::array<vk::VertexInputAttributeDescription, 2> ATTRIBUTES{
+    {{.location = 0, .format = vk::Format::eR32G32B32Sfloat, .offset = offsetof(Vertex, position)},
+     {.location = 1, .format = vk::Format::eR8G8B8A8Unorm, .offset = offsetof(Vertex, colour)}}};
 
 }  // namespace
 
@@ -92,61 +92,11 @@ vk::UniqueRenderPass make_atlas_pass(vk::Device device, AtlasContents contents) 
                                              .setDependencies(dependencies));
 }
 
-vk::UniquePipeline make_pipeline(vk::Device device, vk::PipelineLayout layout,
-                                 vk::RenderPass render_pass, const DrawState& state) {
-    std::vector<vk::UniqueShaderModule> modules;
-    std::vector<vk::PipelineShaderStageCreateInfo> stages;
-    const auto add_stage = [&](vk::ShaderStageFlagBits stage, app::SpirV words) {
-        modules.push_back(make_shader(device, words));
-        stages.push_back({.stage = stage, .module = *modules.back(), .pName = "main"});
-    };
-    add_stage(vk::ShaderStageFlagBits::eVertex, state.vertex_shader);
-    if (!state.fragment_shader.empty()) {
-        add_stage(vk::ShaderStageFlagBits::eFragment, state.fragment_shader);
-    }
-
-    const vk::VertexInputBindingDescription vertex{.stride = sizeof(Vertex)};
-    const std::array<vk::VertexInputAttributeDescription, 2> attributes{
-        {{.location = 0,
-          .format = vk::Format::eR32G32B32Sfloat,
-          .offset = offsetof(Vertex, position)},
-         {.location = 1,
-          .format = vk::Format::eR8G8B8A8Unorm,
-          .offset = offsetof(Vertex, colour)}}};
-    const bool has_vertices = state.vertex_attributes > 0;
-    const vk::PipelineVertexInputStateCreateInfo input{
-        .vertexBindingDescriptionCount = has_vertices ? 1U : 0U,
-        .pVertexBindingDescriptions = &vertex,
-        .vertexAttributeDescriptionCount = state.vertex_attributes,
-        .pVertexAttributeDescriptions = attributes.data()};
-    const vk::PipelineInputAssemblyStateCreateInfo assembly{
-        .topology = has_vertices ? vk::PrimitiveTopology::eTriangleList
-                                 : vk::PrimitiveTopology::eTriangleStrip};
-    const vk::PipelineViewportStateCreateInfo viewport{.viewportCount = 1, .scissorCount = 1};
-    const vk::PipelineRasterizationStateCreateInfo rasterization{
-        .depthClampEnable = state.clamps_depth ? VK_TRUE : VK_FALSE, .lineWidth = 1.0F};
-    const vk::PipelineMultisampleStateCreateInfo multisample{};
-    const vk::PipelineDepthStencilStateCreateInfo depth{
-        .depthTestEnable = VK_TRUE, .depthWriteEnable = VK_TRUE, .depthCompareOp = state.compare};
-    using Component = vk::ColorComponentFlagBits;
-    const std::vector<vk::PipelineColorBlendAttachmentState> blends(
-        state.colours,
-        {.colorWriteMask = Component::eR | Component::eG | Component::eB | Component::eA});
-    const auto blend = vk::PipelineColorBlendStateCreateInfo{}.setAttachments(blends);
-    const std::array dynamic_states{vk::DynamicState::eViewport, vk::DynamicState::eScissor};
-    const auto dynamic = vk::PipelineDynamicStateCreateInfo{}.setDynamicStates(dynamic_states);
-    const auto info = vk::GraphicsPipelineCreateInfo{.pVertexInputState = &input,
-                                                     .pInputAssemblyState = &assembly,
-                                                     .pViewportState = &viewport,
-                                                     .pRasterizationState = &rasterization,
-                                                     .pMultisampleState = &multisample,
-                                                     .pDepthStencilState = &depth,
-                                                     .pColorBlendState = &blend,
-                                                     .pDynamicState = &dynamic,
-                                                     .layout = layout,
-                                                     .renderPass = render_pass}
-                          .setStages(stages);
-    return device.createGraphicsPipelineUnique({}, info).value;
+vk::PipelineVertexInputStateCreateInfo vertices_with(std::uint32_t attributes) {
+    return {.vertexBindingDescriptionCount = 1,
+            .pVertexBindingDescriptions = &VERTEX,
+            .vertexAttributeDescriptionCount = attributes,
+            .pVertexAttributeDescriptions = ATTRIBUTES.data()};
 }
 
 }  // namespace quadtile::shadow

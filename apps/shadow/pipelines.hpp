@@ -1,4 +1,4 @@
-// Render passes and pipelines for what is drawn with a depth buffer.
+// Render passes and vertices for what is drawn with a depth buffer.
 
 #pragma once
 
@@ -20,17 +20,7 @@ constexpr vk::Format NORMAL_FORMAT = vk::Format::eR16G16B16A16Sfloat;
 enum class AtlasContents { cleared, kept };
 [[nodiscard]] vk::UniqueRenderPass make_atlas_pass(vk::Device device, AtlasContents contents);
 
-// How something is drawn, from both sides.
-struct DrawState {
-    app::SpirV vertex_shader;
-    app::SpirV fragment_shader;           // none: depth alone
-    std::uint32_t vertex_attributes = 0;  // 1: Vertex::position; 2: colour, too; 0: a strip of none
-    std::uint32_t colours = 0;            // that are written
-    vk::CompareOp compare = vk::CompareOp::eLess;
-    bool clamps_depth = false;  // else what is nearer or farther is cut off
-};
-// Viewport and scissor are dynamic.
-[[nodiscard]] vk::UniquePipeline make_pipeline(vk::Device device, vk::PipelineLayout layout,
-                                               vk::RenderPass render_pass, const DrawState& state);
+// Vertices for DrawState, with 1: Vertex::position; 2: colour, too.
+[[nodiscard]] vk::PipelineVertexInputStateCreateInfo vertices_with(std::uint32_t attributes);
 
 }  // namespace quadtile::shadow

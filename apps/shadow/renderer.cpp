@@ -145,26 +145,25 @@ void Renderer::Impl::make_pipelines() {
     layout = vulkan.createPipelineLayoutUnique(
         vk::PipelineLayoutCreateInfo{}.setSetLayouts(sets).setPushConstantRanges(constants));
     const bool clamps = gpu.physical_device().getFeatures().depthClamp == VK_TRUE;
-    surfaces = make_pipeline(vulkan, *layout, *surface_pass,
-                             {.vertex_shader = app::SURFACE_VERT,
-                              .fragment_shader = app::SURFACE_FRAG,
-                              .vertex_attributes = 2,
-                              .colours = 2,
-                              .compare = vk::CompareOp::eGreater});
-    view_depths = make_pipeline(vulkan, *layout, *cleared_atlas_pass,
-                                {.vertex_shader = app::VIEW_VERT,
-                                 .fragment_shader = {},
-                                 .vertex_attributes = 1,
-                                 .clamps_depth = clamps});
-    clear_slots = make_pipeline(vulkan, *layout, *kept_atlas_pass,
-                                {.vertex_shader = app::CLEAR_SLOTS_VERT,
-                                 .fragment_shader = {},
-                                 .compare = vk::CompareOp::eAlways});
-    slots = make_pipeline(vulkan, *layout, *kept_atlas_pass,
-                          {.vertex_shader = app::SLOTS_VERT,
-                           .fragment_shader = {},
-                           .vertex_attributes = 1,
-                           .clamps_depth = clamps});
+    surfaces = gpu.make_draw_pipeline(*layout, *surface_pass,
+                                      {.vertex_shader = app::SURFACE_VERT,
+                                       .fragment_shader = app::SURFACE_FRAG,
+                                       .vertices = vertices_with(2),
+                                       .colours = 2,
+                                       .compare = vk::CompareOp::eGreater});
+    clear_slots = gpu.make_draw_pipeline(
+        *layout, *kept_atlas_pass,
+        {.vertex_shader = app::CLEAR_SLOTS_VERT, .colours = 0, .compare = vk::CompareOp::eAlways});
+    const auto make_depths = [&](vk::RenderPass pass, app::SpirV vertex_shader) {
+        return gpu.make_draw_pipeline(*layout, pass,
+                                      {.vertex_shader = vertex_shader,
+                                       .vertices = vertices_with(1),
+                                       .colours = 0,
+                                       .compare = vk::CompareOp::eLess,
+                                       .clamps_depth = clamps});
+    };
+    view_depths = make_depths(*cleared_atlas_pass, app::VIEW_VERT);
+    slots = make_depths(*kept_atlas_pass, app::SLOTS_VERT);
     shade = gpu.make_compute_pipeline(*layout, app::SHADE_COMP);
 }
 

@@ -41,17 +41,6 @@ std::optional<app::OutputFile> open_output(const fs::path& path) {
     return std::optional<app::OutputFile>(std::in_place, path);
 }
 
-vk::Extent2D checked_extent(const app::Gpu& gpu, vk::Extent2D extent) {
-    const std::uint32_t largest = gpu.physical_device().getProperties().limits.maxImageDimension2D;
-    if (extent.width > largest || extent.height > largest) {
-        throw std::runtime_error("a picture of " + std::to_string(extent.width) + " x " +
-                                 std::to_string(extent.height) +
-                                 " pixels is too large for the device; it draws " +
-                                 std::to_string(largest) + " on a side");
-    }
-    return extent;
-}
-
 class PictureMaker {
  public:
     PictureMaker(const app::Instance& instance, const Options& options, const Show& show)
@@ -60,7 +49,7 @@ class PictureMaker {
           gpu_(instance, options.device, {}),
           render_pass_(
               app::make_render_pass(gpu_.device(), FORMAT, vk::ImageLayout::eTransferSrcOptimal)),
-          session_(gpu_, show, *render_pass_, checked_extent(gpu_, options.extent), options),
+          session_(gpu_, show, *render_pass_, app::checked_extent(gpu_, options.extent), options),
           controls_(options, show),
           panels_(controls_, show, session_.device_name()),
           report_{.options = options, .show = show, .device = session_.device_name()} {

@@ -93,9 +93,9 @@ Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
            vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer},
           sizeof(Drawing))),
       map_pipeline_(
-          gpu.make_draw_pipeline(*interface_.layout, render_pass, app::MAP_VERT, app::MAP_FRAG)),
-      tiles_pipeline_(gpu.make_draw_pipeline(*interface_.layout, render_pass, app::TILES_VERT,
-                                             app::TILES_FRAG)) {
+          gpu.make_draw_pipeline(*interface_.layout, render_pass, {app::MAP_VERT, app::MAP_FRAG})),
+      tiles_pipeline_(gpu.make_draw_pipeline(*interface_.layout, render_pass,
+                                             {app::TILES_VERT, app::TILES_FRAG})) {
     write_table(colours_.mapped, LEVEL_COLOURS, colour_table(ColourMap::turbo));
     write_table(colours_.mapped, RATIO_COLOURS, colour_table(ColourMap::viridis));
 }

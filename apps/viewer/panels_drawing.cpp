@@ -208,17 +208,11 @@ void Panels::draw_histogram() {
 // ---- Tiles
 
 void Panels::draw_fill() {
-    constexpr const char* OUTLINES_TIP = "Draws the border of each tile (E).";
     DrawingSettings& settings = viewer_.settings.drawing;
-    form_.label("Outlines", OUTLINES_TIP);
-    ImGui::Checkbox("##outlines", &settings.outlines);
-    form_.tip(OUTLINES_TIP);
-    ImGui::SameLine();
-    ImGui::BeginDisabled(!settings.outlines);
-    ImGui::SetNextItemWidth(-FLT_MIN);
-    ImGui::SliderFloat("##width", &settings.outline_width, 0.5F, 5.0F, "%.1f pixels",
-                       ImGuiSliderFlags_AlwaysClamp);
-    ImGui::EndDisabled();
+    form_.switched("Outlines", "Draws the border of each tile (E).", settings.outlines, [&] {
+        ImGui::SliderFloat("##width", &settings.outline_width, 0.5F, 5.0F, "%.1f pixels",
+                           ImGuiSliderFlags_AlwaysClamp);
+    });
     form_.tip("How wide the outlines are. Ctrl+click to type.");
 
     form_.combo("Fill", "Colours tiles by something that is known of them (G).",

@@ -382,17 +382,12 @@ void Panels::draw_budget() {
         "The most tiles that there may be: the GPU raises the threshold, in steps of 1 to 2%, "
         "until they are enough (B). Made by the strategy fused alone.";
     SubdivisionSettings& settings = viewer_.settings.subdivision;
-    form_.label("Budget", TIP);
-    ImGui::Checkbox("##budget", &settings.has_budget);
-    form_.tip(TIP);
-    ImGui::SameLine();
-    ImGui::BeginDisabled(!settings.has_budget);
-    ImGui::SetNextItemWidth(-FLT_MIN);
-    constexpr std::uint64_t LEAST = 1;
-    ImGui::DragScalar("##tiles", ImGuiDataType_U64, &settings.max_tiles, 2.0F, &LEAST,
-                      &MAX_TILES_LIMIT, "%llu tiles",
-                      ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp);
-    ImGui::EndDisabled();
+    form_.switched("Budget", TIP, settings.has_budget, [&] {
+        constexpr std::uint64_t LEAST = 1;
+        ImGui::DragScalar("##tiles", ImGuiDataType_U64, &settings.max_tiles, 2.0F, &LEAST,
+                          &MAX_TILES_LIMIT, "%llu tiles",
+                          ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp);
+    });
     form_.tip("Drag to change, with Alt slowly; Ctrl+click to type.");
 }
 

@@ -183,6 +183,16 @@ bool Form::checkbox(const char* label_text, const std::string& tooltip, bool& va
     return changed;
 }
 
+void Form::switched(const char* label_text, const std::string& tooltip, bool& is_on,
+                    const std::function<void()>& control) {
+    checkbox(label_text, tooltip, is_on);
+    ImGui::SameLine();
+    ImGui::BeginDisabled(!is_on);
+    ImGui::SetNextItemWidth(-FLT_MIN);
+    control();
+    ImGui::EndDisabled();
+}
+
 bool Form::logarithmic(const char* label_text, const std::string& tooltip, float& value,
                        const ValueRange& range) {
     const float low = std::log2(range.low);

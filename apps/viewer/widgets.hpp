@@ -8,6 +8,7 @@
 #include <imgui.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -80,6 +81,9 @@ class Form {
         return changed;
     }
     bool checkbox(const char* label, const std::string& tooltip, bool& value);
+    // A checkbox, and beside it what it enables: `control` draws that.
+    void switched(const char* label, const std::string& tooltip, bool& is_on,
+                  const std::function<void()>& control);
     // A slider over the logarithm and a field for typing. Not below zero.
     bool logarithmic(const char* label, const std::string& tooltip, float& value,
                      const ValueRange& range);

@@ -2,7 +2,9 @@
 
 #include "render_pass.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
 
 namespace quadtile::app {
 
@@ -22,15 +24,21 @@ Picture to_picture(const std::byte* texels, vk::Format format, vk::Extent2D exte
 
 }  // namespace
 
-Picture render_picture(Gpu& gpu, vk::Format format, vk::Extent2D extent,
-                       const std::function<void(vk::CommandBuffer)>& draw) {
-    const std::uint32_t largest = gpu.physical_device().getProperties().limits.maxFramebufferWidth;
+vk::Extent2D checked_extent(const Gpu& gpu, vk::Extent2D extent) {
+    const vk::PhysicalDeviceLimits limits = gpu.physical_device().getProperties().limits;
+    const std::uint32_t largest = std::min(limits.maxFramebufferWidth, limits.maxImageDimension2D);
     if (extent.width > largest || extent.height > largest) {
         throw std::runtime_error("a picture of " + std::to_string(extent.width) + " x " +
                                  std::to_string(extent.height) +
                                  " pixels is too large for the device, which takes " +
                                  std::to_string(largest) + " on a side");
     }
+    return extent;
+}
+
+Picture render_picture(Gpu& gpu, vk::Format format, vk::Extent2D extent,
+                       const std::function<void(vk::CommandBuffer)>& draw) {
+    (void)checked_extent(gpu, extent);
     using Layout = vk::ImageLayout;
     const auto render_pass = make_render_pass(gpu.device(), format, Layout::eTransferSrcOptimal);
     const Image image = gpu.make_image(

@@ -10,9 +10,11 @@
 
 namespace quadtile::app {
 
+// Returns the extent. Throws std::runtime_error for pictures that are too large for the device.
+[[nodiscard]] vk::Extent2D checked_extent(const Gpu& gpu, vk::Extent2D extent);
+
 // Draws within a render pass that begins with the background, and waits. `format` is
-// R8G8B8A8_UNORM or B8G8R8A8_UNORM: that of the pipelines. Throws std::runtime_error for pictures
-// that are too large for the device.
+// R8G8B8A8_UNORM or B8G8R8A8_UNORM: that of the pipelines. Throws as checked_extent.
 [[nodiscard]] Picture render_picture(Gpu& gpu, vk::Format format, vk::Extent2D extent,
                                      const std::function<void(vk::CommandBuffer)>& draw);
 

@@ -1,4 +1,5 @@
 #include "image_files.hpp"
+#include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <quadtile/error.hpp>
@@ -9,6 +10,7 @@
 
 namespace quadtile::app::test {
 
+using quadtile::test::refusal_of;
 using quadtile::test::TemporaryDirectory;
 namespace {
 
@@ -27,13 +29,7 @@ class LoadImage : public ::testing::Test {
     }
 
     std::string failure(const std::string& bytes, const ImageSelection& selection = {}) const {
-        try {
-            (void)load(bytes, selection);
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-            return error.what();
-        }
-        return "no error";
+        return refusal_of([&] { return load(bytes, selection); });
     }
 
     TemporaryDirectory directory_;
@@ -159,7 +155,7 @@ TEST_F(LoadImage, BadFilesAreNamed) {
     const std::string png =
         encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::grey, 8, ramp(1, 1));
     EXPECT_THAT(failure(png.substr(0, 40)), HasSubstr("PNG"));
-    EXPECT_THAT(failure(encode_exr_luminance_chroma(8, 8)), HasSubstr("no error"));  // Y alone
+    EXPECT_EQ(failure(encode_exr_luminance_chroma(8, 8)), "");  // Y alone
     EXPECT_THAT(failure(encode_exr_deep(8, 8)), HasSubstr("deep"));
 }
 

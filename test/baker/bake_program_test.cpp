@@ -35,7 +35,6 @@ using namespace std::chrono_literals;
 using app::test::ProgramOptions;
 using app::test::ProgramResult;
 using quadtile::test::read_file;
-using quadtile::test::TemporaryDirectory;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -149,7 +148,7 @@ class BakeProgram : public ::testing::Test {
     }
     [[nodiscard]] fs::path path(const std::string& name) const { return directory_.path() / name; }
 
-    TemporaryDirectory directory_;
+    quadtile::test::TemporaryDirectory directory_;
 };
 
 struct Image {

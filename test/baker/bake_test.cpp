@@ -103,24 +103,13 @@ TEST(Light, PlaneReceivesPiTimesTheSky) {
 }
 
 TEST(Light, BlockersThrowShadowsOfTheSun) {
-    Quads scene(2, 1, 8);
-    scene.add_material({});
-    scene.add({0, 0, 0}, 8.0F * Z, 8.0F * X);
-    // The light moves the shadow by one texel at a height of 1.
-    scene.add({2, 1, 0}, 8.0F * Z, 1.5F * X);
-    const glm::vec3 direction = glm::normalize(glm::vec3(1.0F, -1.0F, 0.0F));
-    scene.scene.suns.push_back(
-        {.direction = direction, .irradiance = {4, 2, 1}, .angular_diameter_degrees = 0.1F});
-    // This one shines on all that turns away.
-    scene.scene.suns.push_back({.direction = {0, 1, 0}, .irradiance = glm::vec3(9.0F)});
+    const Quads scene = blocked_floor({.irradiance = {4, 2, 1}, .angular_diameter_degrees = 0.1F});
     const Prepared what(scene.scene, scene.extent(), 4.0F);
     for (const std::uint32_t bounces : {0U, 1U}) {
         const LightMap map = light(what, {.directions = 16, .bounces = bounces});
         const std::vector<std::size_t> texels = scene.texels(0);
         for (std::size_t i = 0; i < texels.size(); ++i) {
-            const std::size_t x = i / 8;  // rows of the light map go along the world's x
-            const float visible = x == 3 ? 0.0F : x == 4 ? 0.5F : 1.0F;
-            const glm::vec3 expected = visible * std::sqrt(0.5F) * glm::vec3(4, 2, 1);
+            const glm::vec3 expected = share_of_sun(i) * std::sqrt(0.5F) * glm::vec3(4, 2, 1);
             // The shadow's edges lie on those of the texels to about a ray.
             EXPECT_NEAR(map.irradiance[texels[i]].x, expected.x, 0.1F) << i;
             EXPECT_NEAR(map.irradiance[texels[i]].z, expected.z, 0.025F) << i;

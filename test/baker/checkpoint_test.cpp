@@ -16,7 +16,6 @@ namespace quadtile::baker::test {
 namespace {
 
 using quadtile::test::read_file;
-using quadtile::test::TemporaryDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -53,7 +52,7 @@ class CheckpointTest : public ::testing::Test {
             << what;
     }
 
-    TemporaryDirectory directory_;
+    quadtile::test::TemporaryDirectory directory_;
 };
 
 TEST_F(CheckpointTest, IsReadAsItWasWritten) {

@@ -6,6 +6,7 @@
 
 #include "bake.hpp"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -43,28 +44,16 @@ class Quads {
 
     // A box whose faces look inward.
     void add_room(const glm::vec3& low, const glm::vec3& size, std::uint32_t material = 0) {
-        const glm::vec3 x = size.x * X;
-        const glm::vec3 y = size.y * Y;
-        const glm::vec3 z = size.z * Z;
-        add(low, z, x, material);
-        add(low + y, x, z, material);
-        add(low, x, y, material);
-        add(low + z, y, x, material);
-        add(low, y, z, material);
-        add(low + x, z, y, material);
+        for (const auto& [corner, a, b] : faces(low, size)) {
+            add(corner, a, b, material);
+        }
     }
 
     // One whose faces look outward.
     void add_block(const glm::vec3& low, const glm::vec3& size, std::uint32_t material = 0) {
-        const glm::vec3 x = size.x * X;
-        const glm::vec3 y = size.y * Y;
-        const glm::vec3 z = size.z * Z;
-        add(low, x, z, material);
-        add(low + y, z, x, material);
-        add(low, y, x, material);
-        add(low + z, x, y, material);
-        add(low, z, y, material);
-        add(low + x, y, z, material);
+        for (const auto& [corner, a, b] : faces(low, size)) {
+            add(corner, b, a, material);
+        }
     }
 
     // Indices of a quad's texels.
@@ -84,6 +73,20 @@ class Quads {
     Scene scene;
 
  private:
+    // Corner of each face of a box, and the edges there so that it looks inward.
+    static std::array<std::array<glm::vec3, 3>, 6> faces(const glm::vec3& low,
+                                                         const glm::vec3& size) {
+        const glm::vec3 x = size.x * X;
+        const glm::vec3 y = size.y * Y;
+        const glm::vec3 z = size.z * Z;
+        return {{{low, z, x},
+                 {low + y, x, z},
+                 {low, x, y},
+                 {low + z, y, x},
+                 {low, y, z},
+                 {low + x, z, y}}};
+    }
+
     [[nodiscard]] glm::uvec2 first_texel(std::uint32_t cell) const {
         return glm::uvec2(cell % columns_, cell / columns_) * (quad_texels_ + 2) + 1U;
     }
@@ -93,6 +96,23 @@ class Quads {
     Extent extent_;
     std::uint32_t count_ = 0;
 };
+
+// A floor of 8 by 8 texels, cell 0, and a narrow blocker over it: light that goes to +x moves the
+// blocker's shadow one texel further at a height of 1. A second sun shines on all that turns away.
+inline Quads blocked_floor(const Sun& sun) {
+    Quads quads(2, 1, 8);
+    quads.add_material({});
+    quads.add({0, 0, 0}, 8.0F * Z, 8.0F * X);
+    quads.add({2, 1, 0}, 8.0F * Z, 1.5F * X);
+    quads.scene.suns = {sun, {.direction = {0, 1, 0}, .irradiance = glm::vec3(9.0F)}};
+    quads.scene.suns[0].direction = glm::normalize(glm::vec3(1.0F, -1.0F, 0.0F));
+    return quads;
+}
+// Share of the sun that a texel of the floor sees.
+inline float share_of_sun(std::size_t texel) {
+    const std::size_t x = texel / 8;  // rows of the light map go along the world's x
+    return x == 3 ? 0.0F : x == 4 ? 0.5F : 1.0F;
+}
 
 // What bake() takes.
 struct Prepared {

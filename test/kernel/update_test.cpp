@@ -15,7 +15,15 @@
 namespace quadtile::test {
 namespace {
 
-class Updates : public GpuTest {};
+// Tests of all variants make what they need themselves.
+class UpdatesOfVariants : public GpuTest {};
+
+class Updates : public GpuTest {
+ protected:
+    Gpu gpu{device_for()};
+    const Subdivider subdivider{gpu.device(), {.strategy = Strategy::fused}};
+    const Threshold threshold = Threshold::constant(1.0F);
+};
 
 // From a texel to a good part of a layer.
 DirtyRectangle changed_rectangle(std::mt19937& random, const MapShape& shape) {
@@ -39,7 +47,7 @@ std::function<float()> random_importance(std::mt19937& random) {
 // Shapes: one block; few; two hand-overs with groups at odd edges, in both directions.
 const MapShape SHAPES[] = {{1, 1, 1}, {63, 40, 3}, {300, 200, 3}, {4200, 70, 1}, {90, 8500, 2}};
 
-TEST_F(Updates, TheListIsThatOfTheChangedMap) {
+TEST_F(UpdatesOfVariants, TheListIsThatOfTheChangedMap) {
     for (const Variant& variant : tile_variants()) {
         Gpu gpu(device_for(variant));
         const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
@@ -69,10 +77,7 @@ TEST_F(Updates, TheListIsThatOfTheChangedMap) {
 
 // Everything above the blocks changes: a map without a tile but the root gets a peak and loses it.
 TEST_F(Updates, OnePeakComesAndGoes) {
-    Gpu gpu(device_for());
-    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
     const MapShape shape{4200, 200, 2};
-    const Threshold threshold = Threshold::constant(1.0F);
     ListedMap map(gpu, subdivider, shape, constant_map(shape, 0.5F), 10000);
     map.record(threshold);
     EXPECT_EQ(map.header().written, 2U);
@@ -87,10 +92,7 @@ TEST_F(Updates, OnePeakComesAndGoes) {
 
 // Only what the rectangles touch is read again.
 TEST_F(Updates, BlocksOutsideAreNotCounted) {
-    Gpu gpu(device_for());
-    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
     const MapShape shape{200, 200, 1};
-    const Threshold threshold = Threshold::constant(1.0F);
     ListedMap map(gpu, subdivider, shape, constant_map(shape, 0.5F), 10000);
     map.record(threshold);
     const std::vector<float> before = map.texels;
@@ -104,8 +106,6 @@ TEST_F(Updates, BlocksOutsideAreNotCounted) {
 }
 
 TEST_F(Updates, LayersKeepTheirThresholdsAndParts) {
-    Gpu gpu(device_for());
-    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
     const MapShape shape{130, 70, 3};
     const std::vector<Threshold> thresholds{
         Threshold::constant(1.0F), Threshold::max_resolution(8.0F), Threshold::constant(0.25F)};
@@ -135,10 +135,7 @@ TEST_F(Updates, LayersKeepTheirThresholdsAndParts) {
 }
 
 TEST_F(Updates, AFullListIsGrownAndUpdatedAgain) {
-    Gpu gpu(device_for());
-    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
     const MapShape shape{200, 100, 1};
-    const Threshold threshold = Threshold::constant(1.0F);
     ListedMap map(gpu, subdivider, shape, constant_map(shape, 0.5F), 10);
     map.record(threshold);
     const DirtyRectangle rectangle{150, 50, 30, 30, 0};
@@ -164,10 +161,7 @@ TEST_F(Updates, AFullListIsGrownAndUpdatedAgain) {
 }
 
 TEST_F(Updates, WithoutCanonicalOrderBeforeTheListIsEmptyAndSaysSo) {
-    Gpu gpu(device_for());
-    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
     const MapShape shape{200, 100, 3};
-    const Threshold threshold = Threshold::constant(1.0F);
     ListedMap map(gpu, subdivider, shape, peaks_map(shape), 60000);
     const std::vector<DirtyRectangle> rectangles{{0, 0, 1, 1, 0}, {150, 70, 1, 1, 2}};
     const auto expect_refusal = [&] {
@@ -193,10 +187,7 @@ TEST_F(Updates, WithoutCanonicalOrderBeforeTheListIsEmptyAndSaysSo) {
 }
 
 TEST_F(Updates, WhatCannotBeDoneIsRefused) {
-    Gpu gpu(device_for());
     const MapShape shape{100, 60, 1};
-    const Threshold threshold = Threshold::constant(1.0F);
-    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
     ListedMap map(gpu, subdivider, shape, constant_map(shape, 0.5F), 100);
     const Subdivider subtree(gpu.device(), {.strategy = Strategy::subtree});
     gpu.run([&](VkCommandBuffer commands) {

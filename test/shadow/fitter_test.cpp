@@ -41,6 +41,14 @@ class Pair {
         return expected;
     }
 
+    // Frame of what a camera sees of the spheres.
+    const reference::ShadowFitter::Result& next(const Pinhole& camera,
+                                                const std::vector<ShadowProjection>& lights) {
+        return next(
+            make_shadow_frame(workspace.fitter().options(), camera.view(), DEPTH_EXTENT, lights),
+            depth_buffer(camera));
+    }
+
     Workspace workspace;
     reference::ShadowFitter twin;
 };
@@ -62,25 +70,21 @@ struct Case {
 
 std::vector<Case> cases() {
     return {{"a sun and a lamp",
-             {.lights = 2,
-              .map_extent = 64,
-              .atlas_extent = 512,
-              .tile_extent = 64,
-              .gutter = 1,
-              .max_tiles = 120,
-              .importance_decay = 0.475F,  // so that much changes
-              .max_stretch = 8.0F},
+             with_small_tiles({.lights = 2,
+                               .map_extent = 64,
+                               .atlas_extent = 512,
+                               .max_tiles = 120,
+                               .importance_decay = 0.475F,  // so that much changes
+                               .max_stretch = 8.0F}),
              {sun(), lamp()}},
             {"without hysteresis",
-             {.map_extent = 128,
-              .atlas_extent = 256,
-              .tile_extent = 64,
-              .gutter = 1,
-              .max_tiles = 500,
-              .atlas_fill = 1.0F,
-              .merge_ratio = 1.0F,
-              .importance_decay = 0.0F,
-              .max_stretch = 8.0F},
+             with_small_tiles({.map_extent = 128,
+                               .atlas_extent = 256,
+                               .max_tiles = 500,
+                               .atlas_fill = 1.0F,
+                               .merge_ratio = 1.0F,
+                               .importance_decay = 0.0F,
+                               .max_stretch = 8.0F}),
              {lamp()}}};
 }
 
@@ -101,13 +105,8 @@ Events expect_twins(const Device& device, const std::vector<Case>& cases, int fr
         for (int frame = 0; frame < frames; ++frame) {
             SCOPED_TRACE(frame);
             // It stands still for a while, too.
-            const Pinhole camera = camera_of_frame(frame < 6   ? 4 * frame
-                                                   : frame < 9 ? 24
-                                                               : 9 * frame);
-            const std::vector<float> depth = depth_buffer(camera);
-            const ShadowFrame given =
-                make_shadow_frame(each.options, camera.view(), DEPTH_EXTENT, each.lights);
-            const auto& expected = pair.next(given, depth);
+            const int place = frame < 6 ? 4 * frame : frame < 9 ? 24 : 9 * frame;
+            const auto& expected = pair.next(camera_of_frame(place), each.lights);
             events.kept += expected.header.kept;
             events.removed += expected.header.removed;
             events.resized += expected.header.resized;
@@ -141,13 +140,11 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinWithoutSubgroups) {
 // More than workgroups have threads.
 TEST_F(ShadowFitterKernels, EqualsItsTwinWithManyTiles) {
     Gpu gpu(device_for());
-    const ShadowOptions options{.lights = 8,
-                                .map_extent = 128,
-                                .atlas_extent = 8192,
-                                .tile_extent = 64,
-                                .gutter = 1,
-                                .max_tiles = 6000,
-                                .resolution_scale = 64.0F};
+    const ShadowOptions options = with_small_tiles({.lights = 8,
+                                                    .map_extent = 128,
+                                                    .atlas_extent = 8192,
+                                                    .max_tiles = 6000,
+                                                    .resolution_scale = 64.0F});
     std::vector<ShadowProjection> suns;
     for (std::uint32_t light = 0; light < options.lights; ++light) {
         const float sideways = 0.1F * static_cast<float>(light);
@@ -155,34 +152,23 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinWithManyTiles) {
     }
     Pair pair(gpu, options);
     for (const int frame : {0, 8}) {
-        const Pinhole camera = camera_of_frame(frame);
-        const std::vector<float> depth = depth_buffer(camera);
-        const ShadowFrame given = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, suns);
-        const auto& expected = pair.next(given, depth);
-        EXPECT_GT(expected.header.tiles, 2048U);
+        EXPECT_GT(pair.next(camera_of_frame(frame), suns).header.tiles, 2048U);
     }
 }
 
 // An atlas that is full to the last cell, now and then to one more than fits beside what stays.
 TEST_F(ShadowFitterKernels, EqualsItsTwinInACrowdedAtlas) {
     Gpu gpu(device_for());
-    const ShadowOptions options{.map_extent = 64,
-                                .atlas_extent = 128,
-                                .tile_extent = 64,
-                                .gutter = 1,
-                                .max_tiles = 200,
-                                .atlas_fill = 1.0F,
-                                .importance_decay = 0.8F};
-    Pair pair(gpu, options);
+    Pair pair(gpu, with_small_tiles({.map_extent = 64,
+                                     .atlas_extent = 128,
+                                     .max_tiles = 200,
+                                     .atlas_fill = 1.0F,
+                                     .importance_decay = 0.8F}));
     std::uint32_t repacked = 0;
     std::uint32_t resized_in_place = 0;
     for (int frame = 0; frame < 80 && !HasFailure(); ++frame) {
         SCOPED_TRACE(frame);
-        const Pinhole camera = camera_of_frame(3 * frame);
-        const std::vector<float> depth = depth_buffer(camera);
-        const ShadowFrame given =
-            make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()});
-        const auto& expected = pair.next(given, depth);
+        const auto& expected = pair.next(camera_of_frame(3 * frame), {sun()});
         repacked += expected.header.flags & SHADOW_REPACKED;
         resized_in_place += expected.header.flags == 0 ? expected.header.resized : 0;
     }
@@ -192,12 +178,8 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinInACrowdedAtlas) {
 
 TEST_F(ShadowFitterKernels, CullsAsItsTwin) {
     Gpu gpu(device_for());
-    const ShadowOptions options{.lights = 2,
-                                .map_extent = 128,
-                                .atlas_extent = 1024,
-                                .tile_extent = 64,
-                                .gutter = 1,
-                                .max_tiles = 400};
+    const ShadowOptions options =
+        with_small_tiles({.lights = 2, .map_extent = 128, .atlas_extent = 1024, .max_tiles = 400});
     Pair pair(gpu, options);
     const Pinhole camera = camera_of_frame(3);
     const std::vector<float> depth = depth_buffer(camera);
@@ -260,8 +242,8 @@ TEST_F(ShadowFitterKernels, CullsAsItsTwin) {
 // Frames that follow each other without the host: it records them all and submits once.
 TEST_F(ShadowFitterKernels, NeedsNoHostWithinAFrame) {
     Gpu gpu(device_for());
-    const ShadowOptions options{
-        .map_extent = 64, .atlas_extent = 512, .tile_extent = 64, .gutter = 1, .max_tiles = 100};
+    const ShadowOptions options =
+        with_small_tiles({.map_extent = 64, .atlas_extent = 512, .max_tiles = 100});
     const Pinhole camera = camera_of_frame(0);
     const std::vector<float> depth = depth_buffer(camera);
     Pair pair(gpu, options);

@@ -3,6 +3,8 @@
 #include <quadtile/error.hpp>
 #include <quadtile/shadow.hpp>
 
+#include "../support/errors.hpp"
+
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -19,13 +21,7 @@ constexpr float NOT_A_NUMBER = std::numeric_limits<float>::quiet_NaN();
 
 // Empty where there is no error.
 std::string error_of(const ShadowOptions& options) {
-    try {
-        check_shadow_options(options);
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-        return error.what();
-    }
-    return {};
+    return test::refusal_of([&] { check_shadow_options(options); });
 }
 
 struct Refused {

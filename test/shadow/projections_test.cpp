@@ -3,6 +3,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/shadow.hpp>
 
+#include "../support/errors.hpp"
 #include "scene.hpp"
 
 #include <gmock/gmock.h>
@@ -16,6 +17,7 @@ namespace quadtile {
 namespace {
 
 using test::Point;
+using test::refusal_of;
 using test::Row;
 using testing::HasSubstr;
 using Float3 = std::array<float, 3>;
@@ -203,21 +205,10 @@ TEST(SpotShadowProjection, SeesItsPyramid) {
     }
 }
 
-template <typename Call>
-std::string error_of(Call call) {
-    try {
-        (void)call();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-        return error.what();
-    }
-    return {};
-}
-
 TEST(ShadowProjections, RefuseWhatMakesNoSense) {
     const ShadowBox box{{0, 0, 0}, {1, 1, 1}};
     const auto sun = [](const Float3& direction, const ShadowBox& of) {
-        return error_of([&] { return directional_shadow_projection(direction, of); });
+        return refusal_of([&] { return directional_shadow_projection(direction, of); });
     };
     EXPECT_THAT(sun({0, 0, 0}, box), HasSubstr("direction of the light has length 0"));
     EXPECT_THAT(sun({0, INF, 0}, box), HasSubstr("direction of the light has a number"));
@@ -227,7 +218,7 @@ TEST(ShadowProjections, RefuseWhatMakesNoSense) {
     EXPECT_THAT(sun({0, 1, 0}, {{0, 0, 0}, {1, 1, std::nanf("")}}), HasSubstr("high corner"));
     const auto spot = [](const Float3& position, const Float3& direction, float angle,
                          float nearest, float farthest) {
-        return error_of(
+        return refusal_of(
             [&] { return spot_shadow_projection(position, direction, angle, nearest, farthest); });
     };
     EXPECT_EQ(spot({}, {0, 1, 0}, 0.1F, 1, 2), "");

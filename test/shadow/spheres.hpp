@@ -127,4 +127,11 @@ inline ShadowBox spheres_box() {
     return {{-60.0F, 0.0F, -60.0F}, {60.0F, 3.0F, 60.0F}};
 }
 
+// Tiles for depth buffers as small: the least that there are.
+inline ShadowOptions with_small_tiles(ShadowOptions options) {
+    options.tile_extent = 64;
+    options.gutter = 1;
+    return options;
+}
+
 }  // namespace quadtile::test

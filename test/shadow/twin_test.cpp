@@ -4,6 +4,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/shadow.hpp>
 
+#include "../support/errors.hpp"
 #include "scene.hpp"
 #include "twin_checks.hpp"
 
@@ -24,14 +25,8 @@ using Result = ShadowFitter::Result;
 constexpr VkExtent2D PICTURE{96, 54};
 
 ShadowOptions small_options() {
-    ShadowOptions options;
-    options.lights = 2;
-    options.map_extent = 64;
-    options.tile_extent = 64;
-    options.atlas_extent = 256;
-    options.gutter = 1;
-    options.max_tiles = 64;
-    return options;
+    return test::with_small_tiles(
+        {.lights = 2, .map_extent = 64, .atlas_extent = 256, .max_tiles = 64});
 }
 
 // The sun, then spot lights around.
@@ -126,11 +121,8 @@ TEST(ShadowTwin, KeepsAnyBudget) {
 }
 
 TEST(ShadowTwin, TheFactorIsTheLeastOfAll) {
-    ShadowOptions options = small_options();
-    options.map_extent = 16;
-    options.lights = 1;
-    options.max_tiles = 20;
-    options.atlas_extent = 128;
+    const ShadowOptions options =
+        test::with_small_tiles({.map_extent = 16, .atlas_extent = 128, .max_tiles = 20});
     ShadowFitter fitter(options);
     const std::vector<ShadowProjection> lights = lights_of(options);
     std::mt19937 random(2);
@@ -236,12 +228,6 @@ TEST(ShadowTwin, MissingNeighboursAreLeftOut) {
 // A plane that the camera looks straight down on, under a sun overhead: all pixels need the same.
 class ShadowEdges : public testing::Test {
  protected:
-    ShadowEdges() {
-        options.lights = 1;
-        options.map_extent = 256;
-        options.edge_scale = 4.0F;
-    }
-
     // By pixel, with this mask; the map has more texels than the picture pixels.
     [[nodiscard]] std::vector<float> needs(const std::vector<std::uint32_t>& lit) const {
         const Pinhole camera{
@@ -268,7 +254,8 @@ class ShadowEdges : public testing::Test {
     static constexpr std::uint32_t SHADED = 1U << 16;
     static constexpr std::uint32_t SIDE = 44;  // pixels, not whole blocks
     static constexpr float DEPTH = 0.1F / 6.0F;
-    ShadowOptions options = small_options();
+    const ShadowOptions options = test::with_small_tiles(
+        {.map_extent = 256, .atlas_extent = 256, .max_tiles = 64, .edge_scale = 4.0F});
 };
 
 TEST_F(ShadowEdges, MakeTheirBlocksFinerAndThoseAround) {
@@ -300,14 +287,11 @@ TEST(ShadowTwin, BuffersOfTheWrongSizeAreRefused) {
     ShadowFitter fitter(small_options());
     const ShadowFrame frame = make_shadow_frame(small_options(), camera_at(0.0).view(), PICTURE,
                                                 lights_of(small_options()));
-    const auto error_of = [&](std::size_t depths, std::size_t words) -> std::string {
-        try {
-            fitter.next(frame, std::vector<float>(depths), std::vector<std::uint32_t>(words));
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-            return error.what();
-        }
-        return {};
+    const auto error_of = [&](std::size_t depths, std::size_t words) {
+        return test::refusal_of([&] {
+            return fitter.next(frame, std::vector<float>(depths),
+                               std::vector<std::uint32_t>(words));
+        });
     };
     using testing::HasSubstr;
     EXPECT_THAT(error_of(17, 0), AllOf(HasSubstr("17 values"), HasSubstr("5184")));

@@ -21,10 +21,8 @@
 namespace quadtile::shadow::test {
 namespace {
 
-using app::test::ProgramOptions;
 using app::test::ProgramResult;
 using quadtile::test::read_file;
-using quadtile::test::TemporaryDirectory;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -97,7 +95,7 @@ class ShadowProgram : public ::testing::Test {
         return result.error;
     }
 
-    TemporaryDirectory directory_;
+    quadtile::test::TemporaryDirectory directory_;
 };
 
 class ShadowPictures : public ShadowProgram {

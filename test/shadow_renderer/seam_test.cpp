@@ -60,8 +60,7 @@ int colour_range(const std::vector<std::uint32_t>& colours,
 }
 
 TEST_F(ShadowRenderer, LightsAnEvenFloorEvenly) {
-    const ShadowOptions options{
-        .map_extent = 256, .atlas_extent = 2048, .tile_extent = 128, .gutter = 2, .max_tiles = 400};
+    const ShadowOptions options{.map_extent = 256, .atlas_extent = 2048, .max_tiles = 400};
     Studio studio(floor_with_towers(), {240, 135}, options);
     std::set<std::uint32_t> levels;
     for (int i = 0; i < 4; ++i) {

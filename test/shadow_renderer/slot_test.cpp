@@ -15,12 +15,8 @@
 namespace quadtile::shadow {
 namespace {
 
-constexpr ShadowOptions OPTIONS{.lights = 2,
-                                .map_extent = 256,
-                                .atlas_extent = 1024,
-                                .tile_extent = 128,
-                                .gutter = 2,
-                                .max_tiles = 150};
+constexpr ShadowOptions OPTIONS{
+    .lights = 2, .map_extent = 256, .atlas_extent = 1024, .max_tiles = 150};
 
 // A light and what it sees. Map coordinates are 0 to 1.
 class LightRays {

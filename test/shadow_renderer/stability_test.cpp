@@ -14,8 +14,6 @@ namespace {
 constexpr ShadowOptions STABILITY_BASE{.lights = 2,
                                        .map_extent = 256,
                                        .atlas_extent = 1024,
-                                       .tile_extent = 128,
-                                       .gutter = 2,
                                        .max_tiles = 400,
                                        .importance_decay = 0.0F,
                                        .edge_scale = 1.0F};

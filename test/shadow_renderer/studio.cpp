@@ -12,11 +12,7 @@ namespace quadtile::shadow {
 
 namespace {
 
-using Access = vk::AccessFlagBits;
 using Layout = vk::ImageLayout;
-using Stage = vk::PipelineStageFlagBits;
-
-constexpr app::Scope ANYTHING{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
 
 struct Machine {
     explicit Machine(const app::Instance& instance) : gpu(instance, {}, {}) {}
@@ -27,31 +23,20 @@ struct Machine {
 std::unique_ptr<app::Instance> instance;
 std::unique_ptr<Machine> machine;
 
-void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageAspectFlags aspect,
-                   Layout from, Layout to) {
-    commands.pipelineBarrier(
-        ANYTHING.stages, ANYTHING.stages, {}, {}, {},
-        vk::ImageMemoryBarrier{.srcAccessMask = ANYTHING.accesses,
-                               .dstAccessMask = ANYTHING.accesses,
-                               .oldLayout = from,
-                               .newLayout = to,
-                               .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                               .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                               .image = image,
-                               .subresourceRange = {aspect, 0, VK_REMAINING_MIP_LEVELS, 0,
-                                                    VK_REMAINING_ARRAY_LAYERS}});
-}
-
 // The image may be of any layout, and is again.
 void record_copy(vk::CommandBuffer commands, vk::Image image, vk::Extent2D extent,
                  std::uint32_t layers, Layout layout, vk::ImageAspectFlags aspect,
                  vk::Buffer buffer) {
-    change_layout(commands, image, aspect, layout, Layout::eTransferSrcOptimal);
+    const vk::ImageSubresourceRange all{aspect, 0, VK_REMAINING_MIP_LEVELS, 0,
+                                        VK_REMAINING_ARRAY_LAYERS};
+    app::change_layout(commands, image, layout, Layout::eTransferSrcOptimal, app::ALL_USES,
+                       app::ALL_USES, all);
     commands.copyImageToBuffer(
         image, Layout::eTransferSrcOptimal, buffer,
         vk::BufferImageCopy{.imageSubresource = {aspect, 0, 0, layers},
                             .imageExtent = {extent.width, extent.height, 1}});
-    change_layout(commands, image, aspect, Layout::eTransferSrcOptimal, layout);
+    app::change_layout(commands, image, Layout::eTransferSrcOptimal, layout, app::ALL_USES,
+                       app::ALL_USES, all);
 }
 
 // What `record` has copied to a buffer.
@@ -61,9 +46,9 @@ std::vector<std::byte> copied(
     const app::Buffer buffer = machine->gpu.make_buffer(
         size_bytes, vk::BufferUsageFlagBits::eTransferDst, app::MemoryUse::readback);
     machine->gpu.run([&](vk::CommandBuffer commands) {
-        app::memory_barrier(commands, ANYTHING, ANYTHING);
+        app::memory_barrier(commands, app::ALL_USES, app::ALL_USES);
         record(commands, buffer);
-        app::memory_barrier(commands, ANYTHING, {Stage::eHost, Access::eHostRead});
+        app::memory_barrier(commands, app::ALL_USES, app::HOST_READS);
     });
     return {buffer.mapped, buffer.mapped + size_bytes};
 }
@@ -191,7 +176,7 @@ void Studio::fill_atlas(float depth) {
                                                              .height = extent,
                                                              .layers = 1});
     machine->gpu.run([&](vk::CommandBuffer commands) {
-        app::memory_barrier(commands, ANYTHING, ANYTHING);
+        app::memory_barrier(commands, app::ALL_USES, app::ALL_USES);
         const vk::ClearValue value{.depthStencil = {.depth = depth}};
         commands.beginRenderPass({.renderPass = *pass,
                                   .framebuffer = *framebuffer,

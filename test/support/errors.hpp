@@ -1,4 +1,4 @@
-// A matcher of calls that fail.
+// Calls that fail: a matcher of them, and what they say.
 
 #pragma once
 
@@ -24,6 +24,18 @@ auto fails(ErrorCode code, const Parts&... parts) {
 template <typename... Parts>
 auto is_refused(const Parts&... parts) {
     return fails(ErrorCode::invalid_argument, parts...);
+}
+
+// Text of the Error that such a call throws; empty: none.
+template <typename Call>
+std::string refusal_of(const Call& call) {
+    try {
+        (void)call();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+        return error.what();
+    }
+    return {};
 }
 
 }  // namespace quadtile::test

@@ -1,5 +1,7 @@
 #include "support/maps.hpp"
 
+#include "support/hash.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -9,22 +11,6 @@
 namespace quadtile::test {
 
 namespace {
-
-// A permutation of the 32-bit words without visible structure. (The distributions of <random> may
-// differ from one standard library to the next.)
-std::uint32_t hash(std::uint32_t v) {
-    v ^= v >> 16U;
-    v *= 0x7feb352dU;
-    v ^= v >> 15U;
-    v *= 0x846ca68bU;
-    v ^= v >> 16U;
-    return v;
-}
-
-// In [0, 1).
-float unit_float(std::uint32_t word) {
-    return static_cast<float>(word >> 8U) * 0x1p-24F;
-}
 
 std::size_t texel_count(const MapShape& shape) {
     return std::size_t{shape.width} * shape.height * shape.layers;

@@ -13,12 +13,10 @@
 namespace quadtile::viewer::test {
 namespace {
 
-using quadtile::test::TemporaryDirectory;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 using Words = std::vector<std::string>;
 
@@ -50,7 +48,7 @@ class ViewerOptions : public ::testing::Test {
         return "none";
     }
 
-    TemporaryDirectory directory_;
+    quadtile::test::TemporaryDirectory directory_;
 };
 
 TEST_F(ViewerOptions, NothingIsTheDemo) {
@@ -147,9 +145,9 @@ std::string printed_by(const char* option) {
 TEST_F(ViewerOptions, HelpAndVersionAreTexts) {
     for (const char* option : {"--help", "-h"}) {
         const std::string help = printed_by(option);
-        EXPECT_THAT(help,
-                    AllOf(StartsWith("Shows importance maps"), HasSubstr("Usage: quadtile-viewer"),
-                          HasSubstr("FILE ..."), HasSubstr("Examples: quadtile-viewer")));
+        EXPECT_THAT(help, AllOf(::testing::StartsWith("Shows importance maps"),
+                                HasSubstr("Usage: quadtile-viewer"), HasSubstr("FILE ..."),
+                                HasSubstr("Examples: quadtile-viewer")));
         for (const char* known :
              {"--channel", "--max-resolution", "--find-tiles", "--range", "--list", "--version"}) {
             EXPECT_THAT(help, HasSubstr("\n  " + std::string(known)));

@@ -15,10 +15,8 @@
 namespace quadtile::viewer::test {
 namespace {
 
-using quadtile::test::read_file;
 using quadtile::test::TemporaryDirectory;
 using ::testing::AllOf;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -223,7 +221,7 @@ TEST(SettingsFile, ErrorsNameTheFileAndTheReason) {
                 AllOf(HasSubstr("cannot write"), HasSubstr("bad.json/viewer.json")));
     EXPECT_THAT(message_of([&] { save_settings({}, directory.path()); }),
                 AllOf(HasSubstr("cannot write"), HasSubstr("directory")));
-    EXPECT_EQ(read_file(bad), "{\"panel\": 1}");
+    EXPECT_EQ(quadtile::test::read_file(bad), "{\"panel\": 1}");
 }
 
 TEST(SettingsFile, IsWhereTheDesktopKeepsSettings) {
@@ -253,7 +251,7 @@ TEST(MakeThreshold, TakesTheValuesOfItsKindAndFitsThemToTheMap) {
                                {5.0F, 4.0F, 2.0F, 1.0F},      7.0F,  ""};
     EXPECT_THAT(levels_of(settings), ElementsAre(16.0F, 8.0F, 4.0F, 2.0F));
     settings.kind = ThresholdKind::constant;
-    EXPECT_THAT(levels_of(settings), Each(3.0F));
+    EXPECT_THAT(levels_of(settings), ::testing::Each(3.0F));
     settings.constant = std::nanf("");
     EXPECT_THROW(levels_of(settings), Error);
     settings.kind = ThresholdKind::per_level;

@@ -8,17 +8,10 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-// Triangles are traced in clusters, one workgroup each.
-const QUADTILE_UINT CLUSTER_TRIANGLES = 64;
 // Pixels of one workgroup that walks lists. A tile's pixels begin at a multiple of it.
 const QUADTILE_UINT BLOCK_PIXELS = 64;
 // Pixel coordinates are rounded to multiples of 1 / SUBPIXELS.
 const QUADTILE_UINT SUBPIXELS = 256;
-
-const QUADTILE_UINT NO_NODE = 0xffffffffU;
-const QUADTILE_UINT NO_TEXEL = 0xffffffffU;
-// ListNode::order: the front of the surface faces the way that the ray goes.
-const QUADTILE_UINT FACES_FORWARD = 0x80000000U;
 
 // A triangle of the scene, counter-clockwise seen from its front.
 struct TracedTriangle {
@@ -26,6 +19,9 @@ struct TracedTriangle {
     float light_map[6];  // texels
     float density;       // pixels per world unit that it asks for; 0: of no account
 };
+
+// Triangles are traced in clusters, one workgroup each.
+const QUADTILE_UINT CLUSTER_TRIANGLES = 64;
 
 // CLUSTER_TRIANGLES triangles in a row, and the box around them.
 struct TriangleCluster {
@@ -65,6 +61,11 @@ struct TracedTile {
     QUADTILE_UINT weight;      // that each of its fragments has: proportional to a pixel's area
     float radiance_scale;      // from radiance to the units of the accumulators, times the weight
 };
+
+const QUADTILE_UINT NO_NODE = 0xffffffffU;
+const QUADTILE_UINT NO_TEXEL = 0xffffffffU;
+// ListNode::order: the front of the surface faces the way that the ray goes.
+const QUADTILE_UINT FACES_FORWARD = 0x80000000U;
 
 // A fragment in a pixel's list.
 struct ListNode {

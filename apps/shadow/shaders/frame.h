@@ -7,14 +7,6 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-// DrawnFrame::technique and picture, as Technique and Picture of renderer.hpp.
-const QUADTILE_UINT TECHNIQUE_FITTED = 0;
-const QUADTILE_UINT PICTURE_TILES = 1;
-const QUADTILE_UINT PICTURE_ERROR = 2;
-
-const QUADTILE_UINT CASCADES = 4;
-const QUADTILE_UINT MAX_VIEWS = CASCADES * SHADOW_MAX_LIGHTS;
-
 struct DrawnLight {
     float direction[3];  // that it goes, of length 1
     QUADTILE_UINT is_spot;
@@ -36,6 +28,14 @@ struct DrawnView {
     float farthest;      // that it serves, from the camera
     float texel_extent;  // in units of the world; at w = 1 where there is perspective
 };
+
+const QUADTILE_UINT CASCADES = 4;
+const QUADTILE_UINT MAX_VIEWS = CASCADES * SHADOW_MAX_LIGHTS;
+
+// DrawnFrame::technique and picture, as Technique and Picture of renderer.hpp.
+const QUADTILE_UINT TECHNIQUE_FITTED = 0;
+const QUADTILE_UINT PICTURE_TILES = 1;
+const QUADTILE_UINT PICTURE_ERROR = 2;
 
 struct DrawnFrame {
     float camera[3];

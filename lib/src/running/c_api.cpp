@@ -432,29 +432,19 @@ quadtile_status quadtile_request_init(quadtile_request* request, size_t struct_s
     });
 }
 
-quadtile_status quadtile_service_submit(quadtile_service* service, const quadtile_request* request,
-                                        quadtile_ticket** ticket) {
+namespace {
+
+// Submits by Service::submit, or by try_submit, which takes nothing where the queue is full.
+template <typename Taken>
+quadtile_status submit_with(Taken (Service::*submit)(SubdivisionRequest), quadtile_service* service,
+                            const quadtile_request* request, quadtile_ticket** ticket) {
     return guarded([&] {
         quadtile_ticket*& result = output(ticket, "ticket");
         Service& used = required(service, "service")->service;
         SubdivisionRequest submitted = request_of(*required(request, "request"));
         // Before the request is taken: afterwards nothing may fail.
         auto made = std::make_unique<quadtile_ticket>();
-        made->ticket = used.submit(std::move(submitted));
-        result = made.release();
-        return QUADTILE_SUCCESS;
-    });
-}
-
-quadtile_status quadtile_service_try_submit(quadtile_service* service,
-                                            const quadtile_request* request,
-                                            quadtile_ticket** ticket) {
-    return guarded([&] {
-        quadtile_ticket*& result = output(ticket, "ticket");
-        Service& used = required(service, "service")->service;
-        SubdivisionRequest submitted = request_of(*required(request, "request"));
-        auto made = std::make_unique<quadtile_ticket>();
-        std::optional<quadtile::Ticket> taken = used.try_submit(std::move(submitted));
+        std::optional<quadtile::Ticket> taken = (used.*submit)(std::move(submitted));
         if (!taken) {
             return QUADTILE_QUEUE_FULL;
         }
@@ -462,6 +452,19 @@ quadtile_status quadtile_service_try_submit(quadtile_service* service,
         result = made.release();
         return QUADTILE_SUCCESS;
     });
+}
+
+}  // namespace
+
+quadtile_status quadtile_service_submit(quadtile_service* service, const quadtile_request* request,
+                                        quadtile_ticket** ticket) {
+    return submit_with(&Service::submit, service, request, ticket);
+}
+
+quadtile_status quadtile_service_try_submit(quadtile_service* service,
+                                            const quadtile_request* request,
+                                            quadtile_ticket** ticket) {
+    return submit_with(&Service::try_submit, service, request, ticket);
 }
 
 quadtile_status quadtile_ticket_wait(quadtile_ticket* ticket, uint64_t timeout_ms) {

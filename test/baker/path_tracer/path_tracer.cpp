@@ -1,5 +1,7 @@
 #include "path_tracer.hpp"
 
+#include "../../support/hash.hpp"
+
 #include <embree3/rtcore.h>
 #include <glm/geometric.hpp>
 #include <glm/mat3x3.hpp>
@@ -28,24 +30,6 @@ constexpr float PI = std::numbers::pi_v<float>;
 constexpr std::uint32_t NO_TRIANGLE = RTC_INVALID_GEOMETRY_ID;
 
 // ---- Random numbers ----
-
-std::uint32_t hash(std::uint32_t v) {
-    v ^= v >> 16U;
-    v *= 0x7feb352dU;
-    v ^= v >> 15U;
-    v *= 0x846ca68bU;
-    v ^= v >> 16U;
-    return v;
-}
-
-std::uint32_t hash(std::uint32_t a, std::uint32_t b) {
-    return hash(a ^ (hash(b) + 0x9e3779b9U));
-}
-
-// In [0, 1).
-float unit_float(std::uint32_t word) {
-    return static_cast<float>(word >> 8U) * 0x1p-24F;
-}
 
 // PCG32 by M. O'Neill.
 class Random {
