@@ -3,7 +3,7 @@
 #
 #     tools/test.sh --all [MINUTES]
 #
-# runs also what is slow or rarely finds something: packages with shared libraries, sanitizers, a soak of the service,
+# runs also what is slow or rarely finds something: packages with shared libraries, options, sanitizers, a soak of the service,
 # fuzzers, and random cases on each CPU driver for MINUTES (default: 120).
 set -euo pipefail
 
