@@ -94,8 +94,8 @@ float threshold_parameter(uint index) { return parameters.thresholds[index]; }
 #include "user_threshold.glsl"
 #endif
 
-// What the importance of a node inside the map is compared with; the level is the same in all threads. What others have made it of may be NaN or
-// denormal, which count as those of importances do.
+// Returns the key that the importance of a node inside the map is compared with. The level is the same in all threads
+// of a turn: it indexes push constants. Thresholds of the caller's may be NaN or denormal; they count as importances do.
 uint threshold_key(uint level, Node node) {
 #if USER_THRESHOLD
     return settle_key(key_from_bits(floatBitsToUint(threshold(level, node.position, node.layer))));

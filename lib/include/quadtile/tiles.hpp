@@ -27,8 +27,8 @@ enum class Order {
 /// What a subdivision keeps to beside the threshold.
 struct SubdivideOptions {
     Order order = Order::canonical;  ///< of the list
-    /// A budget of tiles, in all layers together; without one there are as many as the threshold
-    /// makes. Where those are more, all thresholds are scaled by the smallest factor of
+    /// A budget of tiles, in all layers together; default: as many as the threshold makes. If
+    /// those are more, all thresholds are scaled by the smallest factor of
     /// quadtile/budget.h that leaves `max_tiles` or fewer. Factors go up in steps of 0.8 to 1.6
     /// percent, and nodes that exceed their thresholds in the same ratio are split together or not
     /// at all, so there may be fewer tiles.
