@@ -15,6 +15,7 @@
 
 #include "quadtile/dirty_blocks.h"
 #include "quadtile/kernel_parameters.h"
+#include "downsample_group.glsl"
 #include "hand_over.glsl"
 
 layout(local_size_x = 64) in;

@@ -8,9 +8,11 @@
 //
 // Bindings: fused.glsl.
 //
-// Memory order: the hand-over of hand_over.glsl. Thread 0 adds to tile_count and to the NaN texels before its
-// release, so the workgroup that makes the root has all additions of its layer behind it. Layers count themselves in
-// likewise, and the last one completes the header.
+// Memory order: the hand-over of messages.glsl. Workgroups without tiles release nothing. Tiles are counted with the
+// arrivals of blocks; groups of groups release them. NaN texels are released before a block is sent: whoever makes the
+// root of a layer acquires them if it is infinite, as NaN counts as infinity. Places that were reserved are given back by
+// subtraction, which may come before or behind any addition. Layers count themselves in by ARRIVE, and the last one
+// completes the header.
 
 #define PASS PASS_ALL
 #include "fused.glsl"
@@ -20,8 +22,6 @@
 #include "fused_ascent.glsl"
 #include "fused_header.glsl"
 
-shared uint first_place;  // of the workgroup's tiles in the list
-
 Found find(Block block, bool is_root, uint thread) {
     Found found = Found(0, 0, 0, 0.0, uvec4(0));
     found.tiles = find_tiles(block, thread, found.importance);
@@ -30,42 +30,65 @@ Found find(Block block, bool is_root, uint thread) {
     return found;
 }
 
-void publish(Block block, Group group, bool is_root, bool has_tiles, uint total, uint layer_state) {
-    if (block.base == 0) {
-        add_nan_texels(nan_texels, layer_state);
+void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state) {
+    add_nan_texels(nan, layer_state);
+}
+
+uint first_of_part() { return in_parts() ? layer * part_capacity() : 0; }
+
+uint reserve(bool is_root, uint total, uint below, uint layer_state) {
+    if (is_root && (in_parts() || parameters.layers == 1)) {
+        return first_of_part() + below;
     }
-    if (has_tiles) {
-        first_place = in_parts() ? layer * part_capacity() +
-                                       atomicAdd(words[layer_state + LAYER_PART_WORD], total,
-                                                 gl_ScopeDevice, 0, 0)
-                                 : atomicAdd(state.tile_count, total, gl_ScopeDevice, 0, 0);
-    }
+    return in_parts() ? first_of_part() + atomicAdd(words[layer_state + LAYER_PART_WORD], total,
+                                                    gl_ScopeDevice, 0, 0)
+                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
 }
 
 void write(Block block, uint thread, Found found) {
-    write_tiles(block, thread, found.total, first_place);
+    write_tiles(block, thread, found.total, place);
 }
 
-void finish_layer(uint layer_state, uint total, uint thread) {
-    if (thread == 0) {
-        words[layer] = atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0);
-        // The root's workgroup has added last.
-        const uint first = in_parts() ? layer * part_capacity() : 0;
-        const uint required = first_place - first + total;
-        if (in_parts()) {
-            words[layer_state + LAYER_PART_WORD] = 0;
-            layer_headers[layer] = make_header(required, first, part_capacity());
-            atomicAdd(state.tile_count, required, gl_ScopeDevice, 0, 0);
-            atomicAdd(state.written_count, min(required, part_capacity()), gl_ScopeDevice, 0, 0);
-        }
-        if (is_last_layer()) {
-            const bool is_whole = parameters.layers == 1 && !in_parts();
-            finish_list(is_whole ? required : atomicAdd(state.tile_count, 0, gl_ScopeDevice, 0, 0),
-                        in_parts() ? atomicAdd(state.written_count, 0, gl_ScopeDevice, 0, 0) : 0);
-            state.tile_count = 0;
-            state.written_count = 0;
-        }
+// Takes the NaN texels of a layer out of the state.
+uint take_nan_texels(float importance, uint layer_state) {
+    if (importance != uintBitsToFloat(0x7f800000U)) {
+        return 0;
     }
+    acquire_arrivals();
+    return atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0);
+}
+
+void finish_layer(Block block, float importance, uint total, uint below, uint thread) {
+    if (thread != 0) {
+        return;
+    }
+    const uint layer_state = layer_words();
+    if (!is_split(parameters.top_level, uvec2(0), importance)) {
+        write_node(place, Node(parameters.top_level, uvec2(0), importance,
+                               threshold_of(parameters.top_level, uvec2(0))));
+    }
+    words[layer] = take_nan_texels(importance, layer_state);
+    uint required = below + total;
+    uint written = 0;
+    if (parameters.layers > 1 || in_parts()) {
+        const uint capacity = part_capacity();
+        if (in_parts()) {
+            atomicAdd(words[layer_state + LAYER_PART_WORD], -below, gl_ScopeDevice, 0, 0);
+            layer_headers[layer] = make_header(required, first_of_part(), capacity);
+            atomicAdd(state.place_count, min(required, capacity), gl_ScopeDevice, 0, 0);
+        }
+        atomicAdd(state.required_count, required, gl_ScopeDevice, 0, 0);
+        if (!is_last_layer()) {
+            return;
+        }
+        required = atomicExchange(state.required_count, 0, gl_ScopeDevice, 0, 0);
+        written = atomicAdd(state.place_count, 0, gl_ScopeDevice, 0, 0);
+        below = in_parts() ? written : required;
+    }
+    if (below != 0) {
+        atomicAdd(state.place_count, -below, gl_ScopeDevice, 0, 0);
+    }
+    finish_list(required, written);
 }
 
 void main() { ascend(); }

@@ -9,8 +9,8 @@
 //
 // Bindings: fused.glsl.
 //
-// Memory order: the hand-over of hand_over.glsl, whose results are the additions to the histogram, too: a barrier of
-// the workgroup puts those of all threads before the release.
+// Memory order: the hand-over of messages.glsl. Whoever adds to the histogram releases that before it sends its node: a
+// barrier of the workgroup puts the additions of all threads before the release.
 
 #define PASS PASS_BUDGET
 #include "fused.glsl"
@@ -38,17 +38,14 @@ void count_nodes(Block block, bool is_root, uint thread) {
     barrier();
     const uvec2 position = position_of(block, thread);
     const bool in_block = block.steps < 2 || thread < 1U << 2 * (block.steps - 2);
-    float node = nothing();
+    float nodes[7];
+    find_nodes(thread, nodes);
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
-        const float quad = step_1[4 * thread + i];
         if (in_block && block.steps >= 1) {
-            count_node(block.base + 1, 2 * position + morton(i), quad);
+            count_node(block.base + 1, 2 * position + morton(i), step_1[4 * thread + i]);
         }
-        node = reduce_two(node, quad);
     }
-    float nodes[7];
-    find_nodes(node, thread, nodes);
     [[unroll]]
     for (uint step = 2; step <= 6; ++step) {
         const bool begins_here = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
@@ -106,12 +103,13 @@ Found find(Block block, bool is_root, uint thread) {
     return Found(0, 0, 0, 0.0, uvec4(0));
 }
 
-void publish(Block block, Group group, bool is_root, bool has_tiles, uint total,
-             uint layer_state) {}
+void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state) {}
+
+uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0; }
 
 void write(Block block, uint thread, Found found) {}
 
-void finish_layer(uint layer_state, uint total, uint thread) {
+void finish_layer(Block block, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
         goes_on = is_last_layer();
     }

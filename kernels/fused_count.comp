@@ -10,8 +10,9 @@
 //
 // Bindings: fused.glsl.
 //
-// Memory order: the hand-over of hand_over.glsl. Thread 0 adds to the NaN texels before its release, so the workgroup
-// that makes the root has all additions of its layer behind it. Layers count themselves in likewise, and the last one
+// Memory order: the hand-over of messages.glsl. The tiles below a node that is split, and NaN texels, are released before
+// the node is sent. Whoever treats a group acquires them. Updates release and acquire everything, and send no
+// messages: the nodes of blocks that do not run have stayed. Layers count themselves in by ARRIVE, and the last one
 // gives all layers their places and completes the header. The next pass reads the records.
 
 #define PASS PASS_COUNT
@@ -21,14 +22,26 @@
 #include "fused_ascent.glsl"
 #include "fused_header.glsl"
 
-// Returns the tiles below a thread's nodes of a group, in Z-order.
+// Returns the first word of the node of a group at a place on the curve; 0 if there is none.
+uint word_of_node(Block block, uint place) {
+    const uvec2 position = first_of_step_1(block) + morton(place);
+    const uvec2 extent = extent_of(block.base + 1);
+    const bool is_there = place < 1U << 2 * (block.steps - 1) && all(lessThan(position, extent));
+    return is_there ? block.nodes + position.y * extent.x + position.x : 0;
+}
+
+// Returns the tiles below a thread's nodes of a group, in Z-order. Only nodes that are split have handed some over.
 uvec4 tiles_handed_over(Block block, uint thread) {
+    const uint level = block.base + 1;
+    const uint plane = NODE_TILES * nodes_of_level(level);
     uvec4 tiles;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
-        const uint word = word_of_node(block, 4 * thread + i);
-        tiles[i] = word != 0
-                       ? HANDED_OVER(words[word + NODE_TILES * nodes_of_level(block.base + 1)]) : 0;
+        const uint node = 4 * thread + i;
+        const uint word = word_of_node(block, node);
+        const bool has_tiles =
+            word != 0 && is_split(level, first_of_step_1(block) + morton(node), step_1[node]);
+        tiles[i] = has_tiles ? HANDED_OVER(words[word + plane]) : 0;
     }
     return tiles;
 }
@@ -74,18 +87,18 @@ Found find(Block block, bool is_root, uint thread) {
     return found;
 }
 
-void publish(Block block, Group group, bool is_root, bool has_tiles, uint total, uint layer_state) {
-    if (block.base == 0) {
-        uint added = nan_texels;
-        if (!is_root) {
-            const uint word =
-                word_of(group, block.index) + NODE_NAN_TEXELS * nodes_of_level(group.level);
-            added -= is_update() ? words[word] : 0;
-            words[word] = nan_texels;
-        }
-        add_nan_texels(added, layer_state);
+void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state) {
+    uint added = nan;
+    if (!is_root) {
+        const uint word =
+            word_of(group, block.index) + NODE_NAN_TEXELS * nodes_of_level(group.level);
+        added -= is_update() ? words[word] : 0;
+        words[word] = nan;
     }
+    add_nan_texels(added, layer_state);
 }
+
+uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0; }
 
 void write(Block block, uint thread, Found found) {
     if (block.base > 0) {
@@ -116,8 +129,11 @@ uint place_layers(uint thread) {
     }
     return first;
 }
-void finish_layer(uint layer_state, uint total, uint thread) {
+
+void finish_layer(Block block, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
+        const uint layer_state = layer_words();
+        acquire_arrivals();
         const uint nan_before = is_update() ? words[layer] : 0;
         words[layer] = nan_before + atomicExchange(words[layer_state + LAYER_NAN_WORD], 0,
                                                    gl_ScopeDevice, 0, 0);

@@ -39,7 +39,7 @@ uint place_of_block(uvec2 block) {
         if (level < parameters.top_level) {
             const uvec2 index = block >> (level - BLOCK_LEVELS);
             const Group group = group_of(level, index, counters);
-            counters = next_counters(group, extent_of(level), FUSED_NODE_WORDS);
+            counters = next_counters(group);
             const uint word = word_of(group, index);
             const uint nodes = nodes_of_level(level);
             const uint found = words[word + NODE_RECORD * nodes];
@@ -84,9 +84,11 @@ void main() {
     for (uint i = 0; i < blocks; ++i) {
         const uint place = places[i];
         if (place != NOWHERE) {
-            const Block block =
-                Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0);
-            make_step_1(block, thread);
+            const Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0);
+            clear_quarters(thread);
+            const uvec4 keys = read_quads(block, thread);
+            barrier();
+            keep_step_1(block, keys, thread);
             float tile_importance;
             const uint tiles = find_tiles(block, thread, tile_importance);
             uint total;

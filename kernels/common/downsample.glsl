@@ -22,6 +22,7 @@
 #include "quadtile/dirty_blocks.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/texel_encoding.h"
+#include "downsample_group.glsl"
 #include "hand_over.glsl"
 
 const uint WORKGROUP_SIZE = 256;

@@ -28,7 +28,7 @@
 #include "quadtile/budget.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/tile_list.h"
-#include "hand_over.glsl"
+#include "messages.glsl"
 
 #define CHANNELS 1
 #define EXTREMES 1
@@ -108,6 +108,11 @@ Group group_of(uint level, uvec2 index, uint counters) {
     return make_group(level, levels, index >> levels, extent_of(level + levels), counters);
 }
 
+// Returns the first word of the group of the next hand-over.
+uint next_counters(Group group) {
+    return group.nodes + FUSED_NODE_WORDS * nodes_of_level(group.level);
+}
+
 // Returns the first word of a node.
 uint word_of(Group group, uvec2 index) {
     return group.nodes + index.y * extent_of(group.level).x + index.x;
@@ -141,7 +146,7 @@ bool is_split(uint level, uvec2 position, float importance) {
 
 // ---- Step 1 of a block ---------------------------------------------------------------------------------------
 
-// Each thread makes four nodes of step 1, one behind the other on the curve.
+// In Z-order.
 shared float step_1[4 * WORKGROUP_SIZE];
 
 uvec2 morton(uint code) { return uvec2(morton_x(code), morton_y(code)); }
@@ -150,56 +155,50 @@ float texel_at(uvec2 position) { return texelFetch(map, ivec3(position, layer), 
 
 uvec2 first_of_step_1(Block block) { return (block.index << block.steps) >> 1; }
 
-// Returns the point between the four texels of a quad.
-vec3 middle_of_quad(uvec2 position) {
-    return vec3(vec2(2 * position + 1) * vec2(parameters.texel_width, parameters.texel_height),
-                layer);
+// Returns the largest key of the four texels of a quad.
+uint key_of_quad(vec4 quad) {
+    return max(max(key_of(quad.x), key_of(quad.y)), max(key_of(quad.z), key_of(quad.w)));
 }
 
-// Makes the largest key of each quad.
-void make_keys(vec4 quads[4], out uint keys[4]) {
+// Reads four quads of a block, one in each quarter, so that neighbouring threads read neighbouring texels: the thread's
+// place on the curve in the quarter. Returns their largest keys. Outside the map there are the texels of its edge.
+uvec4 read_quads(Block block, uint thread) {
+    const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
+    // The point between the four texels of a quad.
+    const vec2 middle = vec2(2 * (first_of_step_1(block) + morton(thread)) + 1) * texel;
+    const vec2 other = middle + 32.0 * texel;
+    const vec4 quads[4] = vec4[](textureGather(map, vec3(middle, layer), 0),
+                                 textureGather(map, vec3(other.x, middle.y, layer), 0),
+                                 textureGather(map, vec3(middle.x, other.y, layer), 0),
+                                 textureGather(map, vec3(other, layer), 0));
+    uvec4 keys;
     if (SOURCE_UNORM_BITS != 0) {
         [[unroll]]
         for (uint i = 0; i < 4; ++i) {
-            keys[i] = key_of(max(max(quads[i].x, quads[i].y), max(quads[i].z, quads[i].w)));
+            const vec4 quad = quads[i];
+            keys[i] = key_of(max(max(quad.x, quad.y), max(quad.z, quad.w)));
         }
-        return;
+        return keys;
+    }
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const uvec4 bits = floatBitsToUint(quads[i]);
+        keys[i] = max(max(bits.x, bits.y), max(bits.z, bits.w));
     }
     // If no sign is set, which is the rule, bits compare as keys do, NaN included.
-    ivec4 signs = ivec4(0);
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        const ivec4 bits = floatBitsToInt(quads[i]);
-        signs |= bits;
-        keys[i] = key_from_bits(uint(max(max(bits.x, bits.y), max(bits.z, bits.w))));
-    }
-    if ((signs.x | signs.y | signs.z | signs.w) < 0) {
+    if (max(max(keys.x, keys.y), max(keys.z, keys.w)) <= 0x7fffffffU) {
         [[unroll]]
         for (uint i = 0; i < 4; ++i) {
-            keys[i] = max(max(key_of(quads[i].x), key_of(quads[i].y)),
-                          max(key_of(quads[i].z), key_of(quads[i].w)));
+            keys[i] = key_from_bits(keys[i]);
         }
+    } else {
+        keys = uvec4(key_of_quad(quads[0]), key_of_quad(quads[1]), key_of_quad(quads[2]),
+                     key_of_quad(quads[3]));
     }
+    return keys;
 }
 
-// Makes step 1 of a block. Returns the largest key, which may be that of NaN, and of texels outside the map.
-uint make_step_1(Block block, uint thread) {
-    // In Z-order. Outside the map there are the texels of its edge. Constant offsets need no registers.
-    const vec3 middle = middle_of_quad(first_of_step_1(block) + morton(4 * thread));
-    const vec4 quads[4] = vec4[](textureGather(map, middle, 0).wzxy,
-                                 textureGatherOffset(map, middle, ivec2(2, 0), 0).wzxy,
-                                 textureGatherOffset(map, middle, ivec2(0, 2), 0).wzxy,
-                                 textureGatherOffset(map, middle, ivec2(2, 2), 0).wzxy);
-    uint keys[4];
-    make_keys(quads, keys);
-    uint largest = 0;
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        step_1[4 * thread + i] = item_of_key(keys[i]);
-        largest = max(largest, keys[i]);
-    }
-    return largest;
-}
+uint largest_of_four(uvec4 keys) { return max(max(keys.x, keys.y), max(keys.z, keys.w)); }
 
 // Returns the position of a thread's node of step 2.
 uvec2 position_of(Block block, uint thread) {

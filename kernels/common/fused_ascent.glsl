@@ -1,8 +1,10 @@
 // The way up of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp): from a
 // block to the root, as long as this workgroup is the last of its group.
 //
-// Each workgroup hands its block's node over (hand_over.glsl). The workgroup of a group that finishes last treats the
-// group's nodes as it treated quads of texels before. The last layer to finish is found by a counter, too.
+// Each workgroup sends its block's node to its group (messages.glsl). The workgroup of a group that arrives last treats
+// the group's nodes as it treated quads of texels before. The last layer to finish is found by a counter, too.
+//
+// A workgroup whose node is not split runs little code: it makes the maximum, sends it, counts itself in and ends.
 
 #include "nan_count.glsl"
 
@@ -15,23 +17,41 @@ struct Found {
     uvec4 handed_over;  // tiles below the thread's nodes, of a group
 };
 
-// The kernel defines these four.
+// The kernel defines these.
 
-// All threads call this, if the block has tiles: if its node is split, or the root.
+// All threads call this, if the block is treated: if its node is split, or the root where PASS_COUNT needs it.
 Found find(Block block, bool is_root, uint thread);
-// Thread 0 calls this, before it hands the block's node over to the group.
-void publish(Block block, Group group, bool is_root, bool has_tiles, uint total, uint layer_state);
-// All threads call this behind that, if the block has tiles.
+// Thread 0 calls this for a block of texels, before it sends the node. `nan`: NaN texels of the block.
+void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state);
+// Thread 0 calls this, if the block has tiles. `below`: tiles below the nodes of a group. Returns a place for `total`
+// tiles.
+uint reserve(bool is_root, uint total, uint below, uint layer_state);
+// All threads call this behind that, if they called find.
 void write(Block block, uint thread, Found found);
 // All threads of the workgroup that has made the root of a layer call this, when the layer's tiles are counted.
-void finish_layer(uint layer_state, uint total, uint thread);
+void finish_layer(Block block, float importance, uint total, uint below, uint thread);
 
 // Tells whether only some blocks run.
 bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
 
 // ---- NaN -------------------------------------------------------------------------------------------------
 
-uvec2 own_texel(uvec2 first, uint thread, uint i) { return first + morton(16 * thread + i); }
+uvec2 own_texel(uvec2 first_quad, uint thread, uint i) {
+    return 2 * (first_quad + morton(thread) + 16 * morton(i >> 2)) + morton(i & 3);
+}
+
+// Returns the NaN texels of a block that has some. All threads call this.
+uint nan_texels_of(Block block, uvec4 keys, uint thread) {
+    if (thread == 0) {
+        nan_texels = 0;
+    }
+    barrier();
+    if (counts_as_nan(largest_of_four(keys))) {
+        count_nan(first_of_step_1(block), thread);
+    }
+    barrier();
+    return nan_texels;
+}
 
 void add_nan_texels(uint added, uint layer_state) {
     if (added != 0) {
@@ -41,45 +61,115 @@ void add_nan_texels(uint added, uint layer_state) {
 
 // ---- Groups ----------------------------------------------------------------------------------------------
 
-// Returns the first word of the node of a group at a place on the curve; 0 if there is none.
-uint word_of_node(Block block, uint place) {
-    const uvec2 local = morton(place);
-    const uvec2 position = first_of_step_1(block) + local;
-    const uvec2 extent = extent_of(block.base + 1);
-    const bool is_there = place < 1U << 2 * (block.steps - 1) && all(lessThan(position, extent));
-    return is_there ? block.nodes + position.y * extent.x + position.x : 0;
+// What thread 0 says to all.
+shared bool goes_on;
+shared Group ahead;       // the group that the workgroup goes on with
+shared uint ahead_tiles;  // below its blocks, modulo 2^(32 - ARRIVAL_BITS)
+shared uint place;        // of the workgroup's tiles in the list
+shared uint tiles_below;  // the group's nodes
+
+// A group's counter has the nodes that have arrived in its low bits, and the tiles below them above, if they are
+// blocks of texels and PASS_ALL.
+const uint ARRIVAL_BITS = 10;
+
+void announce() {
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
+                   gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
-// Loads step 1 of a group: nodes that were handed over. Returns the largest key.
-uint load_step_1(Block block, uint thread) {
-    uint largest = 0;
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {  // no branch, so that all loads get under way at once
-        const uint place = 4 * thread + i;
-        const uint word = word_of_node(block, place);
-        const uint bits = HANDED_OVER(words[word != 0 ? word : block.nodes]);
-        step_1[place] = word != 0 ? uintBitsToFloat(bits) : nothing();
-        largest = max(largest, word != 0 ? key_of_bits(bits) : 0);
+// Sends a block's node to its group and counts it in. Tells whether it was the last. Thread 0 calls this. `tiles`: of
+// the block and below.
+bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles,
+            uint nan) {
+    bool releases = nan != 0 || is_update();
+    uint added = 1;
+    if (PASS == PASS_ALL) {
+        if (group.level == BLOCK_LEVELS) {
+            added += tiles << ARRIVAL_BITS;
+        } else if (tiles != 0) {
+            atomicAdd(words[group.tiles], tiles, gl_ScopeDevice, 0, 0);
+            releases = true;
+        }
+    } else {
+        const uint node = word_of(group, block.index);
+        HAND_OVER(words[node], floatBitsToUint(importance));
+        if (splits) {
+            HAND_OVER(words[node + NODE_TILES * nodes_of_level(group.level)], tiles);
+            releases = true;
+        }
     }
-    return largest;
-}
-
-// Hands over a block's node. Tells whether it was the last of its group. Thread 0 calls this.
-bool arrive(Group group, uint handover, uvec2 index, float importance, uint tiles) {
-    const uint node = word_of(group, index);
-    HAND_OVER(words[node], floatBitsToUint(importance));
-    if (PASS == PASS_COUNT) {
-        HAND_OVER(words[node + NODE_TILES * nodes_of_level(group.level)], tiles);
+    if (releases) {
+        memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
     }
-    const uvec2 all =
-        min(extent_of(group.level) - (group.index << group.levels), uvec2(1U << group.levels));
+    const uvec2 first = group.index << group.levels;
+    if (!is_update()) {
+        const uvec2 local = block.index - first;
+        SEND(words[group.slots + (local.y << group.levels) + local.x], floatBitsToUint(importance));
+    }
+    const uvec2 all = min(extent_of(group.level) - first, uvec2(1U << group.levels));
     const uint expected = is_update() ? parameters.expected[handover] : all.x * all.y;
-    if (ARRIVE(words[group.counter]) + 1 != expected) {
+    const uint arrived = atomicAdd(words[group.counter], added, gl_ScopeDevice, 0, 0) + added;
+    if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
         return false;
     }
-    acquire_arrivals();
+    if (is_update()) {
+        acquire_arrivals();
+    }
     words[group.counter] = 0;
+    ahead = group;
+    ahead_tiles = (arrived - expected) >> ARRIVAL_BITS;
     return true;
+}
+
+// Receives the keys of a group's nodes, four siblings for each thread; 0 for those that do not exist.
+uvec4 receive_nodes(Block block, uint thread) {
+    const uvec2 local = 2 * morton(thread);
+    uvec4 keys = uvec4(0);
+    if (thread < 1U << 2 * ahead.levels >> 2) {
+        const uvec2 position = first_of_step_1(block) + local;
+        const uint expected = inside(position, extent_of(ahead.level));
+        if (is_update()) {
+            [[unroll]]
+            for (uint i = 0; i < 4; ++i) {
+                if ((expected >> i & 1) != 0) {
+                    keys[i] = key_of_bits(HANDED_OVER(words[word_of(ahead, position + morton(i))]));
+                }
+            }
+            return keys;
+        }
+        const uint first = ahead.slots + (local.y << ahead.levels) + local.x;
+        const uint second = first + (1U << ahead.levels);
+        // What is never sent is not waited for.
+        const uvec4 absent = uvec4(not(notEqual(uvec4(expected) & uvec4(1, 2, 4, 8), uvec4(0))));
+        uvec4 messages;
+        [[dont_unroll]]
+        do {
+            messages = uvec4(MESSAGE(words[first]), MESSAGE(words[first + 1]),
+                             MESSAGE(words[second]), MESSAGE(words[second + 1]));
+        } while (any(equal(messages | absent, uvec4(0))));
+        CLEAR_MESSAGE(words[first]);
+        CLEAR_MESSAGE(words[first + 1]);
+        CLEAR_MESSAGE(words[second]);
+        CLEAR_MESSAGE(words[second + 1]);
+        [[unroll]]
+        for (uint i = 0; i < 4; ++i) {
+            keys[i] = absent[i] != 0 ? 0 : key_of_bits(bits_of_message(messages[i]));
+        }
+    }
+    return keys;
+}
+
+// Returns the tiles below the nodes of a group that is split. Thread 0 calls this; `first_key` is that of the first
+// node.
+uint receive_tiles(Block block, uint first_key) {
+    if (ahead.level > BLOCK_LEVELS) {
+        acquire_arrivals();
+        return atomicExchange(words[ahead.tiles], 0, gl_ScopeDevice, 0, 0);
+    }
+    // If all blocks of the largest group are split into texels, their number reads 0.
+    const bool is_full = ahead_tiles == 0 && is_split(ahead.level, first_of_step_1(block),
+                                                      item_of_key(first_key));
+    return is_full ? 1U << (32 - ARRIVAL_BITS) : ahead_tiles;
 }
 
 // Tells whether all other layers are finished. Thread 0 asks, once for each layer.
@@ -96,83 +186,85 @@ bool is_last_layer() {
 
 // ---- The way up --------------------------------------------------------------------------------------------
 
-// What thread 0 says to all.
-shared bool goes_on;
-
-void announce() {
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
-                   gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-}
-
 void ascend() {
     const uint thread = thread_index();
     layer = parameters.first_layer + gl_WorkGroupID.z;
     const uvec2 first_block = uvec2(parameters.first_block & 0xffffU, parameters.first_block >> 16);
     Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level),
                         first_block + gl_WorkGroupID.xy, 0);
-    const uint layer_state = layer_words();
-    uint counters = layer_state + LAYER_WORDS;
-    uint handovers = 0;
-
-    if (thread == 0) {
-        if (PASS != PASS_BUDGET) {
-            nan_texels = 0;
-        }
-        [[unroll]]
-        for (uint i = 0; i <= MAX_HANDOVERS; ++i) {
-            largest_keys[i] = 0;
-        }
-    }
-    barrier();
     // With a budget, fused_budget.comp has left the block's node: if it is not split the block need not be read. (It
     // has no NaN texel then.)
     bool is_known = false;
     float importance = 0.0;
     if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
-        const Group group = group_of(BLOCK_LEVELS, block.index, counters);
+        const Group group = group_of(BLOCK_LEVELS, block.index, layer_words() + LAYER_WORDS);
         importance = uintBitsToFloat(words[word_of(group, block.index)]);
         is_known = !is_split(BLOCK_LEVELS, block.index, importance);
     }
-    uint largest = 0;
+    uvec4 keys = uvec4(0);
+    uint nan = 0;
+    clear_quarters(thread);
     if (!is_known) {
-        largest = make_step_1(block, thread);
+        keys = read_quads(block, thread);
+        const uint largest = largest_of_all(largest_of_four(keys), thread);
+        importance = item_of_key(largest);
         if (PASS != PASS_BUDGET && counts_as_nan(largest)) {
-            count_nan(64 * block.index, thread);
+            nan = nan_texels_of(block, keys, thread);
         }
     }
+    uint handovers = 0;
     while (true) {
-        if (!is_known) {
-            importance = largest_of_all(largest, handovers);
-        }
-        is_known = false;
         const uint level = block.base + block.steps;
         const bool is_root = level == parameters.top_level;
         // If a node is not split, none below it is, and they have no tiles.
-        const bool has_tiles = is_root || is_split(level, block.index, importance);
-        Found found = Found(0, 0, 0, 0.0, uvec4(0));
-        if (has_tiles) {
+        const bool splits = is_split(level, block.index, importance);
+        const bool is_treated = splits || (PASS == PASS_COUNT && is_root);
+        Found found = Found(uint(is_root), 0, 0, 0.0, uvec4(0));
+        if (is_treated) {
+            if (PASS != PASS_ALL && handovers > 0) {
+                if (thread == 0) {
+                    acquire_arrivals();
+                }
+                announce();
+            }
+            keep_step_1(block, keys, thread);
             found = find(block, is_root, thread);
         }
-        const Group group = group_of(level, block.index, counters);
-        counters = next_counters(group, extent_of(level), FUSED_NODE_WORDS);
         if (thread == 0) {
-            publish(block, group, is_root, has_tiles, found.total, layer_state);
-            goes_on = !is_root && arrive(group, handovers, block.index, importance, found.total);
+            const uint layer_state = layer_words();
+            const Group group = group_of(level, block.index, handovers == 0
+                                                                 ? layer_state + LAYER_WORDS
+                                                                 : next_counters(ahead));
+            if (block.base == 0) {
+                publish_nan(block, group, is_root, nan, layer_state);
+            }
+            const bool has_tiles_below = PASS == PASS_ALL && splits && handovers > 0;
+            const uint below = has_tiles_below ? receive_tiles(block, keys.x) : 0;
+            uint reserved = 0;
+            if (splits || is_root) {
+                reserved = reserve(is_root, found.total, below, layer_state);
+            }
+            goes_on = !is_root && arrive(group, handovers, block, importance, splits,
+                                         found.total + below, nan);
+            place = reserved;
+            tiles_below = below;
         }
         announce();
-        if (has_tiles) {
+        if (is_treated) {
             write(block, thread, found);
         }
         if (is_root) {
-            finish_layer(layer_state, found.total, thread);
+            finish_layer(block, importance, found.total, tiles_below, thread);
             return;
         }
         if (!goes_on) {
             return;
         }
-        block = Block(level - 1, group.levels + 1, group.index, group.nodes);
+        block = Block(level - 1, ahead.levels + 1, ahead.index, ahead.nodes);
+        nan = 0;
         ++handovers;
-        barrier();  // the last step 1 is no longer needed
-        largest = load_step_1(block, thread);
+        clear_quarters(thread);
+        keys = receive_nodes(block, thread);
+        importance = item_of_key(largest_of_all(largest_of_four(keys), thread));
     }
 }

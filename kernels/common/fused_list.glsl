@@ -30,10 +30,12 @@ shared float step_thresholds[7];
 
 // Lays out a thread's tiles in shared memory.
 void lay_out(Block block, uint thread, uint tiles, float importance, uint before) {
-    [[unroll]]
-    for (uint step = 0; step <= 6; ++step) {
-        if (!THRESHOLDS_BY_NODE && thread == step && block.base + step <= parameters.top_level) {
-            step_thresholds[step] = threshold_of(block.base + step, uvec2(0));
+    if (!THRESHOLDS_BY_NODE && thread <= block.steps) {
+        [[unroll]]
+        for (uint step = 0; step <= 6; ++step) {
+            if (thread == step) {
+                step_thresholds[step] = threshold_of(block.base + step, uvec2(0));
+            }
         }
     }
     thread_tiles[thread] = tiles;
@@ -78,17 +80,30 @@ Node tile_at(Block block, uint owner, uint rest) {
     return make_node(block, 0, texel, item_of(texel_at(texel)));
 }
 
+// Returns the last thread whose tiles begin at a place or before. No loop: lavapipe (Mesa 22.3) loses threads where a
+// branch leads into one.
+uint owner_of(uint place) {
+    uint owner = 0;
+#define DESCEND(reach) owner += thread_places[owner + reach] <= place ? reach : 0
+    DESCEND(128);
+    DESCEND(64);
+    DESCEND(32);
+    DESCEND(16);
+    DESCEND(8);
+    DESCEND(4);
+    DESCEND(2);
+    DESCEND(1);
+#undef DESCEND
+    return owner;
+}
+
 // Writes all tiles of the block, from a place in the list on.
 void write_tiles(Block block, uint thread, uint total, uint first_place) {
     [[dont_unroll]]
     for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
         const uint place = start + thread;
-        uint owner = 0;  // the last thread whose tiles begin at this place or before
-        [[dont_unroll]]
-        for (uint reach = WORKGROUP_SIZE / 2; reach > 0; reach /= 2) {
-            owner += thread_places[owner + reach] <= place ? reach : 0;
-        }
         if (place < total) {
+            const uint owner = owner_of(place);
             write_node(first_place + place, tile_at(block, owner, place - thread_places[owner]));
         }
     }

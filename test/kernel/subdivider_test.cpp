@@ -49,7 +49,7 @@ void expect_state_at_rest(Gpu& gpu, const SubdivisionWorkspace& list, Strategy s
         const auto state = gpu.read<std::uint32_t>(
             list.scratch, own_bytes,
             (list.scratch.size_bytes() - own_bytes) / sizeof(std::uint32_t));
-        EXPECT_EQ(counter_not_at_rest(state, shape, LAYER_WORDS, FUSED_NODE_WORDS), "");
+        EXPECT_EQ(counter_not_at_rest(state, shape, true), "");
     }
 }
 

@@ -432,7 +432,7 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
     };
     const std::string counter =
         is_fused ? counter_not_at_rest(words_of(scratch, Subdivider::nan_texels_offset_bytes),
-                                       test.shape, LAYER_WORDS, FUSED_NODE_WORDS)
+                                       test.shape, true)
                  : counter_not_at_rest(words_of(state, 0), test.shape);
     return counter.empty() ? "" : "by " + text_of(strategy) + ": not back at 0: " + counter;
 }

@@ -238,28 +238,32 @@ std::vector<Tile> SubdivisionWorkspace::read_tiles(Gpu& gpu) const {
 }
 
 std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapShape& shape,
-                                std::uint32_t layer_words, std::uint32_t node_words) {
+                                bool fused) {
     const std::uint32_t top = top_level(shape.width, shape.height);
     const std::uint32_t per_layer =
-        state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, node_words) - 1 +
-        layer_words;
+        fused ? fused_words_per_layer(shape.width, shape.height, top)
+              : state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1);
     for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
         std::uint32_t word = shape.layers + layer * per_layer;
         if (state[word] != 0) {
             return "the NaN texels of layer " + std::to_string(layer);
         }
-        word += layer_words;
+        word += fused ? LAYER_WORDS : 1;
         for (std::uint32_t level = BLOCK_LEVELS; level < top; level += step_levels(level, top)) {
             const std::uint32_t levels = step_levels(level, top);
             const std::uint32_t groups = blocks_along(shape.width, level, levels, EDGE_ROUND_UP) *
                                          blocks_along(shape.height, level, levels, EDGE_ROUND_UP);
-            for (std::uint32_t group = 0; group < groups; ++group) {
-                if (state[word + group] != 0) {
-                    return "group " + std::to_string(group) + " of level " + std::to_string(level);
+            const std::uint32_t at_rest = fused ? groups * (2 + (1U << 2 * levels)) : groups;
+            for (std::uint32_t i = 0; i < at_rest; ++i) {
+                if (state[word + i] != 0) {
+                    return "word " + std::to_string(i) + " of level " + std::to_string(level);
                 }
             }
+            const std::uint32_t nodes =
+                level_extent(shape.width, level) * level_extent(shape.height, level);
             word +=
-                handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, node_words);
+                fused ? at_rest + FUSED_NODE_WORDS * nodes
+                      : handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, 1);
         }
     }
     return {};

@@ -91,10 +91,9 @@ struct SubdivisionWorkspace {
     Subdivider::Binding binding;
 };
 
-// The counter of a map's state that is not back at 0, or empty: of what Pyramid (one word for each
-// layer and node) and Strategy::fused (more, kernel_parameters.h) keep behind their own words.
+// The word of a map's state that is not back at 0, or empty: of what Pyramid and Strategy::fused
+// keep behind their own words (kernel_parameters.h).
 [[nodiscard]] std::string counter_not_at_rest(std::span<const std::uint32_t> state,
-                                              const MapShape& shape, std::uint32_t layer_words = 1,
-                                              std::uint32_t node_words = 1);
+                                              const MapShape& shape, bool fused = false);
 
 }  // namespace quadtile::test

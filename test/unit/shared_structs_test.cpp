@@ -76,7 +76,7 @@ TEST(SharedStructs, Fused) {
     EXPECT_LAYOUT(structs, FusedParameters, width, height, layers, top_level, texel_width,
                   texel_height, state_words_per_layer, max_workgroup_count, tile_capacity,
                   max_tiles, thresholds, first_block, first_layer, running_layers, expected);
-    EXPECT_LAYOUT(structs, FusedState, tile_count, finished_layers, written_count, is_counted);
+    EXPECT_LAYOUT(structs, FusedState, place_count, finished_layers, required_count, is_counted);
 }
 
 }  // namespace

@@ -163,7 +163,8 @@ struct SubdivisionState {
     SubdivisionPass passes[MAX_LEVELS];
 };
 
-// ---- fused_*.comp --------------------------------------------------------------------------------
+// ---- fused_*.comp
+// --------------------------------------------------------------------------------
 
 struct FusedParameters {
     QUADTILE_UINT width;  // of the map, texels
@@ -185,15 +186,16 @@ struct FusedParameters {
     QUADTILE_UINT expected[MAX_HANDOVERS];
 };
 
-// Counters are zero between runs. Behind it lie, in words: the NaN texels of each layer (the last
-// run's), then for each layer fused_words_per_layer: LAYER_WORDS, then for each level that is
-// handed over the counters of its groups and its nodes, as in the downsampler's state. Last come
-// the words for budgets.
+// Counters and slots are zero between runs. Behind it lie, in words: the NaN texels of each layer
+// (the last run's), then for each layer fused_words_per_layer: LAYER_WORDS, then each level that is
+// handed over (messages.glsl). Last come the words for budgets.
 struct FusedState {
-    QUADTILE_UINT tile_count;
+    // In any order: places reserved so far; if each layer has a part of the list, tiles of the
+    // finished layers that are written.
+    QUADTILE_UINT place_count;
     QUADTILE_UINT finished_layers;
-    QUADTILE_UINT written_count;  // where each layer has a part of the list
-    QUADTILE_UINT is_counted;     // 1 where nodes and layers are as canonical order has left them
+    QUADTILE_UINT required_count;  // tiles of the finished layers, in any order
+    QUADTILE_UINT is_counted;      // 1 where nodes and layers are as canonical order has left them
 };
 
 const QUADTILE_UINT LAYER_WORDS = 4;
@@ -219,8 +221,16 @@ const QUADTILE_UINT BUDGET_WORDS = BUDGET_HISTOGRAM_WORD + 1 + BUDGET_FACTORS;
 
 QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,
                                                     QUADTILE_UINT top_level) {
-    return state_words_per_layer(width, height, top_level, EDGE_ROUND_UP, FUSED_NODE_WORDS) - 1 +
-           LAYER_WORDS;
+    QUADTILE_UINT words = LAYER_WORDS;
+    for (QUADTILE_UINT level = BLOCK_LEVELS; level < top_level;
+         level += step_levels(level, top_level)) {
+        const QUADTILE_UINT levels = step_levels(level, top_level);
+        const QUADTILE_UINT groups =
+            level_extent(width, level + levels) * level_extent(height, level + levels);
+        words += groups * (2 + (1U << 2 * levels)) +
+                 FUSED_NODE_WORDS * level_extent(width, level) * level_extent(height, level);
+    }
+    return words;
 }
 
 // ---- Dispatches --------------------------------------------------------------------------------
@@ -241,7 +251,7 @@ QUADTILE_SHARED QUADTILE_UINT folded_x(QUADTILE_UINT workgroups, QUADTILE_UINT l
 }
 
 QUADTILE_SHARED QUADTILE_UINT folded_y(QUADTILE_UINT workgroups, QUADTILE_UINT limit) {
-    return (workgroups + limit - 1) / limit;
+    return workgroups <= limit ? (workgroups > 0 ? 1 : 0) : (workgroups + limit - 1) / limit;
 }
 
 QUADTILE_NAMESPACE_END
