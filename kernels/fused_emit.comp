@@ -85,10 +85,7 @@ void main() {
         const uint place = places[i];
         if (place != NOWHERE) {
             const Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0);
-            clear_quarters(thread);
-            const uvec4 keys = read_quads(block, thread);
-            barrier();
-            keep_step_1(block, keys, thread);
+            keep_step_1(block, read_quads(block, thread), thread);
             float tile_importance;
             const uint tiles = find_tiles(block, thread, tile_importance);
             uint total;

@@ -112,9 +112,6 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
         return false;
     }
-    if (is_update()) {
-        acquire_arrivals();
-    }
     words[group.counter] = 0;
     ahead = group;
     ahead_tiles = (arrived - expected) >> ARRIVAL_BITS;
@@ -202,18 +199,20 @@ void ascend() {
         is_known = !is_split(BLOCK_LEVELS, block.index, importance);
     }
     uvec4 keys = uvec4(0);
-    uint nan = 0;
-    clear_quarters(thread);
     if (!is_known) {
         keys = read_quads(block, thread);
-        const uint largest = largest_of_all(largest_of_four(keys), thread);
-        importance = item_of_key(largest);
-        if (PASS != PASS_BUDGET && counts_as_nan(largest)) {
-            nan = nan_texels_of(block, keys, thread);
-        }
     }
+    uint nan = 0;
     uint handovers = 0;
     while (true) {
+        if (!is_known) {
+            const uint largest = largest_of_all(largest_of_four(keys), thread);
+            importance = item_of_key(largest);
+            if (PASS != PASS_BUDGET && block.base == 0 && counts_as_nan(largest)) {
+                nan = nan_texels_of(block, keys, thread);
+            }
+        }
+        is_known = false;
         const uint level = block.base + block.steps;
         const bool is_root = level == parameters.top_level;
         // If a node is not split, none below it is, and they have no tiles.
@@ -249,7 +248,9 @@ void ascend() {
             place = reserved;
             tiles_below = below;
         }
-        announce();
+        if (is_treated || !is_root) {
+            barrier();
+        }
         if (is_treated) {
             write(block, thread, found);
         }
@@ -263,8 +264,12 @@ void ascend() {
         block = Block(level - 1, ahead.levels + 1, ahead.index, ahead.nodes);
         nan = 0;
         ++handovers;
-        clear_quarters(thread);
+        if (is_update()) {
+            if (thread == 0) {
+                acquire_arrivals();
+            }
+            announce();
+        }
         keys = receive_nodes(block, thread);
-        importance = item_of_key(largest_of_all(largest_of_four(keys), thread));
     }
 }

@@ -13,49 +13,32 @@ uint tile_count(uint tiles) {
 // keep_step_1.
 uint find_tiles(Block block, uint thread, out float importance) {
     const uvec2 position = position_of(block, thread);
-    const bool is_there = block.steps < 2 || (thread < 1U << 2 * (block.steps - 2) &&
-                                              exists(block.base + 2, position));
+    float nodes[7];
+    find_nodes(thread, nodes);
     // The highest step whose node is not split: its parent is, or it is the root. (Other blocks have no tiles where
     // their node is not split.)
     uint unsplit = 1;
     importance = 0.0;
-    if (block.steps == 6 && !is_split(block.base + 6, block.index, node_of_step_6())) {
-        unsplit = 6;
-        importance = node_of_step_6();
-    } else if (block.steps >= 5) {
-        const float node = item_of_key(quarter_keys[thread / 64]);
-        if (!is_split(block.base + 5, position >> 3, node)) {
-            unsplit = 5;
-            importance = node;
+    [[unroll]]
+    for (uint step = 2; step <= 6; ++step) {
+        if (step <= block.steps &&
+            !is_split(block.base + step, position >> (step - 2), nodes[step])) {
+            unsplit = step;
+            importance = nodes[step];
         }
     }
-    uint split = 0;  // bits of the thread's nodes of step 1
-    if (unsplit == 1) {
-        float nodes[7];
-        find_nodes(thread, nodes);
-        [[unroll]]
-        for (uint step = 2; step <= 4; ++step) {
-            if (step <= block.steps &&
-                !is_split(block.base + step, position >> (step - 2), nodes[step])) {
-                unsplit = step;
-                importance = nodes[step];
-            }
-        }
-        if (unsplit == 1) {
-            [[unroll]]
-            for (uint i = 0; i < 4; ++i) {
-                split |= uint(is_split(block.base + 1, 2 * position + morton(i),
-                                       step_1[4 * thread + i])) << i;
-            }
-        }
-    }
-
-    if (!is_there) {
+    if (block.steps >= 2 && (thread >= 1U << 2 * (block.steps - 2) ||
+                             !exists(block.base + 2, position))) {
         return 0;
     }
     if (unsplit >= 2) {
         const bool begins_here = (thread & ((1U << 2 * (unsplit - 2)) - 1)) == 0;
         return begins_here ? unsplit << TILE_STEP_SHIFT : 0;
+    }
+    uint split = 0;  // bits of the thread's nodes of step 1
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        split |= uint(is_split(block.base + 1, 2 * position + morton(i), step_1[4 * thread + i])) << i;
     }
     uint tiles = 0;
     if (block.steps == 0) {  // a map of one texel

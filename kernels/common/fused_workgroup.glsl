@@ -58,10 +58,10 @@ uint largest_of_all(uint key, uint thread) {
         return max(max(max(counts[0], counts[1]), max(counts[2], counts[3])),
                    max(max(counts[4], counts[5]), max(counts[6], counts[7])));
     }
-    for (uint i = 0; i < gl_NumSubgroups; ++i) {
+    for (uint i = gl_SubgroupInvocationID; i < gl_NumSubgroups; i += gl_SubgroupSize) {
         key = max(key, counts[i]);
     }
-    return key;
+    return subgroupMax(key);
 #else
     counts[thread] = key;
     for (uint reach = WORKGROUP_SIZE / 2; reach > 0; reach /= 2) {
@@ -77,79 +77,55 @@ uint largest_of_all(uint key, uint thread) {
 
 // ---- The nodes of a block ------------------------------------------------------------------------------
 
-shared uint quarter_keys[4];  // the largest: of the nodes of step 5
-
-// A barrier follows, before keep_step_1.
-void clear_quarters(uint thread) {
-    if (thread < 4) {
-        quarter_keys[thread] = 0;
-    }
-}
-
-// All threads of a subgroup have the same quarter, if they are 64 at most.
-void raise_quarter(uint quarter, uint key) {
-#if SUBGROUPS
-    if (gl_SubgroupSize <= 64) {
-        key = subgroupMax(key);
-        if (subgroupElect()) {
-            atomicMax(quarter_keys[quarter], key);
-        }
-        return;
-    }
-#endif
-    atomicMax(quarter_keys[quarter], key);
-}
-
 // Keeps a thread's keys of step 1 for all threads: one in each quarter of a block of texels, or four siblings of a
 // group.
 void keep_step_1(Block block, uvec4 keys, uint thread) {
-    if (block.base == 0) {
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
-            step_1[WORKGROUP_SIZE * i + thread] = item_of_key(keys[i]);
-            raise_quarter(i, keys[i]);
-        }
-    } else {
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
-            step_1[4 * thread + i] = item_of_key(keys[i]);
-        }
-        raise_quarter(thread / 64, largest_of_four(keys));
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        step_1[block.base == 0 ? WORKGROUP_SIZE * i + thread : 4 * thread + i] = item_of_key(keys[i]);
     }
     barrier();
 }
 
-float node_of_step_2(uint thread) {
-    return reduce_four(step_1[4 * thread], step_1[4 * thread + 1], step_1[4 * thread + 2],
-                       step_1[4 * thread + 3]);
+shared float nodes_of_step_2[WORKGROUP_SIZE];
+shared float nodes_of_step_4[WORKGROUP_SIZE / 16];
+
+float four_nodes(uint first) {
+    return reduce_four(nodes_of_step_2[first], nodes_of_step_2[first + 1],
+                       nodes_of_step_2[first + 2], nodes_of_step_2[first + 3]);
 }
 
-float node_of_step_6() {
-    return reduce_four(item_of_key(quarter_keys[0]), item_of_key(quarter_keys[1]),
-                       item_of_key(quarter_keys[2]), item_of_key(quarter_keys[3]));
-}
-
-// Makes the nodes of the steps 2 to 6 that a thread's node of step 2 lies in, behind keep_step_1. Threads of a quarter
-// call this together.
+// Makes the nodes of the steps 2 to 6 that a thread's node of step 2 lies in, behind keep_step_1.
 void find_nodes(uint thread, out float nodes[7]) {
-    nodes[2] = node_of_step_2(thread);
+    nodes[2] = reduce_four(step_1[4 * thread], step_1[4 * thread + 1], step_1[4 * thread + 2],
+                           step_1[4 * thread + 3]);
 #if SUBGROUPS
-    if (gl_SubgroupSize >= 16) {
-        float node = reduce_two(nodes[2], subgroupShuffleXor(nodes[2], 1));
-        nodes[3] = reduce_two(node, subgroupShuffleXor(node, 2));
-        node = reduce_two(nodes[3], subgroupShuffleXor(nodes[3], 4));
-        nodes[4] = reduce_two(node, subgroupShuffleXor(node, 8));
-    } else
+    float node = reduce_two(nodes[2], subgroupShuffleXor(nodes[2], 1));
+    nodes[3] = reduce_two(node, subgroupShuffleXor(node, 2));
+    node = reduce_two(nodes[3], subgroupShuffleXor(nodes[3], 4));
+    nodes[4] = reduce_two(node, subgroupShuffleXor(node, 8));
+    if (gl_SubgroupSize < 16)
 #endif
     {
-        const uint first = thread & ~3U;
-        nodes[3] = reduce_four(node_of_step_2(first), node_of_step_2(first + 1),
-                               node_of_step_2(first + 2), node_of_step_2(first + 3));
-        nodes[4] = nothing();
-        for (uint i = 0; i < 16; ++i) {
-            nodes[4] = reduce_two(nodes[4], node_of_step_2((thread & ~15U) + i));
-        }
+        nodes_of_step_2[thread] = nodes[2];
+        barrier();
+        nodes[3] = four_nodes(thread & ~3U);
+        const uint first = thread & ~15U;
+        nodes[4] = reduce_four(four_nodes(first), four_nodes(first + 4), four_nodes(first + 8),
+                               four_nodes(first + 12));
     }
-    nodes[5] = item_of_key(quarter_keys[thread / 64]);
-    nodes[6] = node_of_step_6();
+    if ((thread & 15) == 0) {
+        nodes_of_step_4[thread / 16] = nodes[4];
+    }
+    barrier();
+    float of_step_5[4];
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        of_step_5[i] = reduce_four(nodes_of_step_4[4 * i], nodes_of_step_4[4 * i + 1],
+                                   nodes_of_step_4[4 * i + 2], nodes_of_step_4[4 * i + 3]);
+    }
+    const uint quarter = thread / 64;
+    nodes[5] = quarter < 2 ? (quarter < 1 ? of_step_5[0] : of_step_5[1])
+                           : (quarter < 3 ? of_step_5[2] : of_step_5[3]);
+    nodes[6] = reduce_four(of_step_5[0], of_step_5[1], of_step_5[2], of_step_5[3]);
 }

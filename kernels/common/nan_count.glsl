@@ -9,8 +9,10 @@ float texel_at(uvec2 position);
 // Threads that have met a NaN call this. There are few: each reads its texels again.
 void count_nan(uvec2 first, uint thread) {
     uint count = 0;
+    // No constant, so that drivers do not unroll the loop: code that is there costs, though it is not run.
+    const uint step = 1 + (parameters.layers >> 31);
     [[dont_unroll]]
-    for (uint i = 0; i < 16; ++i) {
+    for (uint i = 0; i < 16; i += step) {
         const uvec2 texel = own_texel(first, thread, i);
         if (all(lessThan(texel, extent_of(0)))) {
             count += uint(counts_as_nan(key_of(texel_at(texel))));
