@@ -9,9 +9,9 @@
 // Bindings: fused.glsl.
 //
 // Memory order: the hand-over of messages.glsl. Workgroups without tiles release nothing. Tiles are counted with the
-// arrivals of blocks; groups of groups release them. NaN texels are released before a block is sent: whoever makes the
-// root of a layer acquires them if it is infinite, as NaN counts as infinity. Places that were reserved are given back by
-// subtraction, which may come before or behind any addition. Layers count themselves in by ARRIVE, and the last one
+// arrivals of blocks; groups of groups release them. NaN texels count as infinity: whoever sends an infinite node releases,
+// and whoever receives one acquires. Places that were reserved are given back by subtraction, which may come before or
+// behind any addition. Layers count themselves in by ARRIVE, and the last one
 // completes the header.
 
 #define PASS PASS_ALL
@@ -51,11 +51,8 @@ void write(Block block, uint thread, Found found) {
 
 // Takes the NaN texels of a layer out of the state.
 uint take_nan_texels(float importance, uint layer_state) {
-    if (importance != uintBitsToFloat(0x7f800000U)) {
-        return 0;
-    }
-    acquire_arrivals();
-    return atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0);
+    return may_hold_nan(importance)
+               ? atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0) : 0;
 }
 
 void finish_layer(Block block, float importance, uint total, uint below, uint thread) {

@@ -133,7 +133,6 @@ uint place_layers(uint thread) {
 void finish_layer(Block block, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
         const uint layer_state = layer_words();
-        acquire_arrivals();
         const uint nan_before = is_update() ? words[layer] : 0;
         words[layer] = nan_before + atomicExchange(words[layer_state + LAYER_NAN_WORD], 0,
                                                    gl_ScopeDevice, 0, 0);

@@ -53,6 +53,9 @@ uint nan_texels_of(Block block, uvec4 keys, uint thread) {
     return nan_texels;
 }
 
+// Tells whether a node may hold NaN texels: these count as infinity.
+bool may_hold_nan(float importance) { return importance == uintBitsToFloat(0x7f800000U); }
+
 void add_nan_texels(uint added, uint layer_state) {
     if (added != 0) {
         atomicAdd(words[layer_state + LAYER_NAN_WORD], added, gl_ScopeDevice, 0, 0);
@@ -64,6 +67,7 @@ void add_nan_texels(uint added, uint layer_state) {
 // What thread 0 says to all.
 shared bool goes_on;
 shared Group ahead;       // the group that the workgroup goes on with
+shared uint ahead_key;    // the largest of its nodes
 shared uint ahead_tiles;  // below its blocks, modulo 2^(32 - ARRIVAL_BITS)
 shared uint place;        // of the workgroup's tiles in the list
 shared uint tiles_below;  // the group's nodes
@@ -79,9 +83,8 @@ void announce() {
 
 // Sends a block's node to its group and counts it in. Tells whether it was the last. Thread 0 calls this. `tiles`: of
 // the block and below.
-bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles,
-            uint nan) {
-    bool releases = nan != 0 || is_update();
+bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles) {
+    bool releases = may_hold_nan(importance) || is_update();
     uint added = 1;
     if (PASS == PASS_ALL) {
         if (group.level == BLOCK_LEVELS) {
@@ -112,8 +115,9 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
         return false;
     }
-    words[group.counter] = 0;
+    CLEAR_MESSAGE(words[group.counter]);
     ahead = group;
+    ahead_key = 0;
     ahead_tiles = (arrived - expected) >> ARRIVAL_BITS;
     return true;
 }
@@ -199,28 +203,56 @@ void ascend() {
         is_known = !is_split(BLOCK_LEVELS, block.index, importance);
     }
     uvec4 keys = uvec4(0);
+    uint largest = 0;
+    bool splits = false;
     if (!is_known) {
         keys = read_quads(block, thread);
+        largest = largest_of_all(largest_of_four(keys), thread);
+        importance = item_of_key(largest);
+        splits = is_split(block.steps, block.index, importance);
     }
-    uint nan = 0;
+    // If a node is not split, none below it is, and they have no tiles. Most blocks end here, so this comes first: code
+    // that lies together is there sooner.
     uint handovers = 0;
-    while (true) {
-        if (!is_known) {
-            const uint largest = largest_of_all(largest_of_four(keys), thread);
-            importance = item_of_key(largest);
-            if (PASS != PASS_BUDGET && block.base == 0 && counts_as_nan(largest)) {
-                nan = nan_texels_of(block, keys, thread);
-            }
+    if (!splits && parameters.top_level > BLOCK_LEVELS) {
+        if (thread == 0) {
+            const uint layer_state = layer_words();
+            const Group group = group_of(BLOCK_LEVELS, block.index, layer_state + LAYER_WORDS);
+            publish_nan(block, group, false, 0, layer_state);
+            goes_on = arrive(group, 0, block, importance, false, 0);
         }
-        is_known = false;
+        barrier();
+        if (!goes_on) {
+            return;
+        }
+        handovers = 1;
+    }
+    while (true) {
+        if (handovers > 0) {
+            if (is_update()) {
+                if (thread == 0) {
+                    acquire_arrivals();
+                }
+                announce();
+            }
+            block = Block(ahead.level - 1, ahead.levels + 1, ahead.index, ahead.nodes);
+            keys = receive_nodes(block, thread);
+            atomicMax(ahead_key, largest_of_four(keys));
+            barrier();
+            importance = item_of_key(ahead_key);
+            splits = is_split(block.base + block.steps, block.index, importance);
+        }
         const uint level = block.base + block.steps;
         const bool is_root = level == parameters.top_level;
-        // If a node is not split, none below it is, and they have no tiles.
-        const bool splits = is_split(level, block.index, importance);
         const bool is_treated = splits || (PASS == PASS_COUNT && is_root);
+        uint nan = 0;
         Found found = Found(uint(is_root), 0, 0, 0.0, uvec4(0));
         if (is_treated) {
-            if (PASS != PASS_ALL && handovers > 0) {
+            // A block with NaN is split: NaN counts as infinity.
+            if (PASS != PASS_BUDGET && handovers == 0 && counts_as_nan(largest)) {
+                nan = nan_texels_of(block, keys, thread);
+            }
+            if (handovers > 0 && (PASS != PASS_ALL || may_hold_nan(importance))) {
                 if (thread == 0) {
                     acquire_arrivals();
                 }
@@ -234,7 +266,7 @@ void ascend() {
             const Group group = group_of(level, block.index, handovers == 0
                                                                  ? layer_state + LAYER_WORDS
                                                                  : next_counters(ahead));
-            if (block.base == 0) {
+            if (handovers == 0) {
                 publish_nan(block, group, is_root, nan, layer_state);
             }
             const bool has_tiles_below = PASS == PASS_ALL && splits && handovers > 0;
@@ -244,7 +276,7 @@ void ascend() {
                 reserved = reserve(is_root, found.total, below, layer_state);
             }
             goes_on = !is_root && arrive(group, handovers, block, importance, splits,
-                                         found.total + below, nan);
+                                         found.total + below);
             place = reserved;
             tiles_below = below;
         }
@@ -261,15 +293,6 @@ void ascend() {
         if (!goes_on) {
             return;
         }
-        block = Block(level - 1, ahead.levels + 1, ahead.index, ahead.nodes);
-        nan = 0;
         ++handovers;
-        if (is_update()) {
-            if (thread == 0) {
-                acquire_arrivals();
-            }
-            announce();
-        }
-        keys = receive_nodes(block, thread);
     }
 }
