@@ -34,18 +34,6 @@ float brute_force_importance(const std::vector<float>& texels, const MapShape& s
     return std::abs(maximum) < std::numeric_limits<float>::min() ? 0.0F : maximum;
 }
 
-TEST(Reference, SubdividesTheCourseNotesWay) {
-    // One bright texel in a 4 x 4 map: its ancestors are split, everything else stays whole.
-    std::vector<float> texels(16, 0.0F);
-    texels[5] = 9.0F;
-    const TileList list = reference::subdivide(view_of(texels, 4, 4), Threshold::constant(1.0F));
-    ASSERT_EQ(list.tiles.size(), 7U);
-    EXPECT_EQ(list.tiles_per_level(), (std::vector<std::uint64_t>{4, 3, 0}));
-    EXPECT_TRUE(list.tiles[3].clamped());
-    EXPECT_EQ(list.tiles[3].importance, 9.0F);
-    EXPECT_EQ(std::ranges::count_if(list.tiles, &Tile::clamped), 1);
-}
-
 TEST(Reference, NaNCountsAsInfinityAndDenormalsAsZero) {
     const std::vector<float> texels{1e-40F, -1.0F, std::nanf(""), -std::nanf("")};
     const reference::Pyramid pyramid = reference::build_pyramid(view_of(texels, 4, 1));
@@ -53,23 +41,6 @@ TEST(Reference, NaNCountsAsInfinityAndDenormalsAsZero) {
     EXPECT_EQ(pyramid.levels[0].at(0, 0), 0.0F);
     EXPECT_EQ(pyramid.levels[1].importance, (std::vector<float>{0.0F, INF}));
     EXPECT_EQ(pyramid.levels[2].importance, (std::vector<float>{INF}));
-}
-
-TEST(Reference, LevelsHaveCeilingSizes) {
-    const std::vector<float> texels(5 * 3, 1.0F);
-    const reference::Pyramid pyramid = reference::build_pyramid(view_of(texels, 5, 3));
-    ASSERT_EQ(pyramid.levels.size(), 4U);
-    EXPECT_EQ(pyramid.levels[1].width, 3U);
-    EXPECT_EQ(pyramid.levels[1].height, 2U);
-    EXPECT_EQ(pyramid.levels[3].width, 1U);
-}
-
-TEST(Reference, ThresholdsThatGrowWithTheLevelAreObeyed) {
-    // Not monotone: level 1 is never split, the root is.
-    const std::vector<float> texels(16, 1.0F);
-    const TileList list =
-        reference::subdivide(view_of(texels, 4, 4), Threshold::per_level({0.0F, 2.0F, 0.5F}));
-    EXPECT_EQ(list.tiles_per_level(), (std::vector<std::uint64_t>{0, 4, 0}));
 }
 
 // Whatever list satisfies this is the only one: tiles that partition the map, below their own

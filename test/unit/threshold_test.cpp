@@ -322,20 +322,6 @@ TEST(MemoryThreshold, IsItsDefinition) {
     }
 }
 
-TEST(MemoryThreshold, TheWholeSquareCountsAtTheEdge) {
-    // The last of 3 x 3 texels lies alone in its node of level 1 and in the root.
-    std::vector<float> fragments(9, 0.0F);
-    fragments[8] = 16.0F;
-    const Threshold threshold = Threshold::memory(100.0F, 4.0F, view_of(fragments, 3, 3));
-    const ResolvedThreshold thresholds = threshold.resolve({3, 3});
-    EXPECT_EQ(thresholds.at(0, 2, 2, 0), 0.5F);
-    EXPECT_EQ(thresholds.at(1, 1, 1, 0), 0.5F);
-    EXPECT_EQ(thresholds.at(2, 0, 0, 0), 0.5F);
-    EXPECT_EQ(thresholds.at(0, 0, 0, 0), 100.0F);
-    EXPECT_EQ(thresholds.at(1, 0, 1, 0), 50.0F);
-    EXPECT_NO_THROW(threshold.check_monotone(2));
-}
-
 TEST(MemoryThreshold, SumsOfCountsAreExact) {
     // 2^24 + 256, also the number of nodes; 32-bit floats would lose the ones beside 2^24.
     std::vector<float> fragments(256, 1.0F);
