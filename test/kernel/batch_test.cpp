@@ -193,22 +193,6 @@ TEST_F(Batches, InOneCallTakeThresholdsOfAllKinds) {
     }
 }
 
-// Their buffers and bindings are kept side by side.
-TEST_F(Batches, OneTilerServesThresholdsOfAllLayersOfEachAndOfNodesInTurn) {
-    const Batch batch(63, 40);
-    const std::vector<float> fragments = random_fragments(batch.shape);
-    std::vector<Threshold> reversed = batch.thresholds;
-    std::ranges::reverse(reversed);
-    Tiler tiler(device_for(), {.strategy = Strategy::fused});
-    for (int repeat = 0; repeat < 2; ++repeat) {
-        expect_reference(tiler, batch.view(), Threshold::constant(0.9F));
-        expect_reference(tiler, batch.view(), batch.thresholds);
-        expect_reference(tiler, batch.view(),
-                         Threshold::memory(16.0F, 60.0F, {fragments.data(), batch.shape}));
-        expect_reference(tiler, batch.view(), reversed);
-    }
-}
-
 TEST_F(Batches, InOneCallRefuseWhatDoesNotFit) {
     const MapShape shape{8, 8, 2};
     const std::vector<float> texels = constant_map(shape, 1.0F);

@@ -205,22 +205,6 @@ TEST_F(Subdivision, FusedRefusesThresholdsThatGrowWithTheLevel) {
     }
 }
 
-// One binding serves both, also where it was made for thresholds by level and the list has grown.
-TEST_F(Subdivision, OneTilerServesThresholdsByLevelAndByNodeInTurn) {
-    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
-        Tiler tiler(device_for(), {.strategy = strategy, .initial_tile_capacity = 100});
-        for (std::uint32_t run = 0; run < 20; ++run) {
-            SCOPED_TRACE(run);
-            const std::uint32_t step = run / 4;
-            const MapShape shape{50 + step * 31, 70 - step * 7, 1 + step % 2};
-            const std::vector<float> texels = random_map(shape, run);
-            expect_reference(tiler, {texels.data(), shape},
-                             run % 3 == 0 ? Threshold::constant(0.97F)
-                                          : Threshold::map(random_thresholds(shape, run)));
-        }
-    }
-}
-
 TEST_F(Subdivision, ThresholdsByNodeThatDoNotFitAreRefused) {
     const auto subdividing = [](const Variant& variant, Strategy strategy, const MapShape& shape,
                                 const Threshold& threshold) {

@@ -364,30 +364,6 @@ TEST_F(CacheDirectories, KeepPipelines) {
     }
 }
 
-// It ended the run with "basic_filebuf::underflow".
-TEST_F(CacheDirectories, DirectoriesInPlaceOfEntriesAreWarnedOf) {
-    const TemporaryDirectory directory;
-    expect_tiles(directory.path().string());
-    for (const std::string& name : directory.names()) {
-        std::filesystem::remove(directory.path() / name);
-        std::filesystem::create_directory(directory.path() / name);
-    }
-    warnings_.clear();
-    expect_tiles(directory.path().string());
-    for (const std::string& name : directory.names()) {
-        if (name.starts_with("pipelines-")) {  // kernels are still in memory
-            EXPECT_THAT(warnings_, testing::Contains(AllOf(HasSubstr(name), HasSubstr("no file"))));
-        }
-    }
-}
-
-TEST_F(CacheDirectories, ThatCannotBeUsedAreNamed) {
-    const TemporaryDirectory directory;
-    const std::string file = directory.add("file", "no directory").string();
-    expect_tiles(file + "/cache");
-    EXPECT_THAT(warnings_, testing::Contains(AllOf(HasSubstr("cache directory"), HasSubstr(file))));
-}
-
 TEST_F(CacheDirectories, AreSavedOnRequest) {
     const TemporaryDirectory directory;
     const Device device = device_with(directory.path().string());
