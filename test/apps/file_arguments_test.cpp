@@ -54,22 +54,9 @@ TEST_F(FileArguments, AreTheSameHoweverTheyAreNamed) {
     EXPECT_FALSE(collide(path("map"), path("here")));
 }
 
-TEST_F(FileArguments, ThatAreNotThereYetAreComparedByDirectoryAndName) {
-    for (const char* const name : {"none", "./none", "here/none", "dangling", "here/dangling"}) {
-        EXPECT_TRUE(collide(path("none"), path(name))) << name;
-        EXPECT_TRUE(collide(path(name), path("none"))) << name;
-    }
-    EXPECT_TRUE(collide(path("missing/none"), path("missing/./none")));
-    EXPECT_FALSE(collide(path("none"), path("missing/none")));
-}
-
 TEST_F(FileArguments, ThatAreOnlyReadMayBeTheSame) {
     EXPECT_NO_THROW(check_files({{"INPUT", path("map"), false}, {"--glsl", path("hard"), false}}));
     EXPECT_NO_THROW(check_files({{"--image", {}, true}, {"--output", {}, true}}));
-}
-
-TEST_F(FileArguments, MayBeOneDevice) {
-    EXPECT_FALSE(collide("/dev/null", "/dev/null"));
 }
 
 TEST_F(FileArguments, AreComparedWithThoseOfTheScene) {

@@ -151,14 +151,6 @@ TEST_F(LoadMap, ExrTilesMipLevelsAndEveryCompression) {
     }
 }
 
-TEST_F(LoadMap, ExrPartWithTheChannel) {
-    const std::string bytes =
-        encode_exr_parts(WIDTH, HEIGHT, {"Z", ramp(1.0F)}, {"count", ramp(2.0F)});
-    EXPECT_EQ(values(bytes), ramp(1.0F));
-    EXPECT_EQ(values(bytes, "count"), ramp(2.0F));
-    EXPECT_THAT(failure(bytes, "Y"), HasSubstr("it has Z, count"));
-}
-
 TEST_F(LoadMap, ExrLayerByNameIsItsLuminance) {
     const std::string bytes = encode_exr_channels(WIDTH, HEIGHT,
                                                   {{"diffuse.R", ramp(1.0F)},
@@ -219,8 +211,6 @@ TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
              // Their luminance has no name.
              {encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}),
               {"B", "G", "R"}},
-             {encode_exr_parts(WIDTH, HEIGHT, {"Z", ramp()}, {"count", ramp()}), {"Z", "count"}},
-             {encode_exr_luminance_chroma(8, 6), {"Y"}},
              {encode_pfm_values(4, 3, false, pixels, true), {"Y"}},
              {encode_pfm_values(2, 2, true, pixels, false), {"R", "G", "B"}},
              {encode_png_samples(4, 3, PngType::grey, 16, samples), {"Y"}},
@@ -229,16 +219,30 @@ TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
              {encode_png_samples(3, 1, PngType::colour_alpha, 16, samples), {"R", "G", "B"}}}) {
         EXPECT_EQ(channels(bytes), names);
     }
-    EXPECT_THROW((void)channels(encode_exr_deep(4, 3)), Error);
     EXPECT_THROW((void)channels("{}"), Error);
     EXPECT_THROW((void)channels_of(directory_.path() / "missing.exr"), Error);
 }
 
-TEST_F(LoadMap, ExrSubsampledChannelsAndDeepDataAreErrors) {
-    const std::string bytes = encode_exr_luminance_chroma(8, 6);
-    EXPECT_EQ(values(bytes), std::vector<float>(48, 1.0F));
-    EXPECT_THAT(failure(bytes, "BY"), AllOf(HasSubstr("'BY'"), HasSubstr("subsampled")));
-    EXPECT_THAT(failure(encode_exr_deep(4, 3)), HasSubstr("deep data"));
+// Kinds of files that are seeds of the fuzzers.
+TEST_F(LoadMap, ExrPartsSubsampledChannelsAndDeepData) {
+    const std::filesystem::path seeds = QUADTILE_FUZZ_FOLDER "/seeds/exr";
+    if (!std::filesystem::is_directory(seeds)) {
+        GTEST_SKIP() << "the sources, with " << seeds << ", are not here";
+    }
+    const std::string parts = read_file(seeds / "parts.exr");
+    EXPECT_EQ(channels(parts), (std::vector<std::string>{"Y", "G"}));
+    EXPECT_EQ(load(parts).shape.format, TexelFormat::r32_float);
+    EXPECT_EQ(values(parts, "G"), ramp());
+    EXPECT_EQ(load(parts, "G").shape.format, TexelFormat::r16_float);
+    EXPECT_THAT(failure(parts, "Z"), HasSubstr("it has Y, G"));
+
+    const std::string subsampled = read_file(seeds / "subsampled.exr");
+    EXPECT_EQ(channels(subsampled), std::vector<std::string>{"Y"});
+    EXPECT_EQ(values(subsampled), std::vector<float>(48, 1.0F));
+    EXPECT_THAT(failure(subsampled, "BY"), AllOf(HasSubstr("'BY'"), HasSubstr("subsampled")));
+    const std::string deep = read_file(seeds / "deep.exr");
+    EXPECT_THAT(failure(deep), HasSubstr("deep data"));
+    EXPECT_THROW((void)channels(deep), Error);
 }
 
 TEST_F(LoadMap, PfmOfBothByteOrdersBottomRowFirst) {
@@ -393,7 +397,6 @@ std::vector<std::string> sample_files() {
     }
     files.push_back(
         encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}));
-    files.push_back(encode_exr_luminance_chroma(8, 6));
     files.push_back(encode_pfm_values(WIDTH, HEIGHT, false, ramp(), false));
     files.push_back(encode_pfm_values(2, 2, true, ramp(), true));
     const std::vector<std::uint16_t> samples(WIDTH * HEIGHT, 300);

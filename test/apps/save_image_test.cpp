@@ -51,12 +51,5 @@ TEST(SaveImage, TwoChannelsAreRedAndGreen) {
     }
 }
 
-TEST(SaveImage, EndingsTellTheType) {
-    EXPECT_STREQ(file_ending(TexelFormat::rgba8_srgb), ".png");
-    EXPECT_STREQ(file_ending(TexelFormat::r16_unorm), ".png");
-    EXPECT_STREQ(file_ending(TexelFormat::r16_float), ".exr");
-    EXPECT_STREQ(file_ending(TexelFormat::rgba32_float), ".exr");
-}
-
 }  // namespace
 }  // namespace quadtile::app::test

@@ -86,18 +86,6 @@ TEST(Unwrap, FindsChartsThatAreTurned) {
     EXPECT_LE(scene.light_map_extent->texels(), 96U * 96U);
 }
 
-TEST(Unwrap, KeepsWhatIsConnectedTogether) {
-    Scene scene = empty_scene();
-    // An L of three squares; neighbours have vertices of their own.
-    add_polygon(scene, {{0, 0, 0}, {0, 0, 4}, {4, 0, 4}, {4, 0, 0}});
-    add_polygon(scene, {{4, 0, 0}, {4, 0, 4}, {8, 0, 4}, {8, 0, 0}});
-    add_polygon(scene, {{0, 0, 4}, {0, 0, 8}, {4, 0, 8}, {4, 0, 4}});
-    unwrap(scene, {.texels_per_unit = 2.5F});
-    expect_atlas(scene, 2.5);
-    EXPECT_EQ(number_of_charts(scene), 1U);
-    EXPECT_EQ(*scene.light_map_extent, (Extent{20, 20}));
-}
-
 TEST(Unwrap, GivesCoplanarCopiesChartsOfTheirOwn) {
     Scene scene = empty_scene();
     for (int i = 0; i < 2; ++i) {
