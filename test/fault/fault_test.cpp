@@ -361,33 +361,10 @@ TEST_F(Faults, Mipmapper) {
 
 // ---- What is recorded into the caller's commands
 
-TEST_F(Faults, PyramidAndSubdivider) {
+TEST_F(Faults, SubdividerMakesPipelinesWhenItRecords) {
     Gpu gpu(plain());
     const Question question({100, 70}, Threshold::constant(0.9F));
-    for (const Strategy strategy : {Strategy::fused, Strategy::subtree, Strategy::per_level}) {
-        with_each_call_failing("Subdivider", [&](Attempt& attempt) {
-            const auto use = [&] {
-                const Pyramid pyramid(device());
-                const Subdivider subdivider(device(), {.strategy = strategy});
-                const PyramidWorkspace map(gpu, pyramid, question.map);
-                const SubdivisionWorkspace list(gpu, subdivider, map,
-                                                question.expected.tiles.size());
-                gpu.run([&](VkCommandBuffer commands) {
-                    pyramid.record(commands, map.binding);
-                    gpu.compute_barrier(commands);
-                    subdivider.record(commands, list.binding, question.threshold);
-                });
-                std::vector<Tile> tiles = list.read_tiles(gpu);
-                sort_canonical(tiles);
-                EXPECT_TRUE(tiles == question.expected.tiles);
-            };
-            if (!attempt.succeeds(use)) {
-                faulty_vulkan::recover();
-                use();
-            }
-        });
-    }
-    // Pipelines of `fused` are made when they are first recorded; the same one goes on.
+    // Those of `fused`, when they are first recorded; the same one goes on.
     const Pyramid pyramid(plain());
     const PyramidWorkspace map(gpu, pyramid, question.map);
     with_each_call_failing("fused", [&](Attempt& attempt) {
