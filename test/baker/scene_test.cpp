@@ -1,6 +1,7 @@
 #include "load_scene.hpp"
 
 #include "atlas_checks.hpp"
+#include "support/errors.hpp"
 #include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
 #include "unwrap.hpp"
@@ -164,13 +165,9 @@ class SceneFile : public testing::Test {
         return refusal(directory_.add(name, bytes));
     }
     static std::string refusal(const fs::path& path) {
-        try {
-            (void)load_scene(path);
-        } catch (const std::runtime_error& error) {
-            EXPECT_THAT(error.what(), HasSubstr(path.string()));
-            return error.what();
-        }
-        return "it was not refused";
+        const std::string message = quadtile::test::message_of([&] { return load_scene(path); });
+        EXPECT_THAT(message, HasSubstr(path.string()));
+        return message;
     }
     [[nodiscard]] std::string gltf_refusal(const std::string& text) const {
         return refusal("scene.gltf", text);
@@ -621,21 +618,13 @@ TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
                 AllOf(HasSubstr("outside 0..1"), HasSubstr("--unwrap")));
 }
 
-// What is shared with other projects.
-
 // Files that are damaged: a scene or an exception.
 
 class DamagedSceneFile : public SceneFile {
  protected:
     // Whether there is a scene; what it is can be used.
     [[nodiscard]] bool loads(const std::string& name, const std::string& bytes) const {
-        try {
-            const Scene scene = load(name, bytes).scene;
-            check_scene(scene);
-            return true;
-        } catch (const std::exception&) {
-            return false;
-        }
+        return quadtile::test::message_of([&] { check_scene(load(name, bytes).scene); }).empty();
     }
 
     void load_damaged(const std::string& name, const std::string& bytes) const {

@@ -22,15 +22,10 @@ TEST_F(DeviceChoice, SelectsByNumberAndByPartOfTheName) {
 }
 
 TEST_F(DeviceChoice, SaysWhyEachDeviceWasPassedOver) {
-    try {
-        (void)Device::create({.select = "no such device"});
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::no_device);
-        EXPECT_THAT(error.what(), HasSubstr("no such device"));
-        for (const DeviceInfo& info : Device::enumerate()) {
-            EXPECT_THAT(error.what(), HasSubstr("(" + info.name + "): it was not selected"));
-        }
+    for (const DeviceInfo& info : Device::enumerate()) {
+        EXPECT_THAT([] { (void)Device::create({.select = "no such device"}); },
+                    fails(ErrorCode::no_device, "no such device",
+                          "(" + info.name + "): it was not selected"));
     }
 }
 

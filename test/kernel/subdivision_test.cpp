@@ -141,12 +141,8 @@ TEST_F(Subdivision, BudgetsThatCannotBeKeptAreRefused) {
             (void)tiler_for(strategy).subdivide(map, one, {Order::any, budget});
         };
     };
-    std::string message;
-    try {
-        (void)reference::subdivide(map, one, {.max_tiles = 5});
-    } catch (const Error& error) {
-        message = error.what();
-    }
+    const std::string message =
+        refusal_of([&] { return reference::subdivide(map, one, {.max_tiles = 5}); });
     EXPECT_THAT(message, testing::HasSubstr("max_tiles is 5, but this map has at least "));
     EXPECT_THAT(subdivide(Strategy::fused, 5), is_refused(message));
     EXPECT_THAT(subdivide(Strategy::subtree, 1000), is_refused("needs the strategy"));
