@@ -134,15 +134,5 @@ TEST_F(LoadImage, ExrKeepsHalvesOnlyWhereAllAre) {
     EXPECT_THAT(floats(image, 5), ElementsAre(4.0F));
 }
 
-TEST_F(LoadImage, OneChannel) {
-    const std::string png =
-        encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::colour, 8, ramp(3, 10));
-    const LoadedImage image = load(png, {.channel = "G"});
-    EXPECT_EQ(image.shape, (ImageShape{IMAGE_WIDTH, IMAGE_HEIGHT, 1, TexelFormat::r8_unorm}));
-    EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(50));
-    EXPECT_THAT(failure(png, {.channel = "Z"}),
-                AllOf(HasSubstr("image"), HasSubstr("no channel 'Z'")));
-}
-
 }  // namespace
 }  // namespace quadtile::app::test

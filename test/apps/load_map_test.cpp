@@ -74,12 +74,6 @@ TEST_F(LoadMap, ExrFloatChannelKeepsItsBits) {
     EXPECT_EQ(std::memcmp(map.texels.get(), texels.data(), texels.size() * sizeof(float)), 0);
 }
 
-TEST_F(LoadMap, ExrHalfChannelStaysHalf) {
-    const LoadedMap map = load(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, true}}));
-    EXPECT_EQ(map.shape.format, TexelFormat::r16_float);
-    EXPECT_EQ(reference::decode(map.view()), ramp());
-}
-
 TEST_F(LoadMap, ExrUintChannelBecomesFloat) {
     std::vector<std::uint32_t> texels(WIDTH * HEIGHT, 3);
     texels[9] = 0xffffff00U;  // 24 significant bits
@@ -278,25 +272,6 @@ TEST_F(LoadMap, PfmWithBadHeader) {
     EXPECT_THAT(failure("Pf\n99999999999999999999999 4\n-1\n"), HasSubstr("damaged PFM header"));
     EXPECT_THAT(failure("Pf\n60000 60000\n-1\nxxxx"),
                 AllOf(HasSubstr("truncated"), HasSubstr("14400000018 bytes"), HasSubstr("has 22")));
-}
-
-TEST_F(LoadMap, PngGreyKeepsItsBits) {
-    std::vector<std::uint16_t> samples;
-    for (int i = 0; i < WIDTH * HEIGHT; ++i) {
-        samples.push_back(static_cast<std::uint16_t>(i * 7));
-    }
-    const LoadedMap grey8 = load(encode_png_samples(WIDTH, HEIGHT, PngType::grey, 8, samples));
-    EXPECT_EQ(grey8.shape, (MapShape{WIDTH, HEIGHT, 1, TexelFormat::r8_unorm}));
-    EXPECT_TRUE(std::equal(samples.begin(), samples.end(),
-                           reinterpret_cast<const std::uint8_t*>(grey8.texels.get())));
-
-    for (std::uint16_t& sample : samples) {
-        sample = static_cast<std::uint16_t>(sample * 251 + 3);
-    }
-    const LoadedMap grey16 = load(encode_png_samples(WIDTH, HEIGHT, PngType::grey, 16, samples));
-    EXPECT_EQ(grey16.shape.format, TexelFormat::r16_unorm);
-    EXPECT_TRUE(std::equal(samples.begin(), samples.end(),
-                           reinterpret_cast<const std::uint16_t*>(grey16.texels.get())));
 }
 
 TEST_F(LoadMap, PngColourBecomesLinearLuminanceWithoutAlpha) {

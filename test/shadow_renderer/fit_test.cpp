@@ -1,6 +1,5 @@
 // What the fitter finds within the renderer, against its twin on the CPU, fed with the depth buffer
-// that was drawn and the lit mask before: on flights, and where there is nothing to see or nothing
-// sees it.
+// that was drawn and the lit mask before.
 
 #include "../shadow/fitter_workspace.hpp"
 #include "studio.hpp"
@@ -67,8 +66,6 @@ TEST_F(ShadowRenderer, FitsAsTheTwinOnAFlight) {
     const std::optional<Film> film = zdm2_film();
     expect_twins(film ? *film : city_film(4000));
 }
-
-// ---- Where there is little to see
 
 }  // namespace
 }  // namespace quadtile::shadow
