@@ -371,6 +371,7 @@ TEST_F(BakeProgram, NoOutputDestroysAnotherFile) {
     (void)directory_.add("wood.png", "a picture");
     (void)directory_.add("notes.txt", "mine");
     fs::create_symlink("corner.obj", path("link"));
+    fs::create_hard_link(path("corner.obj"), path("hard"));
     std::map<std::string, std::string> before;
     for (const std::string& name : directory_.names()) {
         before[name] = read_file(path(name));
@@ -379,6 +380,7 @@ TEST_F(BakeProgram, NoOutputDestroysAnotherFile) {
     const std::pair<Arguments, int> cases[] = {
         {{"-o", "corner.obj"}, 2},
         {{"-o", "link"}, 2},
+        {{"-o", "hard"}, 2},
         {{"-o", "map.exr", "--checkpoint", "./map.exr"}, 2},
         {{"-o", "map.exr", "--report", "map.exr.checkpoint"}, 2},
         {{"-o", "map.exr", "--sky-image", "notes.txt", "--atlas", "notes.txt"}, 2},

@@ -277,17 +277,6 @@ TEST_F(Subdivision, FullTileBuffersGrowAndNothingIsLost) {
     }
 }
 
-TEST_F(Subdivision, ListsThatTheDeviceCannotAddressAreRefusedByName) {
-    const MapShape shape{128, 129};
-    const MapAndThreshold all = all_split(shape);
-    EXPECT_THAT(
-        [&] {
-            (void)tiler_for(variant_named("short chunks"), Strategy::subtree)
-                .subdivide({all.texels.data(), shape}, all.threshold);
-        },
-        fails(ErrorCode::unsupported, "16512 tiles"));
-}
-
 TEST_F(Subdivision, BadInputIsRefused) {
     const std::vector<float> texels(4, 1.0F);
     const auto subdividing = [](const MapView& map, const Threshold& threshold) {

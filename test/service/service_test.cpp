@@ -234,7 +234,8 @@ TEST_F(ServiceTest, MapsThatAreOnTheDeviceAlready) {
         std::vector<SubdivisionRequest> requests;
         std::vector<Ticket> tickets;
         for (std::uint32_t i = 0; i < 12; ++i) {
-            const MapShape shape{100 + 30 * (i % 2), 71, 1 + i % 3};
+            // The images have one size: they follow each other in a lane that keeps its buffers.
+            const MapShape shape{100 + 30 * (i % 2), 71, 1 + i % 2};
             requests.push_back(request_of(shape, with_special_values(random_map(shape, i), 50, i),
                                           Threshold::constant(0.9F)));
             const SubdivisionRequest& request = requests.back();

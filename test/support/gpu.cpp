@@ -266,6 +266,17 @@ void Gpu::submit_and_wait() const {
     check(vkResetFences(device_.handle(), 1, &fence), "vkResetFences");
 }
 
+Owned<VkImageView> Gpu::make_view(const Image& image, VkFormat format) const {
+    return make(device_.handle(), "vkCreateImageView", vkCreateImageView, vkDestroyImageView,
+                VkImageViewCreateInfo{
+                    .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+                    .image = image.handle(),
+                    .viewType = VK_IMAGE_VIEW_TYPE_2D,
+                    .format = format,
+                    .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+                });
+}
+
 void Gpu::run(const Recorder& record) {
     record_once(record);
     submit_and_wait();

@@ -119,6 +119,9 @@ class Gpu {
     [[nodiscard]] Image make_image(const MapShape& shape,
                                    VkImageLayout layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
 
+    // Of level 0 and one layer.
+    [[nodiscard]] Owned<VkImageView> make_view(const Image& image, VkFormat format) const;
+
     // Records, submits, waits.
     void run(const Recorder& record);
 
