@@ -113,13 +113,5 @@ TEST(DrawTiles, ReducedMapsShowTheMaximum) {
     EXPECT_NE(picture.pixels[1500], picture.pixels[501]);
 }
 
-TEST(EncodePng, WritesAPng) {
-    Picture picture(3, 2);
-    picture.at(2, 1) = {1, 2, 3};
-    const std::string png = encode_png(picture);
-    EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
-    EXPECT_EQ(png.substr(png.size() - 8, 4), "IEND");
-}
-
 }  // namespace
 }  // namespace quadtile::app::test

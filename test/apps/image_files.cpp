@@ -1,14 +1,9 @@
 #include "image_files.hpp"
 
 #include <OpenEXR/ImfChannelList.h>
-#include <OpenEXR/ImfDeepFrameBuffer.h>
-#include <OpenEXR/ImfDeepScanLineOutputFile.h>
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
-#include <OpenEXR/ImfMultiPartOutputFile.h>
 #include <OpenEXR/ImfOutputFile.h>
-#include <OpenEXR/ImfOutputPart.h>
-#include <OpenEXR/ImfPartType.h>
 #include <OpenEXR/ImfStdIO.h>
 #include <OpenEXR/ImfTileDescription.h>
 #include <OpenEXR/ImfTiledOutputFile.h>
@@ -86,73 +81,6 @@ std::string encode_exr_channels(int width, int height, const std::vector<ExrChan
     } else {
         Imf::OutputFile file(stream, header);
         file.setFrameBuffer(pixels.frame());
-        file.writePixels(height);
-    }
-    return stream.str();
-}
-
-std::string encode_exr_parts(int width, int height, const ExrChannel& first,
-                             const ExrChannel& second) {
-    const std::vector<std::vector<ExrChannel>> channels{{first}, {second}};
-    std::vector<Imf::Header> headers(2, Imf::Header(width, height));
-    std::vector<Pixels> pixels;
-    for (std::size_t i = 0; i < 2; ++i) {
-        pixels.emplace_back(channels[i], headers[i].dataWindow());
-        pixels[i].add_channels_to(headers[i]);
-        headers[i].setName(channels[i][0].name);
-        headers[i].setType(Imf::SCANLINEIMAGE);
-    }
-    Imf::StdOSStream stream;
-    {
-        Imf::MultiPartOutputFile file(stream, headers.data(), 2);
-        for (int i = 0; i < 2; ++i) {
-            Imf::OutputPart part(file, i);
-            part.setFrameBuffer(pixels[static_cast<std::size_t>(i)].frame());
-            part.writePixels(height);
-        }
-    }
-    return stream.str();
-}
-
-std::string encode_exr_luminance_chroma(int width, int height) {
-    Imf::Header header(width, height);
-    const std::vector<half> values(static_cast<std::size_t>(width) * height, half(1.0F));
-    const std::size_t row = static_cast<std::size_t>(width) * sizeof(half);
-    Imf::FrameBuffer frame;
-    header.channels().insert("Y", Imf::Channel(Imf::HALF));
-    frame.insert("Y", Imf::Slice::Make(Imf::HALF, values.data(), header.dataWindow()));
-    for (const char* name : {"BY", "RY"}) {
-        header.channels().insert(name, Imf::Channel(Imf::HALF, 2, 2));
-        frame.insert(name, Imf::Slice::Make(Imf::HALF, values.data(), header.dataWindow(),
-                                            sizeof(half), row, 2, 2));
-    }
-    Imf::StdOSStream stream;
-    {
-        Imf::OutputFile file(stream, header);
-        file.setFrameBuffer(frame);
-        file.writePixels(height);
-    }
-    return stream.str();
-}
-
-std::string encode_exr_deep(int width, int height) {
-    Imf::Header header(width, height);
-    header.channels().insert("Y", Imf::Channel(Imf::FLOAT));
-    header.setType(Imf::DEEPSCANLINE);
-    header.compression() = Imf::ZIPS_COMPRESSION;
-    const std::size_t pixels = static_cast<std::size_t>(width) * height;
-    std::vector<unsigned int> sample_counts(pixels, 0);
-    std::vector<float*> samples(pixels, nullptr);
-    const auto pixel_row = static_cast<std::size_t>(width);
-    Imf::DeepFrameBuffer frame;
-    frame.insertSampleCountSlice(
-        Imf::Slice::Make(Imf::UINT, sample_counts.data(), header.dataWindow()));
-    frame.insert("Y", Imf::DeepSlice(Imf::FLOAT, reinterpret_cast<char*>(samples.data()),
-                                     sizeof(float*), sizeof(float*) * pixel_row, sizeof(float)));
-    Imf::StdOSStream stream;
-    {
-        Imf::DeepScanLineOutputFile file(stream, header);
-        file.setFrameBuffer(frame);
         file.writePixels(height);
     }
     return stream.str();

@@ -31,16 +31,6 @@ struct ExrOptions {
                                               const std::vector<ExrChannel>& channels,
                                               const ExrOptions& options = {});
 
-// Two parts, named after their single channel.
-[[nodiscard]] std::string encode_exr_parts(int width, int height, const ExrChannel& first,
-                                           const ExrChannel& second);
-
-// A luminance/chroma file: RY and BY have a quarter of the pixels.
-[[nodiscard]] std::string encode_exr_luminance_chroma(int width, int height);
-
-// Deep scan lines: a channel Y without samples.
-[[nodiscard]] std::string encode_exr_deep(int width, int height);
-
 // "Pf" or "PF", with the values of row 0, the top one, first.
 [[nodiscard]] std::string encode_pfm_values(int width, int height, bool colour,
                                             const std::vector<float>& values, bool big_endian);

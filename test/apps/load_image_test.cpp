@@ -134,30 +134,5 @@ TEST_F(LoadImage, ExrKeepsHalvesOnlyWhereAllAre) {
     EXPECT_THAT(floats(image, 5), ElementsAre(4.0F));
 }
 
-TEST_F(LoadImage, OneChannel) {
-    const std::string png =
-        encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::colour, 8, ramp(3, 10));
-    const LoadedImage image = load(png, {.channel = "G"});
-    EXPECT_EQ(image.shape, (ImageShape{IMAGE_WIDTH, IMAGE_HEIGHT, 1, TexelFormat::r8_unorm}));
-    EXPECT_THAT(codes<std::uint8_t>(image, 1), ElementsAre(50));
-    EXPECT_THAT(failure(png, {.channel = "Z"}),
-                AllOf(HasSubstr("image"), HasSubstr("no channel 'Z'")));
-}
-
-TEST_F(LoadImage, BadFilesAreNamed) {
-    EXPECT_THAT(failure(""), AllOf(HasSubstr("cannot read '"), HasSubstr("empty")));
-    EXPECT_THAT(failure("hello"), HasSubstr("not an OpenEXR, PFM or PNG image"));
-    const std::string exr = encode_exr_channels(8, 8,
-                                                {{"R", std::vector<float>(64)},
-                                                 {"G", std::vector<float>(64)},
-                                                 {"B", std::vector<float>(64)}});
-    EXPECT_THAT(failure(exr.substr(0, exr.size() - 20)), HasSubstr("truncated"));
-    const std::string png =
-        encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, PngType::grey, 8, ramp(1, 1));
-    EXPECT_THAT(failure(png.substr(0, 40)), HasSubstr("PNG"));
-    EXPECT_EQ(failure(encode_exr_luminance_chroma(8, 8)), "");  // Y alone
-    EXPECT_THAT(failure(encode_exr_deep(8, 8)), HasSubstr("deep"));
-}
-
 }  // namespace
 }  // namespace quadtile::app::test

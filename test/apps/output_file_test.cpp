@@ -71,29 +71,5 @@ TEST(OutputFile, WritesThroughALink) {
     EXPECT_EQ(read_file(directory.path() / "none"), "new");
 }
 
-TEST(OutputFile, WritesDevicesDirectly) {
-    OutputFile null("/dev/null");
-    null.write("gone");
-    null.commit();
-    EXPECT_TRUE(fs::is_character_file("/dev/null"));
-
-    OutputFile full("/dev/full");
-    EXPECT_THROW(full.write("no room"), std::runtime_error);
-}
-
-TEST(OutputFile, SaysWhatCannotBeWritten) {
-    const TemporaryDirectory directory;
-    for (const fs::path& target : {directory.path(), directory.path() / "missing" / "tiles.json",
-                                   directory.add("file", "") / "tiles.json"}) {
-        try {
-            OutputFile file(target);
-            ADD_FAILURE() << target;
-        } catch (const std::runtime_error& error) {
-            EXPECT_NE(std::string(error.what()).find(target.string()), std::string::npos);
-        }
-    }
-    EXPECT_EQ(directory.names(), std::set<std::string>{"file"});
-}
-
 }  // namespace
 }  // namespace quadtile::app::test

@@ -1,15 +1,16 @@
 #include "program.hpp"
 
-#include "support/temporary_directory.hpp"
-
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <stdexcept>
+#include <thread>
 
 namespace quadtile::app::test {
 
@@ -19,6 +20,7 @@ using quadtile::test::TemporaryDirectory;
 namespace {
 
 constexpr unsigned int TIME_LIMIT_SECONDS = 280;  // on a busy machine
+constexpr std::chrono::seconds PATIENCE(150);
 
 int open_file(const char* path) {
     return ::open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -62,10 +64,10 @@ void limit(int resource, rlim_t value) {
 
 }  // namespace
 
-RunningProgram::RunningProgram(const std::string& program,
-                               const std::vector<std::string>& arguments,
+RunningProgram::RunningProgram(const std::vector<std::string>& arguments,
                                const ProgramOptions& options, int error,
                                const std::string& output) {
+    const std::string program = program_path();
     std::vector<const char*> argv{program.c_str()};
     for (const std::string& argument : arguments) {
         argv.push_back(argument.c_str());
@@ -118,13 +120,47 @@ int RunningProgram::wait() {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-ProgramResult run_executable(const std::string& program, const std::vector<std::string>& arguments,
+LoggedProgram::LoggedProgram(const std::vector<std::string>& arguments,
                              const ProgramOptions& options) {
+    const int log = open_file((directory_.path() / "log").c_str());
+    program_.emplace(arguments, options, log);
+    ::close(log);
+}
+
+std::string LoggedProgram::wait_for(const std::string& text) {
+    const auto end = std::chrono::steady_clock::now() + PATIENCE;
+    for (bool is_last = false; !is_last;) {
+        is_last = program_->has_ended() || std::chrono::steady_clock::now() > end;
+        const std::string all = log();
+        const std::size_t found = all.find(text, read_to_);
+        const std::size_t line_end = found == std::string::npos ? found : all.find('\n', found);
+        if (line_end != std::string::npos) {
+            read_to_ = line_end + 1;
+            const std::size_t begin = all.rfind('\n', found);
+            const std::size_t first = begin == std::string::npos ? 0 : begin + 1;
+            return all.substr(first, line_end - first);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    throw std::runtime_error("waited in vain for '" + text + "'; the program logged:\n" + log());
+}
+
+std::string LoggedProgram::log() const {
+    return read_file(directory_.path() / "log");
+}
+
+std::string program_path() {
+    const char* const given = std::getenv(QUADTILE_PROGRAM_VARIABLE);
+    return given != nullptr ? given : QUADTILE_PROGRAM_PATH;
+}
+
+ProgramResult run_program(const std::vector<std::string>& arguments,
+                          const ProgramOptions& options) {
     const TemporaryDirectory streams;
     const std::string output = (streams.path() / "out").string();
     const std::string error = (streams.path() / "err").string();
     const int error_file = open_file(error.c_str());
-    RunningProgram running(program, arguments, options, error_file, output);
+    RunningProgram running(arguments, options, error_file, output);
     ::close(error_file);
     const int status = running.wait();
     return {status, read_file(output), read_file(error)};

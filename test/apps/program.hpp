@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "support/temporary_directory.hpp"
+
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -33,9 +35,8 @@ struct ProgramResult {
 class RunningProgram {
  public:
     // `error`: the descriptor that becomes its standard error.
-    RunningProgram(const std::string& program, const std::vector<std::string>& arguments,
-                   const ProgramOptions& options, int error,
-                   const std::string& output = "/dev/null");
+    RunningProgram(const std::vector<std::string>& arguments, const ProgramOptions& options,
+                   int error, const std::string& output = "/dev/null");
     ~RunningProgram();
     RunningProgram(const RunningProgram&) = delete;
     RunningProgram& operator=(const RunningProgram&) = delete;
@@ -50,11 +51,26 @@ class RunningProgram {
     std::optional<int> status_;  // as waitpid() gives it
 };
 
-[[nodiscard]] ProgramResult run_executable(const std::string& program,
-                                           const std::vector<std::string>& arguments,
-                                           const ProgramOptions& options);
+// The same, with what it says on standard error in a file.
+class LoggedProgram {
+ public:
+    LoggedProgram(const std::vector<std::string>& arguments, const ProgramOptions& options);
 
-// `quadtile` of this build, or the one that the environment variable QUADTILE_CLI names.
+    void send(int signal) const { program_->send(signal); }
+    [[nodiscard]] int wait() { return program_->wait(); }
+    // The first line that contains the text, after those that were waited for before. Throws
+    // std::runtime_error with all that was logged where it waits in vain.
+    std::string wait_for(const std::string& text);
+    [[nodiscard]] std::string log() const;
+
+ private:
+    quadtile::test::TemporaryDirectory directory_;
+    std::optional<RunningProgram> program_;
+    std::size_t read_to_ = 0;  // in the log
+};
+
+// The program of this build that is tested, or another one that an environment variable names.
+[[nodiscard]] std::string program_path();
 [[nodiscard]] ProgramResult run_program(const std::vector<std::string>& arguments,
                                         const ProgramOptions& options);
 

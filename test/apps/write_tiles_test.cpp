@@ -15,7 +15,7 @@
 namespace quadtile::app::test {
 namespace {
 
-constexpr float INFINITE = std::numeric_limits<float>::infinity();
+constexpr float INF = std::numeric_limits<float>::infinity();
 
 std::string text_of(const TileList& list, TileFormat format) {
     std::string text;
@@ -42,8 +42,8 @@ TileList list_of_odd_values() {
         list.tiles.push_back({random(), tile_node(random() % 17, random() % 2, random() % 65536),
                               any_float(), std::abs(any_float())});
     }
-    list.tiles.push_back({tile_position(1, 2), tile_node(3, 0, 0), -INFINITE, INFINITE});
-    list.tiles.push_back({tile_position(65535, 65535), tile_node(0, 1, 65535), INFINITE, 0.0F});
+    list.tiles.push_back({tile_position(1, 2), tile_node(3, 0, 0), -INF, INF});
+    list.tiles.push_back({tile_position(65535, 65535), tile_node(0, 1, 65535), INF, 0.0F});
     list.tiles.push_back({tile_position(0, 0), tile_node(16, 0, 0),
                           std::numeric_limits<float>::denorm_min(),
                           std::numeric_limits<float>::max()});

@@ -298,34 +298,6 @@ TEST(WriteLightMap, RadiosityIsWithAlbedoAndEmissionAndFillsGutters) {
     EXPECT_EQ(quantity_of(path), "radiosity");
 }
 
-template <typename Write>
-std::string message_of(const Write& write) {
-    try {
-        write();
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "no error";
-}
-
-TEST(WriteLightMap, AndPreviewsSayWhatCannotBeWritten) {
-    const TemporaryDirectory directory;
-    const LightMap map = light_of_3_by_1();
-    for (const fs::path& path :
-         {directory.path(), directory.path() / "missing" / "map", fs::path("/dev/full")}) {
-        for (const std::string& message :
-             {message_of(
-                  [&] { write_light_map(path, map, surface_of_3_by_1(), Quantity::irradiance); }),
-              message_of([&] { write_atlas_preview(path, map); }), message_of([&] {
-                  write_scene_preview(path, Scene(), map, {4, 4, {}, {}});
-              })}) {
-            EXPECT_THAT(message,
-                        testing::AllOf(HasSubstr("cannot write"), HasSubstr(path.string())));
-        }
-    }
-    EXPECT_TRUE(directory.names().empty());
-}
-
 // Pixels of a PNG file.
 class ReadPng {
  public:

@@ -1,6 +1,7 @@
 #include "load_scene.hpp"
 
 #include "atlas_checks.hpp"
+#include "support/errors.hpp"
 #include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
 #include "unwrap.hpp"
@@ -164,13 +165,9 @@ class SceneFile : public testing::Test {
         return refusal(directory_.add(name, bytes));
     }
     static std::string refusal(const fs::path& path) {
-        try {
-            (void)load_scene(path);
-        } catch (const std::runtime_error& error) {
-            EXPECT_THAT(error.what(), HasSubstr(path.string()));
-            return error.what();
-        }
-        return "it was not refused";
+        const std::string message = quadtile::test::message_of([&] { return load_scene(path); });
+        EXPECT_THAT(message, HasSubstr(path.string()));
+        return message;
     }
     [[nodiscard]] std::string gltf_refusal(const std::string& text) const {
         return refusal("scene.gltf", text);
@@ -600,7 +597,8 @@ TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
         EXPECT_THAT(refusal("scene.obj", points + face + "\n"), Not(HasSubstr("not refused")));
     }
     // For the reader of the file this one has no normal.
-    const auto [scene, warnings, files, generator] = load("scene.obj", points + "f 1//1 2//1 3//-2\n");
+    const auto [scene, warnings, files, generator] =
+        load("scene.obj", points + "f 1//1 2//1 3//-2\n");
     expect_all_near(scene.normals, {0, 0, 1});
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 corner of triangles without a normal")));
 
@@ -620,70 +618,13 @@ TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
                 AllOf(HasSubstr("outside 0..1"), HasSubstr("--unwrap")));
 }
 
-// What is shared with other projects.
-
-class SharedScene : public SceneFile {
- protected:
-    void SetUp() override {
-        const auto data = quadtile::test::data_directory();
-        if (!data) {
-            GTEST_SKIP() << "the shared data are not there";
-        }
-        folder_ = *data / "scenes";
-    }
-
-    fs::path folder_;
-};
-
-TEST_F(SharedScene, Level) {
-    const auto [scene, warnings, files, generator] = load_scene(folder_ / "zdm2_lightmapped.glb");
-    check_scene(scene);
-    // Of 58770; 1132 have no surface at all.
-    EXPECT_EQ(scene.triangles.size(), 57638U);
-    EXPECT_THAT(warnings, Contains(HasSubstr("1132 triangles without area")));
-    EXPECT_NEAR(surface_area(scene), 29349.0, 29.0);
-    EXPECT_EQ(scene.light_map_extent, (Extent{1266, 1266}));
-    EXPECT_EQ(scene.light_map_coordinates.size(), scene.positions.size());
-    // Most of the level is at 5 texels per unit.
-    double texels = 0.0;
-    for (const Triangle& triangle : scene.triangles) {
-        const MapCorners at = map_corners(scene, triangle);
-        texels += 0.5 * std::abs(cross(at[1] - at[0], at[2] - at[0]));
-    }
-    EXPECT_NEAR(texels, 869902.5, 900.0);
-}
-
-TEST_F(SharedScene, CornellBox) {
-    const auto [scene, warnings, files, generator] = load_scene(folder_ / "cornell_box.glb");
-    check_scene(scene);
-    EXPECT_EQ(scene.triangles.size(), 36U);
-    EXPECT_EQ(scene.light_map_extent, (Extent{256, 256}));
-    EXPECT_NEAR(surface_area(scene), 368.82, 0.37);
-    check_atlas(scene, 2);
-    EXPECT_EQ(number_of_charts(scene), 18U);
-    const auto [least, greatest] = edge_densities(scene);
-    EXPECT_NEAR(least, 10.0, 1e-3);
-    EXPECT_NEAR(greatest, 10.0, 1e-3);
-    std::size_t lamps = 0;
-    for (const Triangle& triangle : scene.triangles) {
-        lamps += scene.materials[triangle.material].emission == glm::vec3(100.0F) ? 1 : 0;
-    }
-    EXPECT_EQ(lamps, 2U);
-}
-
 // Files that are damaged: a scene or an exception.
 
 class DamagedSceneFile : public SceneFile {
  protected:
     // Whether there is a scene; what it is can be used.
     [[nodiscard]] bool loads(const std::string& name, const std::string& bytes) const {
-        try {
-            const Scene scene = load(name, bytes).scene;
-            check_scene(scene);
-            return true;
-        } catch (const std::exception&) {
-            return false;
-        }
+        return quadtile::test::message_of([&] { check_scene(load(name, bytes).scene); }).empty();
     }
 
     void load_damaged(const std::string& name, const std::string& bytes) const {

@@ -424,42 +424,10 @@ TEST_F(IntegrationGuideGlsl, ThresholdsWithResources) {
     // Set 1: a buffer with the resolution of each layer.
     const VkBuffer resolutions = make_buffer(sizeof(float), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
     upload({64.0F}, resolutions);
-    VkDescriptorSetLayoutBinding buffer_binding{};
-    buffer_binding.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    buffer_binding.descriptorCount = 1;
-    buffer_binding.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
-    VkDescriptorSetLayoutCreateInfo layout_info{};
-    layout_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
-    layout_info.bindingCount = 1;
-    layout_info.pBindings = &buffer_binding;
-    VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
-    check(vkCreateDescriptorSetLayout(vulkan_device, &layout_info, nullptr, &set_layout));
-    const Owned<VkDescriptorSetLayout> owned_layout(vulkan_device, set_layout,
-                                                    vkDestroyDescriptorSetLayout);
-    const VkDescriptorPoolSize pool_size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
-    VkDescriptorPoolCreateInfo pool_info{};
-    pool_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
-    pool_info.maxSets = 1;
-    pool_info.poolSizeCount = 1;
-    pool_info.pPoolSizes = &pool_size;
-    VkDescriptorPool pool = VK_NULL_HANDLE;
-    check(vkCreateDescriptorPool(vulkan_device, &pool_info, nullptr, &pool));
-    const Owned<VkDescriptorPool> owned_pool(vulkan_device, pool, vkDestroyDescriptorPool);
-    VkDescriptorSetAllocateInfo set_info{};
-    set_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-    set_info.descriptorPool = pool;
-    set_info.descriptorSetCount = 1;
-    set_info.pSetLayouts = &set_layout;
-    VkDescriptorSet descriptor_set = VK_NULL_HANDLE;
-    check(vkAllocateDescriptorSets(vulkan_device, &set_info, &descriptor_set));
-    const VkDescriptorBufferInfo buffer_info{resolutions, 0, VK_WHOLE_SIZE};
-    VkWriteDescriptorSet write{};
-    write.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
-    write.dstSet = descriptor_set;
-    write.descriptorCount = 1;
-    write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    write.pBufferInfo = &buffer_info;
-    vkUpdateDescriptorSets(vulkan_device, 1, &write, 0, nullptr);
+    const Descriptors bound{.buffers = {{resolutions, 0, VK_WHOLE_SIZE}}};
+    const DescriptorSet set(device, {&bound, 1});
+    const VkDescriptorSetLayout set_layout = set.layout();
+    const VkDescriptorSet descriptor_set = set.handle();
 
     const VkCommandBuffer commands = begin_commands();
     pyramid.record(commands, pyramid_binding);

@@ -60,19 +60,6 @@ class ShadowGuide : public GpuTest {
         return images.back();
     }
 
-    VkImageView make_view(const Image& image, VkFormat format) {
-        VkImageViewCreateInfo info{};
-        info.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO;
-        info.image = image.handle();
-        info.viewType = VK_IMAGE_VIEW_TYPE_2D;
-        info.format = format;
-        info.subresourceRange = image.range();
-        VkImageView view = VK_NULL_HANDLE;
-        EXPECT_EQ(vkCreateImageView(device.handle(), &info, nullptr, &view), VK_SUCCESS);
-        views.emplace_back(device.handle(), view, vkDestroyImageView);
-        return view;
-    }
-
     template <typename T>
     std::vector<T> read(VkBuffer buffer, VkDeviceSize offset_bytes, std::size_t count) {
         return gpu.read<T>(*std::ranges::find(buffers, buffer, &Buffer::handle), offset_bytes,
@@ -83,7 +70,6 @@ class ShadowGuide : public GpuTest {
     Gpu gpu{device};
     std::deque<Buffer> buffers;
     std::deque<Image> images;
-    std::deque<Owned<VkImageView>> views;
 };
 
 // Two triangles of the ground, and a ball.
@@ -113,8 +99,11 @@ TEST_F(ShadowGuide, AFrame) {
     const VkExtent2D depth_extent{pinhole.width, pinhole.height};
     const Image depth_image = gpu.make_image(MapShape{depth_extent.width, depth_extent.height});
     gpu.upload(depth_image, depth.data());
-    const VkImageView depth_view = make_view(depth_image, VK_FORMAT_R32_SFLOAT);
-    const VkImageView lit_view = make_view(make_lit_mask(depth_extent), VK_FORMAT_R32_UINT);
+    const Owned<VkImageView> made_depth_view = gpu.make_view(depth_image, VK_FORMAT_R32_SFLOAT);
+    const Owned<VkImageView> made_lit_view =
+        gpu.make_view(make_lit_mask(depth_extent), VK_FORMAT_R32_UINT);
+    const VkImageView depth_view = made_depth_view.get();
+    const VkImageView lit_view = made_lit_view.get();
 
     const ShadowBox scene_box = spheres_box();
     const ShadowBox box_before{{2.0F, 0.0F, 2.0F}, {3.0F, 1.0F, 3.0F}};

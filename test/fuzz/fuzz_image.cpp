@@ -1,6 +1,5 @@
-#include "fuzz_image.hpp"
-
 #include "expectations.hpp"
+#include "fuzz_targets.hpp"
 
 #include <quadtile/images.hpp>
 
@@ -11,7 +10,9 @@
 #include <filesystem>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <vector>
 
 namespace quadtile::app::fuzz {
 
@@ -56,18 +57,39 @@ void expect_image_or_error(const std::filesystem::path& path, Load&& load) {
     }
 }
 
-}  // namespace
-
-void fuzz_image(std::string_view bytes, const std::vector<std::string>& channels,
-                const std::vector<ImageSelection>& selections) {
+// Loads a file of these bytes as a map, by default and by a channel, and as an image by each of the
+// selections. Throws std::logic_error where what comes is neither an image nor an error.
+void fuzz_image(std::string_view bytes, const std::vector<ImageSelection>& selections) {
     const MemoryFile file(bytes);
     const std::filesystem::path path = file.path();
     expect_image_or_error(path, [&] { return load_map(path); });
-    for (const std::string& channel : channels) {
-        expect_image_or_error(path, [&] { return load_map(path, channel); });
-    }
+    expect_image_or_error(path, [&] { return load_map(path, "G"); });
     for (const ImageSelection& selection : selections) {
         expect_image_or_error(path, [&] { return load_image(path, selection); });
+    }
+}
+
+constexpr std::string_view EXR = "\x76\x2f\x31\x01";
+constexpr std::string_view PNG = "\x89PNG\r\n\x1a\n";
+
+}  // namespace
+
+void fuzz_exr(std::string_view bytes) {
+    if (bytes.starts_with(EXR)) {
+        fuzz_image(bytes, {{}});
+    }
+}
+
+// What begins as none of the others is for no loader: that is tried here, too.
+void fuzz_pfm(std::string_view bytes) {
+    if (!bytes.starts_with(EXR) && !bytes.starts_with(PNG.substr(0, 4))) {
+        fuzz_image(bytes, {{}});
+    }
+}
+
+void fuzz_png(std::string_view bytes) {
+    if (bytes.starts_with(PNG)) {
+        fuzz_image(bytes, {{}, {.linear = true}});
     }
 }
 

@@ -21,33 +21,12 @@ AdoptedDevice handles_of(const Device& host) {
             .queue_family = host.queue_family()};
 }
 
-TEST_F(Adopt, SubdividesOnTheHostsDeviceAndLeavesItAlive) {
-    const MapShape shape{90, 70};
-    const std::vector<float> texels = random_map(shape);
-    const MapView map = view_of(texels, shape.width, shape.height);
-    const Threshold threshold = Threshold::constant(0.8F);
-    for (const bool enabled : {false, true}) {
-        AdoptedDevice host = handles_of(device_for());
-        host.enabled = {.subgroup_operations = enabled, .sampler_minmax = enabled};
-        {
-            const Device adopted = Device::adopt(host);
-            EXPECT_EQ(adopted.handle(), device_for().handle());
-            EXPECT_EQ(adopted.info().features.subgroup_operations,
-                      enabled && device_for().info().features.subgroup_operations);
-            Tiler tiler(adopted);
-            expect_reference(tiler, map, threshold);
-        }
-        // The host's device still works.
-        Gpu gpu(device_for());
-        gpu.run([](VkCommandBuffer) {});
-    }
-}
-
 TEST_F(Adopt, RecordsWithoutAQueueOfItsOwn) {
     AdoptedDevice host = handles_of(device_for());
     host.queue = VK_NULL_HANDLE;
     const Device adopted = Device::adopt(host);
-    EXPECT_THROW(Tiler{adopted}, Error);
+    EXPECT_THAT([&] { const Tiler tiler(adopted); }, is_refused("needs a queue"));
+    EXPECT_THAT([&] { const Mipmapper mipmapper(adopted); }, is_refused("needs a queue"));
 
     Gpu gpu(device_for());
     const Pyramid pyramid(adopted);

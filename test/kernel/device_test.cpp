@@ -11,22 +11,6 @@ using testing::HasSubstr;
 
 class DeviceChoice : public GpuTest {};
 
-TEST_F(DeviceChoice, EnumerationDescribesEveryDevice) {
-    const std::vector<DeviceInfo> devices = Device::enumerate();
-    ASSERT_FALSE(devices.empty());
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-        EXPECT_EQ(devices[i].index, i);
-        EXPECT_FALSE(devices[i].name.empty());
-        EXPECT_FALSE(devices[i].type.empty());
-        if (devices[i].usable()) {
-            EXPECT_GE(devices[i].max_map_extent, 4096U);
-            EXPECT_GE(devices[i].max_layers, 256U);
-            EXPECT_GT(devices[i].max_tiles, 0U);
-            EXPECT_GT(devices[i].subgroup_size, 0U);
-        }
-    }
-}
-
 TEST_F(DeviceChoice, SelectsByNumberAndByPartOfTheName) {
     for (const DeviceInfo& info : Device::enumerate()) {
         if (info.usable()) {
@@ -38,15 +22,10 @@ TEST_F(DeviceChoice, SelectsByNumberAndByPartOfTheName) {
 }
 
 TEST_F(DeviceChoice, SaysWhyEachDeviceWasPassedOver) {
-    try {
-        (void)Device::create({.select = "no such device"});
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::no_device);
-        EXPECT_THAT(error.what(), HasSubstr("no such device"));
-        for (const DeviceInfo& info : Device::enumerate()) {
-            EXPECT_THAT(error.what(), HasSubstr("(" + info.name + "): it was not selected"));
-        }
+    for (const DeviceInfo& info : Device::enumerate()) {
+        EXPECT_THAT([] { (void)Device::create({.select = "no such device"}); },
+                    fails(ErrorCode::no_device, "no such device",
+                          "(" + info.name + "): it was not selected"));
     }
 }
 

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -226,18 +227,6 @@ TEST_F(DownsamplerKernel, CustomReductionsOfLargeImagesAreRefusedOnCpuDrivers) {
         Error);
 }
 
-TEST_F(DownsamplerKernel, CopiesTheSourceIntoLevel0) {
-    using F = TexelFormat;
-    constexpr Size sizes[] = {{130, 67, 2, "some levels"}, {1, 1, 1, "nothing but level 0"}};
-    DownsamplerOptions options =
-        options_of(Reduction::mean, F::d16_unorm, F::r32_float, EdgeRule::fold);
-    options.copy_source = true;
-    expect_equal_on(options, sizes);
-    options = options_of(Reduction::mean, F::rgba8_srgb, F::rgba8_unorm, EdgeRule::drop);
-    options.copy_source = true;
-    expect_equal_on(options, sizes);
-}
-
 // Filtered reads: extremes are exact, means within 2^-8 of the largest texel of four (here 1 code,
 // 2 of the steeper sRGB codes, or 0.02 of values up to 3).
 TEST_F(DownsamplerKernel, FilteredReadsStayWithinTheirBound) {
@@ -449,6 +438,98 @@ TEST_F(DownsamplerKernel, OnlyTouchedBlocksRun) {
             EXPECT_EQ(level_6[i], i == 9 || i == 10 ? 2.0F : 1.0F) << "block " << i;
         }
     }
+}
+
+// ---- Mipmapper ---------------------------------------------------------------------------------
+
+class Mipmappers : public GpuTest {};
+
+void expect_equal(Mipmapper& mipmapper, const ImageShape& shape, std::uint32_t levels = 0) {
+    const DownsamplerOptions& options = mipmapper.options();
+    const std::vector<std::byte> texels = random_texels(shape, false);
+    const ImageView image{texels.data(), shape};
+    EXPECT_EQ(difference(mipmapper.make(image, levels), expected_chain(options, image, levels), 0),
+              "")
+        << text_of(options) << ", " << text_of(shape) << ", " << levels << " levels";
+}
+
+// Each number of channels, each kind of copy into level 0.
+TEST_F(Mipmappers, EqualTheReference) {
+    using enum TexelFormat;
+    for (const DownsamplerOptions& options : {DownsamplerOptions{.source_format = d16_unorm,
+                                             .format = r32_float,
+                                             .edge_rule = EdgeRule::drop,
+                                             .copy_source = true,
+                                             .method = MipMethod::spd},
+                                              {.reduction = Reduction::max,
+                                              .source_format = r8_unorm,
+                                              .format = r8_unorm,
+                                              .edge_rule = EdgeRule::round_up,
+                                              .method = MipMethod::per_level},
+                                              {.reduction = Reduction::min_max,
+                                              .source_format = r16_float,
+                                              .format = rg16_float,
+                                              .method = MipMethod::spd},
+                                              {.source_format = rgba8_srgb,
+                                              .format = rgba8_unorm,
+                                              .copy_source = true,
+                                              .method = MipMethod::subgroup}}) {
+        Mipmapper mipmapper(device_for(), options);
+        EXPECT_EQ(mipmapper.options().method, options.method);
+        expect_equal(mipmapper, {37, 19, 2, options.source_format});
+    }
+}
+
+TEST_F(Mipmappers, ServeManyImages) {
+    constexpr TexelFormat FORMAT = TexelFormat::rgba32_float;
+    Mipmapper mipmapper(
+        device_for(),
+        {.source_format = FORMAT, .format = FORMAT, .copy_source = true, .method = MipMethod::spd},
+        std::chrono::minutes(5));  // on a busy machine
+    expect_equal(mipmapper, {19, 37, 2, FORMAT});
+    for (const std::uint32_t levels : {1U, 3U}) {
+        expect_equal(mipmapper, {37, 19, 1, FORMAT}, levels);
+    }
+    // 69 MiB, cut within the second layer.
+    expect_equal(mipmapper, {1501, 1500, 2, FORMAT}, 2);
+    Mipmapper moved(std::move(mipmapper));
+    expect_equal(moved, {37, 19, 1, FORMAT});
+    for (const std::uint32_t runs : {1U, 4U}) {
+        const std::optional<double> time_us = moved.measure_us(runs);
+        EXPECT_EQ(time_us.has_value(), device_for().info().timestamps);
+        EXPECT_GT(time_us.value_or(1.0), 0.0);
+        EXPECT_LT(time_us.value_or(1.0), 1e6);
+    }
+}
+
+TEST_F(Mipmappers, NameWhatIsWrong) {
+    constexpr TexelFormat FORMAT = TexelFormat::r8_unorm;
+    Mipmapper mipmapper(device_for(),
+                        {.source_format = FORMAT, .format = FORMAT, .method = MipMethod::spd});
+    const std::vector<std::byte> texels(std::size_t{37} * 19);
+    const auto making = [&](const ImageShape& shape, std::uint32_t levels = 0) {
+        return [&, shape, levels] { (void)mipmapper.make({texels.data(), shape}, levels); };
+    };
+    const auto measuring = [&](std::uint32_t runs) {
+        return [&, runs] { (void)mipmapper.measure_us(runs); };
+    };
+    EXPECT_THAT(measuring(30), is_refused("call Mipmapper::make first"));
+    EXPECT_THAT(making({4, 4, 1, TexelFormat::r32_float}),
+                is_refused("r32_float", "made for r8_unorm"));
+    EXPECT_THAT(
+        [&] {
+            (void)mipmapper.make({nullptr, {37, 19, 1, FORMAT}});
+        },
+        is_refused("null pointer"));
+    EXPECT_THAT(making({0, 19, 1, FORMAT}), is_refused("0 x 19"));
+    EXPECT_THAT(making({37, 19, 1, FORMAT}, 7), is_refused("7 levels", "37 x 19", "1 to 6"));
+    const std::uint32_t too_wide = device_for().info().max_map_extent + 1;
+    if (too_wide <= MAX_MAP_EXTENT) {
+        EXPECT_THAT(making({too_wide, 1, 1, FORMAT}),
+                    fails(ErrorCode::unsupported, std::to_string(too_wide)));
+    }
+    expect_equal(mipmapper, {37, 19, 1, FORMAT});  // it still works
+    EXPECT_THAT(measuring(0), is_refused("0 runs"));
 }
 
 // ---- Refusals ---------------------------------------------------------------------------------

@@ -201,45 +201,6 @@ TEST_F(SubdividerKernels, ThresholdsByNodeAreReadFromTheBoundBuffer) {
     }
 }
 
-// As thresholds with hysteresis are: smaller where a node was split before. Never larger than those
-// of the children.
-NodeThresholds monotone_thresholds(const MapShape& shape) {
-    return make_thresholds(shape, [](auto level, auto x, auto y, auto) {
-        const float share = (x * 7 + y * 13 + level) % 3 == 0 ? 0.8F : 1.0F;
-        return std::ldexp(3.0F * share, -static_cast<int>(level));
-    });
-}
-
-TEST_F(SubdividerKernels, FusedTakesABoundMapThatIsPromisedToBeMonotone) {
-    Gpu gpu(device_for());
-    const Pyramid pyramid(gpu.device());
-    const MapShape shape{99, 61, 2};
-    const std::vector<float> texels = random_map(shape);
-    const MapView view{texels.data(), shape};
-    const PyramidWorkspace map(gpu, pyramid, view);
-    const Threshold by_node = Threshold::map(monotone_thresholds(shape));
-    const TileList expected = reference::subdivide(view, by_node);
-    ASSERT_GT(expected.tiles.size(), 50U);
-    ASSERT_LT(expected.tiles.size(), texels.size());
-    const Buffer thresholds = buffer_of(gpu, threshold_map_contents(by_node, shape), 0);
-
-    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
-    SubdivisionWorkspace list(gpu, subdivider, map, texels.size());
-    list.binding = subdivider.bind(shape, {.map = map.map.map_image(),
-                                           .scratch = list.scratch.range(),
-                                           .tile_list = list.tile_list.range(),
-                                           .tile_capacity = texels.size(),
-                                           .node_thresholds = {thresholds.handle(), 0}});
-    for (const std::optional<std::uint64_t> budget : {std::optional<std::uint64_t>(), {40}}) {
-        gpu.run([&](VkCommandBuffer commands) {
-            subdivider.record(commands, list.binding, Threshold::bound_monotone_map(),
-                              {.max_tiles = budget});
-        });
-        EXPECT_TRUE(list.read_tiles(gpu) ==
-                    reference::subdivide(view, by_node, {.max_tiles = budget}).tiles);
-    }
-}
-
 TEST_F(SubdividerKernels, ThresholdsByNodeNeedABufferAndAStrategy) {
     Gpu gpu(device_for());
     const Pyramid pyramid(gpu.device());
@@ -278,29 +239,6 @@ TEST_F(SubdividerKernels, ThresholdsByNodeNeedABufferAndAStrategy) {
             (void)subdivider.bind({256, 256}, resources);
         },
         fails(ErrorCode::unsupported));
-}
-
-TEST_F(SubdividerKernels, ABindingTakesAnotherMap) {
-    Gpu gpu(device_for());
-    const Pyramid pyramid(gpu.device());
-    const MapShape shape{90, 50, 2};
-    const Threshold threshold = Threshold::constant(0.9F);
-    const std::vector<float> first = random_map(shape, 1);
-    const std::vector<float> second = random_map(shape, 2);
-    const PyramidWorkspace map(gpu, pyramid, view_of(first, 90, 50, 2));
-    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
-    SubdivisionWorkspace list(gpu, subdivider, map, first.size());
-    const auto expect_tiles_of = [&](const std::vector<float>& texels) {
-        run(gpu, pyramid, map, subdivider, list, threshold);
-        EXPECT_TRUE(sorted_tiles(gpu, list) ==
-                    reference::subdivide(view_of(texels, 90, 50, 2), threshold).tiles);
-    };
-    expect_tiles_of(first);
-    const Image other = gpu.upload(view_of(second, 90, 50, 2));
-    subdivider.rebind_map(list.binding, other.map_image());
-    expect_tiles_of(second);
-    subdivider.rebind_map(list.binding, map.map.map_image());
-    expect_tiles_of(first);
 }
 
 TEST_F(SubdividerKernels, BadInputIsRefused) {

@@ -141,12 +141,8 @@ TEST_F(Subdivision, BudgetsThatCannotBeKeptAreRefused) {
             (void)tiler_for(strategy).subdivide(map, one, {Order::any, budget});
         };
     };
-    std::string message;
-    try {
-        (void)reference::subdivide(map, one, {.max_tiles = 5});
-    } catch (const Error& error) {
-        message = error.what();
-    }
+    const std::string message =
+        refusal_of([&] { return reference::subdivide(map, one, {.max_tiles = 5}); });
     EXPECT_THAT(message, testing::HasSubstr("max_tiles is 5, but this map has at least "));
     EXPECT_THAT(subdivide(Strategy::fused, 5), is_refused(message));
     EXPECT_THAT(subdivide(Strategy::subtree, 1000), is_refused("needs the strategy"));
@@ -202,22 +198,6 @@ TEST_F(Subdivision, FusedRefusesThresholdsThatGrowWithTheLevel) {
         values[level] = std::nextafter(0.9F, 1.0F);
         EXPECT_THAT([&] { (void)tiler.subdivide(map, Threshold::per_level(values)); },
                     is_refused("level " + std::to_string(level)));
-    }
-}
-
-// One binding serves both, also where it was made for thresholds by level and the list has grown.
-TEST_F(Subdivision, OneTilerServesThresholdsByLevelAndByNodeInTurn) {
-    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
-        Tiler tiler(device_for(), {.strategy = strategy, .initial_tile_capacity = 100});
-        for (std::uint32_t run = 0; run < 20; ++run) {
-            SCOPED_TRACE(run);
-            const std::uint32_t step = run / 4;
-            const MapShape shape{50 + step * 31, 70 - step * 7, 1 + step % 2};
-            const std::vector<float> texels = random_map(shape, run);
-            expect_reference(tiler, {texels.data(), shape},
-                             run % 3 == 0 ? Threshold::constant(0.97F)
-                                          : Threshold::map(random_thresholds(shape, run)));
-        }
     }
 }
 
@@ -295,17 +275,6 @@ TEST_F(Subdivision, FullTileBuffersGrowAndNothingIsLost) {
             EXPECT_EQ(list.report.buffer_repeats, capacity < needed ? 1U : 0U);
         }
     }
-}
-
-TEST_F(Subdivision, ListsThatTheDeviceCannotAddressAreRefusedByName) {
-    const MapShape shape{128, 129};
-    const MapAndThreshold all = all_split(shape);
-    EXPECT_THAT(
-        [&] {
-            (void)tiler_for(variant_named("short chunks"), Strategy::subtree)
-                .subdivide({all.texels.data(), shape}, all.threshold);
-        },
-        fails(ErrorCode::unsupported, "16512 tiles"));
 }
 
 TEST_F(Subdivision, BadInputIsRefused) {

@@ -127,46 +127,6 @@ TEST_F(UserThresholds, TakeTheServiceAndAutomaticStrategies) {
     }
 }
 
-// A descriptor set of one storage buffer at binding 3.
-struct Resources {
-    Resources(Gpu& gpu, const std::vector<float>& table) {
-        const VkDevice device = gpu.device().handle();
-        const VkDescriptorSetLayoutBinding binding{3, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
-                                                   VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
-        const VkDescriptorSetLayoutCreateInfo layout_info{
-            VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1, &binding};
-        VkDescriptorSetLayout made_layout = VK_NULL_HANDLE;
-        EXPECT_EQ(vkCreateDescriptorSetLayout(device, &layout_info, nullptr, &made_layout),
-                  VK_SUCCESS);
-        layout = {device, made_layout, vkDestroyDescriptorSetLayout};
-        const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
-        const VkDescriptorPoolCreateInfo pool_info{
-            VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &size};
-        VkDescriptorPool made_pool = VK_NULL_HANDLE;
-        EXPECT_EQ(vkCreateDescriptorPool(device, &pool_info, nullptr, &made_pool), VK_SUCCESS);
-        pool = {device, made_pool, vkDestroyDescriptorPool};
-        const VkDescriptorSetAllocateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-                                                   nullptr, made_pool, 1, &made_layout};
-        EXPECT_EQ(vkAllocateDescriptorSets(device, &set_info, &set), VK_SUCCESS);
-        buffer = gpu.make_buffer(table.size() * sizeof(float), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
-                                 Memory::host_visible);
-        std::memcpy(buffer.mapped(), table.data(), table.size() * sizeof(float));
-        const VkDescriptorBufferInfo buffer_info{buffer.handle(), 0, VK_WHOLE_SIZE};
-        VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-        write.dstSet = set;
-        write.dstBinding = 3;
-        write.descriptorCount = 1;
-        write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        write.pBufferInfo = &buffer_info;
-        vkUpdateDescriptorSets(device, 1, &write, 0, nullptr);
-    }
-
-    Owned<VkDescriptorSetLayout> layout;
-    Owned<VkDescriptorPool> pool;
-    VkDescriptorSet set = VK_NULL_HANDLE;
-    Buffer buffer;
-};
-
 TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
     Gpu gpu(device_for());
     const Pyramid pyramid(gpu.device());
@@ -175,7 +135,11 @@ TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
     const MapView view = view_of(texels, shape.width, shape.height);
     const PyramidWorkspace map(gpu, pyramid, view);
     const std::vector<float> table{0.9F, 0.99F, 0.97F, 0.95F, 0.5F, 0.999F, 0.3F, 0.8F};
-    const Resources resources(gpu, table);
+    const Buffer buffer = gpu.make_buffer(table.size() * sizeof(float),
+                                          VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, Memory::host_visible);
+    std::memcpy(buffer.mapped(), table.data(), table.size() * sizeof(float));
+    const Descriptors at_3{.binding = 3, .buffers = {{buffer.handle(), 0, VK_WHOLE_SIZE}}};
+    const DescriptorSet resources(gpu.device(), {&at_3, 1});
     const auto function = ThresholdFunction::from_glsl(R"(
         layout(set = 1, binding = 3, std430) readonly buffer Table { float table[]; };
         float threshold(uint level, uvec2 position, uint layer) { return table[level]; }
@@ -190,7 +154,7 @@ TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
     for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
         const Subdivider subdivider(gpu.device(), {.strategy = strategy,
                                                    .threshold_function = bounded,
-                                                   .threshold_resources = resources.layout.get()});
+                                                   .threshold_resources = resources.layout()});
         SubdivisionWorkspace list(gpu, subdivider, map, texels.size());
         const auto recording = [&](const Threshold& threshold) {
             gpu.run([&](VkCommandBuffer commands) {
@@ -206,7 +170,7 @@ TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
                                                .scratch = list.scratch.range(),
                                                .tile_list = list.tile_list.range(),
                                                .tile_capacity = texels.size(),
-                                               .threshold_resources = resources.set});
+                                               .threshold_resources = resources.handle()});
         const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
             recording(recorded);
             std::vector<Tile> tiles = list.read_tiles(gpu);
@@ -362,30 +326,6 @@ TEST_F(CacheDirectories, KeepPipelines) {
         expect_tiles(path);
         EXPECT_THAT(warnings_, IsEmpty());
     }
-}
-
-// It ended the run with "basic_filebuf::underflow".
-TEST_F(CacheDirectories, DirectoriesInPlaceOfEntriesAreWarnedOf) {
-    const TemporaryDirectory directory;
-    expect_tiles(directory.path().string());
-    for (const std::string& name : directory.names()) {
-        std::filesystem::remove(directory.path() / name);
-        std::filesystem::create_directory(directory.path() / name);
-    }
-    warnings_.clear();
-    expect_tiles(directory.path().string());
-    for (const std::string& name : directory.names()) {
-        if (name.starts_with("pipelines-")) {  // kernels are still in memory
-            EXPECT_THAT(warnings_, testing::Contains(AllOf(HasSubstr(name), HasSubstr("no file"))));
-        }
-    }
-}
-
-TEST_F(CacheDirectories, ThatCannotBeUsedAreNamed) {
-    const TemporaryDirectory directory;
-    const std::string file = directory.add("file", "no directory").string();
-    expect_tiles(file + "/cache");
-    EXPECT_THAT(warnings_, testing::Contains(AllOf(HasSubstr("cache directory"), HasSubstr(file))));
 }
 
 TEST_F(CacheDirectories, AreSavedOnRequest) {

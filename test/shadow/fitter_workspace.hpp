@@ -29,9 +29,9 @@ class Workspace {
           importance_(gpu.make_image(needed_.importance)),
           page_table_(gpu.make_image(needed_.page_table)),
           depth_(gpu.make_image(MapShape{depth_extent.width, depth_extent.height})),
-          depth_view_(make_view(depth_, VK_FORMAT_R32_SFLOAT)),
+          depth_view_(gpu.make_view(depth_, VK_FORMAT_R32_SFLOAT)),
           lit_(gpu.make_image(lit_info(depth_extent))),
-          lit_view_(make_view(lit_, VK_FORMAT_R32_UINT)),
+          lit_view_(gpu.make_view(lit_, VK_FORMAT_R32_UINT)),
           binding_(
               fitter_.bind({.memory = memory_.range(),
                             .importance = importance_.handle(),
@@ -120,20 +120,6 @@ class Workspace {
         info.extent = {extent.width, extent.height, 1};
         info.arrayLayers = 1;
         return info;
-    }
-
-    Owned<VkImageView> make_view(const Image& image, VkFormat format) {
-        const VkImageViewCreateInfo info{
-            .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-            .image = image.handle(),
-            .viewType = VK_IMAGE_VIEW_TYPE_2D,
-            .format = format,
-            .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
-        VkImageView view = VK_NULL_HANDLE;
-        if (vkCreateImageView(gpu_.device().handle(), &info, nullptr, &view) != VK_SUCCESS) {
-            throw std::runtime_error("vkCreateImageView failed");
-        }
-        return {gpu_.device().handle(), view, vkDestroyImageView};
     }
 
     template <typename T>

@@ -126,30 +126,5 @@ TEST(ShadowOptions, TheEndsOfTheRangesAreAllowed) {
     }
 }
 
-TEST(ShadowOptions, Parameters) {
-    ShadowOptions options;
-    options.lights = 2;
-    options.map_extent = 256;
-    options.atlas_extent = 2048;
-    options.tile_extent = 256;
-    options.gutter = 3;
-    options.max_tiles = 77;
-    options.merge_ratio = 0.75F;
-    options.resolution_scale = 1.5F;
-    options.max_stretch = 4.0F;
-    const ShadowParameters parameters = shadow_parameters(options);
-    EXPECT_EQ(parameters.lights, 2U);
-    EXPECT_EQ(parameters.map_levels, 8U);
-    EXPECT_EQ(parameters.atlas_levels, 11U);
-    EXPECT_EQ(parameters.tile_extent, 256U);
-    EXPECT_EQ(parameters.gutter, 3U);
-    EXPECT_EQ(parameters.max_tiles, 77U);
-    EXPECT_EQ(parameters.resolution_scale, 1.5F);
-    EXPECT_EQ(parameters.least_area, 1.0F / 4.25F);
-    EXPECT_THAT(parameters.cores, testing::ElementsAre(10.0F, 26.0F, 58.0F, 122.0F, 250.0F));
-    EXPECT_THAT(parameters.kept_cores, testing::ElementsAre(7.5F, 19.5F, 43.5F, 91.5F, 187.5F));
-    EXPECT_EQ(shadow_atlas_cells(parameters), 128U * 128U);
-}
-
 }  // namespace
 }  // namespace quadtile

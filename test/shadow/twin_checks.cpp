@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -344,58 +345,45 @@ constexpr std::size_t ONE_PAGE = 256;  // cells that are always allowed
 
 }  // namespace
 
-// Each texel finds its tile from the root down; maxima and the last frame's tiles are looked up
-// by node.
+// From each root down.
 bool fits_budgets(const ShadowOptions& options, const ShadowResult& last,
                   const std::vector<float>& importance, std::uint32_t factor) {
     std::set<Node> last_split;
-    std::map<Node, std::uint32_t> last_classes;
-    for (const ShadowTile& tile : last.tiles) {
-        auto [light, level, x, y] = node_of(tile);
-        last_classes[node_of(tile)] = class_of(tile);
+    const std::map<Node, ShadowTile> last_tiles = by_node(last.tiles);
+    for (const auto& [tile, record] : last_tiles) {
+        auto [light, level, x, y] = tile;
         while (1U << level < options.map_extent) {
             last_split.insert({light, ++level, x /= 2, y /= 2});
         }
     }
-    std::map<Node, float> maxima;
-    std::map<Node, std::uint32_t> classes;
-    for (std::size_t i = 0; i < importance.size(); ++i) {
-        const auto column = static_cast<std::uint32_t>(i % options.map_extent);
-        const auto row = static_cast<std::uint32_t>(i / options.map_extent % options.map_extent);
-        const auto light = static_cast<std::uint32_t>(i / options.map_extent / options.map_extent);
-        auto level = static_cast<std::uint32_t>(std::log2(options.map_extent));
-        const auto node = [&] { return Node{light, level, column >> level, row >> level}; };
-        const auto maximum = [&] {
-            const auto [found, is_new] = maxima.try_emplace(node(), 0.0F);
-            if (is_new) {
-                found->second = importance_of(options, importance, node());
+    std::size_t tiles = 0;
+    std::size_t cells = 0;
+    const std::function<void(const Node&)> visit = [&](const Node& node) {
+        const auto [light, level, x, y] = node;
+        const float maximum = importance_of(options, importance, node);
+        if (level > 0 &&
+            maximum >= threshold_of(options, level, 4, last_split.contains(node), factor)) {
+            for (std::uint32_t child = 0; child < 4; ++child) {
+                visit({light, level - 1, 2 * x + child % 2, 2 * y + child / 2});
             }
-            return found->second;
-        };
-        while (level > 0 &&
-               maximum() >= threshold_of(options, level, 4, last_split.contains(node()), factor)) {
-            --level;
+            return;
         }
-        if (classes.contains(node())) {
-            continue;
-        }
-        const auto last_class = last_classes.find(node());
+        const auto before = last_tiles.find(node);
         std::uint32_t slot_class = 0;
         for (std::uint32_t c = 1; c < 5; ++c) {
-            const bool was_above = last_class != last_classes.end() && last_class->second >= c;
-            slot_class +=
-                maximum() >= threshold_of(options, level, c - 1, was_above, factor) ? 1 : 0;
+            const bool was_above = before != last_tiles.end() && class_of(before->second) >= c;
+            slot_class += maximum >= threshold_of(options, level, c - 1, was_above, factor) ? 1 : 0;
         }
-        classes[node()] = slot_class;
-    }
-    std::size_t cells = 0;
-    for (const auto& [node, slot_class] : classes) {
+        ++tiles;
         cells += std::size_t{1} << (2 * slot_class);
+    };
+    for (std::uint32_t light = 0; light < options.lights; ++light) {
+        visit({light, static_cast<std::uint32_t>(std::log2(options.map_extent)), 0, 0});
     }
     const std::size_t side = 16 * options.atlas_extent / options.tile_extent;
     const auto most_cells =
         static_cast<std::size_t>(options.atlas_fill * static_cast<float>(side * side));
-    return classes.size() <= options.max_tiles && cells <= std::max(most_cells, ONE_PAGE);
+    return tiles <= options.max_tiles && cells <= std::max(most_cells, ONE_PAGE);
 }
 
 void check_shadow_frame(const ShadowOptions& options, const ShadowFrame& last_frame,

@@ -2,6 +2,8 @@
 
 #include "options.hpp"
 
+#include "support/errors.hpp"
+
 #include <gmock/gmock.h>
 
 namespace quadtile::shadow {
@@ -16,14 +18,10 @@ Options parse(std::vector<const char*> arguments) {
 }
 
 std::string error_of(const std::vector<const char*>& arguments) {
-    try {
-        (void)parse(arguments);
-    } catch (const UsageError& error) {
-        EXPECT_THAT(error.what(), EndsWith("; see 'quadtile-shadow --help'"));
-        return error.what();
-    }
-    ADD_FAILURE() << ::testing::PrintToString(arguments) << " is accepted";
-    return {};
+    const std::string message = test::message_of([&] { return parse(arguments); });
+    EXPECT_THAT(message, EndsWith("; see 'quadtile-shadow --help'"))
+        << ::testing::PrintToString(arguments);
+    return message;
 }
 
 TEST(ShadowOptions, AreThoseOfTheLibraryAtFirst) {

@@ -1,10 +1,7 @@
 // quadtile-shadow as its users run it, without a window.
 
-#include "apps/program.hpp"
-#include "support/temporary_directory.hpp"
+#include "apps/program_test.hpp"
 
-#include <quadtile/device.hpp>
-#include <quadtile/error.hpp>
 #include <quadtile/images.hpp>
 
 #include <gmock/gmock.h>
@@ -12,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <string>
@@ -21,22 +17,16 @@
 namespace quadtile::shadow::test {
 namespace {
 
+using app::test::Arguments;
+using app::test::has_usable_device;
+using app::test::operator+;
 using app::test::ProgramResult;
 using quadtile::test::read_file;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-using Arguments = std::vector<std::string>;
 using Json = nlohmann::json;
 using Rgba = std::array<std::uint8_t, 4>;
-
-bool has_usable_device() {
-    try {
-        return std::ranges::any_of(Device::enumerate(), &DeviceInfo::usable);
-    } catch (const Error&) {
-        return false;
-    }
-}
 
 struct Pixels {
     std::uint32_t width;
@@ -56,23 +46,16 @@ Pixels load(const std::filesystem::path& path) {
     return pixels;
 }
 
-class ShadowProgram : public ::testing::Test {
+class ShadowProgram : public app::test::ProgramTest {
  protected:
-    [[nodiscard]] ProgramResult run(Arguments arguments) const {
-        const char* const given = std::getenv(QUADTILE_WINDOWED_VARIABLE);
-        return app::test::run_executable(given != nullptr ? given : QUADTILE_WINDOWED_PATH,
-                                         arguments, {.directory = directory_.path()});
-    }
-
     // A small picture, with validation.
-    [[nodiscard]] Pixels picture(Arguments more) const {
+    [[nodiscard]] Pixels picture(const Arguments& more) const {
         Arguments arguments{"--screenshot", "out.png", "--validation", "--city", "5000",
                             "--atlas",      "1024",    "--map-extent", "128"};
         if (std::ranges::find(more, "--size") == more.end()) {
             arguments.insert(arguments.end(), {"--size", "160x90"});
         }
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        const ProgramResult result = run(arguments);
+        const ProgramResult result = run(arguments + more);
         EXPECT_EQ(result.status, 0) << result.error;
         EXPECT_THAT(result.output, IsEmpty());
         EXPECT_THAT(result.error, IsEmpty());
@@ -82,29 +65,11 @@ class ShadowProgram : public ::testing::Test {
     [[nodiscard]] Json report() const {
         return Json::parse(read_file(directory_.path() / "report.json"));
     }
-
-    // Fails with one line on standard error, and leaves no file.
-    [[nodiscard]] std::string error_of(const Arguments& arguments, int status) const {
-        const auto before = directory_.names();
-        const ProgramResult result = run(arguments);
-        EXPECT_EQ(result.status, status) << result.error;
-        EXPECT_THAT(result.output, IsEmpty());
-        EXPECT_THAT(result.error, StartsWith("quadtile-shadow: error: "));
-        EXPECT_EQ(std::ranges::count(result.error, '\n'), 1) << result.error;
-        EXPECT_EQ(directory_.names(), before);
-        return result.error;
-    }
-
-    quadtile::test::TemporaryDirectory directory_;
 };
 
 class ShadowPictures : public ShadowProgram {
  protected:
-    void SetUp() override {
-        if (!has_usable_device()) {
-            GTEST_SKIP() << "no Vulkan device here that quadtile uses";
-        }
-    }
+    void SetUp() override { SKIP_WITHOUT_DEVICE(); }
 };
 
 // ---- What needs no device
@@ -118,11 +83,6 @@ TEST_F(ShadowProgram, PrintsHelpAndVersion) {
     }
     EXPECT_THAT(help.error, IsEmpty());
     EXPECT_THAT(run({"--version"}).output, StartsWith("quadtile-shadow "));
-}
-
-TEST_F(ShadowProgram, SaysWhatIsWrongWithTheCommandLine) {
-    EXPECT_THAT(error_of({"--max-tiles", "0", "--screenshot", "a.png"}, 2), HasSubstr("max_tiles"));
-    EXPECT_THAT(error_of({"--size", "0x0"}, 2), HasSubstr("--size"));
 }
 
 TEST_F(ShadowProgram, SaysWhichFileIsWrong) {

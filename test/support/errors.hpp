@@ -38,4 +38,15 @@ std::string refusal_of(const Call& call) {
     return {};
 }
 
+// What the exception says that such a call throws; empty: there is none.
+template <typename Call>
+std::string message_of(const Call& call) {
+    try {
+        (void)call();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return {};
+}
+
 }  // namespace quadtile::test

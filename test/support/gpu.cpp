@@ -266,6 +266,17 @@ void Gpu::submit_and_wait() const {
     check(vkResetFences(device_.handle(), 1, &fence), "vkResetFences");
 }
 
+Owned<VkImageView> Gpu::make_view(const Image& image, VkFormat format) const {
+    return make(device_.handle(), "vkCreateImageView", vkCreateImageView, vkDestroyImageView,
+                VkImageViewCreateInfo{
+                    .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+                    .image = image.handle(),
+                    .viewType = VK_IMAGE_VIEW_TYPE_2D,
+                    .format = format,
+                    .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+                });
+}
+
 void Gpu::run(const Recorder& record) {
     record_once(record);
     submit_and_wait();
@@ -399,30 +410,74 @@ Image Gpu::upload(const MapView& map) {
     return image;
 }
 
+DescriptorSet::DescriptorSet(const Device& device, std::span<const Descriptors> bindings) {
+    const auto count_of = [](const Descriptors& binding) {
+        return static_cast<std::uint32_t>(binding.buffers.size() + binding.images.size());
+    };
+    std::vector<VkDescriptorSetLayoutBinding> layout_bindings;
+    std::vector<VkDescriptorPoolSize> pool_sizes;
+    for (const Descriptors& binding : bindings) {
+        layout_bindings.push_back({.binding = binding.binding,
+                                   .descriptorType = binding.type,
+                                   .descriptorCount = count_of(binding),
+                                   .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT});
+        pool_sizes.push_back({binding.type, count_of(binding)});
+    }
+    layout_ = make(device.handle(), "vkCreateDescriptorSetLayout", vkCreateDescriptorSetLayout,
+                   vkDestroyDescriptorSetLayout,
+                   VkDescriptorSetLayoutCreateInfo{
+                       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                       .bindingCount = static_cast<std::uint32_t>(bindings.size()),
+                       .pBindings = layout_bindings.data(),
+                   });
+    if (bindings.empty()) {
+        return;
+    }
+    pool_ = make(device.handle(), "vkCreateDescriptorPool", vkCreateDescriptorPool,
+                 vkDestroyDescriptorPool,
+                 VkDescriptorPoolCreateInfo{
+                     .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                     .maxSets = 1,
+                     .poolSizeCount = static_cast<std::uint32_t>(pool_sizes.size()),
+                     .pPoolSizes = pool_sizes.data(),
+                 });
+    const VkDescriptorSetLayout layout = layout_.get();
+    const VkDescriptorSetAllocateInfo set_info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = pool_.get(),
+        .descriptorSetCount = 1,
+        .pSetLayouts = &layout,
+    };
+    check(vkAllocateDescriptorSets(device.handle(), &set_info, &set_), "vkAllocateDescriptorSets");
+    for (const Descriptors& binding : bindings) {
+        const VkWriteDescriptorSet write = {
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = set_,
+            .dstBinding = binding.binding,
+            .descriptorCount = count_of(binding),
+            .descriptorType = binding.type,
+            .pImageInfo = binding.images.data(),
+            .pBufferInfo = binding.buffers.data(),
+        };
+        vkUpdateDescriptorSets(device.handle(), 1, &write, 0, nullptr);
+    }
+}
+
 ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> spirv,
                                  std::span<const BufferRange> storage_buffers,
                                  const MapImage* image, std::uint32_t push_constants_bytes,
                                  std::span<const VkImageView> stored) {
     const VkDevice device = gpu.device().handle();
-    const auto buffer_count = static_cast<std::uint32_t>(storage_buffers.size());
-
-    std::vector<VkDescriptorSetLayoutBinding> bindings;
-    std::vector<VkDescriptorPoolSize> pool_sizes;
-    for (std::uint32_t binding = 0; binding < buffer_count; ++binding) {
-        bindings.push_back({.binding = binding,
-                            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                            .descriptorCount = 1,
-                            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT});
-    }
-    if (buffer_count > 0) {
-        pool_sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffer_count});
+    std::vector<Descriptors> bindings;
+    const auto add = [&](VkDescriptorType type) -> Descriptors& {
+        const auto binding = static_cast<std::uint32_t>(bindings.size());
+        return bindings.emplace_back(Descriptors{.binding = binding, .type = type});
+    };
+    for (const BufferRange& range : storage_buffers) {
+        add(VK_DESCRIPTOR_TYPE_STORAGE_BUFFER).buffers = {
+            {range.buffer, range.offset_bytes, VK_WHOLE_SIZE}};
     }
     if (image != nullptr) {
-        bindings.push_back({.binding = buffer_count,
-                            .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-                            .descriptorCount = 1,
-                            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT});
-        pool_sizes.push_back({VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1});
         sampler_ = make(device, "vkCreateSampler", vkCreateSampler, vkDestroySampler,
                         VkSamplerCreateInfo{
                             .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
@@ -430,24 +485,18 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
                             .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
                             .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
                         });
+        add(VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER).images = {
+            {sampler_.get(), image->view, image->layout}};
     }
     if (!stored.empty()) {
-        const auto stored_count = static_cast<std::uint32_t>(stored.size());
-        bindings.push_back({.binding = static_cast<std::uint32_t>(bindings.size()),
-                            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
-                            .descriptorCount = stored_count,
-                            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT});
-        pool_sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, stored_count});
+        Descriptors& images = add(VK_DESCRIPTOR_TYPE_STORAGE_IMAGE);
+        for (const VkImageView view : stored) {
+            images.images.push_back({VK_NULL_HANDLE, view, VK_IMAGE_LAYOUT_GENERAL});
+        }
     }
-    set_layout_ = make(device, "vkCreateDescriptorSetLayout", vkCreateDescriptorSetLayout,
-                       vkDestroyDescriptorSetLayout,
-                       VkDescriptorSetLayoutCreateInfo{
-                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                           .bindingCount = static_cast<std::uint32_t>(bindings.size()),
-                           .pBindings = bindings.data(),
-                       });
-    const VkDescriptorSetLayout set_layout = set_layout_.get();
+    set_.emplace(gpu.device(), bindings);
 
+    const VkDescriptorSetLayout set_layout = set_->layout();
     const VkPushConstantRange push_constants = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                                 push_constants_bytes};
     layout_ =
@@ -481,62 +530,14 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
     check(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline),
           "vkCreateComputePipelines");
     pipeline_ = {device, pipeline, vkDestroyPipeline};
-
-    if (bindings.empty()) {
-        return;
-    }
-    descriptor_pool_ =
-        make(device, "vkCreateDescriptorPool", vkCreateDescriptorPool, vkDestroyDescriptorPool,
-             VkDescriptorPoolCreateInfo{
-                 .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                 .maxSets = 1,
-                 .poolSizeCount = static_cast<std::uint32_t>(pool_sizes.size()),
-                 .pPoolSizes = pool_sizes.data(),
-             });
-    const VkDescriptorSetAllocateInfo set_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = descriptor_pool_.get(),
-        .descriptorSetCount = 1,
-        .pSetLayouts = &set_layout,
-    };
-    check(vkAllocateDescriptorSets(device, &set_info, &set_), "vkAllocateDescriptorSets");
-
-    std::vector<VkDescriptorBufferInfo> buffer_infos;
-    for (const BufferRange& range : storage_buffers) {
-        buffer_infos.push_back({range.buffer, range.offset_bytes, VK_WHOLE_SIZE});
-    }
-    VkDescriptorImageInfo image_info = {};
-    if (image != nullptr) {
-        image_info = {sampler_.get(), image->view, image->layout};
-    }
-    std::vector<VkDescriptorImageInfo> stored_infos;
-    for (const VkImageView view : stored) {
-        stored_infos.push_back({VK_NULL_HANDLE, view, VK_IMAGE_LAYOUT_GENERAL});
-    }
-    std::vector<VkWriteDescriptorSet> writes;
-    for (const VkDescriptorSetLayoutBinding& binding : bindings) {
-        const bool is_buffer = binding.descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        const bool is_stored = binding.descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
-        writes.push_back({
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = set_,
-            .dstBinding = binding.binding,
-            .descriptorCount = binding.descriptorCount,
-            .descriptorType = binding.descriptorType,
-            .pImageInfo = is_stored ? stored_infos.data() : &image_info,
-            .pBufferInfo = is_buffer ? &buffer_infos[binding.binding] : nullptr,
-        });
-    }
-    vkUpdateDescriptorSets(device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0,
-                           nullptr);
 }
 
 void ComputePipeline::record(VkCommandBuffer commands, VkExtent3D workgroups,
                              std::span<const std::byte> push_constants) const {
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.get());
-    if (set_ != VK_NULL_HANDLE) {
-        vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout_.get(), 0, 1,
-                                &set_, 0, nullptr);
+    if (const VkDescriptorSet set = set_->handle(); set != VK_NULL_HANDLE) {
+        vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout_.get(), 0, 1, &set,
+                                0, nullptr);
     }
     if (!push_constants.empty()) {
         vkCmdPushConstants(commands, layout_.get(), VK_SHADER_STAGE_COMPUTE_BIT, 0,

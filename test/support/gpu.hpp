@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -118,6 +119,9 @@ class Gpu {
     [[nodiscard]] Image make_image(const MapShape& shape,
                                    VkImageLayout layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
 
+    // Of level 0 and one layer.
+    [[nodiscard]] Owned<VkImageView> make_view(const Image& image, VkFormat format) const;
+
     // Records, submits, waits.
     void run(const Recorder& record);
 
@@ -176,6 +180,29 @@ class Gpu {
     Buffer staging_;
 };
 
+// What a binding of a descriptor set holds: buffers or images.
+struct Descriptors {
+    std::uint32_t binding = 0;
+    VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    std::vector<VkDescriptorBufferInfo> buffers = {};
+    std::vector<VkDescriptorImageInfo> images = {};
+};
+
+// A descriptor set for compute shaders, with its layout.
+class DescriptorSet {
+ public:
+    DescriptorSet(const Device& device, std::span<const Descriptors> bindings);
+
+    [[nodiscard]] VkDescriptorSetLayout layout() const noexcept { return layout_.get(); }
+    // Null where there are no bindings.
+    [[nodiscard]] VkDescriptorSet handle() const noexcept { return set_; }
+
+ private:
+    Owned<VkDescriptorSetLayout> layout_;
+    Owned<VkDescriptorPool> pool_;
+    VkDescriptorSet set_ = VK_NULL_HANDLE;
+};
+
 // A compute pipeline with one descriptor set: the storage buffers at bindings 0, 1, ..., after them
 // a combined image sampler (nearest, clamped to the edge) where there is an image, and an array of
 // storage images (in layout GENERAL) where there are any.
@@ -192,9 +219,7 @@ class ComputePipeline {
 
  private:
     Owned<VkSampler> sampler_;
-    Owned<VkDescriptorSetLayout> set_layout_;
-    Owned<VkDescriptorPool> descriptor_pool_;
-    VkDescriptorSet set_ = VK_NULL_HANDLE;
+    std::optional<DescriptorSet> set_;
     Owned<VkPipelineLayout> layout_;
     Owned<VkPipeline> pipeline_;
 };

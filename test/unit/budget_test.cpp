@@ -317,52 +317,6 @@ TEST(Budget, OfLayersWithThresholdsOfTheirOwn) {
     EXPECT_GT(factors.size(), 4U);
 }
 
-TEST(Budget, NodesOfOneRatioAreSplitTogether) {
-    // All are 5 times their threshold; the factor after 5 is 5 + 1/16.
-    const SmallMap map{{8, 8}, test::constant_map({8, 8}, 5.0F)};
-    for (const std::uint64_t budget : {1, 2, 32, 63}) {
-        const TileList list =
-            reference::subdivide(map.view(), Threshold::constant(1.0F), {.max_tiles = budget});
-        ASSERT_EQ(list.tiles.size(), 1U);
-        EXPECT_EQ(list.threshold_factor, 5.0625F);
-        EXPECT_EQ(list.tiles[0].threshold, 5.0625F);
-    }
-    EXPECT_EQ(
-        reference::subdivide(map.view(), Threshold::constant(1.0F), {.max_tiles = 64}).tiles.size(),
-        64U);
-}
-
-TEST(Budget, TheLargestRatiosAreSplitFirst) {
-    // Importance 9 in one corner and 3 in another, thresholds of 1.
-    SmallMap map{{8, 8}, test::constant_map({8, 8}, 0.0F)};
-    map.texels.front() = 9.0F;
-    map.texels.back() = 3.0F;
-    const Threshold threshold = Threshold::constant(1.0F);
-    const auto subdivide = [&](std::uint64_t max_tiles) {
-        return reference::subdivide(map.view(), threshold, {.max_tiles = max_tiles});
-    };
-    EXPECT_EQ(subdivide(16).tiles.size(), 16U);
-    EXPECT_EQ(subdivide(16).threshold_factor, 1.0F);
-    EXPECT_EQ(subdivide(15).tiles.size(), 10U);
-    EXPECT_EQ(subdivide(15).threshold_factor, 3.03125F);
-    EXPECT_EQ(subdivide(15).tiles.front().level(), 0U);
-    EXPECT_EQ(subdivide(15).tiles.back().level(), 2U);
-    EXPECT_EQ(subdivide(10).tiles, subdivide(15).tiles);
-    EXPECT_EQ(subdivide(9).tiles.size(), 1U);
-    EXPECT_EQ(subdivide(9).threshold_factor, 9.125F);
-}
-
-TEST(Budget, AnAmpleBudgetChangesNothing) {
-    const SmallMap map = wide_map({9, 11, 3}, true);
-    const TileList expected = reference::subdivide(map.view(), Threshold::constant(0.3F));
-    EXPECT_EQ(expected.threshold_factor, 1.0F);
-    for (const std::uint64_t budget : {std::uint64_t{expected.tiles.size()}, ANY_NUMBER}) {
-        const TileList list =
-            reference::subdivide(map.view(), Threshold::constant(0.3F), {.max_tiles = budget});
-        EXPECT_EQ(test::difference(list, expected), "");
-    }
-}
-
 void expect_infeasible(const SmallMap& map, const Threshold& threshold, std::uint64_t least) {
     EXPECT_EQ(reference::subdivide(map.view(), threshold, {.max_tiles = least}).tiles.size(),
               least);

@@ -2,12 +2,12 @@
 #include <quadtile/glsl.hpp>
 
 #include "glsl/glsl_compiler.hpp"
+#include "support/errors.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <future>
 #include <string>
 #include <utility>
@@ -52,17 +52,15 @@ Words compile(const std::string& text) {
 
 #if QUADTILE_RUNTIME_GLSL
 
-// What the compiler has to say against a text.
+// What a call has to say against a text, behind the line that says that it does not compile.
+template <typename Call>
+std::string refusal(const Call& call) {
+    const std::string text = test::refusal_of(call);
+    return text.substr(text.find('\n') + 1);
+}
+
 std::string complaint(const std::string& text) {
-    try {
-        (void)compile(text);
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-        const std::string first_line = "the GLSL of reduction does not compile:\n";
-        EXPECT_THAT(error.what(), StartsWith(first_line));
-        return error.what() + first_line.size();
-    }
-    return "nothing";
+    return refusal([&] { return compile(text); });
 }
 
 std::string behind_the_end(std::size_t line, const std::string& place, const std::string& what) {
@@ -153,15 +151,14 @@ TEST(GlslCompiler, NumbersErrorsByTheLinesOfTheText) {
 
 TEST(GlslCompiler, NamesTheTextAsTheCallerDoes) {
     for (const std::string name : {"my \"reduction\"", "C:\\reduce.glsl", "quadtile/limits.h"}) {
-        try {
-            (void)compile_glsl("test.comp", KERNEL, {{"BEFORE", "1"}},
-                               {"user_reduction.glsl", name, "\nfloat x = c;"},
-                               CodeForm::optimised);
-            FAIL();
-        } catch (const Error& error) {
-            EXPECT_THAT(error.what(),
-                        HasSubstr('\n' + name + ":2: error: 'c' : undeclared identifier"));
-        }
+        const UserSource source{"user_reduction.glsl", name, "\nfloat x = c;"};
+        EXPECT_THAT(
+            [&] {
+                (void)compile_glsl("test.comp", KERNEL, {{"BEFORE", "1"}}, source,
+                                   CodeForm::optimised);
+            },
+            test::is_refused("the GLSL of " + name + " does not compile:\n" + name +
+                             ":2: error: 'c' : undeclared identifier"));
     }
 }
 
@@ -247,17 +244,6 @@ TEST(GlslCompiler, ErrorsWithoutALineAreTold) {
 
 // ---- What would bring down the compiler, the driver or the kernel -------------------------------
 
-// What compile_threshold or compile_reduction has to say, in the first line of its errors.
-std::string refusal(const std::function<std::vector<std::byte>()>& call) {
-    try {
-        (void)call();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-        const std::string text = error.what();
-        return text.substr(text.find('\n') + 1);
-    }
-    return "nothing";
-}
 std::string threshold_refusal(const std::string& text) {
     return refusal([&] { return compile_threshold(text); });
 }
@@ -275,7 +261,7 @@ TEST(UserCode, HasResourcesInSetOneOfThresholdsAlone) {
         return "\nlayout(set = " + std::to_string(set) + ", binding = " + std::to_string(binding) +
                ", std430) buffer Mine { float mine[]; };\n";
     };
-    EXPECT_EQ(threshold_refusal(buffer(1, 3) + ONE), "nothing");
+    EXPECT_EQ(threshold_refusal(buffer(1, 3) + ONE), "");
     for (const int set : {2, 3, 7}) {
         const std::string expected = ":2: error: 'Mine' is at binding 5 of descriptor set " +
                                      std::to_string(set) + ", which is not bound; ";
@@ -357,7 +343,7 @@ TEST(UserCode, IsNotTooLong) {
         "expanded it may have 16384 tokens";
     const std::string twice = chain("#define A0 1.0", "#define A$ (A@ + A@)", 40);
     EXPECT_EQ(threshold_refusal(twice + returning("A40")), "threshold:43" + too_long);
-    EXPECT_EQ(threshold_refusal(twice + returning("A8")), "nothing");
+    EXPECT_EQ(threshold_refusal(twice + returning("A8")), "");
     EXPECT_EQ(threshold_refusal(twice + "#if A40 > 0\n#endif\n" + ONE), "threshold:42" + too_long);
     // By arguments, of which nothing is left in the end.
     EXPECT_EQ(threshold_refusal(chain("#define B0(x) x", "#define B$(x) B@(B@(x))", 40) +
@@ -383,7 +369,7 @@ TEST(UserCode, IsNotTooLong) {
                                     "float f$(float x) { return f@(x) + f@(x + 1.0); }", 40);
     EXPECT_THAT(threshold_refusal(calls + returning("f40(float(level))")),
                 StartsWith("threshold: error: the text is too long: with each call of "));
-    EXPECT_EQ(threshold_refusal(calls + returning("f4(float(level))")), "nothing");
+    EXPECT_EQ(threshold_refusal(calls + returning("f4(float(level))")), "");
 }
 
 TEST(GlslCompiler, CompilesInSeveralThreads) {
@@ -400,17 +386,10 @@ TEST(GlslCompiler, CompilesInSeveralThreads) {
 
 TEST(GlslCompiler, IsNotInThisBuild) {
     EXPECT_FALSE(detail::has_glsl_compiler());
-    for (const auto& call :
-         {+[] { (void)compile("float reduce(float a, float b) { return a; }"); },
-          +[] { (void)compile_kernel("subtree", {}, user(""), CodeForm::optimised); }}) {
-        try {
-            call();
-            FAIL();
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::unsupported);
-            EXPECT_THAT(error.what(), HasSubstr("QUADTILE_RUNTIME_GLSL=OFF"));
-        }
-    }
+    const auto is_told = test::fails(ErrorCode::unsupported, "QUADTILE_RUNTIME_GLSL=OFF");
+    EXPECT_THAT([] { (void)compile("float reduce(float a, float b) { return a; }"); }, is_told);
+    EXPECT_THAT([] { (void)compile_kernel("subtree", {}, user(""), CodeForm::optimised); },
+                is_told);
 }
 
 #endif

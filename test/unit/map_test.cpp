@@ -1,3 +1,4 @@
+#include <quadtile/unorm.h>
 #include <quadtile/error.hpp>
 #include <quadtile/image.hpp>
 #include <quadtile/reference.hpp>
@@ -9,15 +10,6 @@
 
 namespace quadtile {
 namespace {
-
-TEST(Map, TopLevelIsTheCeilingOfTheLogarithm) {
-    EXPECT_EQ(top_level(1, 1), 0U);
-    EXPECT_EQ(top_level(2, 1), 1U);
-    EXPECT_EQ(top_level(1, 3), 2U);
-    EXPECT_EQ(top_level(1024, 1024), 10U);
-    EXPECT_EQ(top_level(1025, 1), 11U);
-    EXPECT_EQ(top_level(65536, 65536), 16U);
-}
 
 TEST(Map, ShapesWithoutTexelsAndTooLargeOnesAreRefused) {
     EXPECT_THROW(check_shape({0, 1}), Error);
@@ -57,13 +49,15 @@ TEST(Map, HalvesDecodeExactly) {
     }
 }
 
-TEST(Map, UnormTexelsAreFractionsOfTheLargest) {
-    const std::uint8_t bytes[] = {0, 1, 51, 255};
-    EXPECT_EQ(reference::decode({bytes, {4, 1, 1, TexelFormat::r8_unorm}}),
-              (std::vector<float>{0.0F, 1.0F / 255.0F, 0.2F, 1.0F}));
-    const std::uint16_t words[] = {0, 1, 65535};
-    EXPECT_EQ(reference::decode({words, {3, 1, 1, TexelFormat::r16_unorm}}),
-              (std::vector<float>{0.0F, 1.0F / 65535.0F, 1.0F}));
+// Exhaustive: every 8 and 16 bit value against the division, which IEEE 754 rounds correctly.
+TEST(Unorm, BitsAreThoseOfTheNearestFloat) {
+    for (const std::uint32_t bits : {8U, 16U}) {
+        const std::uint32_t largest = (1U << bits) - 1;
+        for (std::uint32_t c = 0; c <= largest; ++c) {
+            const float quotient = static_cast<float>(c) / static_cast<float>(largest);
+            ASSERT_EQ(bits_from_unorm(c, bits), std::bit_cast<std::uint32_t>(quotient)) << c;
+        }
+    }
 }
 
 }  // namespace

@@ -4,40 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
 namespace quadtile {
 namespace {
-
-TEST(Quadtree, LevelExtentIsTheCeilingOfTheQuotient) {
-    for (std::uint32_t extent = 1; extent <= 1030; ++extent) {
-        for (std::uint32_t level = 0; level <= MAX_TOP_LEVEL; ++level) {
-            EXPECT_EQ(level_extent(extent, level), (extent + (1U << level) - 1) >> level);
-        }
-    }
-}
-
-TEST(Quadtree, MortonCodesAreInverted) {
-    for (std::uint32_t y = 0; y < 65536; y += 257) {
-        for (std::uint32_t x = 0; x < 65536; x += 251) {
-            const std::uint32_t code = morton_encode(x, y);
-            EXPECT_EQ(morton_x(code), x);
-            EXPECT_EQ(morton_y(code), y);
-        }
-    }
-    EXPECT_EQ(morton_encode(1, 0), 1U);
-    EXPECT_EQ(morton_encode(0, 1), 2U);
-}
-
-TEST(Quadtree, RowsOfThePyramidAreTheSumOfTheLevelsAbove) {
-    for (std::uint32_t height = 1; height <= 600; ++height) {
-        std::uint32_t rows = 0;
-        for (std::uint32_t level = 2; level <= MAX_TOP_LEVEL; ++level) {
-            EXPECT_EQ(level_offset_y(height, level), rows) << height << ", level " << level;
-            rows += level_extent(height, level);
-        }
-    }
-}
 
 TEST(Quadtree, WorkgroupsAreAsManyAsTheThreadsNeed) {
     for (std::uint32_t depth = 0; depth <= 8; ++depth) {

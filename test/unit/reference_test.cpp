@@ -16,34 +16,20 @@ namespace {
 
 using test::is_refused;
 
-constexpr float INF = std::numeric_limits<float>::infinity();
-
 // The definition, node by node and without recursion over maxima: the maximum over the texels that
 // a node covers.
 float brute_force_importance(const std::vector<float>& texels, const MapShape& shape,
                              const Tile& tile) {
     const TexelRect rect = texels_of(tile, shape.width, shape.height);
-    float maximum = -INF;
+    float maximum = -INFINITY;
     for (std::uint32_t y = rect.top; y < rect.bottom; ++y) {
         for (std::uint32_t x = rect.left; x < rect.right; ++x) {
             const float texel =
                 texels[(std::size_t{tile.layer()} * shape.height + y) * shape.width + x];
-            maximum = std::isnan(texel) ? INF : std::max(maximum, texel);
+            maximum = std::isnan(texel) ? INFINITY : std::max(maximum, texel);
         }
     }
     return std::abs(maximum) < std::numeric_limits<float>::min() ? 0.0F : maximum;
-}
-
-TEST(Reference, SubdividesTheCourseNotesWay) {
-    // One bright texel in a 4 x 4 map: its ancestors are split, everything else stays whole.
-    std::vector<float> texels(16, 0.0F);
-    texels[5] = 9.0F;
-    const TileList list = reference::subdivide(view_of(texels, 4, 4), Threshold::constant(1.0F));
-    ASSERT_EQ(list.tiles.size(), 7U);
-    EXPECT_EQ(list.tiles_per_level(), (std::vector<std::uint64_t>{4, 3, 0}));
-    EXPECT_TRUE(list.tiles[3].clamped());
-    EXPECT_EQ(list.tiles[3].importance, 9.0F);
-    EXPECT_EQ(std::ranges::count_if(list.tiles, &Tile::clamped), 1);
 }
 
 TEST(Reference, NaNCountsAsInfinityAndDenormalsAsZero) {
@@ -51,25 +37,8 @@ TEST(Reference, NaNCountsAsInfinityAndDenormalsAsZero) {
     const reference::Pyramid pyramid = reference::build_pyramid(view_of(texels, 4, 1));
     EXPECT_EQ(pyramid.nan_texels, 2U);
     EXPECT_EQ(pyramid.levels[0].at(0, 0), 0.0F);
-    EXPECT_EQ(pyramid.levels[1].importance, (std::vector<float>{0.0F, INF}));
-    EXPECT_EQ(pyramid.levels[2].importance, (std::vector<float>{INF}));
-}
-
-TEST(Reference, LevelsHaveCeilingSizes) {
-    const std::vector<float> texels(5 * 3, 1.0F);
-    const reference::Pyramid pyramid = reference::build_pyramid(view_of(texels, 5, 3));
-    ASSERT_EQ(pyramid.levels.size(), 4U);
-    EXPECT_EQ(pyramid.levels[1].width, 3U);
-    EXPECT_EQ(pyramid.levels[1].height, 2U);
-    EXPECT_EQ(pyramid.levels[3].width, 1U);
-}
-
-TEST(Reference, ThresholdsThatGrowWithTheLevelAreObeyed) {
-    // Not monotone: level 1 is never split, the root is.
-    const std::vector<float> texels(16, 1.0F);
-    const TileList list =
-        reference::subdivide(view_of(texels, 4, 4), Threshold::per_level({0.0F, 2.0F, 0.5F}));
-    EXPECT_EQ(list.tiles_per_level(), (std::vector<std::uint64_t>{0, 4, 0}));
+    EXPECT_EQ(pyramid.levels[1].importance, (std::vector<float>{0.0F, INFINITY}));
+    EXPECT_EQ(pyramid.levels[2].importance, (std::vector<float>{INFINITY}));
 }
 
 // Whatever list satisfies this is the only one: tiles that partition the map, below their own
@@ -80,7 +49,7 @@ TEST(Reference, EveryNodeIsComparedWithItsOwnThreshold) {
                                   MapShape{64, 64}, MapShape{100, 37, 3}}) {
         const std::vector<float> texels = test::with_special_values(test::random_map(shape), 16);
         for (const Threshold& threshold :
-             {Threshold::constant(0.0F), Threshold::constant(0.9F), Threshold::constant(INF),
+             {Threshold::constant(0.0F), Threshold::constant(0.9F), Threshold::constant(INFINITY),
               Threshold::map(test::random_thresholds(shape, 1)),
               Threshold::map(test::random_thresholds(shape, 2)),
               Threshold::map(test::random_thresholds(shape, 3))}) {
@@ -120,7 +89,7 @@ TEST(Reference, LayersHaveThresholdsOfTheirOwn) {
         Threshold::per_level({0.1F, 0.2F, 0.9F, 1.1F, 0.3F, 0.2F, 0.1F}),  // grows, and falls
         Threshold::map(test::random_thresholds(one)),
         Threshold::memory(4.0F, 30.0F, view_of(fragments, one.width, one.height)),
-        Threshold::constant(INF),
+        Threshold::constant(INFINITY),
     };
     const auto layers = static_cast<std::uint32_t>(thresholds.size());
     const MapShape shape{one.width, one.height, layers};

@@ -20,13 +20,13 @@ namespace {
 using test::is_refused;
 using testing::ElementsAre;
 
-TEST(Threshold, ConstantIsTheSameAtEveryLevel) {
+TEST(Threshold, LevelsAreThoseOfTheirKind) {
     EXPECT_THAT(Threshold::constant(2.5F).levels(2), ElementsAre(2.5F, 2.5F, 2.5F));
-}
-
-TEST(Threshold, MaxResolutionHalvesWithEachLevel) {
+    EXPECT_THAT(Threshold::constant(INFINITY).levels(0), ElementsAre(INFINITY));
+    EXPECT_FALSE(std::signbit(Threshold::constant(-0.0F).levels(0).front()));
     EXPECT_THAT(Threshold::max_resolution(256.0F).levels(3),
                 ElementsAre(256.0F, 128.0F, 64.0F, 32.0F));
+    EXPECT_THAT(Threshold::per_level({1.0F, 5.0F, 3.0F}).levels(2), ElementsAre(1.0F, 5.0F, 3.0F));
 }
 
 TEST(Threshold, DenormalsCountAsZero) {
@@ -37,10 +37,6 @@ TEST(Threshold, DenormalsCountAsZero) {
     EXPECT_THAT(Threshold::per_level({normal, normal / 2}).levels(1), ElementsAre(normal, 0.0F));
     EXPECT_THAT(Threshold::max_resolution(2 * normal).levels(2),
                 ElementsAre(2 * normal, normal, 0.0F));
-}
-
-TEST(Threshold, PerLevelIsTakenAsGiven) {
-    EXPECT_THAT(Threshold::per_level({1.0F, 5.0F, 3.0F}).levels(2), ElementsAre(1.0F, 5.0F, 3.0F));
 }
 
 TEST(Threshold, PerLevelNeedsOneValueForEachLevel) {
@@ -56,10 +52,6 @@ TEST(Threshold, NaNAndNegativeValuesAreRefused) {
     EXPECT_THROW((void)Threshold::constant(-1.0F), Error);
     EXPECT_THROW((void)Threshold::max_resolution(-0.5F), Error);
     EXPECT_THAT([] { (void)Threshold::per_level({1.0F, -2.0F}); }, is_refused("level 1 is -2"));
-}
-
-TEST(Threshold, NegativeZeroBecomesZero) {
-    EXPECT_FALSE(std::signbit(Threshold::constant(-0.0F).levels(0).front()));
 }
 
 TEST(Threshold, ScalingMultipliesEveryLevel) {
@@ -105,10 +97,6 @@ TEST(Threshold, WhatGrowsWithTheLevelIsNotMonotone) {
             Threshold::per_level({2.0F, 1.0F, 1.5F}).check_monotone(2);
         },
         is_refused("level 2 has 1.5", "fused", "budgets"));
-}
-
-TEST(Threshold, InfinityIsAllowed) {
-    EXPECT_TRUE(std::isinf(Threshold::constant(INFINITY).levels(0).front()));
 }
 
 // ---- By node -----------------------------------------------------------------------------------
@@ -320,20 +308,6 @@ TEST(MemoryThreshold, IsItsDefinition) {
             }
         }
     }
-}
-
-TEST(MemoryThreshold, TheWholeSquareCountsAtTheEdge) {
-    // The last of 3 x 3 texels lies alone in its node of level 1 and in the root.
-    std::vector<float> fragments(9, 0.0F);
-    fragments[8] = 16.0F;
-    const Threshold threshold = Threshold::memory(100.0F, 4.0F, view_of(fragments, 3, 3));
-    const ResolvedThreshold thresholds = threshold.resolve({3, 3});
-    EXPECT_EQ(thresholds.at(0, 2, 2, 0), 0.5F);
-    EXPECT_EQ(thresholds.at(1, 1, 1, 0), 0.5F);
-    EXPECT_EQ(thresholds.at(2, 0, 0, 0), 0.5F);
-    EXPECT_EQ(thresholds.at(0, 0, 0, 0), 100.0F);
-    EXPECT_EQ(thresholds.at(1, 0, 1, 0), 50.0F);
-    EXPECT_NO_THROW(threshold.check_monotone(2));
 }
 
 TEST(MemoryThreshold, SumsOfCountsAreExact) {

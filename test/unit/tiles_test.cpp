@@ -14,17 +14,6 @@ Tile tile_at(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_
     return {tile_position(x, y), tile_node(level, 0, layer), 1.0F, 2.0F};
 }
 
-TEST(Tiles, RecordHoldsItsFields) {
-    const Tile tile{tile_position(65535, 1234), tile_node(16, TILE_CLAMPED, 65535), 1.5F, 2.5F};
-    EXPECT_EQ(sizeof(tile), 16U);
-    EXPECT_EQ(tile.x(), 65535U);
-    EXPECT_EQ(tile.y(), 1234U);
-    EXPECT_EQ(tile.level(), 16U);
-    EXPECT_EQ(tile.flags(), TILE_CLAMPED);
-    EXPECT_EQ(tile.layer(), 65535U);
-    EXPECT_TRUE(tile.clamped());
-}
-
 TEST(Tiles, RectanglesAreCutAtTheMapsEdge) {
     EXPECT_EQ(texels_of(tile_at(2, 1, 0), 7, 3), (TexelRect{4, 0, 7, 3}));
     EXPECT_EQ(texels_of(tile_at(0, 6, 2), 7, 3), (TexelRect{6, 2, 7, 3}));
@@ -37,11 +26,6 @@ TEST(Tiles, CanonicalOrderIsByLayerThenByMortonCodeOfTheFirstTexel) {
     const std::vector<Tile> expected{tile_at(1, 0, 0), tile_at(0, 2, 0), tile_at(0, 3, 0),
                                      tile_at(0, 2, 1), tile_at(1, 0, 1), tile_at(1, 0, 0, 1)};
     EXPECT_EQ(tiles, expected);
-}
-
-TEST(Tiles, PartitionIsAccepted) {
-    const std::vector<Tile> tiles{tile_at(1, 0, 0), tile_at(0, 2, 0), tile_at(0, 2, 1)};
-    EXPECT_EQ(check_partition(tiles, {3, 2}), "");
 }
 
 TEST(Tiles, HolesOverlapsAndTilesOutsideAreFound) {

@@ -1,6 +1,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/trace.hpp>
 
+#include <support/errors.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <gmock/gmock.h>
@@ -105,16 +106,8 @@ TEST_F(Trace, IsWrittenByManyThreads) {
 }
 
 TEST_F(Trace, SaysWhatCannotBeWritten) {
-    EXPECT_THROW(
-        {
-            try {
-                TraceFile file(path() + "/none");
-            } catch (const Error& error) {
-                EXPECT_THAT(error.what(), testing::HasSubstr("trace.json/none"));
-                throw;
-            }
-        },
-        Error);
+    EXPECT_THAT(test::message_of([&] { const TraceFile file(path() + "/none"); }),
+                testing::HasSubstr("trace.json/none"));
     TraceFile full("/dev/full");
     full.add({.name = "a", .track = "one", .start = Clock::now(), .duration = 1us});
     EXPECT_THROW(full.close(), Error);

@@ -1,4 +1,5 @@
 #include "map_sequence.hpp"
+#include "pfm.hpp"
 
 #include "support/temporary_directory.hpp"
 
@@ -7,8 +8,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <atomic>
-#include <bit>
 #include <chrono>
 #include <fstream>
 #include <stdexcept>
@@ -22,20 +23,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-std::string bytes_of(const std::vector<float>& values) {
-    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
-}
-
-std::string byte_order() {
-    return std::endian::native == std::endian::little ? "-1\n" : "1\n";
-}
-
 std::string grey_pfm(float value) {
-    return "Pf\n1 1\n" + byte_order() + bytes_of({value});
+    return test::pfm({value}, 1);
 }
 
 std::string colour_pfm(float red, float green, float blue) {
-    return "PF\n1 1\n" + byte_order() + bytes_of({red, green, blue});
+    const std::array<float, 3> texel{red, green, blue};
+    return "PF\n1 1\n-1\n" + std::string(reinterpret_cast<const char*>(&texel), sizeof(texel));
 }
 
 float value_of(const MapFrame& frame) {

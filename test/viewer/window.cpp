@@ -1,12 +1,11 @@
 #include "window.hpp"
 
-#include "support/temporary_directory.hpp"
-
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -18,10 +17,6 @@ namespace quadtile::viewer::test {
 namespace {
 
 namespace fs = std::filesystem;
-using quadtile::test::read_file;
-using Clock = std::chrono::steady_clock;
-
-constexpr std::chrono::seconds PATIENCE(150);  // on a busy machine
 
 bool is_command(const std::string& name) {
     return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
@@ -92,9 +87,7 @@ XServer::~XServer() {
 ProgramWindow::ProgramWindow(const XServer& server, const fs::path& directory,
                              const std::vector<std::string>& arguments,
                              const std::map<std::string, std::string>& environment)
-    : display_(server.display()), log_file_(directory / "program.log") {
-    const char* const given = std::getenv(QUADTILE_WINDOWED_VARIABLE);
-    const std::string program = given != nullptr ? given : QUADTILE_WINDOWED_PATH;
+    : display_(server.display()) {
     std::vector<std::string> all{"--log", "--validation"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     app::test::ProgramOptions options{.directory = directory, .environment = environment};
@@ -102,9 +95,7 @@ ProgramWindow::ProgramWindow(const XServer& server, const fs::path& directory,
     for (const char* const name : {"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME"}) {
         options.environment[name] = directory;
     }
-    const int log = ::open(log_file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    program_.emplace(program, all, options, log);
-    ::close(log);
+    program_.emplace(all, options);
     wait_for("on screen");
     while (window_.empty()) {  // GLFW has shown it; the server may not have
         pause_briefly();
@@ -128,32 +119,8 @@ void ProgramWindow::act(const std::string& commands) const {
     }
 }
 
-std::string ProgramWindow::wait_for(const std::string& text) {
-    const Clock::time_point end = Clock::now() + PATIENCE;
-    while (Clock::now() < end) {
-        const std::string all = log();
-        const std::size_t found = all.find(text, read_to_);
-        const std::size_t line_end = found == std::string::npos ? found : all.find('\n', found);
-        if (line_end != std::string::npos) {
-            read_to_ = line_end + 1;
-            const std::size_t begin = all.rfind('\n', found);
-            const std::size_t first = begin == std::string::npos ? 0 : begin + 1;
-            return all.substr(first, line_end - first);
-        }
-        if (program_->has_ended()) {
-            break;
-        }
-        pause_briefly();
-    }
-    throw std::runtime_error("waited in vain for '" + text + "'; the program logged:\n" + log());
-}
-
 std::string ProgramWindow::title() const {
     return xdotool("getwindowname " + window_);
-}
-
-std::string ProgramWindow::log() const {
-    return read_file(log_file_);
 }
 
 }  // namespace quadtile::viewer::test

@@ -6,7 +6,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -43,10 +42,9 @@ class ProgramWindow {
 
     // As xdotool knows them: "key ctrl+s", "mousemove 10 10 click 1"; %w is the window.
     void act(const std::string& commands) const;
-    // The first line that contains the text, after those that were waited for before.
-    std::string wait_for(const std::string& text);
+    std::string wait_for(const std::string& text) { return program_->wait_for(text); }
     [[nodiscard]] std::string title() const;
-    [[nodiscard]] std::string log() const;
+    [[nodiscard]] std::string log() const { return program_->log(); }
     // Waits for its end.
     [[nodiscard]] int exit_status() { return program_->wait(); }
 
@@ -54,10 +52,8 @@ class ProgramWindow {
     [[nodiscard]] std::string xdotool(const std::string& commands) const;
 
     std::string display_;
-    std::filesystem::path log_file_;
-    std::optional<app::test::RunningProgram> program_;
+    std::optional<app::test::LoggedProgram> program_;
     std::string window_;
-    std::size_t read_to_ = 0;  // in the log
 };
 
 }  // namespace quadtile::viewer::test

@@ -3,8 +3,7 @@
 #include "window.hpp"
 #include "pfm.hpp"
 
-#include "apps/program.hpp"
-#include "support/temporary_directory.hpp"
+#include "apps/program_test.hpp"
 
 #include <quadtile/images.hpp>
 
@@ -12,15 +11,16 @@
 #include <nlohmann/json.hpp>
 
 #include <charconv>
-#include <cstdlib>
-#include <fstream>
 #include <memory>
+#include <tuple>
 
 namespace quadtile::viewer::test {
 namespace {
 
 namespace fs = std::filesystem;
+using app::test::Arguments;
 using quadtile::test::read_file;
+using app::test::operator+;
 using quadtile::test::TemporaryDirectory;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -235,36 +235,25 @@ TEST_F(ViewerWindowTest, TellsWhatItCannotOpen) {
 
 // ---- Without a window
 
-class ViewerProgram : public ::testing::Test {
+class ViewerProgram : public app::test::ProgramTest {
  protected:
-    app::test::ProgramResult run(std::vector<std::string> arguments) const {
-        const char* const given = std::getenv(QUADTILE_WINDOWED_VARIABLE);
-        app::test::ProgramOptions options{.directory = directory_.path()};
-        options.environment = {{"DISPLAY", ""},
-                               {"WAYLAND_DISPLAY", ""},
-                               {"XDG_CONFIG_HOME", directory_.path()},
-                               {"XDG_CACHE_HOME", directory_.path()}};
-        return app::test::run_executable(given != nullptr ? given : QUADTILE_WINDOWED_PATH,
-                                         arguments, options);
-    }
-
-    TemporaryDirectory directory_;
+    const TemporaryDirectory home_;
+    const app::test::ProgramOptions options_{.environment = {{"DISPLAY", ""},
+                                                             {"WAYLAND_DISPLAY", ""},
+                                                             {"XDG_CONFIG_HOME", home_.path()},
+                                                             {"XDG_CACHE_HOME", home_.path()}}};
 };
 
 TEST_F(ViewerProgram, NamesTheScreenshotWhereThereIsNoWindowSystem) {
-    const auto result = run({});
-    EXPECT_EQ(result.status, 1);
-    EXPECT_THAT(result.error, HasSubstr("there is no window system"));
-    EXPECT_THAT(result.error, HasSubstr("--screenshot OUT.png"));
+    EXPECT_THAT(error_of({}, 1, options_), ::testing::AllOf(HasSubstr("there is no window system"),
+                                                            HasSubstr("--screenshot OUT.png")));
 }
 
 TEST_F(ViewerProgram, DrawsIntoAFile) {
-    for (const std::vector<std::string>& more :
-         {std::vector<std::string>{"--fill", "order"}, {"--panel", "--pin", "100,200"}}) {
-        std::vector<std::string> arguments{"--screenshot", "out.png", "--size",      "640x480",
-                                           "--list",       "l.csv",   "--validation"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        const auto result = run(arguments);
+    const Arguments drawing{"--screenshot", "out.png", "--size",      "640x480",
+                            "--list",       "l.csv",   "--validation"};
+    for (const Arguments& more : {Arguments{"--fill", "order"}, {"--panel", "--pin", "100,200"}}) {
+        const auto result = run(drawing + more, options_);
         EXPECT_EQ(result.status, 0) << result.error;
         const LoadedImage image = load_image(directory_.path() / "out.png");
         EXPECT_EQ(std::pair(image.shape.width, image.shape.height), std::pair(640U, 480U));
@@ -274,23 +263,20 @@ TEST_F(ViewerProgram, DrawsIntoAFile) {
 
 TEST_F(ViewerProgram, TellsWhatIsWrong) {
     directory_.add("damaged.exr", "\x76\x2f\x31\x01 and nothing");
-    const auto expect = [&](const std::vector<std::string>& arguments, int status,
-                            const std::string& part) {
-        const auto result = run(arguments);
-        EXPECT_EQ(result.status, status);
-        EXPECT_THAT(result.error, HasSubstr("quadtile-viewer: error: "));
-        EXPECT_THAT(result.error, HasSubstr(part));
-        EXPECT_FALSE(fs::exists(directory_.path() / "o.png"));
-    };
-    expect({"damaged.exr", "--screenshot", "o.png"}, 1, "damaged.exr");
-    expect({"missing.exr", "--screenshot", "o.png"}, 1, "missing.exr");
-    expect({"--screenshot", "o.png", "--device", "no such"}, 1, "no such");
-    expect({"--screenshot", "no/folder/o.png"}, 1, "no/folder");
-    expect({"--screenshot", "o.png", "--pin", "5000,1"}, 1, "--pin");
-    expect({"--nonsense"}, 2, "--nonsense");
-    expect({"--screenshot", "o.png", "--strategy", "fused", "--level-thresholds",
-            "0,1,0,0,0,0,0,0,0,0,0"},
-           1, "do not grow with the level");
+    for (const auto& [arguments, status, part] :
+         std::vector<std::tuple<Arguments, int, const char*>>{
+             {{"damaged.exr", "--screenshot", "o.png"}, 1, "damaged.exr"},
+             {{"missing.exr", "--screenshot", "o.png"}, 1, "missing.exr"},
+             {{"--screenshot", "o.png", "--device", "no such"}, 1, "no such"},
+             {{"--screenshot", "no/folder/o.png"}, 1, "no/folder"},
+             {{"--screenshot", "o.png", "--pin", "5000,1"}, 1, "--pin"},
+             {{"--nonsense"}, 2, "--nonsense"},
+             {{"--screenshot", "o.png", "--strategy", "fused", "--level-thresholds",
+               "0,1,0,0,0,0,0,0,0,0,0"},
+              1,
+              "do not grow with the level"}}) {
+        EXPECT_THAT(error_of(arguments, status, options_), HasSubstr(part));
+    }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "../../support/hash.hpp"
 
 #include <embree3/rtcore.h>
+#include <glm/common.hpp>
 #include <glm/geometric.hpp>
 #include <glm/mat3x3.hpp>
 
@@ -15,6 +16,7 @@
 #include <limits>
 #include <memory>
 #include <numbers>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -169,116 +171,55 @@ glm::vec3 cosine_direction(const glm::vec3& normal, const glm::vec2& random) {
 
 // ---- Where charts cover texels ----
 
-// A triangle's part of a texel, or a part of that: barycentrics of the triangle at its corners.
-struct Piece {
-    std::uint32_t triangle = 0;
-    std::array<glm::vec2, 3> barycentrics;
-    float area_up_to = 0.0F;  // texels: that of the pieces before it and its own
-};
-
-using Polygon = std::vector<glm::dvec2>;
-
-// Keeps the part where sign * p[axis] <= sign * limit (Sutherland and Hodgman).
-void clip(Polygon& polygon, Polygon& scratch, int axis, double sign, double limit) {
-    scratch.clear();
-    for (std::size_t i = 0; i < polygon.size(); ++i) {
-        const glm::dvec2& from = polygon[i];
-        const glm::dvec2& to = polygon[i + 1 == polygon.size() ? 0 : i + 1];
-        const double from_outside = sign * (from[axis] - limit);
-        const double to_outside = sign * (to[axis] - limit);
-        if (from_outside <= 0.0) {
-            scratch.push_back(from);
-        }
-        if ((from_outside < 0.0 && to_outside > 0.0) || (from_outside > 0.0 && to_outside < 0.0)) {
-            scratch.push_back(from + (to - from) * (from_outside / (from_outside - to_outside)));
-        }
-    }
-    polygon.swap(scratch);
-}
-
-double cross(const glm::dvec2& a, const glm::dvec2& b) {
-    return a.x * b.y - a.y * b.x;
-}
-
-// By texel.
-std::vector<std::vector<Piece>> make_pieces(std::span<const Surface> surfaces,
-                                            const baker::Extent& extent) {
-    std::vector<std::vector<Piece>> pieces(extent.texels());
-    Polygon row;
-    Polygon polygon;
-    Polygon scratch;
-    for (std::uint32_t triangle = 0; triangle < surfaces.size(); ++triangle) {
-        const Surface& surface = surfaces[triangle];
-        const glm::dvec2 corner = surface.map_corner;
-        const glm::dvec2 edge1 = surface.map_edge1;
-        const glm::dvec2 edge2 = surface.map_edge2;
-        const double determinant = cross(edge1, edge2);
-        if (surface.normal == glm::vec3(0.0F) || determinant == 0.0) {
-            continue;  // has no light of its own, or no place for it
-        }
-        const auto barycentrics = [&](const glm::dvec2& p) {
-            const glm::dvec2 offset = p - corner;
-            return glm::vec2(cross(offset, edge2) / determinant,
-                             cross(edge1, offset) / determinant);
-        };
-        // The texels that a polygon reaches along an axis.
-        const auto range_of = [](const Polygon& of, int axis, std::uint32_t count) {
-            const auto [low, high] =
-                std::ranges::minmax(of, {}, [&](const glm::dvec2& p) { return p[axis]; });
-            const auto texel = [&](double at) {
-                return static_cast<std::uint32_t>(std::clamp(std::floor(at), 0.0, count - 1.0));
-            };
-            return std::pair(texel(low[axis]), texel(high[axis]));
-        };
-        const Polygon whole{corner, corner + edge1, corner + edge2};
-        const auto [top, bottom] = range_of(whole, 1, extent.height);
-        for (std::uint32_t y = top; y <= bottom; ++y) {
-            row = whole;
-            clip(row, scratch, 1, -1.0, y);
-            clip(row, scratch, 1, 1.0, y + 1.0);
-            if (row.empty()) {
-                continue;
-            }
-            const auto [left, right] = range_of(row, 0, extent.width);
-            for (std::uint32_t x = left; x <= right; ++x) {
-                polygon = row;
-                clip(polygon, scratch, 0, -1.0, x);
-                clip(polygon, scratch, 0, 1.0, x + 1.0);
-                std::vector<Piece>& here = pieces[std::size_t{y} * extent.width + x];
-                for (std::size_t i = 2; i < polygon.size(); ++i) {
-                    const double area =
-                        0.5 * std::abs(cross(polygon[i - 1] - polygon[0], polygon[i] - polygon[0]));
-                    const float before = here.empty() ? 0.0F : here.back().area_up_to;
-                    if (area > 0.0) {
-                        here.push_back({triangle,
-                                        {barycentrics(polygon[0]), barycentrics(polygon[i - 1]),
-                                         barycentrics(polygon[i])},
-                                        before + static_cast<float>(area)});
-                    }
-                }
-            }
-        }
-    }
-    return pieces;
-}
-
 struct Point {
     std::uint32_t triangle = 0;
     glm::vec2 barycentrics{0.0F};
 };
 
-// Uniform over the pieces.
-Point point_in(std::span<const Piece> pieces, glm::vec2 random) {
-    const float area = random.x * pieces.back().area_up_to;
-    const auto after = std::ranges::upper_bound(pieces, area, {}, &Piece::area_up_to);
-    const auto piece = after == pieces.end() ? after - 1 : after;
-    // What is left of the number is as uniform.
-    const float before = piece == pieces.begin() ? 0.0F : (piece - 1)->area_up_to;
-    random.x = std::clamp((area - before) / (piece->area_up_to - before), 0.0F, 1.0F);
-    const float root = std::sqrt(random.x);
-    const auto& [a, b, c] = piece->barycentrics;
-    return {piece->triangle,
-            (1.0F - root) * a + root * (1.0F - random.y) * b + root * random.y * c};
+double cross(const glm::dvec2& a, const glm::dvec2& b) {
+    return a.x * b.y - a.y * b.x;
+}
+
+// The triangles around which a box reaches a texel, by texel.
+std::vector<std::vector<std::uint32_t>> triangles_by_texel(std::span<const Surface> surfaces,
+                                                           const baker::Extent& extent) {
+    std::vector<std::vector<std::uint32_t>> triangles(extent.texels());
+    const glm::ivec2 last(extent.width - 1, extent.height - 1);
+    for (std::uint32_t triangle = 0; triangle < surfaces.size(); ++triangle) {
+        const Surface& surface = surfaces[triangle];
+        if (surface.normal == glm::vec3(0.0F) ||
+            cross(surface.map_edge1, surface.map_edge2) == 0.0) {
+            continue;  // has no light of its own, or no place for it
+        }
+        const glm::vec2 a = surface.map_corner;
+        const glm::vec2 b = surface.map_position(1.0F, 0.0F);
+        const glm::vec2 c = surface.map_position(0.0F, 1.0F);
+        const glm::ivec2 low = glm::max(glm::ivec2(glm::min(a, glm::min(b, c))), 0);
+        const glm::ivec2 high = glm::min(glm::ivec2(glm::max(a, glm::max(b, c))), last);
+        for (int y = low.y; y <= high.y; ++y) {
+            for (int x = low.x; x <= high.x; ++x) {
+                triangles[static_cast<std::size_t>(y) * extent.width + static_cast<std::size_t>(x)]
+                    .push_back(triangle);
+            }
+        }
+    }
+    return triangles;
+}
+
+// In the first of the triangles that a place of the map lies in.
+std::optional<Point> point_at(std::span<const Surface> surfaces,
+                              std::span<const std::uint32_t> triangles, const glm::dvec2& place) {
+    for (const std::uint32_t triangle : triangles) {
+        const Surface& surface = surfaces[triangle];
+        const glm::dvec2 offset = place - glm::dvec2(surface.map_corner);
+        const double determinant = cross(surface.map_edge1, surface.map_edge2);
+        const double u = cross(offset, surface.map_edge2) / determinant;
+        const double v = cross(surface.map_edge1, offset) / determinant;
+        if (u >= 0.0 && v >= 0.0 && u + v <= 1.0) {
+            return Point{triangle, {u, v}};
+        }
+    }
+    return std::nullopt;
 }
 
 // ---- Rays ----
@@ -387,7 +328,7 @@ class Tracer {
           intersector_(scene),
           offset_(ray_offset(scene)),
           surfaces_(make_surfaces(scene, surface.extent, offset_)),
-          pieces_(make_pieces(surfaces_, surface.extent)) {
+          triangles_(triangles_by_texel(surfaces_, surface.extent)) {
         for (const baker::Sun& sun : scene.suns) {
             if (sun.irradiance != glm::vec3(0.0F)) {
                 suns_.push_back({-glm::normalize(sun.direction), sun.irradiance});
@@ -397,20 +338,25 @@ class Tracer {
 
     // Returns how many rays it took. Threads may trace different texels at the same time.
     [[nodiscard]] std::uint64_t trace_texel(std::uint32_t texel, PathTracedMap& map) const {
-        const std::vector<Piece>& pieces = pieces_[texel];
-        // Less is a chart's border that rounding pushed over the border of the texel.
-        constexpr float LEAST_AREA = 1e-6F;
-        if (pieces.empty() || pieces.back().area_up_to < LEAST_AREA) {
-            return 0;
-        }
         const auto seed = hash(hash(static_cast<std::uint32_t>(options_.seed),
                                     static_cast<std::uint32_t>(options_.seed >> 32U)),
                                texel);
         std::uint64_t rays = 0;
         glm::dvec3 irradiance(0.0);
         std::uint32_t backs = 0;
-        for (std::uint32_t sample = 0; sample < options_.samples_per_texel; ++sample) {
-            const auto [triangle, at] = point_in(pieces, sobol_point(sample, hash(seed, 1)));
+        // Of points of the whole texel, those on charts count; a texel has few, or none, where
+        // charts cover less than a 64th.
+        std::uint32_t sample = 0;
+        for (std::uint32_t number = 0;
+             sample < options_.samples_per_texel && number < 64 * (sample + 16); ++number) {
+            const std::uint32_t width = surface_.extent.width;
+            const auto point = point_at(surfaces_, triangles_[texel],
+                                        glm::dvec2(texel % width, texel / width) +
+                                            glm::dvec2(sobol_point(number, hash(seed, 1))));
+            if (!point) {
+                continue;
+            }
+            const auto [triangle, at] = *point;
             const glm::vec3 normal = surfaces_[triangle].normal;
             Path path{.triangle = triangle,
                       .origin = start(surfaces_[triangle], normal, at.x, at.y),
@@ -421,9 +367,10 @@ class Tracer {
             irradiance += glm::dvec3(path.irradiance);
             backs += path.starts_at_back ? 1 : 0;
             rays += path.rays;
+            ++sample;
         }
-        const double weight = 1.0 / options_.samples_per_texel;
-        map.samples[texel] = options_.samples_per_texel;
+        const double weight = 1.0 / std::max(sample, 1U);
+        map.samples[texel] = sample;
         map.irradiance[texel] = glm::vec3(irradiance * weight);
         map.back_share[texel] = static_cast<float>(backs * weight);
         return rays;
@@ -530,7 +477,7 @@ class Tracer {
     Intersector intersector_;
     float offset_;
     std::vector<Surface> surfaces_;
-    std::vector<std::vector<Piece>> pieces_;
+    std::vector<std::vector<std::uint32_t>> triangles_;
     std::vector<SunLight> suns_;
 };
 

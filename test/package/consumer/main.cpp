@@ -1,5 +1,5 @@
-// What a user's program does: tiles of a map on the device, alone and by the service, thresholds
-// and reductions in GLSL; checked against the reference.
+// What a user's program does: tiles of a map on the device, alone, by the service and in C,
+// thresholds in GLSL; checked against the reference.
 
 #include <quadtile/quadtile.hpp>
 
@@ -29,27 +29,6 @@ bool catches_errors() {
         return false;
     }
     return false;
-}
-
-// The user's GLSL keeps the texel above on the left: needs shaderc, which a build may leave out.
-bool reduces_by_glsl(const quadtile::Device& device) {
-    std::vector<float> texels(4 * 4, 1.0F);
-    texels[0] = 7.0F;
-    try {
-        quadtile::Mipmapper mipmapper(
-            device, {.reduction = quadtile::Reduction::custom,
-                     .source_format = quadtile::TexelFormat::r32_float,
-                     .format = quadtile::TexelFormat::r32_float,
-                     .custom_glsl = "float reduce(float a, float b, float c, float d) {"
-                                    "    return a;"
-                                    "}"});
-        const quadtile::MipChain chain = mipmapper.make(quadtile::view_of(texels, 4, 4));
-        return chain.levels.size() == 3 &&
-               std::memcmp(chain.levels[2].texels.data(), texels.data(), sizeof(float)) == 0;
-    } catch (const quadtile::Error& error) {
-        std::printf("%s\n", error.what());
-        return error.code() == quadtile::ErrorCode::unsupported;
-    }
 }
 
 // By the service, with a threshold in GLSL where this build has a compiler.
@@ -104,9 +83,6 @@ int main() {
         static_cast<long>(quadtile::reference::subdivide(map, quadtile::Threshold::constant(0.5F))
                               .tiles.size())) {
         return fail("the C API's tiles differ from the reference's");
-    }
-    if (!reduces_by_glsl(device)) {
-        return fail("the levels by GLSL are wrong");
     }
     std::printf("%zu tiles on %s\n", list.tiles.size(), list.report.device.c_str());
     return 0;
