@@ -55,8 +55,8 @@ uint take_nan_texels(float importance, uint layer_state) {
                ? atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0) : 0;
 }
 
-void finish_layer(Block block, float importance, uint total, uint below, uint thread) {
-    if (thread != 0) {
+void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
+    if (!is_finisher) {
         return;
     }
     const uint layer_state = layer_words();

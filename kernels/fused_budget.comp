@@ -109,7 +109,7 @@ uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0;
 
 void write(Block block, uint thread, Found found) {}
 
-void finish_layer(Block block, float importance, uint total, uint below, uint thread) {
+void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
         goes_on = is_last_layer();
     }

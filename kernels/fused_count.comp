@@ -130,7 +130,7 @@ uint place_layers(uint thread) {
     return first;
 }
 
-void finish_layer(Block block, float importance, uint total, uint below, uint thread) {
+void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
         const uint layer_state = layer_words();
         const uint nan_before = is_update() ? words[layer] : 0;

@@ -85,7 +85,7 @@ void main() {
         const uint place = places[i];
         if (place != NOWHERE) {
             const Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0);
-            keep_step_1(block, read_quads(block, thread), thread);
+            keep_step_1(true, read_quads(block, true, thread), thread);
             float tile_importance;
             const uint tiles = find_tiles(block, thread, tile_importance);
             uint total;

@@ -160,13 +160,13 @@ uint key_of_quad(vec4 quad) {
     return max(max(key_of(quad.x), key_of(quad.y)), max(key_of(quad.z), key_of(quad.w)));
 }
 
-// Reads four quads of a block, one in each quarter, so that neighbouring threads read neighbouring texels: the thread's
-// place on the curve in the quarter. Returns their largest keys. Outside the map there are the texels of its edge.
-uvec4 read_quads(Block block, uint thread) {
+// Reads four quads of a block. Returns their largest keys. Either they are siblings, or one lies in each quarter of the
+// block: then neighbouring threads read neighbouring texels. Outside the map there are the texels of its edge.
+uvec4 read_quads(Block block, bool siblings, uint thread) {
     const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
-    // The point between the four texels of a quad.
-    const vec2 middle = vec2(2 * (first_of_step_1(block) + morton(thread)) + 1) * texel;
-    const vec2 other = middle + 32.0 * texel;
+    const uvec2 first = first_of_step_1(block) + morton(siblings ? 4 * thread : thread);
+    const vec2 middle = vec2(2 * first + 1) * texel;  // the point between the four texels of a quad
+    const vec2 other = middle + (siblings ? 2.0 : 32.0) * texel;
     const vec4 quads[4] = vec4[](textureGather(map, vec3(middle, layer), 0),
                                  textureGather(map, vec3(other.x, middle.y, layer), 0),
                                  textureGather(map, vec3(middle.x, other.y, layer), 0),

@@ -28,8 +28,9 @@ void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_st
 uint reserve(bool is_root, uint total, uint below, uint layer_state);
 // All threads call this behind that, if they called find.
 void write(Block block, uint thread, Found found);
-// All threads of the workgroup that has made the root of a layer call this, when the layer's tiles are counted.
-void finish_layer(Block block, float importance, uint total, uint below, uint thread);
+// All threads of the workgroup that has made the root of a layer call this, when the layer's tiles are counted. The
+// finisher is a thread other than 0 if there are tiles to write, so that it works beside thread 0.
+void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread);
 
 // Tells whether only some blocks run.
 bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
@@ -206,7 +207,7 @@ void ascend() {
     uint largest = 0;
     bool splits = false;
     if (!is_known) {
-        keys = read_quads(block, thread);
+        keys = read_quads(block, false, thread);
         largest = largest_of_all(largest_of_four(keys), thread);
         importance = item_of_key(largest);
         splits = is_split(block.steps, block.index, importance);
@@ -258,7 +259,7 @@ void ascend() {
                 }
                 announce();
             }
-            keep_step_1(block, keys, thread);
+            keep_step_1(handovers > 0, keys, thread);
             found = find(block, is_root, thread);
         }
         if (thread == 0) {
@@ -287,7 +288,8 @@ void ascend() {
             write(block, thread, found);
         }
         if (is_root) {
-            finish_layer(block, importance, found.total, tiles_below, thread);
+            const bool is_finisher = thread == (is_treated ? WORKGROUP_SIZE - 1 : 0);
+            finish_layer(is_finisher, importance, found.total, tiles_below, thread);
             return;
         }
         if (!goes_on) {

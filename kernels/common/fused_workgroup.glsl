@@ -77,14 +77,16 @@ uint largest_of_all(uint key, uint thread) {
 
 // ---- The nodes of a block ------------------------------------------------------------------------------
 
-// Keeps a thread's keys of step 1 for all threads: one in each quarter of a block of texels, or four siblings of a
-// group.
-void keep_step_1(Block block, uvec4 keys, uint thread) {
+// Keeps a thread's keys of step 1, which are those of siblings or lie in all quarters. The thread finds those of its
+// siblings then.
+void keep_step_1(bool siblings, uvec4 keys, uint thread) {
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
-        step_1[block.base == 0 ? WORKGROUP_SIZE * i + thread : 4 * thread + i] = item_of_key(keys[i]);
+        step_1[siblings ? 4 * thread + i : WORKGROUP_SIZE * i + thread] = item_of_key(keys[i]);
     }
-    barrier();
+    if (!siblings) {
+        barrier();
+    }
 }
 
 shared float nodes_of_step_2[WORKGROUP_SIZE];
