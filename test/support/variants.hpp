@@ -27,10 +27,10 @@ struct Variant {
 
 [[nodiscard]] const Variant& variant_named(const std::string& name);
 
-// The device of a variant, made once.
+// The device of a variant, made once. Thread-safe.
 [[nodiscard]] const Device& device_for(const Variant& variant = all_variants().front());
 
-// A Tiler, made once for each variant and options.
+// A Tiler of the calling thread, made once for each variant and options.
 [[nodiscard]] Tiler& tiler_for(const Variant& variant, Strategy strategy,
                                std::uint32_t subtree_levels = 6);
 
@@ -38,7 +38,8 @@ struct Variant {
 // (floatToHalfBits in its ShaderCore.cpp).
 [[nodiscard]] bool loses_infinities(const Device& device, TexelFormat format);
 
-// Destroys all devices and Tilers that were made here.
+// Destroys all devices and the calling thread's Tilers that were made here; other threads have
+// ended.
 void release_devices();
 
 // Validation messages since the last call.
