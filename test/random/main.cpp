@@ -9,8 +9,10 @@
 // second form, which runs this one case. SIGINT and SIGTERM end it after the present case, with
 // what was counted. Exit status: 0, 1 (a case failed), 2 (usage).
 //
-// Several threads (default: 1) share the device and its queue: GPUs answer several times as many
-// cases so, where several processes take turns. Thread i runs the cases of --seed S + i.
+// --threads N (default: 1) runs cases on so many threads, which share the device and its queue. Use
+// it on GPUs: several processes would take turns there. Thread i, from 0 on, takes the cases of
+// --seed S+i. The first case that fails is shrunk; where it is right when it runs alone, the last
+// cases of all threads are printed instead.
 //
 // QUADTILE_DEVICE chooses the device, QUADTILE_VALIDATION=0 turns validation off.
 
@@ -97,7 +99,7 @@ extern "C" void on_interrupt(int /*signal*/) {
 // What is wrong with a case, or empty.
 std::string run_case(const Subject& subject, Choices& choices) {
     constexpr std::time_t HANG_SECONDS = 600;
-    thread_local const HangTimer timer;
+    thread_local HangTimer timer;
     running_subject = &subject;
     running_choices = &choices;
     timer.start(HANG_SECONDS);
@@ -298,7 +300,11 @@ bool run_cases(const std::vector<Subject>& subjects, std::uint64_t seed, std::ui
     const Subject& subject = subjects[static_cast<std::size_t>(failed - threads.begin())];
     std::printf("case %llu of %s fails; shrinking it\n", static_cast<unsigned long long>(done),
                 name);
-    report(subject, *failed->choices, failed->wrong);
+    for (const Thread& thread : threads) {
+        if (!thread.wrong.empty()) {
+            report(subject, *thread.choices, thread.wrong);
+        }
+    }
     Choices alone(failed->choices->seed(), given_of(failed->choices->made()));
     if (threads.size() > 1 && run_case(subject, alone).empty()) {
         std::printf("Alone it is right. The threads' last cases:\n");
