@@ -248,9 +248,9 @@ std::vector<Subject> chosen_subjects(const Options& options) {
 
 // ---- Many cases -------------------------------------------------------------------------------
 
-// Runs cases of one subject, which each thread has for itself. True where none fails.
-bool run_cases(const std::vector<Subject>& subjects, std::uint64_t seed, std::uint64_t cases,
-               Clock::duration duration) {
+// Runs cases of subject `number` of each thread's own. True where none fails.
+bool run_cases(const std::vector<std::vector<Subject>>& subjects, std::size_t number,
+               std::uint64_t seed, std::uint64_t cases, Clock::duration duration) {
     const Clock::time_point begin = Clock::now();
     std::atomic<std::uint64_t> started = 0;
     std::atomic<bool> has_failed = false;
@@ -266,7 +266,7 @@ bool run_cases(const std::vector<Subject>& subjects, std::uint64_t seed, std::ui
         while (!has_failed && !is_interrupted && Clock::now() - begin < duration &&
                started++ < cases) {
             thread.choices.emplace(seeds.word());
-            thread.wrong = run_case(subjects[i], *thread.choices);
+            thread.wrong = run_case(subjects[i][number], *thread.choices);
             ++thread.done;
             if (!thread.wrong.empty()) {
                 has_failed = true;
@@ -285,19 +285,20 @@ bool run_cases(const std::vector<Subject>& subjects, std::uint64_t seed, std::ui
     for (const Thread& thread : threads) {
         done += thread.done;
     }
-    const char* const name = subjects.front().name.c_str();
+    const char* const name = subjects[0][number].name.c_str();
+    const auto* const lists = subjects[0][number].lists;
     const auto failed = std::ranges::find_if(threads, [](auto& it) { return !it.wrong.empty(); });
     if (failed == threads.end()) {
         std::printf("%s: %llu cases", name, static_cast<unsigned long long>(done));
-        if (subjects.front().lists != nullptr) {
-            std::printf(" (%llu lists)", static_cast<unsigned long long>(*subjects.front().lists));
+        if (lists != nullptr) {
+            std::printf(" (%llu lists)", static_cast<unsigned long long>(*lists));
         }
         std::printf(" in %.0f s without a difference, --seed %llu --threads %zu\n", seconds,
                     static_cast<unsigned long long>(seed), threads.size());
         std::fflush(stdout);
         return true;
     }
-    const Subject& subject = subjects[static_cast<std::size_t>(failed - threads.begin())];
+    const Subject& subject = subjects[static_cast<std::size_t>(failed - threads.begin())][number];
     std::printf("case %llu of %s fails; shrinking it\n", static_cast<unsigned long long>(done),
                 name);
     for (const Thread& thread : threads) {
@@ -354,15 +355,11 @@ int run(const Options& options) {
         of_threads.push_back(chosen_subjects(options));
     }
     for (std::size_t i = 0; i < subjects.size(); ++i) {
-        std::vector<Subject> of_each;
-        for (const std::vector<Subject>& all : of_threads) {
-            of_each.push_back(all[i]);
-        }
         const double seconds =
             options.cases && !options.seconds
                 ? 1e9
                 : static_cast<double>(options.seconds.value_or(60)) * subjects[i].share / shares;
-        all_right = run_cases(of_each, seed, options.cases.value_or(~0ULL),
+        all_right = run_cases(of_threads, i, seed, options.cases.value_or(~0ULL),
                               std::chrono::duration_cast<Clock::duration>(
                                   std::chrono::duration<double>(seconds))) &&
                     all_right;

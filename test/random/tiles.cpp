@@ -386,7 +386,7 @@ Part first_of(const Part& list, std::uint64_t tiles) {
 std::string wrong_list(Bytes bytes, std::uint64_t capacity, std::span<const Tile> expected,
                        Order order) {
     const TileListHeader header = values_of<TileListHeader>(bytes.first(sizeof(TileListHeader)))[0];
-    const std::string wrong = wrong_header(header, expected.size(), capacity);
+    std::string wrong = wrong_header(header, expected.size(), capacity);
     if (!wrong.empty()) {
         return wrong;
     }
