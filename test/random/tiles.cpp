@@ -630,7 +630,8 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
 // Each layer as a request of its own, all at once.
 std::string check_service(Choices& choices, Engine& engine, const Case& test) {
     if (!engine.service) {
-        engine.service = std::make_unique<Service>(engine.gpu.device());
+        engine.service = std::make_unique<Service>(engine.gpu.device(),
+                                                   ServiceOptions{.gpu_timeout = GPU_TIMEOUT});
     }
     const MapShape one{test.shape.width, test.shape.height, 1, test.shape.format};
     const std::size_t layer_size = test.texels.size() / test.shape.layers;

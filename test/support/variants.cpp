@@ -101,8 +101,9 @@ Tiler& tiler_for(const Variant& variant, Strategy strategy, std::uint32_t subtre
         return found->second;
     }
     return tilers()
-        .emplace(key, Tiler(device_for(variant),
-                            {.strategy = strategy, .subtree_levels = subtree_levels}))
+        .emplace(key, Tiler(device_for(variant), {.strategy = strategy,
+                                                  .subtree_levels = subtree_levels,
+                                                  .gpu_timeout = GPU_TIMEOUT}))
         .first->second;
 }
 

@@ -5,6 +5,7 @@
 
 #include <quadtile/quadtile.hpp>
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ struct Variant {
 // A Tiler of the calling thread, made once for each variant and options.
 [[nodiscard]] Tiler& tiler_for(const Variant& variant, Strategy strategy,
                                std::uint32_t subtree_levels = 6);
+
+// CPU drivers compile in the first run of a pipeline: on a busy machine for more than a minute.
+inline constexpr std::chrono::minutes GPU_TIMEOUT(5);
 
 // Whether the driver stores an infinity in an image of halves as 0x7fff, a NaN: SwiftShader
 // (floatToHalfBits in its ShaderCore.cpp).
