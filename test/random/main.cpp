@@ -1,6 +1,7 @@
 // Random differential test of quadtile against its CPU twins.
 //
-//     quadtile_random [SUBJECT...] [--seconds N | --cases N] [--seed S] [--max-texels N] [--short]
+//     quadtile_random [SUBJECT...] [--seconds N | --cases N] [--seed S] [--threads N]
+//                     [--max-texels N] [--short]
 //     quadtile_random SUBJECT --seed S [NAME=VALUE...]
 //
 // The first form runs cases until the time is over (default: 60 seconds) or the number of cases of
@@ -8,12 +9,18 @@
 // second form, which runs this one case. SIGINT and SIGTERM end it after the present case, with
 // what was counted. Exit status: 0, 1 (a case failed), 2 (usage).
 //
+// --threads N (default: 1) runs cases on so many threads, which share the device and its queue. Use
+// it on GPUs: several processes would take turns there. Thread i, from 0 on, takes the cases of
+// --seed S+i. The first case that fails is shrunk; where it is right when it runs alone, the last
+// cases of all threads are printed instead.
+//
 // QUADTILE_DEVICE chooses the device, QUADTILE_VALIDATION=0 turns validation off.
 
 #include "subjects.hpp"
 #include "support/variants.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -22,6 +29,7 @@
 #include <ctime>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include <unistd.h>
 
@@ -33,8 +41,8 @@ using Clock = std::chrono::steady_clock;
 
 // ---- Crashes and hangs ------------------------------------------------------------------------
 
-const Subject* running_subject = nullptr;
-const Choices* running_choices = nullptr;
+thread_local const Subject* running_subject = nullptr;
+thread_local const Choices* running_choices = nullptr;
 
 void write_error(const std::string& text) {
     (void)!::write(STDERR_FILENO, text.data(), text.size());
@@ -53,28 +61,55 @@ extern "C" void on_signal(int signal) {
     ::raise(signal);
 }
 
+// Sends its thread SIGALRM when a case takes too long.
+class HangTimer {
+ public:
+    HangTimer() {
+        sigevent event{};
+        event.sigev_notify = SIGEV_THREAD_ID;
+        event.sigev_signo = SIGALRM;
+        event._sigev_un._tid = ::gettid();
+        if (::timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0) {
+            throw std::runtime_error("timer_create failed");
+        }
+    }
+    HangTimer(const HangTimer&) = delete;
+    HangTimer& operator=(const HangTimer&) = delete;
+    ~HangTimer() { ::timer_delete(timer_); }
+
+    // 0 stops it.
+    void start(std::time_t seconds) const {
+        const itimerspec end{.it_interval = {}, .it_value = {seconds, 0}};
+        ::timer_settime(timer_, 0, &end, nullptr);
+    }
+
+ private:
+    timer_t timer_ = nullptr;
+};
+
 // The user wants no more cases.
-volatile std::sig_atomic_t is_interrupted = 0;
+std::atomic<bool> is_interrupted = false;
 
 extern "C" void on_interrupt(int /*signal*/) {
-    is_interrupted = 1;
+    is_interrupted = true;
 }
 
 // ---- One case ---------------------------------------------------------------------------------
 
 // What is wrong with a case, or empty.
 std::string run_case(const Subject& subject, Choices& choices) {
-    constexpr unsigned HANG_SECONDS = 600;
+    constexpr std::time_t HANG_SECONDS = 600;
+    thread_local HangTimer timer;
     running_subject = &subject;
     running_choices = &choices;
-    ::alarm(HANG_SECONDS);
+    timer.start(HANG_SECONDS);
     std::string wrong;
     try {
         wrong = subject.check(choices);
     } catch (const std::exception& error) {
         wrong = std::string("an exception: ") + error.what();
     }
-    ::alarm(0);
+    timer.start(0);
     running_choices = nullptr;
     for (const std::string& message : take_validation_messages()) {
         wrong += (wrong.empty() ? "" : "; ") + ("validation: " + message);
@@ -145,6 +180,7 @@ struct Options {
     std::optional<std::uint64_t> seconds;
     std::optional<std::uint64_t> cases;
     std::optional<std::uint64_t> seed;
+    std::size_t threads = 1;
     Choices::Given given;
     RandomSettings settings;
 };
@@ -171,6 +207,8 @@ Options parse(int count, char** words) {
             options.cases = number();
         } else if (word == "--seed") {
             options.seed = number();
+        } else if (word == "--threads") {
+            options.threads = std::clamp<std::size_t>(number(), 1, 256);
         } else if (word == "--max-texels") {
             options.settings.max_texels =
                 static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number(), 1, 1U << 30U));
@@ -210,33 +248,76 @@ std::vector<Subject> chosen_subjects(const Options& options) {
 
 // ---- Many cases -------------------------------------------------------------------------------
 
-// True where none fails.
-bool run_cases(const Subject& subject, std::uint64_t seed, std::uint64_t cases,
-               Clock::duration duration) {
+// Runs cases of subject `number` of each thread's own. True where none fails.
+bool run_cases(const std::vector<std::vector<Subject>>& subjects, std::size_t number,
+               std::uint64_t seed, std::uint64_t cases, Clock::duration duration) {
     const Clock::time_point begin = Clock::now();
-    Random seeds(seed);
-    std::uint64_t done = 0;
-    while (done < cases && Clock::now() - begin < duration && is_interrupted == 0) {
-        Choices choices(seeds.word());
-        const std::string wrong = run_case(subject, choices);
-        ++done;
-        if (!wrong.empty()) {
-            std::printf("case %llu of %s fails; shrinking it\n",
-                        static_cast<unsigned long long>(done), subject.name.c_str());
-            report(subject, choices, wrong);
-            const Failure simplest = shrunk(subject, {choices, wrong});
-            report(subject, simplest.choices, simplest.wrong);
-            return false;
+    std::atomic<std::uint64_t> started = 0;
+    std::atomic<bool> has_failed = false;
+    struct Thread {
+        std::uint64_t done = 0;
+        std::optional<Choices> choices;  // of its last case
+        std::string wrong;
+    };
+    std::vector<Thread> threads(subjects.size());
+    const auto work = [&](std::size_t i) {
+        Thread& thread = threads[i];
+        Random seeds(seed + i);
+        while (!has_failed && !is_interrupted && Clock::now() - begin < duration &&
+               started++ < cases) {
+            thread.choices.emplace(seeds.word());
+            thread.wrong = run_case(subjects[i][number], *thread.choices);
+            ++thread.done;
+            if (!thread.wrong.empty()) {
+                has_failed = true;
+            }
         }
+    };
+    {
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < subjects.size(); ++i) {
+            others.emplace_back(work, i);
+        }
+        work(0);
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    const std::string lists =
-        subject.lists == nullptr ? "" : " (" + std::to_string(*subject.lists) + " lists)";
-    std::printf("%s: %llu cases%s in %.0f s without a difference, --seed %llu\n",
-                subject.name.c_str(), static_cast<unsigned long long>(done), lists.c_str(), seconds,
-                static_cast<unsigned long long>(seed));
-    std::fflush(stdout);
-    return true;
+    std::uint64_t done = 0;
+    for (const Thread& thread : threads) {
+        done += thread.done;
+    }
+    const char* const name = subjects[0][number].name.c_str();
+    const auto* const lists = subjects[0][number].lists;
+    const auto failed = std::ranges::find_if(threads, [](auto& it) { return !it.wrong.empty(); });
+    if (failed == threads.end()) {
+        std::printf("%s: %llu cases", name, static_cast<unsigned long long>(done));
+        if (lists != nullptr) {
+            std::printf(" (%llu lists)", static_cast<unsigned long long>(*lists));
+        }
+        std::printf(" in %.0f s without a difference, --seed %llu --threads %zu\n", seconds,
+                    static_cast<unsigned long long>(seed), threads.size());
+        std::fflush(stdout);
+        return true;
+    }
+    const Subject& subject = subjects[static_cast<std::size_t>(failed - threads.begin())][number];
+    std::printf("case %llu of %s fails; shrinking it\n", static_cast<unsigned long long>(done),
+                name);
+    for (const Thread& thread : threads) {
+        if (!thread.wrong.empty()) {
+            report(subject, *thread.choices, thread.wrong);
+        }
+    }
+    Choices alone(failed->choices->seed(), given_of(failed->choices->made()));
+    if (threads.size() > 1 && run_case(subject, alone).empty()) {
+        std::printf("Alone it is right. The threads' last cases:\n");
+        for (const Thread& thread : threads) {
+            std::printf("    quadtile_random %s %s\n", name,
+                        thread.choices ? thread.choices->text().c_str() : "");
+        }
+        return false;
+    }
+    const Failure simplest = shrunk(subject, {*failed->choices, failed->wrong});
+    report(subject, simplest.choices, simplest.wrong);
+    return false;
 }
 
 int run(const Options& options) {
@@ -269,12 +350,16 @@ int run(const Options& options) {
         shares += subject.share;
     }
     bool all_right = true;
-    for (const Subject& subject : subjects) {
+    std::vector<std::vector<Subject>> of_threads{subjects};
+    while (of_threads.size() < options.threads) {
+        of_threads.push_back(chosen_subjects(options));
+    }
+    for (std::size_t i = 0; i < subjects.size(); ++i) {
         const double seconds =
             options.cases && !options.seconds
                 ? 1e9
-                : static_cast<double>(options.seconds.value_or(60)) * subject.share / shares;
-        all_right = run_cases(subject, seed, options.cases.value_or(~0ULL),
+                : static_cast<double>(options.seconds.value_or(60)) * subjects[i].share / shares;
+        all_right = run_cases(of_threads, i, seed, options.cases.value_or(~0ULL),
                               std::chrono::duration_cast<Clock::duration>(
                                   std::chrono::duration<double>(seconds))) &&
                     all_right;

@@ -130,7 +130,8 @@ class Downsamplers {
     }
 
     Gpu& gpu(std::size_t variant) {
-        return gpus_.try_emplace(variant, device_for(all_variants()[variant])).first->second;
+        const Device& device = device_for(all_variants()[variant]);
+        return gpus_.try_emplace(variant, device, submit_to(device)).first->second;
     }
 
     // Images and buffers for an image; those of the last one where they fit.

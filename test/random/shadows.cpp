@@ -82,8 +82,8 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
     const std::uint32_t variant = choices.number("variant", 0, 1, [&](Random& random) {
         return !settings.is_short && random.one_in(16) ? 1U : 0U;
     });
-    const Variant& chosen = all_variants()[variant];
-    Gpu& gpu = gpus.gpus.try_emplace(variant, device_for(chosen)).first->second;
+    const Device& device = device_for(all_variants()[variant]);
+    Gpu& gpu = gpus.gpus.try_emplace(variant, device, submit_to(device)).first->second;
     const ShadowOptions options = random_options(choices);
     const bool has_mask = choices.one_in("lit_mask", 2);
     Workspace workspace(gpu, options, DEPTH_EXTENT, has_mask ? LitMask::given : LitMask::none);

@@ -5,6 +5,9 @@
 
 #include "choices.hpp"
 
+#include <quadtile/device.hpp>
+
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,13 +24,17 @@ struct RandomSettings {
     bool is_short = false;                 // seconds, not minutes: few variants of a device
 };
 
+// For one thread at a time.
 struct Subject {
     std::string name;
     double share;  // of the time, where all subjects run
     Check check;
-    // Lists that were compared so far, where a case has several; else null.
-    const std::uint64_t* lists = nullptr;
+    // Lists that all threads have compared so far, where a case has several; else null.
+    const std::atomic<std::uint64_t>* lists = nullptr;
 };
+
+// Submits to the device's queue, which Tilers and Services of other threads use, too.
+[[nodiscard]] SubmitFunction submit_to(const Device& device);
 
 // Tile lists of all strategies, ways and variants of a device against reference::subdivide.
 [[nodiscard]] Subject tiles_subject(const RandomSettings& settings);

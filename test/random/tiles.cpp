@@ -22,7 +22,7 @@ namespace {
 
 // ---- Comparing --------------------------------------------------------------------------------
 
-std::uint64_t lists_compared = 0;
+std::atomic<std::uint64_t> lists_compared = 0;
 
 std::string difference_in(Order order, TileList actual, const TileList& expected) {
     ++lists_compared;
@@ -164,12 +164,26 @@ struct Part {
     VkDeviceSize size_bytes = 0;
 
     [[nodiscard]] BufferRange range() const { return {buffer->handle(), offset_bytes}; }
+    // From some byte on, so many values of a type.
+    template <typename T>
+    [[nodiscard]] Part of(VkDeviceSize first_byte, VkDeviceSize count) const {
+        return {buffer, offset_bytes + first_byte, count * sizeof(T)};
+    }
 };
+
+// What was read of a Part.
+using Bytes = std::span<const std::byte>;
+template <typename T>
+std::vector<T> values_of(Bytes bytes) {
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+    return values;
+}
 
 // What is kept of a variant of the device from case to case.
 class Engine {
  public:
-    explicit Engine(const Device& device) : gpu(device), pyramid(device) {}
+    explicit Engine(const Device& device) : gpu(device, submit_to(device)), pyramid(device) {}
 
     const Subdivider& subdivider(Strategy strategy, std::uint32_t subtree_levels) {
         const auto key = std::pair(strategy, subtree_levels);
@@ -222,9 +236,27 @@ class Engine {
     void fill(VkCommandBuffer commands, const Part& part, std::uint32_t word = 0) const {
         vkCmdFillBuffer(commands, part.buffer->handle(), part.offset_bytes, part.size_bytes, word);
     }
-    template <typename T>
-    std::vector<T> read(const Part& part, VkDeviceSize place_bytes, std::size_t count) {
-        return gpu.read<T>(*part.buffer, part.offset_bytes + place_bytes, count);
+    // Runs what `record` records and reads parts behind it, all in one submission: those take
+    // longer than most kernels. The bytes stay until the next call.
+    std::vector<Bytes> run(const Recorder& record, const std::vector<Part>& parts) {
+        VkDeviceSize size_bytes = 0;
+        for (const Part& part : parts) {
+            size_bytes += part.size_bytes;
+        }
+        const Part host = part("read back", size_bytes, 16, Memory::host_visible);
+        std::vector<Bytes> read;
+        gpu.run([&](VkCommandBuffer commands) {
+            record(commands);
+            gpu.barrier(commands);
+            VkDeviceSize place = host.offset_bytes;
+            for (const Part& part : parts) {
+                const VkBufferCopy region = {part.offset_bytes, place, part.size_bytes};
+                vkCmdCopyBuffer(commands, part.buffer->handle(), host.buffer->handle(), 1, &region);
+                read.emplace_back(host.buffer->mapped() + place, part.size_bytes);
+                place += part.size_bytes;
+            }
+        });
+        return read;
     }
 
     Gpu gpu;
@@ -346,6 +378,22 @@ std::string wrong_tiles(std::vector<Tile> tiles, std::span<const Tile> expected,
     return {};
 }
 
+// Of a list: its header and so many tiles.
+Part first_of(const Part& list, std::uint64_t tiles) {
+    return list.of<std::byte>(0, sizeof(TileListHeader) + tiles * sizeof(Tile));
+}
+// The same of them, as they were read.
+std::string wrong_list(Bytes bytes, std::uint64_t capacity, std::span<const Tile> expected,
+                       Order order) {
+    const TileListHeader header = values_of<TileListHeader>(bytes.first(sizeof(TileListHeader)))[0];
+    std::string wrong = wrong_header(header, expected.size(), capacity);
+    if (!wrong.empty()) {
+        return wrong;
+    }
+    const Bytes tiles = bytes.subspan(sizeof(TileListHeader), header.written * sizeof(Tile));
+    return wrong_tiles(values_of<Tile>(tiles), expected, order);
+}
+
 // Thresholds by node as the kernels read them, where they are by node.
 void bind_thresholds(Engine& engine, const MapShape& shape, const Threshold& threshold,
                      const Subdivider::Requirements& needed, Subdivider::Resources& resources) {
@@ -398,42 +446,36 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
                                     .tile_capacity = capacity};
     bind_thresholds(engine, test.shape, asked.threshold, needed, resources);
     const Subdivider::Binding binding = subdivider.bind(test.shape, resources);
+    const VkDeviceSize nan_texels = Subdivider::nan_texels_offset_bytes;
+    const Part counters =
+        is_fused ? scratch.of<std::byte>(nan_texels, scratch.size_bytes - nan_texels) : state;
+    std::vector<Bytes> read;
     for (int run = 0; run < 2; ++run) {
-        gpu.run([&](VkCommandBuffer commands) {
-            if (run == 0) {
-                engine.fill(commands, state);
-                engine.fill(commands, scratch);
-                engine.fill(commands, list, 0xabcdabcdU);
-                gpu.barrier(commands);
-            }
-            engine.pyramid.record(commands, pyramid);
-            gpu.compute_barrier(commands);
-            subdivider.record(commands, binding, asked.threshold, {order});
-        });
+        read = engine.run(
+            [&](VkCommandBuffer commands) {
+                if (run == 0) {
+                    engine.fill(commands, state);
+                    engine.fill(commands, scratch);
+                    engine.fill(commands, list, 0xabcdabcdU);
+                    gpu.barrier(commands);
+                }
+                engine.pyramid.record(commands, pyramid);
+                gpu.compute_barrier(commands);
+                subdivider.record(commands, binding, asked.threshold, {order});
+            },
+            {first_of(list, std::uint64_t{capacity} + GUARD_TILES), counters});
         const std::string where = "by " + text_of(strategy) + ", run " + std::to_string(run) + ": ";
-        const auto header = engine.read<TileListHeader>(list, 0, 1).front();
-        std::string wrong = wrong_header(header, tiles, capacity);
-        if (wrong.empty()) {
-            wrong = wrong_tiles(engine.read<Tile>(list, sizeof(TileListHeader), header.written),
-                                expected.tiles, order);
-        }
+        std::string wrong = wrong_list(read[0], capacity, expected.tiles, order);
         if (!wrong.empty()) {
             return where + wrong;
         }
-        const auto guard = engine.read<std::uint32_t>(
-            list, sizeof(TileListHeader) + std::uint64_t{capacity} * sizeof(Tile),
-            GUARD_TILES * sizeof(Tile) / 4);
+        const auto guard = values_of<std::uint32_t>(read[0].last(GUARD_TILES * sizeof(Tile)));
         if (std::ranges::any_of(guard, [](std::uint32_t word) { return word != 0xabcdabcdU; })) {
             return where + "something was written behind the list";
         }
     }
-    const auto words_of = [&](const Part& part, VkDeviceSize first_byte) {
-        return engine.read<std::uint32_t>(part, first_byte, (part.size_bytes - first_byte) / 4);
-    };
-    const std::string counter =
-        is_fused ? counter_not_at_rest(words_of(scratch, Subdivider::nan_texels_offset_bytes),
-                                       test.shape, true)
-                 : counter_not_at_rest(words_of(state, 0), test.shape);
+    const auto words = values_of<std::uint32_t>(read[1]);
+    const std::string counter = counter_not_at_rest(words, test.shape, is_fused);
     return counter.empty() ? "" : "by " + text_of(strategy) + ": not back at 0: " + counter;
 }
 
@@ -474,18 +516,15 @@ std::string check_updated(Choices& choices, Engine& engine, Case& test,
                           rectangle.y, rectangle.width, rectangle.height);
         }
         (void)engine.upload(test.view());
-        gpu.run([&](VkCommandBuffer commands) {
-            subdivider.record_update(commands, binding, threshold, rectangles);
-        });
         const TileList expected = reference::subdivide(test.view(), threshold);
-        const auto header = engine.read<TileListHeader>(list, 0, 1).front();
-        std::string wrong = wrong_header(header, expected.tiles.size(), capacity);
-        if (wrong.empty()) {
-            wrong = wrong_tiles(engine.read<Tile>(list, sizeof(TileListHeader), header.written),
-                                expected.tiles, Order::canonical);
-        }
-        const auto nan =
-            engine.read<std::uint32_t>(scratch, Subdivider::nan_texels_offset_bytes, shape.layers);
+        const std::vector<Bytes> read = engine.run(
+            [&](VkCommandBuffer commands) {
+                subdivider.record_update(commands, binding, threshold, rectangles);
+            },
+            {first_of(list, std::min<std::uint64_t>(expected.tiles.size(), capacity)),
+             scratch.of<std::uint32_t>(Subdivider::nan_texels_offset_bytes, shape.layers)});
+        std::string wrong = wrong_list(read[0], capacity, expected.tiles, Order::canonical);
+        const auto nan = values_of<std::uint32_t>(read[1]);
         const auto nan_texels = std::accumulate(nan.begin(), nan.end(), std::uint64_t{0});
         if (wrong.empty() && nan_texels != expected.nan_texels) {
             wrong = std::to_string(nan_texels) + " NaN texels instead of " +
@@ -546,8 +585,10 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
                                      .layer_headers = headers.range()});
     gpu.run([&](VkCommandBuffer commands) { engine.fill(commands, scratch); });
     for (const Order order : {Order::any, Order::canonical}) {
-        gpu.run([&](VkCommandBuffer commands) { subdivider.record(commands, binding, {order}); });
-        const auto found = engine.read<TileListHeader>(headers, 0, layers);
+        const std::vector<Bytes> read = engine.run(
+            [&](VkCommandBuffer commands) { subdivider.record(commands, binding, {order}); },
+            {headers.of<TileListHeader>(0, layers), first_of(list, capacity)});
+        const auto found = values_of<TileListHeader>(read[0]);
         std::uint64_t before = 0;
         auto first = expected.tiles.begin();
         for (std::uint32_t layer = 0; layer < layers; ++layer) {
@@ -558,12 +599,14 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
                                            ? capacity / layers
                                            : capacity - std::min<std::uint64_t>(before, capacity);
             std::string wrong = wrong_header(found[layer], tiles.size(), room);
+            const auto place = std::min<std::uint64_t>(found[layer].first_tile, capacity);
+            if (wrong.empty() && place + found[layer].written > capacity) {
+                wrong = "its tiles lie behind the list";
+            }
             if (wrong.empty()) {
                 wrong = wrong_tiles(
-                    engine.read<Tile>(list,
-                                      sizeof(TileListHeader) +
-                                          VkDeviceSize{found[layer].first_tile} * sizeof(Tile),
-                                      found[layer].written),
+                    values_of<Tile>(read[1].subspan(sizeof(TileListHeader) + place * sizeof(Tile),
+                                                    found[layer].written * sizeof(Tile))),
                     tiles, order);
             }
             if (!wrong.empty()) {
@@ -573,7 +616,7 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
             before += tiles.size();
             first = end;
         }
-        const auto whole = engine.read<TileListHeader>(list, 0, 1).front();
+        const auto whole = values_of<TileListHeader>(read[1].first(sizeof(TileListHeader)))[0];
         if (whole.required != expected.tiles.size()) {
             return "a batch's header says " + std::to_string(whole.required) +
                    " tiles instead of " + std::to_string(expected.tiles.size());
@@ -585,7 +628,8 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
 // Each layer as a request of its own, all at once.
 std::string check_service(Choices& choices, Engine& engine, const Case& test) {
     if (!engine.service) {
-        engine.service = std::make_unique<Service>(engine.gpu.device());
+        engine.service = std::make_unique<Service>(engine.gpu.device(),
+                                                   ServiceOptions{.gpu_timeout = GPU_TIMEOUT});
     }
     const MapShape one{test.shape.width, test.shape.height, 1, test.shape.format};
     const std::size_t layer_size = test.texels.size() / test.shape.layers;
@@ -679,7 +723,8 @@ std::string check_tiles(Choices& choices, const RandomSettings& settings, Kept& 
 
 Subject tiles_subject(const RandomSettings& settings) {
     const auto kept = std::make_shared<Kept>();
-    return {"tiles", 0.5, [=](Choices& choices) { return check_tiles(choices, settings, *kept); }};
+    return {"tiles", 0.5, [=](Choices& choices) { return check_tiles(choices, settings, *kept); },
+            &lists_compared};
 }
 
 }  // namespace quadtile::test

@@ -64,7 +64,13 @@ VkImageAspectFlags aspect_of(VkFormat format) {
 
 }  // namespace
 
-Gpu::Gpu(const Device& device) : device_(device) {
+Gpu::Gpu(const Device& device, SubmitFunction submit)
+    : device_(device), submit_(std::move(submit)) {
+    if (!submit_) {
+        submit_ = [queue = device.queue()](const VkSubmitInfo& work, VkFence fence) {
+            return vkQueueSubmit(queue, 1, &work, fence);
+        };
+    }
     vkGetPhysicalDeviceProperties(device.physical_device(), &properties_);
     vkGetPhysicalDeviceMemoryProperties(device.physical_device(), &memory_properties_);
 
@@ -259,7 +265,7 @@ void Gpu::submit_and_wait() const {
         .pCommandBuffers = &commands_,
     };
     const VkFence fence = fence_.get();
-    check(vkQueueSubmit(device_.queue(), 1, &submit, fence), "vkQueueSubmit");
+    check(submit_(submit, fence), "vkQueueSubmit");
     check(vkWaitForFences(device_.handle(), 1, &fence, VK_TRUE,
                           std::numeric_limits<std::uint64_t>::max()),
           "vkWaitForFences");
@@ -372,16 +378,29 @@ void Gpu::for_each_chunk(const Image& image,
 }
 
 void Gpu::upload(const Image& image, const void* texels) {
-    for_each_chunk(image, [&](const VkBufferImageCopy& region, std::size_t offset,
-                              std::size_t size) {
-        std::memcpy(staging_.mapped(), static_cast<const std::byte*>(texels) + offset, size);
+    std::vector<VkBufferImageCopy> regions;  // that lie in the staging
+    std::size_t used = 0;
+    const auto copy = [&] {
         run([&](VkCommandBuffer commands) {
             constexpr VkImageLayout LAYOUT = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
             transition(commands, image, image.layout(), LAYOUT);
-            vkCmdCopyBufferToImage(commands, staging_.handle(), image.handle(), LAYOUT, 1, &region);
+            vkCmdCopyBufferToImage(commands, staging_.handle(), image.handle(), LAYOUT,
+                                   static_cast<std::uint32_t>(regions.size()), regions.data());
             transition(commands, image, LAYOUT, image.layout());
         });
+        regions.clear();
+        used = 0;
+    };
+    for_each_chunk(image, [&](VkBufferImageCopy region, std::size_t offset, std::size_t size) {
+        if (used + size > STAGING_SIZE_BYTES) {
+            copy();
+        }
+        std::memcpy(staging_.mapped() + used, static_cast<const std::byte*>(texels) + offset, size);
+        region.bufferOffset = used;
+        regions.push_back(region);
+        used = (used + size + 15) & ~std::size_t{15};  // as depth formats and all texels need it
     });
+    copy();
 }
 
 std::vector<std::byte> Gpu::download(const Image& image, std::uint32_t level) {

@@ -99,7 +99,9 @@ using Recorder = std::function<void(VkCommandBuffer)>;
 // What is made by a Gpu must be destroyed before it.
 class Gpu {
  public:
-    explicit Gpu(const Device& device);
+    // Work goes to the device's queue by `submit`; empty: by vkQueueSubmit, for one thread at a
+    // time.
+    explicit Gpu(const Device& device, SubmitFunction submit = {});
     ~Gpu();
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
@@ -171,6 +173,7 @@ class Gpu {
                                                  std::size_t size)>& copy);
 
     Device device_;
+    SubmitFunction submit_;
     VkPhysicalDeviceProperties properties_ = {};
     VkPhysicalDeviceMemoryProperties memory_properties_ = {};
     std::uint32_t timestamp_valid_bits_ = 0;

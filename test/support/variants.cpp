@@ -16,6 +16,8 @@ namespace {
 std::mutex messages_mutex;
 std::vector<std::string> messages;
 
+std::mutex devices_mutex;
+
 std::map<std::string, Device>& devices() {
     static std::map<std::string, Device> instance;
     return instance;
@@ -24,7 +26,7 @@ std::map<std::string, Device>& devices() {
 using TilerKey = std::tuple<std::string, Strategy, std::uint32_t>;
 
 std::map<TilerKey, Tiler>& tilers() {
-    static std::map<TilerKey, Tiler> instance;
+    thread_local std::map<TilerKey, Tiler> instance;
     return instance;
 }
 
@@ -84,6 +86,7 @@ const Variant& variant_named(const std::string& name) {
 }
 
 const Device& device_for(const Variant& variant) {
+    const std::lock_guard lock(devices_mutex);
     const auto found = devices().find(variant.name);
     if (found != devices().end()) {
         return found->second;
@@ -98,8 +101,9 @@ Tiler& tiler_for(const Variant& variant, Strategy strategy, std::uint32_t subtre
         return found->second;
     }
     return tilers()
-        .emplace(key, Tiler(device_for(variant),
-                            {.strategy = strategy, .subtree_levels = subtree_levels}))
+        .emplace(key, Tiler(device_for(variant), {.strategy = strategy,
+                                                  .subtree_levels = subtree_levels,
+                                                  .gpu_timeout = GPU_TIMEOUT}))
         .first->second;
 }
 

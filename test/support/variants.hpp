@@ -5,6 +5,7 @@
 
 #include <quadtile/quadtile.hpp>
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,18 +28,22 @@ struct Variant {
 
 [[nodiscard]] const Variant& variant_named(const std::string& name);
 
-// The device of a variant, made once.
+// The device of a variant, made once. Thread-safe.
 [[nodiscard]] const Device& device_for(const Variant& variant = all_variants().front());
 
-// A Tiler, made once for each variant and options.
+// A Tiler of the calling thread, made once for each variant and options.
 [[nodiscard]] Tiler& tiler_for(const Variant& variant, Strategy strategy,
                                std::uint32_t subtree_levels = 6);
+
+// CPU drivers compile in the first run of a pipeline: on a busy machine for more than a minute.
+inline constexpr std::chrono::minutes GPU_TIMEOUT(5);
 
 // Whether the driver stores an infinity in an image of halves as 0x7fff, a NaN: SwiftShader
 // (floatToHalfBits in its ShaderCore.cpp).
 [[nodiscard]] bool loses_infinities(const Device& device, TexelFormat format);
 
-// Destroys all devices and Tilers that were made here.
+// Destroys all devices and the calling thread's Tilers that were made here; other threads have
+// ended.
 void release_devices();
 
 // Validation messages since the last call.
