@@ -4,7 +4,7 @@
 
 #include "settings.hpp"
 
-#include "usage_error.hpp"
+#include "arguments.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -50,5 +50,14 @@ struct ParsedOptions {
     std::string warning;  // about the settings; empty: none
 };
 [[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
+
+// ---- The two ways to run; both return the messages of the validation layer
+
+// In a window, until the user leaves. Throws std::runtime_error where there is no window system, or
+// no device for it; the message names --screenshot.
+std::uint32_t run_window(const Options& options);
+
+// Draws a picture into a file, without a window, and its list where that is asked for.
+std::uint32_t run_screenshot(const Options& options);
 
 }  // namespace quadtile::viewer

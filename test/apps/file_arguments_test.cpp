@@ -1,5 +1,4 @@
-#include "file_arguments.hpp"
-#include "usage_error.hpp"
+#include "arguments.hpp"
 
 #include "support/temporary_directory.hpp"
 

@@ -1,5 +1,4 @@
-#include "number_arguments.hpp"
-#include "usage_error.hpp"
+#include "arguments.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,11 +8,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The error; empty: the number is taken.
+// The error; empty: the numbers are taken.
 template <typename... Range>
 std::string error_of(std::string_view text, Range... range) {
     try {
-        (void)parse_float("--x", text, range...);
+        (void)parse_floats("--x", text, range...);
     } catch (const UsageError& error) {
         return error.what();
     }
@@ -52,11 +51,32 @@ TEST(NumberArguments, AreSeparatedByCommas) {
 }
 
 TEST(NumberArguments, AreWhole) {
-    EXPECT_EQ(parse_whole("--x", "18446744073709551615", 0, ~std::uint64_t{0}), ~std::uint64_t{0});
+    EXPECT_THAT(whole_between(0, ~std::uint64_t{0})("18446744073709551615"), IsEmpty());
     for (const char* const text : {"0", "9", "1.5", "-1", "nan", "", "18446744073709551616"}) {
-        EXPECT_THROW((void)parse_whole("--x", text, 1, 8), UsageError) << text;
         EXPECT_EQ(whole_between(1, 8)(text),
                   std::string("'") + text + "' is not a whole number from 1 to 8");
+    }
+}
+
+TEST(Sizes, AreOneNumberOrTwo) {
+    const auto error_of_size = [](std::string_view text, bool takes_one_number) {
+        try {
+            const Size size = parse_size("--x", text, 1024, takes_one_number);
+            return std::to_string(size.width) + " by " + std::to_string(size.height);
+        } catch (const UsageError& error) {
+            return std::string(error.what());
+        }
+    };
+    EXPECT_EQ(error_of_size("1x1024", false), "1 by 1024");
+    EXPECT_EQ(error_of_size("7", true), "7 by 7");
+    EXPECT_EQ(error_of_size("7", false),
+              "--x takes a size like 1280x720, 1 to 1024 on a side, not '7'");
+    for (const char* const text :
+         {"", "x", "1x", "x1", "1x1x1", "0x1", "1025x1", "-1x1", "1.5x1"}) {
+        EXPECT_EQ(error_of_size(text, true),
+                  std::string("--x takes a size like 1024 or 1024x512, 1 to 1024 on a side, not "
+                              "'") +
+                      text + "'");
     }
 }
 

@@ -1,4 +1,4 @@
-#include "output_directory.hpp"
+#include "output_file.hpp"
 
 #include "support/temporary_directory.hpp"
 

@@ -6,8 +6,7 @@
 #include "support/maps.hpp"
 
 #include <gtest/gtest.h>
-#include <glm/common.hpp>
-#include <glm/geometric.hpp>
+#include <glm/glm.hpp>
 #define GLM_ENABLE_EXPERIMENTAL
 #include <glm/gtx/string_cast.hpp>
 

@@ -4,10 +4,8 @@
 #include "studio.hpp"
 
 #include <gmock/gmock.h>
-#include <glm/ext/matrix_double4x4.hpp>
-#include <glm/geometric.hpp>
+#include <glm/glm.hpp>
 #include <glm/gtc/type_ptr.hpp>
-#include <glm/matrix.hpp>
 
 #include <algorithm>
 #include <random>

@@ -3,8 +3,7 @@
 #include "../../support/hash.hpp"
 
 #include <embree3/rtcore.h>
-#include <glm/geometric.hpp>
-#include <glm/mat3x3.hpp>
+#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <array>
