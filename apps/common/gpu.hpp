@@ -242,6 +242,7 @@ inline constexpr Scope ALL_USES{vk::PipelineStageFlagBits::eAllCommands,
 inline constexpr Scope HOST_READS{vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead};
 void memory_barrier(vk::CommandBuffer commands, const Scope& before = ALL_WRITES,
                     const Scope& after = ALL_USES);
+// Over the whole framebuffer, which has this extent.
 void begin_render_pass(vk::CommandBuffer commands, vk::RenderPass pass, vk::Framebuffer framebuffer,
                        vk::Extent2D extent, std::span<const vk::ClearValue> clear);
 void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout from,

@@ -142,7 +142,7 @@ void save_settings(const Settings& settings, const std::filesystem::path& path);
 // what would become 0 the smallest normal one. The factor is positive and finite.
 [[nodiscard]] ThresholdSettings scaled(const ThresholdSettings& settings, float factor);
 
-// As few digits as give the same float again, in the way of printf's %g.
+// With up to six digits, in the way of printf's %g.
 [[nodiscard]] std::string short_text(float value);
 
 // "resolution 16", "threshold in GLSL".
