@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "map_statistics.hpp"
 #include "settings.hpp"
 
 #include "arguments.hpp"
@@ -15,11 +16,6 @@
 namespace quadtile::viewer {
 
 using app::UsageError;
-
-struct TexelPosition {
-    std::uint32_t x;
-    std::uint32_t y;
-};
 
 struct Options {
     std::vector<std::filesystem::path> files;  // none: the demo's map

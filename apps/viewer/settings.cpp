@@ -343,10 +343,19 @@ Threshold threshold_of(const ThresholdSettings& settings, const MapShape& shape,
     return Threshold::memory(settings.max_resolution, settings.nodes, *fragments);
 }
 
-// An environment variable that is not set counts as an empty one.
-std::string variable(const char* name) {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? "" : value;
+// The folder for quadtile in one of the user's: that of the variable, else that in the home.
+fs::path user_folder(const char* variable, const char* in_home) {
+    const auto folder_of = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return fs::path(value == nullptr ? "" : value);
+    };
+    // Relative ones are to be ignored, says the XDG Base Directory Specification.
+    const fs::path given = folder_of(variable);
+    if (given.is_absolute()) {
+        return given / "quadtile";
+    }
+    const fs::path home = folder_of("HOME");
+    return home.empty() ? fs::path() : home / in_home / "quadtile";
 }
 
 }  // namespace
@@ -373,14 +382,12 @@ Settings settings_from_json(const std::string& json) {
 }
 
 fs::path settings_path() {
-    const fs::path file = fs::path("quadtile") / "viewer.json";
-    // Relative ones are to be ignored, says the XDG Base Directory Specification.
-    const fs::path configuration = variable("XDG_CONFIG_HOME");
-    if (configuration.is_absolute()) {
-        return configuration / file;
-    }
-    const fs::path home = variable("HOME");
-    return home.empty() ? fs::path() : home / ".config" / file;
+    const fs::path folder = user_folder("XDG_CONFIG_HOME", ".config");
+    return folder.empty() ? fs::path() : folder / "viewer.json";
+}
+
+fs::path cache_path() {
+    return user_folder("XDG_CACHE_HOME", ".cache");
 }
 
 Settings load_settings(const fs::path& path) {

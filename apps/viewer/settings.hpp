@@ -123,6 +123,8 @@ constexpr std::array<app::Named<Fill>, 4> FILLS{
 // $XDG_CONFIG_HOME (where it is absolute) or ~/.config, then quadtile/viewer.json; empty where
 // neither is set.
 [[nodiscard]] std::filesystem::path settings_path();
+// The folder for caches of the device, in $XDG_CACHE_HOME or ~/.cache in the same way.
+[[nodiscard]] std::filesystem::path cache_path();
 // Throws std::runtime_error with the file and the reason. A file that is missing gives defaults.
 [[nodiscard]] Settings load_settings(const std::filesystem::path& path);
 // Makes the folders that are missing; the file appears whole or not at all.
