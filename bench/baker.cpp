@@ -2,13 +2,12 @@
 // adaptive tiles and with uniform ones.
 
 #include "baker_truth.hpp"
-#include "run_program.hpp"
 #include "tables.hpp"
 
+#include "arguments.hpp"
 #include "bake.hpp"
 #include "gpu_tracer.hpp"
 #include "load_scene.hpp"
-#include "number_arguments.hpp"
 #include "path_tracer.hpp"
 #include "traced_scene.hpp"
 
@@ -373,11 +372,8 @@ class Bench {
             return std::nullopt;
         }
         constexpr std::uint32_t LARGEST = 65536;
-        const auto size = app::parse_size(arguments_.size, LARGEST, true);
-        if (!size) {
-            throw std::runtime_error("--size takes W or WxH");
-        }
-        return Extent{size->width, size->height};
+        const app::Size size = app::parse_size("--size", arguments_.size, LARGEST, true);
+        return Extent{size.width, size.height};
     }
 
     void make_truth() {

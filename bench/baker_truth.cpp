@@ -1,6 +1,6 @@
 #include "baker_truth.hpp"
 
-#include "fingerprint.hpp"
+#include "checkpoint.hpp"
 #include "output_file.hpp"
 #include "path_tracer.hpp"
 

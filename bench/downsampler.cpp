@@ -4,7 +4,6 @@
 #include "measurement.hpp"
 #include "mip_images.hpp"
 #include "roofs.hpp"
-#include "traffic.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,6 +4,7 @@
 #include "roofs.hpp"
 
 #include "measurement.hpp"
+#include "mip_images.hpp"
 
 #include <quadtile/limits.h>
 #include <quadtile/tile_list.h>
@@ -11,8 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <span>
+#include <string>
 
 namespace quadtile::bench {
 
@@ -29,7 +32,7 @@ constexpr std::uint32_t WRITE_TILES_SPIRV[] = {
 #include "bench_write_tiles.spv.inc"
 };
 
-// As in read_texels.comp and write_tiles.comp.
+// As in all kernels.
 constexpr std::uint32_t BLOCK_EXTENT = 64;
 struct ReadTexelsParameters {
     float texel_width;  // 1 / extent of the map
@@ -150,6 +153,141 @@ void add_roofs(Session& session, const MapSource& source) {
         source.shape.height % BLOCK_EXTENT == 0) {
         session.add("read_texels_write_tiles", source,
                     [&session](Scene& scene) { return write_tiles(session, scene); });
+    }
+}
+
+namespace {
+
+constexpr std::uint32_t Z_ORDER_SPIRV[] = {
+#include "bench_traffic.spv.inc"
+};
+constexpr std::uint32_t ROWS_SPIRV[] = {
+#include "bench_traffic_rows.spv.inc"
+};
+
+// As in traffic.comp.
+constexpr std::uint32_t STORED_LEVELS = 16;
+struct TrafficParameters {
+    std::uint32_t width;
+    std::uint32_t height;
+    float texel_width;  // 1 / width
+    float texel_height;
+    std::uint32_t top_level;
+};
+
+test::Image make_image(test::Gpu& gpu, const ImageShape& shape, std::uint32_t levels) {
+    if (!gpu.device().info().features.storage_image_formats ||
+        gpu.properties().limits.maxPerStageDescriptorStorageImages < STORED_LEVELS) {
+        throw Error(ErrorCode::unsupported, "the device cannot store mip levels from a kernel");
+    }
+    return gpu.make_image({
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = vk_format(shape.format),
+        .extent = {shape.width, shape.height, 1},
+        .mipLevels = levels,
+        .arrayLayers = shape.layers,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .tiling = VK_IMAGE_TILING_OPTIMAL,
+        .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT,
+    });
+}
+
+// The texel of level 1 that the kernel writes: of the texels a b above c d, the first channels of
+// c d b a, as a gather delivers them; cut off after the format's channels.
+void first_channels(const std::byte* texels, const ImageShape& shape, std::uint32_t x,
+                    std::uint32_t y, std::byte* gathered) {
+    const std::size_t texel_size = texel_size_bytes(shape.format);
+    const std::size_t channels = channel_count(shape.format);
+    const std::array<std::array<std::uint32_t, 2>, 4> order = {{{0, 1}, {1, 1}, {1, 0}, {0, 0}}};
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        const std::size_t column = std::min(2 * x + order[channel][0], shape.width - 1);
+        const std::size_t row = std::min(2 * y + order[channel][1], shape.height - 1);
+        std::memcpy(gathered + channel * texel_size / channels,
+                    texels + (row * shape.width + column) * texel_size, texel_size / channels);
+    }
+}
+
+}  // namespace
+
+Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
+    : shape_(shape),
+      levels_(full_mip_levels(shape.width, shape.height, EdgeRule::fold)),
+      image_(make_image(gpu, shape, levels_)) {
+    fill_with_random_rows(gpu, image_, shape.format);
+    const VkDevice device = gpu.device().handle();
+    for (std::uint32_t level = 0; level < levels_; ++level) {
+        const VkImageViewCreateInfo info = {
+            .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+            .image = image_.handle(),
+            .viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
+            .format = vk_format(shape.format),
+            .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0, shape.layers},
+        };
+        VkImageView view = VK_NULL_HANDLE;
+        const VkResult result = vkCreateImageView(device, &info, nullptr, &view);
+        if (result != VK_SUCCESS) {
+            throw Error(ErrorCode::vulkan, "vkCreateImageView failed", result);
+        }
+        level_views_.emplace_back(device, view, vkDestroyImageView);
+    }
+    std::array<VkImageView, STORED_LEVELS> stored{};
+    for (std::uint32_t level = 1; level <= STORED_LEVELS; ++level) {
+        // Beyond the top: not looked at.
+        stored[level - 1] = level_views_[std::min(level, levels_ - 1)].get();
+    }
+    const MapImage source = image_.map_image();
+    pipeline_.emplace(gpu,
+                      order == TexelOrder::rows ? std::span<const std::uint32_t>(ROWS_SPIRV)
+                                                : std::span<const std::uint32_t>(Z_ORDER_SPIRV),
+                      std::span<const BufferRange>(), &source,
+                      static_cast<std::uint32_t>(sizeof(TrafficParameters)), stored);
+}
+
+void Traffic::record(VkCommandBuffer commands) const {
+    const TrafficParameters parameters = {shape_.width, shape_.height,
+                                          1.0F / static_cast<float>(shape_.width),
+                                          1.0F / static_cast<float>(shape_.height), levels_ - 1};
+    pipeline_->record(commands, {blocks(shape_.width), blocks(shape_.height), shape_.layers},
+                      std::as_bytes(std::span(&parameters, 1)));
+}
+
+void Traffic::check(test::Gpu& gpu) const {
+    const auto run = [&] { gpu.run([&](VkCommandBuffer commands) { record(commands); }); };
+    // Level 1 shows that each quad was read.
+    const std::size_t texel_size = texel_size_bytes(shape_.format);
+    if (levels_ > 1) {
+        run();
+        const std::vector<std::byte> source = gpu.download(image_, 0);
+        const std::vector<std::byte> level = gpu.download(image_, 1);
+        const std::uint32_t width = std::max(shape_.width / 2, 1U);
+        const std::uint32_t height = std::max(shape_.height / 2, 1U);
+        std::vector<std::byte> expected(level.size());
+        std::byte* texel = expected.data();
+        for (std::uint32_t layer = 0; layer < shape_.layers; ++layer) {
+            const std::byte* const texels = source.data() + source.size() / shape_.layers * layer;
+            for (std::uint32_t i = 0; i < width * height; ++i) {
+                first_channels(texels, shape_, i % width, i / width, texel);
+                texel += texel_size;
+            }
+        }
+        if (level != expected) {
+            throw WrongResult("the kernel did not read each texel once");
+        }
+    }
+    // Two constant images, one after the other, show that each texel of all levels is written.
+    for (const auto value : {std::byte{0x3c}, std::byte{0x3d}}) {
+        const std::vector<std::byte> constant(
+            std::size_t{shape_.width} * shape_.height * shape_.layers * texel_size, value);
+        gpu.upload(image_, constant.data());
+        run();
+        for (std::uint32_t level = 1; level < levels_; ++level) {
+            const std::vector<std::byte> texels = gpu.download(image_, level);
+            if (std::ranges::any_of(texels, [&](std::byte byte) { return byte != value; })) {
+                throw WrongResult("the kernel did not write each texel of level " +
+                                  std::to_string(level));
+            }
+        }
     }
 }
 

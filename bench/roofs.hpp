@@ -8,6 +8,8 @@
 #include <quadtile/pyramid.hpp>
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace quadtile::bench {
 
@@ -33,6 +35,30 @@ class ReadTexels {
     test::Buffer result_;
     MapImage image_;
     test::ComputePipeline pipeline_;
+};
+
+// Which texels the threads of a workgroup take.
+enum class TexelOrder { z_order, rows };
+
+// Reads each texel of an image once and writes each texel of its mip levels once (traffic.comp).
+class Traffic {
+ public:
+    // Fills the image with random texels. Throws Error(unsupported) where the device cannot store
+    // so many levels.
+    Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order);
+
+    void record(VkCommandBuffer commands) const;
+
+    // Throws WrongResult where a texel is not read or not written. For images that the host can
+    // hold.
+    void check(test::Gpu& gpu) const;
+
+ private:
+    ImageShape shape_;
+    std::uint32_t levels_;
+    test::Image image_;
+    std::vector<test::Owned<VkImageView>> level_views_;
+    std::optional<test::ComputePipeline> pipeline_;
 };
 
 }  // namespace quadtile::bench

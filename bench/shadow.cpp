@@ -2,11 +2,11 @@
 // many tiles change, and the GPU's time; beside one map of the whole scene, and cascades,
 // tight and stable.
 
-#include "run_program.hpp"
 #include "shadow_measurements.hpp"
+#include "tables.hpp"
 
+#include "arguments.hpp"
 #include "load_scene.hpp"
-#include "number_arguments.hpp"
 #include "options_json.hpp"
 
 #include <glm/geometric.hpp>
@@ -83,11 +83,8 @@ std::vector<Light> lights_of(const Arguments& arguments, const baker::Scene& sce
 
 vk::Extent2D extent_of(const std::string& size) {
     constexpr std::uint32_t LARGEST = 16384;
-    const auto extent = app::parse_size(size, LARGEST, false);
-    if (!extent) {
-        throw std::runtime_error("'" + size + "' is no size of pictures: give WxH, as 1280x720");
-    }
-    return {extent->width, extent->height};
+    const app::Size extent = app::parse_size("--size", size, LARGEST, false);
+    return {extent.width, extent.height};
 }
 
 // ---- Tables

@@ -1,12 +1,17 @@
-// Tables of a benchmark: on standard output as they grow, and all of them as JSON.
+// Tables of a benchmark: on standard output as they grow, and all of them as JSON; and the main
+// function of the benchmarks that print them.
 
 #pragma once
 
+#include "process.hpp"
+
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -70,6 +75,22 @@ inline void save(const Json& json, const std::string& path) {
     if (!path.empty() && !(std::ofstream(path) << json.dump(1) << "\n").flush()) {
         throw std::runtime_error("'" + path + "' cannot be written");
     }
+}
+
+// Reads the arguments and runs; the exit status.
+template <typename Arguments>
+int run_program(int argc, char** argv, const std::string& name, const std::string& description,
+                const std::function<void(CLI::App&, Arguments&)>& define_options,
+                const std::function<void(const CLI::App&, Arguments&)>& run) {
+    Arguments arguments;
+    CLI::App app(description);
+    app.option_defaults()->always_capture_default();
+    define_options(app, arguments);
+    CLI11_PARSE(app, argc, argv);
+    return quadtile::app::run_program(name, "there is not enough memory", [&] {
+        run(app, arguments);
+        return 0;
+    });
 }
 
 }  // namespace quadtile::bench

@@ -36,21 +36,12 @@ class Target {
               app::make_render_pass(gpu.device(), FORMAT, vk::ImageLayout::eTransferSrcOptimal)),
           image_(gpu.make_image(AREA.extent, FORMAT, vk::ImageUsageFlagBits::eColorAttachment,
                                 vk::ImageViewType::e2D)),
-          framebuffer_(gpu.device().createFramebufferUnique(
-              vk::FramebufferCreateInfo{.renderPass = *render_pass_,
-                                        .width = AREA.extent.width,
-                                        .height = AREA.extent.height,
-                                        .layers = 1}
-                  .setAttachments(*image_.view))) {}
+          framebuffer_(gpu.make_framebuffer(*render_pass_, AREA.extent, std::array{*image_.view})) {
+    }
 
     void draw(Viewer& viewer) {
         gpu_.run([&](vk::CommandBuffer commands) {
-            const vk::ClearValue background{.color = {app::BACKGROUND}};
-            commands.beginRenderPass(
-                vk::RenderPassBeginInfo{
-                    .renderPass = *render_pass_, .framebuffer = *framebuffer_, .renderArea = AREA}
-                    .setClearValues(background),
-                vk::SubpassContents::eInline);
+            app::begin_with_background(commands, *render_pass_, *framebuffer_, AREA.extent);
             viewer.draw(commands, AREA.extent);
             commands.endRenderPass();
         });

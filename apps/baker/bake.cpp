@@ -1,7 +1,6 @@
 #include "bake.hpp"
 
 #include "checkpoint.hpp"
-#include "fingerprint.hpp"
 #include "gathered_light.hpp"
 
 #include <glm/geometric.hpp>

@@ -1,6 +1,6 @@
-#include "bilinear.hpp"
 #include "light_map.hpp"
 #include "parallel.hpp"
+#include "sampling.hpp"
 
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>

@@ -1,7 +1,6 @@
 #include "directions.hpp"
 
-#include <glm/geometric.hpp>
-#include <glm/mat3x3.hpp>
+#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <cmath>

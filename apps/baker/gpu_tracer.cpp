@@ -4,7 +4,6 @@
 
 #include "map_requests.hpp"
 #include "parallel.hpp"
-#include "submission_size.hpp"
 
 #include <algorithm>
 #include <bit>

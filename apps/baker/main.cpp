@@ -1,20 +1,367 @@
-#include "options.hpp"
-#include "run_bake.hpp"
+// The program: from a scene to its light map, pictures and report.
 
+#include "bake.hpp"
+#include "checkpoint.hpp"
+#include "gpu_tracer.hpp"
+#include "light_map.hpp"
+#include "load_scene.hpp"
+#include "options.hpp"
+#include "reference_tracer.hpp"
+#include "report.hpp"
+#include "surface_map.hpp"
+#include "traced_scene.hpp"
+#include "unwrap.hpp"
+
+#include "arguments.hpp"
+#include "output_file.hpp"
 #include "process.hpp"
 
-#include <vulkan/vulkan.hpp>
+#include <quadtile/images.hpp>
+#include <quadtile/reference.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <iostream>
+#include <numbers>
+#include <optional>
 #include <stdexcept>
+#include <string>
 
 namespace quadtile::baker {
 
 namespace {
 
+constexpr int INTERRUPTED_STATUS = 130;  // as shells have it for SIGINT
+constexpr std::uint32_t DEFAULT_EXTENT = 1024;
+
+// ---- Interruption
+
+volatile std::sig_atomic_t interrupt_signals = 0;
+
+// The first one is waited for, the second one ends the program as ever.
+void note_interrupt(int signal) {
+    interrupt_signals = 1;
+    std::signal(signal, app::end_by_signal);
+}
+
+// ---- What is baked
+
+class Run {
+ public:
+    explicit Run(const Options& options) : options_(options) {}
+
+    int operator()() {
+        check_outputs();
+        load();
+        choose_light();
+        choose_light_map();
+        measure("surface", [&] { surface_ = make_surface_map(scene_, extent_, options_.threads); });
+        if (surface_.overlapping_texels > 0) {
+            warn(std::to_string(surface_.overlapping_texels) +
+                 " texels of the light map belong to more than one place of the scene: these share "
+                 "their light");
+        }
+        const BakeResult result = bake_scene();
+        finish(result);
+        return result.interrupted ? INTERRUPTED_STATUS : 0;
+    }
+
+ private:
+    void measure(const std::string& name, const auto& work) {
+        const auto start = Clock::now();
+        work();
+        report_.stages.push_back({name, seconds_since(start)});
+    }
+
+    void warn(const std::string& message) {
+        report_.warnings.push_back(message);
+        std::cerr << app::message_line("quadtile-bake: warning", message) << std::endl;
+    }
+
+    // What cannot be written is known before hours of baking, not behind them. Pipes and devices
+    // are left alone: who reads would take the end of this try for that of the file.
+    void check_outputs() const {
+        check_replaceable(options_.bake.checkpoint);
+        for (const std::filesystem::path& path : {options_.output, options_.preview, options_.atlas,
+                                                  options_.report, options_.bake.checkpoint}) {
+            std::error_code ignored;
+            const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+            if (!path.empty() &&
+                (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
+                 std::filesystem::is_directory(status))) {
+                const app::OutputFile probe(path);
+            }
+        }
+    }
+
+    void load() {
+        measure("load", [&] {
+            if (!options_.scene.empty()) {
+                LoadedScene loaded =
+                    load_scene(options_.scene, options_.unwrap ? LightMapCoordinates::ignore
+                                                               : LightMapCoordinates::read);
+                app::check_files(file_arguments(options_), loaded.files);
+                scene_ = std::move(loaded.scene);
+                generator_ = loaded.generator;
+                for (const std::string& warning : loaded.warnings) {
+                    warn(warning);
+                }
+            } else if (options_.city_triangles > 0) {
+                scene_ =
+                    city_scene(options_.city_triangles,
+                               options_.extent.value_or(Extent{DEFAULT_EXTENT, DEFAULT_EXTENT}));
+            } else {
+                scene_ = demo_scene();
+            }
+        });
+        if (options_.unwrap) {
+            measure("unwrap", [&] {
+                unwrap(scene_, {.extent = options_.extent,
+                                .texels_per_unit = options_.texels_per_unit,
+                                .gutter_texels = options_.gutter_texels});
+            });
+        }
+        if (scene_.light_map_coordinates.empty()) {
+            throw std::runtime_error("'" + options_.scene.string() +
+                                     "' has no light map coordinates (glTF: TEXCOORD_1); export it "
+                                     "with a second UV map, "
+                                     "or let --unwrap make plane charts");
+        }
+    }
+
+    // Blender's exporter writes watts times 683 for suns, and emission as it is.
+    void convert_suns() {
+        const bool is_of_blender = generator_.find("Blender") != std::string::npos;
+        const bool divides = options_.light_units == LightUnits::blender ||
+                             (options_.light_units == LightUnits::automatic && is_of_blender);
+        if (scene_.suns.empty() || !divides) {
+            return;
+        }
+        constexpr float LUMENS_PER_WATT = 683.0F;
+        for (Sun& sun : scene_.suns) {
+            sun.irradiance /= LUMENS_PER_WATT;
+        }
+        if (options_.light_units == LightUnits::automatic) {
+            warn(
+                "the scene is from Blender, whose suns are in lux: they are divided by 683 to be "
+                "in "
+                "the unit of emission; if they were exported as 'unitless', give --light-units "
+                "photometric");
+        }
+    }
+
+    // Lights in other units than emission are brighter or darker by orders of magnitude.
+    void compare_suns_with_emission() {
+        constexpr float UNLIKELY = 300.0F;
+        const auto brighter = [](float brightest, const glm::vec3& colour) {
+            return std::max({brightest, colour.r, colour.g, colour.b});
+        };
+        float sun = 0.0F;
+        for (const Sun& from : scene_.suns) {
+            sun = brighter(sun, from.irradiance);
+        }
+        float emission = 0.0F;
+        for (const Material& material : scene_.materials) {
+            emission = brighter(emission, material.emission * std::numbers::pi_v<float>);
+        }
+        if (sun > 0.0F && emission > 0.0F &&
+            (sun > UNLIKELY * emission || emission > UNLIKELY * sun)) {
+            warn("the brightest sun gives " + app::text_of(sun) +
+                 ", the brightest emission sends out " + app::text_of(emission) +
+                 ": they may be in different units; see --light-units");
+        }
+    }
+
+    void choose_light() {
+        if (options_.sun) {
+            scene_.suns = {*options_.sun};
+        } else {
+            convert_suns();
+            compare_suns_with_emission();
+        }
+        if (!options_.sky_picture.empty()) {
+            const LoadedImage image = load_image(options_.sky_picture);
+            sky_.extent = {image.shape.width, image.shape.height};
+            for (const reference::Texel& texel : reference::decode_texels(image.view())) {
+                const glm::vec3 radiance(texel[0], texel[1], texel[2]);
+                for (int i = 0; i < 3; ++i) {
+                    if (!std::isfinite(radiance[i]) || radiance[i] < 0.0F) {
+                        throw std::runtime_error("sky '" + options_.sky_picture.string() +
+                                                 "' has pixels that are negative or not finite");
+                    }
+                }
+                sky_.texels.push_back(radiance);
+            }
+        }
+        const auto shines = [](const glm::vec3& colour) {
+            return std::max({colour.r, colour.g, colour.b}) > 0.0F;
+        };
+        const bool has_light = !scene_.suns.empty() || !sky_.texels.empty() || shines(scene_.sky) ||
+                               std::ranges::any_of(scene_.materials, [&](const Material& material) {
+                                   return shines(material.emission);
+                               });
+        // A picture is taken as it is, and what is dark is lit somehow.
+        sky_.radiance = options_.sky                       ? *options_.sky
+                        : has_light && sky_.texels.empty() ? scene_.sky
+                                                           : glm::vec3(1.0F);
+        if (!has_light && !options_.sky) {
+            warn(
+                "nothing in the scene shines: a white sky of radiance 1 is taken; see --sky, "
+                "--sky-image, --sun-direction");
+        }
+        check_light();
+    }
+
+    // Options are in range; files, and a sky's product of both, need not be.
+    void check_light() const {
+        const auto check = [](const std::string& light, const glm::vec3& colour) {
+            for (int i = 0; i < 3; ++i) {
+                if (!(std::abs(colour[i]) <= BRIGHTEST)) {
+                    throw std::runtime_error(light + " is brighter than " +
+                                             app::text_of(BRIGHTEST) +
+                                             ", which cannot be summed; take a larger unit of "
+                                             "light");
+                }
+            }
+        };
+        for (const Material& material : scene_.materials) {
+            check("material '" + material.name + "'", material.emission);
+        }
+        for (const Sun& sun : scene_.suns) {
+            check("a sun", sun.irradiance);
+        }
+        check("the sky", sky_.radiance);
+        for (const glm::vec3& texel : sky_.texels) {
+            check("the sky's picture", sky_.radiance * texel);
+        }
+    }
+
+    void choose_light_map() {
+        extent_ = options_.extent.value_or(
+            scene_.light_map_extent.value_or(Extent{DEFAULT_EXTENT, DEFAULT_EXTENT}));
+        if (options_.texels_per_unit && !options_.unwrap) {
+            const TracedScene probe = make_traced_scene(scene_, {1, 1}, 1.0F);
+            const double side = *options_.texels_per_unit * std::sqrt(probe.texel_area());
+            if (!(side <= 32768.0)) {
+                throw std::runtime_error("--texels-per-unit " +
+                                         std::to_string(*options_.texels_per_unit) +
+                                         " makes a light map of more than 32768 texels on a side");
+            }
+            const auto texels = static_cast<std::uint32_t>(std::max(1.0, std::ceil(side)));
+            extent_ = {texels, texels};
+        }
+    }
+
+    BakeResult bake_scene() {
+        measure("prepare", [&] {
+            traced_ = make_traced_scene(scene_, extent_, options_.pixels_per_texel,
+                                        options_.density_share);
+        });
+        const TileOptions tiles =
+            suited_tiles(options_.tiles, extent_, options_.pixels_per_texel, options_.pool_bytes);
+        report_.tiles = tiles;
+
+        std::optional<app::Instance> instance;
+        std::optional<app::Gpu> gpu;
+        std::unique_ptr<Tracer> tracer;
+        measure("device", [&] {
+            if (options_.reference) {
+                tracer = make_reference_tracer(*traced_, tiles, options_.threads);
+                return;
+            }
+            instance.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
+            gpu.emplace(*instance, options_.device, vk::SurfaceKHR());
+            tracer = make_gpu_tracer(*gpu, *traced_, tiles, {.pool_bytes = options_.pool_bytes});
+        });
+        report_.device = tracer->device_name();
+
+        interrupt_signals = 0;
+        std::signal(SIGINT, note_interrupt);
+        std::signal(SIGTERM, note_interrupt);
+        ProgressLine line(options_.quiet);
+        BakeResult result;
+        measure("bake", [&] {
+            result = bake(*traced_, surface_, scene_.suns, sky_, tiles, options_.bake, *tracer,
+                          {.progress = [&](const BakeProgress& progress) { line.show(progress); },
+                           .interrupted = [] { return interrupt_signals != 0; }});
+        });
+        line.end();
+        report_.statistics = tracer->statistics();
+        tracer.reset();
+        gpu.reset();
+        app::check_validation(instance ? instance->validation_messages() : 0);
+        return result;
+    }
+
+    void finish(const BakeResult& result) {
+        LightMap map = result.map;
+        report_.known_texels = static_cast<std::size_t>(std::ranges::count(map.known, 1));
+        report_.covered_texels = static_cast<std::size_t>(
+            std::ranges::count_if(surface_.coverage, [](float share) { return share > 0.0F; }));
+        measure("dilate", [&] { dilate(map, options_.dilation_rings); });
+        if (options_.blends_seams) {
+            measure("seams", [&] { report_.seams = blend_seams(map, scene_); });
+        }
+        measure("write", [&] {
+            write_light_map(options_.output, map, surface_, options_.quantity);
+            if (!options_.atlas.empty()) {
+                write_atlas_preview(options_.atlas, map);
+            }
+        });
+        if (!options_.preview.empty()) {
+            measure("preview", [&] {
+                write_scene_preview(options_.preview, scene_, map,
+                                    {.width = options_.preview_extent.width,
+                                     .height = options_.preview_extent.height,
+                                     .camera = options_.camera,
+                                     .exposure = options_.exposure,
+                                     .sky = sky_.radiance,
+                                     .threads = options_.threads});
+            });
+        }
+        report_.triangles = scene_.triangles.size();
+        report_.light_map = extent_;
+        report_.inside_texels = result.inside_texels;
+        report_.overlapping_texels = surface_.overlapping_texels;
+        report_.interrupted = result.interrupted;
+        report_.bake = options_.bake;
+        report_.pool_bytes = options_.pool_bytes;
+        report_.passes = result.passes;
+        if (!options_.report.empty()) {
+            app::write_file(options_.report, report_json(report_));
+        }
+        if (!options_.quiet) {
+            std::cerr << report_summary(report_);
+        }
+        if (result.interrupted) {
+            std::cerr << "quadtile-bake: interrupted: '" << options_.output.string()
+                      << "' has the light so far"
+                      << (options_.bake.checkpoint.empty()
+                              ? ""
+                              : "; the same command with --resume goes on")
+                      << std::endl;
+        } else if (!options_.bake.checkpoint.empty()) {
+            remove_checkpoint(options_.bake.checkpoint);
+        }
+    }
+
+    const Options& options_;
+    Scene scene_;
+    std::string generator_;  // as LoadedScene has it
+    Sky sky_;
+    Extent extent_;
+    SurfaceMap surface_;
+    std::optional<TracedScene> traced_;
+    BakeReport report_;
+};
+
+// The exit status: 0, or 130 where it was interrupted and can be resumed.
 int run(int argc, char** argv) {
     const Options options = parse_options(argc, argv);
     try {
-        return run_bake(options);
+        return Run(options)();
     } catch (const vk::OutOfDeviceMemoryError&) {
         throw std::runtime_error(
             "the device has not enough memory; allow less with --memory, or make the light map "

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "gpu.hpp"
-#include "submission_size.hpp"
+#include "parallel.hpp"
 #include "tracer.hpp"
 
 #include <quadtile/quadtile.hpp>

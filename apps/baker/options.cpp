@@ -1,19 +1,18 @@
 #include "options.hpp"
 
-#include "number_arguments.hpp"
+#include "arguments.hpp"
 #include "parse_arguments.hpp"
 
 #include <quadtile/version.h>
 
 #include <CLI/CLI.hpp>
 
+#include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 
 namespace quadtile::baker {
 
-using app::one_of;
 using app::OptionGroup;
 using app::within;
 
@@ -31,27 +30,29 @@ struct Preset {
     std::uint32_t sun_directions;
     float pixels_per_texel;
 };
-const std::map<std::string, Preset> PRESETS{{"draft", {64, 128, 1, 16, 1.0F}},
-                                            {"medium", {512, 2048, 3, 64, 1.0F}},
-                                            {"high", {2048, 8192, 4, 128, 1.0F}},
-                                            {"best", {8192, 32768, 6, 256, 1.0F}}};
+constexpr Preset MEDIUM{512, 2048, 3, 64, 1.0F};
+constexpr std::array<app::Named<Preset>, 4> PRESETS{{{"draft", {64, 128, 1, 16, 1.0F}},
+                                                     {"medium", MEDIUM},
+                                                     {"high", {2048, 8192, 4, 128, 1.0F}},
+                                                     {"best", {8192, 32768, 6, 256, 1.0F}}}};
 
-const std::map<std::string, LightUnits> LIGHT_UNITS{{"auto", LightUnits::automatic},
-                                                    {"photometric", LightUnits::photometric},
-                                                    {"blender", LightUnits::blender}};
+constexpr std::array<app::Named<LightUnits>, 3> LIGHT_UNITS{
+    {{"auto", LightUnits::automatic},
+     {"photometric", LightUnits::photometric},
+     {"blender", LightUnits::blender}}};
+constexpr std::array<app::Named<Quantity>, 2> QUANTITIES{
+    {{"irradiance", Quantity::irradiance}, {"radiosity", Quantity::radiosity}}};
 
-// The options that are no plain numbers, as text.
+// What becomes part of the options after parsing.
 struct Arguments {
-    std::string quality = "medium";
+    Preset preset = MEDIUM;
     std::string size;
     std::string preview_size;
-    std::string quantity = "irradiance";
-    std::string light_units = "auto";
     std::vector<float> sky;
-    std::vector<float> sun_direction;
+    std::array<float, 3> sun_direction{};
     std::vector<float> sun_irradiance;
     float sun_diameter = 0.53F;
-    std::vector<float> camera;
+    std::array<float, 6> camera{};
     float field = 60.0F;
     std::uint64_t memory_mib = 256;
     std::uint32_t checkpoint_seconds = 30;
@@ -68,12 +69,8 @@ struct Arguments {
 };
 
 Extent parse_extent(const std::string& option, const std::string& text) {
-    const auto size = app::parse_size(text, LARGEST_EXTENT, true);
-    if (!size) {
-        throw UsageError(option + " takes a size in texels like 1024 or 1024x512, up to " +
-                         std::to_string(LARGEST_EXTENT) + " on a side, not '" + text + "'");
-    }
-    return {size->width, size->height};
+    const app::Size size = app::parse_size(option, text, LARGEST_EXTENT, true);
+    return {size.width, size.height};
 }
 
 // One number stands for all three.
@@ -103,10 +100,9 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     map.add_flag("--unwrap", options.unwrap, "Make new light map coordinates: plane charts");
     map.add("--gutter", options.gutter_texels, "N", "Texels between charts of --unwrap; default: 2",
             within(0, 64));
-    map.add("--quantity", arguments.quantity, "NAME",
-            "irradiance (default), or radiosity: albedo *\n"
-            "irradiance + pi * emission",
-            one_of(std::vector<std::string>{"irradiance", "radiosity"}));
+    map.add_choice("--quantity", options.quantity, QUANTITIES, "NAME",
+                   "irradiance (default), or radiosity: albedo *\n"
+                   "irradiance + pi * emission");
     map.add_flag("--directional", options.bake.directional,
                  "Spherical harmonics L1, too: layers sh0 to sh3");
     map.add("--dilate", options.dilation_rings, "N",
@@ -124,30 +120,26 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
               within(0.0F, BRIGHTEST));
     light.add("--sky-image", options.sky_picture, "FILE",
               "OpenEXR in latitude and longitude, up at the top");
-    light
-        .add("--sun-direction", arguments.sun_direction, "X,Y,Z",
-             "A sun instead of those of SCENE: where its light goes", within(-FARTHEST, FARTHEST))
-        ->expected(3);
+    light.add("--sun-direction", arguments.sun_direction, "X,Y,Z",
+              "A sun instead of those of SCENE: where its light goes", within(-FARTHEST, FARTHEST));
     light.add("--sun", arguments.sun_irradiance, "R,G,B",
               "Irradiance of what faces the sun of --sun-direction;\n"
               "default: 3",
               within(0.0F, BRIGHTEST));
     light.add("--sun-diameter", arguments.sun_diameter, "D",
               "Of its disc in degrees; default: 0.53", within(0.0F, 90.0F));
-    light.add("--light-units", arguments.light_units, "NAME",
-              "What lux of SCENE's suns are beside emission:\n"
-              "photometric (the same), blender (divided by 683), or\n"
-              "auto (default): blender for files of Blender",
-              one_of(&LIGHT_UNITS));
+    light.add_choice("--light-units", options.light_units, LIGHT_UNITS, "NAME",
+                     "What lux of SCENE's suns are beside emission:\n"
+                     "photometric (the same), blender (divided by 683), or\n"
+                     "auto (default): blender for files of Blender");
 }
 
 void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup bake(app, "Bake");
-    bake.add("--quality", arguments.quality, "NAME",
-             "draft (64 directions, 1 bounce), medium (512, 3;\n"
-             "default), high (2048, 4), best (8192, 6); direct\n"
-             "light has 2 to 4 times as many directions",
-             one_of(&PRESETS));
+    bake.add_choice("--quality", arguments.preset, PRESETS, "NAME",
+                    "draft (64 directions, 1 bounce), medium (512, 3;\n"
+                    "default), high (2048, 4), best (8192, 6); direct\n"
+                    "light has 2 to 4 times as many directions");
     bake.add("--directions", arguments.directions, "N",
              "Directions over the hemisphere, each with its\n"
              "opposite; of direct light, too, unless that is given",
@@ -206,12 +198,10 @@ void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
     pictures.add("--preview", options.preview, "FILE", "PNG of the lit scene");
     pictures.add("--atlas", options.atlas, "FILE", "PNG of the light map");
     pictures.add("--preview-size", arguments.preview_size, "WxH", "Pixels; default: 1280x720");
-    pictures
-        .add("--camera", arguments.camera, "X,Y,Z,X,Y,Z",
-             "Where it is, and what it looks at; default: that of\n"
-             "SCENE, else one that sees everything",
-             within(-FARTHEST, FARTHEST))
-        ->expected(6);
+    pictures.add("--camera", arguments.camera, "X,Y,Z,X,Y,Z",
+                 "Where it is, and what it looks at; default: that of\n"
+                 "SCENE, else one that sees everything",
+                 within(-FARTHEST, FARTHEST));
     pictures.add("--field-of-view", arguments.field, "D", "Of --camera, vertical, in degrees; 60",
                  within(1.0F, 170.0F));
     pictures.add("--exposure", options.exposure, "L",
@@ -234,11 +224,10 @@ void check_scene(const Options& options, const Arguments& arguments) {
 }
 
 void apply_light(const CLI::App& app, const Arguments& arguments, Options& options) {
-    options.light_units = LIGHT_UNITS.at(arguments.light_units);
     if (!arguments.sky.empty()) {
         options.sky = parse_colour("--sky", arguments.sky);
     }
-    if (arguments.sun_direction.empty()) {
+    if (app.count("--sun-direction") == 0) {
         for (const char* const option : {"--sun", "--sun-diameter"}) {
             if (app.count(option) > 0) {
                 throw UsageError(std::string(option) + " needs --sun-direction");
@@ -246,7 +235,7 @@ void apply_light(const CLI::App& app, const Arguments& arguments, Options& optio
         }
         return;
     }
-    const std::vector<float>& to = arguments.sun_direction;
+    const std::array<float, 3>& to = arguments.sun_direction;
     const glm::vec3 direction(to[0], to[1], to[2]);
     const float length = std::hypot(direction.x, direction.y, direction.z);
     if (!(length > 1.0F / FARTHEST)) {
@@ -276,11 +265,9 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     }
     check_scene(options, arguments);
     apply_light(app, arguments, options);
-    options.quantity =
-        arguments.quantity == "radiosity" ? Quantity::radiosity : Quantity::irradiance;
     options.blends_seams = !arguments.no_seams;
 
-    const Preset& preset = PRESETS.at(arguments.quality);
+    const Preset& preset = arguments.preset;
     options.bake.directions = arguments.directions.value_or(preset.directions);
     options.bake.direct_directions = arguments.direct_directions.value_or(
         arguments.directions.value_or(preset.direct_directions));
@@ -302,8 +289,8 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     }
     options.bake.checkpoint_interval = std::chrono::seconds(arguments.checkpoint_seconds);
 
-    if (!arguments.camera.empty()) {
-        const std::vector<float>& camera = arguments.camera;
+    if (app.count("--camera") > 0) {
+        const std::array<float, 6>& camera = arguments.camera;
         options.camera = Camera{.position = {camera[0], camera[1], camera[2]},
                                 .target = {camera[3], camera[4], camera[5]},
                                 .vertical_field_degrees = arguments.field};

@@ -5,8 +5,7 @@
 #include "bake.hpp"
 #include "scene.hpp"
 
-#include "file_arguments.hpp"
-#include "usage_error.hpp"
+#include "arguments.hpp"
 
 #include <cstdint>
 #include <filesystem>

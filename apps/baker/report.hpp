@@ -1,4 +1,4 @@
-// What a bake did, as JSON.
+// What a bake did, as JSON, and how far it is, on standard error.
 
 #pragma once
 
@@ -6,6 +6,7 @@
 #include "options.hpp"
 #include "tracer.hpp"
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,5 +41,28 @@ struct BakeReport {
 
 // A few lines for people.
 [[nodiscard]] std::string report_summary(const BakeReport& report);
+
+// "[#########...........]  45 %  bounce 1, 12 s left"; `width` columns for the bar alone.
+[[nodiscard]] std::string progress_text(const BakeProgress& progress, std::uint32_t width = 30);
+
+// On a terminal one line that changes; elsewhere a line for each tenth, and at least one a minute.
+class ProgressLine {
+ public:
+    explicit ProgressLine(bool quiet);
+    // Ends the line that changes.
+    ~ProgressLine();
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+
+    void show(const BakeProgress& progress);
+    void end();
+
+ private:
+    bool quiet_;
+    bool is_terminal_;
+    bool is_open_ = false;
+    std::uint64_t last_tenth_ = ~std::uint64_t{0};
+    std::chrono::steady_clock::time_point last_time_;
+};
 
 }  // namespace quadtile::baker

@@ -1,7 +1,7 @@
 #include "surface_map.hpp"
 
-#include "material_colours.hpp"
 #include "parallel.hpp"
+#include "sampling.hpp"
 
 #include <glm/geometric.hpp>
 

@@ -1,9 +1,8 @@
 #include "traced_scene.hpp"
 
-#include "curve.hpp"
+#include "scene.hpp"
 
-#include <glm/common.hpp>
-#include <glm/geometric.hpp>
+#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -76,29 +75,17 @@ glm::dvec3 median_of(const Scene& scene, const std::vector<Areas>& areas) {
     return median;
 }
 
-// Indices of the triangles along the Z-order curve of their middles.
-std::vector<std::uint32_t> order_in_space(const Scene& scene, const glm::dvec3& lower,
-                                          const glm::dvec3& extent) {
-    std::vector<std::uint32_t> order;
-    for (const PlaceOnCurve& place : sort_along_curve(scene, lower, extent)) {
-        order.push_back(place.triangle);
-    }
-    return order;
-}
-
 TriangleCluster cluster_around(const TracedTriangle* first, const TracedTriangle* end) {
-    glm::vec3 lower(std::numeric_limits<float>::max());
-    glm::vec3 upper(std::numeric_limits<float>::lowest());
+    Box<glm::vec3> box;
     for (const TracedTriangle* triangle = first; triangle != end; ++triangle) {
         for (std::size_t i = 0; i < 9; i += 3) {
             const glm::vec3 corner(triangle->positions[i], triangle->positions[i + 1],
                                    triangle->positions[i + 2]);
-            lower = glm::min(lower, corner);
-            upper = glm::max(upper, corner);
+            box.include(corner);
         }
     }
-    const glm::vec3 centre = 0.5F * (lower + upper);
-    const glm::vec3 half_extent = glm::max(upper - centre, centre - lower);
+    const glm::vec3 centre = 0.5F * (box.low + box.high);
+    const glm::vec3 half_extent = glm::max(box.high - centre, centre - box.low);
     return {{centre.x, centre.y, centre.z}, {half_extent.x, half_extent.y, half_extent.z}};
 }
 
@@ -155,14 +142,12 @@ double largest_texel_of(const Scene& scene, const std::vector<Areas>& areas,
 TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float pixels_per_texel,
                               float density_share) {
     TracedScene traced{.light_map = light_map};
-    glm::dvec3 lower(std::numeric_limits<double>::max());
-    glm::dvec3 upper(std::numeric_limits<double>::lowest());
+    Box<glm::dvec3> box;
     std::vector<Areas> areas;
     areas.reserve(scene.triangles.size());
     for (const Triangle& triangle : scene.triangles) {
         for (const std::uint32_t vertex : triangle.vertices) {
-            lower = glm::min(lower, glm::dvec3(scene.positions[vertex]));
-            upper = glm::max(upper, glm::dvec3(scene.positions[vertex]));
+            box.include(scene.positions[vertex]);
         }
         areas.push_back(areas_of(scene, triangle, light_map));
         if (areas.back().light_map > 0.0) {
@@ -175,8 +160,8 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
             "no triangle has both a surface and a part of the light map: the light map coordinates "
             "are void; make others with --unwrap");
     }
-    traced.centre = 0.5 * (lower + upper);
-    traced.half_extent = 0.5 * (upper - lower);
+    traced.centre = 0.5 * (box.low + box.high);
+    traced.half_extent = 0.5 * box.size();
     traced.depth_extent = glm::length(traced.half_extent);
     traced.unit_area = traced.texel_area();
 
@@ -188,12 +173,12 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
         traced.centre = median;
         traced.depth_extent = LARGEST_BOX * pixel;
         traced.unit_area = std::min(traced.unit_area, LARGEST_UNIT * pixel * pixel);
-        lower = glm::max(lower, median - FARTHEST_NEIGHBOUR * pixel);
-        upper = glm::min(upper, median + FARTHEST_NEIGHBOUR * pixel);
+        box.low = glm::max(box.low, median - FARTHEST_NEIGHBOUR * pixel);
+        box.high = glm::min(box.high, median + FARTHEST_NEIGHBOUR * pixel);
     }
     traced.largest_texel = largest_texel_of(scene, areas, light_map) / traced.unit_area;
     traced.triangles.reserve(scene.triangles.size());
-    for (const std::uint32_t index : order_in_space(scene, lower, upper - lower)) {
+    for (const auto& [code, index] : sort_along_curve(scene, box.low, box.size())) {
         const Triangle& triangle = scene.triangles[index];
         traced.has_two_sides =
             traced.has_two_sides || scene.materials[triangle.material].double_sided;

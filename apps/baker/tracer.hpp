@@ -9,7 +9,9 @@
 
 #include <glm/vec4.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -98,13 +100,27 @@ class Tracer {
 
 // The tiles of one size that cover what has importance, for TileOptions::uniform: nodes of the
 // highest level at which `importance`, that of the whole map, needs no more than max_resolution.
-[[nodiscard]] std::uint32_t uniform_level(float importance, const TileOptions& options);
+[[nodiscard]] inline std::uint32_t uniform_level(float importance, const TileOptions& options) {
+    auto level = static_cast<std::uint32_t>(std::log2(options.map_extent));
+    while (level > 0 && std::ldexp(importance, static_cast<int>(level)) > options.max_resolution) {
+        --level;
+    }
+    return level;
+}
 
-// Pixels on a side that a tile of this level and importance needs.
-[[nodiscard]] std::uint32_t tile_resolution(std::uint32_t level, float importance);
+// Pixels on a side that a tile of this level and importance needs. Beyond the largest number a
+// tile's rows would not fit the 16 bits that images have; tiles that need more are texels of the
+// importance map, which are as small as tiles get.
+[[nodiscard]] inline std::uint32_t tile_resolution(std::uint32_t level, float importance) {
+    const float pixels = std::ceil(std::ldexp(importance, static_cast<int>(level)));
+    return static_cast<std::uint32_t>(std::clamp(pixels, 1.0F, 16384.0F));
+}
 
 // The list nodes of such a tile, from the fragments that its texels of the importance map have.
-[[nodiscard]] double predicted_nodes(std::uint32_t level, std::uint32_t resolution,
-                                     float fragments);
+[[nodiscard]] inline double predicted_nodes(std::uint32_t level, std::uint32_t resolution,
+                                            float fragments) {
+    return std::ldexp(static_cast<double>(fragments), -2 * static_cast<int>(level)) * resolution *
+           resolution;
+}
 
 }  // namespace quadtile::baker

@@ -354,21 +354,15 @@ Buffer Gpu::upload(std::span<const std::byte> bytes, vk::BufferUsageFlags usage)
     return buffer;
 }
 
-Descriptors Gpu::make_descriptors(std::span<const vk::DescriptorSetLayoutBinding> bindings) const {
-    Descriptors descriptors;
-    std::vector<vk::DescriptorPoolSize> sizes;
-    for (const vk::DescriptorSetLayoutBinding& binding : bindings) {
-        sizes.push_back({binding.descriptorType, binding.descriptorCount});
-    }
-    descriptors.layout = device_->createDescriptorSetLayoutUnique(
-        {.bindingCount = static_cast<std::uint32_t>(bindings.size()),
-         .pBindings = bindings.data()});
-    descriptors.pool = device_->createDescriptorPoolUnique(
-        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
-    descriptors.set = device_->allocateDescriptorSets(
-        vk::DescriptorSetAllocateInfo{.descriptorPool = *descriptors.pool}.setSetLayouts(
-            *descriptors.layout))[0];
-    return descriptors;
+vk::UniqueFramebuffer Gpu::make_framebuffer(vk::RenderPass pass, vk::Extent2D extent,
+                                            std::span<const vk::ImageView> attachments) const {
+    return device_->createFramebufferUnique(
+        {.renderPass = pass,
+         .attachmentCount = static_cast<std::uint32_t>(attachments.size()),
+         .pAttachments = attachments.data(),
+         .width = extent.width,
+         .height = extent.height,
+         .layers = 1});
 }
 
 ProgramInterface Gpu::make_interface(vk::ShaderStageFlags stages,
@@ -376,38 +370,57 @@ ProgramInterface Gpu::make_interface(vk::ShaderStageFlags stages,
                                      std::size_t push_constants_size_bytes) const {
     ProgramInterface made{.stages = stages, .types = std::move(types)};
     std::vector<vk::DescriptorSetLayoutBinding> bindings;
+    std::vector<vk::DescriptorPoolSize> sizes;
     for (const vk::DescriptorType type : made.types) {
         bindings.push_back({static_cast<std::uint32_t>(bindings.size()), type, 1, stages});
+        sizes.push_back({type, 1});
     }
-    made.descriptors = make_descriptors(bindings);
+    made.set_layout = device_->createDescriptorSetLayoutUnique(
+        vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
+    made.pool = device_->createDescriptorPoolUnique(
+        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
+    made.set = device_->allocateDescriptorSets(
+        vk::DescriptorSetAllocateInfo{.descriptorPool = *made.pool}.setSetLayouts(
+            *made.set_layout))[0];
     const vk::PushConstantRange constants{
         .stageFlags = stages, .size = static_cast<std::uint32_t>(push_constants_size_bytes)};
-    made.layout = device_->createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
-                                                          .setSetLayouts(*made.descriptors.layout)
-                                                          .setPushConstantRanges(constants));
+    vk::PipelineLayoutCreateInfo layout;
+    layout.setSetLayouts(*made.set_layout);
+    if (constants.size > 0) {
+        layout.setPushConstantRanges(constants);
+    }
+    made.layout = device_->createPipelineLayoutUnique(layout);
     return made;
 }
 
 void ProgramInterface::write(std::uint32_t first, std::span<const vk::Buffer> buffers) const {
-    std::vector<vk::DescriptorBufferInfo> infos;
     for (const vk::Buffer buffer : buffers) {
-        infos.push_back({buffer, 0, VK_WHOLE_SIZE});
+        write(first++, vk::DescriptorBufferInfo{buffer, 0, VK_WHOLE_SIZE});
     }
+}
+
+void ProgramInterface::write(std::uint32_t binding, const vk::DescriptorBufferInfo& part) const {
     layout.getOwner().updateDescriptorSets(
         vk::WriteDescriptorSet{
-            .dstSet = descriptors.set, .dstBinding = first, .descriptorType = types[first]}
-            .setBufferInfo(infos),
+            .dstSet = set, .dstBinding = binding, .descriptorType = types[binding]}
+            .setBufferInfo(part),
         {});
 }
 
 void ProgramInterface::write(std::uint32_t binding, vk::ImageView image,
-                             vk::ImageLayout image_layout) const {
-    const vk::DescriptorImageInfo info{.imageView = image, .imageLayout = image_layout};
+                             vk::ImageLayout image_layout, vk::Sampler sampler) const {
+    const vk::DescriptorImageInfo info{sampler, image, image_layout};
     layout.getOwner().updateDescriptorSets(
         vk::WriteDescriptorSet{
-            .dstSet = descriptors.set, .dstBinding = binding, .descriptorType = types[binding]}
+            .dstSet = set, .dstBinding = binding, .descriptorType = types[binding]}
             .setImageInfo(info),
         {});
+}
+
+void ProgramInterface::bind(vk::CommandBuffer commands, vk::Pipeline pipeline,
+                            vk::PipelineBindPoint point) const {
+    commands.bindPipeline(point, pipeline);
+    commands.bindDescriptorSets(point, *layout, 0, set, {});
 }
 
 vk::UniqueShaderModule Gpu::make_shader(SpirV words) const {
@@ -471,35 +484,48 @@ vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, vk::Render
 
 // ---- Times
 
-GpuTimer::GpuTimer(const Gpu& gpu) : gpu_(gpu) {
-    if (gpu.timestamp_milliseconds() > 0.0) {
-        queries_ = gpu.device().createQueryPoolUnique(
-            {.queryType = vk::QueryType::eTimestamp, .queryCount = 2});
+GpuTimer::GpuTimer(const Gpu& gpu, std::uint32_t marks)
+    : device_(gpu.device()), tick_milliseconds_(gpu.timestamp_milliseconds()), count_(marks) {
+    if (tick_milliseconds_ > 0.0) {
+        queries_ = device_.createQueryPoolUnique(
+            {.queryType = vk::QueryType::eTimestamp, .queryCount = marks});
     }
 }
 
-void GpuTimer::begin(vk::CommandBuffer commands) const {
+void GpuTimer::begin(vk::CommandBuffer commands) {
     if (queries_) {
-        commands.resetQueryPool(*queries_, 0, 2);
-        commands.writeTimestamp(vk::PipelineStageFlagBits::eBottomOfPipe, *queries_, 0);
+        commands.resetQueryPool(*queries_, 0, count_);
+        has_begun_ = true;
+    }
+    mark(commands, 0);
+}
+
+void GpuTimer::mark(vk::CommandBuffer commands, std::uint32_t number) const {
+    if (queries_) {
+        commands.writeTimestamp(vk::PipelineStageFlagBits::eBottomOfPipe, *queries_, number);
     }
 }
 
-void GpuTimer::end(vk::CommandBuffer commands) const {
-    if (queries_) {
-        commands.writeTimestamp(vk::PipelineStageFlagBits::eBottomOfPipe, *queries_, 1);
+std::optional<std::vector<double>> GpuTimer::marks() const {
+    if (!has_begun_) {
+        return {};
     }
+    const auto [result, ticks] = device_.getQueryPoolResults<std::uint64_t>(
+        *queries_, 0, count_, count_ * sizeof(std::uint64_t), sizeof(std::uint64_t),
+        vk::QueryResultFlagBits::e64);
+    if (result != vk::Result::eSuccess) {
+        return {};
+    }
+    std::vector<double> milliseconds;
+    for (const std::uint64_t tick : ticks) {
+        milliseconds.push_back(static_cast<double>(tick - ticks.front()) * tick_milliseconds_);
+    }
+    return milliseconds;
 }
 
 std::optional<double> GpuTimer::milliseconds() const {
-    if (!queries_) {
-        return {};
-    }
-    const auto [result, ticks] = gpu_.device().getQueryPoolResults<std::uint64_t>(
-        *queries_, 0, 2, 2 * sizeof(std::uint64_t), sizeof(std::uint64_t),
-        vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait);
-    vk::resultCheck(result, "vkGetQueryPoolResults");
-    return static_cast<double>(ticks[1] - ticks[0]) * gpu_.timestamp_milliseconds();
+    const auto all = marks();
+    return all ? std::optional((*all)[1]) : std::nullopt;
 }
 
 bool is_device_loss(const std::exception& error) {
@@ -510,24 +536,14 @@ bool is_device_loss(const std::exception& error) {
 
 // ---- Barriers
 
-void write_buffer(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
-                  const vk::DescriptorBufferInfo& buffer) {
-    device.updateDescriptorSets(
-        vk::WriteDescriptorSet{.dstSet = set,
-                               .dstBinding = binding,
-                               .descriptorType = vk::DescriptorType::eStorageBuffer}
-            .setBufferInfo(buffer),
-        {});
-}
-
-void write_image(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
-                 vk::DescriptorType type, vk::ImageView view, vk::ImageLayout layout,
-                 vk::Sampler sampler) {
-    const vk::DescriptorImageInfo image{sampler, view, layout};
-    device.updateDescriptorSets(
-        vk::WriteDescriptorSet{.dstSet = set, .dstBinding = binding, .descriptorType = type}
-            .setImageInfo(image),
-        {});
+void begin_render_pass(vk::CommandBuffer commands, vk::RenderPass pass, vk::Framebuffer framebuffer,
+                       vk::Extent2D extent, std::span<const vk::ClearValue> clear) {
+    commands.beginRenderPass({.renderPass = pass,
+                              .framebuffer = framebuffer,
+                              .renderArea = {.extent = extent},
+                              .clearValueCount = static_cast<std::uint32_t>(clear.size()),
+                              .pClearValues = clear.data()},
+                             vk::SubpassContents::eInline);
 }
 
 void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after) {

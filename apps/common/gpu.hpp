@@ -68,34 +68,36 @@ struct Image {
     vk::Extent2D extent;
 };
 
-// One set of descriptors, which the caller writes.
-struct Descriptors {
-    vk::UniqueDescriptorSetLayout layout;
-    vk::UniqueDescriptorPool pool;
-    vk::DescriptorSet set;
-};
-
-// What programs that take the same descriptors and push constants have in common.
+// What programs that take the same descriptors and push constants have in common: a set of
+// descriptors, and the layout of their pipelines.
 struct ProgramInterface {
     // The whole buffers, at the bindings from `first` on.
     void write(std::uint32_t first, std::span<const vk::Buffer> buffers) const;
+    void write(std::uint32_t binding, const vk::DescriptorBufferInfo& part) const;
     void write(std::uint32_t binding, vk::ImageView image,
-               vk::ImageLayout image_layout = vk::ImageLayout::eShaderReadOnlyOptimal) const;
-    // Before draws or dispatches of the pipeline. Of all stages of the interface.
+               vk::ImageLayout image_layout = vk::ImageLayout::eShaderReadOnlyOptimal,
+               vk::Sampler sampler = {}) const;
+    // Before draws or dispatches of the pipeline. Push constants are those of all stages of the
+    // interface.
+    void bind(vk::CommandBuffer commands, vk::Pipeline pipeline, vk::PipelineBindPoint point) const;
+    template <typename PushConstants>
+    void push(vk::CommandBuffer commands, const PushConstants& push_constants) const {
+        commands.pushConstants<PushConstants>(*layout, stages, 0, push_constants);
+    }
     template <typename PushConstants>
     void bind(vk::CommandBuffer commands, vk::Pipeline pipeline,
               const PushConstants& push_constants) const {
-        const auto point = stages == vk::ShaderStageFlagBits::eCompute
-                               ? vk::PipelineBindPoint::eCompute
-                               : vk::PipelineBindPoint::eGraphics;
-        commands.bindPipeline(point, pipeline);
-        commands.bindDescriptorSets(point, *layout, 0, descriptors.set, {});
-        commands.pushConstants<PushConstants>(*layout, stages, 0, push_constants);
+        bind(commands, pipeline,
+             stages == vk::ShaderStageFlagBits::eCompute ? vk::PipelineBindPoint::eCompute
+                                                         : vk::PipelineBindPoint::eGraphics);
+        push(commands, push_constants);
     }
 
     vk::ShaderStageFlags stages;
     std::vector<vk::DescriptorType> types;  // by binding
-    Descriptors descriptors;
+    vk::UniqueDescriptorSetLayout set_layout;
+    vk::UniqueDescriptorPool pool;
+    vk::DescriptorSet set;
     vk::UniquePipelineLayout layout;
 };
 
@@ -164,11 +166,11 @@ class Gpu {
                                    std::uint32_t layers = 1, std::uint32_t levels = 1) const;
     [[nodiscard]] Image make_image(const vk::ImageCreateInfo& create,
                                    vk::ImageViewType view_type) const;
-    [[nodiscard]] Descriptors make_descriptors(
-        std::span<const vk::DescriptorSetLayoutBinding> bindings) const;
+    [[nodiscard]] vk::UniqueFramebuffer make_framebuffer(
+        vk::RenderPass pass, vk::Extent2D extent, std::span<const vk::ImageView> attachments) const;
     [[nodiscard]] ProgramInterface make_interface(vk::ShaderStageFlags stages,
                                                   std::vector<vk::DescriptorType> types,
-                                                  std::size_t push_constants_size_bytes) const;
+                                                  std::size_t push_constants_size_bytes = 0) const;
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
                                                            SpirV shader) const;
     // Viewport and scissor are dynamic.
@@ -199,19 +201,30 @@ class Gpu {
     vk::UniqueFence done_;
 };
 
-// The time that the GPU takes for a part of a recording.
+// The time that the GPU takes for the parts of a recording.
 class GpuTimer {
  public:
-    explicit GpuTimer(const Gpu& gpu);
+    // `marks`: in a recording, the one of begin() included.
+    explicit GpuTimer(const Gpu& gpu, std::uint32_t marks = 2);
 
-    void begin(vk::CommandBuffer commands) const;
-    void end(vk::CommandBuffer commands) const;
-    // Of the last run, which has ended; none where the queue has no timestamps.
+    // Mark 0; outside a render pass.
+    void begin(vk::CommandBuffer commands);
+    // When all work before has ended. Each mark once a recording.
+    void mark(vk::CommandBuffer commands, std::uint32_t number) const;
+    void end(vk::CommandBuffer commands) const { mark(commands, 1); }
+
+    // Of the last recording, milliseconds from mark 0 to each mark; none: no timestamps, or it has
+    // not executed to its end.
+    [[nodiscard]] std::optional<std::vector<double>> marks() const;
+    // To mark 1.
     [[nodiscard]] std::optional<double> milliseconds() const;
 
  private:
-    const Gpu& gpu_;
-    vk::UniqueQueryPool queries_;
+    vk::Device device_;
+    double tick_milliseconds_;
+    std::uint32_t count_;
+    bool has_begun_ = false;
+    vk::UniqueQueryPool queries_;  // none: the queue has no timestamps
 };
 
 // Of the device, by Vulkan-Hpp or quadtile: nothing can go on with it.
@@ -229,12 +242,9 @@ inline constexpr Scope ALL_USES{vk::PipelineStageFlagBits::eAllCommands,
 inline constexpr Scope HOST_READS{vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead};
 void memory_barrier(vk::CommandBuffer commands, const Scope& before = ALL_WRITES,
                     const Scope& after = ALL_USES);
-// One descriptor of a set: a storage buffer, or an image.
-void write_buffer(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
-                  const vk::DescriptorBufferInfo& buffer);
-void write_image(vk::Device device, vk::DescriptorSet set, std::uint32_t binding,
-                 vk::DescriptorType type, vk::ImageView view,
-                 vk::ImageLayout layout = vk::ImageLayout::eGeneral, vk::Sampler sampler = {});
+// Over the whole framebuffer, which has this extent.
+void begin_render_pass(vk::CommandBuffer commands, vk::RenderPass pass, vk::Framebuffer framebuffer,
+                       vk::Extent2D extent, std::span<const vk::ClearValue> clear);
 void change_layout(vk::CommandBuffer commands, vk::Image image, vk::ImageLayout from,
                    vk::ImageLayout to, const Scope& before, const Scope& after,
                    const vk::ImageSubresourceRange& range = COLOUR_RANGE);

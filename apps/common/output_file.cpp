@@ -1,6 +1,6 @@
 #include "output_file.hpp"
 
-#include "file_arguments.hpp"
+#include "arguments.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -140,6 +141,39 @@ void write_file(const fs::path& path, std::string_view bytes) {
     OutputFile file(path);
     file.write(bytes);
     file.commit();
+}
+
+namespace fs = std::filesystem;
+
+OutputDirectories::~OutputDirectories() {
+    for (auto directory = created_.rbegin(); directory != created_.rend(); ++directory) {
+        std::error_code ignored;  // it has files
+        fs::remove(*directory, ignored);
+    }
+}
+
+void OutputDirectories::create(const fs::path& directory) {
+    std::error_code error;
+    const fs::file_status status = fs::status(directory, error);
+    if (fs::is_directory(status)) {
+        return;
+    }
+    if (fs::exists(status)) {
+        error = std::make_error_code(std::errc::not_a_directory);
+    } else {
+        const fs::path above = directory.parent_path();
+        if (!above.empty() && above != directory) {
+            create(above);
+        }
+        removed_by_signal_.emplace_back(directory);
+        if (fs::create_directory(directory, error)) {
+            created_.push_back(directory);
+        }
+    }
+    if (error) {
+        throw std::runtime_error("cannot create the directory '" + directory.string() +
+                                 "': " + error.message());
+    }
 }
 
 }  // namespace quadtile::app

@@ -1,4 +1,5 @@
-// A file that appears whole or not at all.
+// Files that appear whole or not at all, and directories that stay only where something came of
+// them.
 
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace quadtile::app {
 
@@ -49,5 +51,24 @@ class OutputFile {
 
 // The whole file at once.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
+
+// Creates directories, and removes those again that are empty in the end, or when a signal ends the
+// program.
+//
+// Throws std::runtime_error with the directory and the reason.
+class OutputDirectories {
+ public:
+    OutputDirectories() = default;
+    OutputDirectories(const OutputDirectories&) = delete;
+    OutputDirectories& operator=(const OutputDirectories&) = delete;
+    ~OutputDirectories();
+
+    // With those above it; one that is there already is left as it is.
+    void create(const std::filesystem::path& directory);
+
+ private:
+    std::vector<std::filesystem::path> created_;  // outer ones first
+    std::vector<RemovedBySignal> removed_by_signal_;
+};
 
 }  // namespace quadtile::app

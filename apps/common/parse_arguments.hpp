@@ -2,11 +2,12 @@
 
 #pragma once
 
-#include "number_arguments.hpp"
-#include "usage_error.hpp"
+#include "arguments.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <array>
+#include <cstddef>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
@@ -31,12 +32,20 @@ template <typename Names>
     return CLI::IsMember(names).description("");
 }
 
+template <typename Value>
+constexpr bool IS_LIST_OF_NUMBERS = false;
+template <>
+constexpr bool IS_LIST_OF_NUMBERS<std::vector<float>> = true;
+template <typename Number, std::size_t COUNT>
+constexpr bool IS_LIST_OF_NUMBERS<std::array<Number, COUNT>> = true;
+
 // A heading of the help and the options below it.
 class OptionGroup {
  public:
     OptionGroup(CLI::App& app, std::string heading) : app_(app), heading_(std::move(heading)) {}
 
-    // `type`: what the help shows for the value. Lists of floats have commas between them.
+    // `type`: what the help shows for the value. Lists of numbers are one argument, with commas
+    // between them.
     template <typename Value>
     CLI::Option* add(const std::string& option, Value& value, const std::string& type,
                      const std::string& description, const CLI::Validator& check = {}) {
@@ -44,15 +53,25 @@ class OptionGroup {
                                        ->type_name(type)
                                        ->check(check)
                                        ->group(heading_);
-        return std::is_same_v<Value, std::vector<float>> ? added->delimiter(',') : added;
+        if constexpr (IS_LIST_OF_NUMBERS<Value>) {
+            added->delimiter(',');
+        }
+        if constexpr (std::is_same_v<Value, std::vector<float>>) {
+            added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        }
+        return added;
     }
-    // An option without a variable: the program reads its text from the CLI::App after parsing.
-    CLI::Option* add(const std::string& option, const std::string& type,
-                     const std::string& description, const CLI::Validator& check = {}) {
-        return app_.add_option(option)
-            ->description(description)
+    // One of the names in a table of Named; the variable takes its value.
+    template <typename Variable, typename Table>
+    CLI::Option* add_choice(const std::string& option, Variable& variable, const Table& table,
+                            const std::string& type, const std::string& description) {
+        return app_
+            .add_option_function<std::string>(
+                option,
+                [&variable, &table](const std::string& name) { variable = value_in(table, name); },
+                description)
             ->type_name(type)
-            ->check(check)
+            ->check(one_of(names_in(table)))
             ->group(heading_);
     }
     CLI::Option* add_flag(const std::string& option, const std::string& description) {

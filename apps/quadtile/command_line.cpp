@@ -1,7 +1,6 @@
 #include "command_line.hpp"
 
-#include "file_arguments.hpp"
-#include "number_arguments.hpp"
+#include "arguments.hpp"
 #include "parse_arguments.hpp"
 
 #include <quadtile/version.h>
@@ -19,6 +18,8 @@ namespace {
 
 constexpr const char* GENERAL = "Options";  // the heading of what has no other
 
+constexpr std::array<Named<Order>, 2> ORDERS{
+    {{"any", Order::any}, {"canonical", Order::canonical}}};
 constexpr std::array<Named<TileFormat>, 3> FORMATS{
     {{"json", TileFormat::json}, {"csv", TileFormat::csv}, {"bin", TileFormat::binary}}};
 // Those that levels can be stored in.
@@ -34,58 +35,55 @@ constexpr std::array<Named<TexelFormat>, 10> LEVEL_FORMATS{
      {"rgba8_srgb", TexelFormat::rgba8_srgb},
      {"rgba8_unorm", TexelFormat::rgba8_unorm}}};
 
-// The options as text, before they become a request.
-struct SubdivisionArguments {
-    std::string constant;
-    std::string level_thresholds;
-    std::string max_resolution;
-    std::string memory;
+// The thresholds that a command line can name, one of which becomes a request's.
+struct ThresholdArguments {
+    float constant = 0.0F;
+    std::vector<float> per_level;
+    float max_resolution = 0.0F;
+    std::array<float, 2> memory{};
     std::filesystem::path fragments;
-    std::filesystem::path glsl;
-    std::string glsl_parameters;
-    std::string strategy = "auto";
-    std::string order = "canonical";
+    FunctionRequest function;
 };
 
-struct MipmapArguments {
-    std::string method = "auto";
-    std::string reduction = "mean";
-    std::string edges = "fold";
-    std::string format;
-};
-
+// The requests, and what becomes part of them after parsing.
 struct Arguments {
     TilesRequest tiles;
-    SubdivisionArguments tiles_subdivision;
-    std::string tiles_format;
+    ThresholdArguments tiles_threshold;
+    std::optional<TileFormat> tiles_format;
     MipmapRequest mipmap;
-    MipmapArguments mipmap_texts;
     CompileRequest compile;
     std::string compile_kind;
     std::uint32_t compile_channels = 1;
     DemoRequest demo;
-    SubdivisionArguments demo_subdivision;
-    std::string demo_format;
+    ThresholdArguments demo_threshold;
+    std::optional<TileFormat> demo_format;
 };
 
-void add_threshold_options(OptionGroup& group, SubdivisionArguments& arguments) {
+CLI::Validator threshold_value() {
+    return within(0.0F, INFINITE_FLOAT);
+}
+
+void add_threshold_options(OptionGroup& group, ThresholdArguments& arguments) {
     group.add("--max-resolution", arguments.max_resolution, "M",
               "A tile of 2^l texels a side needs less than M pixels a side: its importance is "
-              "below M / 2^l");
-    group.add("--constant", arguments.constant, "T", "The importance of every tile is below T");
-    group.add("--level-thresholds", arguments.level_thresholds, "t0,t1,...",
+              "below M / 2^l",
+              threshold_value());
+    group.add("--constant", arguments.constant, "T", "The importance of every tile is below T",
+              threshold_value());
+    group.add("--level-thresholds", arguments.per_level, "t0,t1,...",
               "The importance of a tile of level l is below tl; one for each level, texels "
-              "(level 0) first");
+              "(level 0) first",
+              threshold_value());
 }
 
 // Where the map comes from a file, its fragments can come from another.
-void add_memory_options(OptionGroup& group, SubdivisionArguments& arguments) {
-    CLI::Option* const memory =
-        group.add("--memory", arguments.memory, "M,NODES",
-                  "As --max-resolution M, and a tile's image needs less than NODES nodes of "
-                  "per-pixel linked lists: its importance is below "
-                  "min(M, sqrt(NODES / mean)) / 2^l, of the mean of --fragments over the "
-                  "tile");
+void add_memory_options(OptionGroup& group, ThresholdArguments& arguments) {
+    CLI::Option* const memory = group.add(
+        "--memory", arguments.memory, "M,NODES",
+        "As --max-resolution M, and a tile's image needs less than NODES nodes of per-pixel "
+        "linked lists: its importance is below min(M, sqrt(NODES / mean)) / 2^l, of the mean of "
+        "--fragments over the tile",
+        threshold_value());
     group
         .add("--fragments", arguments.fragments, "FILE",
              "For --memory: file as INPUT and of its size, of the number of fragments in a "
@@ -94,17 +92,18 @@ void add_memory_options(OptionGroup& group, SubdivisionArguments& arguments) {
     memory->needs("--fragments");
 }
 
-void add_function_options(OptionGroup& group, SubdivisionArguments& arguments) {
+void add_function_options(OptionGroup& group, FunctionRequest& request) {
     CLI::Option* const glsl =
-        group.add("--glsl", arguments.glsl, "FILE",
+        group.add("--glsl", request.glsl, "FILE",
                   "The importance of a tile is below what GLSL in FILE says, which defines "
                   "float threshold(uint level, uvec2 position, uint layer), or which "
                   "'quadtile compile' has compiled; with the strategies auto, subtree and "
                   "per-level");
     group
-        .add("--glsl-parameters", arguments.glsl_parameters, "p0,p1,...",
+        .add("--glsl-parameters", request.parameters, "p0,p1,...",
              "For --glsl: what threshold_parameter(0), threshold_parameter(1), ... are "
-             "there")
+             "there",
+             within(-INFINITE_FLOAT, INFINITE_FLOAT))
         ->needs(glsl);
 }
 
@@ -113,24 +112,22 @@ void add_device_option(OptionGroup& group, std::string& device) {
               "Number of the Vulkan device or part of its name; see 'quadtile devices'");
 }
 
-void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
-                             SubdivisionRequest& request) {
+void add_subdivision_options(CLI::App& command, SubdivisionRequest& request) {
     OptionGroup group(command, "Subdivision");
     group
-        .add("--strategy", arguments.strategy, "NAME",
-             "auto, fused, subtree, per-level, or reference (on the CPU, without Vulkan)",
-             one_of(names_in(STRATEGIES)))
-        ->capture_default_str();
+        .add_choice("--strategy", request.strategy, STRATEGIES, "NAME",
+                    "auto, fused, subtree, per-level, or reference (on the CPU, without Vulkan)")
+        ->default_str("auto");
     group
         .add("--subtree-levels", request.subtree_levels, "N",
              "Levels that one dispatch of subtree descends, 1 to 8",
              within(std::uint32_t{1}, MAX_SUBTREE_LEVELS))
         ->capture_default_str();
+    request.options.order = Order::canonical;
     group
-        .add("--order", arguments.order, "NAME",
-             "canonical (by Morton code, always the same) or any (faster)",
-             one_of(std::vector<std::string>{"any", "canonical"}))
-        ->capture_default_str();
+        .add_choice("--order", request.options.order, ORDERS, "NAME",
+                    "canonical (by Morton code, always the same) or any (faster)")
+        ->default_str("canonical");
     group.add("--max-tiles", request.options.max_tiles, "K",
               "At most K tiles: scales the thresholds by the smallest factor that leaves no "
               "more (strategies auto, fused and reference)",
@@ -144,10 +141,9 @@ void add_subdivision_options(CLI::App& command, SubdivisionArguments& arguments,
               "chrome://tracing or Perfetto");
 }
 
-void add_format_option(OptionGroup& group, std::string& format) {
-    group.add("--format", format, "NAME",
-              "json, csv or bin; default: by the ending of FILE, else json",
-              one_of(names_in(FORMATS)));
+void add_format_option(OptionGroup& group, std::optional<TileFormat>& format) {
+    group.add_choice("--format", format, FORMATS, "NAME",
+                     "json, csv or bin; default: by the ending of FILE, else json");
 }
 
 void define_tiles(CLI::App& command, Arguments& arguments) {
@@ -165,15 +161,13 @@ void define_tiles(CLI::App& command, Arguments& arguments) {
               "Channel of INPUT; default: Y, else the luminance of R, G and B, else the "
               "first");
     OptionGroup threshold(command, "Threshold (exactly one)");
-    add_threshold_options(threshold, arguments.tiles_subdivision);
-    add_memory_options(threshold, arguments.tiles_subdivision);
-    add_function_options(threshold, arguments.tiles_subdivision);
-    add_subdivision_options(command, arguments.tiles_subdivision, request.subdivision);
+    add_threshold_options(threshold, arguments.tiles_threshold);
+    add_memory_options(threshold, arguments.tiles_threshold);
+    add_function_options(threshold, arguments.tiles_threshold.function);
+    add_subdivision_options(command, request.subdivision);
 }
 
-void define_mipmap(CLI::App& command, Arguments& arguments) {
-    MipmapRequest& request = arguments.mipmap;
-    MipmapArguments& texts = arguments.mipmap_texts;
+void define_mipmap(CLI::App& command, MipmapRequest& request) {
     OptionGroup group(command, GENERAL);
     group.add("IMAGE", request.input, "FILE", "OpenEXR, PFM, or PNG of 8 or 16 bits")->required();
     group
@@ -182,18 +176,16 @@ void define_mipmap(CLI::App& command, Arguments& arguments) {
              "where they are floats")
         ->required();
     group
-        .add("--method", texts.method, "NAME",
-             "auto, spd, subgroup, per-level, blit, reference (on the CPU, without Vulkan), or "
-             "all of them",
-             one_of(names_in(LEVEL_METHODS)))
-        ->capture_default_str();
+        .add_choice("--method", request.method, LEVEL_METHODS, "NAME",
+                    "auto, spd, subgroup, per-level, blit, reference (on the CPU, without Vulkan), "
+                    "or all of them")
+        ->default_str("auto");
     CLI::Option* const reduction =
         group
-            .add("--reduce", texts.reduction, "NAME",
-                 "What four texels become: mean, max, min, sum, or min-max (one channel becomes "
-                 "two)",
-                 one_of(names_in(REDUCTIONS)))
-            ->capture_default_str();
+            .add_choice("--reduce", request.reduction, REDUCTIONS, "NAME",
+                        "What four texels become: mean, max, min, sum, or min-max (one channel "
+                        "becomes two)")
+            ->default_str("mean");
     group
         .add("--glsl", request.glsl, "FILE",
              "Instead of --reduce: GLSL that defines TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, "
@@ -201,17 +193,15 @@ void define_mipmap(CLI::App& command, Arguments& arguments) {
              "number of channels")
         ->excludes(reduction);
     group
-        .add("--edges", texts.edges, "NAME",
-             "fold (sizes rounded down, the last texel takes in what is left over), drop (it is "
-             "dropped), or round-up (sizes rounded up)",
-             one_of(names_in(EDGE_RULES)))
-        ->capture_default_str();
+        .add_choice("--edges", request.edge_rule, EDGE_RULES, "NAME",
+                    "fold (sizes rounded down, the last texel takes in what is left over), drop "
+                    "(it is dropped), or round-up (sizes rounded up)")
+        ->default_str("fold");
     group.add("--levels", request.levels, "N",
               "Number of levels, the image itself included; default: all, down to 1 x 1");
-    group.add("--format", texts.format, "NAME",
-              "Format of the levels, as r16_float or rgba8_unorm; default: the image's, for "
-              "sums 32-bit floats, for min-max two channels of floats",
-              one_of(names_in(LEVEL_FORMATS)));
+    group.add_choice("--format", request.format, LEVEL_FORMATS, "NAME",
+                     "Format of the levels, as r16_float or rgba8_unorm; default: the image's, for "
+                     "sums 32-bit floats, for min-max two channels of floats");
     group.add("--channel", request.channel, "NAME",
               "This channel of IMAGE alone; default: all of them");
     group.add_flag("--linear", request.linear,
@@ -236,8 +226,8 @@ void define_demo(CLI::App& command, Arguments& arguments) {
     group.add("--map", request.map, "FILE",
               "File for the map itself: OpenEXR where its name ends in .exr, else PFM");
     OptionGroup threshold(command, "Threshold (at most one; default: --max-resolution 16)");
-    add_threshold_options(threshold, arguments.demo_subdivision);
-    add_subdivision_options(command, arguments.demo_subdivision, request.subdivision);
+    add_threshold_options(threshold, arguments.demo_threshold);
+    add_subdivision_options(command, request.subdivision);
 }
 
 void define_compile(CLI::App& command, Arguments& arguments) {
@@ -262,68 +252,39 @@ void define_compile(CLI::App& command, Arguments& arguments) {
         ->capture_default_str();
 }
 
-float parse_threshold(const std::string& option, const std::string& text) {
-    return parse_float(option, text, 0.0F, INFINITE_FLOAT);
-}
-
-// None where none was given, and where it is --memory or --glsl, which need files.
-std::optional<Threshold> parse_threshold(const std::string& given,
-                                         const SubdivisionArguments& arguments) {
-    if (given == "--constant") {
-        return Threshold::constant(parse_threshold(given, arguments.constant));
-    }
-    if (given == "--max-resolution") {
-        return Threshold::max_resolution(parse_threshold(given, arguments.max_resolution));
-    }
-    if (given == "--level-thresholds") {
-        return Threshold::per_level(
-            parse_floats(given, arguments.level_thresholds, 0.0F, INFINITE_FLOAT));
-    }
-    return std::nullopt;
-}
-
-MemoryRequest parse_memory(const SubdivisionArguments& arguments) {
-    const std::vector<float> numbers =
-        parse_floats("--memory", arguments.memory, 0.0F, INFINITE_FLOAT);
-    if (numbers.size() != 2) {
-        throw UsageError("--memory '" + arguments.memory + "' must be two numbers, M,NODES");
-    }
-    return {numbers[0], numbers[1], arguments.fragments};
-}
-
-FunctionRequest parse_function(const CLI::App& command, const SubdivisionArguments& arguments) {
-    const std::string option = "--glsl-parameters";
-    FunctionRequest request{arguments.glsl, {}};
-    if (command.count(option) > 0) {
-        request.parameters =
-            parse_floats(option, arguments.glsl_parameters, -INFINITE_FLOAT, INFINITE_FLOAT);
-    }
-    if (request.parameters.size() > Threshold::max_function_parameters) {
-        throw UsageError(option + " has " + std::to_string(request.parameters.size()) +
+void check_function(const CLI::App& command, const TilesRequest& request) {
+    const std::size_t parameters = request.function->parameters.size();
+    if (parameters > Threshold::max_function_parameters) {
+        throw UsageError("--glsl-parameters has " + std::to_string(parameters) +
                          " numbers; give at most " +
                          std::to_string(Threshold::max_function_parameters));
     }
-    if (arguments.strategy == "fused" || arguments.strategy == "reference") {
+    const Strategy strategy = request.subdivision.strategy;
+    if (strategy == Strategy::fused || strategy == Strategy::reference) {
         throw UsageError("--glsl needs the strategy auto, subtree or per-level, not " +
-                         arguments.strategy);
+                         std::string(name_in(STRATEGIES, strategy)));
     }
     if (command.count("--max-tiles") > 0) {
         throw UsageError(
             "--max-tiles scales thresholds, which --glsl leaves to the GPU; give one "
             "of them");
     }
-    return request;
 }
 
-// Returns the threshold option that was given.
-std::string complete(const CLI::App& command, const SubdivisionArguments& arguments,
-                     SubdivisionRequest& request) {
-    const std::string threshold = only_one_of(
+// Returns the threshold option that was given. --memory and --glsl need files, which make no
+// threshold here.
+std::string finish_threshold(const CLI::App& command, const ThresholdArguments& arguments,
+                             SubdivisionRequest& request) {
+    const std::string given = only_one_of(
         command, {"--constant", "--level-thresholds", "--max-resolution", "--memory", "--glsl"});
-    request.strategy = value_in(STRATEGIES, arguments.strategy);
-    request.options.order = arguments.order == "any" ? Order::any : Order::canonical;
-    request.threshold = parse_threshold(threshold, arguments);
-    return threshold;
+    if (given == "--constant") {
+        request.threshold = Threshold::constant(arguments.constant);
+    } else if (given == "--max-resolution") {
+        request.threshold = Threshold::max_resolution(arguments.max_resolution);
+    } else if (given == "--level-thresholds") {
+        request.threshold = Threshold::per_level(arguments.per_level);
+    }
+    return given;
 }
 
 void check_files(const CLI::App& command, const std::vector<FileArgument>& files) {
@@ -336,52 +297,51 @@ void check_files(const CLI::App& command, const std::vector<FileArgument>& files
     check_files(files);
 }
 
-TileFormat format_of(const std::string& name, const std::filesystem::path& output) {
-    const std::string ending = output.extension().string();
-    const auto format =
-        std::ranges::find(FORMATS, !name.empty() || ending.empty() ? name : ending.substr(1),
-                          &Named<TileFormat>::name);
+TileFormat format_by_ending(const std::filesystem::path& output) {
+    const auto* const format = std::ranges::find_if(FORMATS, [&](const Named<TileFormat>& known) {
+        return output.extension() == "." + std::string(known.name);
+    });
     return format == FORMATS.end() ? TileFormat::json : format->value;
+}
+
+TilesRequest finish_tiles(const CLI::App& command, const Arguments& arguments) {
+    TilesRequest request = arguments.tiles;
+    const ThresholdArguments& thresholds = arguments.tiles_threshold;
+    const std::string threshold = finish_threshold(command, thresholds, request.subdivision);
+    if (threshold.empty()) {
+        throw UsageError(
+            "no threshold is given; give one of --max-resolution, --constant, "
+            "--level-thresholds, --memory and --glsl");
+    }
+    if (threshold == "--memory") {
+        request.memory = {thresholds.memory[0], thresholds.memory[1], thresholds.fragments};
+    } else if (threshold == "--glsl") {
+        request.function = thresholds.function;
+        check_function(command, request);
+    }
+    check_files(command, {{"INPUT", request.input, false},
+                          {"--fragments", thresholds.fragments, false},
+                          {"--glsl", thresholds.function.glsl, false},
+                          {"--output", request.output, true},
+                          {"standard output", request.output.empty() ? "/dev/stdout" : "", true},
+                          {"--image", request.image, true},
+                          {"--trace", request.subdivision.trace, true}});
+    request.format = arguments.tiles_format.value_or(format_by_ending(request.output));
+    return request;
 }
 
 Request request_of(const CLI::App& app, Arguments& arguments) {
     const CLI::App& command = *app.get_subcommands().front();
     if (command.get_name() == "tiles") {
-        const std::string threshold =
-            complete(command, arguments.tiles_subdivision, arguments.tiles.subdivision);
-        if (threshold.empty()) {
-            throw UsageError(
-                "no threshold is given; give one of --max-resolution, --constant, "
-                "--level-thresholds, --memory and --glsl");
-        }
-        if (threshold == "--memory") {
-            arguments.tiles.memory = parse_memory(arguments.tiles_subdivision);
-        } else if (threshold == "--glsl") {
-            arguments.tiles.function = parse_function(command, arguments.tiles_subdivision);
-        }
-        check_files(command,
-                    {{"INPUT", arguments.tiles.input, false},
-                     {"--fragments", arguments.tiles_subdivision.fragments, false},
-                     {"--glsl", arguments.tiles_subdivision.glsl, false},
-                     {"--output", arguments.tiles.output, true},
-                     {"standard output", arguments.tiles.output.empty() ? "/dev/stdout" : "", true},
-                     {"--image", arguments.tiles.image, true},
-                     {"--trace", arguments.tiles.subdivision.trace, true}});
-        arguments.tiles.format = format_of(arguments.tiles_format, arguments.tiles.output);
-        return arguments.tiles;
+        return finish_tiles(command, arguments);
     }
     if (command.get_name() == "mipmap") {
         MipmapRequest& request = arguments.mipmap;
         check_files(command, {{"IMAGE", request.input, false},
                               {"--glsl", request.glsl, false},
                               {"OUTDIR", request.directory, true}});
-        const MipmapArguments& texts = arguments.mipmap_texts;
-        request.method = value_in(LEVEL_METHODS, texts.method);
-        request.reduction =
-            request.glsl.empty() ? value_in(REDUCTIONS, texts.reduction) : Reduction::custom;
-        request.edge_rule = value_in(EDGE_RULES, texts.edges);
-        if (!texts.format.empty()) {
-            request.format = value_in(LEVEL_FORMATS, texts.format);
+        if (!request.glsl.empty()) {
+            request.reduction = Reduction::custom;
         }
         return request;
     }
@@ -396,12 +356,13 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
         return request;
     }
     if (command.get_name() == "demo") {
-        complete(command, arguments.demo_subdivision, arguments.demo.subdivision);
+        finish_threshold(command, arguments.demo_threshold, arguments.demo.subdivision);
         check_files(command, {{"--output", arguments.demo.output, true},
                               {"--image", arguments.demo.image, true},
                               {"--map", arguments.demo.map, true},
                               {"--trace", arguments.demo.subdivision.trace, true}});
-        arguments.demo.format = format_of(arguments.demo_format, arguments.demo.output);
+        arguments.demo.format =
+            arguments.demo_format.value_or(format_by_ending(arguments.demo.output));
         return arguments.demo;
     }
     return DevicesRequest{};
@@ -421,7 +382,8 @@ Request parse_command_line(int argc, const char* const* argv) {
 
     Arguments arguments;
     define_tiles(*app.add_subcommand("tiles", "Subdivide an importance map into tiles"), arguments);
-    define_mipmap(*app.add_subcommand("mipmap", "Make the mip levels of an image"), arguments);
+    define_mipmap(*app.add_subcommand("mipmap", "Make the mip levels of an image"),
+                  arguments.mipmap);
     define_compile(
         *app.add_subcommand("compile", "Compile GLSL of yours for builds without the compiler"),
         arguments);

@@ -6,8 +6,7 @@
 
 #pragma once
 
-#include "named_values.hpp"
-#include "usage_error.hpp"
+#include "arguments.hpp"
 #include "write_tiles.hpp"
 
 #include <quadtile/image.hpp>
@@ -21,6 +20,10 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace quadtile {
+class Device;
+}
 
 namespace quadtile::app {
 
@@ -101,6 +104,10 @@ void run(const MipmapRequest& request);
 void run(const CompileRequest& request);
 void run(const DevicesRequest& request);
 void run(const DemoRequest& request);
+
+// The device that a command runs on. `select` as in DeviceOptions. Where there is none, the error
+// says that the option `without` ("--strategy reference") works without a device.
+[[nodiscard]] Device open_device(const std::string& select, const std::string& without);
 
 // Names in options, messages and folders, in the order in which messages list them.
 

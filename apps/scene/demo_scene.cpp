@@ -1,8 +1,7 @@
 #include "load_scene.hpp"
 #include "unwrap.hpp"
 
-#include <glm/common.hpp>
-#include <glm/geometric.hpp>
+#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <span>

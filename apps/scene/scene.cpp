@@ -1,12 +1,33 @@
 #include "scene.hpp"
 
-#include <glm/geometric.hpp>
+#include <glm/glm.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iterator>
+#include <tuple>
 
 namespace quadtile::baker {
+
+namespace {
+
+std::array<float, 256> make_linear_values() {
+    std::array<float, 256> values{};
+    for (std::size_t code = 0; code < values.size(); ++code) {
+        const double value = static_cast<double>(code) / 255.0;
+        values[code] = static_cast<float>(
+            value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+    }
+    return values;
+}
+
+}  // namespace
+
+glm::vec3 linear(const std::array<std::uint8_t, 4>& texel) {
+    static const std::array<float, 256> VALUES = make_linear_values();
+    return {VALUES[texel[0]], VALUES[texel[1]], VALUES[texel[2]]};
+}
 
 std::string Scene::name_of(std::size_t triangle) const {
     const auto next = std::ranges::upper_bound(parts, triangle, {}, &ScenePart::first_triangle);
@@ -27,6 +48,44 @@ std::string Scene::place_of(std::size_t triangle, const glm::dvec3& middle) cons
     std::snprintf(text, sizeof(text), " at (%g, %g, %g)", double{corner.x}, double{corner.y},
                   double{corner.z});
     return name_of(triangle) + text;
+}
+
+namespace {
+
+// Each bit is followed by two zeros.
+std::uint64_t spread(std::uint64_t bits) {
+    bits &= 0x1fffffU;
+    bits = (bits | bits << 32U) & 0x1f00000000ffffU;
+    bits = (bits | bits << 16U) & 0x1f0000ff0000ffU;
+    bits = (bits | bits << 8U) & 0x100f00f00f00f00fU;
+    bits = (bits | bits << 4U) & 0x10c30c30c30c30c3U;
+    bits = (bits | bits << 2U) & 0x1249249249249249U;
+    return bits;
+}
+
+}  // namespace
+
+std::vector<PlaceOnCurve> sort_along_curve(const Scene& scene, const glm::dvec3& lower,
+                                           const glm::dvec3& extent) {
+    constexpr double CELLS = 2097151.0;  // 21 bits
+    std::vector<PlaceOnCurve> places;
+    places.reserve(scene.triangles.size());
+    for (const Triangle& triangle : scene.triangles) {
+        glm::dvec3 middle(0.0);
+        for (const std::uint32_t vertex : triangle.vertices) {
+            middle += glm::dvec3(scene.positions[vertex]) / 3.0;
+        }
+        const glm::dvec3 cell =
+            glm::clamp((middle - lower) / glm::max(extent, glm::dvec3(1e-300)), 0.0, 1.0) * CELLS;
+        places.push_back({spread(static_cast<std::uint64_t>(cell.x)) |
+                              spread(static_cast<std::uint64_t>(cell.y)) << 1U |
+                              spread(static_cast<std::uint64_t>(cell.z)) << 2U,
+                          static_cast<std::uint32_t>(places.size())});
+    }
+    std::ranges::sort(places, {}, [](const PlaceOnCurve& place) {
+        return std::tuple(place.code, place.triangle);
+    });
+    return places;
 }
 
 }  // namespace quadtile::baker

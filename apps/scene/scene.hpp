@@ -2,10 +2,7 @@
 
 #pragma once
 
-#include <glm/common.hpp>
-#include <glm/vec2.hpp>
-#include <glm/vec3.hpp>
-#include <glm/vec4.hpp>
+#include <glm/glm.hpp>
 
 #include <array>
 #include <cstdint>
@@ -20,12 +17,16 @@ namespace quadtile::baker {
 // Of points; empty at first: low above high.
 template <typename Point>
 struct Box {
-    Point low{std::numeric_limits<double>::infinity()};
-    Point high{-std::numeric_limits<double>::infinity()};
+    Point low = Point(std::numeric_limits<typename Point::value_type>::infinity());
+    Point high = -low;
 
     void include(const Point& point) {
         low = glm::min(low, point);
         high = glm::max(high, point);
+    }
+    void include(const Box& box) {
+        low = glm::min(low, box.low);
+        high = glm::max(high, box.high);
     }
     [[nodiscard]] Point size() const { return high - low; }
 };
@@ -53,6 +54,9 @@ struct Texture {
     Extent extent;
     std::vector<std::array<std::uint8_t, 4>> texels;
 };
+
+// Red, green and blue of a texel without the sRGB curve.
+[[nodiscard]] glm::vec3 linear(const std::array<std::uint8_t, 4>& texel);
 
 // Lambertian. The radiosity of a surface under irradiance E is albedo * E + pi * emission.
 struct Material {
@@ -113,5 +117,18 @@ struct Scene {
     // The same, and its vertex farthest from `middle`: "triangle 3 of ... at (0, 1e+06, 0)".
     [[nodiscard]] std::string place_of(std::size_t triangle, const glm::dvec3& middle = {}) const;
 };
+
+// ---- Triangles along the Z-order curve
+
+struct PlaceOnCurve {
+    std::uint64_t code;  // 21 bits of each coordinate, interleaved, x lowest
+    std::uint32_t triangle;
+};
+
+// In order, by the middles of their corners; codes that are equal by the triangles' indices. The
+// curve fills the box from `lower` on; no extent is negative.
+[[nodiscard]] std::vector<PlaceOnCurve> sort_along_curve(const Scene& scene,
+                                                         const glm::dvec3& lower,
+                                                         const glm::dvec3& extent);
 
 }  // namespace quadtile::baker

@@ -2,9 +2,7 @@
 
 #include "pack_charts.hpp"
 
-#include <glm/common.hpp>
-#include <glm/geometric.hpp>
-#include <glm/vector_relational.hpp>
+#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,6 @@
 #include "bvh.hpp"
 
-#include <glm/common.hpp>
-#include <glm/vec3.hpp>
+#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,20 +20,12 @@ constexpr std::uint32_t PARALLEL_DEPTH = 5;        // at most 2^5 threads
 constexpr std::uint32_t SPLIT_DEPTH = 64;
 constexpr float INFINITE = std::numeric_limits<float>::infinity();
 
-struct Box {
-    glm::vec3 low{INFINITE};
-    glm::vec3 high{-INFINITE};
+using Box = baker::Box<glm::vec3>;
 
-    void add(const Box& other) {
-        low = glm::min(low, other.low);
-        high = glm::max(high, other.high);
-    }
-    void add(const glm::vec3& point) { add(Box{point, point}); }
-    [[nodiscard]] float half_area() const {
-        const glm::vec3 size = high - low;
-        return size.x * (size.y + size.z) + size.y * size.z;
-    }
-};
+float half_area(const Box& box) {
+    const glm::vec3 size = box.size();
+    return size.x * (size.y + size.z) + size.y * size.z;
+}
 
 struct Item {
     Box box;
@@ -78,27 +69,26 @@ Split best_split_along(std::span<const Item> items, const Box& middles, int axis
     const Bins place(middles, axis);
     for (const Item& item : items) {
         Bin& bin = bins[place.of(item)];
-        bin.box.add(item.box);
+        bin.box.include(item.box);
         ++bin.items;
     }
     std::array<float, BINS> cost_from{};  // of what lies in a bin and behind it
     Bin behind;
     for (std::size_t i = BINS - 1; i > 0; --i) {
-        behind.box.add(bins[i].box);
+        behind.box.include(bins[i].box);
         behind.items += bins[i].items;
-        cost_from[i] = behind.items == 0
-                           ? INFINITE
-                           : behind.box.half_area() * static_cast<float>(behind.items);
+        cost_from[i] =
+            behind.items == 0 ? INFINITE : half_area(behind.box) * static_cast<float>(behind.items);
     }
     Split best{.axis = axis};
     Bin before;
     for (std::size_t i = 1; i < BINS; ++i) {
-        before.box.add(bins[i - 1].box);
+        before.box.include(bins[i - 1].box);
         before.items += bins[i - 1].items;
         if (before.items == 0) {
             continue;
         }
-        const float cost = before.box.half_area() * static_cast<float>(before.items) + cost_from[i];
+        const float cost = half_area(before.box) * static_cast<float>(before.items) + cost_from[i];
         if (cost < best.cost) {
             best.bin = i;
             best.cost = cost;
@@ -122,7 +112,7 @@ Split best_split(std::span<const Item> items, const Box& middles) {
 std::size_t partition(std::span<Item> items, std::uint32_t depth) {
     Box middles;
     for (const Item& item : items) {
-        middles.add(item.middle);
+        middles.include(item.middle);
     }
     const Split split = depth < SPLIT_DEPTH ? best_split(items, middles) : Split{};
     if (split.cost == INFINITE) {
@@ -153,7 +143,7 @@ class Builder {
     [[nodiscard]] RayNode make_node(std::span<const Item> items) const {
         Box box;
         for (const Item& item : items) {
-            box.add(item.box);
+            box.include(item.box);
         }
         RayNode node{.leaf = RAY_INNER_NODE};
         for (int i = 0; i < 3; ++i) {
@@ -204,7 +194,7 @@ std::vector<Item> make_items(std::span<const RayTriangle> triangles) {
     for (const RayTriangle& triangle : triangles) {
         Item item{.triangle = static_cast<std::uint32_t>(items.size())};
         for (std::size_t i = 0; i < 9; i += 3) {
-            item.box.add(
+            item.box.include(
                 glm::vec3(triangle.corners[i], triangle.corners[i + 1], triangle.corners[i + 2]));
         }
         item.middle = 0.5F * (item.box.low + item.box.high);

@@ -1,7 +1,9 @@
 #include "camera.hpp"
 
+#include "geometry.hpp"
+
 #include <glm/ext/matrix_transform.hpp>
-#include <glm/trigonometric.hpp>
+#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <array>
@@ -75,6 +77,93 @@ Camera Flight::at(float second) const {
             .yaw_degrees = along(&Camera::yaw_degrees),
             .pitch_degrees = along(&Camera::pitch_degrees),
             .vertical_field_degrees = along(&Camera::vertical_field_degrees)};
+}
+
+// ---- Flights
+
+namespace {
+
+// A pose at `eye` that looks at `target`.
+Camera look(const glm::vec3& eye, const glm::vec3& target) {
+    const glm::vec3 way = target - eye;
+    return {
+        .position = eye,
+        .yaw_degrees = glm::degrees(std::atan2(-way.x, -way.z)),
+        .pitch_degrees = glm::degrees(std::atan2(way.y, std::sqrt(way.x * way.x + way.z * way.z)))};
+}
+
+// Of a city, as baker::city_scene has it: squares of this edge with a house in the middle of each.
+constexpr float CITY_PITCH = 70.0F;
+
+}  // namespace
+
+Flight tour(const ShadowBox& bounds) {
+    const glm::vec3 middle = 0.5F * (low_of(bounds) + high_of(bounds));
+    const glm::vec3 half = 0.5F * (high_of(bounds) - low_of(bounds));
+    Flight flight{.name = "tour"};
+    constexpr int AROUND = 10;
+    for (int i = 0; i <= AROUND; ++i) {
+        const float angle = glm::radians(360.0F * static_cast<float>(i) / AROUND);
+        const float distance = 1.3F * std::max({half.x, half.y, half.z});
+        flight.poses.push_back(look(middle + glm::vec3(distance * std::sin(angle), 1.2F * half.y,
+                                                       distance * std::cos(angle)),
+                                    middle));
+    }
+    constexpr int THROUGH = 5;
+    const glm::vec3 start = flight.poses.back().position;
+    for (int i = 1; i <= THROUGH; ++i) {  // beyond the middle, so never looking from it
+        const float share = 1.4F * static_cast<float>(i) / THROUGH;
+        const glm::vec3 eye = start + share * (middle - start);
+        flight.poses.push_back(look(eye, eye + (middle - start)));
+    }
+    return flight;
+}
+
+Flight zdm2_flight() {
+    return {"zdm2",
+            {{{14.0F, -0.3F, 12.0F}, 115.0F, 2.0F},  {{8.0F, -0.3F, 15.5F}, 90.0F, 4.0F},
+             {{1.0F, -0.3F, 14.5F}, 40.0F, 2.0F},    {{-0.5F, -1.0F, 8.5F}, 5.0F, -4.0F},
+             {{-0.5F, -1.9F, 3.0F}, 0.0F, -6.0F},    {{0.0F, -3.5F, -3.0F}, -5.0F, -6.0F},
+             {{1.0F, -5.1F, -8.5F}, 45.0F, 4.0F},    {{-5.0F, -5.1F, -8.7F}, 90.0F, 3.0F},
+             {{-11.0F, -5.1F, -9.5F}, 40.0F, 0.0F},  {{-11.0F, -5.1F, -16.0F}, -35.0F, 2.0F},
+             {{-5.5F, -3.9F, -19.0F}, -80.0F, 5.0F}, {{1.0F, -1.9F, -19.8F}, -95.0F, 2.0F},
+             {{8.0F, -1.9F, -18.5F}, -125.0F, 0.0F}, {{12.5F, -1.9F, -14.0F}, -165.0F, 0.0F},
+             {{13.0F, -1.9F, -8.0F}, -190.0F, 0.0F}, {{11.0F, -1.9F, -1.0F}, -225.0F, 0.0F},
+             {{5.0F, -1.9F, 1.1F}, -262.0F, 0.0F},   {{-1.5F, -1.9F, 0.6F}, -268.0F, 4.0F},
+             {{-8.0F, 0.1F, 0.0F}, -262.0F, 5.0F},   {{-13.0F, 1.3F, 1.0F}, -240.0F, 3.0F}}};
+}
+
+Flight city_flight(const ShadowBox& bounds) {
+    // The streets' middles are whole pitches from the edge; this one is near the middle.
+    const float blocks = std::round((bounds.high[0] - bounds.low[0]) / CITY_PITCH);
+    const float street = CITY_PITCH * (std::floor(blocks / 2.0F) - blocks / 2.0F);
+    const float above = bounds.high[1] + 15.0F;
+    const glm::vec3 crossing(street, 1.8F, street);
+    const auto at = [&](float x, float y, float z, float yaw_degrees, float pitch_degrees) {
+        return Camera{.position = crossing + glm::vec3(x, y, z),
+                      .yaw_degrees = yaw_degrees,
+                      .pitch_degrees = pitch_degrees};
+    };
+    // Along a street to a crossing, around a corner, to the next crossing; up, and on above the
+    // roofs.
+    const float rise = above - 1.8F;
+    return {
+        "city",
+        {at(1.0F, 0.0F, 64.0F, 0.0F, 2.0F), at(1.0F, 0.0F, 53.0F, -2.0F, 3.0F),
+         at(0.0F, 0.0F, 42.0F, -8.0F, 6.0F), at(0.0F, 0.0F, 31.0F, 8.0F, 8.0F),
+         at(0.0F, 0.0F, 20.0F, 0.0F, 4.0F), at(0.0F, 0.0F, 10.0F, -12.0F, 2.0F),
+         at(3.5F, 0.0F, 3.0F, -50.0F, 2.0F), at(12.0F, 0.0F, 0.0F, -85.0F, 2.0F),
+         at(23.0F, 0.0F, 0.0F, -90.0F, 4.0F), at(34.0F, 0.0F, 0.0F, -90.0F, 6.0F),
+         at(45.0F, 0.02F * rise, 0.0F, -85.0F, 4.0F), at(55.0F, 0.1F * rise, 0.0F, -70.0F, 0.0F),
+         at(63.0F, 0.25F * rise, 0.0F, -50.0F, -6.0F),
+         at(67.0F, 0.45F * rise, -4.0F, -25.0F, -14.0F),
+         at(69.0F, 0.65F * rise, -9.0F, -5.0F, -22.0F),
+         at(70.0F, 0.83F * rise, -17.0F, 10.0F, -28.0F),
+         at(69.0F, 0.95F * rise, -27.0F, 20.0F, -32.0F), at(66.0F, rise, -38.0F, 28.0F, -34.0F)}};
+}
+
+Flight flight_for(const std::filesystem::path& scene, const ShadowBox& bounds) {
+    return scene.filename().string().starts_with("zdm2") ? zdm2_flight() : tour(bounds);
 }
 
 }  // namespace quadtile::shadow

@@ -4,8 +4,7 @@
 
 #include <quadtile/shadow.hpp>
 
-#include <glm/mat4x4.hpp>
-#include <glm/vec3.hpp>
+#include <glm/glm.hpp>
 
 #include <filesystem>
 #include <string>

@@ -15,8 +15,6 @@ namespace {
 using Type = vk::DescriptorType;
 using Layout = vk::ImageLayout;
 
-constexpr auto STAGES = vk::ShaderStageFlagBits::eVertex | vk::ShaderStageFlagBits::eFragment;
-
 Composition composition_on(vk::Extent2D target, const vk::Rect2D& area) {
     return {.target_width = static_cast<float>(target.width),
             .target_height = static_cast<float>(target.height),
@@ -28,23 +26,15 @@ Composition composition_on(vk::Extent2D target, const vk::Rect2D& area) {
 
 }  // namespace
 
-Compositor::Compositor(app::Gpu& gpu, vk::RenderPass render_pass) : gpu_(gpu) {
-    constexpr auto FRAGMENT = vk::ShaderStageFlagBits::eFragment;
-    const std::array<vk::DescriptorSetLayoutBinding, 6> bindings{
-        {{0, Type::eSampledImage, 1, FRAGMENT},
-         {1, Type::eStorageImage, 1, FRAGMENT},
-         {2, Type::eStorageImage, 1, FRAGMENT},
-         {3, Type::eStorageImage, 1, FRAGMENT},
-         {4, Type::eStorageBuffer, 1, FRAGMENT},
-         {5, Type::eSampledImage, 1, FRAGMENT}}};
-    descriptors_ = gpu.make_descriptors(bindings);
-    const vk::PushConstantRange composition{.stageFlags = STAGES, .size = sizeof(Composition)};
-    pipeline_layout_ =
-        gpu.device().createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
-                                                    .setSetLayouts(*descriptors_.layout)
-                                                    .setPushConstantRanges(composition));
+Compositor::Compositor(app::Gpu& gpu, vk::RenderPass render_pass)
+    : gpu_(gpu),
+      interface_(
+          gpu.make_interface(vk::ShaderStageFlagBits::eVertex | vk::ShaderStageFlagBits::eFragment,
+                             {Type::eSampledImage, Type::eStorageImage, Type::eStorageImage,
+                              Type::eStorageImage, Type::eStorageBuffer, Type::eSampledImage},
+                             sizeof(Composition))) {
     const auto pipeline = [&](app::SpirV fragment_shader) {
-        return gpu.make_draw_pipeline(*pipeline_layout_, render_pass,
+        return gpu.make_draw_pipeline(*interface_.layout, render_pass,
                                       {app::COMPOSE_VERT, fragment_shader});
     };
     picture_pipeline_ = pipeline(app::COMPOSE_PICTURE_FRAG);
@@ -52,42 +42,34 @@ Compositor::Compositor(app::Gpu& gpu, vk::RenderPass render_pass) : gpu_(gpu) {
     atlas_pipeline_ = pipeline(app::ATLAS_VIEW_FRAG);
 }
 
-void Compositor::set_source(const Renderer& renderer, const RayCaster* rays) {
+void Compositor::set_source(const Targets& targets, const RayCaster* rays) {
     gpu_.device().waitIdle();  // a frame may still use the descriptors
-    picture_extent_ = renderer.pictures().extent;
-    map_extent_ = renderer.options().map_extent;
-    atlas_extent_ = renderer.options().atlas_extent;
-    page_table_ = gpu_.device().createImageViewUnique({.image = renderer.page_table(),
+    picture_extent_ = targets.extent;
+    map_extent_ = targets.options.map_extent;
+    atlas_extent_ = targets.options.atlas_extent;
+    page_table_ = gpu_.device().createImageViewUnique({.image = *targets.page_table.handle,
                                                        .viewType = vk::ImageViewType::e2DArray,
                                                        .format = vk::Format::eR32Uint,
                                                        .subresourceRange = app::COLOUR_RANGE});
-    const auto bind = [&](std::uint32_t number, Type type, vk::ImageView view,
-                          Layout layout = Layout::eGeneral) {
-        app::write_image(gpu_.device(), descriptors_.set, number, type, view, layout);
-    };
-    const Pictures& pictures = renderer.pictures();
-    bind(0, Type::eSampledImage, pictures.colour);
-    bind(1, Type::eStorageImage, pictures.mask);
-    bind(2, Type::eStorageImage, rays == nullptr ? pictures.mask : rays->mask());
-    bind(3, Type::eStorageImage, *page_table_);
-    app::write_buffer(
-        gpu_.device(), descriptors_.set, 4,
-        {renderer.fitter_memory(), renderer.fitter().requirements().tiles_offset_bytes,
-         vk::DeviceSize{renderer.options().max_tiles} * sizeof(ShadowTile)});
-    bind(5, Type::eSampledImage, renderer.atlas(), Layout::eDepthStencilReadOnlyOptimal);
+    const app::Image& reference = rays == nullptr ? targets.mask : rays->mask();
+    interface_.write(0, *targets.colour.view, Layout::eGeneral);
+    interface_.write(1, *targets.mask.view, Layout::eGeneral);
+    interface_.write(2, *reference.view, Layout::eGeneral);
+    interface_.write(3, *page_table_, Layout::eGeneral);
+    interface_.write(4, vk::DescriptorBufferInfo{
+                            *targets.memory.handle, targets.needed.tiles_offset_bytes,
+                            vk::DeviceSize{targets.options.max_tiles} * sizeof(ShadowTile)});
+    interface_.write(5, *targets.atlas.view, Layout::eDepthStencilReadOnlyOptimal);
 }
 
 void Compositor::draw(vk::CommandBuffer commands, vk::Extent2D target, Display display,
                       const Insets& insets) const {
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eGraphics, *pipeline_layout_, 0,
-                                descriptors_.set, {});
     commands.setViewport(0, vk::Viewport{.width = static_cast<float>(target.width),
                                          .height = static_cast<float>(target.height),
                                          .maxDepth = 1.0F});
     commands.setScissor(0, vk::Rect2D{.extent = target});
     const auto draw_one = [&](const vk::UniquePipeline& pipeline, const Composition& composition) {
-        commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *pipeline);
-        commands.pushConstants<Composition>(*pipeline_layout_, STAGES, 0, composition);
+        interface_.bind(commands, *pipeline, composition);
         commands.draw(4, 1, 0, 0);
     };
     Composition picture = composition_on(target, {.extent = picture_extent_});

@@ -4,7 +4,6 @@
 
 #include "options.hpp"
 #include "ray_caster.hpp"
-#include "renderer.hpp"
 
 #include <glm/vec2.hpp>
 
@@ -29,7 +28,7 @@ class Compositor {
 
     // What is drawn: again after each Renderer::configure. `rays`: null: no errors are marked by
     // this. Waits for the device.
-    void set_source(const Renderer& renderer, const RayCaster* rays);
+    void set_source(const Targets& targets, const RayCaster* rays);
 
     // Within a render pass on a target of this extent, after a frame was recorded and made visible
     // to FRAGMENT_SHADER / SHADER_READ. With Display::sides the picture is drawn twice, else once,
@@ -39,8 +38,7 @@ class Compositor {
 
  private:
     app::Gpu& gpu_;
-    app::Descriptors descriptors_;
-    vk::UniquePipelineLayout pipeline_layout_;
+    app::ProgramInterface interface_;
     vk::UniquePipeline picture_pipeline_;
     vk::UniquePipeline light_view_pipeline_;
     vk::UniquePipeline atlas_pipeline_;

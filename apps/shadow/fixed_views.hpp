@@ -3,9 +3,8 @@
 
 #pragma once
 
-#include "camera.hpp"
+#include "frame_settings.hpp"
 #include "geometry.hpp"
-#include "renderer.hpp"
 
 #include <glm/mat4x4.hpp>
 

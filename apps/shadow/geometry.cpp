@@ -1,14 +1,11 @@
 #include "geometry.hpp"
 
-#include "curve.hpp"
+#include "scene.hpp"
 
 #include <glm/common.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -20,16 +17,7 @@ namespace {
 constexpr std::uint32_t NONE = 0xffffffffU;
 constexpr std::uint32_t ALL_LIGHTS = 0xffffffffU;
 
-struct Box {
-    glm::vec3 low{std::numeric_limits<float>::max()};
-    glm::vec3 high{std::numeric_limits<float>::lowest()};
-
-    void add(const glm::vec3& point) {
-        low = glm::min(low, point);
-        high = glm::max(high, point);
-    }
-};
-
+using Box = baker::Box<glm::vec3>;
 using Place = baker::PlaceOnCurve;
 
 // Where the highest bit in which codes of a range differ changes; the middle where they are equal.
@@ -57,19 +45,10 @@ void split_into_clusters(std::span<const Place> places, std::vector<std::uint32_
 
 // ---- Colours
 
-float linear_of(std::uint8_t encoded) {
-    const float value = static_cast<float>(encoded) / 255.0F;
-    return value <= 0.04045F ? value / 12.92F : std::pow((value + 0.055F) / 1.055F, 2.4F);
-}
-
 glm::vec3 mean_of(const baker::Texture& texture) {
-    std::array<float, 256> linear{};
-    for (std::size_t i = 0; i < linear.size(); ++i) {
-        linear[i] = linear_of(static_cast<std::uint8_t>(i));
-    }
     glm::dvec3 sum(0.0);
     for (const auto& texel : texture.texels) {
-        sum += glm::dvec3(linear[texel[0]], linear[texel[1]], linear[texel[2]]);
+        sum += glm::dvec3(baker::linear(texel));
     }
     return {sum / std::max(1.0, static_cast<double>(texture.texels.size()))};
 }
@@ -140,7 +119,7 @@ Geometry make_geometry(const baker::Scene& scene) {
     Box bounds;
     for (const baker::Triangle& triangle : scene.triangles) {
         for (const std::uint32_t vertex : triangle.vertices) {
-            bounds.add(scene.positions[vertex]);
+            bounds.include(scene.positions[vertex]);
         }
     }
     const glm::dvec3 size = bounds.high - bounds.low;
@@ -160,7 +139,7 @@ Geometry make_geometry(const baker::Scene& scene) {
         for (std::uint32_t i = 0; i < length; ++i, ++place) {
             const baker::Triangle& triangle = scene.triangles[place->triangle];
             for (const std::uint32_t vertex : triangle.vertices) {
-                box.add(scene.positions[vertex]);
+                box.include(scene.positions[vertex]);
                 geometry.indices.push_back(vertices.index_of(vertex, triangle.material));
             }
         }

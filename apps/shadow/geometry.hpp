@@ -6,8 +6,7 @@
 
 #include <load_scene.hpp>
 
-#include <glm/vec3.hpp>
-#include <glm/vec4.hpp>
+#include <glm/glm.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -28,6 +27,13 @@ struct Geometry {
     std::vector<ShadowObject> clusters;
     ShadowBox bounds;
 };
+
+[[nodiscard]] inline glm::vec3 low_of(const ShadowBox& box) {
+    return {box.low[0], box.low[1], box.low[2]};
+}
+[[nodiscard]] inline glm::vec3 high_of(const ShadowBox& box) {
+    return {box.high[0], box.high[1], box.high[2]};
+}
 
 constexpr std::uint32_t CLUSTER_TRIANGLES = 64;
 

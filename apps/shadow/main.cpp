@@ -1,5 +1,4 @@
-#include "options.hpp"
-#include "run.hpp"
+#include "session.hpp"
 
 #include "process.hpp"
 

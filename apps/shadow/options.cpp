@@ -1,19 +1,16 @@
 #include "options.hpp"
 
-#include "named_values.hpp"
-#include "number_arguments.hpp"
+#include "arguments.hpp"
 #include "parse_arguments.hpp"
 
 #include <quadtile/version.h>
 
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <cmath>
 
 namespace quadtile::shadow {
 
-using app::one_of;
 using app::OptionGroup;
 using app::within;
 
@@ -24,39 +21,16 @@ constexpr float FARTHEST = 1e9F;  // world units or degrees; what is farther has
 constexpr std::size_t MOST_SPOTS = 3;
 constexpr std::size_t SPOT_NUMBERS = 7;
 
-constexpr std::array<app::Named<Technique>, 4> TECHNIQUES{
-    {{"fitted", Technique::fitted},
-     {"single", Technique::single},
-     {"cascades", Technique::cascades},
-     {"stable-cascades", Technique::stable_cascades}}};
-constexpr std::array<app::Named<Display>, 4> DISPLAYS{{{"shaded", Display::shaded},
-                                                       {"tiles", Display::tiles},
-                                                       {"error", Display::error},
-                                                       {"sides", Display::sides}}};
-
-// The options that are no plain numbers, as text.
+// What becomes part of the options after parsing.
 struct Arguments {
     std::string size;
-    std::string technique = "fitted";
-    std::string display = "shaded";
-    std::vector<float> sun;
+    std::array<float, 3> sun{};
     std::vector<std::string> spots;
-    std::vector<float> camera;
+    std::array<float, 5> camera{};
     bool hard = false;
 };
 
-vk::Extent2D parse_extent(const std::string& text) {
-    const auto size = app::parse_size(text, LARGEST_EXTENT, false);
-    if (!size) {
-        throw UsageError("--size takes pixels like 1280x720, 1 to " +
-                         std::to_string(LARGEST_EXTENT) + " on a side, not '" + text + "'");
-    }
-    return {size->width, size->height};
-}
-
-glm::vec3 parse_direction(const std::string& option, const std::vector<float>& values,
-                          std::size_t first) {
-    const glm::vec3 direction(values.at(first), values.at(first + 1), values.at(first + 2));
+glm::vec3 checked(const std::string& option, const glm::vec3& direction) {
     if (!(std::hypot(direction.x, direction.y, direction.z) > 1.0F / FARTHEST)) {
         throw UsageError(option + " takes a direction, not 0,0,0");
     }
@@ -76,7 +50,7 @@ Light parse_spot(const std::string& text) {
         throw UsageError("the angle of --spot is 0.1 to 170 degrees, not " + app::text_of(angle));
     }
     return {.kind = Light::Kind::spot,
-            .direction = parse_direction("--spot", numbers, 3),
+            .direction = checked("--spot", {numbers[3], numbers[4], numbers[5]}),
             .position = {numbers[0], numbers[1], numbers[2]},
             .angle_degrees = angle};
 }
@@ -91,11 +65,9 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
              within(std::uint64_t{2000}, std::uint64_t{100'000'000}))
         ->expected(0, 1)
         ->default_str("20000");
-    group
-        .add("--sun", arguments.sun, "X,Y,Z",
-             "Where the light of the sun goes; default: as SCENE\nhas it",
-             within(-FARTHEST, FARTHEST))
-        ->expected(3);
+    group.add("--sun", arguments.sun, "X,Y,Z",
+              "Where the light of the sun goes; default: as SCENE\nhas it",
+              within(-FARTHEST, FARTHEST));
     group
         .add("--spot", arguments.spots, "X,Y,Z,DX,DY,DZ,ANGLE",
              "A spot light: where it is, where it shines, its angle\n"
@@ -107,11 +79,10 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
 void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup group(app, "Shadows");
     ShadowOptions& shadows = options.shadows;
-    group.add("--technique", arguments.technique, "NAME",
-              "fitted (default), single: one map for each light,\n"
-              "cascades: four for each sun, or stable-cascades: four\n"
-              "whose texels stay in place",
-              one_of(app::names_in(TECHNIQUES)));
+    group.add_choice("--technique", options.technique, TECHNIQUES, "NAME",
+                     "fitted (default), single: one map for each light,\n"
+                     "cascades: four for each sun, or stable-cascades: four\n"
+                     "whose texels stay in place");
     group.add("--max-tiles", shadows.max_tiles, "K", "K of the budget: tiles; default: 2048");
     group.add("--atlas", shadows.atlas_extent, "N",
               "Texels of the atlas on a side, a power of two; its\n"
@@ -142,16 +113,13 @@ void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
 void define_view(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup group(app, "View");
     group.add("--size", arguments.size, "WxH", "Of the window or the pictures; default: 1280x720");
-    group.add("--picture", arguments.display, "NAME",
-              "shaded (default), tiles, error: in red and blue\n"
-              "where ray casting says otherwise, or sides: shaded and\n"
-              "error side by side",
-              one_of(app::names_in(DISPLAYS)));
-    group
-        .add("--camera", arguments.camera, "X,Y,Z,YAW,PITCH",
-             "Where it is, and where it looks, in degrees: 0,0 along\n-z, 90,0 along -x, 0,90 up",
-             within(-FARTHEST, FARTHEST))
-        ->expected(5);
+    group.add_choice("--picture", options.display, DISPLAYS, "NAME",
+                     "shaded (default), tiles, error: in red and blue\n"
+                     "where ray casting says otherwise, or sides: shaded and\n"
+                     "error side by side");
+    group.add("--camera", arguments.camera, "X,Y,Z,YAW,PITCH",
+              "Where it is, and where it looks, in degrees: 0,0 along\n-z, 90,0 along -x, 0,90 up",
+              within(-FARTHEST, FARTHEST));
     group.add("--at", options.flight_second, "S", "Second of the flight; default: 0",
               within(0.0F, 86400.0F));
     group.add_flag("--fly", options.flies, "Along the flight, from --at on");
@@ -200,16 +168,15 @@ void check_contradictions(const CLI::App& app, const Options& options) {
 Options options_of(const CLI::App& app, const Arguments& arguments, Options options) {
     check_contradictions(app, options);
     if (!arguments.size.empty()) {
-        options.extent = parse_extent(arguments.size);
+        const app::Size size = app::parse_size("--size", arguments.size, LARGEST_EXTENT, false);
+        options.extent = vk::Extent2D(size.width, size.height);
     }
-    options.technique = app::value_in(TECHNIQUES, arguments.technique);
-    options.display = app::value_in(DISPLAYS, arguments.display);
     options.filtered = !arguments.hard;
     if (options.display == Display::sides && options.extent.width < 2) {
         throw UsageError("--picture sides needs a --size of 2 pixels or more across");
     }
-    if (!arguments.sun.empty()) {
-        options.sun = parse_direction("--sun", arguments.sun, 0);
+    if (app.count("--sun") > 0) {
+        options.sun = checked("--sun", {arguments.sun[0], arguments.sun[1], arguments.sun[2]});
     }
     if (arguments.spots.size() > MOST_SPOTS) {
         throw UsageError("--spot is given " + std::to_string(arguments.spots.size()) +
@@ -218,7 +185,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     for (const std::string& spot : arguments.spots) {
         options.spots.push_back(parse_spot(spot));
     }
-    if (!arguments.camera.empty()) {
+    if (app.count("--camera") > 0) {
         options.camera =
             Camera{.position = {arguments.camera[0], arguments.camera[1], arguments.camera[2]},
                    .yaw_degrees = arguments.camera[3],
@@ -229,14 +196,6 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
 }
 
 }  // namespace
-
-const char* name_of(Technique technique) {
-    return app::name_in(TECHNIQUES, technique).data();
-}
-
-const char* name_of(Display display) {
-    return app::name_in(DISPLAYS, display).data();
-}
 
 std::vector<app::FileArgument> file_arguments(const Options& options) {
     return {{"SCENE", options.scene, false},

@@ -2,11 +2,13 @@
 
 #pragma once
 
-#include "renderer.hpp"
+#include "frame_settings.hpp"
 
-#include "file_arguments.hpp"
-#include "usage_error.hpp"
+#include "gpu.hpp"
 
+#include "arguments.hpp"
+
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -24,6 +26,17 @@ enum class Display {
     error,
     sides,  // the same view twice: shaded, and with its errors
 };
+
+// The names of --technique and --picture.
+constexpr std::array<app::Named<Technique>, 4> TECHNIQUES{
+    {{"fitted", Technique::fitted},
+     {"single", Technique::single},
+     {"cascades", Technique::cascades},
+     {"stable-cascades", Technique::stable_cascades}}};
+constexpr std::array<app::Named<Display>, 4> DISPLAYS{{{"shaded", Display::shaded},
+                                                       {"tiles", Display::tiles},
+                                                       {"error", Display::error},
+                                                       {"sides", Display::sides}}};
 
 struct Options {
     std::filesystem::path scene;           // empty: one that is made here
@@ -59,9 +72,5 @@ struct Options {
 // Throws PrintedText for --help and --version; UsageError, also for shadows that the library does
 // not make, and where a file that is written is another one, too.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
-
-// The names of --technique and --picture.
-[[nodiscard]] const char* name_of(Technique technique);
-[[nodiscard]] const char* name_of(Display display);
 
 }  // namespace quadtile::shadow

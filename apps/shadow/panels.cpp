@@ -65,12 +65,12 @@ bool slider(const char* label, float& value, float low, float high, ImGuiSliderF
     return ImGui::IsItemDeactivatedAfterEdit();
 }
 
-template <typename Value, std::size_t N>
-void choose(const char* label, Value& value, const std::array<Value, N>& values) {
-    if (ImGui::BeginCombo(label, name_of(value))) {
-        for (const Value& other : values) {
-            if (ImGui::Selectable(name_of(other), other == value)) {
-                value = other;
+template <typename Table, typename Value>
+void choose(const char* label, const Table& table, Value& value) {
+    if (ImGui::BeginCombo(label, app::name_in(table, value).data())) {
+        for (const auto& other : table) {
+            if (ImGui::Selectable(other.name.data(), other.value == value)) {
+                value = other.value;
             }
         }
         ImGui::EndCombo();
@@ -216,11 +216,8 @@ void Panels::draw_panel() {
 
 void Panels::draw_technique() {
     ImGui::Separator();
-    choose("Technique", controls_.settings.technique,
-           std::array{Technique::fitted, Technique::single, Technique::cascades,
-                      Technique::stable_cascades});
-    choose("Picture", controls_.display,
-           std::array{Display::shaded, Display::tiles, Display::error, Display::sides});
+    choose("Technique", TECHNIQUES, controls_.settings.technique);
+    choose("Picture", DISPLAYS, controls_.display);
     ImGui::Checkbox("Filtered", &controls_.settings.filtered);
 }
 

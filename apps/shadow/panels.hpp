@@ -1,8 +1,8 @@
-// What the user can turn, and the panel for it.
+// The panel for what the user can turn.
 
 #pragma once
 
-#include "session.hpp"
+#include "controls.hpp"
 
 #include <array>
 #include <functional>
@@ -10,37 +10,6 @@
 #include <vector>
 
 namespace quadtile::shadow {
-
-// All that the user can change.
-struct Controls {
-    Controls(const Options& options, const Show& show);
-
-    FrameSettings settings;
-    Display display;
-    ShadowOptions shadows;  // what is asked for; `problem` where it is not allowed
-    std::string problem;
-
-    bool follows_flight;
-    bool is_paused = false;
-    float flight_second;
-    float units_per_second;  // of the camera that is steered
-
-    bool shows_panel = true;
-    bool shows_help = false;
-    bool shows_light_view = true;
-    bool shows_atlas = false;
-    bool shows_changes = false;  // in the light view; else levels
-    std::uint32_t light = 0;     // of the light view
-    float zoom = 4.0F;           // of the light view, around the camera
-    bool wants_to_quit = false;
-
-    // Time passes: on the flight.
-    void advance(float seconds, const Flight& flight);
-    // Of the sun, in degrees: where it stands.
-    [[nodiscard]] float sun_azimuth_degrees() const;
-    [[nodiscard]] float sun_elevation_degrees() const;
-    void set_sun(float azimuth_degrees, float elevation_degrees);
-};
 
 class Panels {
  public:

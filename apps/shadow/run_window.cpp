@@ -1,7 +1,4 @@
-#include "run.hpp"
-
 #include "panels.hpp"
-#include "steering.hpp"
 
 #include "swapchain.hpp"
 #include "ui.hpp"
@@ -168,8 +165,8 @@ void Window::configure() {
 
 void Window::log_display() {
     const vk::Extent2D extent = session_.picture_extent();
-    const std::string text = std::string(name_of(controls_.settings.technique)) + ", " +
-                             name_of(controls_.display) + ", " +
+    const std::string text = std::string(app::name_in(TECHNIQUES, controls_.settings.technique)) +
+                             ", " + std::string(app::name_in(DISPLAYS, controls_.display)) + ", " +
                              (controls_.settings.filtered ? "filtered" : "hard") + ", " +
                              (controls_.follows_flight ? "on the flight" : "steered") +
                              (controls_.is_paused ? ", paused" : "") + ", " +

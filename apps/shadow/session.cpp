@@ -1,9 +1,12 @@
 #include "session.hpp"
 
+#include "process.hpp"
+
 #include <glm/gtc/type_ptr.hpp>
 #include <glm/vec4.hpp>
 
 #include <algorithm>
+#include <iostream>
 
 namespace quadtile::shadow {
 
@@ -30,7 +33,58 @@ Picture picture_of(Display display) {
     return Picture::shaded;
 }
 
+// The city's walls and roofs have room there; its light map is not used.
+constexpr baker::Extent CITY_EXTENT{16384, 16384};
+
+Light make_sun(const Options& options, const baker::Scene& scene) {
+    Light sun;
+    if (options.sun) {
+        sun.direction = *options.sun;
+    } else if (!scene.suns.empty()) {
+        const baker::Sun& first = scene.suns.front();
+        const glm::vec3& colour = first.irradiance;
+        const float brightest = std::max({colour.r, colour.g, colour.b});
+        sun.direction = first.direction;
+        if (brightest > 0.0F) {
+            sun.colour = colour / brightest;
+        }
+    }
+    return sun;
+}
+
 }  // namespace
+
+// ---- What is shown
+
+Show load_show(const Options& options) {
+    baker::LoadedScene loaded;
+    Show show;
+    if (options.scene.empty()) {
+        loaded.scene = baker::city_scene(options.city_triangles, CITY_EXTENT);
+        show.name = "city";
+    } else {
+        loaded = baker::load_scene(options.scene, baker::LightMapCoordinates::ignore);
+        app::check_files(file_arguments(options), loaded.files);
+        show.name = options.scene.filename().string();
+    }
+    show.geometry = make_geometry(loaded.scene);
+    show.flight = options.scene.empty() ? city_flight(show.geometry.bounds)
+                                        : flight_for(options.scene, show.geometry.bounds);
+    show.lights = {make_sun(options, loaded.scene)};
+    show.lights.insert(show.lights.end(), options.spots.begin(), options.spots.end());
+    show.warnings = std::move(loaded.warnings);
+    for (const std::string& warning : show.warnings) {
+        std::cerr << app::message_line("quadtile-shadow: warning", warning) << std::endl;
+    }
+    show.files = std::move(loaded.files);
+    return show;
+}
+
+Camera first_camera(const Options& options, const Show& show) {
+    return options.camera ? *options.camera : show.flight.at(options.flight_second);
+}
+
+// ---- On a device
 
 Session::Session(app::Gpu& gpu, const Show& show, vk::RenderPass render_pass, vk::Extent2D target,
                  const Options& options)
@@ -44,7 +98,7 @@ Session::Session(app::Gpu& gpu, const Show& show, vk::RenderPass render_pass, vk
 
 void Session::configure(vk::Extent2D target, Display display, const ShadowOptions& shadows) {
     const vk::Extent2D extent = picture_extent_of(target, display);
-    if (extent != renderer_.pictures().extent || shadows != renderer_.options()) {
+    if (extent != renderer_.targets().extent || shadows != renderer_.targets().options) {
         is_bound_ = false;
         renderer_.configure(extent, shadows);
     }
@@ -66,11 +120,11 @@ void Session::draw(FrameSettings settings) {
                             {PipelineStage::eFragmentShader, Access::eShaderRead});
     });
     if (!is_bound_) {
-        compositor_.set_source(renderer_, shows_errors() ? rays_.get() : nullptr);
+        compositor_.set_source(renderer_.targets(), shows_errors() ? rays_.get() : nullptr);
         is_bound_ = true;
     }
-    statistics_ = {.atlas_cells = shadow_atlas_cells(shadow_parameters(renderer_.options())),
-                   .max_tiles = renderer_.options().max_tiles,
+    statistics_ = {.atlas_cells = shadow_atlas_cells(shadow_parameters(shadows())),
+                   .max_tiles = shadows().max_tiles,
                    .timings = renderer_.timings()};
     if (settings.technique == Technique::fitted) {
         statistics_.header = renderer_.header();
@@ -86,9 +140,9 @@ void Session::record(vk::CommandBuffer commands, const FrameSettings& settings) 
         return;
     }
     renderer_.record_depth(commands, settings);
-    rays_->record(commands, renderer_.pictures(), settings, renderer_.projections(settings));
-    renderer_.record_shadows(commands, settings, rays_->mask());
-    rays_->record_comparison(commands, renderer_.pictures());
+    rays_->record(commands, renderer_.targets(), settings, renderer_.projections(settings));
+    renderer_.record_shadows(commands, settings, *rays_->mask().view);
+    rays_->record_comparison(commands, renderer_.targets());
 }
 
 glm::vec2 Session::place_on_map(const FrameSettings& settings, std::uint32_t light,

@@ -1,17 +1,35 @@
-// A show on a device: draws its frames, and says what they were like.
+// What is shown, and how it is drawn on a device.
 
 #pragma once
 
 #include "compositor.hpp"
-#include "show.hpp"
+#include "renderer.hpp"
 
 #include <quadtile/device.hpp>
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace quadtile::shadow {
+
+// A scene, its lights, a flight through it.
+struct Show {
+    std::string name;
+    Geometry geometry;
+    Flight flight;
+    std::vector<Light> lights;  // the sun first
+    std::vector<std::string> warnings;
+    std::vector<std::filesystem::path> files;  // that the scene's file names
+};
+
+// Prints the warnings. Throws std::runtime_error with the file and what is wrong with it,
+// UsageError where a file of the scene is to be written.
+[[nodiscard]] Show load_show(const Options& options);
+
+// Where the camera begins.
+[[nodiscard]] Camera first_camera(const Options& options, const Show& show);
 
 // What the last frame was like.
 struct FrameStatistics {
@@ -22,6 +40,7 @@ struct FrameStatistics {
     Timings timings;
 };
 
+// A show on a device: draws its frames, and says what they were like.
 class Session {
  public:
     // `target` is what compose() draws on; the show must outlive this.
@@ -45,8 +64,8 @@ class Session {
     // Within a render pass on the target: the frame that was drawn last.
     void compose(vk::CommandBuffer commands, vk::Extent2D target, const Insets& insets) const;
 
-    [[nodiscard]] const ShadowOptions& shadows() const { return renderer_.options(); }
-    [[nodiscard]] vk::Extent2D picture_extent() const { return renderer_.pictures().extent; }
+    [[nodiscard]] const ShadowOptions& shadows() const { return renderer_.targets().options; }
+    [[nodiscard]] vk::Extent2D picture_extent() const { return renderer_.targets().extent; }
     [[nodiscard]] const std::string& device_name() const { return device_.info().name; }
 
  private:
@@ -65,5 +84,15 @@ class Session {
     bool is_bound_ = false;  // the compositor has what the renderer draws now
     FrameStatistics statistics_;
 };
+
+// ---- The two ways to show a scene; both return the messages of the validation layer
+
+// Draws Options::screenshot or Options::record, without a window. Throws std::runtime_error for
+// files that cannot be read or written, and where there is no device.
+std::uint32_t run_screenshot(const Options& options);
+
+// In a window, until the user leaves. Throws std::runtime_error where there is no window system, or
+// no device for it; the message names --screenshot.
+std::uint32_t run_window(const Options& options);
 
 }  // namespace quadtile::shadow

@@ -1,10 +1,11 @@
 #include "targets.hpp"
 
-#include "pipelines.hpp"
-#include "shaders/frame.h"
+#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstring>
 
 namespace quadtile::shadow {
@@ -17,6 +18,98 @@ using Layout = vk::ImageLayout;
 using Stage = vk::PipelineStageFlagBits;
 using Type = vk::DescriptorType;
 using Usage = vk::BufferUsageFlagBits;
+
+// ---- Render passes
+
+constexpr auto DEPTH_STAGES = Stage::eEarlyFragmentTests | Stage::eLateFragmentTests;
+constexpr auto DEPTH_ACCESSES =
+    Access::eDepthStencilAttachmentRead | Access::eDepthStencilAttachmentWrite;
+
+vk::AttachmentDescription cleared(vk::Format format, Layout final_layout) {
+    return {.format = format,
+            .loadOp = vk::AttachmentLoadOp::eClear,
+            .storeOp = vk::AttachmentStoreOp::eStore,
+            .stencilLoadOp = vk::AttachmentLoadOp::eDontCare,
+            .stencilStoreOp = vk::AttachmentStoreOp::eDontCare,
+            .initialLayout = Layout::eUndefined,
+            .finalLayout = final_layout};
+}
+
+constexpr vk::VertexInputBindingDescription VERTEX{.stride = sizeof(Vertex)};
+constexpr std::array<vk::VertexInputAttributeDescription, 2> ATTRIBUTES{
+    {{.location = 0, .format = vk::Format::eR32G32B32Sfloat, .offset = offsetof(Vertex, position)},
+     {.location = 1, .format = vk::Format::eR8G8B8A8Unorm, .offset = offsetof(Vertex, colour)}}};
+
+}  // namespace
+
+vk::UniqueRenderPass make_surface_pass(vk::Device device) {
+    const std::array attachments{cleared(DEPTH_FORMAT, Layout::eDepthStencilReadOnlyOptimal),
+                                 cleared(ALBEDO_FORMAT, Layout::eGeneral),
+                                 cleared(NORMAL_FORMAT, Layout::eGeneral)};
+    const vk::AttachmentReference depth{0, Layout::eDepthStencilAttachmentOptimal};
+    const std::array<vk::AttachmentReference, 2> colours{
+        {{1, Layout::eColorAttachmentOptimal}, {2, Layout::eColorAttachmentOptimal}}};
+    const auto subpass =
+        vk::SubpassDescription{.pDepthStencilAttachment = &depth}.setColorAttachments(colours);
+    const auto stages = DEPTH_STAGES | Stage::eColorAttachmentOutput;
+    const auto writes = Access::eDepthStencilAttachmentWrite | Access::eColorAttachmentWrite;
+    const std::array<vk::SubpassDependency, 2> dependencies{
+        {{.srcSubpass = VK_SUBPASS_EXTERNAL,
+          .dstSubpass = 0,
+          .srcStageMask = stages | Stage::eComputeShader | Stage::eTransfer,
+          .dstStageMask = stages,
+          .srcAccessMask = writes,
+          .dstAccessMask = writes | Access::eDepthStencilAttachmentRead},
+         {.srcSubpass = 0,
+          .dstSubpass = VK_SUBPASS_EXTERNAL,
+          .srcStageMask = stages,
+          .dstStageMask = Stage::eComputeShader,
+          .srcAccessMask = writes,
+          .dstAccessMask = Access::eShaderRead}}};
+    return device.createRenderPassUnique(vk::RenderPassCreateInfo{}
+                                             .setAttachments(attachments)
+                                             .setSubpasses(subpass)
+                                             .setDependencies(dependencies));
+}
+
+vk::UniqueRenderPass make_atlas_pass(vk::Device device, AtlasContents contents) {
+    vk::AttachmentDescription attachment =
+        cleared(DEPTH_FORMAT, Layout::eDepthStencilReadOnlyOptimal);
+    if (contents == AtlasContents::kept) {
+        attachment.loadOp = vk::AttachmentLoadOp::eLoad;
+        attachment.initialLayout = Layout::eDepthStencilReadOnlyOptimal;
+    }
+    const vk::AttachmentReference depth{0, Layout::eDepthStencilAttachmentOptimal};
+    const vk::SubpassDescription subpass{.pDepthStencilAttachment = &depth};
+    const std::array<vk::SubpassDependency, 2> dependencies{
+        {{.srcSubpass = VK_SUBPASS_EXTERNAL,
+          .dstSubpass = 0,
+          .srcStageMask = DEPTH_STAGES | Stage::eComputeShader,
+          .dstStageMask = DEPTH_STAGES,
+          .srcAccessMask = Access::eDepthStencilAttachmentWrite,
+          .dstAccessMask = DEPTH_ACCESSES},
+         {.srcSubpass = 0,
+          .dstSubpass = VK_SUBPASS_EXTERNAL,
+          .srcStageMask = DEPTH_STAGES,
+          .dstStageMask = Stage::eComputeShader | Stage::eFragmentShader,
+          .srcAccessMask = Access::eDepthStencilAttachmentWrite,
+          .dstAccessMask = Access::eShaderRead}}};
+    return device.createRenderPassUnique(vk::RenderPassCreateInfo{}
+                                             .setAttachments(attachment)
+                                             .setSubpasses(subpass)
+                                             .setDependencies(dependencies));
+}
+
+vk::PipelineVertexInputStateCreateInfo vertices_with(std::uint32_t attributes) {
+    return {.vertexBindingDescriptionCount = 1,
+            .pVertexBindingDescriptions = &VERTEX,
+            .vertexAttributeDescriptionCount = attributes,
+            .pVertexAttributeDescriptions = ATTRIBUTES.data()};
+}
+
+// ---- Resources
+
+namespace {
 
 // Pairs of a cluster and a tile for which there is room.
 constexpr std::uint64_t INSTANCES_PER_CLUSTER = 32;
@@ -43,17 +136,6 @@ std::uint32_t instance_capacity(const ShadowOptions& options, const SceneBuffers
                INSTANCES_PER_CLUSTER * scene.clusters.size(), LEAST_INSTANCES, MOST_INSTANCES));
 }
 
-vk::UniqueFramebuffer make_framebuffer(vk::Device device, vk::RenderPass pass, vk::Extent2D extent,
-                                       std::span<const vk::ImageView> views) {
-    return device.createFramebufferUnique(
-        {.renderPass = pass,
-         .attachmentCount = static_cast<std::uint32_t>(views.size()),
-         .pAttachments = views.data(),
-         .width = extent.width,
-         .height = extent.height,
-         .layers = 1});
-}
-
 }  // namespace
 
 SceneBuffers::SceneBuffers(app::Gpu& gpu, const Geometry& geometry)
@@ -62,27 +144,6 @@ SceneBuffers::SceneBuffers(app::Gpu& gpu, const Geometry& geometry)
       objects(upload(gpu, geometry.clusters, Usage::eStorageBuffer)),
       clusters(geometry.clusters),
       bounds(geometry.bounds) {}
-
-std::vector<vk::DescriptorSetLayoutBinding> frame_bindings() {
-    constexpr auto COMPUTE = vk::ShaderStageFlagBits::eCompute;
-    constexpr auto VERTEX = vk::ShaderStageFlagBits::eVertex;
-    return {{0, Type::eStorageBuffer, 1, COMPUTE | VERTEX},  // DrawnFrame
-            {1, Type::eStorageBuffer, 1, COMPUTE | VERTEX},  // ShadowFrame
-            {2, Type::eStorageBuffer, 1, COMPUTE | VERTEX},  // tiles
-            {3, Type::eCombinedImageSampler, 1, COMPUTE},    // page table
-            {4, Type::eCombinedImageSampler, 1, COMPUTE},    // atlas
-            {5, Type::eStorageBuffer, 1, VERTEX},            // tiles to draw
-            {6, Type::eStorageBuffer, 1, VERTEX},            // instances
-            {7, Type::eCombinedImageSampler, 1, COMPUTE},    // depth
-            {8, Type::eCombinedImageSampler, 1, COMPUTE},    // normals
-            {9, Type::eCombinedImageSampler, 1, COMPUTE},    // albedo
-            {10, Type::eStorageImage, 1, COMPUTE},           // colour
-            {11, Type::eStorageImage, 1, COMPUTE}};          // mask
-}
-
-std::vector<vk::DescriptorSetLayoutBinding> reference_bindings() {
-    return {{0, Type::eStorageImage, 1, vk::ShaderStageFlagBits::eCompute}};
-}
 
 Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuffers& scene,
                  vk::Extent2D extent_, const ShadowOptions& options_, const TargetPasses& passes)
@@ -109,8 +170,8 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                           ImageUsage::eStorage | ImageUsage::eSampled | ImageUsage::eTransferSrc |
                               ImageUsage::eTransferDst,
                           vk::ImageViewType::e2D)),
-      surface_framebuffer(make_framebuffer(gpu.device(), passes.surfaces, extent,
-                                           std::array{*depth.view, *albedo.view, *normals.view})),
+      surface_framebuffer(gpu.make_framebuffer(
+          passes.surfaces, extent, std::array{*depth.view, *albedo.view, *normals.view})),
       memory(
           gpu.make_buffer(needed.memory_size_bytes,
                           static_cast<vk::BufferUsageFlags>(needed.usage) | Usage::eTransferSrc)),
@@ -120,8 +181,7 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
           {options.atlas_extent, options.atlas_extent}, DEPTH_FORMAT,
           ImageUsage::eDepthStencilAttachment | ImageUsage::eSampled | ImageUsage::eTransferSrc,
           vk::ImageViewType::e2D)),
-      atlas_framebuffer(
-          make_framebuffer(gpu.device(), passes.atlas, atlas.extent, std::array{*atlas.view})),
+      atlas_framebuffer(gpu.make_framebuffer(passes.atlas, atlas.extent, std::array{*atlas.view})),
       draws(gpu.make_buffer(scene.clusters.size() * sizeof(vk::DrawIndexedIndirectCommand),
                             Usage::eStorageBuffer | Usage::eIndirectBuffer)),
       instances(gpu.make_buffer(instance_capacity(options, scene) * sizeof(std::uint32_t),
@@ -144,17 +204,22 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
           gpu.device().createSamplerUnique({.addressModeU = vk::SamplerAddressMode::eClampToEdge,
                                             .addressModeV = vk::SamplerAddressMode::eClampToEdge,
                                             .addressModeW = vk::SamplerAddressMode::eClampToEdge})),
-      descriptors(gpu.make_descriptors(frame_bindings())),
-      reference_descriptors(gpu.make_descriptors(reference_bindings())),
-      pictures{.extent = extent,
-               .colour = *colour.view,
-               .colour_image = *colour.handle,
-               .depth = *depth.view,
-               .depth_image = *depth.handle,
-               .normals = *normals.view,
-               .normals_image = *normals.handle,
-               .mask = *mask.view,
-               .mask_image = *mask.handle} {
+      interface(
+          gpu.make_interface(vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex,
+                             {Type::eStorageBuffer,         // DrawnFrame
+                              Type::eStorageBuffer,         // ShadowFrame
+                              Type::eStorageBuffer,         // tiles
+                              Type::eCombinedImageSampler,  // page table
+                              Type::eCombinedImageSampler,  // atlas
+                              Type::eStorageBuffer,         // tiles to draw
+                              Type::eStorageBuffer,         // instances
+                              Type::eCombinedImageSampler,  // depth
+                              Type::eCombinedImageSampler,  // normals
+                              Type::eCombinedImageSampler,  // albedo
+                              Type::eStorageImage,          // colour
+                              Type::eStorageImage,          // mask
+                              Type::eStorageImage},         // the reference of Picture::error
+                             sizeof(Viewpoint))) {
     std::memset(header.mapped, 0, sizeof(ShadowHeader));
     write_descriptors();
     set_reference({});
@@ -162,29 +227,26 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
 }
 
 void Targets::write_descriptors() {
-    const auto buffer = [&](std::uint32_t number, const app::Buffer& whole,
-                            vk::DeviceSize offset_bytes = 0,
-                            vk::DeviceSize size_bytes = VK_WHOLE_SIZE) {
-        app::write_buffer(gpu.device(), descriptors.set, number,
-                          {*whole.handle, offset_bytes, size_bytes});
+    const auto part = [&](std::uint32_t number, vk::DeviceSize offset_bytes,
+                          vk::DeviceSize size_bytes) {
+        interface.write(number, vk::DescriptorBufferInfo{*memory.handle, offset_bytes, size_bytes});
     };
-    const auto image = [&](std::uint32_t number, Type type, const app::Image& of,
-                           Layout layout = Layout::eGeneral) {
-        app::write_image(gpu.device(), descriptors.set, number, type, *of.view, layout,
-                         type == Type::eCombinedImageSampler ? *sampler : vk::Sampler());
+    const auto sampled = [&](std::uint32_t number, const app::Image& image,
+                             Layout layout = Layout::eGeneral) {
+        interface.write(number, *image.view, layout, *sampler);
     };
-    buffer(0, drawn_frame);
-    buffer(1, memory, needed.frame_offset_bytes, sizeof(ShadowFrame));
-    buffer(2, memory, needed.tiles_offset_bytes, options.max_tiles * sizeof(ShadowTile));
-    image(3, Type::eCombinedImageSampler, page_table);
-    image(4, Type::eCombinedImageSampler, atlas, Layout::eDepthStencilReadOnlyOptimal);
-    buffer(5, memory, needed.render_offset_bytes, options.max_tiles * sizeof(std::uint32_t));
-    buffer(6, instances);
-    image(7, Type::eCombinedImageSampler, depth, Layout::eDepthStencilReadOnlyOptimal);
-    image(8, Type::eCombinedImageSampler, normals);
-    image(9, Type::eCombinedImageSampler, albedo);
-    image(10, Type::eStorageImage, colour);
-    image(11, Type::eStorageImage, mask);
+    interface.write(0, std::array{*drawn_frame.handle});
+    part(1, needed.frame_offset_bytes, sizeof(ShadowFrame));
+    part(2, needed.tiles_offset_bytes, options.max_tiles * sizeof(ShadowTile));
+    sampled(3, page_table);
+    sampled(4, atlas, Layout::eDepthStencilReadOnlyOptimal);
+    part(5, needed.render_offset_bytes, options.max_tiles * sizeof(std::uint32_t));
+    interface.write(6, std::array{*instances.handle});
+    sampled(7, depth, Layout::eDepthStencilReadOnlyOptimal);
+    sampled(8, normals);
+    sampled(9, albedo);
+    interface.write(10, *colour.view, Layout::eGeneral);
+    interface.write(11, *mask.view, Layout::eGeneral);
 }
 
 void Targets::set_reference(vk::ImageView reference) {
@@ -194,7 +256,7 @@ void Targets::set_reference(vk::ImageView reference) {
     }
     gpu.device().waitIdle();  // a frame may still use the descriptor
     reference_ = view;
-    app::write_image(gpu.device(), reference_descriptors.set, 0, Type::eStorageImage, view);
+    interface.write(12, view, Layout::eGeneral);
 }
 
 void Targets::record_first_contents(vk::CommandBuffer commands) const {
@@ -211,6 +273,92 @@ void Targets::record_first_contents(vk::CommandBuffer commands) const {
                                                            VK_REMAINING_ARRAY_LAYERS});
     }
     app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite}, anything);
+}
+
+// ---- What shaders are told
+
+namespace {
+
+static_assert(static_cast<std::uint32_t>(Technique::fitted) == TECHNIQUE_FITTED &&
+              static_cast<std::uint32_t>(Picture::tiles) == PICTURE_TILES &&
+              static_cast<std::uint32_t>(Picture::error) == PICTURE_ERROR);
+
+constexpr float REACH = 0.25F;  // of spots, for each unit of the scene's diagonal
+
+void copy(const glm::vec3& from, float (&to)[3]) {
+    to[0] = from.x;
+    to[1] = from.y;
+    to[2] = from.z;
+}
+
+// The camera's rays: the inverse of what makes x, y and w of a direction.
+void set_rays(DrawnFrame& frame, const glm::mat4& clip_from_world) {
+    glm::dmat3 clip_from_direction;
+    for (int column = 0; column < 3; ++column) {
+        clip_from_direction[column] = {clip_from_world[column][0], clip_from_world[column][1],
+                                       clip_from_world[column][3]};
+    }
+    const glm::dmat3 direction_from_clip = glm::inverse(clip_from_direction);
+    copy(direction_from_clip[0], frame.ray_by_x);
+    copy(direction_from_clip[1], frame.ray_by_y);
+    copy(direction_from_clip[2], frame.ray);
+}
+
+DrawnLight drawn_light(const Light& light, float reach) {
+    DrawnLight drawn{};
+    copy(glm::normalize(light.direction), drawn.direction);
+    drawn.is_spot = light.kind == Light::Kind::spot ? 1 : 0;
+    copy(light.position, drawn.position);
+    drawn.cone_cosine = std::cos(glm::radians(0.5F * light.angle_degrees));
+    copy(light.colour, drawn.colour);
+    drawn.reach = reach;
+    return drawn;
+}
+
+DrawnView drawn_view(const FixedView& view) {
+    DrawnView drawn{};
+    std::memcpy(drawn.clip_from_world, &view.clip_from_world, sizeof(drawn.clip_from_world));
+    drawn.x = static_cast<float>(view.x);
+    drawn.y = static_cast<float>(view.y);
+    drawn.width = static_cast<float>(view.width);
+    drawn.height = static_cast<float>(view.height);
+    drawn.farthest = view.farthest;
+    drawn.texel_extent = view.texel_extent;
+    return drawn;
+}
+
+}  // namespace
+
+DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& targets,
+                            const ShadowBox& bounds, std::span<const FixedView> views,
+                            bool has_reference) {
+    DrawnFrame frame{};
+    const vk::Extent2D extent = targets.extent;
+    const float aspect = static_cast<float>(extent.width) / static_cast<float>(extent.height);
+    copy(settings.camera.position, frame.camera);
+    frame.nearest = CAMERA_NEAREST;
+    set_rays(frame, settings.camera.clip_from_world(aspect, CAMERA_NEAREST));
+    frame.width = extent.width;
+    frame.height = extent.height;
+    frame.technique = static_cast<QUADTILE_UINT>(settings.technique);
+    frame.picture = static_cast<QUADTILE_UINT>(settings.picture);
+    frame.is_filtered = settings.filtered ? 1 : 0;
+    frame.has_reference = has_reference ? 1 : 0;
+    frame.light_count = static_cast<QUADTILE_UINT>(settings.lights.size());
+    frame.shadow = shadow_parameters(targets.options);
+
+    const float reach = REACH * glm::distance(low_of(bounds), high_of(bounds));
+    for (std::size_t i = 0; i < settings.lights.size(); ++i) {
+        frame.lights[i] = drawn_light(settings.lights[i], reach);
+    }
+    for (std::size_t i = 0; i < views.size(); ++i) {
+        DrawnLight& light = frame.lights[views[i].light];
+        if (light.view_count++ == 0) {
+            light.first_view = static_cast<QUADTILE_UINT>(i);
+        }
+        frame.views[i] = drawn_view(views[i]);
+    }
+    return frame;
 }
 
 }  // namespace quadtile::shadow

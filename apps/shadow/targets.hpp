@@ -1,11 +1,11 @@
-// The images, buffers and descriptors of a renderer: those of the scene, and those that follow from
-// the picture's extent and the options.
+// The render passes, images, buffers and descriptors of a renderer: those of the scene, and those
+// that follow from the picture's extent and the options.
 
 #pragma once
 
-#include "geometry.hpp"
+#include "fixed_views.hpp"
 #include "gpu.hpp"
-#include "renderer.hpp"
+#include "shaders/frame.h"
 
 #include <quadtile/shadow.hpp>
 
@@ -13,6 +13,27 @@
 #include <vector>
 
 namespace quadtile::shadow {
+
+constexpr vk::Format DEPTH_FORMAT = vk::Format::eD32Sfloat;
+constexpr vk::Format ALBEDO_FORMAT = vk::Format::eR8G8B8A8Unorm;
+constexpr vk::Format NORMAL_FORMAT = vk::Format::eR16G16B16A16Sfloat;
+
+// ---- Render passes and vertices for what is drawn with a depth buffer
+
+// The camera's view: depth, albedo, normals; all cleared. Left in the layouts that Targets says,
+// and visible to COMPUTE_SHADER / SHADER_READ.
+[[nodiscard]] vk::UniqueRenderPass make_surface_pass(vk::Device device);
+
+// Depths of shadow maps: cleared, or what is there is kept. Left and, where it is kept, found in
+// DEPTH_STENCIL_READ_ONLY_OPTIMAL; visible to COMPUTE_SHADER and FRAGMENT_SHADER / SHADER_READ. All
+// that is read of it before must have been ordered before COMPUTE_SHADER.
+enum class AtlasContents { cleared, kept };
+[[nodiscard]] vk::UniqueRenderPass make_atlas_pass(vk::Device device, AtlasContents contents);
+
+// Vertices for DrawState, with 1: Vertex::position; 2: colour, too.
+[[nodiscard]] vk::PipelineVertexInputStateCreateInfo vertices_with(std::uint32_t attributes);
+
+// ---- Resources
 
 // A geometry on the device.
 struct SceneBuffers {
@@ -25,16 +46,13 @@ struct SceneBuffers {
     ShadowBox bounds;
 };
 
-// The shapes of the descriptors that all shaders share; set 1 is the reference of Picture::error.
-[[nodiscard]] std::vector<vk::DescriptorSetLayoutBinding> frame_bindings();
-[[nodiscard]] std::vector<vk::DescriptorSetLayoutBinding> reference_bindings();
-
 struct TargetPasses {
     vk::RenderPass surfaces;
     vk::RenderPass atlas;
 };
 
-// What no render pass clears is in layout GENERAL, the fitter's memory is zeros.
+// What no render pass clears is in layout GENERAL, the fitter's memory is zeros. After a frame
+// images are written before COMPUTE_SHADER / SHADER_READ.
 struct Targets {
     Targets(app::Gpu& gpu, const quadtile::Device& device, const SceneBuffers& scene,
             vk::Extent2D extent, const ShadowOptions& options, const TargetPasses& passes);
@@ -45,21 +63,25 @@ struct Targets {
 
     app::Gpu& gpu;
     ShadowOptions options;
-    vk::Extent2D extent;
+    vk::Extent2D extent;  // of the picture
     ShadowFitter fitter;
     ShadowFitter::Requirements needed;
 
-    app::Image depth;
+    // Of the picture's extent; GENERAL after a frame, but for `depth`:
+    // DEPTH_STENCIL_READ_ONLY_OPTIMAL.
+    app::Image depth;  // D32_SFLOAT, SAMPLED | TRANSFER_SRC
     app::Image albedo;
-    app::Image normals;
-    app::Image colour;
+    app::Image normals;  // SAMPLED | TRANSFER_SRC: of the triangle, to the camera's side
+    app::Image colour;   // R8G8B8A8_UNORM, sRGB-encoded values; STORAGE | SAMPLED | TRANSFER_SRC
+    // R32_UINT, STORAGE | SAMPLED: words of a lit mask (quadtile/shadow.h), by hard shadows, of
+    // surfaces with N.L > 0. Written in every frame, also where the picture is filtered.
     app::Image mask;
     vk::UniqueFramebuffer surface_framebuffer;
 
     app::Buffer memory;  // of the fitter
     app::Image importance;
     app::Image page_table;
-    app::Image atlas;
+    app::Image atlas;  // D32_SFLOAT, SAMPLED | TRANSFER_SRC, DEPTH_STENCIL_READ_ONLY_OPTIMAL
     vk::UniqueFramebuffer atlas_framebuffer;
     app::Buffer draws;
     app::Buffer instances;
@@ -69,9 +91,7 @@ struct Targets {
     app::Buffer drawn_frame;
     app::Buffer header;  // for the host
     vk::UniqueSampler sampler;
-    app::Descriptors descriptors;
-    app::Descriptors reference_descriptors;
-    Pictures pictures;
+    app::ProgramInterface interface;  // of all shaders of a frame
 
  private:
     void write_descriptors();
@@ -79,5 +99,16 @@ struct Targets {
 
     vk::ImageView reference_;
 };
+
+// Push constants of the vertex shaders.
+struct Viewpoint {
+    glm::mat4 clip_from_world;
+    glm::vec4 camera_position;
+};
+
+// What the shaders of a frame are told. `views` are those of techniques other than the fitted one.
+[[nodiscard]] DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& targets,
+                                          const ShadowBox& bounds, std::span<const FixedView> views,
+                                          bool has_reference);
 
 }  // namespace quadtile::shadow

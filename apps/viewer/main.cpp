@@ -1,7 +1,5 @@
 #include "options.hpp"
-#include "run.hpp"
 
-#include "message_line.hpp"
 #include "process.hpp"
 
 #include <iostream>

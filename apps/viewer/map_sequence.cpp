@@ -17,7 +17,7 @@ std::size_t size_bytes(const MapFrame& frame) {
     const MapStatistics& statistics = frame.statistics;
     return std::size_t{shape.width} * shape.height * texel_size_bytes(shape.format) +
            statistics.positive_by_key.size() * sizeof(std::uint32_t) +
-           statistics.odd_texels.size() * sizeof(OddTexel);
+           statistics.odd_texels.size() * sizeof(TexelPosition);
 }
 
 // `index` of `count` items in a ring.

@@ -9,8 +9,7 @@
 
 namespace quadtile::viewer {
 
-// A texel that no colour scale has a place for.
-struct OddTexel {
+struct TexelPosition {
     std::uint32_t x;
     std::uint32_t y;
 };
@@ -23,9 +22,10 @@ struct MapStatistics {
     std::uint64_t zero = 0;      // and -0 and denormals, which are 0 to a subdivision
     float min = 0.0F;            // of the finite values; 0 where there are none
     float max = 0.0F;
-    // The first of those that are NaN, infinite or negative, row by row.
+    // The first of those that are NaN, infinite or negative, row by row: no colour scale has a
+    // place for them.
     static constexpr std::size_t MAX_ODD_TEXELS = 1000;
-    std::vector<OddTexel> odd_texels;
+    std::vector<TexelPosition> odd_texels;
     // Positive finite values, by the upper 16 bits of the float: 128 bins an octave.
     std::vector<std::uint32_t> positive_by_key;
 

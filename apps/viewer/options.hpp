@@ -2,9 +2,10 @@
 
 #pragma once
 
+#include "map_statistics.hpp"
 #include "settings.hpp"
 
-#include "usage_error.hpp"
+#include "arguments.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -15,11 +16,6 @@
 namespace quadtile::viewer {
 
 using app::UsageError;
-
-struct TexelPosition {
-    std::uint32_t x;
-    std::uint32_t y;
-};
 
 struct Options {
     std::vector<std::filesystem::path> files;  // none: the demo's map
@@ -50,5 +46,14 @@ struct ParsedOptions {
     std::string warning;  // about the settings; empty: none
 };
 [[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
+
+// ---- The two ways to run; both return the messages of the validation layer
+
+// In a window, until the user leaves. Throws std::runtime_error where there is no window system, or
+// no device for it; the message names --screenshot.
+std::uint32_t run_window(const Options& options);
+
+// Draws a picture into a file, without a window, and its list where that is asked for.
+std::uint32_t run_screenshot(const Options& options);
 
 }  // namespace quadtile::viewer

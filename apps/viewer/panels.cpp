@@ -41,11 +41,6 @@ std::string size_text(const MapShape& shape) {
 
 }  // namespace
 
-std::size_t index_of(Strategy strategy) {
-    return static_cast<std::size_t>(std::ranges::find(strategies(), strategy) -
-                                    strategies().begin());
-}
-
 Panels::Panels(Viewer& viewer)
     : viewer_(viewer),
       actions_(make_actions()),

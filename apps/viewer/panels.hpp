@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "actions.hpp"
 #include "colour_maps.hpp"
 #include "path_prompt.hpp"
 #include "viewer.hpp"
@@ -10,11 +9,46 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace quadtile::viewer {
+
+// ---- What the user can do by keys: one table, from which keys are handled and the help is drawn.
+// What the mouse does stands there for the help, without keys.
+
+// A key of GLFW with exactly these modifiers (GLFW_MOD_*), or a character, whichever keys it takes:
+// where brackets and signs lie depends on the keyboard.
+struct Shortcut {
+    int key = 0;
+    int modifiers = 0;
+    unsigned int character = 0;
+};
+
+struct Action {
+    std::string group;  // a heading of the help
+    std::string name;
+    std::string keys;  // as the help shows them
+    std::vector<Shortcut> shortcuts;
+    std::function<void()> act;
+    bool repeats = false;  // while the key is held
+};
+
+// A key that was pressed, as GLFW reports it.
+struct PressedKey {
+    int key;
+    int modifiers;
+    bool is_repeated;  // because it is held
+};
+
+// Whether a text field takes what is typed.
+[[nodiscard]] bool is_writing();
+
+// Does what these keys ask for, and the characters of Dear ImGui's frame; while text is typed only
+// keys with Ctrl.
+void act_on_keys(const std::vector<Action>& actions, const std::vector<PressedKey>& pressed);
 
 class Panels {
  public:
@@ -83,7 +117,6 @@ class Panels {
     void change_pyramid_level(int levels);
     void cycle_threshold_kind();
     void choose_threshold_kind(ThresholdKind kind);
-    void cycle_strategy();
     void leave_step_by_step();
     void ask_for_files();
     void ask_for_glsl();
@@ -148,8 +181,5 @@ class Panels {
     std::array<bool, 3> is_map_grabbed_{};  // by each button of the mouse
     bool moves_high_end_ = false;           // of the range, on the histogram
 };
-
-// Its place in strategies().
-[[nodiscard]] std::size_t index_of(Strategy strategy);
 
 }  // namespace quadtile::viewer

@@ -4,11 +4,67 @@
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace quadtile::viewer {
+
+namespace {
+
+// GLFW names keys by their place on a keyboard of the United States; letters go by what is printed
+// on the user's. Where that is another script it is the place after all.
+int printed_key(int key) {
+    const bool has_character = key >= GLFW_KEY_APOSTROPHE && key <= GLFW_KEY_WORLD_2;
+    const char* const name = has_character ? glfwGetKeyName(key, 0) : nullptr;
+    if (name == nullptr || static_cast<unsigned char>(name[0]) >= 0x80U) {
+        return key;
+    }
+    if (name[0] >= 'a' && name[0] <= 'z') {
+        return GLFW_KEY_A + (name[0] - 'a');
+    }
+    return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? GLFW_KEY_UNKNOWN : key;
+}
+
+// Not the locks.
+constexpr int MODIFIERS = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT | GLFW_MOD_ALT | GLFW_MOD_SUPER;
+
+bool is_typed(unsigned int character) {
+    if (is_writing()) {
+        return false;
+    }
+    const ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
+    return character != 0 && std::find(typed.begin(), typed.end(), character) != typed.end();
+}
+
+}  // namespace
+
+// Dear ImGui wants text for one frame more than the text field is there.
+bool is_writing() {
+    return ImGui::GetIO().WantTextInput && ImGui::IsAnyItemActive();
+}
+
+void act_on_keys(const std::vector<Action>& actions, const std::vector<PressedKey>& pressed) {
+    for (const Action& action : actions) {
+        const auto is_pressed = [&](const Shortcut& shortcut) {
+            return std::ranges::any_of(pressed, [&](const PressedKey& key) {
+                const bool is_text = is_writing() && (key.modifiers & GLFW_MOD_CONTROL) == 0;
+                return !is_text && shortcut.key == printed_key(key.key) &&
+                       shortcut.modifiers == (key.modifiers & MODIFIERS) &&
+                       (action.repeats || !key.is_repeated);
+            });
+        };
+        if (std::ranges::any_of(action.shortcuts, [&](const Shortcut& shortcut) {
+                return is_typed(shortcut.character) || is_pressed(shortcut);
+            })) {
+            action.act();
+        }
+    }
+}
+
+// ---- The table
 
 namespace {
 
@@ -16,9 +72,11 @@ constexpr float ZOOM_FACTOR = 1.25F;
 constexpr float PAN_PIXELS = 60.0F;
 const float SMALL_THRESHOLD_STEP = std::exp2(1.0F / 8.0F);
 
-template <typename Enum>
-Enum next(Enum value, std::size_t count) {
-    return static_cast<Enum>((static_cast<std::size_t>(value) + 1) % count);
+// To the next one of a table, and from the last to the first.
+template <typename Table, typename Value>
+void go_on(const Table& table, Value& value) {
+    const auto place = std::ranges::find(table, value, [](const auto& one) { return one.value; });
+    value = (std::next(place) == table.end() ? table.front() : *std::next(place)).value;
 }
 
 }  // namespace
@@ -103,15 +161,16 @@ std::vector<Action> Panels::make_actions() {
     add("Next kind of threshold", "T", {{GLFW_KEY_T}}, [this] { cycle_threshold_kind(); });
     add("Read a threshold in GLSL again", "F5", {{GLFW_KEY_F5}},
         [this] { viewer_.reload_threshold(); });
-    add("Next strategy", "S", {{GLFW_KEY_S}}, [this] { cycle_strategy(); });
+    add("Next strategy", "S", {{GLFW_KEY_S}},
+        [&subdivision] { go_on(STRATEGIES, subdivision.strategy); });
     add("Order of the list: any or canonical", "R", {{GLFW_KEY_R}},
-        [&subdivision] { subdivision.order = next(subdivision.order, order_names().size()); });
+        [&subdivision] { go_on(ORDERS, subdivision.order); });
     add("Budget of tiles on or off", "B", {{GLFW_KEY_B}},
         [&subdivision] { subdivision.has_budget = !subdivision.has_budget; });
 
     group = "Drawing";
     add("Next colour map", "C", {{GLFW_KEY_C}},
-        [&drawing] { drawing.colour_map = next(drawing.colour_map, colour_map_names().size()); });
+        [&drawing] { go_on(COLOUR_MAPS, drawing.colour_map); });
     add("Logarithmic or linear colours", "L", {{GLFW_KEY_L}},
         [&drawing] { drawing.logarithmic = !drawing.logarithmic; });
     add("Automatic range of colours on or off", "A", {{GLFW_KEY_A}},
@@ -124,8 +183,7 @@ std::vector<Action> Panels::make_actions() {
         [this] { change_pyramid_level(-1); }, true);
     add("Outlines of tiles on or off", "E", {{GLFW_KEY_E}},
         [&drawing] { drawing.outlines = !drawing.outlines; });
-    add("Next fill of tiles", "G", {{GLFW_KEY_G}},
-        [&drawing] { drawing.fill = next(drawing.fill, fill_names().size()); });
+    add("Next fill of tiles", "G", {{GLFW_KEY_G}}, [&drawing] { go_on(FILLS, drawing.fill); });
     add("Marks of clamped tiles on or off", "X", {{GLFW_KEY_X}},
         [&drawing] { drawing.mark_clamped = !drawing.mark_clamped; });
 
@@ -194,12 +252,12 @@ void Panels::change_pyramid_level(int levels) {
 }
 
 void Panels::cycle_threshold_kind() {
-    ThresholdKind kind =
-        next(viewer_.settings.subdivision.threshold.kind, threshold_kind_names().size());
+    ThresholdKind kind = viewer_.settings.subdivision.threshold.kind;
+    go_on(THRESHOLD_KINDS, kind);
     const MapFrame* const frame = viewer_.frame();
     // It needs a second channel.
     if (kind == ThresholdKind::memory && (frame == nullptr || frame->channels.size() < 2)) {
-        kind = next(kind, threshold_kind_names().size());
+        go_on(THRESHOLD_KINDS, kind);
     }
     choose_threshold_kind(kind);
 }
@@ -230,11 +288,6 @@ void Panels::choose_threshold_kind(ThresholdKind kind) {
         const bool has_count = std::ranges::find(channels, "count") != channels.end();
         settings.fragments_channel = has_count ? "count" : other == channels.end() ? "" : *other;
     }
-}
-
-void Panels::cycle_strategy() {
-    Strategy& strategy = viewer_.settings.subdivision.strategy;
-    strategy = strategies()[(index_of(strategy) + 1) % strategies().size()];
 }
 
 void Panels::leave_step_by_step() {

@@ -102,7 +102,7 @@ void Panels::draw_drawing_section() {
 void Panels::draw_colours() {
     DrawingSettings& settings = viewer_.settings.drawing;
     form_.combo("Colour map", "The colours of the map, from unimportant to important (C).",
-                choices_of(colour_map_names()), settings.colour_map);
+                COLOUR_MAPS, settings.colour_map, {});
     form_.label("Scale", "How importance becomes colour (L).");
     if (ImGui::RadioButton("logarithmic", settings.logarithmic)) {
         settings.logarithmic = true;
@@ -215,8 +215,8 @@ void Panels::draw_fill() {
     });
     form_.tip("How wide the outlines are. Ctrl+click to type.");
 
-    form_.combo("Fill", "Colours tiles by something that is known of them (G).",
-                choices_of(fill_names(), FILL_TIPS), settings.fill);
+    form_.combo("Fill", "Colours tiles by something that is known of them (G).", FILLS,
+                settings.fill, FILL_TIPS);
     if (settings.fill != Fill::none) {
         form_.slider("Opacity", "How much of the map the fill hides.", settings.fill_opacity,
                      {0.0F, 1.0F}, "%.2f");

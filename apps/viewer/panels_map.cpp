@@ -2,7 +2,7 @@
 
 #include "panels.hpp"
 
-#include "colour_scale.hpp"
+#include "draw_tiles.hpp"
 
 #include <algorithm>
 #include <cfloat>
@@ -193,8 +193,8 @@ void Panels::draw_values() {
 void Panels::draw_threshold_section() {
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
     ThresholdKind kind = settings.kind;
-    if (form_.combo("Kind", "How the threshold depends on the size of a tile (T).",
-                    choices_of(threshold_kind_names(), KIND_TIPS), kind)) {
+    if (form_.combo("Kind", "How the threshold depends on the size of a tile (T).", THRESHOLD_KINDS,
+                    kind, KIND_TIPS)) {
         choose_threshold_kind(kind);
     }
     const bool has_map = viewer_.frame() != nullptr;
@@ -354,15 +354,14 @@ void Panels::draw_subdivision_section() {
 
 void Panels::draw_strategy() {
     SubdivisionSettings& settings = viewer_.settings.subdivision;
-    std::size_t strategy = index_of(settings.strategy);
-    if (form_.combo("Strategy", "How the GPU goes about it (S). Only the time differs.",
-                    choices_of(strategy_names(), STRATEGY_TIPS), strategy)) {
-        settings.strategy = strategies()[strategy];
-    }
+    form_.combo("Strategy", "How the GPU goes about it (S). Only the time differs.", STRATEGIES,
+                settings.strategy, STRATEGY_TIPS);
     if (viewer_.frame() != nullptr && !viewer_.summary().strategy_reason.empty()) {
         const TilesSummary& summary = viewer_.summary();
         form_.text_row("", "What auto has chosen, and why.",
-                       name_of(summary.strategy) + ": " + summary.strategy_reason, DIM_COLOUR);
+                       std::string(app::name_in(STRATEGIES, summary.strategy)) + ": " +
+                           summary.strategy_reason,
+                       DIM_COLOUR);
     }
     if (settings.strategy == Strategy::subtree) {
         form_.label("Subtree levels", "Levels of the quadtree that one dispatch goes down.");
@@ -374,7 +373,7 @@ void Panels::draw_strategy() {
     form_.combo("Order",
                 "In what order the tiles are in the list (R). Canonical: along the Z-order "
                 "(Morton) curve, always the same, made by the strategy fused alone.",
-                choices_of(order_names(), ORDER_TIPS), settings.order);
+                ORDERS, settings.order, ORDER_TIPS);
 }
 
 void Panels::draw_budget() {

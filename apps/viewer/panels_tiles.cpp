@@ -314,7 +314,7 @@ void Panels::draw_strategy_times() {
     for (const StrategyTime& time : times) {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
-        form_.text(name_of(time.strategy));
+        form_.text(std::string(app::name_in(STRATEGIES, time.strategy)));
         ImGui::TableNextColumn();
         if (!time.problem.empty()) {
             form_.wrapped_text(time.problem, WARNING_COLOUR);

@@ -1,7 +1,5 @@
-#include "offscreen.hpp"
 #include "panels.hpp"
 #include "render_pass.hpp"
-#include "run.hpp"
 #include "ui.hpp"
 #include "viewer.hpp"
 
@@ -91,7 +89,8 @@ std::uint32_t run_screenshot(const Options& options) {
     }
     file.commit();
     std::fprintf(stderr, "%s: %u tiles by %s on %s\n", options.screenshot.c_str(),
-                 viewer.summary().header.written, name_of(viewer.summary().strategy).c_str(),
+                 viewer.summary().header.written,
+                 app::name_in(STRATEGIES, viewer.summary().strategy).data(),
                  viewer.tiles().device().info().name.c_str());
     ui.detach();
     viewer.detach();

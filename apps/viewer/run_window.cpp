@@ -1,6 +1,4 @@
-#include "actions.hpp"
 #include "panels.hpp"
-#include "run.hpp"
 #include "swapchain.hpp"
 #include "ui.hpp"
 #include "viewer.hpp"

@@ -72,9 +72,9 @@ class Writer {
             object_[name].push_back(with_few_digits(value));
         }
     }
-    template <typename Enum>
-    void choice(const char* name, Enum value, const std::vector<std::string>& names) {
-        object_[name] = names.at(static_cast<std::size_t>(value));
+    template <typename Enum, typename Table>
+    void choice(const char* name, Enum value, const Table& table) {
+        object_[name] = app::name_in(table, value);
     }
     template <typename Group>
     void group(const char* name, Group& members) {
@@ -140,16 +140,15 @@ class Reader {
         }
     }
 
-    template <typename Enum>
-    void choice(const char* name, Enum& value, const std::vector<std::string>& names) const {
+    template <typename Enum, typename Table>
+    void choice(const char* name, Enum& value, const Table& table) const {
         if (const Json* const found = find(name)) {
-            const auto place = found->is_string() ? std::find(names.begin(), names.end(),
-                                                              found->get<std::string>())
-                                                  : names.end();
-            if (place == names.end()) {
+            const std::vector<std::string> names = app::names_in(table);
+            if (!found->is_string() ||
+                std::ranges::find(names, found->get<std::string>()) == names.end()) {
                 fail(name, text_of(*found) + " is none of " + join(names));
             }
-            value = static_cast<Enum>(place - names.begin());
+            value = app::value_in(table, found->get<std::string>());
         }
     }
 
@@ -202,7 +201,7 @@ class Reader {
 
 template <typename Members>
 void describe(Members& members, ThresholdSettings& settings) {
-    members.choice("kind", settings.kind, threshold_kind_names());
+    members.choice("kind", settings.kind, THRESHOLD_KINDS);
     members.number("max_resolution", settings.max_resolution, 0.0F, LARGEST);
     members.number("constant", settings.constant, 0.0F, LARGEST);
     members.numbers("levels", settings.levels, 0.0F);
@@ -215,19 +214,16 @@ void describe(Members& members, ThresholdSettings& settings) {
 template <typename Members>
 void describe(Members& members, SubdivisionSettings& settings) {
     members.group("threshold", settings.threshold);
-    auto strategy = std::find(strategies().begin(), strategies().end(), settings.strategy) -
-                    strategies().begin();
-    members.choice("strategy", strategy, strategy_names());
-    settings.strategy = strategies().at(static_cast<std::size_t>(strategy));
+    members.choice("strategy", settings.strategy, STRATEGIES);
     members.whole("subtree_levels", settings.subtree_levels, 1U, std::uint32_t{MAX_SUBTREE_LEVELS});
-    members.choice("order", settings.order, order_names());
+    members.choice("order", settings.order, ORDERS);
     members.flag("has_budget", settings.has_budget);
     members.whole("max_tiles", settings.max_tiles, std::uint64_t{1}, MAX_TILES_LIMIT);
 }
 
 template <typename Members>
 void describe(Members& members, DrawingSettings& settings) {
-    members.choice("colour_map", settings.colour_map, colour_map_names());
+    members.choice("colour_map", settings.colour_map, COLOUR_MAPS);
     members.flag("logarithmic", settings.logarithmic);
     members.flag("automatic_range", settings.automatic_range);
     members.number("range_low", settings.range_low, -LARGEST, LARGEST);
@@ -235,7 +231,7 @@ void describe(Members& members, DrawingSettings& settings) {
     members.whole("level", settings.level, 0U, std::uint32_t{MAX_TOP_LEVEL});
     members.flag("outlines", settings.outlines);
     members.number("outline_width", settings.outline_width, 0.0F, MAX_OUTLINE_WIDTH);
-    members.choice("fill", settings.fill, fill_names());
+    members.choice("fill", settings.fill, FILLS);
     members.number("fill_opacity", settings.fill_opacity, 0.0F, 1.0F);
     members.flag("mark_clamped", settings.mark_clamped);
 }
@@ -347,51 +343,22 @@ Threshold threshold_of(const ThresholdSettings& settings, const MapShape& shape,
     return Threshold::memory(settings.max_resolution, settings.nodes, *fragments);
 }
 
-// An environment variable that is not set counts as an empty one.
-std::string variable(const char* name) {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? "" : value;
+// The folder for quadtile in one of the user's: that of the variable, else that in the home.
+fs::path user_folder(const char* variable, const char* in_home) {
+    const auto folder_of = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return fs::path(value == nullptr ? "" : value);
+    };
+    // Relative ones are to be ignored, says the XDG Base Directory Specification.
+    const fs::path given = folder_of(variable);
+    if (given.is_absolute()) {
+        return given / "quadtile";
+    }
+    const fs::path home = folder_of("HOME");
+    return home.empty() ? fs::path() : home / in_home / "quadtile";
 }
 
 }  // namespace
-
-const std::vector<std::string>& threshold_kind_names() {
-    static const std::vector<std::string> names{"max-resolution", "constant", "per-level", "memory",
-                                                "glsl"};
-    return names;
-}
-
-const std::vector<std::string>& strategy_names() {
-    static const std::vector<std::string> names{"auto", "per-level", "subtree", "fused"};
-    return names;
-}
-
-const std::vector<Strategy>& strategies() {
-    static const std::vector<Strategy> all{Strategy::automatic, Strategy::per_level,
-                                           Strategy::subtree, Strategy::fused};
-    return all;
-}
-
-const std::string& name_of(Strategy strategy) {
-    const auto place = std::ranges::find(strategies(), strategy) - strategies().begin();
-    return strategy_names().at(static_cast<std::size_t>(place));
-}
-
-const std::vector<std::string>& order_names() {
-    static const std::vector<std::string> names{"any", "canonical"};
-    return names;
-}
-
-const std::vector<std::string>& colour_map_names() {
-    static const std::vector<std::string> names{"inferno", "viridis", "magma", "plasma",
-                                                "cividis", "turbo",   "grey"};
-    return names;
-}
-
-const std::vector<std::string>& fill_names() {
-    static const std::vector<std::string> names{"none", "level", "ratio", "order"};
-    return names;
-}
 
 std::string to_json(const Settings& settings) {
     Json json;
@@ -415,14 +382,12 @@ Settings settings_from_json(const std::string& json) {
 }
 
 fs::path settings_path() {
-    const fs::path file = fs::path("quadtile") / "viewer.json";
-    // Relative ones are to be ignored, says the XDG Base Directory Specification.
-    const fs::path configuration = variable("XDG_CONFIG_HOME");
-    if (configuration.is_absolute()) {
-        return configuration / file;
-    }
-    const fs::path home = variable("HOME");
-    return home.empty() ? fs::path() : home / ".config" / file;
+    const fs::path folder = user_folder("XDG_CONFIG_HOME", ".config");
+    return folder.empty() ? fs::path() : folder / "viewer.json";
+}
+
+fs::path cache_path() {
+    return user_folder("XDG_CACHE_HOME", ".cache");
 }
 
 Settings load_settings(const fs::path& path) {

@@ -2,10 +2,13 @@
 
 #pragma once
 
+#include "arguments.hpp"
+
 #include <quadtile/image.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -88,14 +91,27 @@ constexpr float MAX_PLAYBACK_FRAMES_PER_SECOND = 1000.0F;
 constexpr std::uint32_t MAX_WINDOW_EXTENT = 65536;
 
 // The names of enumerators, in their order, as they stand in settings files, options and panels.
-[[nodiscard]] const std::vector<std::string>& threshold_kind_names();
-[[nodiscard]] const std::vector<std::string>& strategy_names();  // auto, per-level, subtree, fused
-[[nodiscard]] const std::vector<std::string>& order_names();
-[[nodiscard]] const std::vector<std::string>& colour_map_names();
-[[nodiscard]] const std::vector<std::string>& fill_names();
-// Strategy has one more: those of strategy_names(), in its order.
-[[nodiscard]] const std::vector<Strategy>& strategies();
-[[nodiscard]] const std::string& name_of(Strategy strategy);
+constexpr std::array<app::Named<ThresholdKind>, 5> THRESHOLD_KINDS{
+    {{"max-resolution", ThresholdKind::max_resolution},
+     {"constant", ThresholdKind::constant},
+     {"per-level", ThresholdKind::per_level},
+     {"memory", ThresholdKind::memory},
+     {"glsl", ThresholdKind::glsl}}};
+constexpr std::array<app::Named<Strategy>, 4> STRATEGIES{{{"auto", Strategy::automatic},
+                                                          {"per-level", Strategy::per_level},
+                                                          {"subtree", Strategy::subtree},
+                                                          {"fused", Strategy::fused}}};
+constexpr std::array<app::Named<Order>, 2> ORDERS{
+    {{"any", Order::any}, {"canonical", Order::canonical}}};
+constexpr std::array<app::Named<ColourMap>, 7> COLOUR_MAPS{{{"inferno", ColourMap::inferno},
+                                                            {"viridis", ColourMap::viridis},
+                                                            {"magma", ColourMap::magma},
+                                                            {"plasma", ColourMap::plasma},
+                                                            {"cividis", ColourMap::cividis},
+                                                            {"turbo", ColourMap::turbo},
+                                                            {"grey", ColourMap::grey}}};
+constexpr std::array<app::Named<Fill>, 4> FILLS{
+    {{"none", Fill::none}, {"level", Fill::level}, {"ratio", Fill::ratio}, {"order", Fill::order}}};
 
 // As JSON, with a member for each setting.
 [[nodiscard]] std::string to_json(const Settings& settings);
@@ -107,6 +123,8 @@ constexpr std::uint32_t MAX_WINDOW_EXTENT = 65536;
 // $XDG_CONFIG_HOME (where it is absolute) or ~/.config, then quadtile/viewer.json; empty where
 // neither is set.
 [[nodiscard]] std::filesystem::path settings_path();
+// The folder for caches of the device, in $XDG_CACHE_HOME or ~/.cache in the same way.
+[[nodiscard]] std::filesystem::path cache_path();
 // Throws std::runtime_error with the file and the reason. A file that is missing gives defaults.
 [[nodiscard]] Settings load_settings(const std::filesystem::path& path);
 // Makes the folders that are missing; the file appears whole or not at all.
@@ -126,7 +144,7 @@ void save_settings(const Settings& settings, const std::filesystem::path& path);
 // what would become 0 the smallest normal one. The factor is positive and finite.
 [[nodiscard]] ThresholdSettings scaled(const ThresholdSettings& settings, float factor);
 
-// As few digits as give the same float again, in the way of printf's %g.
+// With up to six digits, in the way of printf's %g.
 [[nodiscard]] std::string short_text(float value);
 
 // "resolution 16", "threshold in GLSL".

@@ -8,32 +8,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
 
 namespace quadtile::viewer {
 
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr float SMALLEST_ZOOM = 1.0F / 256.0F;
 constexpr float LARGEST_ZOOM = 256.0F;
-
-// $XDG_CACHE_HOME or ~/.cache, then quadtile; empty where neither is set.
-std::string cache_directory() {
-    const auto variable = [](const char* name) {
-        const char* const value = std::getenv(name);
-        return fs::path(value == nullptr ? "" : value);
-    };
-    const fs::path cache = variable("XDG_CACHE_HOME");
-    if (!cache.empty()) {
-        return cache / "quadtile";
-    }
-    const fs::path home = variable("HOME");
-    return home.empty() ? "" : home / ".cache" / "quadtile";
-}
 
 double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -79,7 +63,7 @@ Viewer::Viewer(const Options& options, std::function<void()> wake)
 void Viewer::attach(app::Gpu& gpu, vk::Format format) {
     gpu_ = &gpu;
     format_ = format;
-    tiles_ = std::make_unique<MapTiles>(gpu, cache_directory());
+    tiles_ = std::make_unique<MapTiles>(gpu, cache_path());
     const auto render_pass =
         app::make_render_pass(gpu.device(), format, vk::ImageLayout::eTransferSrcOptimal);
     canvas_ = std::make_unique<Canvas>(gpu, *render_pass);
@@ -406,11 +390,11 @@ void Viewer::show_next_odd_texel() {
         notify("no texel is NaN, infinite or negative");
         return;
     }
-    const std::vector<OddTexel>& odd = frame_->statistics.odd_texels;
-    const OddTexel& texel = odd[odd_texel_++ % odd.size()];
+    const std::vector<TexelPosition>& odd = frame_->statistics.odd_texels;
+    const TexelPosition& texel = odd[odd_texel_++ % odd.size()];
     constexpr float CLOSE = 24.0F;
     show_texel(texel.x, texel.y, std::max(view_.zoom, CLOSE));
-    pin(TexelPosition{texel.x, texel.y});
+    pin(texel);
 }
 
 // ---- Asking

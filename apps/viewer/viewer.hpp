@@ -69,8 +69,8 @@ class Viewer {
     // is. `area` is where the map is drawn. Throws vk::DeviceLostError or Error where the device
     // was lost, now or since the last time.
     void update(const vk::Rect2D& area);
-    // Whether a next update() would go on: while playing, measuring, and
-    // while a map is on its way to the device.
+    // Whether a next update() would go on: while playing, measuring, and while a map is on its way
+    // to the device.
     [[nodiscard]] bool is_busy() const;
     // Waits until the map that was asked for is there. Throws std::runtime_error where it cannot
     // be.

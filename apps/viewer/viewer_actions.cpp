@@ -2,7 +2,7 @@
 
 #include "viewer.hpp"
 
-#include "offscreen.hpp"
+#include "render_pass.hpp"
 
 #include "output_file.hpp"
 #include "write_tiles.hpp"
@@ -132,7 +132,7 @@ void Viewer::compare_strategies() {
         ++list_number_;
         std::string text = "GPU time:";
         for (const StrategyTime& time : strategy_times_) {
-            text += " " + name_of(time.strategy) + " ";
+            text += " " + std::string(app::name_in(STRATEGIES, time.strategy)) + " ";
             text += time.milliseconds ? short_text(static_cast<float>(*time.milliseconds)) + " ms"
                                       : std::string("-");
         }

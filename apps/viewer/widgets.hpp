@@ -3,13 +3,16 @@
 
 #pragma once
 
+#include "arguments.hpp"
 #include "picture.hpp"
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -71,13 +74,15 @@ class Form {
     // Whether something else was chosen.
     bool combo(const char* label, const std::string& tooltip, std::span<const Choice> choices,
                std::size_t& index);
-    // The same for an enumeration whose values are in the order of the choices.
-    template <typename Enum>
-    bool combo(const char* label, const std::string& tooltip, std::span<const Choice> choices,
-               Enum& value) {
-        auto index = static_cast<std::size_t>(value);
-        const bool changed = combo(label, tooltip, choices, index);
-        value = static_cast<Enum>(index);
+    // The same for the values in a table of Named, with tooltips as far as there are any.
+    template <typename Table, typename Value>
+    bool combo(const char* label, const std::string& tooltip, const Table& table, Value& value,
+               const std::vector<std::string>& tooltips) {
+        const auto values = std::views::transform(table, [](const auto& one) { return one.value; });
+        auto index = static_cast<std::size_t>(std::ranges::find(values, value) - values.begin());
+        const bool changed =
+            combo(label, tooltip, choices_of(app::names_in(table), tooltips), index);
+        value = table[index].value;
         return changed;
     }
     bool checkbox(const char* label, const std::string& tooltip, bool& value);

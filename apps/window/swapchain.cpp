@@ -95,11 +95,7 @@ void Swapchain::make_images() {
                                                        .format = format_.format,
                                                        .subresourceRange = COLOUR_RANGE});
         presented.framebuffer =
-            device.createFramebufferUnique(vk::FramebufferCreateInfo{.renderPass = *render_pass_,
-                                                                     .width = extent_.width,
-                                                                     .height = extent_.height,
-                                                                     .layers = 1}
-                                               .setAttachments(*presented.view));
+            gpu_.make_framebuffer(*render_pass_, extent_, std::array{*presented.view});
         presented.drawn = device.createSemaphoreUnique({});
         images_.push_back(std::move(presented));
     }
@@ -123,12 +119,7 @@ bool Swapchain::show(const std::function<void(vk::CommandBuffer)>& draw) {
     gpu_.device().resetFences(*frame.done);
     frame.commands->begin(
         vk::CommandBufferBeginInfo{.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
-    const vk::ClearValue background{.color = {BACKGROUND}};
-    frame.commands->beginRenderPass(vk::RenderPassBeginInfo{.renderPass = *render_pass_,
-                                                            .framebuffer = *image.framebuffer,
-                                                            .renderArea = {.extent = extent_}}
-                                        .setClearValues(background),
-                                    vk::SubpassContents::eInline);
+    begin_with_background(*frame.commands, *render_pass_, *image.framebuffer, extent_);
     draw(*frame.commands);
     frame.commands->endRenderPass();
     frame.commands->end();

@@ -1,7 +1,5 @@
 #include "draw_tiles.hpp"
 
-#include "colour_scale.hpp"
-
 #include <quadtile/reference.hpp>
 
 #include <gtest/gtest.h>

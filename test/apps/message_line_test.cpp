@@ -1,4 +1,4 @@
-#include "message_line.hpp"
+#include "process.hpp"
 
 #include <gtest/gtest.h>
 

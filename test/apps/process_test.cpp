@@ -1,7 +1,6 @@
 #include "process.hpp"
-#include "usage_error.hpp"
+#include "arguments.hpp"
 
-#include "output_directory.hpp"
 #include "output_file.hpp"
 
 #include "support/temporary_directory.hpp"

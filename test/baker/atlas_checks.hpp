@@ -6,8 +6,7 @@
 #include "scene.hpp"
 
 #include <gtest/gtest.h>
-#include <glm/common.hpp>
-#include <glm/geometric.hpp>
+#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "expectations.hpp"
 
-#include "message_line.hpp"
+#include "process.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,7 @@
 #include "camera.hpp"
 
 #include <gtest/gtest.h>
-#include <glm/geometric.hpp>
-#include <glm/vec4.hpp>
+#include <glm/glm.hpp>
 
 namespace quadtile::shadow {
 namespace {

@@ -67,7 +67,7 @@ TEST(ShadowOptions, AreTakenOver) {
 
 TEST(ShadowOptions, HaveTechniques) {
     for (const char* const name : {"fitted", "single", "cascades", "stable-cascades"}) {
-        EXPECT_STREQ(name_of(parse({"--technique", name}).technique), name);
+        EXPECT_EQ(app::name_in(TECHNIQUES, parse({"--technique", name}).technique), name);
     }
     EXPECT_EQ(parse({"--technique", "stable-cascades"}).technique, Technique::stable_cascades);
 }

@@ -24,11 +24,11 @@ class Pair {
         fit.header.instances = expected.header.instances;
         // Neither the importance map nor quadtile's list is read back.
         fit.tile_list = expected.tile_list;
-        const ShadowParameters parameters = shadow_parameters(studio_.renderer().options());
+        const ShadowParameters parameters = shadow_parameters(studio_.renderer().targets().options);
         for (const float importance : expected.importance) {
             fit.importance.push_back(shadow_faded(parameters, importance));
         }
-        EXPECT_EQ(test::difference(studio_.renderer().options(), fit, expected), "");
+        EXPECT_EQ(test::difference(studio_.renderer().targets().options, fit, expected), "");
         return fit;
     }
 

@@ -1,17 +1,15 @@
 // Masks of the GPU's rays against all triangles on the CPU: by the same arithmetic, to the bit, and
 // by that of textbooks in doubles. Depths and normals are those that the renderer has drawn.
 
+#include "ray_caster.hpp"
 #include "../shadow_app/brute_force.hpp"
 #include "bvh.hpp"
-#include "ray_frame.hpp"
 #include "studio.hpp"
 
 #include <gmock/gmock.h>
-#include <glm/ext/matrix_double4x4.hpp>
-#include <glm/geometric.hpp>
+#include <glm/glm.hpp>
 #include <glm/gtc/packing.hpp>
 #include <glm/gtc/type_ptr.hpp>
-#include <glm/matrix.hpp>
 
 #include <random>
 

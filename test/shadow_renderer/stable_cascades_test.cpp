@@ -4,11 +4,7 @@
 #include "studio.hpp"
 
 #include <gtest/gtest.h>
-#include <glm/geometric.hpp>
-#include <glm/mat3x3.hpp>
-#include <glm/matrix.hpp>
-#include <glm/trigonometric.hpp>
-#include <glm/vec4.hpp>
+#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "studio.hpp"
 
-#include "pipelines.hpp"
+#include "targets.hpp"
 
 #include "../support/maps.hpp"
 
@@ -150,9 +150,9 @@ MaskDifference Studio::compare(const FrameSettings& settings) {
     }
     machine->gpu.run([&](vk::CommandBuffer commands) {
         renderer_.record_depth(commands, settings);
-        rays_->record(commands, renderer_.pictures(), settings, renderer_.projections(settings));
+        rays_->record(commands, renderer_.targets(), settings, renderer_.projections(settings));
         renderer_.record_shadows(commands, settings);
-        rays_->record_comparison(commands, renderer_.pictures());
+        rays_->record_comparison(commands, renderer_.targets());
     });
     return rays_->difference();
 }
@@ -167,8 +167,8 @@ void Studio::forget(const FrameSettings& settings, float atlas_depth) {
 void Studio::fill_atlas(float depth) {
     const vk::Device vulkan = machine->gpu.device();
     const auto pass = make_atlas_pass(vulkan, AtlasContents::cleared);
-    const vk::ImageView atlas = renderer_.atlas();
-    const std::uint32_t extent = renderer_.options().atlas_extent;
+    const vk::ImageView atlas = *renderer_.targets().atlas.view;
+    const std::uint32_t extent = renderer_.targets().options.atlas_extent;
     const auto framebuffer = vulkan.createFramebufferUnique({.renderPass = *pass,
                                                              .attachmentCount = 1,
                                                              .pAttachments = &atlas,
@@ -202,42 +202,42 @@ std::vector<T> Studio::texels(vk::Image image, vk::Extent2D extent, std::uint32_
 }
 
 std::vector<std::uint32_t> Studio::mask() const {
-    return texels<std::uint32_t>(renderer_.pictures().mask_image, extent_, 1, Layout::eGeneral,
+    return texels<std::uint32_t>(*renderer_.targets().mask.handle, extent_, 1, Layout::eGeneral,
                                  vk::ImageAspectFlagBits::eColor);
 }
 
 std::vector<std::uint32_t> Studio::colours() const {
-    return texels<std::uint32_t>(renderer_.pictures().colour_image, extent_, 1, Layout::eGeneral,
+    return texels<std::uint32_t>(*renderer_.targets().colour.handle, extent_, 1, Layout::eGeneral,
                                  vk::ImageAspectFlagBits::eColor);
 }
 
 std::vector<float> Studio::depth() const {
-    return texels<float>(renderer_.pictures().depth_image, extent_, 1,
+    return texels<float>(*renderer_.targets().depth.handle, extent_, 1,
                          Layout::eDepthStencilReadOnlyOptimal, vk::ImageAspectFlagBits::eDepth);
 }
 
 std::vector<glm::u16vec4> Studio::normals() const {
-    return texels<glm::u16vec4>(renderer_.pictures().normals_image, extent_, 1, Layout::eGeneral,
+    return texels<glm::u16vec4>(*renderer_.targets().normals.handle, extent_, 1, Layout::eGeneral,
                                 vk::ImageAspectFlagBits::eColor);
 }
 
 std::vector<std::uint32_t> Studio::ray_mask() const {
-    return texels<std::uint32_t>(rays_->mask_image(), extent_, 1, Layout::eGeneral,
+    return texels<std::uint32_t>(*rays_->mask().handle, extent_, 1, Layout::eGeneral,
                                  vk::ImageAspectFlagBits::eColor);
 }
 
 std::vector<float> Studio::atlas() const {
-    const std::uint32_t extent = renderer_.options().atlas_extent;
-    return texels<float>(renderer_.atlas_image(), {extent, extent}, 1,
+    const std::uint32_t extent = renderer_.targets().options.atlas_extent;
+    return texels<float>(*renderer_.targets().atlas.handle, {extent, extent}, 1,
                          Layout::eDepthStencilReadOnlyOptimal, vk::ImageAspectFlagBits::eDepth);
 }
 
 Studio::Fit Studio::fit() const {
-    const ShadowOptions& options = renderer_.options();
-    const ShadowFitter::Requirements needed = renderer_.fitter().requirements();
+    const ShadowOptions& options = renderer_.targets().options;
+    const ShadowFitter::Requirements needed = renderer_.targets().needed;
     const auto bytes = copied(
         needed.memory_size_bytes, [&](vk::CommandBuffer commands, const app::Buffer& buffer) {
-            commands.copyBuffer(renderer_.fitter_memory(), *buffer.handle,
+            commands.copyBuffer(*renderer_.targets().memory.handle, *buffer.handle,
                                 vk::BufferCopy{.size = needed.memory_size_bytes});
         });
     Fit fit;
@@ -248,9 +248,9 @@ Studio::Fit Studio::fit() const {
     fit.removed = values_at<ShadowTile>(bytes, needed.removed_offset_bytes, fit.header.removed);
     fit.render =
         values_at<std::uint32_t>(bytes, needed.render_offset_bytes, fit.header.render_count);
-    fit.page_table =
-        texels<std::uint32_t>(renderer_.page_table(), {options.map_extent, options.map_extent},
-                              options.lights, Layout::eGeneral, vk::ImageAspectFlagBits::eColor);
+    fit.page_table = texels<std::uint32_t>(*renderer_.targets().page_table.handle,
+                                           {options.map_extent, options.map_extent}, options.lights,
+                                           Layout::eGeneral, vk::ImageAspectFlagBits::eColor);
     return fit;
 }
 

@@ -81,7 +81,7 @@ void expect_statistics_of(const std::vector<float>& values, const MapView& map) 
     EXPECT_EQ(measured.min, min);
     EXPECT_EQ(measured.max, max);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> measured_odd;
-    for (const OddTexel& texel : measured.odd_texels) {
+    for (const TexelPosition& texel : measured.odd_texels) {
         measured_odd.emplace_back(texel.x, texel.y);
     }
     EXPECT_EQ(measured_odd, odd);

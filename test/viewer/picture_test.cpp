@@ -3,7 +3,6 @@
 #include "apps/app_gpu_test.hpp"
 #include "canvas.hpp"
 #include "colour_maps.hpp"
-#include "offscreen.hpp"
 #include "pfm.hpp"
 #include "render_pass.hpp"
 #include "viewer.hpp"

@@ -64,13 +64,12 @@ std::string with_member(std::string path, const std::string& value) {
 
 TEST(Settings, JsonGivesThemBack) {
     std::vector<Settings> all{{}, other_settings()};
-    for (std::size_t i = 0; i < colour_map_names().size(); ++i) {  // the longest list of names
+    for (std::size_t i = 0; i < COLOUR_MAPS.size(); ++i) {  // the longest list of names
         Settings& settings = all.emplace_back();
-        settings.drawing.colour_map = static_cast<ColourMap>(i);
-        settings.drawing.fill = static_cast<Fill>(i % fill_names().size());
-        settings.subdivision.strategy = strategies()[i % strategies().size()];
-        settings.subdivision.threshold.kind =
-            static_cast<ThresholdKind>(i % threshold_kind_names().size());
+        settings.drawing.colour_map = COLOUR_MAPS[i].value;
+        settings.drawing.fill = FILLS[i % FILLS.size()].value;
+        settings.subdivision.strategy = STRATEGIES[i % STRATEGIES.size()].value;
+        settings.subdivision.threshold.kind = THRESHOLD_KINDS[i % THRESHOLD_KINDS.size()].value;
     }
     std::mt19937 random(1);
     for (int i = 0; i < 100; ++i) {

@@ -2,9 +2,9 @@
 
 // The picture: surfaces under their lights with shadows, and the mask of what light reaches what.
 //
-// Dispatch: workgroups of 8 x 8 pixels over the picture. Set 0: what the frame is, the shadow maps,
+// Dispatch: workgroups of 8 x 8 pixels over the picture. Bindings: what the frame is, the shadow maps,
 // the camera's view of surfaces; the picture and the mask, of which each invocation writes its own
-// pixel. Set 1: the mask of ray casting. All that is read was written before the dispatch.
+// pixel; the mask of ray casting. All that is read was written before the dispatch.
 
 #extension GL_GOOGLE_include_directive : require
 #include "frame.h"
@@ -21,7 +21,7 @@ layout(set = 0, binding = 8) uniform sampler2D normals;
 layout(set = 0, binding = 9) uniform sampler2D albedos;
 layout(set = 0, binding = 10, rgba8) writeonly uniform image2D picture;
 layout(set = 0, binding = 11, r32ui) writeonly uniform uimage2D mask;
-layout(set = 1, binding = 0, r32ui) readonly uniform uimage2D reference;
+layout(set = 0, binding = 12, r32ui) readonly uniform uimage2D reference;
 
 // Of the sky on surfaces, from above and from below; a light of colour 1 brings SUNLIGHT.
 const vec3 SKYLIGHT = vec3(0.26, 0.36, 0.55);

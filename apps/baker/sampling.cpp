@@ -1,25 +1,10 @@
-#include "material_colours.hpp"
+#include "sampling.hpp"
 
 #include <cmath>
 
 namespace quadtile::baker {
 
 namespace {
-
-std::array<float, 256> make_linear_values() {
-    std::array<float, 256> values{};
-    for (std::size_t code = 0; code < values.size(); ++code) {
-        const double value = static_cast<double>(code) / 255.0;
-        values[code] = static_cast<float>(
-            value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
-    }
-    return values;
-}
-
-glm::vec3 linear(const std::array<std::uint8_t, 4>& texel) {
-    static const std::array<float, 256> VALUES = make_linear_values();
-    return {VALUES[texel[0]], VALUES[texel[1]], VALUES[texel[2]]};
-}
 
 // Two neighbours of `size` texels, and the second one's weight.
 struct Neighbours {

@@ -1,4 +1,5 @@
-// What bilinear filtering of a light map reads.
+// What bilinear filtering of a light map reads, and a material's colours at a point, textures
+// included.
 
 #pragma once
 
@@ -29,5 +30,17 @@ inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coor
             {(1.0F - across) * (1.0F - down), across * (1.0F - down), (1.0F - across) * down,
              across * down}};
 }
+
+// Bilinear filtering of linear values; what is not a number reads as 0.
+[[nodiscard]] glm::vec3 sample_texture(const Texture& texture, const glm::dvec2& coordinates);
+
+// By texture coordinates. In a scene without these, textures do not count.
+[[nodiscard]] glm::vec3 albedo_at(const Scene& scene, const Material& material,
+                                  const glm::dvec2& coordinates);
+[[nodiscard]] glm::vec3 emission_at(const Scene& scene, const Material& material,
+                                    const glm::dvec2& coordinates);
+
+// Whether the colours differ from point to point.
+[[nodiscard]] bool has_textures(const Scene& scene, const Material& material);
 
 }  // namespace quadtile::baker

@@ -1,0 +1,165 @@
+#include "arguments.hpp"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <system_error>
+#include <tuple>
+
+namespace quadtile::app {
+
+namespace {
+
+// "a number from 1 to 8"
+std::string range_text(float low, float high) {
+    if (high < LARGEST_FLOAT) {
+        return "a number from " + text_of(low) + " to " + text_of(high);
+    }
+    return (high == LARGEST_FLOAT ? "a finite number" : "a number") +
+           (low == -high ? "" : " of " + text_of(low) + " or more");
+}
+
+// What is wrong with the text; empty: nothing.
+std::string read_float(std::string_view text, float low, float high, float& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range) {
+        return "outside the range of a 32-bit float";
+    }
+    if (error != std::errc{} || end != text.data() + text.size()) {
+        return "not a number";
+    }
+    return value >= low && value <= high ? "" : "not " + range_text(low, high);
+}
+
+std::string read_whole(std::string_view text, std::uint64_t low, std::uint64_t high,
+                       std::uint64_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc{} && end == text.data() + text.size();
+    return is_number && value >= low && value <= high
+               ? ""
+               : "not a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+}
+
+template <typename Value>
+Check check_with(std::string (*read)(std::string_view, Value, Value, Value&), Value low,
+                 Value high) {
+    return [=](const std::string& text) {
+        Value value{};
+        const std::string problem = read(text, low, high, value);
+        return problem.empty() ? problem : "'" + text + "' is " + problem;
+    };
+}
+
+}  // namespace
+
+std::string text_of(float value) {
+    std::array<char, 32> text{};
+    return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
+}
+
+std::vector<float> parse_floats(std::string_view option, std::string_view text, float low,
+                                float high) {
+    std::vector<float> values;
+    while (true) {
+        const std::size_t comma = text.find(',');
+        const std::string_view one = text.substr(0, comma);
+        const std::string problem = read_float(one, low, high, values.emplace_back());
+        if (!problem.empty()) {
+            throw UsageError(std::string(option) + " '" + std::string(one) + "' is " + problem);
+        }
+        if (comma == std::string_view::npos) {
+            return values;
+        }
+        text.remove_prefix(comma + 1);
+    }
+}
+
+Size parse_size(std::string_view option, std::string_view text, std::uint32_t most,
+                bool takes_one_number) {
+    const std::size_t cross = text.find('x');
+    const bool is_one_number = cross == std::string_view::npos;
+    std::uint64_t width = 0;
+    std::uint64_t height = 0;
+    const bool is_size =
+        read_whole(text.substr(0, cross), 1, most, width).empty() &&
+        (is_one_number ? takes_one_number
+                       : read_whole(text.substr(cross + 1), 1, most, height).empty());
+    if (!is_size) {
+        throw UsageError(std::string(option) + " takes a size like " +
+                         (takes_one_number ? "1024 or 1024x512" : "1280x720") + ", 1 to " +
+                         std::to_string(most) + " on a side, not '" + std::string(text) + "'");
+    }
+    return {static_cast<std::uint32_t>(width),
+            static_cast<std::uint32_t>(is_one_number ? width : height)};
+}
+
+Check float_between(float low, float high) {
+    return check_with(read_float, low, high);
+}
+
+Check whole_between(std::uint64_t low, std::uint64_t high) {
+    return check_with(read_whole, low, high);
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Identity {
+    bool is_device = false;  // that takes characters
+    // Of the file; of its directory and its name there, where it does not exist; a path alone,
+    // where neither exists.
+    std::tuple<dev_t, ino_t, std::string> place;
+};
+
+Identity identity_of(const fs::path& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) {
+        return {S_ISCHR(status.st_mode), {status.st_dev, status.st_ino, ""}};
+    }
+    const fs::path target = follow_links(path);
+    const fs::path directory = target.has_parent_path() ? target.parent_path() : ".";
+    if (::stat(directory.c_str(), &status) == 0) {
+        return {false, {status.st_dev, status.st_ino, target.filename().string()}};
+    }
+    return {false, {0, 0, fs::absolute(target).lexically_normal().string()}};
+}
+
+}  // namespace
+
+void check_files(std::vector<FileArgument> files, const std::vector<fs::path>& scene_files) {
+    for (const fs::path& path : scene_files) {
+        files.push_back({"a file of SCENE", path, false});
+    }
+    std::vector<Identity> identities;
+    for (const FileArgument& file : files) {
+        identities.push_back(file.path.empty() ? Identity() : identity_of(file.path));
+        for (std::size_t other = 0; other + 1 < identities.size(); ++other) {
+            if (!file.path.empty() && !files[other].path.empty() &&
+                (file.is_written || files[other].is_written) && !identities.back().is_device &&
+                identities.back().place == identities[other].place) {
+                throw UsageError(files[other].name + " and " + file.name +
+                                 " name the same file, '" + file.path.string() +
+                                 "'; give another name to one of them");
+            }
+        }
+    }
+}
+
+fs::path follow_links(fs::path path) {
+    constexpr int MOST_LINKS = 40;  // as Linux
+    std::error_code error;
+    for (int link = 0; link < MOST_LINKS && fs::is_symlink(fs::symlink_status(path, error));
+         ++link) {
+        const fs::path target = fs::read_symlink(path, error);
+        if (error) {
+            break;
+        }
+        path = path.parent_path() / target;
+    }
+    return path;
+}
+
+}  // namespace quadtile::app

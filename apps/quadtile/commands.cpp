@@ -1,0 +1,369 @@
+#include "commands.hpp"
+
+#include "demo_map.hpp"
+#include "draw_tiles.hpp"
+#include "glsl_file.hpp"
+#include "output_file.hpp"
+#include "process.hpp"
+#include "save_image.hpp"
+
+#include <quadtile/device.hpp>
+#include <quadtile/error.hpp>
+#include <quadtile/glsl.hpp>
+#include <quadtile/images.hpp>
+#include <quadtile/reference.hpp>
+#include <quadtile/tiler.hpp>
+#include <quadtile/trace.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+namespace quadtile::app {
+
+namespace {
+
+// What costs time, not results: a cache directory that cannot be used, for one.
+void print_warning(Severity severity, std::string_view message) {
+    if (severity != Severity::info) {
+        std::cerr << message_line("quadtile: warning", message) + "\n";
+    }
+}
+
+}  // namespace
+
+Device open_device(const std::string& select, const std::string& without) {
+    try {
+        DeviceOptions options;
+        options.select = select;
+        options.log = print_warning;
+        return Device::create(options);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::no_device) {
+            throw;
+        }
+        throw Error(error.code(),
+                    std::string(error.what()) + "; " + without + " works without a device",
+                    error.vk_result());
+    }
+}
+
+// ---- What `tiles` and `demo` do alike: subdivide a map, write the result, tell about it
+
+namespace {
+
+// From its making on.
+class Stopwatch {
+ public:
+    [[nodiscard]] StageTime stage(const std::string& name) const {
+        const std::chrono::duration<double, std::milli> elapsed =
+            std::chrono::steady_clock::now() - start_;
+        return {name, elapsed.count(), false, start_};
+    }
+
+ private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// On the host for Strategy::reference, which touches no Vulkan; else on the chosen device.
+TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
+    try {  // a list of another length than the map has levels
+        request.threshold->check_fits(map.shape);
+    } catch (const Error& error) {
+        throw UsageError(std::string("--level-thresholds: ") + error.what());
+    }
+    if (request.strategy == Strategy::reference) {
+        const Stopwatch watch;
+        TileList list = reference::subdivide(map, *request.threshold, request.options);
+        list.report.stages.push_back(watch.stage("subdivide"));
+        return list;
+    }
+    const Stopwatch device_watch;
+    const Device device = open_device(request.device, "--strategy reference");
+    const StageTime opening = device_watch.stage("open the device");
+    const Stopwatch tiler_watch;
+    Tiler tiler(device, {request.strategy, request.subtree_levels});
+    const StageTime making = tiler_watch.stage("make a tiler");
+    TileList list = tiler.subdivide(map, *request.threshold, request.options);
+    list.report.stages.insert(list.report.stages.begin(), {opening, making});
+    return list;
+}
+
+// Writes the picture of the map into a file that is still to be committed.
+void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& tiles) {
+    file.write(encode_png(draw_tiles(map, tiles)));
+}
+
+// What --trace asks for, if anything, empty: to be opened when all inputs have been read. Times
+// count from the start of `load`.
+std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request, const StageTime& load) {
+    return request.trace.empty() ? nullptr
+                                 : std::make_unique<TraceFile>(request.trace.string(), load.start);
+}
+
+void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
+                 const StageTime& write) {
+    if (trace == nullptr) {
+        return;
+    }
+    const std::string track = "quadtile";
+    trace->add({&load, 1}, track);
+    trace->add(list.report.stages, track);
+    trace->add({&write, 1}, track);
+    trace->close();
+}
+
+// The line for each number of --stats: also of the stages before and after those of the list.
+std::string describe_run(const TileList& list, const StageTime& load, const StageTime& write) {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(3);
+    const auto line = [&](const std::string& name) -> std::ostream& {
+        return text << std::left << std::setw(24) << name << std::right;
+    };
+    const auto clamped = std::ranges::count_if(list.tiles, &Tile::clamped);
+    const RunReport& report = list.report;
+    const std::string device = report.device.empty() ? "none (host)" : report.device;
+
+    line("map") << list.shape.width << " x " << list.shape.height << " texels\n";
+    line("device") << device << "\n";
+    line("strategy") << name_in(STRATEGIES, report.strategy)
+                     << (report.strategy_reason.empty() ? "" : ": " + report.strategy_reason)
+                     << "\n";
+    if (list.threshold_factor != 1.0F) {
+        line("thresholds times") << list.threshold_factor << "\n";
+    }
+    line("tiles") << list.tiles.size() << "\n";
+    const std::vector<std::uint64_t> counts = list.tiles_per_level();
+    for (std::size_t level = counts.size(); level-- > 0;) {
+        line("  of level " + std::to_string(level)) << counts[level] << "\n";
+    }
+    line("clamped tiles") << clamped << "\n";
+    line("NaN texels") << list.nan_texels << "\n";
+    line("buffer repeats") << report.buffer_repeats << "\n";
+    std::vector<StageTime> stages = report.stages;
+    stages.insert(stages.begin(), load);
+    stages.push_back(write);
+    for (const StageTime& stage : stages) {
+        line(stage.stage) << stage.milliseconds << (stage.on_gpu ? " ms on the GPU\n" : " ms\n");
+    }
+    return text.str();
+}
+
+// ---- tiles
+
+std::string text_of_size(const MapShape& shape) {
+    return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " texels";
+}
+
+Threshold memory_threshold(const MemoryRequest& request, const MapShape& shape) {
+    const LoadedMap fragments = load_map(request.fragments);
+    if (fragments.shape.width != shape.width || fragments.shape.height != shape.height) {
+        throw UsageError("--fragments: '" + request.fragments.string() + "' has " +
+                         text_of_size(fragments.shape) + ", but INPUT has " + text_of_size(shape) +
+                         "; give a file of the same size");
+    }
+    try {
+        return Threshold::memory(request.max_resolution, request.nodes, fragments.view());
+    } catch (const Error& error) {
+        throw std::runtime_error("cannot use '" + request.fragments.string() +
+                                 "': " + error.what());
+    }
+}
+
+Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
+    file = read_glsl_file(request.glsl, GlslKind::threshold);
+    return Threshold::function(file.compiled.empty()
+                                   ? ThresholdFunction::from_glsl(file.text)
+                                   : ThresholdFunction::from_compiled(file.compiled),
+                               request.parameters);
+}
+
+}  // namespace
+
+void run(const TilesRequest& request) {
+    const Stopwatch load_watch;
+    const LoadedMap map = load_map(request.input, request.channel);
+    SubdivisionRequest subdivision = request.subdivision;
+    if (request.memory) {
+        subdivision.threshold = memory_threshold(*request.memory, map.shape);
+    }
+    GlslFile glsl;
+    if (request.function) {
+        subdivision.threshold = function_threshold(*request.function, glsl);
+    }
+    const StageTime load = load_watch.stage("load");
+
+    const TileList list = [&] {
+        try {
+            return subdivide_map(map.view(), subdivision);
+        } catch (const Error& error) {
+            throw glsl.with_name(error);
+        }
+    }();
+
+    const auto trace = open_trace(subdivision, load);
+    const Stopwatch write_watch;
+    // Both files are complete before the first of them appears.
+    OutputFile output =
+        request.output.empty() ? OutputFile::standard_output() : OutputFile(request.output);
+    std::optional<OutputFile> image;
+    if (!request.image.empty()) {
+        image.emplace(request.image);
+        write_image(*image, map.view(), list.tiles);
+    }
+    write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
+    output.commit();
+    if (image) {
+        image->commit();
+    }
+    const StageTime write = write_watch.stage("write");
+    if (subdivision.stats) {
+        std::cerr << describe_run(list, load, write);
+    }
+    write_trace(trace.get(), list, load, write);
+}
+
+// ---- demo
+
+namespace {
+
+std::string summary(const TileList& list, const DemoRequest& request) {
+    std::uint32_t levels = 0;
+    for (const std::uint64_t count : list.tiles_per_level()) {
+        levels += count > 0 ? 1 : 0;
+    }
+    double on_host = 0.0;
+    double on_gpu = 0.0;
+    for (const StageTime& stage : list.report.stages) {
+        (stage.on_gpu ? on_gpu : on_host) += stage.milliseconds;
+    }
+    const double subdivision = on_gpu > 0.0 ? on_gpu : on_host;
+    std::ostringstream text;
+    text << "Subdivided a map of " << list.shape.width << " x " << list.shape.height
+         << " texels into " << list.tiles.size() << " tiles of " << levels << " sizes, "
+         << std::fixed << std::setprecision(1) << subdivision << " ms on "
+         << (list.report.device.empty() ? "the host" : list.report.device) << " ("
+         << name_in(STRATEGIES, list.report.strategy) << ").\n"
+         << "  " << request.output.string() << "  the tiles\n"
+         << "  " << request.image.string() << "  the map (bright: more texels needed) and the "
+         << "tiles' outlines\n";
+    if (!request.map.empty()) {
+        text << "  " << request.map.string() << "  the map, for 'quadtile tiles'\n";
+    }
+    return text.str();
+}
+
+}  // namespace
+
+void run(const DemoRequest& request) {
+    const Stopwatch load_watch;
+    const std::vector<float> texels = render_demo_map(request.size);
+    const MapView map = view_of(texels, request.size, request.size);
+    const StageTime load = load_watch.stage("load");
+
+    SubdivisionRequest subdivision = request.subdivision;
+    if (!subdivision.threshold) {
+        subdivision.threshold = Threshold::max_resolution(DEMO_MAX_RESOLUTION);
+    }
+    const TileList list = subdivide_map(map, subdivision);
+
+    const auto trace = open_trace(subdivision, load);
+    const Stopwatch write_watch;
+    OutputFile output(request.output);
+    write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
+    OutputFile image(request.image);
+    write_image(image, map, list.tiles);
+    if (!request.map.empty()) {
+        OutputFile map_file(request.map);
+        map_file.write(request.map.extension() == ".exr" ? encode_exr(map) : encode_pfm(map));
+        map_file.commit();
+    }
+    output.commit();
+    image.commit();
+    const StageTime write = write_watch.stage("write");
+    if (subdivision.stats) {
+        std::cerr << describe_run(list, load, write);
+    }
+    write_trace(trace.get(), list, load, write);
+
+    OutputFile standard_output = OutputFile::standard_output();
+    standard_output.write(summary(list, request));
+    standard_output.commit();
+}
+
+// ---- devices
+
+namespace {
+
+std::string version_text(std::uint32_t version) {
+    return std::to_string(VK_API_VERSION_MAJOR(version)) + "." +
+           std::to_string(VK_API_VERSION_MINOR(version)) + "." +
+           std::to_string(VK_API_VERSION_PATCH(version));
+}
+
+void describe(std::ostream& text, const DeviceInfo& info) {
+    const auto line = [&](const char* name) -> std::ostream& {
+        return text << "    " << std::left << std::setw(32) << name;
+    };
+    const auto feature = [&](const char* name, bool on) {
+        line(name) << (on ? "yes" : "no") << "\n";
+    };
+    text << info.index << ": " << info.name << "\n";
+    line("type") << info.type << "\n";
+    line("driver") << info.driver << "\n";
+    line("Vulkan") << version_text(info.api_version) << "\n";
+    line("subgroup size") << info.subgroup_size << "\n";
+    feature("subgroup operations", info.features.subgroup_operations);
+    feature("min/max sampler", info.features.sampler_minmax);
+    feature("storage image dynamic indexing", info.features.storage_image_dynamic_indexing);
+    feature("timestamps", info.timestamps);
+    line("largest map") << info.max_map_extent << " x " << info.max_map_extent << " texels, "
+                        << info.max_layers << " layers\n";
+    line("longest tile list") << info.max_tiles << " tiles\n";
+    line("device memory") << (info.local_memory_bytes >> 20U) << " MiB\n";
+    for (const std::string& rejection : info.rejections) {
+        line("passed over") << rejection << "\n";
+    }
+}
+
+}  // namespace
+
+void run(const DevicesRequest& /*request*/) {
+    const std::vector<DeviceInfo> devices = Device::enumerate();
+    std::ostringstream text;
+    for (const DeviceInfo& info : devices) {
+        describe(text, info);
+    }
+    OutputFile output = OutputFile::standard_output();
+    output.write(text.str());
+    // Throws where there is none to choose.
+    const DeviceInfo chosen = Device::create().info();
+    output.write("chosen: " + std::to_string(chosen.index) + " (" + chosen.name + ")\n");
+    output.commit();
+}
+
+// ---- compile
+
+void run(const CompileRequest& request) {
+    const GlslFile file =
+        read_glsl_file(request.input, request.channels ? GlslKind::reduction : GlslKind::threshold);
+    if (!file.compiled.empty()) {
+        throw std::runtime_error("'" + request.input.string() +
+                                 "' is compiled already; give the file with its GLSL");
+    }
+    OutputFile output(request.output);
+    try {
+        const std::vector<std::byte> code = request.channels
+                                                ? compile_reduction(file.text, *request.channels)
+                                                : compile_threshold(file.text);
+        output.write({reinterpret_cast<const char*>(code.data()), code.size()});
+    } catch (const Error& error) {
+        throw file.with_name(error);
+    }
+    output.commit();
+}
+
+}  // namespace quadtile::app
