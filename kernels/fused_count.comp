@@ -137,6 +137,7 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
         words[layer] = nan_before + atomicExchange(words[layer_state + LAYER_NAN_WORD], 0,
                                                    gl_ScopeDevice, 0, 0);
         HAND_OVER(words[layer_state + LAYER_TILES_WORD], total);
+        words[layer_state + LAYER_IMPORTANCE_WORD] = floatBitsToUint(importance);
         goes_on = is_last_layer();
     }
     announce();

@@ -28,6 +28,15 @@ uint place_of_block(uvec2 block) {
         return NOWHERE;
     }
     const uint layer_state = layer_words();
+    const float root = uintBitsToFloat(words[layer_state + LAYER_IMPORTANCE_WORD]);
+    if (!is_split(parameters.top_level, uvec2(0), root)) {
+        if (block == uvec2(0)) {
+            write_node(words[layer_state + LAYER_PLACE_WORD],
+                       Node(parameters.top_level, uvec2(0), root,
+                            threshold_of(parameters.top_level, uvec2(0))));
+        }
+        return NOWHERE;
+    }
     // What fused_count.comp has found, from the bottom up: the highest level that is not split decides.
     uint place = 0;
     uint record = RECORD_SPLIT;

@@ -19,7 +19,7 @@ struct Found {
 
 // The kernel defines these.
 
-// All threads call this, if the block is treated: if its node is split, or the root where PASS_COUNT needs it.
+// All threads call this, if the block's node is split.
 Found find(Block block, bool is_root, uint thread);
 // Thread 0 calls this for a block of texels, before it sends the node. `nan`: NaN texels of the block.
 void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state);
@@ -80,6 +80,13 @@ const uint ARRIVAL_BITS = 10;
 void announce() {
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
                    gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
+}
+
+void acquire_for_all(uint thread) {
+    if (thread == 0) {
+        acquire_arrivals();
+    }
+    announce();
 }
 
 // Sends a block's node to its group and counts it in. Tells whether it was the last. Thread 0 calls this. `tiles`: of
@@ -231,10 +238,7 @@ void ascend() {
     while (true) {
         if (handovers > 0) {
             if (is_update()) {
-                if (thread == 0) {
-                    acquire_arrivals();
-                }
-                announce();
+                acquire_for_all(thread);
             }
             block = Block(ahead.level - 1, ahead.levels + 1, ahead.index, ahead.nodes);
             keys = receive_nodes(block, thread);
@@ -245,19 +249,16 @@ void ascend() {
         }
         const uint level = block.base + block.steps;
         const bool is_root = level == parameters.top_level;
-        const bool is_treated = splits || (PASS == PASS_COUNT && is_root);
         uint nan = 0;
         Found found = Found(uint(is_root), 0, 0, 0.0, uvec4(0));
-        if (is_treated) {
+        if (splits) {
             // A block with NaN is split: NaN counts as infinity.
             if (PASS != PASS_BUDGET && handovers == 0 && counts_as_nan(largest)) {
                 nan = nan_texels_of(block, keys, thread);
             }
-            if (handovers > 0 && (PASS != PASS_ALL || may_hold_nan(importance))) {
-                if (thread == 0) {
-                    acquire_arrivals();
-                }
-                announce();
+            if (handovers > 0 &&
+                (PASS == PASS_ALL ? may_hold_nan(importance) : !is_update())) {
+                acquire_for_all(thread);
             }
             keep_step_1(handovers > 0, keys, thread);
             found = find(block, is_root, thread);
@@ -281,14 +282,14 @@ void ascend() {
             place = reserved;
             tiles_below = below;
         }
-        if (is_treated || !is_root) {
+        if (splits || !is_root) {
             barrier();
         }
-        if (is_treated) {
+        if (splits) {
             write(block, thread, found);
         }
         if (is_root) {
-            const bool is_finisher = thread == (is_treated ? WORKGROUP_SIZE - 1 : 0);
+            const bool is_finisher = thread == (splits ? WORKGROUP_SIZE - 1 : 0);
             finish_layer(is_finisher, importance, found.total, tiles_below, thread);
             return;
         }

@@ -198,11 +198,12 @@ struct FusedState {
     QUADTILE_UINT is_counted;      // 1 where nodes and layers are as canonical order has left them
 };
 
-const QUADTILE_UINT LAYER_WORDS = 4;
+const QUADTILE_UINT LAYER_WORDS = 5;
 const QUADTILE_UINT LAYER_NAN_WORD = 0;    // texels, counted so far
 const QUADTILE_UINT LAYER_PART_WORD = 1;   // tiles so far, in any order with parts for layers
 const QUADTILE_UINT LAYER_TILES_WORD = 2;  // of canonical order
 const QUADTILE_UINT LAYER_PLACE_WORD = 3;  // of its first tile in the list
+const QUADTILE_UINT LAYER_IMPORTANCE_WORD = 4;  // of its root, of canonical order
 
 // Words of a node that is handed over, each of all nodes of a level before the next. All but the
 // first are for canonical order.
