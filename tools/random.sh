@@ -27,7 +27,7 @@ run() {
         lavapipe) manifest=$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json) ;;
         swiftshader)
             manifest=$("$root/tools/swiftshader.sh")
-            subjects=(tiles mips shadows) # a single bake may take ten minutes there
+            subjects=(tiles hand_overs mips shadows) # a single bake may take ten minutes there
             ;;
         *)
             echo "tools/random.sh: error: there is no driver '$driver'; there are lavapipe and swiftshader" >&2

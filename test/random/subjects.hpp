@@ -38,6 +38,8 @@ struct Subject {
 
 // Tile lists of all strategies, ways and variants of a device against reference::subdivide.
 [[nodiscard]] Subject tiles_subject(const RandomSettings& settings);
+// Lists of many maps, run back to back in one scratch buffer, against reference::subdivide.
+[[nodiscard]] Subject hand_overs_subject();
 // Mip levels against reference::downsample.
 [[nodiscard]] Subject mips_subject(const RandomSettings& settings);
 // Fitted shadow maps against reference::ShadowFitter.

@@ -723,7 +723,7 @@ std::string check_tiles(Choices& choices, const RandomSettings& settings, Kept& 
 
 Subject tiles_subject(const RandomSettings& settings) {
     const auto kept = std::make_shared<Kept>();
-    return {"tiles", 0.5, [=](Choices& choices) { return check_tiles(choices, settings, *kept); },
+    return {"tiles", 0.4, [=](Choices& choices) { return check_tiles(choices, settings, *kept); },
             &lists_compared};
 }
 
