@@ -93,7 +93,8 @@ void main() {
     for (uint i = 0; i < blocks; ++i) {
         const uint place = places[i];
         if (place != NOWHERE) {
-            const Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0);
+            const Block block =
+                Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0);
             keep_step_1(true, read_quads(block, true, thread), thread);
             float tile_importance;
             const uint tiles = find_tiles(block, thread, tile_importance);

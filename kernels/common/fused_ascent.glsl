@@ -67,11 +67,11 @@ void add_nan_texels(uint added, uint layer_state) {
 
 // What thread 0 says to all.
 shared bool goes_on;
-shared Group ahead;       // the group that the workgroup goes on with
-shared uint ahead_key;    // the largest of its nodes
-shared uint ahead_tiles;  // below its blocks, modulo 2^(32 - ARRIVAL_BITS)
-shared uint place;        // of the workgroup's tiles in the list
-shared uint tiles_below;  // the group's nodes
+shared Group ahead;                       // the group that the workgroup goes on with
+shared uint ahead_tiles;                  // below its blocks, modulo 2^(32 - ARRIVAL_BITS)
+shared uint largest_keys[MAX_HANDOVERS];  // of the groups that it goes on with, in turn
+shared uint place;                        // of the workgroup's tiles in the list
+shared uint tiles_below;                  // the group's nodes
 
 // A group's counter has the nodes that have arrived in its low bits, and the tiles below them above, if they are
 // blocks of texels and PASS_ALL.
@@ -125,7 +125,7 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     }
     CLEAR_MESSAGE(words[group.counter]);
     ahead = group;
-    ahead_key = 0;
+    largest_keys[handover] = 0;
     ahead_tiles = (arrived - expected) >> ARRIVAL_BITS;
     return true;
 }
@@ -242,9 +242,9 @@ void ascend() {
             }
             block = Block(ahead.level - 1, ahead.levels + 1, ahead.index, ahead.nodes);
             keys = receive_nodes(block, thread);
-            atomicMax(ahead_key, largest_of_four(keys));
+            atomicMax(largest_keys[handovers - 1], largest_of_four(keys));
             barrier();
-            importance = item_of_key(ahead_key);
+            importance = item_of_key(largest_keys[handovers - 1]);
             splits = is_split(block.base + block.steps, block.index, importance);
         }
         const uint level = block.base + block.steps;

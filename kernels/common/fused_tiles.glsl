@@ -38,7 +38,8 @@ uint find_tiles(Block block, uint thread, out float importance) {
     uint split = 0;  // bits of the thread's nodes of step 1
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
-        split |= uint(is_split(block.base + 1, 2 * position + morton(i), step_1[4 * thread + i])) << i;
+        const float quad = step_1[4 * thread + i];
+        split |= uint(is_split(block.base + 1, 2 * position + morton(i), quad)) << i;
     }
     uint tiles = 0;
     if (block.steps == 0) {  // a map of one texel
