@@ -54,7 +54,8 @@ class QUADTILE_API Subdivider {
     struct Requirements {
         /// Counters and node lists. Fill it with zeros once; every run leaves it ready for the
         /// next, and `fused` leaves the number of NaN texels of each layer (see
-        /// nan_texels_offset_bytes).
+        /// nan_texels_offset_bytes). In any order without a budget `fused` leaves zeros besides:
+        /// maps of one layer of any extents may share a scratch buffer then.
         VkDeviceSize scratch_size_bytes;
         /// The tile list: a TileListHeader and room for `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;
