@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -32,13 +33,6 @@ template <typename Names>
     return CLI::IsMember(names).description("");
 }
 
-template <typename Value>
-constexpr bool IS_LIST_OF_NUMBERS = false;
-template <>
-constexpr bool IS_LIST_OF_NUMBERS<std::vector<float>> = true;
-template <typename Number, std::size_t COUNT>
-constexpr bool IS_LIST_OF_NUMBERS<std::array<Number, COUNT>> = true;
-
 // A heading of the help and the options below it.
 class OptionGroup {
  public:
@@ -53,12 +47,29 @@ class OptionGroup {
                                        ->type_name(type)
                                        ->check(check)
                                        ->group(heading_);
-        if constexpr (IS_LIST_OF_NUMBERS<Value>) {
-            added->delimiter(',');
-        }
         if constexpr (std::is_same_v<Value, std::vector<float>>) {
-            added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+            take_list(*added);
         }
+        return added;
+    }
+    template <typename Number, std::size_t COUNT>
+    CLI::Option* add(const std::string& option, std::array<Number, COUNT>& values,
+                     const std::string& type, const std::string& description,
+                     const CLI::Validator& check = {}) {
+        const auto take = [&values, option, type](const std::vector<Number>& given) {
+            if (given.size() != COUNT) {
+                throw CLI::ValidationError(option, "needs " + std::to_string(COUNT) + " numbers, " +
+                                                       type + ", not " +
+                                                       std::to_string(given.size()));
+            }
+            std::ranges::copy(given, values.begin());
+        };
+        CLI::Option* const added =
+            app_.add_option_function<std::vector<Number>>(option, take, description)
+                ->type_name(type)
+                ->check(check)
+                ->group(heading_);
+        take_list(*added);
         return added;
     }
     // One of the names in a table of Named; the variable takes its value.
@@ -82,6 +93,10 @@ class OptionGroup {
     }
 
  private:
+    static void take_list(CLI::Option& option) {
+        option.delimiter(',')->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+
     CLI::App& app_;
     std::string heading_;
 };

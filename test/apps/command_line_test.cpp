@@ -96,7 +96,7 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--memory", "16,100", "--fragments", "map.pfm", "--constant", "1"}),
               "exclude each other"},
              {with({"--memory", "16", "--fragments", "map.pfm"}),
-              "--memory: '--fragments' is not a number"},
+              "--memory: needs 2 numbers, M,NODES, not 1"},
              {with({"--memory", "16,9", "--fragments", ""}), "needs a file name"},
              {with({"--memory", "16,9", "--fragments", "./out.json"}), "name the same file"},
              {{"demo", "--memory", "16,9", "--fragments", "map.pfm"}, "--memory"},
