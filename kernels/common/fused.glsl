@@ -155,9 +155,11 @@ float texel_at(uvec2 position) { return texelFetch(map, ivec3(position, layer), 
 
 uvec2 first_of_step_1(Block block) { return (block.index << block.steps) >> 1; }
 
+uint largest_of_four(uvec4 keys) { return max(max(keys.x, keys.y), max(keys.z, keys.w)); }
+
 // Returns the largest key of the four texels of a quad.
 uint key_of_quad(vec4 quad) {
-    return max(max(key_of(quad.x), key_of(quad.y)), max(key_of(quad.z), key_of(quad.w)));
+    return largest_of_four(uvec4(key_of(quad.x), key_of(quad.y), key_of(quad.z), key_of(quad.w)));
 }
 
 // Reads four quads of a block. Returns their largest keys. Either they are siblings, or one lies in each quarter of the
@@ -183,10 +185,10 @@ uvec4 read_quads(Block block, bool siblings, uint thread) {
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
         const uvec4 bits = floatBitsToUint(quads[i]);
-        keys[i] = max(max(bits.x, bits.y), max(bits.z, bits.w));
+        keys[i] = largest_of_four(bits);
     }
     // If no sign is set, which is the rule, bits compare as keys do, NaN included.
-    if (max(max(keys.x, keys.y), max(keys.z, keys.w)) <= 0x7fffffffU) {
+    if (largest_of_four(keys) <= 0x7fffffffU) {
         [[unroll]]
         for (uint i = 0; i < 4; ++i) {
             keys[i] = key_from_bits(keys[i]);
@@ -197,8 +199,6 @@ uvec4 read_quads(Block block, bool siblings, uint thread) {
     }
     return keys;
 }
-
-uint largest_of_four(uvec4 keys) { return max(max(keys.x, keys.y), max(keys.z, keys.w)); }
 
 // Returns the position of a thread's node of step 2.
 uvec2 position_of(Block block, uint thread) {

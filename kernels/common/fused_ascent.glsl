@@ -67,11 +67,11 @@ void add_nan_texels(uint added, uint layer_state) {
 
 // What thread 0 says to all.
 shared bool goes_on;
-shared Group ahead;                       // the group that the workgroup goes on with
-shared uint ahead_tiles;                  // below its blocks, modulo 2^(32 - ARRIVAL_BITS)
-shared uint largest_keys[MAX_HANDOVERS];  // of the groups that it goes on with, in turn
-shared uint place;                        // of the workgroup's tiles in the list
-shared uint tiles_below;                  // the group's nodes
+shared Group ahead;                       // the group whose nodes this workgroup reads next
+shared uint ahead_tiles;                  // tiles below that group's blocks, modulo 2^(32 - ARRIVAL_BITS)
+shared uint largest_keys[MAX_HANDOVERS];  // the largest key of each group that this workgroup reads
+shared uint place;                        // of the first of the block's tiles in the list
+shared uint tiles_below;                  // tiles below the nodes of the group that was read last
 
 // A group's counter has the nodes that have arrived in its low bits, and the tiles below them above, if they are
 // blocks of texels and PASS_ALL.
@@ -250,7 +250,7 @@ void ascend() {
         const uint level = block.base + block.steps;
         const bool is_root = level == parameters.top_level;
         uint nan = 0;
-        Found found = Found(uint(is_root), 0, 0, 0.0, uvec4(0));
+        Found found = Found(uint(is_root), 0, 0, 0.0, uvec4(0));  // a root that is not split is a tile
         if (splits) {
             // A block with NaN is split: NaN counts as infinity.
             if (PASS != PASS_BUDGET && handovers == 0 && counts_as_nan(largest)) {

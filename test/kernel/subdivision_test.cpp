@@ -324,5 +324,17 @@ TEST_F(LargeMaps, EqualTheReferenceAtTheDevicesLimit) {
     }
 }
 
+// The largest group of blocks, all of texels: the number of tiles below it overflows its counter.
+TEST_F(LargeMaps, CountTheTilesOfAFullGroup) {
+    const MapShape shape{2048, 2048};
+    const MapAndThreshold all = all_split(shape);
+    TileList list = tiler_for(all_variants().front(), Strategy::fused)
+                        .subdivide({all.texels.data(), shape}, all.threshold, {Order::any});
+    ASSERT_EQ(list.tiles.size(), all.texels.size());
+    sort_canonical(list.tiles);
+    EXPECT_TRUE(list.tiles ==
+                reference::subdivide({all.texels.data(), shape}, all.threshold).tiles);
+}
+
 }  // namespace
 }  // namespace quadtile::test

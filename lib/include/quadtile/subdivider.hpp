@@ -54,8 +54,9 @@ class QUADTILE_API Subdivider {
     struct Requirements {
         /// Counters and node lists. Fill it with zeros once; every run leaves it ready for the
         /// next, and `fused` leaves the number of NaN texels of each layer (see
-        /// nan_texels_offset_bytes). In any order without a budget `fused` leaves zeros besides:
-        /// maps of one layer of any extents may share a scratch buffer then.
+        /// nan_texels_offset_bytes). If all its runs are of `fused` in any order without a budget,
+        /// they leave zeros besides: then maps of one layer may share a scratch buffer, whatever
+        /// their extents.
         VkDeviceSize scratch_size_bytes;
         /// The tile list: a TileListHeader and room for `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -28,7 +29,7 @@ bool missing_file_is_the_callers_mistake() {
 }
 
 // The Service keeps the texels: what was loaded is gone before the answer is there.
-quadtile::Ticket submit(quadtile::Service& service, const char* path,
+quadtile::Ticket submit(quadtile::Service& service, const std::string& path,
                         const quadtile::Threshold& threshold) {
     const quadtile::LoadedMap loaded = quadtile::load_map(path);
     return service.submit(
@@ -44,15 +45,15 @@ int main() {
     // Floats near 0 but for one, which is 2.5.
     std::string texels(std::size_t{4} * 40 * 20, ' ');
     texels[11] = '@';
-    char path[] = "/tmp/quadtile-consumer-XXXXXX";
-    ::close(::mkstemp(path));
+    std::string path = std::filesystem::temp_directory_path() / "quadtile-consumer-XXXXXX";
+    ::close(::mkstemp(path.data()));
     std::ofstream(path, std::ios::binary) << "Pf\n40 20\n-1.0\n" << texels;
 
     const auto threshold = quadtile::Threshold::constant(1.0F);
     quadtile::Service service(quadtile::Device::create());
     const quadtile::TileList list = submit(service, path, threshold).result.get();
     const quadtile::LoadedMap map = quadtile::load_map(path);
-    ::unlink(path);
+    ::unlink(path.c_str());
     if (list.tiles.size() < 2 ||
         list.tiles != quadtile::reference::subdivide(map.view(), threshold).tiles) {
         return fail("the tiles of the file's map differ from the reference's");
