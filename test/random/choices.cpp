@@ -37,6 +37,17 @@ std::uint64_t Random::word() {
     return mixed ^ (mixed >> 31U);
 }
 
+Choices::Given given_of(const std::vector<Choices::Choice>& made,
+                        const std::vector<std::string>& names) {
+    Choices::Given given;
+    for (const Choices::Choice& choice : made) {
+        if (names.empty() || std::ranges::find(names, choice.name) != names.end()) {
+            given[choice.name] = choice.text();
+        }
+    }
+    return given;
+}
+
 std::string Choices::Choice::text() const {
     return labels.empty() ? std::to_string(value) : labels[value];
 }
@@ -63,16 +74,6 @@ const std::string* Choices::given(const std::string& name) const {
     return nullptr;
 }
 
-Choices::Given Choices::values_of(const std::vector<std::string>& names) const {
-    Given values;
-    for (const Choice& choice : made_) {
-        if (std::ranges::find(names, choice.name) != names.end()) {
-            values[choice.name] = choice.text();
-        }
-    }
-    return values;
-}
-
 std::uint32_t Choices::number(const std::string& name, std::uint32_t lowest, std::uint32_t highest,
                               const std::function<std::uint32_t(Random&)>& draw) {
     const std::string* const text = given(name);
@@ -91,10 +92,12 @@ std::uint32_t Choices::one_of(const std::string& name, const std::vector<std::st
     std::uint32_t value = random(name).below(static_cast<std::uint32_t>(labels.size()));
     if (const std::string* const text = given(name); text != nullptr) {
         const auto found = std::ranges::find(labels, *text);
-        if (found == labels.end()) {
+        if (found == labels.end() && given_.contains(name)) {
             throw std::invalid_argument("the choice " + name + " has no value '" + *text + "'");
         }
-        value = static_cast<std::uint32_t>(found - labels.begin());
+        if (found != labels.end()) {
+            value = static_cast<std::uint32_t>(found - labels.begin());
+        }
     }
     return add({name, value, 0, labels});
 }

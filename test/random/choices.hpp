@@ -43,7 +43,7 @@ class Choices {
 
     explicit Choices(std::uint64_t seed, Given given = {});
 
-    // Values that are taken instead of being drawn, where they were not given either.
+    // Values that are taken instead of being drawn, if they were not given and are possible.
     void prefer(Given values) { preferred_ = std::move(values); }
 
     // In [lowest, highest], drawn by `draw`, whose answer is clamped to that range.
@@ -59,9 +59,6 @@ class Choices {
 
     // For contents that are not worth a choice of their own.
     [[nodiscard]] Random random(const std::string& name) const;
-
-    // The choices of these names, as they may be given or preferred.
-    [[nodiscard]] Given values_of(const std::vector<std::string>& names) const;
 
     // What was asked for so far, in that order.
     [[nodiscard]] const std::vector<Choice>& made() const noexcept { return made_; }
@@ -80,5 +77,9 @@ class Choices {
     std::vector<Choice> made_;
     std::string text_;
 };
+
+// The choices of these names (default: all), as they may be given or preferred.
+[[nodiscard]] Choices::Given given_of(const std::vector<Choices::Choice>& made,
+                                      const std::vector<std::string>& names = {});
 
 }  // namespace quadtile::test

@@ -1,7 +1,7 @@
 // Random differential test of quadtile against its CPU twins.
 //
 //     quadtile_random [SUBJECT...] [--seconds N | --cases N] [--seed S] [--threads N]
-//                     [--max-texels N] [--short]
+//                     [--stretch N] [--max-texels N] [--short]
 //     quadtile_random SUBJECT --seed S [NAME=VALUE...]
 //
 // The first form runs cases until the time is over (default: 60 seconds) or the number of cases of
@@ -13,6 +13,9 @@
 // it on GPUs: several processes would take turns there. Thread i, from 0 on, takes the cases of
 // --seed S+i. The first case that fails is shrunk; where it is right when it runs alone, the last
 // cases of all threads are printed instead.
+//
+// --stretch N (default: 1) lets N cases of `tiles` in a row run the same pipelines, on the same
+// format. Use it to run many cases on CPU drivers, which otherwise compile nearly all of the time.
 //
 // QUADTILE_DEVICE chooses the device, QUADTILE_VALIDATION=0 turns validation off.
 
@@ -117,14 +120,6 @@ std::string run_case(const Subject& subject, Choices& choices) {
     return wrong;
 }
 
-Choices::Given given_of(const std::vector<Choices::Choice>& made) {
-    Choices::Given given;
-    for (const Choices::Choice& choice : made) {
-        given[choice.name] = choice.text();
-    }
-    return given;
-}
-
 struct Failure {
     Choices choices;
     std::string wrong;
@@ -212,6 +207,8 @@ Options parse(int count, char** words) {
         } else if (word == "--max-texels") {
             options.settings.max_texels =
                 static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number(), 1, 1U << 30U));
+        } else if (word == "--stretch") {
+            options.settings.stretch = std::max<std::uint64_t>(number(), 1);
         } else if (word == "--short") {
             options.settings.is_short = true;
         } else if (const std::size_t equals = word.find('='); equals != std::string::npos) {

@@ -190,7 +190,7 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
 
     std::vector<std::string> names = shape_choices();
     names.insert(names.end(), {"kind", "levels"});
-    downsamplers.last = choices.values_of(names);
+    downsamplers.last = given_of(choices.made(), names);
 
     const auto expected = [&] { return expected_chain(options, {texels.data(), shape}, levels); };
     const std::size_t first_level = options.copy_source ? 0 : 1;

@@ -22,6 +22,7 @@ using Check = std::function<std::string(Choices&)>;
 struct RandomSettings {
     std::uint32_t max_texels = 1U << 22U;  // of a map or image, all layers together
     bool is_short = false;                 // seconds, not minutes: few variants of a device
+    std::uint64_t stretch = 1;             // cases in a row that run the same pipelines
 };
 
 // For one thread at a time.

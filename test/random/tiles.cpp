@@ -664,13 +664,28 @@ std::string check_service(Choices& choices, Engine& engine, const Case& test) {
 
 struct Kept {
     std::map<std::string, Engine> engines;  // by variant
-    Choices::Given shape;                   // of the last case
+    std::vector<Choices::Choice> last;      // choices of the last case
+    std::uint64_t cases = 0;
 };
 
-std::string check_tiles(Choices& choices, const RandomSettings& settings, Kept& kept) {
+// Lets a case take choices of the last one.
+void keep_choices(Choices& choices, const RandomSettings& settings, Kept& kept) {
+    std::vector<std::string> names;
     if (keeps_shape(choices)) {
-        choices.prefer(kept.shape);
+        names = shape_choices();
+        names.insert(names.end(), {"variant", "format"});
     }
+    if (kept.cases++ % settings.stretch != 0) {
+        // These decide which pipelines run, and how drivers compile them.
+        names.insert(names.end(), {"variant", "format", "way", "threshold", "any_order",
+                                   "with_budget", "subtree_levels", "strategy", "canonical"});
+    }
+    if (!names.empty()) {
+        choices.prefer(given_of(kept.last, names));
+    }
+}
+
+std::string check_case(Choices& choices, const RandomSettings& settings, Kept& kept) {
     // Drivers compile pipelines for each variant, which takes as long as thousands of cases.
     const auto variants = static_cast<std::uint32_t>(all_variants().size());
     const Variant& variant =
@@ -695,10 +710,6 @@ std::string check_tiles(Choices& choices, const RandomSettings& settings, Kept& 
     test.palette = random_palette(choices);
     test.texels = random_texels(choices, test.shape, test.palette);
     test.number_of_texels = std::uint64_t{test.shape.width} * test.shape.height * test.shape.layers;
-
-    std::vector<std::string> names = shape_choices();
-    names.insert(names.end(), {"variant", "format"});
-    kept.shape = choices.values_of(names);
     Engine& engine = kept.engines.try_emplace(variant.name, device).first->second;
     const std::vector<std::string> ways{"tilers", "recorded", "updated", "batch", "service"};
     const std::string way = ways[choices.one_of("way", ways)];
@@ -717,6 +728,13 @@ std::string check_tiles(Choices& choices, const RandomSettings& settings, Kept& 
         return check_recorded(choices, engine, test, asked, expected);
     }
     return check_tilers(choices, variant, test, asked, expected);
+}
+
+std::string check_tiles(Choices& choices, const RandomSettings& settings, Kept& kept) {
+    keep_choices(choices, settings, kept);
+    std::string wrong = check_case(choices, settings, kept);
+    kept.last = choices.made();
+    return wrong;
 }
 
 }  // namespace
