@@ -56,11 +56,10 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
       options_(options),
       shape_{options.map_extent, options.map_extent, layers},
       device_(quadtile::Device::adopt(gpu.for_quadtile({}))),
-      pyramid_builder_(device_),
       summer_(device_, {.reduction = Reduction::sum,
                         .source_format = TexelFormat::r32_float,
                         .format = TexelFormat::r32_float}),
-      subdivider_(device_),
+      subdivider_(device_, {.strategy = Strategy::fused}),
       interface_(gpu.make_interface(
           vk::ShaderStageFlagBits::eCompute,
           {Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer,
@@ -80,6 +79,7 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
                    .levels = top_level(options.map_extent, options.map_extent) + 1,
                    .max_resolution = options.max_resolution,
                    .max_nodes = options.max_nodes,
+                   .is_uniform = options.uniform ? 1U : 0U,
                    .row_shares = row_shares(gpu, options.map_extent)};
     make_maps();
     make_list(FIRST_CAPACITY);
@@ -90,7 +90,6 @@ void MapRequests::make_maps() {
     const std::uint32_t levels = parameters_.levels;
     const Downsampler::Shape chain{shape_.width, shape_.height, shape_.layers, levels};
     const Downsampler::Requirements sums = summer_.requirements(chain);
-    const Pyramid::Requirements pyramid = pyramid_builder_.requirements(shape_);
     const vk::DeviceSize words =
         vk::DeviceSize{shape_.width} * shape_.height * shape_.layers * sizeof(std::uint32_t);
 
@@ -105,27 +104,38 @@ void MapRequests::make_maps() {
         extent, vk::Format::eR32Sfloat,
         IMAGE_USES | vk::ImageUsageFlags(sums.source_usage | sums.destination_usage),
         vk::ImageViewType::e2DArray, shape_.layers, levels);
-    pyramid_ = gpu_.make_buffer(pyramid.pyramid_size_bytes, usage_of(pyramid.usage));
-    pyramid_state_ = gpu_.make_buffer(pyramid.state_size_bytes, usage_of(pyramid.usage));
     sum_state_ = gpu_.make_buffer(sums.state_size_bytes, usage_of(sums.state_usage));
 
-    pyramid_binding_ = pyramid_builder_.bind(
-        shape_, {.map = {.view = *importance_.view, .layout = VK_IMAGE_LAYOUT_GENERAL},
-                 .pyramid = {.buffer = *pyramid_.handle},
-                 .state = {.buffer = *pyramid_state_.handle}});
     const ImageResource counted{.image = *fragments_.handle, .created = fragments_.created};
     sum_binding_ = summer_.bind(
         chain,
         {.source = counted, .destination = counted, .state = {.buffer = *sum_state_.handle}});
     gpu_.run([&](vk::CommandBuffer commands) {
-        for (const app::Buffer* const zeros :
-             {&density_words_, &fragment_words_, &pyramid_state_, &sum_state_}) {
+        for (const app::Buffer* const zeros : {&density_words_, &fragment_words_, &sum_state_}) {
             commands.fillBuffer(*zeros->handle, 0, VK_WHOLE_SIZE, 0);
         }
         for (const app::Image* const image : {&importance_, &fragments_}) {
             app::change_layout(commands, *image->handle, Layout::eUndefined, Layout::eGeneral,
                                app::ALL_WRITES, app::ALL_USES);
         }
+        app::memory_barrier(commands);
+    });
+    if (options_.uniform) {
+        make_pyramid();
+    }
+}
+
+void MapRequests::make_pyramid() {
+    pyramid_builder_.emplace(device_);
+    const Pyramid::Requirements needed = pyramid_builder_->requirements(shape_);
+    pyramid_ = gpu_.make_buffer(needed.pyramid_size_bytes, usage_of(needed.usage));
+    pyramid_state_ = gpu_.make_buffer(needed.state_size_bytes, usage_of(needed.usage));
+    pyramid_binding_ = pyramid_builder_->bind(
+        shape_, {.map = {.view = *importance_.view, .layout = VK_IMAGE_LAYOUT_GENERAL},
+                 .pyramid = {.buffer = *pyramid_.handle},
+                 .state = {.buffer = *pyramid_state_.handle}});
+    gpu_.run([&](vk::CommandBuffer commands) {
+        commands.fillBuffer(*pyramid_state_.handle, 0, VK_WHOLE_SIZE, 0);
         app::memory_barrier(commands);
     });
 }
@@ -146,7 +156,6 @@ void MapRequests::make_list(std::uint64_t capacity) {
     capacity_ = capacity;
     list_binding_ = subdivider_.bind(
         shape_, {.map = {.view = *importance_.view, .layout = VK_IMAGE_LAYOUT_GENERAL},
-                 .pyramid = {.buffer = *pyramid_.handle},
                  .scratch = {.buffer = *scratch_.handle},
                  .tile_list = {.buffer = *list_.handle},
                  .tile_capacity = capacity,
@@ -166,7 +175,9 @@ void MapRequests::write_descriptors() {
     interface_.write(6, *fragments_.view, Layout::eGeneral);
     interface_.write(7, std::array{*thresholds_.handle});
     interface_.write(8, *importance_.view, Layout::eGeneral);
-    interface_.write(9, std::array{*pyramid_.handle, *list_.handle, *contents_.handle});
+    // Adaptive tiles bring their importance, so no pyramid is read.
+    interface_.write(9, std::array{options_.uniform ? *pyramid_.handle : *list_.handle,
+                                   *list_.handle, *contents_.handle});
 }
 
 // The words of as many layers as there are frames; the others stay zeros. Returns false where it
@@ -209,7 +220,9 @@ void MapRequests::record_maps(vk::CommandBuffer commands) {
     commands.dispatch(blocks, blocks, shape_.layers);
     app::memory_barrier(commands);
     // Both only read level 0 of their images.
-    pyramid_builder_.record(commands, *pyramid_binding_);
+    if (pyramid_binding_) {
+        pyramid_builder_->record(commands, *pyramid_binding_);
+    }
     summer_.record(commands, *sum_binding_);
     app::memory_barrier(commands);
 }
@@ -261,7 +274,8 @@ std::vector<Tile> MapRequests::adaptive_tiles() {
             interface_.bind(commands, *node_thresholds_, parameters_);
             commands.dispatch(divided_up(shape_.width * shape_.height, 64), shape_.layers, 1);
             app::memory_barrier(commands);
-            subdivider_.record(commands, *list_binding_, Threshold::bound_map());
+            // No node has more fragments than its parent, so no threshold grows towards the root.
+            subdivider_.record(commands, *list_binding_, Threshold::bound_monotone_map());
             app::memory_barrier(commands);
             timer_.end(commands);
             interface_.bind(commands, *tile_contents_, parameters_);

@@ -34,6 +34,7 @@ class MapRequests {
 
  private:
     void make_maps();
+    void make_pyramid();
     void make_list(std::uint64_t capacity);
     void write_descriptors();
     [[nodiscard]] bool make_densities(std::uint32_t frames, const Stop& stop);
@@ -48,9 +49,9 @@ class MapRequests {
     TileOptions options_;
     MapShape shape_;
     quadtile::Device device_;
-    Pyramid pyramid_builder_;
     Downsampler summer_;
     Subdivider subdivider_;
+    std::optional<Pyramid> pyramid_builder_;  // for uniform tiles
 
     app::Buffer frames_;
     app::Buffer density_words_;

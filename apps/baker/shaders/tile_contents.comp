@@ -1,8 +1,8 @@
 // What lies in each tile of a list: its importance and its fragments.
 //
 // Dispatch: any number of workgroups of 64 threads.
-// Bindings: the sums of fragments as mip levels of an image, the importance map, its pyramid, the
-// tile list, the answers (one for each tile, as many as there is room for).
+// Bindings: the sums of fragments as mip levels of an image, the importance map, its pyramid (for
+// uniform tiles), the tile list, the answers (one for each tile, as many as there is room for).
 // Memory: each thread writes words of its own.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -37,11 +37,13 @@ void main() {
         const uint level = tile_level(tile);
         const uvec2 place = uvec2(tile_x(tile), tile_y(tile));
         const uint layer = tile_layer(tile);
-        const float importance =
-            level == 0
-                ? texelFetch(importance_map, ivec3(place, layer), 0).x
-                : pyramid[pyramid_index(parameters.extent, parameters.extent, level, place.x,
-                                        place.y, layer)];
+        float importance = tile.importance;
+        if (parameters.is_uniform != 0) {
+            importance = level == 0
+                             ? texelFetch(importance_map, ivec3(place, layer), 0).x
+                             : pyramid[pyramid_index(parameters.extent, parameters.extent, level,
+                                                     place.x, place.y, layer)];
+        }
         contents[i] = TileContents(
             importance, texelFetch(fragment_sums, ivec3(place, layer), int(level)).x);
     }
