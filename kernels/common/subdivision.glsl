@@ -136,12 +136,12 @@ uint local_place(bool wanted) {
 #endif
 }
 
-// Adds 1 to `counter` for each thread with `wanted` and gives each its place; `end` is the count after
-// the workgroup's additions, 0 where it made none. In uniform control flow of the workgroup. A macro,
-// because a buffer's member cannot be passed to a function and added to.
-#define RESERVE(counter, wanted, place, end)                                         \
+// Adds the places that are wanted in this workgroup to `counter`. `place` is the one at `local_index`, which
+// local_place gives; `end` is the count after the addition, 0 if none are wanted. In uniform control flow of the
+// workgroup. A macro, because a buffer's member cannot be passed to a function and added to.
+#define RESERVE(counter, local_index, place, end)                                    \
     {                                                                                \
-        const uint local = local_place(wanted);                                      \
+        const uint index = local_index;                                              \
         barrier();                                                                   \
         const uint count = wanted_places;                                            \
         if (gl_LocalInvocationIndex == 0 && count > 0) {                             \
@@ -151,17 +151,13 @@ uint local_place(bool wanted) {
         if (gl_LocalInvocationIndex == 0) {                                          \
             wanted_places = 0;                                                       \
         }                                                                            \
-        place = first_place + local;                                                 \
+        place = first_place + index;                                                 \
         end = count > 0 ? first_place + count : 0;                                   \
         barrier();                                                                   \
     }
 
-// Call it in uniform control flow of the workgroup.
-void append_tile(bool wanted, uint level, Node node, uint key, uint threshold) {
-    uint place;
-    uint end;
-    RESERVE(state.tile_count, wanted, place, end)
-    if (wanted && place < parameters.tile_capacity) {
+void put_tile(uint place, uint level, Node node, uint key, uint threshold) {
+    if (place < parameters.tile_capacity) {
         const uint flags = key < threshold ? 0 : TILE_CLAMPED;
         write_tile(place, Tile(tile_position(node.position.x, node.position.y),
                                tile_node(level, flags, node.layer),
@@ -170,26 +166,46 @@ void append_tile(bool wanted, uint level, Node node, uint key, uint threshold) {
     }
 }
 
+// Call it in uniform control flow of the workgroup.
+void append_tile(bool wanted, uint level, Node node, uint key, uint threshold) {
+    uint place;
+    uint end;
+    RESERVE(state.tile_count, local_place(wanted), place, end)
+    if (wanted) {
+        put_tile(place, level, node, key, threshold);
+    }
+}
+
 // Adds to the next pass's list. Call it in uniform control flow of the workgroup. Returns the length
 // of the list after the workgroup's additions, 0 where it made none.
 uint append_node(bool wanted, uint level, Node node) {
     uint place;
     uint end;
-    RESERVE(state.passes[parameters.pass + 1].node_count, wanted, place, end)
+    RESERVE(state.passes[parameters.pass + 1].node_count, local_place(wanted), place, end)
     if (wanted) {
         nodes[parameters.output_offset + place] = pack_node(node, level);
     }
     return end;
 }
 
-// The four texels of a split node of level 1: tiles in any case.
+// The up to four texels of a split node of level 1: tiles in any case. Call it in uniform control flow of the workgroup.
 void append_children(bool wanted, Node parent) {
+    const uvec2 first = 2 * parent.position;
+    const uvec2 count = wanted ? min(extent_of(0) - first, uvec2(2)) : uvec2(0);
+    uint local[4];
     for (uint child = 0; child < 4; ++child) {
-        const Node texel =
-            Node(2 * parent.position + uvec2(child & 1, child >> 1), parent.layer);
-        const bool inside = wanted && all(lessThan(texel.position, extent_of(0)));
-        append_tile(inside, 0, texel, inside ? importance_key(0, texel) : 0,
-                    inside ? threshold_key(0, texel) : 0);
+        local[child] = local_place(all(lessThan(uvec2(child & 1, child >> 1), count)));
+    }
+    uint place;  // of the workgroup's first
+    uint end;
+    RESERVE(state.tile_count, 0, place, end)
+    for (uint child = 0; child < 4; ++child) {
+        const uvec2 local_position = uvec2(child & 1, child >> 1);
+        if (all(lessThan(local_position, count))) {
+            const Node texel = Node(first + local_position, parent.layer);
+            put_tile(place + local[child], 0, texel, importance_key(0, texel),
+                     threshold_key(0, texel));
+        }
     }
 }
 

@@ -542,14 +542,20 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
         push_parameters();
 
         if (pass == 0) {
-            const std::uint32_t workgroups =
-                workgroups_for(bound.shape.layers, descent.upper - descent.lower);
             buffer.bindPipeline(vk::PipelineBindPoint::eCompute, passes_pipeline, dispatch);
+        } else {
+            passes_barrier(buffer, dispatch);
+        }
+        // Where a workgroup takes all nodes that there may be, nobody need count them first.
+        const std::uint64_t most_nodes = nodes_of_level(bound.shape, descent.upper);
+        const std::uint32_t depth = descent.upper - descent.lower;
+        if (pass == 0 || most_nodes << 2 * depth <= SUBDIVISION_WORKGROUP_SIZE) {
+            const std::uint32_t workgroups =
+                workgroups_for(static_cast<std::uint32_t>(most_nodes), depth);
             buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
                             folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
             continue;
         }
-        passes_barrier(buffer, dispatch);
         if (arguments_pipeline) {
             buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *arguments_pipeline, dispatch);
             buffer.dispatch(1, 1, 1, dispatch);
