@@ -203,6 +203,7 @@ class Bake {
             resumed_directions_ += directions_of(passes_[i]);
         }
         resumed_directions_ += state_.directions_done;
+        last_mean_ = light_.mean_irradiance();
     }
 
     void write_state() {

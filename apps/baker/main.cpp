@@ -28,6 +28,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace quadtile::baker {
 
@@ -198,19 +199,22 @@ class Run {
         const auto shines = [](const glm::vec3& colour) {
             return std::max({colour.r, colour.g, colour.b}) > 0.0F;
         };
-        const bool has_light = !scene_.suns.empty() || !sky_.texels.empty() || shines(scene_.sky) ||
-                               std::ranges::any_of(scene_.materials, [&](const Material& material) {
-                                   return shines(material.emission);
-                               });
-        // A picture is taken as it is, and what is dark is lit somehow.
-        sky_.radiance = options_.sky                       ? *options_.sky
-                        : has_light && sky_.texels.empty() ? scene_.sky
-                                                           : glm::vec3(1.0F);
-        if (!has_light && !options_.sky) {
-            warn(
-                "nothing in the scene shines: a white sky of radiance 1 is taken; see --sky, "
-                "--sky-image, --sun-direction");
+        const bool is_lit_by_options = options_.sky || options_.sun || !sky_.texels.empty();
+        const bool shines_itself =
+            shines(scene_.sky) ||
+            std::ranges::any_of(scene_.suns,
+                                [&](const Sun& sun) { return shines(sun.irradiance); }) ||
+            std::ranges::any_of(scene_.triangles, [&](const Triangle& triangle) {
+                return shines(scene_.materials[triangle.material].emission);
+            });
+        if (!is_lit_by_options && !shines_itself) {
+            throw std::runtime_error(
+                "nothing in '" + options_.scene.string() +
+                "' shines: no surface emits light, and there is no directional light (others are "
+                "not supported); give light by --sky, --sky-image or --sun-direction");
         }
+        // A picture is taken as it is.
+        sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F));
         check_light();
     }
 
@@ -280,11 +284,26 @@ class Run {
         interrupt_signals = 0;
         std::signal(SIGINT, note_interrupt);
         std::signal(SIGTERM, note_interrupt);
+        const std::string checkpoint = "'" + options_.bake.checkpoint.string() + "'";
+        bool tells_where = options_.bake.resume;
+        if (tells_where && !std::filesystem::exists(options_.bake.checkpoint)) {
+            warn("nothing to resume: there is no checkpoint " + checkpoint + "; it begins anew");
+            tells_where = false;
+        }
         ProgressLine line(options_.quiet);
         BakeResult result;
         measure("bake", [&] {
             result = bake(*traced_, surface_, scene_.suns, sky_, tiles, options_.bake, *tracer,
-                          {.progress = [&](const BakeProgress& progress) { line.show(progress); },
+                          {.progress =
+                               [&](const BakeProgress& progress) {
+                                   if (std::exchange(tells_where, false) && !options_.quiet) {
+                                       std::cerr << "quadtile-bake: resumes " << checkpoint
+                                                 << " with direction "
+                                                 << progress.directions_done + 1 << " of "
+                                                 << progress.directions << std::endl;
+                                   }
+                                   line.show(progress);
+                               },
                            .interrupted = [] { return interrupt_signals != 0; }});
         });
         line.end();

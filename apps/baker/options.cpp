@@ -7,7 +7,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -106,8 +108,8 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     map.add_flag("--directional", options.bake.directional,
                  "Spherical harmonics L1, too: layers sh0 to sh3");
     map.add("--dilate", options.dilation_rings, "N",
-            "Texels that charts grow into what is empty; without\n"
-            "it 8",
+            "Texels that charts grow into what is empty;\n"
+            "default: 8",
             within(0, 1024));
     map.add_flag("--no-seams", arguments.no_seams, "Leave the seams between charts as they are");
 }
@@ -141,12 +143,12 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
                     "default), high (2048, 4), best (8192, 6); direct\n"
                     "light has 2 to 4 times as many directions");
     bake.add("--directions", arguments.directions, "N",
-             "Directions over the hemisphere, each with its\n"
-             "opposite; of direct light, too, unless that is given",
+             "Directions over the hemisphere of each bounce, each\n"
+             "with its opposite; default: the preset's",
              within(1, 1 << 20));
     bake.add("--direct-directions", arguments.direct_directions, "N",
-             "For light straight from emitters and sky: small\n"
-             "emitters need many",
+             "The same of light straight from emitters and sky:\n"
+             "small emitters need many; default: the preset's",
              within(1, 1 << 20));
     bake.add("--bounces", arguments.bounces, "N", "0: direct light alone", within(0, 100));
     bake.add("--sun-directions", arguments.sun_directions, "N", "Over the disc of each sun",
@@ -223,6 +225,17 @@ void check_scene(const Options& options, const Arguments& arguments) {
     }
 }
 
+// Under another ending the file would not open where it is used. Names without an ending are free.
+void check_ending(const std::string& option, const std::filesystem::path& path,
+                  const std::string& format, const std::string& ending) {
+    std::string given = path.extension().string();
+    std::ranges::transform(given, given.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (!given.empty() && given != ending) {
+        throw UsageError(option + " takes " + format + ", whose name ends in " + ending +
+                         ", not '" + path.string() + "'");
+    }
+}
+
 void apply_light(const CLI::App& app, const Arguments& arguments, Options& options) {
     if (!arguments.sky.empty()) {
         options.sky = parse_colour("--sky", arguments.sky);
@@ -269,8 +282,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
 
     const Preset& preset = arguments.preset;
     options.bake.directions = arguments.directions.value_or(preset.directions);
-    options.bake.direct_directions = arguments.direct_directions.value_or(
-        arguments.directions.value_or(preset.direct_directions));
+    options.bake.direct_directions = arguments.direct_directions.value_or(preset.direct_directions);
     options.bake.bounces = arguments.bounces.value_or(preset.bounces);
     options.bake.sun_directions = arguments.sun_directions.value_or(preset.sun_directions);
     options.pixels_per_texel = arguments.pixels_per_texel.value_or(preset.pixels_per_texel);
@@ -280,8 +292,8 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         throw UsageError("--map-size takes a power of two, not " + std::to_string(map_extent));
     }
 
-    if (arguments.no_checkpoint && options.bake.resume) {
-        throw UsageError("--resume and --no-checkpoint contradict each other");
+    if (arguments.no_checkpoint && (options.bake.resume || !arguments.checkpoint.empty())) {
+        throw UsageError("--no-checkpoint contradicts --resume and --checkpoint");
     }
     if (!arguments.no_checkpoint) {
         options.bake.checkpoint = arguments.checkpoint.empty() ? default_checkpoint(options.output)
@@ -295,6 +307,10 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
                                 .target = {camera[3], camera[4], camera[5]},
                                 .vertical_field_degrees = arguments.field};
     }
+    check_ending("--output", options.output, "an OpenEXR file", ".exr");
+    check_ending("--sky-image", options.sky_picture, "an OpenEXR file", ".exr");
+    check_ending("--preview", options.preview, "a PNG file", ".png");
+    check_ending("--atlas", options.atlas, "a PNG file", ".png");
     app::check_files(file_arguments(options));
     return options;
 }

@@ -86,8 +86,10 @@ std::string report_summary(const BakeReport& report) {
     for (const PassReport& pass : report.passes) {
         text += formatted("%-12s %8.2f s", pass.name.c_str(), pass.seconds);
         if (pass.mean_irradiance > 0.0) {
-            text += formatted("  mean irradiance %.5g, %+.2g %%", pass.mean_irradiance,
-                              100.0 * pass.change / pass.mean_irradiance);
+            text += formatted("  mean irradiance %.5g", pass.mean_irradiance);
+        }
+        if (pass.change > 0.0 && pass.change < pass.mean_irradiance) {
+            text += formatted(", %.2g %% of it new", 100.0 * pass.change / pass.mean_irradiance);
         }
         text += "\n";
     }

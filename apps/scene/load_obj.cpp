@@ -97,7 +97,12 @@ class MaterialReader : public tinyobj::MaterialFileReader {
                     std::map<std::string, int>* numbers, std::string* warning,
                     std::string* error) override {
         files_.push_back(folder_ / name);
-        return MaterialFileReader::operator()(name, materials, numbers, warning, error);
+        const bool good = MaterialFileReader::operator()(name, materials, numbers, warning, error);
+        if (!good) {
+            *warning = "the materials of '" + files_.back().string() +
+                       "' cannot be read: surfaces are grey and emit no light\n";
+        }
+        return good;
     }
 
  private:

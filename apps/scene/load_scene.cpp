@@ -260,6 +260,9 @@ LoadedScene load_scene(const std::filesystem::path& path, LightMapCoordinates co
     if (!bytes) {
         refuse(path, "it cannot be read");
     }
+    if (bytes->empty()) {
+        refuse(path, "it is empty");
+    }
     FileScene file = gltf ? read_gltf(path, std::move(*bytes), coordinates)
                           : read_obj(path, *bytes, coordinates);
     bytes.reset();

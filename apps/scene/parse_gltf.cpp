@@ -51,6 +51,19 @@ std::string trimmed(std::string text) {
     return text;
 }
 
+// tinygltf's reason, and that of its JSON parser without the names of exceptions and grammar rules.
+std::string reason_of(const std::string& error) {
+    if (!error.starts_with("[json.exception.")) {
+        return error;
+    }
+    const std::size_t place = error.find(" at line ");
+    const std::size_t reason = error.find(" - ");
+    return place == std::string::npos || reason == std::string::npos
+               ? "its JSON does not fit: " + error.substr(error.find("] ") + 2)
+               : "its JSON breaks off" + error.substr(place, error.find(':', place) - place) +
+                     ": " + error.substr(reason + 3);
+}
+
 // `files`: std::vector<std::filesystem::path>, which the file's path is added to.
 bool read_named_file(std::vector<unsigned char>* bytes, std::string* error, const std::string& path,
                      void* files) {
@@ -136,13 +149,16 @@ tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
     }
     error = trimmed(error);
     if (!good) {
-        refuse(path, error.empty() ? "it is not glTF 2.0" : error);
+        refuse(path, "it is no whole glTF 2.0 file: " + reason_of(error));
     }
     if (!error.empty()) {
         warnings.push_back("the file is not quite glTF 2.0: " + error);
     }
     if (!trimmed(warning).empty()) {
         warnings.push_back(trimmed(warning));
+    }
+    if (!model.asset.version.starts_with("2.")) {
+        refuse(path, "it is glTF " + model.asset.version + "; convert it to glTF 2.0");
     }
     return model;
 }

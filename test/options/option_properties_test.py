@@ -151,9 +151,9 @@ COMMANDS = {
     "quadtile devices": {"base": {}, "stop": {}, "options": {}},
     "quadtile-bake": {
         "base": options(
-            dict(SCENE="scene.obj", output="map.exr", size="8", directions="2", bounces="0")
+            dict(SCENE="scene.obj", output="map.exr", size="8", direct_directions="2", bounces="0")
         )
-        | options(dict(reference=True, quiet=True)),
+        | options(dict(sky="1", reference=True, quiet=True)),
         "stop": {"--output": "none/map.exr"},
         "options": {
             "SCENE": read(".obj"),
