@@ -12,8 +12,11 @@ namespace quadtile::baker {
 
 namespace {
 
-// A texel whose weight saw the backs of surfaces to this part is inside of something.
-constexpr double INSIDE = 0.5;
+// Of a texel's rays, those that see the backs of surfaces. All: it is inside of something. Most:
+// a part of it may be; or there is a sheet nearby, whose share changes little from texel to texel.
+constexpr float ALL_BACKS = 0.999F;
+constexpr float MOST_BACKS = 0.5F;
+constexpr float LITTLE_CHANGE = 0.4F;
 
 // Coverage of texels that see too few rays, and of those that see enough.
 constexpr float SLIVER_COVERAGE = 0.2F;
@@ -43,12 +46,25 @@ glm::vec3 GatheredLight::mean_of(const Accumulator& sums) const {
 // Suns are seen by few directions: only what a gathering finds of texels counts, if there is
 // one.
 void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
-    std::atomic<std::uint64_t> inside_texels = 0;
-    for_texels(state_.known.size(), [&](std::size_t i) {
+    const std::size_t texels = state_.known.size();
+    std::vector<float> backs(texels, 1.0F);  // 1: no ray meets the texel, too
+    for_texels(texels, [&](std::size_t i) {
         const double weight = joined(sums[i].weight);
-        const bool is_inside = joined(sums[i].back) > INSIDE * weight;
-        inside_texels += weight > 0.0 && is_inside ? 1 : 0;
-        state_.known[i] = weight > 0.0 && !is_inside ? 1 : 0;
+        if (weight > 0.0) {
+            backs[i] = static_cast<float>(joined(sums[i].back) / weight);
+        }
+    });
+    std::atomic<std::uint64_t> inside_texels = 0;
+    for_texels(texels, [&](std::size_t i) {
+        bool is_inside = backs[i] > ALL_BACKS;
+        if (!is_inside && backs[i] > MOST_BACKS) {
+            visit_neighbours(scene_.light_map, i, [&](std::size_t neighbour) {
+                is_inside = is_inside || backs[neighbour] < backs[i] - LITTLE_CHANGE;
+            });
+        }
+        const bool is_met = joined(sums[i].weight) > 0.0;
+        inside_texels += is_met && is_inside ? 1 : 0;
+        state_.known[i] = is_met && !is_inside ? 1 : 0;
     });
     state_.inside_texels = inside_texels;
 }

@@ -154,7 +154,7 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "-o", "x.exr", "--resume", "--no-checkpoint"}, "contradict"},
         {{"--demo", "-o", "x.png"}, "--output takes an OpenEXR file, whose name ends in .exr"},
         {{"--demo", "-o", "x.exr", "--sky-image", "x.png"}, "ends in .exr, not 'x.png'"},
-        {{"--demo", "-o", "x.exr", "--preview", "x.exr"}, "--preview takes a PNG file"},
+        {{"--demo", "-o", "x.exr", "--preview", "y.exr"}, "--preview takes a PNG file"},
         {{"--demo", "-o", "x.exr", "--quantity", "lumens"}, "radiosity"},
         {{"--demo", "-o", "x.exr", "--seed=-1"}, "'-1' is not a whole number"},
         {{"--demo", "-o", "x.exr", "--texel-size", "2"}, "--texel-size"}};
