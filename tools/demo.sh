@@ -25,7 +25,7 @@ if [[ $demo == view ]]; then
 fi
 if [[ $demo == bake ]]; then
     # About a minute where there is no GPU; arguments that follow may ask for more, as --quality best.
-    options=(--directions 256 --direct-directions 1024 --bounces 2)
+    options=(--quality draft)
     [[ $# -lt 2 ]] || options=()
     exec "$root/build/release/bin/quadtile-bake" --demo -o lightmap.exr --preview scene.png "${options[@]}" "${@:2}"
 fi

@@ -32,11 +32,12 @@ struct Preset {
     std::uint32_t sun_directions;
     float pixels_per_texel;
 };
-constexpr Preset MEDIUM{512, 2048, 3, 64, 1.0F};
-constexpr std::array<app::Named<Preset>, 4> PRESETS{{{"draft", {64, 128, 1, 16, 1.0F}},
+// docs/baker.md has their errors and times.
+constexpr Preset MEDIUM{128, 1024, 4, 64, 2.0F};
+constexpr std::array<app::Named<Preset>, 4> PRESETS{{{"draft", {64, 256, 2, 16, 1.5F}},
                                                      {"medium", MEDIUM},
-                                                     {"high", {2048, 8192, 4, 128, 1.0F}},
-                                                     {"best", {8192, 32768, 6, 256, 1.0F}}}};
+                                                     {"high", {256, 4096, 6, 128, 2.0F}},
+                                                     {"best", {1024, 16384, 8, 256, 2.0F}}}};
 
 constexpr std::array<app::Named<LightUnits>, 3> LIGHT_UNITS{
     {{"auto", LightUnits::automatic},
@@ -139,9 +140,9 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
 void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup bake(app, "Bake");
     bake.add_choice("--quality", arguments.preset, PRESETS, "NAME",
-                    "draft (64 directions, 1 bounce), medium (512, 3;\n"
-                    "default), high (2048, 4), best (8192, 6); direct\n"
-                    "light has 2 to 4 times as many directions");
+                    "draft (256 directions of direct light, 2 bounces),\n"
+                    "medium (1024, 4; default), high (4096, 6), best\n"
+                    "(16384, 8); bounces have 1/4 to 1/16 of them");
     bake.add("--directions", arguments.directions, "N",
              "Directions over the hemisphere of each bounce, each\n"
              "with its opposite; default: the preset's",
@@ -154,7 +155,9 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     bake.add("--sun-directions", arguments.sun_directions, "N", "Over the disc of each sun",
              within(1, 65536));
     bake.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
-             "Rays along a light map texel, each way", within(0.01F, 16.0F));
+             "Rays along a light map texel, each way; default: the\n"
+             "preset's, 1.5 for draft, else 2",
+             within(0.01F, 16.0F));
     bake.add("--density-share", options.density_share, "X",
              "The densest rest of the light map gets no more rays\n"
              "than this part of it; default: 0.95, 0.999 at most",
@@ -307,11 +310,11 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
                                 .target = {camera[3], camera[4], camera[5]},
                                 .vertical_field_degrees = arguments.field};
     }
+    app::check_files(file_arguments(options));
     check_ending("--output", options.output, "an OpenEXR file", ".exr");
     check_ending("--sky-image", options.sky_picture, "an OpenEXR file", ".exr");
     check_ending("--preview", options.preview, "a PNG file", ".png");
     check_ending("--atlas", options.atlas, "a PNG file", ".png");
-    app::check_files(file_arguments(options));
     return options;
 }
 
