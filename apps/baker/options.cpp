@@ -213,7 +213,7 @@ void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
                  "Radiance that becomes white; default: by the picture", within(1e-12F, BRIGHTEST));
 }
 
-void check_scene(const Options& options, const Arguments& arguments) {
+void check_scene(const CLI::App& app, const Options& options, const Arguments& arguments) {
     const int given = (options.scene.empty() ? 0 : 1) + (arguments.demo ? 1 : 0) +
                       (options.city_triangles > 0 ? 1 : 0);
     if (given != 1) {
@@ -225,6 +225,9 @@ void check_scene(const Options& options, const Arguments& arguments) {
     }
     if (options.extent && options.texels_per_unit) {
         throw UsageError("--size and --texels-per-unit contradict each other");
+    }
+    if (app.count("--gutter") > 0 && !options.unwrap) {
+        throw UsageError("--gutter needs --unwrap: other charts lie where the scene's file says");
     }
 }
 
@@ -279,7 +282,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     if (!arguments.preview_size.empty()) {
         options.preview_extent = parse_extent("--preview-size", arguments.preview_size);
     }
-    check_scene(options, arguments);
+    check_scene(app, options, arguments);
     apply_light(app, arguments, options);
     options.blends_seams = !arguments.no_seams;
 
@@ -306,6 +309,9 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
 
     if (app.count("--camera") > 0) {
         const std::array<float, 6>& camera = arguments.camera;
+        if (std::equal(camera.begin(), camera.begin() + 3, camera.begin() + 3)) {
+            throw UsageError("--camera looks from a point to another one, not to itself");
+        }
         options.camera = Camera{.position = {camera[0], camera[1], camera[2]},
                                 .target = {camera[3], camera[4], camera[5]},
                                 .vertical_field_degrees = arguments.field};

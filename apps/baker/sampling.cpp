@@ -22,11 +22,13 @@ Neighbours repeated_neighbours(double coordinate, std::uint32_t size) {
 }
 
 glm::vec3 textured(const Scene& scene, const glm::vec3& factor,
-                   const std::optional<std::uint32_t>& texture, const glm::dvec2& coordinates) {
+                   const std::optional<std::uint32_t>& texture, const glm::mat3x2& transform,
+                   const glm::dvec2& coordinates) {
     if (!texture || scene.texture_coordinates.empty()) {
         return factor;
     }
-    return factor * sample_texture(scene.textures[*texture], coordinates);
+    return factor * sample_texture(scene.textures[*texture],
+                                   glm::dmat3x2(transform) * glm::dvec3(coordinates, 1.0));
 }
 
 }  // namespace
@@ -45,11 +47,13 @@ glm::vec3 sample_texture(const Texture& texture, const glm::dvec2& coordinates) 
 }
 
 glm::vec3 albedo_at(const Scene& scene, const Material& material, const glm::dvec2& coordinates) {
-    return textured(scene, material.albedo, material.albedo_texture, coordinates);
+    return textured(scene, material.albedo, material.albedo_texture, material.albedo_coordinates,
+                    coordinates);
 }
 
 glm::vec3 emission_at(const Scene& scene, const Material& material, const glm::dvec2& coordinates) {
-    return textured(scene, material.emission, material.emission_texture, coordinates);
+    return textured(scene, material.emission, material.emission_texture,
+                    material.emission_coordinates, coordinates);
 }
 
 bool has_textures(const Scene& scene, const Material& material) {

@@ -16,8 +16,9 @@ namespace quadtile::baker {
 
 namespace {
 
+constexpr double MOST_REPEATS = 1e9;  // of a texture
 constexpr std::array SUPPORTED_EXTENSIONS{"KHR_lights_punctual", "KHR_materials_emissive_strength",
-                                          "KHR_mesh_quantization"};
+                                          "KHR_mesh_quantization", "KHR_texture_transform"};
 constexpr std::size_t MAX_DECLARED_SIDE = 65536;
 
 // "mesh 3 'Walls'"
@@ -178,6 +179,9 @@ class GltfReader {
             material.double_sided = from.doubleSided;
             material.albedo_texture = texture(from.pbrMetallicRoughness.baseColorTexture);
             material.emission_texture = texture(from.emissiveTexture);
+            material.albedo_coordinates =
+                texture_transform(from.pbrMetallicRoughness.baseColorTexture, material.name);
+            material.emission_coordinates = texture_transform(from.emissiveTexture, material.name);
             transparent_ += from.alphaMode != "OPAQUE" && !from.alphaMode.empty() ? 1 : 0;
             file_.scene.materials.push_back(std::move(material));
         }
@@ -192,7 +196,6 @@ class GltfReader {
         if (info.index < 0) {
             return std::nullopt;
         }
-        transformed_textures_ += info.extensions.contains("KHR_texture_transform") ? 1 : 0;
         const auto index = static_cast<std::size_t>(info.index);
         const int source = index < model_.textures.size() ? model_.textures[index].source : -1;
         if (source < 0 || static_cast<std::size_t>(source) >= model_.images.size()) {
@@ -212,6 +215,39 @@ class GltfReader {
             image.bufferView < 0 ? std::span(image.image) : buffer_view(image.bufferView, name);
         picture = file_.add_texture(decode_picture(bytes), name);
         return picture;
+    }
+
+    // KHR_texture_transform, as three.js and Cesium read it: coordinates are scaled, then turned by
+    // an angle that counts from +v (down) to +u, then moved.
+    glm::mat3x2 texture_transform(const tinygltf::TextureInfo& info, const std::string& material) {
+        const auto found = info.extensions.find("KHR_texture_transform");
+        if (found == info.extensions.end()) {
+            return glm::mat3x2(1.0F);
+        }
+        const tinygltf::Value& given = found->second;
+        const auto number = [&](const tinygltf::Value& value) {
+            const double got = value.IsNumber() ? value.GetNumberAsDouble() : NAN;
+            if (!(std::abs(got) <= MOST_REPEATS)) {
+                fail("the KHR_texture_transform of material '" + material +
+                     "' has something else than numbers up to 1e9");
+            }
+            return got;
+        };
+        const auto pair = [&](const char* name, double otherwise) {
+            if (!given.Has(name)) {
+                return glm::dvec2(otherwise);
+            }
+            const tinygltf::Value& value = given.Get(name);
+            const bool is_pair = value.IsArray() && value.ArrayLen() == 2;
+            return is_pair ? glm::dvec2(number(value.Get(0)), number(value.Get(1)))
+                           : glm::dvec2(number({}));
+        };
+        const glm::dvec2 offset = pair("offset", 0.0);
+        const glm::dvec2 scale = pair("scale", 1.0);
+        const double angle = given.Has("rotation") ? number(given.Get("rotation")) : 0.0;
+        const glm::dvec2 turn(std::cos(angle), std::sin(angle));
+        return {glm::vec2(scale.x * glm::dvec2(turn.x, -turn.y)),
+                glm::vec2(scale.y * glm::dvec2(turn.y, turn.x)), glm::vec2(offset)};
     }
 
     // Nodes.
@@ -473,11 +509,17 @@ class GltfReader {
         const tinygltf::Material& material = model_.materials[index];
         const tinygltf::TextureInfo& albedo = material.pbrMetallicRoughness.baseColorTexture;
         const tinygltf::TextureInfo& emission = material.emissiveTexture;
+        const auto set = [](const tinygltf::TextureInfo& texture) {
+            const auto transform = texture.extensions.find("KHR_texture_transform");
+            return transform != texture.extensions.end() && transform->second.Has("texCoord")
+                       ? transform->second.Get("texCoord").GetNumberAsInt()
+                       : texture.texCoord;
+        };
         if (albedo.index < 0) {
-            return emission.index < 0 ? 0 : emission.texCoord;
+            return emission.index < 0 ? 0 : set(emission);
         }
-        two_sets_ += emission.index >= 0 && emission.texCoord != albedo.texCoord ? 1 : 0;
-        return albedo.texCoord;
+        two_sets_ += emission.index >= 0 && set(emission) != set(albedo) ? 1 : 0;
+        return set(albedo);
     }
 
     void add_triangles(const tinygltf::Primitive& primitive,
@@ -520,8 +562,6 @@ class GltfReader {
         }
         file_.warn(morphed_, "primitive", " with morph targets baked without them");
         file_.warn(transparent_, "material", " with transparency baked as opaque");
-        file_.warn(transformed_textures_, "texture",
-                   " with KHR_texture_transform: the transform is ignored");
         file_.warn(two_sets_, "primitive",
                    " whose textures use different coordinates: those of the base colour are used");
     }
@@ -538,7 +578,6 @@ class GltfReader {
     std::size_t skinned_ = 0;
     std::size_t morphed_ = 0;
     std::size_t transparent_ = 0;
-    std::size_t transformed_textures_ = 0;
     std::size_t two_sets_ = 0;
 };
 

@@ -64,8 +64,11 @@ struct Material {
     glm::vec3 albedo{0.7F};
     glm::vec3 emission{0.0F};                       // radiance
     bool double_sided = false;                      // the back is lit and radiates, too
-    std::optional<std::uint32_t> albedo_texture;    // times albedo; by texture_coordinates
+    std::optional<std::uint32_t> albedo_texture;    // times albedo
     std::optional<std::uint32_t> emission_texture;  // times emission
+    // From texture_coordinates to each texture's own.
+    glm::mat3x2 albedo_coordinates{1.0F};
+    glm::mat3x2 emission_coordinates{1.0F};
 };
 
 // Of radiance and irradiance: sums and squares of it are finite, too.

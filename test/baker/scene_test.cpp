@@ -378,6 +378,38 @@ TEST_F(SceneFile, ReadsTextures) {
                 ElementsAre(glm::vec2(0, 1), glm::vec2(1, 1), glm::vec2(1, 0), glm::vec2(0, 0)));
 }
 
+// Catches a turn the other way round, another order of turn and scale, and a transform of the other
+// texture.
+TEST_F(SceneFile, ReadsTextureTransforms) {
+    Gltf gltf = square_file();
+    gltf.add("VEC2", {0, 1, 1, 1, 1, 0, 0, 0});
+    const std::string picture =
+        std::to_string(gltf.add_bytes("P6\n2 1\n255\n\x01\x02\x03\xff\xfe\xfd"));
+    const auto with = [&](const std::string& transform) {
+        return gltf.json(
+            mesh(R"({"attributes":{"POSITION":0,"TEXCOORD_1":4},"indices":3,"material":0})") +
+            ONE_NODE + R"(,"extensionsRequired":["KHR_texture_transform"],)" +
+            R"("materials":[{"emissiveTexture":{"index":0,"extensions":{"KHR_texture_transform":)" +
+            transform +
+            R"(}}}],"textures":[{"source":0}],"images":[{"mimeType":"image/png","bufferView":)" +
+            picture + "}]");
+    };
+    const auto [scene, warnings, files, generator] = load_gltf(
+        with(R"({"offset":[10,20],"scale":[2,4],"rotation":1.5707963267948966,"texCoord":1})"));
+    const Material& material = scene.materials.at(0);
+    EXPECT_EQ(material.albedo_coordinates, glm::mat3x2(1.0F));
+    const auto at = [&](float u, float v) {
+        return material.emission_coordinates * glm::vec3(u, v, 1.0F);
+    };
+    EXPECT_LT(glm::distance(at(1, 0), glm::vec2(10, 18)), 1e-5F);
+    EXPECT_LT(glm::distance(at(0, 1), glm::vec2(14, 20)), 1e-5F);
+    EXPECT_EQ(scene.texture_coordinates.at(1), glm::vec2(1, 1));
+    for (const std::string damaged : {R"({"offset":[1]})", R"({"scale":"2"})",
+                                      R"({"rotation":1e99})", R"({"offset":[1,[]]})"}) {
+        EXPECT_THROW((void)load_gltf(with(damaged)), std::runtime_error) << damaged;
+    }
+}
+
 TEST_F(SceneFile, MakesSunsOfDirectionalLights) {
     const std::string rest = nodes(R"({"mesh":0,"children":[1,2]},)"
                                    R"({"rotation":[-0.70710678,0,0,0.70710678],"scale":[3,3,3],)"

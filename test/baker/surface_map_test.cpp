@@ -201,6 +201,14 @@ TEST(SurfaceMap, TexturesAreLinearAndRepeat) {
     EXPECT_NEAR((at(15, 8).x + at(16, 8).x) / 2.0F, 0.25F, 0.01F);
     EXPECT_NEAR((at(31, 8).x + at(32, 8).x) / 2.0F, 0.25F, 0.01F);
     expect_near(map.emission[0], {2.0F * 0.21586F, 0.0F, 2.0F}, 1e-4F);
+    // Coordinates that transforms make of others give the same.
+    scene.materials[0].albedo_coordinates = glm::mat3x2({0.0F, 2.0F}, {-4.0F, 0.0F}, {1.0F, 5.0F});
+    const std::array<glm::vec2, 4> made{scene.texture_coordinates[0], scene.texture_coordinates[1],
+                                        scene.texture_coordinates[2], scene.texture_coordinates[3]};
+    for (std::size_t i = 0; i < 4; ++i) {
+        scene.texture_coordinates[i] = {(made[i].y - 5.0F) / 2.0F, (made[i].x - 1.0F) / -4.0F};
+    }
+    EXPECT_EQ(make_surface_map(scene, {64, 64}).albedo, map.albedo);
     // The whole texture's mean, in one texel.
     const SurfaceMap mean = make_surface_map(scene, {1, 1});
     expect_near(mean.albedo[0], {0.5F * 1.503F / 4.0F, 2.503F / 4.0F, 1.503F / 4.0F}, 2e-3F);

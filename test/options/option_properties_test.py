@@ -167,7 +167,7 @@ COMMANDS = {
             "--size": whole(1, 32768, "8x{}"),
             "--preview-size": whole(1, 32768),
             "--texels-per-unit": number(1e-9, 1e9, size=None),
-            "--gutter": whole(0, 64),
+            "--gutter": whole(0, 64, unwrap=True),
             "--dilate": whole(0, 1024),
             "--sky": number(0, 1e12, "1,{},1"),
             "--sun": number(0, 1e12, sun_direction="0,-1,0"),
