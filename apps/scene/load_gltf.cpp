@@ -17,7 +17,8 @@ namespace quadtile::baker {
 namespace {
 
 constexpr double MOST_REPEATS = 1e9;  // of a texture
-constexpr std::array SUPPORTED_EXTENSIONS{"KHR_lights_punctual", "KHR_materials_emissive_strength",
+constexpr std::array SUPPORTED_EXTENSIONS{"EXT_mesh_gpu_instancing", "KHR_lights_punctual",
+                                          "KHR_materials_emissive_strength",
                                           "KHR_mesh_quantization", "KHR_texture_transform"};
 constexpr std::size_t MAX_DECLARED_SIDE = 65536;
 
@@ -335,6 +336,48 @@ class GltfReader {
         return transform;
     }
 
+    // Where EXT_mesh_gpu_instancing places a node's mesh, in the node's space.
+    [[nodiscard]] std::vector<glm::dmat4> instances(const tinygltf::Node& node,
+                                                    const std::string& name) const {
+        const auto found = node.extensions.find("EXT_mesh_gpu_instancing");
+        if (found == node.extensions.end() || !found->second.Has("attributes")) {
+            return {glm::dmat4(1.0)};
+        }
+        const tinygltf::Value& attributes = found->second.Get("attributes");
+        std::optional<std::size_t> count;
+        const auto read = [&](const char* attribute, int type) -> std::optional<Elements> {
+            if (!attributes.Has(attribute)) {
+                return std::nullopt;
+            }
+            const std::string place = name + ": " + attribute + " of its instances";
+            const Elements all = elements(attributes.Get(attribute).GetNumberAsInt(), type, place);
+            if (count.value_or(all.count) != all.count) {
+                fail(place + " has " + counted(all.count, "value") + " instead of " +
+                     std::to_string(*count));
+            }
+            count = all.count;
+            return all;
+        };
+        const auto translations = read("TRANSLATION", TINYGLTF_TYPE_VEC3);
+        const auto rotations = read("ROTATION", TINYGLTF_TYPE_VEC4);
+        const auto scales = read("SCALE", TINYGLTF_TYPE_VEC3);
+        std::vector<glm::dmat4> transforms(count.value_or(1), glm::dmat4(1.0));
+        for (std::size_t i = 0; i < transforms.size(); ++i) {
+            if (translations) {
+                transforms[i] = glm::translate(transforms[i], vector(*translations, i));
+            }
+            if (rotations) {
+                const glm::dvec3 axis = vector(*rotations, i);
+                transforms[i] *= glm::mat4_cast(glm::normalize(
+                    glm::dquat(component(*rotations, i, 3), axis.x, axis.y, axis.z)));
+            }
+            if (scales) {
+                transforms[i] = glm::scale(transforms[i], vector(*scales, i));
+            }
+        }
+        return transforms;
+    }
+
     void read_node(const tinygltf::Node& node, const std::string& name,
                    const glm::dmat4& transform) {
         if (node.mesh >= 0) {
@@ -342,11 +385,14 @@ class GltfReader {
                 at(model_.meshes, node.mesh,
                    name + " has mesh " + std::to_string(node.mesh) + ", which there is not");
             skinned_ += node.skin >= 0 ? 1 : 0;
-            for (std::size_t i = 0; i < mesh.primitives.size(); ++i) {
-                read_primitive(mesh.primitives[i],
-                               numbered("mesh", static_cast<std::size_t>(node.mesh), mesh.name) +
-                                   ", primitive " + std::to_string(i),
-                               transform);
+            for (const glm::dmat4& instance : instances(node, name)) {
+                for (std::size_t i = 0; i < mesh.primitives.size(); ++i) {
+                    read_primitive(
+                        mesh.primitives[i],
+                        numbered("mesh", static_cast<std::size_t>(node.mesh), mesh.name) +
+                            ", primitive " + std::to_string(i),
+                        transform * instance);
+                }
             }
         }
         if (node.camera >= 0 && !file_.scene.camera) {

@@ -49,7 +49,7 @@ class Gltf {
  public:
     // Return the number of the accessor.
     int add(const std::string& type, const std::vector<float>& values) {
-        const std::size_t components = type == "VEC3" ? 3 : type == "VEC2" ? 2 : 1;
+        const auto components = type == "SCALAR" ? 1U : static_cast<unsigned>(type[3] - '0');
         return add(type, 5126, values.data(), 4 * values.size(), values.size() / components);
     }
     int add(const std::vector<std::uint16_t>& values) {
@@ -281,6 +281,31 @@ TEST_F(SceneFile, TurnsWhatIsMirrored) {
         expect_all_near(scene.normals, {0, 0, front});
         expect_all_near(plane_normals(scene), {0, 0, front});
     }
+}
+
+// Catches instances that are left out, placed in the wrong space, or turned before they are scaled.
+TEST_F(SceneFile, PlacesInstances) {
+    Gltf gltf = square_file();
+    const int translations = gltf.add("VEC3", {0, 0, 0, 1, 2, 3});
+    const int rotations = gltf.add("VEC4", {0, 0, 0, 1, 0, 0, 0.70710678F, 0.70710678F});
+    const int scales = gltf.add("VEC3", {1, 1, 1, 2, 3, 1});
+    const auto with = [&](int scale) {
+        const std::string attributes = R"({"TRANSLATION":)" + std::to_string(translations) +
+                                       R"(,"ROTATION":)" + std::to_string(rotations) +
+                                       R"(,"SCALE":)" + std::to_string(scale) + "}";
+        return gltf.json(
+            mesh(LIT_SQUARE) +
+            nodes(R"({"mesh":0,"translation":[10,0,0],"extensions":{"EXT_mesh_gpu_instancing":)"
+                  R"({"attributes":)" +
+                  attributes + "}}}") +
+            R"(,"extensionsRequired":["EXT_mesh_gpu_instancing"])");
+    };
+    const Scene scene = load_gltf(with(scales)).scene;
+    ASSERT_EQ(scene.positions.size(), 8U);
+    expect_near(scene.positions[2], {11, 1, 0});
+    // (1, 1, 0) becomes (2, 3, 0), then (-3, 2, 0), then moves.
+    expect_near(scene.positions[6], {8, 4, 3});
+    EXPECT_THAT(gltf_refusal(with(0)), HasSubstr("SCALE of its instances"));
 }
 
 TEST_F(SceneFile, KeepsNormalsAcrossSurfacesThatAreSheared) {
