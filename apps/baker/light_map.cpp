@@ -13,6 +13,7 @@
 #include <OpenEXR/ImfThreading.h>
 
 #include <algorithm>
+#include <array>
 #include <numbers>
 #include <stdexcept>
 #include <thread>
@@ -101,6 +102,20 @@ std::vector<glm::vec3> radiosity_of(const LightMap& map, const SurfaceMap& surfa
     return std::move(radiosity.irradiance);
 }
 
+// The map with another quantity in place of irradiance.
+LightMap converted(LightMap map, const SurfaceMap& surface, Quantity quantity) {
+    if (quantity == Quantity::radiosity) {
+        map.irradiance = radiosity_of(map, surface);
+        return map;
+    }
+    for (std::vector<glm::vec3>* const plane : map.planes()) {
+        for (glm::vec3& texel : *plane) {
+            texel *= std::numbers::inv_pi_v<float>;
+        }
+    }
+    return map;
+}
+
 // Adds red, green and blue of a layer to a file.
 void add_colours(const std::string& layer, const std::vector<glm::vec3>& texels,
                  Imf::Header& header, Imf::FrameBuffer& pixels) {
@@ -116,21 +131,27 @@ void add_colours(const std::string& layer, const std::vector<glm::vec3>& texels,
 
 }  // namespace
 
-void write_light_map(const std::filesystem::path& path, const LightMap& map,
+std::string name_of(Quantity quantity) {
+    return std::array{"irradiance", "radiance", "radiosity"}[static_cast<std::size_t>(quantity)];
+}
+
+void write_light_map(const std::filesystem::path& path, const LightMap& irradiance,
                      const SurfaceMap& surface, Quantity quantity) {
     app::OutputFile file(path);  // first: what cannot be written is known at once
+    std::optional<LightMap> other;
+    if (quantity != Quantity::irradiance) {
+        other = converted(irradiance, surface, quantity);
+    }
+    const LightMap& map = other ? *other : irradiance;
     const int width = static_cast<int>(map.extent.width);
     const int height = static_cast<int>(map.extent.height);
     Imf::Header header(width, height);
     header.compression() = Imf::ZIP_COMPRESSION;
-    header.insert("quantity", Imf::StringAttribute(quantity == Quantity::radiosity ? "radiosity"
-                                                                                   : "irradiance"));
+    header.insert("quantity", Imf::StringAttribute(name_of(quantity)));
     header.insert("software", Imf::StringAttribute("quadtile " QUADTILE_VERSION_STRING));
 
     Imf::FrameBuffer pixels;
-    const std::vector<glm::vec3> radiosity =
-        quantity == Quantity::radiosity ? radiosity_of(map, surface) : std::vector<glm::vec3>();
-    add_colours("", quantity == Quantity::radiosity ? radiosity : map.irradiance, header, pixels);
+    add_colours("", map.irradiance, header, pixels);
     for (std::size_t i = 0; i < map.radiance_sh.size(); ++i) {
         if (!map.radiance_sh[i].empty()) {
             add_colours("sh" + std::to_string(i), map.radiance_sh[i], header, pixels);

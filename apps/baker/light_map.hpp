@@ -54,12 +54,17 @@ void dilate(LightMap& map, std::uint32_t rings);
 // seams.
 std::size_t blend_seams(LightMap& map, const Scene& scene);
 
-enum class Quantity { irradiance, radiosity };
+enum class Quantity {
+    irradiance,
+    radiance,  // irradiance / pi: what a white surface sends out; the harmonics are divided, too
+    radiosity  // albedo * irradiance + pi * emission; the harmonics stay those of irradiance
+};
+[[nodiscard]] std::string name_of(Quantity quantity);
 
 // OpenEXR, 32-bit floats: R, G, B, and A: 1 where the texel is known. With spherical harmonics also
-// the layers sh0 to sh3 (sh0.R ...). Radiosity: albedo * irradiance + pi * emission. Attributes
-// name the quantity and the program. Gutters of radiosity are filled again, from the texels that
-// have coverage. Throws std::runtime_error with the file and the reason.
+// the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the program. Gutters of
+// radiosity are filled again, from the texels that have coverage. Throws std::runtime_error with
+// the file and the reason.
 void write_light_map(const std::filesystem::path& path, const LightMap& map,
                      const SurfaceMap& surface, Quantity quantity);
 

@@ -343,6 +343,7 @@ class Run {
         }
         report_.triangles = scene_.triangles.size();
         report_.light_map = extent_;
+        report_.quantity = options_.quantity;
         report_.inside_texels = result.inside_texels;
         report_.overlapping_texels = surface_.overlapping_texels;
         report_.interrupted = result.interrupted;

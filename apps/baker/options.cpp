@@ -43,8 +43,9 @@ constexpr std::array<app::Named<LightUnits>, 3> LIGHT_UNITS{
     {{"auto", LightUnits::automatic},
      {"photometric", LightUnits::photometric},
      {"blender", LightUnits::blender}}};
-constexpr std::array<app::Named<Quantity>, 2> QUANTITIES{
-    {{"irradiance", Quantity::irradiance}, {"radiosity", Quantity::radiosity}}};
+constexpr std::array<app::Named<Quantity>, 3> QUANTITIES{{{"irradiance", Quantity::irradiance},
+                                                          {"radiance", Quantity::radiance},
+                                                          {"radiosity", Quantity::radiosity}}};
 
 // What becomes part of the options after parsing.
 struct Arguments {
@@ -104,8 +105,9 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     map.add("--gutter", options.gutter_texels, "N", "Texels between charts of --unwrap; default: 2",
             within(0, 64));
     map.add_choice("--quantity", options.quantity, QUANTITIES, "NAME",
-                   "irradiance (default), or radiosity: albedo *\n"
-                   "irradiance + pi * emission");
+                   "irradiance (default; for three.js), radiance:\n"
+                   "irradiance / pi (for Godot, Bevy, Unity), or\n"
+                   "radiosity: albedo * irradiance + pi * emission");
     map.add_flag("--directional", options.bake.directional,
                  "Spherical harmonics L1, too: layers sh0 to sh3");
     map.add("--dilate", options.dilation_rings, "N",

@@ -54,6 +54,7 @@ std::string report_json(const BakeReport& report) {
                     {"interrupted", report.interrupted},
                     {"triangles", report.triangles},
                     {"light_map", {report.light_map.width, report.light_map.height}},
+                    {"quantity", name_of(report.quantity)},
                     {"covered_texels", report.covered_texels},
                     {"known_texels", report.known_texels},
                     {"inside_texels", report.inside_texels},
@@ -82,7 +83,7 @@ std::string report_summary(const BakeReport& report) {
     std::string text =
         formatted("%zu triangles, %u x %u texels, %zu of them baked, on ", report.triangles,
                   report.light_map.width, report.light_map.height, report.known_texels) +
-        report.device + "\n";
+        report.device + "\nthe light map holds " + name_of(report.quantity) + "\n";
     for (const PassReport& pass : report.passes) {
         text += formatted("%-12s %8.2f s", pass.name.c_str(), pass.seconds);
         if (pass.mean_irradiance > 0.0) {

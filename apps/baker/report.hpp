@@ -22,6 +22,7 @@ struct BakeReport {
     std::string device;
     std::size_t triangles = 0;
     Extent light_map;
+    Quantity quantity = Quantity::irradiance;  // that the output holds
     std::size_t covered_texels = 0;
     std::size_t known_texels = 0;
     std::size_t inside_texels = 0;

@@ -182,7 +182,8 @@ TEST_F(BakeProgram, ScenesThatCannotBeReadAreNamed) {
 TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
     const ProgramResult result =
         run(DEMO + Arguments{"-o", "map.exr", "--preview", "view.png", "--atlas", "atlas.png",
-                             "--report", "report.json", "--preview-size", "80x50", "--validation"});
+                             "--report", "report.json", "--preview-size", "80x50", "--validation",
+                             "--quantity", "radiance"});
     ASSERT_EQ(result.status, 0) << result.error;
     EXPECT_THAT(result.output, IsEmpty());
     EXPECT_THAT(directory_.names(),
@@ -201,6 +202,8 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
 
     const Json report = Json::parse(read_file(path("report.json")));
     EXPECT_EQ(report["light_map"], Json({64, 64}));
+    EXPECT_EQ(report["quantity"], "radiance");
+    EXPECT_THAT(result.error, HasSubstr("the light map holds radiance\n"));
     EXPECT_EQ(report["known_texels"], known);
     EXPECT_GT(known, 2000);
     EXPECT_GE(report["covered_texels"].get<std::ptrdiff_t>(), known);

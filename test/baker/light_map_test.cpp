@@ -298,6 +298,20 @@ TEST(WriteLightMap, RadiosityIsWithAlbedoAndEmissionAndFillsGutters) {
     EXPECT_EQ(quantity_of(path), "radiosity");
 }
 
+TEST(WriteLightMap, RadianceIsIrradianceByPiInAllLayers) {
+    const TemporaryDirectory directory;
+    const fs::path path = directory.path() / "map.exr";
+    LightMap map = light_of_3_by_1();
+    map.radiance_sh[2] = map.irradiance;
+    write_light_map(path, map, surface_of_3_by_1(), Quantity::radiance);
+    for (const std::string layer : {"", "sh2."}) {
+        EXPECT_THAT(channel(path, layer + "G"),
+                    testing::Pointwise(testing::FloatEq(), {2.0F / PI, 5.0F / PI, 8.0F / PI}));
+    }
+    EXPECT_THAT(channel(path, "A"), ElementsAre(1, 1, 0));
+    EXPECT_EQ(quantity_of(path), "radiance");
+}
+
 // Pixels of a PNG file.
 class ReadPng {
  public:
