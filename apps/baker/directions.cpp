@@ -143,7 +143,8 @@ SkyMeans sky_means(const Sky& sky, std::uint32_t count, Lattice lattice) {
         const double height = std::cos(PI * (y + 0.5) / (sky.extent.height * pieces));
         const double radius = std::sqrt(1.0 - height * height);
         for (std::uint32_t x = 0; x < sky.extent.width * pieces; ++x) {
-            const double longitude = 2.0 * PI * ((x + 0.5) / (sky.extent.width * pieces) - 0.5);
+            const double longitude = 2.0 * PI * ((x + 0.5) / (sky.extent.width * pieces) - 0.5) -
+                                     sky.turn_degrees * PI / 180.0;
             const glm::dvec3 direction(radius * std::sin(longitude), height,
                                        -radius * std::cos(longitude));
             const Lattice::Nearest nearest = lattice.nearest(direction);

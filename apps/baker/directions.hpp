@@ -21,6 +21,7 @@ struct Sky {
     // +X lies to the right of it. Empty: none.
     Extent extent;
     std::vector<glm::vec3> texels;
+    float turn_degrees = 0.0F;  // of the picture about +Y, counter-clockwise seen from above
 };
 
 // A bundle of parallel rays, of use in both senses.

@@ -185,6 +185,7 @@ class Run {
         if (!options_.sky_picture.empty()) {
             const LoadedImage image = load_image(options_.sky_picture);
             sky_.extent = {image.shape.width, image.shape.height};
+            sky_.turn_degrees = options_.sky_turn_degrees;
             for (const reference::Texel& texel : reference::decode_texels(image.view())) {
                 const glm::vec3 radiance(texel[0], texel[1], texel[2]);
                 for (int i = 0; i < 3; ++i) {

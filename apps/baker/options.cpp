@@ -124,7 +124,13 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
               "are multiplied by",
               within(0.0F, BRIGHTEST));
     light.add("--sky-image", options.sky_picture, "FILE",
-              "OpenEXR in latitude and longitude, up at the top");
+              "OpenEXR in latitude and longitude, up at the top: its\n"
+              "middle column is -Z, a quarter to the right +X");
+    light.add("--sky-rotation", options.sky_turn_degrees, "D",
+              "Degrees by which --sky-image is turned about +Y,\n"
+              "counter-clockwise seen from above; default: 0. As\n"
+              "Blender shows it: -90",
+              within(-360.0F, 360.0F));
     light.add("--sun-direction", arguments.sun_direction, "X,Y,Z",
               "A sun instead of those of SCENE: where its light goes", within(-FARTHEST, FARTHEST));
     light.add("--sun", arguments.sun_irradiance, "R,G,B",
@@ -247,6 +253,9 @@ void check_ending(const std::string& option, const std::filesystem::path& path,
 void apply_light(const CLI::App& app, const Arguments& arguments, Options& options) {
     if (!arguments.sky.empty()) {
         options.sky = parse_colour("--sky", arguments.sky);
+    }
+    if (app.count("--sky-rotation") > 0 && options.sky_picture.empty()) {
+        throw UsageError("--sky-rotation needs --sky-image");
     }
     if (app.count("--sun-direction") == 0) {
         for (const char* const option : {"--sun", "--sun-diameter"}) {

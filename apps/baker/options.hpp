@@ -44,6 +44,7 @@ struct Options {
     // The light.
     std::optional<glm::vec3> sky;
     std::filesystem::path sky_picture;  // empty: none
+    float sky_turn_degrees = 0.0F;      // as Sky::turn_degrees
     std::optional<Sun> sun;             // instead of the scene's
     LightUnits light_units = LightUnits::automatic;
 

@@ -8,6 +8,7 @@
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
+#include <OpenEXR/ImfRgbaFile.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -150,6 +151,8 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "-o", "x.exr", "--sky=-1"}, "--sky: '-1' is not a number from 0 to 1e+12"},
         {{"--demo", "-o", "x.exr", "--sun", "1"}, "--sun needs --sun-direction"},
         {{"--demo", "-o", "x.exr", "--sun-direction", "0,0,0"}, "takes a direction"},
+        {{"--demo", "-o", "x.exr", "--sky-rotation", "9"}, "--sky-rotation needs --sky-image"},
+        {{"--demo", "-o", "x.exr", "--sky-image", "s.exr", "--sky-rotation", "361"}, "-360 to 360"},
         {{"--demo", "-o", "x.exr", "--camera", "1,2,3"}, "--camera"},
         {{"--demo", "-o", "x.exr", "--resume", "--no-checkpoint"}, "contradict"},
         {{"--demo", "-o", "x.png"}, "--output takes an OpenEXR file, whose name ends in .exr"},
@@ -372,6 +375,48 @@ TEST_F(BakeProgram, TakesSunsInTheUnitOfTheirExporter) {
         bake(light + Arguments{"blender.gltf", "--light-units", "photometric"}, "lux.exr");
     EXPECT_FALSE(expected == lux);
     EXPECT_TRUE(lux != bake(light + Arguments{"other.gltf", "--light-units", "blender"}, "d.exr"));
+}
+
+// Four walls around a middle, which face outwards: a sky whose middle columns shine lights that at
+// -Z most, and after a turn by Blender's -90 degrees that at +X. A turn the other way lights -X.
+TEST_F(BakeProgram, TurnsSkiesCounterClockwiseSeenFromAbove) {
+    std::string walls;
+    const std::array<std::array<int, 2>, 4> facing{{{0, -1}, {1, 0}, {0, 1}, {-1, 0}}};  // x, z
+    for (int i = 0; i < 4; ++i) {
+        const auto [x, z] = facing[static_cast<std::size_t>(i)];
+        for (const auto& [along, height] : {std::pair(-1, 0), {1, 0}, {1, 1}, {-1, 1}}) {
+            walls += "v " + std::to_string(x + along * z) + " " + std::to_string(height) + " " +
+                     std::to_string(z - along * x) + "\nvt " +
+                     std::to_string(0.25 * i + 0.125 + 0.1 * along) + " " +
+                     std::to_string(0.1 + 0.8 * height) + "\n";
+        }
+        walls += "f -4/-4 -3/-3 -2/-2 -1/-1\n";
+    }
+    (void)directory_.add("walls.obj", walls);
+    std::vector<Imf::Rgba> pixels(8 * 4, Imf::Rgba(0.0F, 0.0F, 0.0F));
+    for (const std::size_t bright : {11U, 12U, 19U, 20U}) {
+        pixels[bright] = Imf::Rgba(1.0F, 1.0F, 1.0F);
+    }
+    {
+        Imf::RgbaOutputFile sky(path("sky.exr").c_str(), 8, 4, Imf::WRITE_RGB);
+        sky.setFrameBuffer(pixels.data(), 1, 8);
+        sky.writePixels(4);
+    }
+    const std::pair<const char*, std::size_t> cases[] = {
+        {"0", 0}, {"-90", 1}, {"180", 2}, {"90", 3}, {"-360", 0}};
+    for (const auto& [degrees, brightest] : cases) {
+        (void)bake({"walls.obj", "--sky-image", "sky.exr", "--sky-rotation", degrees, "--size",
+                    "32x8", "--quality", "draft", "--reference"},
+                   "map.exr");
+        const std::vector<float> row = read_exr(path("map.exr")).values.at("R");
+        std::array<float, 4> light{};
+        for (std::size_t i = 0; i < 4; ++i) {
+            light[i] = row[4 * 32 + 8 * i + 4];
+        }
+        EXPECT_EQ(std::ranges::max_element(light) - light.begin(),
+                  static_cast<std::ptrdiff_t>(brightest))
+            << degrees << ": " << ::testing::PrintToString(light);
+    }
 }
 
 // ---- What must not be written

@@ -170,6 +170,7 @@ COMMANDS = {
             "--gutter": whole(0, 64, unwrap=True),
             "--dilate": whole(0, 1024),
             "--sky": number(0, 1e12, "1,{},1"),
+            "--sky-rotation": number(-360, 360, sky_image="sky.exr"),
             "--sun": number(0, 1e12, sun_direction="0,-1,0"),
             "--sun-direction": number(-1e9, 1e9, "{},1,1"),
             "--sun-diameter": number(0, 90, sun_direction="0,-1,0"),
