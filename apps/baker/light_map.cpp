@@ -1,6 +1,7 @@
 #include "light_map.hpp"
 
 #include "output_file.hpp"
+#include "picture.hpp"
 
 #include <quadtile/version.h>
 
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numbers>
 #include <stdexcept>
 #include <thread>
@@ -133,6 +135,29 @@ void add_colours(const std::string& layer, const std::vector<glm::vec3>& texels,
 
 std::string name_of(Quantity quantity) {
     return std::array{"irradiance", "radiance", "radiosity"}[static_cast<std::size_t>(quantity)];
+}
+
+LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
+    std::vector<float> lights;
+    for (std::size_t i = 0; i < map.known.size(); ++i) {
+        if (map.known[i] != 0) {
+            const glm::vec3& light = map.irradiance[i];
+            lights.push_back(std::max({light.r, light.g, light.b}));
+        }
+    }
+    std::ranges::sort(lights);
+    const float brightest = lights.empty() ? 0.0F : lights.back();
+    const float bright = lights.empty() ? 0.0F : lights[lights.size() * 99 / 100];
+    const float white = bright > 0.0F ? bright : brightest > 0.0F ? brightest : 1.0F;
+    app::Picture picture(map.extent.width, map.extent.height);
+    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+        for (int c = 0; c < 3; ++c) {
+            picture.pixels[i][static_cast<std::size_t>(c)] = static_cast<std::uint8_t>(
+                std::lround(255.0F * std::clamp(map.irradiance[i][c] / white, 0.0F, 1.0F)));
+        }
+    }
+    const double unit = quantity == Quantity::radiance ? std::numbers::inv_pi : 1.0;
+    return {app::encode_png(picture), white * unit, brightest * unit};
 }
 
 void write_light_map(const std::filesystem::path& path, const LightMap& irradiance,

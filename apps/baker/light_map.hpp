@@ -68,6 +68,15 @@ enum class Quantity {
 void write_light_map(const std::filesystem::path& path, const LightMap& map,
                      const SurfaceMap& surface, Quantity quantity);
 
+// A picture for glTF: its values times `intensity` are the light, but that of the brightest
+// hundredth of the known texels, which is cut: lamps would leave few of 255 steps to the rest.
+struct LightMapPng {
+    std::string bytes;  // PNG of 8 bits, without the sRGB curve
+    double intensity = 1.0;
+    double brightest = 0.0;  // light before the cut
+};
+[[nodiscard]] LightMapPng encode_light_map(const LightMap& map, Quantity quantity);
+
 // The light map as a picture, tone mapped as white surfaces would look; unknown texels dark grey.
 // Throws as write_light_map does.
 void write_atlas_preview(const std::filesystem::path& path, const LightMap& map);

@@ -4,6 +4,7 @@
 #include "checkpoint.hpp"
 #include "gpu_tracer.hpp"
 #include "light_map.hpp"
+#include "lit_gltf.hpp"
 #include "load_scene.hpp"
 #include "options.hpp"
 #include "reference_tracer.hpp"
@@ -104,6 +105,9 @@ class Run {
                     load_scene(options_.scene, options_.unwrap ? LightMapCoordinates::ignore
                                                                : LightMapCoordinates::read);
                 app::check_files(file_arguments(options_), loaded.files);
+                if (ending_of(options_.output) == ".glb") {
+                    lit_gltf_.emplace(options_.scene);
+                }
                 scene_ = std::move(loaded.scene);
                 generator_ = loaded.generator;
                 for (const std::string& warning : loaded.warnings) {
@@ -123,6 +127,9 @@ class Run {
                                 .texels_per_unit = options_.texels_per_unit,
                                 .gutter_texels = options_.gutter_texels});
             });
+        }
+        if (lit_gltf_ && options_.unwrap) {
+            lit_gltf_->set_light_map_coordinates(scene_);
         }
         if (scene_.light_map_coordinates.empty()) {
             throw std::runtime_error("'" + options_.scene.string() +
@@ -326,7 +333,19 @@ class Run {
             measure("seams", [&] { report_.seams = blend_seams(map, scene_); });
         }
         measure("write", [&] {
-            write_light_map(options_.output, map, surface_, options_.quantity);
+            if (lit_gltf_) {
+                const LightMapPng png = encode_light_map(map, options_.quantity);
+                if (png.brightest > 2.0 * png.intensity) {
+                    warn("a hundredth of the light map's texels is brighter than " +
+                         app::text_of(static_cast<float>(png.intensity)) + ", up to " +
+                         app::text_of(static_cast<float>(png.brightest)) +
+                         ": it is cut there in the .glb, which has 8 bits; an .exr holds all");
+                }
+                app::write_file(options_.output, lit_gltf_->with_light_map(scene_, png.bytes,
+                                                                           extent_, png.intensity));
+            } else {
+                write_light_map(options_.output, map, surface_, options_.quantity);
+            }
             if (!options_.atlas.empty()) {
                 write_atlas_preview(options_.atlas, map);
             }
@@ -371,7 +390,8 @@ class Run {
 
     const Options& options_;
     Scene scene_;
-    std::string generator_;  // as LoadedScene has it
+    std::string generator_;            // as LoadedScene has it
+    std::optional<LitGltf> lit_gltf_;  // what is written; none: the light map alone
     Sky sky_;
     Extent extent_;
     SurfaceMap surface_;

@@ -1,15 +1,14 @@
 #include "options.hpp"
 
 #include "arguments.hpp"
+#include "load_scene.hpp"
 #include "parse_arguments.hpp"
 
 #include <quadtile/version.h>
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -95,7 +94,8 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup map(app, "Light map");
     map.add("-o,--output", options.output, "FILE",
             "OpenEXR file for the light map: R, G, B, and in A 1\n"
-            "where a texel was baked");
+            "where a texel was baked. Or a .glb: SCENE, which is\n"
+            "glTF, with the light map as PNG (MOZ_lightmap)");
     map.add("--size", arguments.size, "WxH",
             "Texels: W or WxH; default: what SCENE asks for\n"
             "(asset.extras.lightmap_size), else 1024");
@@ -231,6 +231,17 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
     if (options.output.empty()) {
         throw UsageError("where to? give --output FILE.exr");
     }
+    if (ending_of(options.output) == ".glb") {
+        if (!is_gltf(options.scene)) {
+            throw UsageError("--output '" + options.output.string() +
+                             "' needs a glTF scene to put the light map in: export SCENE as .glb "
+                             "or .gltf, or give --output FILE.exr");
+        }
+        if (options.bake.directional || options.quantity == Quantity::radiosity) {
+            throw UsageError(
+                "a .glb cannot hold --directional or --quantity radiosity; give --output FILE.exr");
+        }
+    }
     if (options.extent && options.texels_per_unit) {
         throw UsageError("--size and --texels-per-unit contradict each other");
     }
@@ -242,8 +253,7 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
 // Under another ending the file would not open where it is used. Names without an ending are free.
 void check_ending(const std::string& option, const std::filesystem::path& path,
                   const std::string& format, const std::string& ending) {
-    std::string given = path.extension().string();
-    std::ranges::transform(given, given.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string given = ending_of(path);
     if (!given.empty() && given != ending) {
         throw UsageError(option + " takes " + format + ", whose name ends in " + ending +
                          ", not '" + path.string() + "'");
@@ -328,7 +338,9 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
                                 .vertical_field_degrees = arguments.field};
     }
     app::check_files(file_arguments(options));
-    check_ending("--output", options.output, "an OpenEXR file", ".exr");
+    if (ending_of(options.output) != ".glb") {
+        check_ending("--output", options.output, "a .glb or an OpenEXR file", ".exr");
+    }
     check_ending("--sky-image", options.sky_picture, "an OpenEXR file", ".exr");
     check_ending("--preview", options.preview, "a PNG file", ".png");
     check_ending("--atlas", options.atlas, "a PNG file", ".png");

@@ -52,10 +52,7 @@ class GltfReader {
     // Fails for `why` where the index is out of range.
     template <typename Item>
     const Item& at(const std::vector<Item>& items, int index, const std::string& why) const {
-        if (index < 0 || static_cast<std::size_t>(index) >= items.size()) {
-            fail(why);
-        }
-        return items[static_cast<std::size_t>(index)];
+        return item_at(path_, items, index, why);
     }
 
     void check_extensions() const {
@@ -88,48 +85,12 @@ class GltfReader {
     // Accessors.
 
     [[nodiscard]] Elements elements(int index, int type, const std::string& place) const {
-        const tinygltf::Accessor& accessor =
-            at(model_.accessors, index,
-               place + " is accessor " + std::to_string(index) + ", which there is not");
-        const std::string name = place + " (accessor " + std::to_string(index) + ")";
-        if (accessor.sparse.isSparse) {
-            fail(name +
-                 " is sparse, which is not supported; export the scene without sparse "
-                 "accessors");
+        const Elements from = elements_of(path_, model_, index, place);
+        if (model_.accessors[static_cast<std::size_t>(index)].type != type) {
+            fail(place + " (accessor " + std::to_string(index) +
+                 ") has a type that it cannot have");
         }
-        const int component_size =
-            tinygltf::GetComponentSizeInBytes(static_cast<std::uint32_t>(accessor.componentType));
-        if (accessor.type != type || component_size <= 0) {
-            fail(name + " has a type that it cannot have");
-        }
-        const std::size_t size = static_cast<std::size_t>(component_size) *
-                                 static_cast<std::size_t>(tinygltf::GetNumComponentsInType(
-                                     static_cast<std::uint32_t>(type)));
-        const std::span<const unsigned char> bytes = buffer_view(accessor.bufferView, name);
-        const std::size_t view_stride =
-            model_.bufferViews[static_cast<std::size_t>(accessor.bufferView)].byteStride;
-        const std::size_t stride = view_stride == 0 ? size : view_stride;
-        if (accessor.byteOffset > bytes.size() || bytes.size() - accessor.byteOffset < size ||
-            stride < size || accessor.count == 0 ||
-            accessor.count - 1 > (bytes.size() - accessor.byteOffset - size) / stride) {
-            fail(name + " reaches beyond its buffer view, or is empty");
-        }
-        return {bytes.data() + accessor.byteOffset, stride, accessor.count, accessor.componentType,
-                accessor.normalized};
-    }
-
-    [[nodiscard]] std::span<const unsigned char> buffer_view(int index,
-                                                             const std::string& place) const {
-        const tinygltf::BufferView& view =
-            at(model_.bufferViews, index, place + " has no buffer view: " + std::to_string(index));
-        const std::vector<unsigned char>& bytes =
-            at(model_.buffers, view.buffer,
-               "buffer view " + std::to_string(index) + " has no buffer")
-                .data;
-        if (view.byteOffset > bytes.size() || view.byteLength > bytes.size() - view.byteOffset) {
-            fail("buffer view " + std::to_string(index) + " reaches beyond its buffer");
-        }
-        return std::span(bytes).subspan(view.byteOffset, view.byteLength);
+        return from;
     }
 
     [[nodiscard]] std::vector<std::uint32_t> read_indices(const tinygltf::Primitive& primitive,
@@ -213,7 +174,8 @@ class GltfReader {
         const std::string name = numbered("picture", static_cast<std::size_t>(source),
                                           image.name.empty() ? image.uri : image.name);
         const std::span<const unsigned char> bytes =
-            image.bufferView < 0 ? std::span(image.image) : buffer_view(image.bufferView, name);
+            image.bufferView < 0 ? std::span(image.image)
+                                 : buffer_view_of(path_, model_, image.bufferView, name);
         picture = file_.add_texture(decode_picture(bytes), name);
         return picture;
     }
@@ -279,6 +241,7 @@ class GltfReader {
             }
             seen[index] = true;
             const glm::dmat4 transform = item.parent * local_transform(node, name);
+            part_.node = index;
             read_node(node, name, transform);
             push(node.children, transform);
         }
@@ -387,6 +350,7 @@ class GltfReader {
             skinned_ += node.skin >= 0 ? 1 : 0;
             for (const glm::dmat4& instance : instances(node, name)) {
                 for (std::size_t i = 0; i < mesh.primitives.size(); ++i) {
+                    part_.primitive = i;
                     read_primitive(
                         mesh.primitives[i],
                         numbered("mesh", static_cast<std::size_t>(node.mesh), mesh.name) +
@@ -456,10 +420,14 @@ class GltfReader {
         if (positions.count > std::numeric_limits<std::uint32_t>::max() - first) {
             fail("it has more than 4294967295 vertices");
         }
-        file_.scene.parts.push_back({file_.scene.triangles.size(), place});
+        const bool mirrored = glm::determinant(glm::dmat3(transform)) < 0.0;
+        part_.first_triangle = file_.scene.triangles.size();
+        part_.name = place;
+        part_.first_vertex = static_cast<std::uint32_t>(first);
+        part_.mirrored = mirrored;
+        file_.scene.parts.push_back(part_);
         read_vertices(primitive, positions, place, transform);
 
-        const bool mirrored = glm::determinant(glm::dmat3(transform)) < 0.0;
         add_triangles(primitive, read_indices(primitive, positions.count, place),
                       static_cast<std::uint32_t>(first), mirrored, place);
     }
@@ -618,6 +586,7 @@ class GltfReader {
     LightMapCoordinates coordinates_ = LightMapCoordinates::read;
     std::map<int, std::optional<std::uint32_t>> pictures_;  // the textures that they became
     std::optional<std::uint32_t> default_material_;
+    ScenePart part_;  // that is read
 
     std::size_t ignored_lights_ = 0;
     std::size_t ignored_primitives_ = 0;

@@ -105,8 +105,8 @@ class Finisher {
             }
             ++counts[static_cast<std::size_t>(verdict)];
             while (next_part < from.parts.size() && from.parts[next_part].first_triangle <= i) {
-                result_.scene.parts.push_back(
-                    {result_.scene.triangles.size(), from.parts[next_part++].name});
+                result_.scene.parts.push_back(from.parts[next_part++]);
+                result_.scene.parts.back().first_triangle = result_.scene.triangles.size();
             }
             if (verdict != Verdict::good) {
                 continue;
@@ -150,6 +150,7 @@ class Finisher {
         copies_[vertex] = copy;
         flat_corners_ += flat ? 1 : 0;
         to.positions.push_back(from.positions[vertex]);
+        to.source_vertices.push_back(vertex);
         to.normals.push_back(flat ? plane_normal : glm::normalize(from.normals[vertex]));
         const glm::vec2 texture_coordinates = from.texture_coordinates[vertex];
         to.texture_coordinates.push_back(finite(texture_coordinates) ? texture_coordinates
@@ -247,13 +248,21 @@ std::string counted(std::size_t count, const std::string& thing) {
     return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
-LoadedScene load_scene(const std::filesystem::path& path, LightMapCoordinates coordinates) {
-    std::string extension = path.extension().string();
-    std::ranges::transform(extension, extension.begin(), [](char c) {
+std::string ending_of(const std::filesystem::path& path) {
+    std::string ending = path.extension().string();
+    std::ranges::transform(ending, ending.begin(), [](char c) {
         return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     });
-    const bool gltf = extension == ".glb" || extension == ".gltf";
-    if (!gltf && extension != ".obj") {
+    return ending;
+}
+
+bool is_gltf(const std::filesystem::path& path) {
+    return ending_of(path) == ".glb" || ending_of(path) == ".gltf";
+}
+
+LoadedScene load_scene(const std::filesystem::path& path, LightMapCoordinates coordinates) {
+    const bool gltf = is_gltf(path);
+    if (!gltf && ending_of(path) != ".obj") {
         refuse(path, "its name ends in none of .glb, .gltf, .obj");
     }
     std::optional<std::string> bytes = read_bytes(path);

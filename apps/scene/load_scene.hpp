@@ -19,6 +19,12 @@ struct LoadedScene {
     std::string generator;  // glTF: the program that wrote the file, as it calls itself
 };
 
+// Of a file's name, in lower case: ".glb".
+[[nodiscard]] std::string ending_of(const std::filesystem::path& path);
+
+// By the file's name: .glb or .gltf.
+[[nodiscard]] bool is_gltf(const std::filesystem::path& path);
+
 // Those of the file; a scene that is to be unwrapped does without them, whatever they are.
 enum class LightMapCoordinates { read, ignore };
 

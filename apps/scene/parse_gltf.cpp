@@ -1,7 +1,5 @@
 #include "parse_gltf.hpp"
 
-#include "load_file.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -10,6 +8,7 @@ namespace quadtile::baker {
 
 namespace {
 
+constexpr std::size_t HEADER = 20;        // up to the JSON of a .glb file
 constexpr std::size_t MAX_NESTING = 256;  // tinygltf reads JSON recursively
 
 // How deep the arrays and objects of a JSON text are nested.
@@ -108,21 +107,72 @@ double component(const Elements& from, std::size_t element, std::size_t index) {
     }
 }
 
+std::string_view json_of(std::string_view file) {
+    if (!file.starts_with("glTF") || file.size() <= HEADER) {
+        return file;
+    }
+    std::uint32_t length = 0;
+    std::memcpy(&length, &file[12], sizeof length);
+    return file.substr(HEADER, length);
+}
+
+Elements elements_of(const std::filesystem::path& path, const tinygltf::Model& model, int accessor,
+                     const std::string& place) {
+    const std::string number = std::to_string(accessor);
+    const tinygltf::Accessor& from = item_at(
+        path, model.accessors, accessor, place + " is accessor " + number + ", which there is not");
+    const std::string name = place + " (accessor " + number + ")";
+    if (from.sparse.isSparse) {
+        refuse(path, name +
+                         " is sparse, which is not supported; export the scene without sparse "
+                         "accessors");
+    }
+    const int component_size =
+        tinygltf::GetComponentSizeInBytes(static_cast<std::uint32_t>(from.componentType));
+    const int components = tinygltf::GetNumComponentsInType(static_cast<std::uint32_t>(from.type));
+    if (component_size <= 0 || components <= 0) {
+        refuse(path, name + " has a type that it cannot have");
+    }
+    const std::size_t size =
+        static_cast<std::size_t>(component_size) * static_cast<std::size_t>(components);
+    const std::span<const unsigned char> bytes = buffer_view_of(path, model, from.bufferView, name);
+    const std::size_t view_stride =
+        model.bufferViews[static_cast<std::size_t>(from.bufferView)].byteStride;
+    const std::size_t stride = view_stride == 0 ? size : view_stride;
+    if (from.byteOffset > bytes.size() || bytes.size() - from.byteOffset < size || stride < size ||
+        from.count == 0 || from.count - 1 > (bytes.size() - from.byteOffset - size) / stride) {
+        refuse(path, name + " reaches beyond its buffer view, or is empty");
+    }
+    return {bytes.data() + from.byteOffset,
+            stride,
+            from.count,
+            from.componentType,
+            from.normalized,
+            size};
+}
+
+std::span<const unsigned char> buffer_view_of(const std::filesystem::path& path,
+                                              const tinygltf::Model& model, int view,
+                                              const std::string& place) {
+    const std::string number = std::to_string(view);
+    const tinygltf::BufferView& from =
+        item_at(path, model.bufferViews, view, place + " has no buffer view: " + number);
+    const std::vector<unsigned char>& bytes =
+        item_at(path, model.buffers, from.buffer, "buffer view " + number + " has no buffer").data;
+    if (from.byteOffset > bytes.size() || from.byteLength > bytes.size() - from.byteOffset) {
+        refuse(path, "buffer view " + number + " reaches beyond its buffer");
+    }
+    return std::span(bytes).subspan(from.byteOffset, from.byteLength);
+}
+
 tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
                            std::vector<std::string>& warnings,
                            std::vector<std::filesystem::path>& files) {
-    constexpr std::size_t HEADER = 20;  // up to the JSON of a .glb file
     const bool binary = bytes.starts_with("glTF");
     if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - HEADER) {
         refuse(path, "it is larger than 4 GiB");
     }
-    std::string_view json = bytes;
-    if (binary && bytes.size() > HEADER) {
-        std::uint32_t length = 0;
-        std::memcpy(&length, &bytes[12], sizeof length);
-        json = json.substr(HEADER, length);
-    }
-    if (nesting(json) > MAX_NESTING) {
+    if (nesting(json_of(bytes)) > MAX_NESTING) {
         refuse(path, "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
     }
 

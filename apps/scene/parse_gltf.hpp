@@ -5,8 +5,12 @@
 // The implementation, with that of stb_image, is in tinygltf's library.
 #include <tiny_gltf.h>
 
+#include "load_file.hpp"
+
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quadtile::baker {
@@ -16,6 +20,19 @@ namespace quadtile::baker {
                                          std::vector<std::string>& warnings,
                                          std::vector<std::filesystem::path>& files);
 
+// The JSON of a .glb or .gltf file.
+[[nodiscard]] std::string_view json_of(std::string_view file);
+
+// Throws std::runtime_error for `why` if the index is out of range.
+template <typename Item>
+const Item& item_at(const std::filesystem::path& path, const std::vector<Item>& items, int index,
+                    const std::string& why) {
+    if (index < 0 || static_cast<std::size_t>(index) >= items.size()) {
+        refuse(path, why);
+    }
+    return items[static_cast<std::size_t>(index)];
+}
+
 // Where an accessor's elements are; in range.
 struct Elements {
     const unsigned char* data = nullptr;
@@ -23,7 +40,15 @@ struct Elements {
     std::size_t count = 0;
     int component_type = 0;
     bool normalized = false;
+    std::size_t size = 0;  // bytes of an element
 };
+
+// `path` and `place` are for messages. Throw std::runtime_error.
+[[nodiscard]] Elements elements_of(const std::filesystem::path& path, const tinygltf::Model& model,
+                                   int accessor, const std::string& place);
+[[nodiscard]] std::span<const unsigned char> buffer_view_of(const std::filesystem::path& path,
+                                                            const tinygltf::Model& model, int view,
+                                                            const std::string& place);
 
 // A component of an element; 0 to 1, or -1 to 1, if they are normalized.
 [[nodiscard]] double component(const Elements& from, std::size_t element, std::size_t index);

@@ -96,6 +96,11 @@ struct Triangle {
 struct ScenePart {
     std::size_t first_triangle = 0;
     std::string name;
+    // glTF: where the file has it.
+    std::uint32_t first_vertex = 0;  // its primitive's first in source_vertices
+    std::size_t node = 0;
+    std::size_t primitive = 0;  // of the node's mesh
+    bool mirrored = false;      // the file has its triangles the other way round
 };
 
 // Right-handed; in glTF's units and axes (Y up).
@@ -105,9 +110,10 @@ struct Scene {
     std::vector<glm::vec3> normals;
     std::vector<glm::vec2> light_map_coordinates;  // 0..1; empty: there are none yet
     std::vector<glm::vec2> texture_coordinates;
+    std::vector<std::uint32_t> source_vertices;  // their numbers in the file; empty: from none
 
     std::vector<Triangle> triangles;
-    std::vector<ScenePart> parts;     // in the order of their triangles, for messages
+    std::vector<ScenePart> parts;     // in the order of their triangles
     std::vector<Material> materials;  // one at least, where there are triangles
     std::vector<Texture> textures;
     std::vector<Sun> suns;

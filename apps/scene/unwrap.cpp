@@ -540,6 +540,7 @@ void write_coordinates(Scene& scene, const Charts& charts, const Layout& layout)
                     append_copy(scene.positions, old);
                     append_copy(scene.normals, old);
                     append_copy(scene.texture_coordinates, old);
+                    append_copy(scene.source_vertices, old);
                     scene.light_map_coordinates.emplace_back();
                 }
                 chart_of[old] = c;

@@ -151,6 +151,10 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "-o", "x.exr", "--sky=-1"}, "--sky: '-1' is not a number from 0 to 1e+12"},
         {{"--demo", "-o", "x.exr", "--sun", "1"}, "--sun needs --sun-direction"},
         {{"--demo", "-o", "x.exr", "--sun-direction", "0,0,0"}, "takes a direction"},
+        {{"--demo", "-o", "x.glb"}, "needs a glTF scene"},
+        {{"a.obj", "-o", "x.GLB"}, "export SCENE as .glb"},
+        {{"a.glb", "-o", "x.glb", "--directional"}, "cannot hold --directional"},
+        {{"a.glb", "-o", "x.glb", "--quantity", "radiosity"}, "give --output FILE.exr"},
         {{"--demo", "-o", "x.exr", "--sky-rotation", "9"}, "--sky-rotation needs --sky-image"},
         {{"--demo", "-o", "x.exr", "--sky-image", "s.exr", "--sky-rotation", "361"}, "-360 to 360"},
         {{"--demo", "-o", "x.exr", "--camera", "1,2,3"}, "--camera"},
@@ -343,31 +347,30 @@ TEST_F(BakeProgram, KilledBakesAreResumed) {
     EXPECT_TRUE(expected == read_file(path("map.exr")));
 }
 
+// A triangle under a sun, as glTF.
+std::string sunny_scene(const std::string& generator, const std::string& lux) {
+    return R"({"asset":{"version":"2.0","generator":")" + generator +
+           R"("},"extensionsUsed":["KHR_lights_punctual"],)"
+           R"("extensions":{"KHR_lights_punctual":{"lights":[{"type":"directional",)"
+           R"("intensity":)" +
+           lux +
+           R"(}]}},"scene":0,"scenes":[{"nodes":[0,1]}],"nodes":[{"mesh":0},)"
+           R"({"rotation":[-0.7071068,0,0,0.7071068],)"
+           R"("extensions":{"KHR_lights_punctual":{"light":0}}}],)"
+           R"("meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_1":1}}]}],)"
+           R"("accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3",)"
+           R"("min":[0,0,0],"max":[1,0,1]},)"
+           R"({"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}],)"
+           R"("bufferViews":[{"buffer":0,"byteLength":36},)"
+           R"({"buffer":0,"byteOffset":36,"byteLength":24}],)"
+           R"("buffers":[{"byteLength":60,"uri":"data:application/octet-stream;base64,)"
+           R"(AAAAAAAAAAAAAAAAAAAAAAAAAAAAAIA/AACAPwAAAAAAAAAAzczMPc3MzD3NzMw9ZmZmP2ZmZj/NzMw9"}]})";
+}
+
 // Suns of Blender are W/m² times 683 lm/W; those of other programs are taken as they are.
 TEST_F(BakeProgram, TakesSunsInTheUnitOfTheirExporter) {
-    const auto add = [&](const std::string& name, const std::string& generator,
-                         const std::string& lux) {
-        (void)directory_.add(
-            name,
-            R"({"asset":{"version":"2.0","generator":")" + generator +
-                R"("},"extensionsUsed":["KHR_lights_punctual"],)"
-                R"("extensions":{"KHR_lights_punctual":{"lights":[{"type":"directional",)"
-                R"("intensity":)" +
-                lux +
-                R"(}]}},"scene":0,"scenes":[{"nodes":[0,1]}],"nodes":[{"mesh":0},)"
-                R"({"rotation":[-0.7071068,0,0,0.7071068],)"
-                R"("extensions":{"KHR_lights_punctual":{"light":0}}}],)"
-                R"("meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_1":1}}]}],)"
-                R"("accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3",)"
-                R"("min":[0,0,0],"max":[1,0,1]},)"
-                R"({"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}],)"
-                R"("bufferViews":[{"buffer":0,"byteLength":36},)"
-                R"({"buffer":0,"byteOffset":36,"byteLength":24}],)"
-                R"("buffers":[{"byteLength":60,"uri":"data:application/octet-stream;base64,)"
-                R"(AAAAAAAAAAAAAAAAAAAAAAAAAAAAAIA/AACAPwAAAAAAAAAAzczMPc3MzD3NzMw9ZmZmP2ZmZj/NzMw9"}]})");
-    };
-    add("blender.gltf", "Khronos glTF Blender I/O v3.3.32", "2049");
-    add("other.gltf", "another", "3");
+    (void)directory_.add("blender.gltf", sunny_scene("Khronos glTF Blender I/O v3.3.32", "2049"));
+    (void)directory_.add("other.gltf", sunny_scene("another", "3"));
     const Arguments light{"--size", "16", "--sky", "0", "--quality", "draft", "--reference"};
     const std::string expected = bake(light + Arguments{"other.gltf"}, "other.exr");
     EXPECT_TRUE(expected == bake(light + Arguments{"blender.gltf"}, "blender.exr"));
@@ -375,6 +378,20 @@ TEST_F(BakeProgram, TakesSunsInTheUnitOfTheirExporter) {
         bake(light + Arguments{"blender.gltf", "--light-units", "photometric"}, "lux.exr");
     EXPECT_FALSE(expected == lux);
     EXPECT_TRUE(lux != bake(light + Arguments{"other.gltf", "--light-units", "blender"}, "d.exr"));
+}
+
+// Fails where the file written has other coordinates than were baked, or where a second bake does
+// not replace the light map of the first.
+TEST_F(BakeProgram, WritesScenesThatBakeToTheSameBits) {
+    (void)directory_.add("scene.gltf", sunny_scene("another", "3"));
+    const Arguments options{"--size", "16", "--quality", "draft", "--reference"};
+    for (const Arguments& unwrap : {Arguments{}, Arguments{"--unwrap"}}) {
+        const Arguments first = options + Arguments{"scene.gltf"} + unwrap;
+        const Arguments second = options + Arguments{"baked.glb"};
+        const std::string baked = bake(first, "baked.glb");
+        EXPECT_TRUE(baked == bake(second, "again.glb"));
+        EXPECT_TRUE(bake(first, "map.exr") == bake(second, "again.exr"));
+    }
 }
 
 // Four walls around a middle, which face outwards: a sky whose middle columns shine lights that at

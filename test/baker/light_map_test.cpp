@@ -329,6 +329,31 @@ class ReadPng {
     LoadedImage image_;
 };
 
+TEST(EncodeLightMap, CutsTheBrightestHundredth) {
+    LightMap map = empty_light_map({200, 1});
+    map.known.assign(200, 1);
+    map.irradiance.assign(200, {1.0F, 0.5F, 0.0F});
+    map.irradiance[7] = {1000.0F, -1.0F, 0.25F};
+    map.irradiance[9] = glm::vec3(5000.0F);
+    map.known[9] = 0;
+    const TemporaryDirectory directory;
+    for (const auto& [quantity, unit] :
+         {std::pair(Quantity::irradiance, 1.0), {Quantity::radiance, 1.0 / PI}}) {
+        const LightMapPng encoded = encode_light_map(map, quantity);
+        EXPECT_NEAR(encoded.intensity, unit, 1e-7);
+        EXPECT_NEAR(encoded.brightest, 1000.0 * unit, 1e-4);
+        const ReadPng png(directory.add("map.png", encoded.bytes));
+        EXPECT_THAT(png.at(0, 0), ElementsAre(255, 128, 0));
+        EXPECT_THAT(png.at(7, 0), ElementsAre(255, 0, 64));
+        EXPECT_THAT(png.at(9, 0), ElementsAre(255, 255, 255));
+    }
+    // One lamp in the dark is not cut to black, and darkness is no error.
+    map.irradiance.assign(200, glm::vec3(0.0F));
+    EXPECT_EQ(encode_light_map(map, Quantity::irradiance).intensity, 1.0);
+    map.irradiance[7] = glm::vec3(3.0F);
+    EXPECT_EQ(encode_light_map(map, Quantity::irradiance).intensity, 3.0);
+}
+
 TEST(AtlasPreview, ShowsKnownTexels) {
     LightMap map = light_of_3_by_1();
     map.irradiance[0] = glm::vec3(0.0F);

@@ -1,12 +1,14 @@
 #include "load_scene.hpp"
 
 #include "atlas_checks.hpp"
+#include "lit_gltf.hpp"
 #include "support/errors.hpp"
 #include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
 #include "unwrap.hpp"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include <random>
 #include <stdexcept>
@@ -679,9 +681,18 @@ TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
 
 class DamagedSceneFile : public SceneFile {
  protected:
-    // Whether there is a scene; what it is can be used.
+    // Whether there is a scene; what it is can be used, and be written if it is glTF.
     [[nodiscard]] bool loads(const std::string& name, const std::string& bytes) const {
-        return quadtile::test::message_of([&] { check_scene(load(name, bytes).scene); }).empty();
+        return quadtile::test::message_of([&] {
+                   const Scene scene = load(name, bytes).scene;
+                   check_scene(scene);
+                   if (is_gltf(name)) {
+                       LitGltf lit(directory_.path() / name);
+                       lit.set_light_map_coordinates(scene);
+                       (void)lit.with_light_map(scene, "picture", {8, 8}, 1.0);
+                   }
+               })
+            .empty();
     }
 
     void load_damaged(const std::string& name, const std::string& bytes) const {
@@ -721,6 +732,143 @@ TEST_F(DamagedSceneFile, IsASceneOrAnError) {
     load_damaged("scene.glb", square_file().binary(rich_rest()));
     load_damaged("scene.gltf", square_file().json(rich_rest()));
     load_damaged("scene.obj", SQUARE_AND_GABLE);
+    const fs::path path = directory_.add("lit.glb", square_file().binary(rich_rest()));
+    LitGltf lit(path);
+    load_damaged("scene.glb", lit.with_light_map(load_scene(path).scene, "png", {8, 8}, 1.0));
+}
+
+// ---- Scenes with their light map
+
+using Json = nlohmann::ordered_json;
+
+class LitScene : public SceneFile {
+ protected:
+    // The JSON of a .glb file.
+    static Json json_of(const std::string& glb) {
+        return Json::parse(glb.substr(
+            20, static_cast<unsigned char>(glb[12]) + 256U * static_cast<unsigned char>(glb[13])));
+    }
+    [[nodiscard]] fs::path added(const std::string& name, const std::string& bytes) const {
+        return directory_.add(name, bytes);
+    }
+};
+
+// Two nodes with one mesh, one of them mirrored; a strip; what only some vertices have; a vertex
+// that nothing uses; things that the baker does not know.
+std::string odd_scene(bool binary) {
+    Gltf gltf;
+    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, -1, 1, 0, 1, 1, 1, 9, 9, 9});
+    gltf.add("VEC2", {0, 0, 1, 0, 0, 1, 1, 1, 5, 5});
+    gltf.add("VEC3", {0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0});
+    gltf.add({0, 1, 2, 3});
+    gltf.asset = R"(,"generator":"a program","extras":{"mine":[1,{}]})";
+    const std::string rest =
+        R"("extensionsUsed":["MINE_thing"],"extensions":{"MINE_thing":{"x":1.5}},)"
+        R"("materials":[{"name":"Paint","extras":{"y":2},"extensions":{"MINE_thing":{}}},{}],)"
+        R"("meshes":[{"name":"Walls","extras":7,"weights":[0],"primitives":[{"attributes":)"
+        R"({"POSITION":0,"TEXCOORD_0":1},"targets":[{"POSITION":2}],"indices":3,"mode":5,)"
+        R"("material":0},{"attributes":{"POSITION":0},"mode":0}]}],)"
+        R"("animations":[{"name":"Turn","channels":[],"samplers":[]}],)"
+        R"("nodes":[{"mesh":0,"name":"Left"},{"mesh":0,"scale":[-2,1,1],"translation":[9,0,0]}],)"
+        R"("scenes":[{"nodes":[0,1],"name":"All"}],"scene":0)";
+    return binary ? gltf.binary(rest) : gltf.json(rest);
+}
+
+TEST_F(LitScene, HasTheCoordinatesOfTheUnwrappedScene) {
+    for (const bool binary : {true, false}) {
+        const fs::path path = added(binary ? "odd.glb" : "odd.gltf", odd_scene(binary));
+        Scene scene = load_scene(path, LightMapCoordinates::ignore).scene;
+        unwrap(scene, {.extent = Extent{64, 32}});
+        LitGltf lit(path);
+        lit.set_light_map_coordinates(scene);
+        const std::string glb = lit.with_light_map(scene, "\x89PNG", {64, 32}, 2.5);
+
+        const Scene baked = load("baked.glb", glb).scene;
+        EXPECT_TRUE(baked.light_map_extent == Extent(64, 32));
+        ASSERT_EQ(baked.triangles.size(), scene.triangles.size());
+        for (std::size_t t = 0; t < scene.triangles.size(); ++t) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                const std::uint32_t a = baked.triangles[t].vertices[i];
+                const std::uint32_t b = scene.triangles[t].vertices[i];
+                EXPECT_EQ(baked.positions[a], scene.positions[b]) << t;
+                EXPECT_EQ(baked.light_map_coordinates[a], scene.light_map_coordinates[b]) << t;
+            }
+        }
+
+        // All but the primitives, which are now lists, is as it was.
+        const Json old = json_of(odd_scene(true));
+        Json now = json_of(glb);
+        const Json light_map{{"index", 0}, {"texCoord", 1}, {"intensity", 2.5}};
+        EXPECT_EQ(now["materials"][0]["extensions"].at("MOZ_lightmap"), light_map);
+        EXPECT_EQ(now["extensionsUsed"], Json({"MINE_thing", "MOZ_lightmap"}));
+        EXPECT_EQ(now["asset"]["extras"]["lightmap_size"], Json({64, 32}));
+        EXPECT_EQ(now["nodes"][1]["mesh"], 1);
+        for (const Json& mesh : now["meshes"]) {
+            const Json& list = mesh["primitives"][0];
+            EXPECT_FALSE(list.contains("mode"));
+            EXPECT_EQ(list["attributes"].size(), 3U);
+            const Json& moved = now["accessors"][list["targets"][0]["POSITION"].get<int>()];
+            EXPECT_EQ(moved["count"], now["accessors"][list["indices"].get<int>()]["count"]);
+            EXPECT_EQ(mesh["primitives"][1], old["meshes"][0]["primitives"][1]);  // points
+        }
+        now["materials"][0]["extensions"].erase("MOZ_lightmap");
+        now["extensionsUsed"] = old["extensionsUsed"];
+        now["asset"]["extras"].erase("lightmap_size");
+        now["nodes"][1]["mesh"] = 0;
+        for (Json& mesh : now["meshes"]) {
+            mesh["primitives"] = old["meshes"][0]["primitives"];
+        }
+        EXPECT_EQ(now["meshes"][0], now["meshes"][1]);
+        now["meshes"].erase(1);
+        for (const auto& [key, value] : old.items()) {
+            if (key != "buffers" && key != "bufferViews" && key != "accessors") {
+                EXPECT_EQ(now[key], value) << key;
+            }
+        }
+    }
+}
+
+TEST_F(LitScene, WithItsOwnCoordinatesKeepsItsMeshes) {
+    const std::string rest = mesh(LIT_SQUARE) + ONE_NODE +
+                             R"(,"images":[{"name":"Wood","uri":"wood.png"}],)"
+                             R"("textures":[{"source":0}])";
+    const std::string picture = "\x89PNG, all of it";
+    (void)added("wood.png", picture);
+    const fs::path path = added("scene.glb", square_file().binary(rest));
+    const Scene scene = load_scene(path).scene;
+    const std::string glb = LitGltf(path).with_light_map(scene, "\x89PNG", {8, 8}, 1.0);
+    const Json old = json_of(square_file().binary(rest));
+    Json now = json_of(glb);
+    EXPECT_EQ(now["accessors"], old["accessors"]);
+    EXPECT_EQ(now["textures"][0], old["textures"][0]);
+    // glTF's default material is all metal.
+    EXPECT_EQ(now["meshes"][0]["primitives"][0]["material"], 0);
+    EXPECT_EQ(now["materials"][0]["pbrMetallicRoughness"]["metallicFactor"], 0.0);
+    // The picture is in the file.
+    EXPECT_FALSE(now["images"][0].contains("uri"));
+    EXPECT_EQ(now["images"][0]["mimeType"], "image/png");
+    const Json& view = now["bufferViews"][now["images"][0]["bufferView"].get<std::size_t>()];
+    const std::size_t binary = glb.find(std::string("BIN\0", 4)) + 4;
+    EXPECT_EQ(glb.substr(binary + view["byteOffset"].get<std::size_t>(), picture.size()), picture);
+    // A second bake replaces the light map of the first.
+    const fs::path baked = added("baked.glb", glb);
+    const Scene again = load_scene(baked).scene;
+    EXPECT_TRUE(glb == LitGltf(baked).with_light_map(again, "\x89PNG", {8, 8}, 1.0));
+}
+
+TEST_F(LitScene, IsRefusedWhereUnwrappingWouldBreakATexture) {
+    const fs::path path =
+        added("scene.gltf",
+              square_file().json(
+                  R"("images":[{"uri":"none.png"}],"textures":[{"source":0}],"materials":[)"
+                  R"({"occlusionTexture":{"index":0,"texCoord":1}}],)" +
+                  mesh(R"({"attributes":{"POSITION":0,"TEXCOORD_1":2},"indices":3,"material":0})") +
+                  ONE_NODE));
+    Scene scene = load_scene(path, LightMapCoordinates::ignore).scene;
+    unwrap(scene, {.extent = Extent{16, 16}});
+    LitGltf lit(path);
+    EXPECT_THAT(quadtile::test::message_of([&] { lit.set_light_map_coordinates(scene); }),
+                AllOf(HasSubstr("scene.gltf"), HasSubstr("material 0"), HasSubstr("TEXCOORD_1")));
 }
 
 // Scenes that are made.

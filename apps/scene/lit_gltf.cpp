@@ -1,0 +1,425 @@
+#include "lit_gltf.hpp"
+
+#include "parse_gltf.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace quadtile::baker {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* EXTENSION = "MOZ_lightmap";
+constexpr const char* LIGHT_MAP_NAME = "quadtile light map";
+constexpr int ARRAY_BUFFER = 34962;
+constexpr int ELEMENT_ARRAY_BUFFER = 34963;
+constexpr int LINEAR = 9729;
+constexpr int CLAMP_TO_EDGE = 33071;
+
+std::size_t aligned(std::size_t size) {
+    return (size + 3) / 4 * 4;
+}
+
+void append_number(std::string& bytes, std::size_t number) {
+    for (unsigned i = 0; i < 4; ++i) {
+        bytes += static_cast<char>(number >> (8 * i) & 255U);
+    }
+}
+
+template <typename Value>
+std::string_view bytes_of(const std::vector<Value>& values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value)};
+}
+
+// Empty: none that glTF has.
+std::string picture_type(std::string_view bytes) {
+    const std::pair<std::string_view, const char*> types[] = {{"\x89PNG", "image/png"},
+                                                              {"\xFF\xD8\xFF", "image/jpeg"},
+                                                              {"RIFF", "image/webp"},
+                                                              {"\xABKTX 20", "image/ktx2"}};
+    for (const auto& [start, type] : types) {
+        if (bytes.starts_with(start)) {
+            return type;
+        }
+    }
+    return {};
+}
+
+// Whether a texture of the material, other than a light map, has TEXCOORD_1.
+bool uses_second_coordinates(const Json& material) {
+    const Json values = material.flatten();
+    return std::ranges::any_of(values.items(), [](const auto& item) {
+        return item.key().ends_with("/texCoord") && item.value() == 1 &&
+               item.key().find(EXTENSION) == std::string::npos;
+    });
+}
+
+}  // namespace
+
+class LitGltf::File {
+ public:
+    explicit File(const std::filesystem::path& path) : path_(path) {
+        std::optional<std::string> bytes = read_bytes(path);
+        if (!bytes) {
+            refuse(path, "it cannot be read");
+        }
+        guarded([&] { json_ = Json::parse(json_of(*bytes)); });
+        std::vector<std::string> warnings;
+        std::vector<std::filesystem::path> files;
+        model_ = parse_gltf(path, std::move(*bytes), warnings, files);
+        guarded([&] {
+            join_buffers();
+            drop_light_map();
+            embed_pictures();
+        });
+    }
+
+    // What the JSON has and the scene's reader did not look at may be of any type.
+    template <typename Work>
+    void guarded(const Work& work) const {
+        try {
+            work();
+        } catch (const Json::exception&) {
+            refuse(path_,
+                   "a value of its JSON is missing or of a type that it cannot have, so "
+                   "that it cannot be written as .glb; export it anew, or write the light "
+                   "map alone, to an .exr");
+        }
+    }
+
+    void set_light_map_coordinates(const Scene& scene) {
+        const Json meshes = json_["meshes"];
+        std::map<std::size_t, std::size_t> owners;  // of meshes: the first node that has them
+        for (std::size_t i = 0; i < scene.parts.size(); ++i) {
+            const ScenePart& part = scene.parts[i];
+            Json& node = json_["nodes"].at(part.node);
+            const Json::json_pointer instances("/extensions/EXT_mesh_gpu_instancing");
+            if (node.contains(instances)) {
+                refuse(path_, "node " + std::to_string(part.node) +
+                                  " has instances (EXT_mesh_gpu_instancing), which share their "
+                                  "coordinates; export them as nodes, or write the light map "
+                                  "alone, to an .exr");
+            }
+            const auto mesh = node.at("mesh").get<std::size_t>();
+            // A mesh beyond those of the file is the node's own already.
+            if (mesh < meshes.size() &&
+                owners.try_emplace(mesh, part.node).first->second != part.node) {
+                node["mesh"] = json_["meshes"].size();
+                json_["meshes"].push_back(meshes.at(mesh));
+            }
+            set_coordinates(scene, i);
+        }
+    }
+
+    std::string with_light_map(const Scene& scene, const std::string& png, const Extent& extent,
+                               double intensity) {
+        json_["samplers"].push_back({{"magFilter", LINEAR},
+                                     {"minFilter", LINEAR},
+                                     {"wrapS", CLAMP_TO_EDGE},
+                                     {"wrapT", CLAMP_TO_EDGE}});
+        json_["images"].push_back(
+            {{"name", LIGHT_MAP_NAME}, {"bufferView", add_view(png)}, {"mimeType", "image/png"}});
+        json_["textures"].push_back({{"name", LIGHT_MAP_NAME},
+                                     {"sampler", json_["samplers"].size() - 1},
+                                     {"source", json_["images"].size() - 1}});
+        const Json light_map{
+            {"index", json_["textures"].size() - 1}, {"texCoord", 1}, {"intensity", intensity}};
+        for (const ScenePart& part : scene.parts) {
+            Json& primitive = primitive_of(part);
+            if (!primitive.contains("material")) {
+                primitive["material"] = default_material();
+            }
+            light(primitive["material"], light_map);
+            const Json::json_pointer variants("/extensions/KHR_materials_variants/mappings");
+            for (const Json& variant : primitive.value(variants, Json::array())) {
+                light(variant.at("material"), light_map);
+            }
+        }
+        Json& used = json_["extensionsUsed"];
+        if (std::ranges::find(used, EXTENSION) == used.end()) {
+            used.push_back(EXTENSION);
+        }
+        Json& extras = json_["asset"]["extras"];
+        if (!extras.is_object()) {
+            extras = Json::object();
+        }
+        extras["lightmap_size"] = {extent.width, extent.height};
+        return binary();
+    }
+
+ private:
+    // Buffers behind each other become one.
+    void join_buffers() {
+        std::vector<std::size_t> starts;
+        for (const tinygltf::Buffer& buffer : model_.buffers) {
+            starts.push_back(size_);
+            size_ = aligned(size_ + buffer.data.size());
+        }
+        const auto move = [&](Json& view) {
+            const std::size_t start =
+                item_at(path_, starts, view.at("buffer").get<int>(), "a buffer view has no buffer");
+            if (start > 0) {
+                view["byteOffset"] = start + view.value("byteOffset", std::size_t{0});
+            }
+            view["buffer"] = 0;
+        };
+        for (Json& view : json_["bufferViews"]) {
+            move(view);
+            if (view.contains("extensions")) {
+                for (Json& extension : view["extensions"]) {  // of compression
+                    if (extension.contains("buffer")) {
+                        move(extension);
+                    }
+                }
+            }
+        }
+    }
+
+    // That of an earlier bake is the last of all.
+    void drop_light_map() {
+        const auto last = [&](const char* list) -> Json* {
+            return json_.contains(list) && !json_[list].empty() ? &json_[list].back() : nullptr;
+        };
+        const Json* const texture = last("textures");
+        const Json* const image = last("images");
+        if (texture == nullptr || image == nullptr || model_.buffers.size() != 1 ||
+            texture->value("name", "") != LIGHT_MAP_NAME ||
+            image->value("name", "") != LIGHT_MAP_NAME ||
+            texture->value("source", 0U) != json_["images"].size() - 1 ||
+            image->value("bufferView", 0U) != json_["bufferViews"].size() - 1) {
+            return;
+        }
+        std::vector<unsigned char>& bytes = model_.buffers[0].data;
+        size_ = std::min(last("bufferViews")->value("byteOffset", std::size_t{0}), bytes.size());
+        bytes.resize(size_);
+        model_.images.pop_back();
+        for (const char* const list : {"textures", "images", "samplers", "bufferViews"}) {
+            json_[list].erase(json_[list].size() - 1);
+        }
+    }
+
+    void embed_pictures() {
+        for (std::size_t i = 0; i < model_.images.size(); ++i) {
+            Json& image = json_.at("images").at(i);
+            const std::string_view bytes = bytes_of(model_.images[i].image);
+            const std::string type = picture_type(bytes);
+            if (image.contains("uri") && !type.empty()) {
+                image.erase("uri");
+                image["bufferView"] = add_view(bytes);
+                image["mimeType"] = type;
+            }
+        }
+    }
+
+    // Returns the number of the new buffer view.
+    std::size_t add_view(std::string_view bytes, std::size_t stride = 0, int target = 0) {
+        Json view{
+            {"buffer", 0}, {"byteOffset", size_ + added_.size()}, {"byteLength", bytes.size()}};
+        if (stride > 0) {
+            view["byteStride"] = stride;
+        }
+        if (target > 0) {
+            view["target"] = target;
+        }
+        added_ += bytes;
+        added_.resize(aligned(added_.size()));
+        json_["bufferViews"].push_back(std::move(view));
+        return json_["bufferViews"].size() - 1;
+    }
+
+    std::size_t add_accessor(Json accessor, std::size_t view, std::size_t count) {
+        accessor["bufferView"] = view;
+        accessor["count"] = count;
+        json_["accessors"].push_back(std::move(accessor));
+        return json_["accessors"].size() - 1;
+    }
+
+    Json& primitive_of(const ScenePart& part) {
+        const auto mesh = json_["nodes"].at(part.node).at("mesh").get<std::size_t>();
+        return json_["meshes"].at(mesh).at("primitives").at(part.primitive);
+    }
+
+    void set_coordinates(const Scene& scene, std::size_t index) {
+        const ScenePart& part = scene.parts[index];
+        const std::size_t end = index + 1 < scene.parts.size()
+                                    ? scene.parts[index + 1].first_triangle
+                                    : scene.triangles.size();
+        Json& primitive = primitive_of(part);
+        if (end == part.first_triangle) {
+            return;
+        }
+        if (primitive.contains("material")) {
+            const auto material = primitive["material"].get<std::size_t>();
+            if (uses_second_coordinates(json_["materials"].at(material))) {
+                refuse(path_, "material " + std::to_string(material) +
+                                  " has a texture with TEXCOORD_1, which --unwrap would replace; "
+                                  "give its texture another set of coordinates, or write the "
+                                  "light map alone, to an .exr");
+            }
+        }
+
+        // The scene's vertices, in the order of the triangles.
+        std::vector<std::uint32_t> indices;
+        std::vector<std::size_t> sources;
+        std::vector<glm::vec2> coordinates;
+        numbers_.resize(scene.positions.size(), 0);
+        users_.resize(scene.positions.size(), 0);
+        for (std::size_t t = part.first_triangle; t < end; ++t) {
+            auto corners = scene.triangles[t].vertices;
+            if (part.mirrored) {
+                std::swap(corners[1], corners[2]);
+            }
+            for (const std::uint32_t vertex : corners) {
+                if (std::exchange(users_[vertex], index + 1) != index + 1) {
+                    numbers_[vertex] = static_cast<std::uint32_t>(sources.size());
+                    sources.push_back(scene.source_vertices[vertex] - part.first_vertex);
+                    coordinates.push_back(scene.light_map_coordinates[vertex]);
+                }
+                indices.push_back(numbers_[vertex]);
+            }
+        }
+
+        Json& attributes = primitive.at("attributes");
+        attributes.erase("TEXCOORD_1");
+        take_vertices(attributes, sources, part.name);
+        if (primitive.contains("targets")) {
+            for (Json& target : primitive["targets"]) {
+                take_vertices(target, sources, part.name + ", a morph target");
+            }
+        }
+        const std::size_t accessor = add_accessor(
+            {{"componentType", TINYGLTF_COMPONENT_TYPE_FLOAT}, {"type", "VEC2"}},
+            add_view(bytes_of(coordinates), sizeof(glm::vec2), ARRAY_BUFFER), coordinates.size());
+        attributes["TEXCOORD_1"] = accessor;
+        attributes.emplace("TEXCOORD_0", accessor);  // sets of coordinates count from 0
+        primitive["indices"] = add_accessor(
+            {{"componentType", TINYGLTF_COMPONENT_TYPE_UNSIGNED_INT}, {"type", "SCALAR"}},
+            add_view(bytes_of(indices), 0, ELEMENT_ARRAY_BUFFER), indices.size());
+        primitive.erase("mode");  // triangles
+        if (primitive.contains("extensions")) {
+            primitive["extensions"].erase("KHR_draco_mesh_compression");  // of the old vertices
+        }
+    }
+
+    // Replaces accessors by those of some of their elements.
+    void take_vertices(Json& attributes, const std::vector<std::size_t>& sources,
+                       const std::string& place) {
+        for (const auto& [name, accessor] : attributes.items()) {
+            const auto old = accessor.get<std::size_t>();
+            std::string name_and_place = place;
+            name_and_place += ": its " + name;
+            Elements from = elements_of(path_, model_, static_cast<int>(old), name_and_place);
+            from.normalized = false;
+            const std::size_t stride = aligned(from.size);
+            std::string bytes(stride * sources.size(), '\0');
+            for (std::size_t i = 0; i < sources.size(); ++i) {
+                if (sources[i] >= from.count) {
+                    refuse(path_, name_and_place + " has fewer vertices than its POSITION");
+                }
+                std::memcpy(&bytes[stride * i], from.data + from.stride * sources[i], from.size);
+            }
+            Json taken = json_["accessors"].at(old);
+            taken.erase("byteOffset");
+            const auto components =
+                from.size / static_cast<std::size_t>(tinygltf::GetComponentSizeInBytes(
+                                static_cast<std::uint32_t>(from.component_type)));
+            for (const bool greatest : {false, true}) {
+                const char* const bound = greatest ? "max" : "min";
+                for (std::size_t c = 0; taken.contains(bound) && c < components; ++c) {
+                    double best = component(from, sources[0], c);
+                    for (const std::size_t source : sources) {
+                        const double value = component(from, source, c);
+                        best = greatest ? std::max(best, value) : std::min(best, value);
+                    }
+                    taken[bound][c] = best;
+                    if (from.component_type != TINYGLTF_COMPONENT_TYPE_FLOAT) {
+                        taken[bound][c] = static_cast<std::int64_t>(best);
+                    }
+                }
+            }
+            attributes[name] = add_accessor(std::move(taken), add_view(bytes, stride, ARRAY_BUFFER),
+                                            sources.size());
+        }
+    }
+
+    // As the scene's reader has it: glTF's own is all metal, which no light map lights.
+    std::size_t default_material() {
+        if (!default_material_) {
+            const glm::vec3 albedo = Material().albedo;
+            default_material_ = json_["materials"].size();
+            json_["materials"].push_back(
+                {{"pbrMetallicRoughness",
+                  {{"baseColorFactor", {albedo.r, albedo.g, albedo.b, 1.0F}},
+                   {"metallicFactor", 0.0F}}}});
+        }
+        return *default_material_;
+    }
+
+    void light(const Json& material, const Json& light_map) {
+        json_["materials"].at(material.get<std::size_t>())["extensions"][EXTENSION] = light_map;
+    }
+
+    std::string binary() {
+        std::string bytes;
+        for (const tinygltf::Buffer& buffer : model_.buffers) {
+            bytes += bytes_of(buffer.data);
+            bytes.resize(aligned(bytes.size()));
+        }
+        bytes += added_;
+        Json buffer = json_.at("buffers").at(0);
+        buffer.erase("uri");
+        buffer["byteLength"] = bytes.size();
+        json_["buffers"] = Json::array({std::move(buffer)});
+        std::string json = json_.dump();
+        json.resize(aligned(json.size()), ' ');
+        if (json.size() + bytes.size() > std::numeric_limits<std::uint32_t>::max() - 28) {
+            refuse(path_,
+                   "with its light map it is larger than the 4 GiB that a .glb can have; "
+                   "write the light map alone, to an .exr");
+        }
+        std::string file = "glTF";
+        append_number(file, 2);
+        append_number(file, 28 + json.size() + bytes.size());
+        append_number(file, json.size());
+        file += "JSON" + json;
+        append_number(file, bytes.size());
+        return file + std::string("BIN\0", 4) + bytes;
+    }
+
+    std::filesystem::path path_;
+    tinygltf::Model model_;
+    Json json_;
+    std::size_t size_ = 0;  // of the file's buffers
+    std::string added_;     // behind them
+    std::optional<std::size_t> default_material_;
+    // By vertex of the scene: its number in a part, and the part, from 1.
+    std::vector<std::uint32_t> numbers_;
+    std::vector<std::size_t> users_;
+};
+
+LitGltf::LitGltf(const std::filesystem::path& path) : file_(std::make_unique<File>(path)) {}
+
+LitGltf::~LitGltf() = default;
+
+void LitGltf::set_light_map_coordinates(const Scene& scene) {
+    file_->guarded([&] { file_->set_light_map_coordinates(scene); });
+}
+
+std::string LitGltf::with_light_map(const Scene& scene, const std::string& png,
+                                    const Extent& extent, double intensity) {
+    std::string bytes;
+    file_->guarded([&] { bytes = file_->with_light_map(scene, png, extent, intensity); });
+    return bytes;
+}
+
+}  // namespace quadtile::baker
