@@ -160,14 +160,14 @@ LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
     return {app::encode_png(picture), white * unit, brightest * unit};
 }
 
-void write_light_map(const std::filesystem::path& path, const LightMap& irradiance,
+void write_light_map(const std::filesystem::path& path, const LightMap& map,
                      const SurfaceMap& surface, Quantity quantity) {
     app::OutputFile file(path);  // first: what cannot be written is known at once
     std::optional<LightMap> other;
     if (quantity != Quantity::irradiance) {
-        other = converted(irradiance, surface, quantity);
+        other = converted(map, surface, quantity);
     }
-    const LightMap& map = other ? *other : irradiance;
+    const LightMap& written = other ? *other : map;
     const int width = static_cast<int>(map.extent.width);
     const int height = static_cast<int>(map.extent.height);
     Imf::Header header(width, height);
@@ -176,10 +176,10 @@ void write_light_map(const std::filesystem::path& path, const LightMap& irradian
     header.insert("software", Imf::StringAttribute("quadtile " QUADTILE_VERSION_STRING));
 
     Imf::FrameBuffer pixels;
-    add_colours("", map.irradiance, header, pixels);
-    for (std::size_t i = 0; i < map.radiance_sh.size(); ++i) {
-        if (!map.radiance_sh[i].empty()) {
-            add_colours("sh" + std::to_string(i), map.radiance_sh[i], header, pixels);
+    add_colours("", written.irradiance, header, pixels);
+    for (std::size_t i = 0; i < written.radiance_sh.size(); ++i) {
+        if (!written.radiance_sh[i].empty()) {
+            add_colours("sh" + std::to_string(i), written.radiance_sh[i], header, pixels);
         }
     }
     const std::vector<float> alpha(map.known.begin(), map.known.end());
