@@ -218,9 +218,8 @@ class Run {
         if (!is_lit_by_options && !shines_itself) {
             throw std::runtime_error(
                 "nothing in '" + options_.scene.string() +
-                "' shines: no surface emits light, and no directional light is on (other lights "
-                "are "
-                "not supported); give light by --sky, --sky-image or --sun-direction");
+                "' shines: no surface emits light, and no directional light is on (other "
+                "lights are not supported); give light by --sky, --sky-image or --sun-direction");
         }
         // A picture is taken as it is.
         sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F));

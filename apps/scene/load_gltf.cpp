@@ -1,9 +1,8 @@
+#include "gltf_transforms.hpp"
 #include "load_file.hpp"
 #include "parse_gltf.hpp"
 
 #include <glm/glm.hpp>
-#include <glm/gtc/matrix_transform.hpp>
-#include <glm/gtc/quaternion.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +15,6 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr double MOST_REPEATS = 1e9;  // of a texture
 constexpr std::array SUPPORTED_EXTENSIONS{"EXT_mesh_gpu_instancing", "KHR_lights_punctual",
                                           "KHR_materials_emissive_strength",
                                           "KHR_mesh_quantization", "KHR_texture_transform"};
@@ -85,12 +83,7 @@ class GltfReader {
     // Accessors.
 
     [[nodiscard]] Elements elements(int index, int type, const std::string& place) const {
-        const Elements from = elements_of(path_, model_, index, place);
-        if (model_.accessors[static_cast<std::size_t>(index)].type != type) {
-            fail(place + " (accessor " + std::to_string(index) +
-                 ") has a type that it cannot have");
-        }
-        return from;
+        return elements_of(path_, model_, index, place, type);
     }
 
     [[nodiscard]] std::vector<std::uint32_t> read_indices(const tinygltf::Primitive& primitive,
@@ -142,8 +135,9 @@ class GltfReader {
             material.albedo_texture = texture(from.pbrMetallicRoughness.baseColorTexture);
             material.emission_texture = texture(from.emissiveTexture);
             material.albedo_coordinates =
-                texture_transform(from.pbrMetallicRoughness.baseColorTexture, material.name);
-            material.emission_coordinates = texture_transform(from.emissiveTexture, material.name);
+                texture_transform(path_, from.pbrMetallicRoughness.baseColorTexture, material.name);
+            material.emission_coordinates =
+                texture_transform(path_, from.emissiveTexture, material.name);
             transparent_ += from.alphaMode != "OPAQUE" && !from.alphaMode.empty() ? 1 : 0;
             file_.scene.materials.push_back(std::move(material));
         }
@@ -180,39 +174,6 @@ class GltfReader {
         return picture;
     }
 
-    // KHR_texture_transform, as three.js and Cesium read it: coordinates are scaled, then turned by
-    // an angle that counts from +v (down) to +u, then moved.
-    glm::mat3x2 texture_transform(const tinygltf::TextureInfo& info, const std::string& material) {
-        const auto found = info.extensions.find("KHR_texture_transform");
-        if (found == info.extensions.end()) {
-            return glm::mat3x2(1.0F);
-        }
-        const tinygltf::Value& given = found->second;
-        const auto number = [&](const tinygltf::Value& value) {
-            const double got = value.IsNumber() ? value.GetNumberAsDouble() : NAN;
-            if (!(std::abs(got) <= MOST_REPEATS)) {
-                fail("the KHR_texture_transform of material '" + material +
-                     "' has something else than numbers up to 1e9");
-            }
-            return got;
-        };
-        const auto pair = [&](const char* name, double otherwise) {
-            if (!given.Has(name)) {
-                return glm::dvec2(otherwise);
-            }
-            const tinygltf::Value& value = given.Get(name);
-            const bool is_pair = value.IsArray() && value.ArrayLen() == 2;
-            return is_pair ? glm::dvec2(number(value.Get(0)), number(value.Get(1)))
-                           : glm::dvec2(number({}));
-        };
-        const glm::dvec2 offset = pair("offset", 0.0);
-        const glm::dvec2 scale = pair("scale", 1.0);
-        const double angle = given.Has("rotation") ? number(given.Get("rotation")) : 0.0;
-        const glm::dvec2 turn(std::cos(angle), std::sin(angle));
-        return {glm::vec2(scale.x * glm::dvec2(turn.x, -turn.y)),
-                glm::vec2(scale.y * glm::dvec2(turn.y, turn.x)), glm::vec2(offset)};
-    }
-
     // Nodes.
 
     void read_nodes() {
@@ -240,7 +201,7 @@ class GltfReader {
                 fail(name + " is used twice; nodes must form a tree");
             }
             seen[index] = true;
-            const glm::dmat4 transform = item.parent * local_transform(node, name);
+            const glm::dmat4 transform = item.parent * local_transform(path_, node, name);
             part_.node = index;
             read_node(node, name, transform);
             push(node.children, transform);
@@ -268,79 +229,6 @@ class GltfReader {
         return nodes;
     }
 
-    [[nodiscard]] glm::dmat4 local_transform(const tinygltf::Node& node,
-                                             const std::string& name) const {
-        const auto has = [&](const std::vector<double>& numbers, std::size_t count) {
-            if (!numbers.empty() && numbers.size() != count) {
-                fail(name + ": its transform has " + counted(numbers.size(), "number") +
-                     " instead of " + std::to_string(count));
-            }
-            return !numbers.empty();
-        };
-        glm::dmat4 transform(1.0);
-        if (has(node.matrix, 16)) {
-            for (int i = 0; i < 16; ++i) {
-                transform[i / 4][i % 4] = node.matrix[static_cast<std::size_t>(i)];
-            }
-            return transform;
-        }
-        if (has(node.translation, 3)) {
-            const auto& t = node.translation;
-            transform = glm::translate(transform, glm::dvec3(t[0], t[1], t[2]));
-        }
-        if (has(node.rotation, 4)) {
-            const auto& r = node.rotation;
-            transform *= glm::mat4_cast(glm::normalize(glm::dquat(r[3], r[0], r[1], r[2])));
-        }
-        if (has(node.scale, 3)) {
-            const auto& s = node.scale;
-            transform = glm::scale(transform, glm::dvec3(s[0], s[1], s[2]));
-        }
-        return transform;
-    }
-
-    // Where EXT_mesh_gpu_instancing places a node's mesh, in the node's space.
-    [[nodiscard]] std::vector<glm::dmat4> instances(const tinygltf::Node& node,
-                                                    const std::string& name) const {
-        const auto found = node.extensions.find("EXT_mesh_gpu_instancing");
-        if (found == node.extensions.end() || !found->second.Has("attributes")) {
-            return {glm::dmat4(1.0)};
-        }
-        const tinygltf::Value& attributes = found->second.Get("attributes");
-        std::optional<std::size_t> count;
-        const auto read = [&](const char* attribute, int type) -> std::optional<Elements> {
-            if (!attributes.Has(attribute)) {
-                return std::nullopt;
-            }
-            const std::string place = name + ": " + attribute + " of its instances";
-            const Elements all = elements(attributes.Get(attribute).GetNumberAsInt(), type, place);
-            if (count.value_or(all.count) != all.count) {
-                fail(place + " has " + counted(all.count, "value") + " instead of " +
-                     std::to_string(*count));
-            }
-            count = all.count;
-            return all;
-        };
-        const auto translations = read("TRANSLATION", TINYGLTF_TYPE_VEC3);
-        const auto rotations = read("ROTATION", TINYGLTF_TYPE_VEC4);
-        const auto scales = read("SCALE", TINYGLTF_TYPE_VEC3);
-        std::vector<glm::dmat4> transforms(count.value_or(1), glm::dmat4(1.0));
-        for (std::size_t i = 0; i < transforms.size(); ++i) {
-            if (translations) {
-                transforms[i] = glm::translate(transforms[i], vector(*translations, i));
-            }
-            if (rotations) {
-                const glm::dvec3 axis = vector(*rotations, i);
-                transforms[i] *= glm::mat4_cast(glm::normalize(
-                    glm::dquat(component(*rotations, i, 3), axis.x, axis.y, axis.z)));
-            }
-            if (scales) {
-                transforms[i] = glm::scale(transforms[i], vector(*scales, i));
-            }
-        }
-        return transforms;
-    }
-
     void read_node(const tinygltf::Node& node, const std::string& name,
                    const glm::dmat4& transform) {
         if (node.mesh >= 0) {
@@ -348,7 +236,7 @@ class GltfReader {
                 at(model_.meshes, node.mesh,
                    name + " has mesh " + std::to_string(node.mesh) + ", which there is not");
             skinned_ += node.skin >= 0 ? 1 : 0;
-            for (const glm::dmat4& instance : instances(node, name)) {
+            for (const glm::dmat4& instance : instances(path_, model_, node, name)) {
                 for (std::size_t i = 0; i < mesh.primitives.size(); ++i) {
                     part_.primitive = i;
                     read_primitive(

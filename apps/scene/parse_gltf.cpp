@@ -117,7 +117,7 @@ std::string_view json_of(std::string_view file) {
 }
 
 Elements elements_of(const std::filesystem::path& path, const tinygltf::Model& model, int accessor,
-                     const std::string& place) {
+                     const std::string& place, std::optional<int> type) {
     const std::string number = std::to_string(accessor);
     const tinygltf::Accessor& from = item_at(
         path, model.accessors, accessor, place + " is accessor " + number + ", which there is not");
@@ -130,7 +130,7 @@ Elements elements_of(const std::filesystem::path& path, const tinygltf::Model& m
     const int component_size =
         tinygltf::GetComponentSizeInBytes(static_cast<std::uint32_t>(from.componentType));
     const int components = tinygltf::GetNumComponentsInType(static_cast<std::uint32_t>(from.type));
-    if (component_size <= 0 || components <= 0) {
+    if (component_size <= 0 || components <= 0 || from.type != type.value_or(from.type)) {
         refuse(path, name + " has a type that it cannot have");
     }
     const std::size_t size =

@@ -8,6 +8,7 @@
 #include "load_file.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,9 +44,11 @@ struct Elements {
     std::size_t size = 0;  // bytes of an element
 };
 
-// `path` and `place` are for messages. Throw std::runtime_error.
+// `path` and `place` are for messages; `type`: that of the elements, default: any. Throw
+// std::runtime_error.
 [[nodiscard]] Elements elements_of(const std::filesystem::path& path, const tinygltf::Model& model,
-                                   int accessor, const std::string& place);
+                                   int accessor, const std::string& place,
+                                   std::optional<int> type = std::nullopt);
 [[nodiscard]] std::span<const unsigned char> buffer_view_of(const std::filesystem::path& path,
                                                             const tinygltf::Model& model, int view,
                                                             const std::string& place);

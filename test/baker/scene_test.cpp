@@ -308,6 +308,9 @@ TEST_F(SceneFile, PlacesInstances) {
     // (1, 1, 0) becomes (2, 3, 0), then (-3, 2, 0), then moves.
     expect_near(scene.positions[6], {8, 4, 3});
     EXPECT_THAT(gltf_refusal(with(0)), HasSubstr("SCALE of its instances"));
+    LitGltf lit(directory_.add("scene.gltf", with(scales)));
+    EXPECT_THAT(quadtile::test::message_of([&] { lit.set_light_map_coordinates(scene); }),
+                HasSubstr("node 0 has instances"));
 }
 
 TEST_F(SceneFile, KeepsNormalsAcrossSurfacesThatAreSheared) {

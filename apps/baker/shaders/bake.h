@@ -30,14 +30,13 @@ struct TriangleCluster {
 };
 
 // The parallel projection of the scene along a direction onto its square importance map: world p is
-// at (dot(axis_x, p) + offset_x, dot(axis_y, p) + offset_y) map texels and dot(axis_z, p) steps
-// deep.
+// at (dot(axis_x, p) + offset_x, dot(axis_y, p) + offset_y) map texels and dot(axis_z, p) steps deep.
 struct ProjectionFrame {
     float axis_x[3];  // map texels per world unit
     float offset_x;   // map texels
     float axis_y[3];
     float offset_y;
-    float axis_z[3];        // depth steps per world unit: what is a step apart lies on each other
+    float axis_z[3];  // depth steps per world unit: what is a step apart lies on each other
     float units_per_texel;  // of the map
     float sky_ahead[3];     // radiance that comes from where the direction leads
     float sky_behind[3];    // and from where it comes from
@@ -53,7 +52,7 @@ struct TracedTile {
     QUADTILE_UINT frame;
     float map_x;  // map texels
     float map_y;
-    float scale;            // pixels per map texel
+    float scale;  // pixels per map texel
     QUADTILE_UINT first_x;  // of the rectangle
     QUADTILE_UINT first_y;
     QUADTILE_UINT width;
@@ -108,15 +107,15 @@ struct TraceParameters {
     QUADTILE_UINT light_map_width;
     QUADTILE_UINT light_map_height;
     QUADTILE_UINT blocks;  // of list heads
-    // Texels between the light of a front and that of its back, in `outgoing` and in the sums; 0:
-    // no surface has two sides.
+    // Texels between the light of a front and that of its back, in `outgoing` and in the sums; 0: no
+    // surface has two sides.
     QUADTILE_UINT back_texels;
 };
 
 // How a tile's work ended.
 struct TileResult {
-    QUADTILE_UINT nodes;         // that its lists have, or would have
-    QUADTILE_UINT overflow;      // 1: not all of them found room, and none was used
+    QUADTILE_UINT nodes;     // that its lists have, or would have
+    QUADTILE_UINT overflow;  // 1: not all of them found room, and none was used
     QUADTILE_UINT longest_list;  // of those that are too long for registers, or 0; nodes
 };
 
@@ -127,9 +126,9 @@ struct MapParameters {
     QUADTILE_UINT extent;  // texels of the map on a side
     QUADTILE_UINT layers;
     QUADTILE_UINT levels;
-    float max_resolution;      // pixels of a tile on a side
-    float max_nodes;           // of a tile
-    QUADTILE_UINT is_uniform;  // tiles of one size, without importance of their own
+    float max_resolution;  // pixels of a tile on a side
+    float max_nodes;       // of a tile
+    QUADTILE_UINT is_uniform;  // 1: tiles of one size, which have no importance of their own
     // Workgroups of density that share the rows of a cluster's triangles.
     QUADTILE_UINT row_shares;
     // Of density: the shares of all clusters of all layers, one layer after the other.

@@ -546,7 +546,8 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
         } else {
             passes_barrier(buffer, dispatch);
         }
-        // Where a workgroup takes all nodes that there may be, nobody need count them first.
+        // The first pass starts from the roots. If one workgroup takes all nodes of a later one, it
+        // needs no arguments that depend on how many there are.
         const std::uint64_t most_nodes = nodes_of_level(bound.shape, descent.upper);
         const std::uint32_t depth = descent.upper - descent.lower;
         if (pass == 0 || most_nodes << 2 * depth <= SUBDIVISION_WORKGROUP_SIZE) {
