@@ -48,11 +48,13 @@ void expect(uvec2 index, uint layer) {
         const uvec2 groups = uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
                                    blocks_along(parameters.height, level, levels, EDGE_RULE));
         index = uvec2(block_of(index.x, levels, groups.x), block_of(index.y, levels, groups.y));
-        const Group group = make_group(level, levels, index, groups, counters);
+        const Group group = make_group(level, levels, index, groups, extent, counters,
+                                       parameters.texel_words);
         if (atomicAdd(state[group.expected], 1, gl_ScopeDevice, 0, 0) != 0) {
             return;
         }
-        counters = next_counters(group, extent, parameters.texel_words);
+        counters += handover_words(parameters.width, parameters.height, level, levels, EDGE_RULE,
+                                   parameters.texel_words);
         level += levels;
     }
 }

@@ -10,8 +10,8 @@
 //   4    blocks   the list that BLOCKS_FROM_LIST takes
 //   5    images   the base level and those above (mip_images.glsl); written only
 //
-// Memory order: the hand-over of hand_over.glsl; a barrier of the crew orders its threads behind thread 0. All other
-// barriers order shared memory only.
+// Memory order: the hand-over of messages.glsl, if all blocks run and none has odd edges. Else that of hand_over.glsl;
+// then a barrier of the crew orders its threads behind thread 0. All other barriers order shared memory only.
 
 #include "downsample.glsl"
 #include "downsample_workgroup.glsl"
@@ -42,6 +42,7 @@ void copy_texel(uvec2 position, TEXEL texel) {
 void note_key(KEY key) {}
 #endif
 void note_quads(uvec2 first_quad, uint thread) {}
+void before_arrival(ITEM item) {}
 
 void main() {
     const uint thread = thread_index();
@@ -76,5 +77,6 @@ void main() {
     if (thread >= CREW_SIZE) {
         return;
     }
-    ascend(block, even, layer_words(), thread);
+    ITEM item;
+    ascend(block, even, layer_words(), thread, item);
 }

@@ -6,8 +6,9 @@
 // Bindings: downsample.glsl; set 0:
 //   5-8  pyramid  levels 1 to the top (quadtree.h), in chunks (pyramid_chunks.glsl)
 //
-// Memory order: the hand-over of hand_over.glsl; a barrier of the crew orders its threads behind thread 0. Thread 0
-// adds NaN texels to the state before its release. All other barriers order shared memory only.
+// Memory order: the hand-over of messages.glsl. NaN texels count as infinity: thread 0 adds their number to the state,
+// and releases it before it counts in a node that is infinite. Whoever has made an infinite root acquires. Barriers order
+// shared memory only.
 
 #define EXTREMES 1
 #define CHANNELS 1
@@ -27,6 +28,14 @@ void put_texel(uint level, uvec2 position, float texel) {
 }
 
 void copy_texel(uvec2 position, float texel) {}
+
+bool may_hold_nan(float item) { return item == uintBitsToFloat(0x7f800000U); }
+
+void before_arrival(float item) {
+    if (may_hold_nan(item)) {
+        memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
+    }
+}
 
 bool meets_nan = false;  // whether a quad of the thread has a NaN texel, maybe one outside the map
 
@@ -62,11 +71,15 @@ void main() {
     if (thread == 0 && nan_texels > 0) {
         atomicAdd(state[layer_state], nan_texels, gl_ScopeDevice, 0, 0);
     }
-    if (ascend(block, true, layer_state, thread)) {
+    float largest;
+    if (ascend(block, true, layer_state, thread, largest)) {
         return;
     }
     // All workgroups have counted their NaN texels.
     if (thread == 0) {
+        if (may_hold_nan(largest)) {
+            acquire_arrivals();
+        }
         state[layer] = atomicExchange(state[layer_state], 0, gl_ScopeDevice, 0, 0);
     }
 }

@@ -4,9 +4,9 @@
 // A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels:
 // they become four texels in registers, one of the next level by an exchange among four threads, a part of the third
 // among sixteen; the rest is made in shared memory (nodes), by the crew. The last texel is handed over
-// (hand_over.glsl): the workgroup of a group that finishes last reduces the group's texels in the same way (size of a
-// group: step_levels, kernel_parameters.h). Items are handed over as they are, not rounded to the image's format (but for EDGE_DROP, where
-// FidelityFX SPD rounds).
+// (messages.glsl; hand_over.glsl if blocks have odd edges or only some run): the workgroup of a group that finishes last
+// reduces the group's texels in the same way (size of a group: step_levels, kernel_parameters.h). Items are handed over
+// as they are, not rounded to the image's format (but for EDGE_DROP, where FidelityFX SPD rounds).
 //
 // Bindings, set 0, but for those of a kernel's own:
 //   0    source   the base level, sampler2DArray: clamped to the edge for minima and maxima, which
@@ -23,7 +23,7 @@
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/texel_encoding.h"
 #include "downsample_group.glsl"
-#include "hand_over.glsl"
+#include "messages.glsl"
 
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
@@ -36,8 +36,8 @@ layout(constant_id = 15) const bool SOME_BLOCKS = false;
 layout(constant_id = 13) const bool WEIGHTED = false;
 // All blocks of the base level are of 64 x 64 texels, and all six levels above it are made.
 layout(constant_id = 14) const bool WHOLE_BLOCKS = false;
-// Some group has more than 16 x 16 texels.
-layout(constant_id = 17) const bool WIDE_GROUPS = true;
+// The most levels that are made of a group.
+layout(constant_id = 17) const uint GROUP_LEVELS = 5;
 // All blocks of a layer are one group, which makes the last level.
 layout(constant_id = 18) const bool ONE_GROUP = false;
 
@@ -84,6 +84,8 @@ void copy_texel(uvec2 position, TEXEL texel);
 void note_key(KEY key);
 #endif
 void note_quads(uvec2 first_quad, uint thread);
+// Thread 0 calls this before it counts its workgroup in, if it has sent the item as a message.
+void before_arrival(ITEM item);
 
 // ---- Weights ---------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
 bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item, uint thread) {
     const uint level = block.level + block.levels;
     const uvec2 extent = extent_of(level);
-    uint levels = parameters.top_level - level;
+    uint levels = GROUP_LEVELS;
     uvec2 groups = uvec2(1);
     uvec2 index = uvec2(0);
     uvec2 group_extent = extent;
@@ -37,15 +37,19 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
                       block_of(block.index.y, levels, groups.y));
         group_extent = extent_of_block(level, levels, index);
     }
-    const Group group = make_group(level, levels, index, groups, counters);
+    const Group group = make_group(level, levels, index, groups, extent, counters, CHANNELS);
     bool is_last = false;
     // Under EDGE_DROP there are blocks that become no texel.
     if (thread == 0 && (EDGE_RULE != EDGE_DROP || all(lessThan(block.index, extent)))) {
         const uint place = handed_over(group.nodes, extent.x, block.index);
         item = handed_over_item(level, block.index, item);
+        const uint slot = CHANNELS * slot_of(block.index - (index << levels), levels);
         [[unroll]]
         for (uint i = 0; i < CHANNELS; ++i) {
             HAND_OVER(state[place + i], word_of(item, i));
+            if (GETS_MESSAGES) {
+                SEND(state[group.slots + slot + i], word_of(item, i));
+            }
         }
         uint expected = group_extent.x * group_extent.y;
         if (BLOCKS_FROM_LIST) {
@@ -55,7 +59,12 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
         }
         uint arrived = 0;
         if (!SOME_BLOCKS || expected > 1) {  // alone, it need not ask
-            arrived = ARRIVE(state[group.counter]);
+            if (GETS_MESSAGES) {
+                before_arrival(item);
+                arrived = atomicAdd(state[group.counter], 1, gl_ScopeDevice, 0, 0);
+            } else {
+                arrived = ARRIVE(state[group.counter]);
+            }
         }
         is_last = arrived + 1 == expected;
     }
@@ -64,35 +73,38 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
     }
 
     if (thread == 0) {
-        acquire_arrivals();
+        if (!GETS_MESSAGES) {
+            acquire_arrivals();
+        }
         state[group.counter] = 0;
         if (BLOCKS_FROM_LIST) {
             state[group.expected] = 0;
         }
     }
-    crew_barrier();
-    counters = next_counters(group, extent, CHANNELS);
-    block = Block(level, levels, index, group_extent, group.nodes);
+    if (!GETS_MESSAGES) {
+        crew_barrier();
+    }
+    if (!ONE_GROUP) {
+        counters += handover_words(parameters.width, parameters.height, level, levels, EDGE_RULE,
+                                   CHANNELS);
+    }
+    block = Block(level, levels, index, group_extent, GETS_MESSAGES ? group.slots : group.nodes);
     return true;
 }
 
 // Goes up from a block of the base level, whose first levels are made if it is even. The crew calls this. Returns
-// whether another workgroup goes on; else this one has made the top level.
-bool ascend(Block block, bool even, uint layer_state, uint thread) {
+// whether another workgroup goes on; else this one has made the top level, and thread 0 has the last item.
+bool ascend(Block block, bool even, uint layer_state, uint thread, out ITEM item) {
     uint counters = layer_state + 1;
     uint handovers = 0;
-    uint levels_made = 3;  // from the block's level to that of 8 x 8 nodes
     bool has_level_1 = has_sixteen();  // whether the nodes begin with those of 8 x 8
     while (true) {
-        ITEM item;
+        const uint levels_made = max(block.levels, 3) - 3;  // up to 8 x 8 nodes
         if (even) {
             if (!has_level_1) {
                 reduce_level(block, 1, levels_made, thread);
             }
             item = reduce_nodes(block, levels_made, thread);
-            if (!ONE_GROUP && block.levels == 3) {  // a group of 8 x 8: one level less
-                item = nodes[nodes_start(3)];
-            }
         } else {
             item = reduce_odd_block(block, thread);
         }
@@ -106,8 +118,7 @@ bool ascend(Block block, bool even, uint layer_state, uint thread) {
         even = is_even(block);
         if (even) {
             load_group(block, thread);
-            levels_made = WIDE_GROUPS && block.levels > 4 ? 2 : 1;
-            has_level_1 = false;
+            has_level_1 = block.levels <= 3;
         }
     }
 }

@@ -102,6 +102,27 @@ uint layer_words() { return parameters.layers + layer * parameters.state_words_p
 // Returns the first word of what is kept for budgets: the index of the factor, the histogram.
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
 
+// Nodes of a level that are handed over to one workgroup. Their words in the state buffer: for each group a counter
+// and a number of tiles, for each group its slots, row by row, then the nodes of the level.
+struct Group {
+    uint level;   // of the nodes
+    uint levels;  // that are made of the nodes
+    uvec2 index;
+    uint counter;  // word of the nodes that have arrived
+    uint tiles;    // word of the tiles below the group, above the blocks
+    uint slots;    // first word
+    uint nodes;    // first word of the level's nodes
+};
+
+// Returns the group of a level that has so many groups, in a hand-over whose words begin at `counters`.
+Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uint counters) {
+    const uint place = index.y * groups.x + index.x;
+    const uint count = groups.x * groups.y;
+    const uint slots = counters + 2 * count;
+    return Group(level, levels, index, counters + place, counters + count + place,
+                 slots + (place << 2 * levels), slots + (count << 2 * levels));
+}
+
 // Returns the group that a block's node is handed over to.
 Group group_of(uint level, uvec2 index, uint counters) {
     const uint levels = step_levels(level, parameters.top_level);

@@ -253,17 +253,20 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
             const std::uint32_t levels = step_levels(level, top);
             const std::uint32_t groups = blocks_along(shape.width, level, levels, EDGE_ROUND_UP) *
                                          blocks_along(shape.height, level, levels, EDGE_ROUND_UP);
-            const std::uint32_t at_rest = fused ? groups * (2 + (1U << 2 * levels)) : groups;
-            for (std::uint32_t i = 0; i < at_rest; ++i) {
-                if (state[word + i] != 0) {
+            const std::uint32_t nodes =
+                level_extent(shape.width, level) * level_extent(shape.height, level);
+            const std::uint32_t words =
+                fused ? groups * (2 + (1U << 2 * levels)) + FUSED_NODE_WORDS * nodes
+                      : handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, 1);
+            // Nodes stay: behind counters and slots, or between them.
+            const std::uint32_t first_node = fused ? words - FUSED_NODE_WORDS * nodes : 2 * groups;
+            const std::uint32_t end_of_nodes = fused ? words : first_node + nodes;
+            for (std::uint32_t i = 0; i < words; ++i) {
+                if ((i < first_node || i >= end_of_nodes) && state[word + i] != 0) {
                     return "word " + std::to_string(i) + " of level " + std::to_string(level);
                 }
             }
-            const std::uint32_t nodes =
-                level_extent(shape.width, level) * level_extent(shape.height, level);
-            word +=
-                fused ? at_rest + FUSED_NODE_WORDS * nodes
-                      : handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, 1);
+            word += words;
         }
     }
     return {};

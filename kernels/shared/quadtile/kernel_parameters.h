@@ -57,7 +57,7 @@ struct DownsampleParameters {
 // counted), then for each layer state_words_per_layer words: the NaN texels counted so far, and for
 // each level that is handed over, for each group of its texels (one texel of a level above) a
 // counter of those that have arrived and the number of those that will (where blocks run from a
-// list), then its texels row by row.
+// list), then its texels row by row, then for each group the slots of its texels.
 
 // Blocks (or groups) of 2^levels texels of a level along one axis. Where the rest is folded in, the
 // last one holds it too: almost twice as many.
@@ -83,13 +83,20 @@ QUADTILE_SHARED QUADTILE_UINT block_extent(QUADTILE_UINT extent, QUADTILE_UINT l
     return last || rest < 1U << levels ? rest : 1U << levels;
 }
 
+// Slots of a group of 2^levels texels a side (messages.glsl): for 8 x 8 texels or more.
+QUADTILE_SHARED QUADTILE_UINT slots_of_group(QUADTILE_UINT levels) {
+    return 1U << (levels > 3 ? 2 * levels : 6);
+}
+
 // Words of one level that is handed over in groups of 2^levels, with so many words a texel.
 QUADTILE_SHARED QUADTILE_UINT handover_words(QUADTILE_UINT width, QUADTILE_UINT height,
                                              QUADTILE_UINT level, QUADTILE_UINT levels,
                                              QUADTILE_UINT edge_rule, QUADTILE_UINT texel_words) {
-    return 2 * blocks_along(width, level, levels, edge_rule) *
-               blocks_along(height, level, levels, edge_rule) +
-           texel_words * mip_extent(width, level, edge_rule) * mip_extent(height, level, edge_rule);
+    const QUADTILE_UINT groups = blocks_along(width, level, levels, edge_rule) *
+                                 blocks_along(height, level, levels, edge_rule);
+    const QUADTILE_UINT texels =
+        mip_extent(width, level, edge_rule) * mip_extent(height, level, edge_rule);
+    return 2 * groups + texel_words * (texels + groups * slots_of_group(levels));
 }
 
 QUADTILE_SHARED QUADTILE_UINT state_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,

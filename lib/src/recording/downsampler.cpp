@@ -160,7 +160,7 @@ struct Downsampler::Impl {
                  {detail::WEIGHTED, key.weighted ? 1U : 0U},
                  {detail::WHOLE_BLOCKS, key.whole_blocks ? 1U : 0U},
                  {detail::SOME_BLOCKS, key.some_blocks ? 1U : 0U},
-                 {detail::WIDE_GROUPS, key.upper_levels.wide_groups ? 1U : 0U},
+                 {detail::GROUP_LEVELS, key.upper_levels.group_levels},
                  {detail::ONE_GROUP, key.upper_levels.one_group ? 1U : 0U},
                  {detail::CREW_SIZE,
                   key.upper_levels.crew_size(subgroups, context->info.subgroup_size)}});

@@ -5,6 +5,7 @@
 
 #include <quadtile/kernel_parameters.h>
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 
@@ -27,7 +28,7 @@ constexpr std::uint32_t WEIGHTED = 13;
 constexpr std::uint32_t WHOLE_BLOCKS = 14;
 constexpr std::uint32_t SOME_BLOCKS = 15;
 constexpr std::uint32_t CREW_SIZE = 16;
-constexpr std::uint32_t WIDE_GROUPS = 17;
+constexpr std::uint32_t GROUP_LEVELS = 17;
 constexpr std::uint32_t ONE_GROUP = 18;
 constexpr std::uint32_t MIP_IMAGES = 19;
 // tile_list.glsl
@@ -45,13 +46,13 @@ constexpr std::uint32_t SHARE_LEVELS = 26;
 // barriers; at 4096 x 4096, with two steps of small groups, a subgroup is faster than the whole
 // workgroup. Wide groups are too much work for one.
 struct UpperLevels {
-    bool wide_groups;  // WIDE_GROUPS
-    bool one_group;    // ONE_GROUP
+    std::uint32_t group_levels;  // GROUP_LEVELS
+    bool one_group;              // ONE_GROUP
 
     [[nodiscard]] std::uint32_t crew_size(bool subgroups, std::uint32_t subgroup_size) const {
         constexpr std::uint32_t workgroup_size = 256;
-        return subgroups && subgroup_size >= 32 && !wide_groups && !one_group ? subgroup_size
-                                                                              : workgroup_size;
+        return subgroups && subgroup_size >= 32 && group_levels <= 4 && !one_group ? subgroup_size
+                                                                                   : workgroup_size;
     }
 
     auto operator<=>(const UpperLevels&) const = default;
@@ -63,7 +64,7 @@ struct UpperLevels {
     for (std::uint32_t level = BLOCK_LEVELS; level < top_level;
          level += step_levels(level, top_level)) {
         const std::uint32_t levels = step_levels(level, top_level);
-        upper.wide_groups = upper.wide_groups || levels > 4;
+        upper.group_levels = std::max(upper.group_levels, levels);
         upper.one_group =
             level + levels == top_level && blocks_along(width, level, levels, edge_rule) == 1 &&
             blocks_along(height, level, levels, edge_rule) == 1 && level == BLOCK_LEVELS;

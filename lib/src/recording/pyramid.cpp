@@ -116,7 +116,7 @@ struct Pyramid::Impl {
                  detail::pyramid_chunk_constant(program.context()),
                  {detail::PYRAMID_IN_ONE_CHUNK, one_chunk ? 1U : 0U},
                  {detail::WHOLE_BLOCKS, whole_blocks ? 1U : 0U},
-                 {detail::WIDE_GROUPS, upper_levels.wide_groups ? 1U : 0U},
+                 {detail::GROUP_LEVELS, upper_levels.group_levels},
                  {detail::ONE_GROUP, upper_levels.one_group ? 1U : 0U},
                  {detail::CREW_SIZE,
                   upper_levels.crew_size(info.features.subgroup_operations, info.subgroup_size)}});
