@@ -343,7 +343,14 @@ class Run {
                 app::write_file(options_.output, lit_gltf_->with_light_map(scene_, png.bytes,
                                                                            extent_, png.intensity));
             } else {
-                write_light_map(options_.output, map, surface_, options_.quantity);
+                const std::size_t cut = write_light_map(options_.output, map, surface_,
+                                                        options_.quantity, options_.half);
+                if (cut > 0) {
+                    warn(std::to_string(cut) + " values of the light map are beyond " +
+                         app::text_of(LARGEST_HALF) +
+                         ", the largest half float, and were cut there; leave --half away, or take "
+                         "a larger unit of light");
+                }
             }
             if (!options_.atlas.empty()) {
                 write_atlas_preview(options_.atlas, map);

@@ -108,6 +108,7 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
                    "irradiance (default; for three.js), radiance:\n"
                    "irradiance / pi (for Godot, Bevy, Unity), or\n"
                    "radiosity: albedo * irradiance + pi * emission");
+    map.add_flag("--half", options.half, "Half floats in the OpenEXR file, up to 65504");
     map.add_flag("--directional", options.bake.directional,
                  "Spherical harmonics L1, too: layers sh0 to sh3");
     map.add("--dilate", options.dilation_rings, "N",
@@ -237,9 +238,10 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
                              "' needs a glTF scene to put the light map in: export SCENE as .glb "
                              "or .gltf, or give --output FILE.exr");
         }
-        if (options.bake.directional || options.quantity == Quantity::radiosity) {
+        if (options.bake.directional || options.half || options.quantity == Quantity::radiosity) {
             throw UsageError(
-                "a .glb cannot hold --directional or --quantity radiosity; give --output FILE.exr");
+                "a .glb cannot hold --directional, --half or --quantity radiosity; give --output "
+                "FILE.exr");
         }
     }
     if (options.extent && options.texels_per_unit) {

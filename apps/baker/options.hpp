@@ -38,6 +38,7 @@ struct Options {
     bool unwrap = false;
     std::uint32_t gutter_texels = 2;
     Quantity quantity = Quantity::irradiance;
+    bool half = false;  // floats of the .exr
     std::uint32_t dilation_rings = 8;
     bool blends_seams = true;
 

@@ -154,6 +154,7 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "-o", "x.glb"}, "needs a glTF scene"},
         {{"a.obj", "-o", "x.GLB"}, "export SCENE as .glb"},
         {{"a.glb", "-o", "x.glb", "--directional"}, "cannot hold --directional"},
+        {{"a.glb", "-o", "x.glb", "--half"}, "cannot hold --directional, --half"},
         {{"a.glb", "-o", "x.glb", "--quantity", "radiosity"}, "give --output FILE.exr"},
         {{"--demo", "-o", "x.exr", "--sky-rotation", "9"}, "--sky-rotation needs --sky-image"},
         {{"--demo", "-o", "x.exr", "--sky-image", "s.exr", "--sky-rotation", "361"}, "-360 to 360"},

@@ -122,7 +122,7 @@ try {
     ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
   bake('-o', join(folder, 'scene.glb'));
   bake('-o', join(folder, 'irradiance.exr'));
-  bake('-o', join(folder, 'radiance.exr'), '--quantity', 'radiance');
+  bake('-o', join(folder, 'radiance.exr'), '--quantity', 'radiance', '--half');
   bake('-o', join(folder, 'radiosity.exr'), '--quantity', 'radiosity');
 
   chrome = await chromium.launch({
