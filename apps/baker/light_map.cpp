@@ -5,6 +5,7 @@
 
 #include <quadtile/version.h>
 
+#include <Imath/half.h>
 #include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
@@ -12,7 +13,6 @@
 #include <OpenEXR/ImfStdIO.h>
 #include <OpenEXR/ImfStringAttribute.h>
 #include <OpenEXR/ImfThreading.h>
-#include <Imath/half.h>
 
 #include <algorithm>
 #include <array>
@@ -112,9 +112,11 @@ LightMap converted(LightMap map, const SurfaceMap& surface, Quantity quantity) {
         map.irradiance = radiosity_of(map, surface);
         return map;
     }
+    const bool is_mask = quantity == Quantity::shadow_mask;
     for (std::vector<glm::vec3>* const plane : map.planes()) {
         for (glm::vec3& texel : *plane) {
-            texel *= std::numbers::inv_pi_v<float>;
+            // Seams that were blended may be beyond both ends.
+            texel = is_mask ? glm::clamp(texel, 0.0F, 1.0F) : texel * std::numbers::inv_pi_v<float>;
         }
     }
     return map;
@@ -162,7 +164,8 @@ struct Channels {
 }  // namespace
 
 std::string name_of(Quantity quantity) {
-    return std::array{"irradiance", "radiance", "radiosity"}[static_cast<std::size_t>(quantity)];
+    return std::array{"irradiance", "radiance", "radiosity", "ambient-occlusion",
+                      "shadow-mask"}[static_cast<std::size_t>(quantity)];
 }
 
 LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {

@@ -160,6 +160,20 @@ class Run {
         }
     }
 
+    // Of a shadow mask: red, green and blue are of a sun each.
+    void make_sun_channels() {
+        const std::size_t suns = scene_.suns.size();
+        if (suns == 0 || suns > 3) {
+            throw std::runtime_error("a shadow mask has room for one to three suns, not " +
+                                     std::to_string(suns) +
+                                     "; give one by --sun-direction, or bake the others apart");
+        }
+        for (std::size_t i = 0; i < suns; ++i) {
+            scene_.suns[i].irradiance = glm::vec3(0.0F);
+            scene_.suns[i].irradiance[static_cast<int>(i)] = 1.0F;
+        }
+    }
+
     // Lights in other units than emission are brighter or darker by orders of magnitude.
     void compare_suns_with_emission() {
         constexpr float UNLIKELY = 300.0F;
@@ -183,13 +197,23 @@ class Run {
     }
 
     void choose_light() {
+        const LightKinds& lights = options_.lights;
         if (options_.sun) {
             scene_.suns = {*options_.sun};
-        } else {
+        }
+        if (!lights.suns) {
+            scene_.suns.clear();
+        }
+        for (Material& material : scene_.materials) {
+            material.emission = lights.emission ? material.emission : glm::vec3(0.0F);
+        }
+        if (options_.quantity == Quantity::shadow_mask) {
+            make_sun_channels();
+        } else if (!options_.sun) {
             convert_suns();
             compare_suns_with_emission();
         }
-        if (!options_.sky_picture.empty()) {
+        if (lights.sky && !options_.sky_picture.empty()) {
             const LoadedImage image = load_image(options_.sky_picture);
             sky_.extent = {image.shape.width, image.shape.height};
             sky_.turn_degrees = options_.sky_turn_degrees;
@@ -207,9 +231,10 @@ class Run {
         const auto shines = [](const glm::vec3& colour) {
             return std::max({colour.r, colour.g, colour.b}) > 0.0F;
         };
-        const bool is_lit_by_options = options_.sky || options_.sun || !sky_.texels.empty();
+        const bool is_lit_by_options =
+            (lights.sky && options_.sky) || (lights.suns && options_.sun) || !sky_.texels.empty();
         const bool shines_itself =
-            shines(scene_.sky) ||
+            (lights.sky && shines(scene_.sky)) ||
             std::ranges::any_of(scene_.suns,
                                 [&](const Sun& sun) { return shines(sun.irradiance); }) ||
             std::ranges::any_of(scene_.triangles, [&](const Triangle& triangle) {
@@ -219,10 +244,13 @@ class Run {
             throw std::runtime_error(
                 "nothing in '" + options_.scene.string() +
                 "' shines: no surface emits light, and no directional light is on (other "
-                "lights are not supported); give light by --sky, --sky-image or --sun-direction");
+                "lights are not supported); give light by --sky, --sky-image or --sun-direction" +
+                (lights.sky && lights.suns && lights.emission ? ""
+                                                              : ", or more of it by --lights"));
         }
         // A picture is taken as it is.
-        sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F));
+        sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F)) *
+                        (lights.sky ? 1.0F : 0.0F);
         check_light();
     }
 

@@ -24,6 +24,13 @@ enum class LightUnits {
     blender,      // emission is in watts per square metre and steradian: 683 lux are a watt
 };
 
+// The light that is baked.
+struct LightKinds {
+    bool sky = true;
+    bool suns = true;
+    bool emission = true;
+};
+
 struct Options {
     std::filesystem::path scene;       // empty: one that is built in
     std::uint64_t city_triangles = 0;  // then a city of so many; 0: the demo's room
@@ -48,6 +55,7 @@ struct Options {
     float sky_turn_degrees = 0.0F;      // as Sky::turn_degrees
     std::optional<Sun> sun;             // instead of the scene's
     LightUnits light_units = LightUnits::automatic;
+    LightKinds lights;
 
     // The bake. TileOptions::max_nodes and map_extent 0: to be found.
     BakeOptions bake;

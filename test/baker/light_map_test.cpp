@@ -313,6 +313,23 @@ TEST(WriteLightMap, RadianceIsIrradianceByPiInAllLayers) {
     EXPECT_EQ(quantity_of(path), "radiance");
 }
 
+TEST(WriteLightMap, OcclusionIsOfAWhiteSkyAndMasksAreShares) {
+    const TemporaryDirectory directory;
+    const fs::path path = directory.path() / "map.exr";
+    LightMap map = light_of_3_by_1();
+    map.irradiance = {glm::vec3(PI), glm::vec3(PI / 4), {0.5F, -0.01F, 1.01F}};
+    write_light_map(path, map, surface_of_3_by_1(), Quantity::ambient_occlusion);
+    EXPECT_THAT(channel(path, "R"),
+                testing::Pointwise(testing::FloatEq(), {1.0F, 0.25F, 0.5F / PI}));
+    EXPECT_EQ(quantity_of(path), "ambient-occlusion");
+    map.irradiance[0] = map.irradiance[1] = glm::vec3(0.25F);
+    write_light_map(path, map, surface_of_3_by_1(), Quantity::shadow_mask);
+    EXPECT_THAT(channel(path, "R"), ElementsAre(0.25F, 0.25F, 0.5F));
+    EXPECT_THAT(channel(path, "G"), ElementsAre(0.25F, 0.25F, 0));
+    EXPECT_THAT(channel(path, "B"), ElementsAre(0.25F, 0.25F, 1));
+    EXPECT_EQ(quantity_of(path), "shadow-mask");
+}
+
 // Would catch channels of another type, values cut down instead of rounded, and infinities.
 TEST(WriteLightMap, HalfFloatsAreTheNearestOnesAndCutAtTheLargest) {
     const TemporaryDirectory directory;

@@ -190,7 +190,7 @@ COMMANDS = {
             "--field-of-view": number(1, 170),
             "--exposure": number(1e-12, 1e12),
             **others("--demo", "--unwrap", "--quantity", "--half", "--directional", "--no-seams"),
-            **others("--quality", "--light-units", "--uniform", "--reference", "--device", "--resume"),
+            **others("--quality", "--lights", "--light-units", "--uniform", "--reference", "--device", "--resume"),
             **others("--no-checkpoint", "--validation", "--quiet"),
         },
     },
