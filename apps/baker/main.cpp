@@ -86,8 +86,9 @@ class Run {
     // are left alone: who reads would take the end of this try for that of the file.
     void check_outputs() const {
         check_replaceable(options_.bake.checkpoint);
-        for (const std::filesystem::path& path : {options_.output, options_.preview, options_.atlas,
-                                                  options_.report, options_.bake.checkpoint}) {
+        for (const std::filesystem::path& path :
+             {options_.output, options_.lit_scene, options_.preview, options_.atlas,
+              options_.report, options_.bake.checkpoint}) {
             std::error_code ignored;
             const std::filesystem::file_status status = std::filesystem::status(path, ignored);
             if (!path.empty() &&
@@ -98,6 +99,11 @@ class Run {
         }
     }
 
+    // Empty: none is written.
+    [[nodiscard]] const std::filesystem::path& lit_scene() const {
+        return ending_of(options_.output) == ".glb" ? options_.output : options_.lit_scene;
+    }
+
     void load() {
         measure("load", [&] {
             if (!options_.scene.empty()) {
@@ -105,7 +111,7 @@ class Run {
                     load_scene(options_.scene, options_.unwrap ? LightMapCoordinates::ignore
                                                                : LightMapCoordinates::read);
                 app::check_files(file_arguments(options_), loaded.files);
-                if (ending_of(options_.output) == ".glb") {
+                if (!lit_scene().empty()) {
                     lit_gltf_.emplace(options_.scene);
                 }
                 scene_ = std::move(loaded.scene);
@@ -368,9 +374,10 @@ class Run {
                          app::text_of(static_cast<float>(png.brightest)) +
                          ": it is cut there in the .glb, which has 8 bits; an .exr holds all");
                 }
-                app::write_file(options_.output, lit_gltf_->with_light_map(scene_, png.bytes,
-                                                                           extent_, png.intensity));
-            } else {
+                app::write_file(lit_scene(), lit_gltf_->with_light_map(scene_, png.bytes, extent_,
+                                                                       png.intensity));
+            }
+            if (lit_scene() != options_.output) {
                 const std::size_t cut = write_light_map(options_.output, map, surface_,
                                                         options_.quantity, options_.half);
                 if (cut > 0) {

@@ -104,6 +104,7 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
             "OpenEXR file for the light map: R, G, B, and in A 1\n"
             "where a texel was baked. Or a .glb: SCENE, which is\n"
             "glTF, with the light map as PNG (MOZ_lightmap)");
+    map.add("--lit-scene", options.lit_scene, "FILE", "Beside an OpenEXR file the .glb, too");
     map.add("--size", arguments.size, "WxH",
             "Texels: W or WxH; default: what SCENE asks for\n"
             "(asset.extras.lightmap_size), else 1024");
@@ -244,13 +245,19 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
     if (options.output.empty()) {
         throw UsageError("where to? give --output FILE.exr");
     }
-    if (ending_of(options.output) == ".glb") {
+    const bool is_scene = ending_of(options.output) == ".glb";
+    if (is_scene && !options.lit_scene.empty()) {
+        throw UsageError("--lit-scene is for a .glb beside --output FILE.exr, not beside a .glb");
+    }
+    if (is_scene || !options.lit_scene.empty()) {
         if (!is_gltf(options.scene)) {
-            throw UsageError("--output '" + options.output.string() +
+            throw UsageError((is_scene ? "--output '" + options.output.string()
+                                       : "--lit-scene '" + options.lit_scene.string()) +
                              "' needs a glTF scene to put the light map in: export SCENE as .glb "
-                             "or .gltf, or give --output FILE.exr");
+                             "or .gltf, or give --output FILE.exr alone");
         }
-        if (options.bake.directional || options.half || options.quantity >= Quantity::radiosity) {
+        if ((is_scene && (options.bake.directional || options.half)) ||
+            options.quantity >= Quantity::radiosity) {
             throw UsageError(
                 "a .glb cannot hold --directional, --half or another --quantity than irradiance "
                 "and radiance; give --output FILE.exr");
@@ -394,6 +401,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     if (ending_of(options.output) != ".glb") {
         check_ending("--output", options.output, "a .glb or an OpenEXR file", ".exr");
     }
+    check_ending("--lit-scene", options.lit_scene, "a .glb file", ".glb");
     check_ending("--sky-image", options.sky_picture, "an OpenEXR file", ".exr");
     check_ending("--preview", options.preview, "a PNG file", ".png");
     check_ending("--atlas", options.atlas, "a PNG file", ".png");
@@ -403,13 +411,10 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
 }  // namespace
 
 std::vector<app::FileArgument> file_arguments(const Options& options) {
-    return {{"SCENE", options.scene, false},
-            {"--sky-image", options.sky_picture, false},
-            {"--output", options.output, true},
-            {"--preview", options.preview, true},
-            {"--atlas", options.atlas, true},
-            {"--report", options.report, true},
-            {"--checkpoint", options.bake.checkpoint, true}};
+    return {{"SCENE", options.scene, false},      {"--sky-image", options.sky_picture, false},
+            {"--output", options.output, true},   {"--lit-scene", options.lit_scene, true},
+            {"--preview", options.preview, true}, {"--atlas", options.atlas, true},
+            {"--report", options.report, true},   {"--checkpoint", options.bake.checkpoint, true}};
 }
 
 Options parse_options(int argc, const char* const* argv) {

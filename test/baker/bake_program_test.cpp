@@ -157,6 +157,10 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"a.obj", "-o", "x.GLB"}, "export SCENE as .glb"},
         {{"a.glb", "-o", "x.glb", "--directional"}, "cannot hold --directional"},
         {{"a.glb", "-o", "x.glb", "--half"}, "cannot hold --directional, --half"},
+        {{"--demo", "-o", "x.exr", "--lit-scene", "x.glb"},
+         "--lit-scene 'x.glb' needs a glTF scene"},
+        {{"a.glb", "-o", "x.glb", "--lit-scene", "y.glb"}, "not beside a .glb"},
+        {{"a.glb", "-o", "x.exr", "--lit-scene", "y.png"}, "takes a .glb file"},
         {{"--demo", "-o", "x.exr", "--lights", "sky,moon"},
          "--lights takes sky, suns and emission"},
         {{"--demo", "-o", "x.exr", "--quantity", "shadow-mask", "--sky", "1"}, "leave out --sky"},
@@ -397,7 +401,9 @@ TEST_F(BakeProgram, WritesScenesThatBakeToTheSameBits) {
         const Arguments second = options + Arguments{"baked.glb"};
         const std::string baked = bake(first, "baked.glb");
         EXPECT_TRUE(baked == bake(second, "again.glb"));
-        EXPECT_TRUE(bake(first, "map.exr") == bake(second, "again.exr"));
+        const std::string light = bake(second, "again.exr");
+        EXPECT_TRUE(light == bake(first + Arguments{"--lit-scene", "beside.glb"}, "map.exr"));
+        EXPECT_TRUE(baked == read_file(path("beside.glb")));
     }
 }
 
