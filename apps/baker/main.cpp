@@ -203,6 +203,9 @@ class Run {
     }
 
     void choose_light() {
+        const auto shines = [](const glm::vec3& colour) {
+            return std::max({colour.r, colour.g, colour.b}) > 0.0F;
+        };
         const LightKinds& lights = options_.lights;
         if (options_.sun) {
             scene_.suns = {*options_.sun};
@@ -210,8 +213,19 @@ class Run {
         if (!lights.suns) {
             scene_.suns.clear();
         }
+        for (const std::string& name : lights.materials) {
+            if (std::ranges::none_of(scene_.materials, [&](const Material& material) {
+                    return material.name == name && shines(material.emission);
+                })) {
+                throw std::runtime_error("--lights: '" + name +
+                                         "' is neither sky, suns or emission, nor the name of a "
+                                         "material that emits light");
+            }
+        }
         for (Material& material : scene_.materials) {
-            material.emission = lights.emission ? material.emission : glm::vec3(0.0F);
+            if (!lights.emission && std::ranges::count(lights.materials, material.name) == 0) {
+                material.emission = glm::vec3(0.0F);
+            }
         }
         if (options_.quantity == Quantity::shadow_mask) {
             make_sun_channels();
@@ -234,9 +248,6 @@ class Run {
                 sky_.texels.push_back(radiance);
             }
         }
-        const auto shines = [](const glm::vec3& colour) {
-            return std::max({colour.r, colour.g, colour.b}) > 0.0F;
-        };
         const bool is_lit_by_options =
             (lights.sky && options_.sky) || (lights.suns && options_.sun) || !sky_.texels.empty();
         const bool shines_itself =

@@ -152,7 +152,8 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
     light.add("--sun-diameter", arguments.sun_diameter, "D",
               "Of its disc in degrees; default: 0.53", within(0.0F, 90.0F));
     light.add("--lights", arguments.lights, "LIST",
-              "What shines, of sky,suns,emission; default: all");
+              "What shines, of sky,suns,emission, and names of\n"
+              "materials that emit light; default: all");
     light.add_choice("--light-units", options.light_units, LIGHT_UNITS, "NAME",
                      "What lux of SCENE's suns are beside emission:\n"
                      "photometric (the same), blender (divided by 683), or\n"
@@ -282,17 +283,16 @@ void check_ending(const std::string& option, const std::filesystem::path& path,
 }
 
 LightKinds parse_lights(const std::string& list) {
-    LightKinds kinds{.sky = false, .suns = false, .emission = false};
+    LightKinds kinds{.sky = false, .suns = false, .emission = false, .materials = {}};
     std::istringstream names(list);
     for (std::string name; std::getline(names, name, ',');) {
         const auto* const found =
             std::ranges::find(LIGHT_KINDS, name, [](const auto& kind) { return kind.name; });
         if (found == LIGHT_KINDS.end()) {
-            throw UsageError(
-                "--lights takes sky, suns and emission with commas between them, not '" + list +
-                "'");
+            kinds.materials.push_back(name);
+        } else {
+            kinds.*found->value = true;
         }
-        kinds.*found->value = true;
     }
     return kinds;
 }
@@ -310,7 +310,7 @@ void apply_quantity(const CLI::App& app, Options& options) {
                              " has light of its own; leave out " + option);
         }
     }
-    options.lights = {.sky = !is_mask, .suns = is_mask, .emission = false};
+    options.lights = {.sky = !is_mask, .suns = is_mask, .emission = false, .materials = {}};
     options.sky = glm::vec3(1.0F);
     options.bake.bounces = 0;
     options.bake.sun_shares = is_mask;

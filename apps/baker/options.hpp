@@ -29,6 +29,7 @@ struct LightKinds {
     bool sky = true;
     bool suns = true;
     bool emission = true;
+    std::vector<std::string> materials;  // that emit, if `emission` does not let all
 };
 
 struct Options {

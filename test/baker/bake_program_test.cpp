@@ -161,8 +161,6 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
          "--lit-scene 'x.glb' needs a glTF scene"},
         {{"a.glb", "-o", "x.glb", "--lit-scene", "y.glb"}, "not beside a .glb"},
         {{"a.glb", "-o", "x.exr", "--lit-scene", "y.png"}, "takes a .glb file"},
-        {{"--demo", "-o", "x.exr", "--lights", "sky,moon"},
-         "--lights takes sky, suns and emission"},
         {{"--demo", "-o", "x.exr", "--quantity", "shadow-mask", "--sky", "1"}, "leave out --sky"},
         {{"a.glb", "-o", "x.glb", "--quantity", "radiosity"}, "give --output FILE.exr"},
         {{"--demo", "-o", "x.exr", "--sky-rotation", "9"}, "--sky-rotation needs --sky-image"},
@@ -463,6 +461,10 @@ TEST_F(BakeProgram, KindsOfLightSumUpToAllLight) {
     const auto pair = map_of({"--lights", "sky,emission"});
     const std::array kinds{map_of({"--lights", "sky"}), map_of({"--lights", "suns"}),
                            map_of({"--lights", "emission"})};
+    EXPECT_EQ(map_of({"--lights", "lamp"}), kinds[2]);  // the only material that emits light
+    const ProgramResult white = run(bare + Arguments{"--lights", "sky,white", "-o", "x.exr"});
+    EXPECT_THAT(white.error,
+                HasSubstr("'white' is neither sky, suns or emission, nor the name of"));
     for (const std::string channel : {"R", "G", "B"}) {
         std::array<double, 3> lights{};
         double texels = 0;
