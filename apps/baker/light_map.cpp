@@ -152,6 +152,7 @@ struct Channels {
             return;
         }
         std::vector<Imath::half>& rounded = halves.emplace_back();
+        rounded.reserve(count);
         for (std::size_t i = 0; i < count; ++i) {
             const float value = values[i * stride];
             rounded.emplace_back(std::clamp(value, -LARGEST_HALF, LARGEST_HALF));
