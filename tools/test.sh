@@ -9,16 +9,22 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 minutes=0
+packages=()
 if [[ ${1:-} == --all ]]; then
     minutes=${2:-120}
     [[ $minutes =~ ^[1-9][0-9]*$ ]] ||
         { echo "tools/test.sh: error: --all takes whole minutes, not '$minutes'" >&2; exit 2; }
+    packages=(chromium)
     set -- --exclude-regex '^random\.(lavapipe|swiftshader)$' # they run for longer at the end
 elif [[ $# == 0 ]]; then
     set -- --label-exclude slow
 fi
 build=$root/build/dev
-"$root/tools/install.sh"
+"$root/tools/install.sh" "${packages[@]}"
+if [[ $minutes != 0 ]]; then
+    npm install --prefix "$root/examples/threejs" --no-package-lock ||
+        echo "tools/test.sh: without npm's packages the test of examples/threejs is skipped" >&2
+fi
 cmake -S "$root" --preset dev
 cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure --test-output-size-passed 1000000 --parallel "$(nproc)" "$@"

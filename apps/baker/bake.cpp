@@ -574,7 +574,7 @@ class Bake {
     double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
 
     Checkpoint state_;
-    GatheredLight light_{scene_, surface_, options_.directional, state_};
+    GatheredLight light_{scene_, surface_, options_, state_};
     std::uint64_t resumed_directions_ = 0;
     double last_mean_ = 0.0;
     Clock::time_point start_ = Clock::now();

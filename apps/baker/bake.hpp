@@ -23,6 +23,7 @@ struct BakeOptions {
     std::uint32_t sun_directions = 64;
     std::uint64_t seed = 1;
     bool directional = false;  // LightMap::radiance_sh
+    bool sun_shares = false;   // suns light all that faces them alike: shadow masks
 
     std::filesystem::path checkpoint;  // empty: none is written
     std::chrono::seconds checkpoint_interval{30};

@@ -42,6 +42,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
     all.add(options.sun_directions);
     all.add(options.seed);
     all.add(std::uint32_t{options.directional});
+    all.add(std::uint32_t{options.sun_shares});
     all.add(tile_options.map_extent);
     all.add(tile_options.max_resolution);
     all.add(tile_options.max_nodes);

@@ -83,7 +83,8 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
         const bool is_front = i < texels;
         const glm::vec3 normal = is_front ? surface_.normal[i] : -surface_.normal[i - texels];
         const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
-        const glm::vec3 irradiance = mean_of(sums[i]) * cosine * sun.irradiance;
+        const float factor = sun_shares_ ? 1.0F : cosine;
+        const glm::vec3 irradiance = mean_of(sums[i]) * factor * sun.irradiance;
         state_.direct[i] += irradiance;
         if (!is_front) {
             return;

@@ -28,9 +28,13 @@ void for_texels(std::size_t texels, const auto& work) {
 // The light lies in a checkpoint's state, which the bake owns.
 class GatheredLight {
  public:
-    GatheredLight(const TracedScene& scene, const SurfaceMap& surface, bool directional,
+    GatheredLight(const TracedScene& scene, const SurfaceMap& surface, const BakeOptions& options,
                   Checkpoint& state)
-        : scene_(scene), surface_(surface), directional_(directional), state_(state) {}
+        : scene_(scene),
+          surface_(surface),
+          directional_(options.directional),
+          sun_shares_(options.sun_shares),
+          state_(state) {}
 
     // Units of the sums in a radiance of 1 with a weight of 1.
     void set_scale(double scale) noexcept { scale_ = scale; }
@@ -55,6 +59,7 @@ class GatheredLight {
     const TracedScene& scene_;
     const SurfaceMap& surface_;
     bool directional_;
+    bool sun_shares_;
     Checkpoint& state_;
     double scale_ = 1.0;
 };

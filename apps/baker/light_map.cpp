@@ -5,6 +5,7 @@
 
 #include <quadtile/version.h>
 
+#include <Imath/half.h>
 #include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <list>
 #include <numbers>
 #include <stdexcept>
 #include <thread>
@@ -110,31 +112,61 @@ LightMap converted(LightMap map, const SurfaceMap& surface, Quantity quantity) {
         map.irradiance = radiosity_of(map, surface);
         return map;
     }
+    const bool is_mask = quantity == Quantity::shadow_mask;
     for (std::vector<glm::vec3>* const plane : map.planes()) {
         for (glm::vec3& texel : *plane) {
-            texel *= std::numbers::inv_pi_v<float>;
+            // Seams that were blended may be beyond both ends.
+            texel = is_mask ? glm::clamp(texel, 0.0F, 1.0F) : texel * std::numbers::inv_pi_v<float>;
         }
     }
     return map;
 }
 
-// Adds red, green and blue of a layer to a file.
-void add_colours(const std::string& layer, const std::vector<glm::vec3>& texels,
-                 Imf::Header& header, Imf::FrameBuffer& pixels) {
-    static_assert(sizeof(glm::vec3) == 3 * sizeof(float));
-    const auto* floats = reinterpret_cast<const float*>(texels.data());
-    for (std::size_t c = 0; c < 3; ++c) {
-        const std::string name = (layer.empty() ? "" : layer + ".") + "RGB"[c];
-        header.channels().insert(name, Imf::Channel(Imf::FLOAT));
-        pixels.insert(
-            name, Imf::Slice::Make(Imf::FLOAT, floats + c, header.dataWindow(), sizeof(glm::vec3)));
+// The channels of a file. They refer to the values that they are added with.
+struct Channels {
+    Imf::Header header;
+    Imf::FrameBuffer pixels;
+    bool half = false;
+    std::list<std::vector<Imath::half>> halves;
+    std::size_t cut = 0;  // values beyond what half floats hold
+
+    void add(const std::string& name, const std::vector<float>& values) {
+        add(name, values.data(), 1, values.size());
     }
-}
+
+    void add_colours(const std::string& layer, const std::vector<glm::vec3>& texels) {
+        static_assert(sizeof(glm::vec3) == 3 * sizeof(float));
+        const auto* const values = reinterpret_cast<const float*>(texels.data());
+        for (std::size_t c = 0; c < 3; ++c) {
+            add((layer.empty() ? "" : layer + ".") + "RGB"[c], values + c, 3, texels.size());
+        }
+    }
+
+ private:
+    // Every `stride`-th value.
+    void add(const std::string& name, const float* values, std::size_t stride, std::size_t count) {
+        header.channels().insert(name, Imf::Channel(half ? Imf::HALF : Imf::FLOAT));
+        if (!half) {
+            pixels.insert(name, Imf::Slice::Make(Imf::FLOAT, values, header.dataWindow(),
+                                                 stride * sizeof(float)));
+            return;
+        }
+        std::vector<Imath::half>& rounded = halves.emplace_back();
+        rounded.reserve(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const float value = values[i * stride];
+            rounded.emplace_back(std::clamp(value, -LARGEST_HALF, LARGEST_HALF));
+            cut += std::abs(value) > LARGEST_HALF ? 1 : 0;
+        }
+        pixels.insert(name, Imf::Slice::Make(Imf::HALF, rounded.data(), header.dataWindow()));
+    }
+};
 
 }  // namespace
 
 std::string name_of(Quantity quantity) {
-    return std::array{"irradiance", "radiance", "radiosity"}[static_cast<std::size_t>(quantity)];
+    return std::array{"irradiance", "radiance", "radiosity", "ambient-occlusion",
+                      "shadow-mask"}[static_cast<std::size_t>(quantity)];
 }
 
 LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
@@ -160,8 +192,8 @@ LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
     return {app::encode_png(picture), white * unit, brightest * unit};
 }
 
-void write_light_map(const std::filesystem::path& path, const LightMap& map,
-                     const SurfaceMap& surface, Quantity quantity) {
+std::size_t write_light_map(const std::filesystem::path& path, const LightMap& map,
+                            const SurfaceMap& surface, Quantity quantity, bool half) {
     app::OutputFile file(path);  // first: what cannot be written is known at once
     std::optional<LightMap> other;
     if (quantity != Quantity::irradiance) {
@@ -170,21 +202,19 @@ void write_light_map(const std::filesystem::path& path, const LightMap& map,
     const LightMap& written = other ? *other : map;
     const int width = static_cast<int>(map.extent.width);
     const int height = static_cast<int>(map.extent.height);
-    Imf::Header header(width, height);
-    header.compression() = Imf::ZIP_COMPRESSION;
-    header.insert("quantity", Imf::StringAttribute(name_of(quantity)));
-    header.insert("software", Imf::StringAttribute("quadtile " QUADTILE_VERSION_STRING));
+    Channels channels{.header = Imf::Header(width, height), .half = half};
+    channels.header.compression() = Imf::ZIP_COMPRESSION;
+    channels.header.insert("quantity", Imf::StringAttribute(name_of(quantity)));
+    channels.header.insert("software", Imf::StringAttribute("quadtile " QUADTILE_VERSION_STRING));
 
-    Imf::FrameBuffer pixels;
-    add_colours("", written.irradiance, header, pixels);
+    channels.add_colours("", written.irradiance);
     for (std::size_t i = 0; i < written.radiance_sh.size(); ++i) {
         if (!written.radiance_sh[i].empty()) {
-            add_colours("sh" + std::to_string(i), written.radiance_sh[i], header, pixels);
+            channels.add_colours("sh" + std::to_string(i), written.radiance_sh[i]);
         }
     }
     const std::vector<float> alpha(map.known.begin(), map.known.end());
-    header.channels().insert("A", Imf::Channel(Imf::FLOAT));
-    pixels.insert("A", Imf::Slice::Make(Imf::FLOAT, alpha.data(), header.dataWindow()));
+    channels.add("A", alpha);
 
     const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     if (Imf::globalThreadCount() < threads) {
@@ -192,14 +222,15 @@ void write_light_map(const std::filesystem::path& path, const LightMap& map,
     }
     Imf::StdOSStream stream;
     try {
-        Imf::OutputFile image(stream, header, threads);  // complete when destroyed
-        image.setFrameBuffer(pixels);
+        Imf::OutputFile image(stream, channels.header, threads);  // complete when destroyed
+        image.setFrameBuffer(channels.pixels);
         image.writePixels(height);
     } catch (const std::exception& error) {
         throw std::runtime_error("cannot write " + path.string() + ": " + error.what());
     }
     file.write(stream.str());
     file.commit();
+    return channels.cut;
 }
 
 }  // namespace quadtile::baker

@@ -56,17 +56,22 @@ std::size_t blend_seams(LightMap& map, const Scene& scene);
 
 enum class Quantity {
     irradiance,
-    radiance,  // irradiance / pi: what a white surface sends out; the harmonics are divided, too
-    radiosity  // albedo * irradiance + pi * emission; the harmonics stay those of irradiance
+    radiance,   // irradiance / pi: what a white surface sends out; the harmonics are divided, too
+    radiosity,  // albedo * irradiance + pi * emission; the harmonics stay those of irradiance
+    ambient_occlusion,  // as radiance, under a white sky
+    shadow_mask         // in red, green and blue the share of a sun that a texel sees
 };
 [[nodiscard]] std::string name_of(Quantity quantity);
 
-// OpenEXR, 32-bit floats: R, G, B, and A: 1 where the texel is known. With spherical harmonics also
-// the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the program. Gutters of
-// radiosity are filled again, from the texels that have coverage. Throws std::runtime_error with
-// the file and the reason.
-void write_light_map(const std::filesystem::path& path, const LightMap& map,
-                     const SurfaceMap& surface, Quantity quantity);
+constexpr float LARGEST_HALF = 65504.0F;
+
+// OpenEXR, 32-bit floats or half floats: R, G, B, and A: 1 where the texel is known. With spherical
+// harmonics also the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the program.
+// Gutters of radiosity are filled again, from the texels that have coverage. Returns how many
+// values were beyond LARGEST_HALF, and are that now; always 0 for 32-bit floats. Throws
+// std::runtime_error with the file and the reason.
+std::size_t write_light_map(const std::filesystem::path& path, const LightMap& map,
+                            const SurfaceMap& surface, Quantity quantity, bool half = false);
 
 // A picture for glTF: its values times `intensity` are the light, but that of the brightest
 // hundredth of the known texels, which is cut: lamps would leave few of 255 steps to the rest.

@@ -86,8 +86,9 @@ class Run {
     // are left alone: who reads would take the end of this try for that of the file.
     void check_outputs() const {
         check_replaceable(options_.bake.checkpoint);
-        for (const std::filesystem::path& path : {options_.output, options_.preview, options_.atlas,
-                                                  options_.report, options_.bake.checkpoint}) {
+        for (const std::filesystem::path& path :
+             {options_.output, options_.lit_scene, options_.preview, options_.atlas,
+              options_.report, options_.bake.checkpoint}) {
             std::error_code ignored;
             const std::filesystem::file_status status = std::filesystem::status(path, ignored);
             if (!path.empty() &&
@@ -98,6 +99,11 @@ class Run {
         }
     }
 
+    // Empty: none is written.
+    [[nodiscard]] const std::filesystem::path& lit_scene() const {
+        return ending_of(options_.output) == ".glb" ? options_.output : options_.lit_scene;
+    }
+
     void load() {
         measure("load", [&] {
             if (!options_.scene.empty()) {
@@ -105,7 +111,7 @@ class Run {
                     load_scene(options_.scene, options_.unwrap ? LightMapCoordinates::ignore
                                                                : LightMapCoordinates::read);
                 app::check_files(file_arguments(options_), loaded.files);
-                if (ending_of(options_.output) == ".glb") {
+                if (!lit_scene().empty()) {
                     lit_gltf_.emplace(options_.scene);
                 }
                 scene_ = std::move(loaded.scene);
@@ -160,6 +166,20 @@ class Run {
         }
     }
 
+    // Of a shadow mask: red, green and blue are of a sun each.
+    void make_sun_channels() {
+        const std::size_t suns = scene_.suns.size();
+        if (suns == 0 || suns > 3) {
+            throw std::runtime_error("a shadow mask has room for one to three suns, not " +
+                                     std::to_string(suns) +
+                                     "; give one by --sun-direction, or bake the others apart");
+        }
+        for (std::size_t i = 0; i < suns; ++i) {
+            scene_.suns[i].irradiance = glm::vec3(0.0F);
+            scene_.suns[i].irradiance[static_cast<int>(i)] = 1.0F;
+        }
+    }
+
     // Lights in other units than emission are brighter or darker by orders of magnitude.
     void compare_suns_with_emission() {
         constexpr float UNLIKELY = 300.0F;
@@ -183,13 +203,37 @@ class Run {
     }
 
     void choose_light() {
+        const auto shines = [](const glm::vec3& colour) {
+            return std::max({colour.r, colour.g, colour.b}) > 0.0F;
+        };
+        const LightKinds& lights = options_.lights;
         if (options_.sun) {
             scene_.suns = {*options_.sun};
-        } else {
+        }
+        if (!lights.suns) {
+            scene_.suns.clear();
+        }
+        for (const std::string& name : lights.materials) {
+            if (std::ranges::none_of(scene_.materials, [&](const Material& material) {
+                    return material.name == name && shines(material.emission);
+                })) {
+                throw std::runtime_error("--lights: '" + name +
+                                         "' is neither sky, suns or emission, nor the name of a "
+                                         "material that emits light");
+            }
+        }
+        for (Material& material : scene_.materials) {
+            if (!lights.emission && std::ranges::count(lights.materials, material.name) == 0) {
+                material.emission = glm::vec3(0.0F);
+            }
+        }
+        if (options_.quantity == Quantity::shadow_mask) {
+            make_sun_channels();
+        } else if (!options_.sun) {
             convert_suns();
             compare_suns_with_emission();
         }
-        if (!options_.sky_picture.empty()) {
+        if (lights.sky && !options_.sky_picture.empty()) {
             const LoadedImage image = load_image(options_.sky_picture);
             sky_.extent = {image.shape.width, image.shape.height};
             sky_.turn_degrees = options_.sky_turn_degrees;
@@ -204,12 +248,10 @@ class Run {
                 sky_.texels.push_back(radiance);
             }
         }
-        const auto shines = [](const glm::vec3& colour) {
-            return std::max({colour.r, colour.g, colour.b}) > 0.0F;
-        };
-        const bool is_lit_by_options = options_.sky || options_.sun || !sky_.texels.empty();
+        const bool is_lit_by_options =
+            (lights.sky && options_.sky) || (lights.suns && options_.sun) || !sky_.texels.empty();
         const bool shines_itself =
-            shines(scene_.sky) ||
+            (lights.sky && shines(scene_.sky)) ||
             std::ranges::any_of(scene_.suns,
                                 [&](const Sun& sun) { return shines(sun.irradiance); }) ||
             std::ranges::any_of(scene_.triangles, [&](const Triangle& triangle) {
@@ -219,10 +261,13 @@ class Run {
             throw std::runtime_error(
                 "nothing in '" + options_.scene.string() +
                 "' shines: no surface emits light, and no directional light is on (other "
-                "lights are not supported); give light by --sky, --sky-image or --sun-direction");
+                "lights are not supported); give light by --sky, --sky-image or --sun-direction" +
+                (lights.sky && lights.suns && lights.emission ? ""
+                                                              : ", or more of it by --lights"));
         }
         // A picture is taken as it is.
-        sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F));
+        sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F)) *
+                        (lights.sky ? 1.0F : 0.0F);
         check_light();
     }
 
@@ -340,10 +385,18 @@ class Run {
                          app::text_of(static_cast<float>(png.brightest)) +
                          ": it is cut there in the .glb, which has 8 bits; an .exr holds all");
                 }
-                app::write_file(options_.output, lit_gltf_->with_light_map(scene_, png.bytes,
-                                                                           extent_, png.intensity));
-            } else {
-                write_light_map(options_.output, map, surface_, options_.quantity);
+                app::write_file(lit_scene(), lit_gltf_->with_light_map(scene_, png.bytes, extent_,
+                                                                       png.intensity));
+            }
+            if (lit_scene() != options_.output) {
+                const std::size_t cut = write_light_map(options_.output, map, surface_,
+                                                        options_.quantity, options_.half);
+                if (cut > 0) {
+                    warn(std::to_string(cut) + " values of the light map are beyond " +
+                         app::text_of(LARGEST_HALF) +
+                         ", the largest half float, and were cut there; leave --half away, or take "
+                         "a larger unit of light");
+                }
             }
             if (!options_.atlas.empty()) {
                 write_atlas_preview(options_.atlas, map);

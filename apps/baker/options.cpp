@@ -11,6 +11,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <sstream>
+#include <string_view>
 
 namespace quadtile::baker {
 
@@ -42,9 +44,14 @@ constexpr std::array<app::Named<LightUnits>, 3> LIGHT_UNITS{
     {{"auto", LightUnits::automatic},
      {"photometric", LightUnits::photometric},
      {"blender", LightUnits::blender}}};
-constexpr std::array<app::Named<Quantity>, 3> QUANTITIES{{{"irradiance", Quantity::irradiance},
-                                                          {"radiance", Quantity::radiance},
-                                                          {"radiosity", Quantity::radiosity}}};
+constexpr std::array<app::Named<Quantity>, 5> QUANTITIES{
+    {{"irradiance", Quantity::irradiance},
+     {"radiance", Quantity::radiance},
+     {"radiosity", Quantity::radiosity},
+     {"ambient-occlusion", Quantity::ambient_occlusion},
+     {"shadow-mask", Quantity::shadow_mask}}};
+constexpr std::array<app::Named<bool LightKinds::*>, 3> LIGHT_KINDS{
+    {{"sky", &LightKinds::sky}, {"suns", &LightKinds::suns}, {"emission", &LightKinds::emission}}};
 
 // What becomes part of the options after parsing.
 struct Arguments {
@@ -52,6 +59,7 @@ struct Arguments {
     std::string size;
     std::string preview_size;
     std::vector<float> sky;
+    std::string lights;
     std::array<float, 3> sun_direction{};
     std::vector<float> sun_irradiance;
     float sun_diameter = 0.53F;
@@ -96,6 +104,7 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
             "OpenEXR file for the light map: R, G, B, and in A 1\n"
             "where a texel was baked. Or a .glb: SCENE, which is\n"
             "glTF, with the light map as PNG (MOZ_lightmap)");
+    map.add("--lit-scene", options.lit_scene, "FILE", "Beside an OpenEXR file the .glb, too");
     map.add("--size", arguments.size, "WxH",
             "Texels: W or WxH; default: what SCENE asks for\n"
             "(asset.extras.lightmap_size), else 1024");
@@ -106,8 +115,11 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
             within(0, 64));
     map.add_choice("--quantity", options.quantity, QUANTITIES, "NAME",
                    "irradiance (default; for three.js), radiance:\n"
-                   "irradiance / pi (for Godot, Bevy, Unity), or\n"
-                   "radiosity: albedo * irradiance + pi * emission");
+                   "irradiance / pi (for Godot, Bevy, Unity),\n"
+                   "radiosity: albedo * irradiance + pi * emission,\n"
+                   "ambient-occlusion, or shadow-mask: the share of each\n"
+                   "sun that is seen");
+    map.add_flag("--half", options.half, "Half floats in the OpenEXR file, up to 65504");
     map.add_flag("--directional", options.bake.directional,
                  "Spherical harmonics L1, too: layers sh0 to sh3");
     map.add("--dilate", options.dilation_rings, "N",
@@ -139,6 +151,9 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
               within(0.0F, BRIGHTEST));
     light.add("--sun-diameter", arguments.sun_diameter, "D",
               "Of its disc in degrees; default: 0.53", within(0.0F, 90.0F));
+    light.add("--lights", arguments.lights, "LIST",
+              "What shines, of sky,suns,emission, and names of\n"
+              "materials that emit light; default: all");
     light.add_choice("--light-units", options.light_units, LIGHT_UNITS, "NAME",
                      "What lux of SCENE's suns are beside emission:\n"
                      "photometric (the same), blender (divided by 683), or\n"
@@ -231,15 +246,22 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
     if (options.output.empty()) {
         throw UsageError("where to? give --output FILE.exr");
     }
-    if (ending_of(options.output) == ".glb") {
+    const bool is_scene = ending_of(options.output) == ".glb";
+    if (is_scene && !options.lit_scene.empty()) {
+        throw UsageError("--lit-scene is for a .glb beside --output FILE.exr, not beside a .glb");
+    }
+    if (is_scene || !options.lit_scene.empty()) {
         if (!is_gltf(options.scene)) {
-            throw UsageError("--output '" + options.output.string() +
+            throw UsageError((is_scene ? "--output '" + options.output.string()
+                                       : "--lit-scene '" + options.lit_scene.string()) +
                              "' needs a glTF scene to put the light map in: export SCENE as .glb "
-                             "or .gltf, or give --output FILE.exr");
+                             "or .gltf, or give --output FILE.exr alone");
         }
-        if (options.bake.directional || options.quantity == Quantity::radiosity) {
+        if ((is_scene && (options.bake.directional || options.half)) ||
+            options.quantity >= Quantity::radiosity) {
             throw UsageError(
-                "a .glb cannot hold --directional or --quantity radiosity; give --output FILE.exr");
+                "a .glb cannot hold --directional, --half or another --quantity than irradiance "
+                "and radiance; give --output FILE.exr");
         }
     }
     if (options.extent && options.texels_per_unit) {
@@ -260,7 +282,44 @@ void check_ending(const std::string& option, const std::filesystem::path& path,
     }
 }
 
+LightKinds parse_lights(const std::string& list) {
+    LightKinds kinds{.sky = false, .suns = false, .emission = false, .materials = {}};
+    std::istringstream names(list);
+    for (std::string name; std::getline(names, name, ',');) {
+        const auto* const found =
+            std::ranges::find(LIGHT_KINDS, name, [](const auto& kind) { return kind.name; });
+        if (found == LIGHT_KINDS.end()) {
+            kinds.materials.push_back(name);
+        } else {
+            kinds.*found->value = true;
+        }
+    }
+    return kinds;
+}
+
+// What these quantities are makes the light.
+void apply_quantity(const CLI::App& app, Options& options) {
+    const bool is_mask = options.quantity == Quantity::shadow_mask;
+    if (!is_mask && options.quantity != Quantity::ambient_occlusion) {
+        return;
+    }
+    for (const char* const option : {"--lights", "--sky", "--sky-image", "--sun", "--sun-direction",
+                                     "--light-units", "--bounces", "--directional"}) {
+        if (app.count(option) > 0 && !(is_mask && option == std::string_view("--sun-direction"))) {
+            throw UsageError("--quantity " + name_of(options.quantity) +
+                             " has light of its own; leave out " + option);
+        }
+    }
+    options.lights = {.sky = !is_mask, .suns = is_mask, .emission = false, .materials = {}};
+    options.sky = glm::vec3(1.0F);
+    options.bake.bounces = 0;
+    options.bake.sun_shares = is_mask;
+}
+
 void apply_light(const CLI::App& app, const Arguments& arguments, Options& options) {
+    if (app.count("--lights") > 0) {
+        options.lights = parse_lights(arguments.lights);
+    }
     if (!arguments.sky.empty()) {
         options.sky = parse_colour("--sky", arguments.sky);
     }
@@ -313,6 +372,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     options.bake.bounces = arguments.bounces.value_or(preset.bounces);
     options.bake.sun_directions = arguments.sun_directions.value_or(preset.sun_directions);
     options.pixels_per_texel = arguments.pixels_per_texel.value_or(preset.pixels_per_texel);
+    apply_quantity(app, options);
     options.pool_bytes = arguments.memory_mib * MIB;
     const std::uint32_t map_extent = options.tiles.map_extent;
     if ((map_extent & (map_extent - 1)) != 0) {
@@ -341,6 +401,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     if (ending_of(options.output) != ".glb") {
         check_ending("--output", options.output, "a .glb or an OpenEXR file", ".exr");
     }
+    check_ending("--lit-scene", options.lit_scene, "a .glb file", ".glb");
     check_ending("--sky-image", options.sky_picture, "an OpenEXR file", ".exr");
     check_ending("--preview", options.preview, "a PNG file", ".png");
     check_ending("--atlas", options.atlas, "a PNG file", ".png");
@@ -350,13 +411,10 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
 }  // namespace
 
 std::vector<app::FileArgument> file_arguments(const Options& options) {
-    return {{"SCENE", options.scene, false},
-            {"--sky-image", options.sky_picture, false},
-            {"--output", options.output, true},
-            {"--preview", options.preview, true},
-            {"--atlas", options.atlas, true},
-            {"--report", options.report, true},
-            {"--checkpoint", options.bake.checkpoint, true}};
+    return {{"SCENE", options.scene, false},      {"--sky-image", options.sky_picture, false},
+            {"--output", options.output, true},   {"--lit-scene", options.lit_scene, true},
+            {"--preview", options.preview, true}, {"--atlas", options.atlas, true},
+            {"--report", options.report, true},   {"--checkpoint", options.bake.checkpoint, true}};
 }
 
 Options parse_options(int argc, const char* const* argv) {

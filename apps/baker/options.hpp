@@ -24,10 +24,19 @@ enum class LightUnits {
     blender,      // emission is in watts per square metre and steradian: 683 lux are a watt
 };
 
+// The light that is baked.
+struct LightKinds {
+    bool sky = true;
+    bool suns = true;
+    bool emission = true;
+    std::vector<std::string> materials;  // that emit, if `emission` does not let all
+};
+
 struct Options {
     std::filesystem::path scene;       // empty: one that is built in
     std::uint64_t city_triangles = 0;  // then a city of so many; 0: the demo's room
-    std::filesystem::path output;
+    std::filesystem::path output;     // the light map, or the scene with it
+    std::filesystem::path lit_scene;  // the scene with its light map; empty: none, or `output`
     std::filesystem::path preview;  // of the lit scene; empty: none
     std::filesystem::path atlas;    // of the light map; empty: none
     std::filesystem::path report;   // JSON; empty: none
@@ -38,6 +47,7 @@ struct Options {
     bool unwrap = false;
     std::uint32_t gutter_texels = 2;
     Quantity quantity = Quantity::irradiance;
+    bool half = false;  // floats of the .exr
     std::uint32_t dilation_rings = 8;
     bool blends_seams = true;
 
@@ -47,6 +57,7 @@ struct Options {
     float sky_turn_degrees = 0.0F;      // as Sky::turn_degrees
     std::optional<Sun> sun;             // instead of the scene's
     LightUnits light_units = LightUnits::automatic;
+    LightKinds lights;
 
     // The bake. TileOptions::max_nodes and map_extent 0: to be found.
     BakeOptions bake;

@@ -48,6 +48,9 @@ TEST_F(BakeBits, AreThoseOfTheReference) {
         const auto twin = make_reference_tracer(what.traced, what.tiles, threads);
         EXPECT_TRUE(first == bytes_of(bake_with(*twin, what, all_passes()))) << threads;
     }
+    const BakeOptions masks{
+        .directions = 4, .bounces = 0, .sun_directions = 12, .sun_shares = true};
+    EXPECT_TRUE(bytes_of(bake_with(*gpu, what, masks)) == bytes_of(bake_by_reference(what, masks)));
     BakeOptions other = all_passes();
     other.seed = 2;
     EXPECT_FALSE(first == bytes_of(bake_by_reference(what, other)));

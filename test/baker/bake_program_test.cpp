@@ -37,6 +37,8 @@ using app::test::ProgramResult;
 using app::test::read_file;
 using app::test::operator+;
 using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
@@ -154,6 +156,12 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "-o", "x.glb"}, "needs a glTF scene"},
         {{"a.obj", "-o", "x.GLB"}, "export SCENE as .glb"},
         {{"a.glb", "-o", "x.glb", "--directional"}, "cannot hold --directional"},
+        {{"a.glb", "-o", "x.glb", "--half"}, "cannot hold --directional, --half"},
+        {{"--demo", "-o", "x.exr", "--lit-scene", "x.glb"},
+         "--lit-scene 'x.glb' needs a glTF scene"},
+        {{"a.glb", "-o", "x.glb", "--lit-scene", "y.glb"}, "not beside a .glb"},
+        {{"a.glb", "-o", "x.exr", "--lit-scene", "y.png"}, "takes a .glb file"},
+        {{"--demo", "-o", "x.exr", "--quantity", "shadow-mask", "--sky", "1"}, "leave out --sky"},
         {{"a.glb", "-o", "x.glb", "--quantity", "radiosity"}, "give --output FILE.exr"},
         {{"--demo", "-o", "x.exr", "--sky-rotation", "9"}, "--sky-rotation needs --sky-image"},
         {{"--demo", "-o", "x.exr", "--sky-image", "s.exr", "--sky-rotation", "361"}, "-360 to 360"},
@@ -391,7 +399,9 @@ TEST_F(BakeProgram, WritesScenesThatBakeToTheSameBits) {
         const Arguments second = options + Arguments{"baked.glb"};
         const std::string baked = bake(first, "baked.glb");
         EXPECT_TRUE(baked == bake(second, "again.glb"));
-        EXPECT_TRUE(bake(first, "map.exr") == bake(second, "again.exr"));
+        const std::string light = bake(second, "again.exr");
+        EXPECT_TRUE(light == bake(first + Arguments{"--lit-scene", "beside.glb"}, "map.exr"));
+        EXPECT_TRUE(baked == read_file(path("beside.glb")));
     }
 }
 
@@ -435,6 +445,78 @@ TEST_F(BakeProgram, TurnsSkiesCounterClockwiseSeenFromAbove) {
                   static_cast<std::ptrdiff_t>(brightest))
             << degrees << ": " << ::testing::PrintToString(light);
     }
+}
+
+// Would catch a kind of light that is in two groups or in none.
+TEST_F(BakeProgram, KindsOfLightSumUpToAllLight) {
+    const Arguments bare{"--demo",     "--size",       "48", "--direct-directions",
+                         "16",         "--directions", "16", "--bounces",
+                         "1",          "--dilate",     "0",  "--no-seams",
+                         "--reference"};
+    const auto map_of = [&](const Arguments& more) {
+        (void)bake(bare + more, "map.exr");
+        return read_exr(path("map.exr")).values;
+    };
+    const auto all = map_of({});
+    const auto pair = map_of({"--lights", "sky,emission"});
+    const std::array kinds{map_of({"--lights", "sky"}), map_of({"--lights", "suns"}),
+                           map_of({"--lights", "emission"})};
+    EXPECT_EQ(map_of({"--lights", "lamp"}), kinds[2]);  // the only material that emits light
+    const ProgramResult white = run(bare + Arguments{"--lights", "sky,white", "-o", "x.exr"});
+    EXPECT_THAT(white.error,
+                HasSubstr("'white' is neither sky, suns or emission, nor the name of"));
+    for (const std::string channel : {"R", "G", "B"}) {
+        std::array<double, 3> lights{};
+        double texels = 0;
+        for (std::size_t i = 0; i < all.at("A").size(); ++i) {
+            const bool is_known =
+                std::ranges::all_of(kinds, [&](const auto& map) { return map.at("A")[i] == 1.0F; });
+            if (all.at("A")[i] == 0.0F || !is_known) {
+                continue;
+            }
+            ++texels;
+            double sum = 0.0;
+            for (std::size_t kind = 0; kind < 3; ++kind) {
+                lights[kind] += kinds[kind].at(channel)[i];
+                sum += kinds[kind].at(channel)[i];
+            }
+            const float whole = all.at(channel)[i];
+            ASSERT_NEAR(sum, whole, 1e-5 * (1.0 + whole)) << channel << " of texel " << i;
+            ASSERT_NEAR(pair.at(channel)[i], kinds[0].at(channel)[i] + kinds[2].at(channel)[i],
+                        1e-5 * (1.0 + whole));
+        }
+        EXPECT_GT(texels, 1000);
+        EXPECT_THAT(lights, Each(Gt(0.01 * texels)));
+    }
+}
+
+// Squares that share an edge at right angles hide 0.20004 of the sky from each other. A sun from
+// behind the wall leaves half of the floor in its shadow, and does not see the wall's front.
+TEST_F(BakeProgram, MakesOcclusionAndShadowMasks) {
+    (void)directory_.add("corner.obj", CORNER);
+    const Arguments quick{"corner.obj", "--size",   "32", "--quality",
+                          "draft",      "--dilate", "0",  "--reference"};
+    (void)bake(quick + Arguments{"--quantity", "ambient-occlusion", "--direct-directions", "1024"},
+               "ao.exr");
+    const Image open = read_exr(path("ao.exr"));
+    (void)bake(quick + Arguments{"--quantity", "shadow-mask", "--sun-direction", "0,-1,0.5"},
+               "mask.exr");
+    const Image mask = read_exr(path("mask.exr"));
+    double sum = 0.0;
+    double known = 0.0;
+    for (std::size_t i = 0; i < open.values.at("A").size(); ++i) {
+        sum += open.values.at("A")[i] * open.values.at("G")[i];
+        known += open.values.at("A")[i];
+        const std::size_t column = i % 32;
+        const std::size_t row = i / 32;
+        const bool is_lit = column > 8 && column < 16;
+        const bool is_penumbra = column == 7 || column == 8 || row < 3 || row > 28;
+        if (mask.values.at("A")[i] == 1.0F && !is_penumbra) {
+            EXPECT_EQ(mask.values.at("R")[i], is_lit ? 1.0F : 0.0F) << i;
+        }
+        EXPECT_EQ(mask.values.at("G")[i] + mask.values.at("B")[i], 0.0F) << i;
+    }
+    EXPECT_NEAR(sum / known, 1.0 - 0.20004, 0.005);
 }
 
 // ---- What must not be written

@@ -107,6 +107,23 @@ TEST(Light, BlockersThrowShadowsOfTheSun) {
     }
 }
 
+// Of two suns each has its channel, without the cosine that the floor sees it by.
+TEST(Light, SharesOfSunsAreThoseOfTheirRays) {
+    Quads scene = blocked_floor({.irradiance = {1, 0, 0}, .angular_diameter_degrees = 0.1F});
+    scene.scene.suns.push_back({.direction = glm::normalize(glm::vec3(0.5F, -1.0F, 0.0F)),
+                                .irradiance = {0, 1, 0},
+                                .angular_diameter_degrees = 0.1F});
+    scene.scene.suns.push_back({.direction = {0, 1, 0}, .irradiance = {0, 0, 1}});
+    const Prepared what(scene.scene, scene.extent(), 4.0F);
+    const LightMap map = light(what, {.directions = 16, .bounces = 0, .sun_shares = true});
+    const std::vector<std::size_t> texels = scene.texels(0);
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        EXPECT_NEAR(map.irradiance[texels[i]].x, share_of_sun(i), 0.04F) << i;
+        EXPECT_EQ(map.irradiance[texels[i]].z, 0.0F) << i;  // it shines from below
+    }
+    EXPECT_EQ(map.irradiance[texels.back()].y, 1.0F);
+}
+
 // A wall along which the sun shines receives nothing: that is known.
 TEST(Light, GrazingSunsGiveNothing) {
     Quads scene(1, 1, 4);

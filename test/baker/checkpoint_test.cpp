@@ -159,7 +159,8 @@ TEST_F(CheckpointTest, FitsOneBakeOnly) {
                                           [](BakeOptions& other) { other.bounces = 2; },
                                           [](BakeOptions& other) { other.sun_directions = 5; },
                                           [](BakeOptions& other) { other.seed = 2; },
-                                          [](BakeOptions& other) { other.directional = true; }}) {
+                                          [](BakeOptions& other) { other.directional = true; },
+                                          [](BakeOptions& other) { other.sun_shares = true; }}) {
         BakeOptions other = options;
         change(other);
         expect_refused(first, other);

@@ -3,6 +3,7 @@
 #include "small_scenes.hpp"
 #include "support/temporary_directory.hpp"
 
+#include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfHeader.h>
 #include <OpenEXR/ImfInputFile.h>
 #include <OpenEXR/ImfStringAttribute.h>
@@ -310,6 +311,44 @@ TEST(WriteLightMap, RadianceIsIrradianceByPiInAllLayers) {
     }
     EXPECT_THAT(channel(path, "A"), ElementsAre(1, 1, 0));
     EXPECT_EQ(quantity_of(path), "radiance");
+}
+
+TEST(WriteLightMap, OcclusionIsOfAWhiteSkyAndMasksAreShares) {
+    const TemporaryDirectory directory;
+    const fs::path path = directory.path() / "map.exr";
+    LightMap map = light_of_3_by_1();
+    map.irradiance = {glm::vec3(PI), glm::vec3(PI / 4), {0.5F, -0.01F, 1.01F}};
+    write_light_map(path, map, surface_of_3_by_1(), Quantity::ambient_occlusion);
+    EXPECT_THAT(channel(path, "R"),
+                testing::Pointwise(testing::FloatEq(), {1.0F, 0.25F, 0.5F / PI}));
+    EXPECT_EQ(quantity_of(path), "ambient-occlusion");
+    map.irradiance[0] = map.irradiance[1] = glm::vec3(0.25F);
+    write_light_map(path, map, surface_of_3_by_1(), Quantity::shadow_mask);
+    EXPECT_THAT(channel(path, "R"), ElementsAre(0.25F, 0.25F, 0.5F));
+    EXPECT_THAT(channel(path, "G"), ElementsAre(0.25F, 0.25F, 0));
+    EXPECT_THAT(channel(path, "B"), ElementsAre(0.25F, 0.25F, 1));
+    EXPECT_EQ(quantity_of(path), "shadow-mask");
+}
+
+// Would catch channels of another type, values cut down instead of rounded, and infinities.
+TEST(WriteLightMap, HalfFloatsAreTheNearestOnesAndCutAtTheLargest) {
+    const TemporaryDirectory directory;
+    const fs::path path = directory.path() / "map.exr";
+    LightMap map = light_of_3_by_1();
+    map.irradiance[0] = {65504.0F, 65519.0F, 1e12F};
+    map.irradiance[1].r = 1.0F + 0.75F / 1024;  // between 1 and 1 + 1 / 1024
+    map.radiance_sh[3].assign(3, glm::vec3(-1e6F));
+    EXPECT_EQ(write_light_map(path, map, surface_of_3_by_1(), Quantity::irradiance, true), 2U + 9U);
+    const Imf::InputFile file(path.c_str());
+    const Imf::ChannelList& channels = file.header().channels();
+    for (auto it = channels.begin(); it != channels.end(); ++it) {
+        EXPECT_EQ(it.channel().type, Imf::HALF) << it.name();
+    }
+    EXPECT_THAT(channel(path, "R"), ElementsAre(65504, 1.0F + 1.0F / 1024, 7));
+    EXPECT_THAT(channel(path, "G"), ElementsAre(65504, 5, 8));
+    EXPECT_THAT(channel(path, "B"), ElementsAre(65504, 6, 9));
+    EXPECT_THAT(channel(path, "sh3.G"), ElementsAre(-65504, -65504, -65504));
+    EXPECT_THAT(channel(path, "A"), ElementsAre(1, 1, 0));
 }
 
 // Pixels of a PNG file.

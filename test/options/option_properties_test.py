@@ -12,7 +12,9 @@ new one is added with a line.
 - Signals leave nothing behind.
 """
 
+import base64
 import itertools
+import json
 import math
 import os
 import re
@@ -158,6 +160,7 @@ COMMANDS = {
         "options": {
             "SCENE": read(".obj"),
             "--output": write(),
+            "--lit-scene": write(".glb", SCENE="scene.gltf"),
             "--preview": write(preview_size="8"),
             "--atlas": write(),
             "--report": write(),
@@ -189,8 +192,8 @@ COMMANDS = {
             "--camera": number(-1e9, 1e9, "{},1,1,0,0,0"),
             "--field-of-view": number(1, 170),
             "--exposure": number(1e-12, 1e12),
-            **others("--demo", "--unwrap", "--quantity", "--directional", "--no-seams"),
-            **others("--quality", "--light-units", "--uniform", "--reference", "--device", "--resume"),
+            **others("--demo", "--unwrap", "--quantity", "--half", "--directional", "--no-seams"),
+            **others("--quality", "--lights", "--light-units", "--uniform", "--reference", "--device", "--resume"),
             **others("--no-checkpoint", "--validation", "--quiet"),
         },
     },
@@ -262,6 +265,21 @@ COMMANDS = {
 }
 
 SCENE = """v 0 0 0\nv 0 0 1\nv 1 0 1\nvt 0.1 0.1\nvt 0.9 0.1\nvt 0.9 0.9\nf 1/1 2/2 3/3\n"""
+SCENE_BYTES = struct.pack("<15f", 0, 0, 0, 0, 0, 1, 1, 0, 1, 0.1, 0.1, 0.9, 0.1, 0.9, 0.9)
+GLTF = {
+    "asset": {"version": "2.0"},
+    "scenes": [{"nodes": [0]}],
+    "nodes": [{"mesh": 0}],
+    "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1, "TEXCOORD_1": 1}}]}],
+    "accessors": [
+        {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 0, 1]},
+        {"bufferView": 0, "byteOffset": 36, "componentType": 5126, "count": 3, "type": "VEC2"},
+    ],
+    "bufferViews": [{"buffer": 0, "byteLength": 60}],
+    "buffers": [
+        {"byteLength": 60, "uri": "data:application/octet-stream;base64," + base64.b64encode(SCENE_BYTES).decode()}
+    ],
+}
 GLSL = "float threshold(uint level, uvec2 position, uint layer) { return 1.0; }\n"
 
 PROGRAMS = {os.path.basename(path): os.path.abspath(path) for path in sys.argv[1:]}
@@ -276,6 +294,7 @@ class Sandbox:
         os.chmod(self.path, 0o755)
         self.add("map.pfm", b"Pf\n8 8\n-1.0\n" + struct.pack("<64f", *range(64)))
         self.add("scene.obj", SCENE.encode())
+        self.add("scene.gltf", json.dumps(GLTF).encode())
         self.add("threshold.glsl", GLSL.encode())
         return self
 

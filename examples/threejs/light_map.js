@@ -1,0 +1,35 @@
+// Light maps of quadtile-bake for three.js 0.155 and later, whose light maps hold irradiance.
+
+import { EXRLoader } from 'three/addons/loaders/EXRLoader.js';
+
+// Plugin of GLTFLoader for MOZ_lightmap: loader.register((parser) => new LightMapPlugin(parser))
+export class LightMapPlugin {
+  name = 'MOZ_lightmap';
+
+  constructor(parser) {
+    this.parser = parser;
+  }
+
+  extendMaterialParams(index, material) {
+    const lightMap = this.parser.json.materials[index].extensions?.[this.name];
+    if (!lightMap) return null;
+    material.lightMapIntensity = lightMap.intensity ?? 1;
+    // Sets the channel, too: lightMap.texCoord. Without a colour space the picture is linear.
+    return this.parser.assignTexture(material, 'lightMap', lightMap);
+  }
+}
+
+// Loads the .exr: { lightMap, lightMapIntensity }, which a material can be given.
+export async function loadLightMap(url) {
+  const loader = new EXRLoader();
+  const { lightMap, quantity } = await new Promise((resolve, reject) => {
+    loader.load(url, (lightMap, { header }) => resolve({ lightMap, quantity: header.quantity }), undefined, reject);
+  });
+  const lightMapIntensity = { irradiance: 1, radiance: Math.PI }[quantity];
+  if (!lightMapIntensity) throw new Error(`${url} holds ${quantity}; bake it with --quantity irradiance`);
+  lightMap.channel = 1; // TEXCOORD_1
+  // EXRLoader gives the last row first, and glTF's coordinates begin at the top.
+  lightMap.repeat.y = -1;
+  lightMap.offset.y = 1;
+  return { lightMap, lightMapIntensity };
+}

@@ -1,0 +1,165 @@
+// Bakes a scene and looks at it in examples/threejs with headless Chromium: node threejs_test.mjs BAKER EXAMPLE.
+// Exit status 77: something that it needs is missing.
+//
+// Squares are tilted, so that a sun gives each another irradiance: E = sun * cosine. A light map whose rows are upside
+// down, or of another UV set, colour space or unit (E / pi), or a sun that shines twice, makes them another colour. So
+// would a page that takes metals or reflections for the baker's surfaces.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [baker, example] = process.argv.slice(2).map((path) => resolve(path));
+
+function skip(reason) {
+  console.log(`skipped: ${reason}`);
+  process.exit(77);
+}
+if (!existsSync(join(example, 'node_modules/playwright-core'))) skip(`run npm install in ${example}`);
+const browser = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path ?? ''));
+if (!browser) skip('there is no Chromium; install it, or name it in the environment variable CHROMIUM');
+const { chromium } = createRequire(join(example, 'package.json'))('playwright-core');
+const { serve } = await import(pathToFileURL(join(example, 'serve.js')).href);
+
+// ---- The scene
+
+const SIZE = 200; // of the picture
+const DISTANCE = 10; // of the camera from the squares' middles
+const SUN = [2.8, 2.2, 1.6];
+const TO_LIGHT = [0.3, 0.4, Math.sqrt(0.75)];
+// Middles at x, y; tilted by degrees about X.
+const SQUARES = [
+  { x: -1, y: 1, tilt: 0, colour: [0.9, 0.9, 0.9] },
+  { x: 1, y: 1, tilt: -50, colour: [0.6, 0.8, 0.9] },
+  { x: -1, y: -1, tilt: 30, colour: [0.5, 0.5, 0.5], metal: true },
+  { x: 1, y: -1, tilt: -25, colour: [0.2, 0.1, 0.05], emission: [0.05, 0.2, 0.4] },
+];
+
+const normalOf = ({ tilt }) => [0, -Math.sin((tilt * Math.PI) / 180), Math.cos((tilt * Math.PI) / 180)];
+
+// Each square has a cell of 3 x 2 in the light map, in the order above.
+function makeScene() {
+  const floats = [];
+  const nodes = [];
+  SQUARES.forEach((square, i) => {
+    const [, s, c] = normalOf(square); // up along the square is (0, c, -s)
+    const corners = [[-0.6, -0.6], [0.6, -0.6], [0.6, 0.6], [-0.6, 0.6]];
+    corners.forEach(([u, v]) => floats.push(square.x + u, square.y + v * c, -v * s));
+    corners.forEach(([u, v]) => floats.push(((i % 3) + 0.5 + u / 1.5) / 3, (Math.floor(i / 3) + 0.5 - v / 1.5) / 2));
+  });
+  const bytes = Buffer.concat([Buffer.from(new Float32Array(floats).buffer), Buffer.from(new Uint16Array([0, 1, 2, 0, 2, 3]).buffer)]);
+  const accessors = [];
+  SQUARES.forEach((square, i) => {
+    accessors.push({ bufferView: 0, byteOffset: 80 * i, componentType: 5126, count: 4, type: 'VEC3', min: [-9, -9, -9], max: [9, 9, 9] });
+    accessors.push({ bufferView: 0, byteOffset: 80 * i + 48, componentType: 5126, count: 4, type: 'VEC2' });
+    nodes.push({ mesh: i });
+  });
+  accessors.push({ bufferView: 1, componentType: 5123, count: 6, type: 'SCALAR' });
+  nodes.push({ camera: 0, translation: [0, 0, DISTANCE] });
+  // Light goes along -Z of its node: the rotation that takes Z to TO_LIGHT.
+  const w = Math.sqrt((1 + TO_LIGHT[2]) / 2);
+  nodes.push({
+    rotation: [-TO_LIGHT[1] / (2 * w), TO_LIGHT[0] / (2 * w), 0, w],
+    extensions: { KHR_lights_punctual: { light: 0 } },
+  });
+  return {
+    asset: { version: '2.0', extras: { lightmap_size: [96, 64] } },
+    extensionsUsed: ['KHR_lights_punctual'],
+    extensions: { KHR_lights_punctual: { lights: [{ type: 'directional', color: SUN.map((x) => x / SUN[0]), intensity: SUN[0] }] } },
+    scene: 0,
+    scenes: [{ nodes: nodes.map((_, i) => i) }],
+    nodes,
+    cameras: [{ type: 'perspective', perspective: { yfov: 2 * Math.atan(2 / DISTANCE), znear: 1, zfar: 20 } }],
+    meshes: SQUARES.map((_, i) => ({
+      primitives: [{ attributes: { POSITION: 2 * i, TEXCOORD_0: 2 * ((i + 1) % 4) + 1, TEXCOORD_1: 2 * i + 1 }, indices: 2 * SQUARES.length, material: i }],
+    })),
+    materials: SQUARES.map(({ colour, emission, metal }) => ({
+      pbrMetallicRoughness: { baseColorFactor: [...colour, 1], metallicFactor: metal ? 1 : 0 },
+      emissiveFactor: emission ?? [0, 0, 0],
+    })),
+    accessors,
+    bufferViews: [
+      { buffer: 0, byteLength: 80 * SQUARES.length, target: 34962 },
+      { buffer: 0, byteOffset: 80 * SQUARES.length, byteLength: 12, target: 34963 },
+    ],
+    buffers: [{ byteLength: bytes.length, uri: `data:application/octet-stream;base64,${bytes.toString('base64')}` }],
+  };
+}
+
+// ---- What is shown
+
+const srgb = (x) => 255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055);
+
+// `step`: that of the light map.
+function range(square, channel, step) {
+  const cosine = normalOf(square).reduce((sum, n, i) => sum + n * TO_LIGHT[i], 0);
+  const shown = (light) => srgb((square.colour[channel] * light) / Math.PI + (square.emission?.[channel] ?? 0));
+  const light = SUN[channel] * cosine;
+  return [shown(light - step) - 1, shown(light + step) + 1];
+}
+
+async function pixels(page) {
+  const picture = (await page.screenshot()).toString('base64');
+  return page.evaluate(async ({ picture, size }) => {
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${picture}`)).blob());
+    const context = new OffscreenCanvas(size, size).getContext('2d');
+    context.drawImage(image, 0, 0);
+    return Array.from(context.getImageData(0, 0, size, size).data);
+  }, { picture, size: SIZE });
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'quadtile_threejs_'));
+const server = await serve([folder], 0);
+let chrome;
+try {
+  writeFileSync(join(folder, 'scene.gltf'), JSON.stringify(makeScene()));
+  const bake = (...options) => execFileSync(baker, [
+    join(folder, 'scene.gltf'), '-q', '--reference', '--bounces', '0', '--direct-directions', '8', '--sun-directions', '8',
+    ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
+  bake('-o', join(folder, 'scene.glb'));
+  bake('-o', join(folder, 'irradiance.exr'));
+  bake('-o', join(folder, 'radiance.exr'), '--quantity', 'radiance', '--half');
+  bake('-o', join(folder, 'radiosity.exr'), '--quantity', 'radiosity');
+
+  chrome = await chromium.launch({
+    executablePath: browser,
+    args: ['--no-sandbox', '--disable-quic', '--force-color-profile=srgb', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+  });
+  const page = await chrome.newPage({ viewport: { width: SIZE, height: SIZE } });
+  const problems = [];
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && problems.push(message.text()));
+  const open = async (query) => {
+    await page.goto(`http://127.0.0.1:${server.address().port}/?scene=scene.glb&tonemapping=none${query}`);
+    await page.waitForFunction(() => /Error/.test(document.body.innerText) || !document.getElementById('message'));
+    return page.evaluate(() => document.body.innerText);
+  };
+  // The 8-bit light map's brightest light is 255 steps.
+  const brightest = Math.max(...SUN);
+  for (const [query, step] of [['', brightest / 255], ['&lightmap=irradiance.exr', 0.002 * brightest], ['&lightmap=radiance.exr', 0.002 * brightest]]) {
+    assert.equal(await open(query), '', query);
+    const shown = await pixels(page);
+    for (const square of SQUARES) {
+      const x = Math.round((SIZE / 2) * (1 + square.x / 2));
+      const y = Math.round((SIZE / 2) * (1 - square.y / 2));
+      const colour = shown.slice(4 * (y * SIZE + x), 4 * (y * SIZE + x) + 3);
+      colour.forEach((value, channel) => {
+        const [low, high] = range(square, channel, step);
+        assert.ok(value >= low && value <= high,
+          `${query || 'MOZ_lightmap'}: square ${SQUARES.indexOf(square)}: ${colour}, channel ${channel} not in ${low} .. ${high}`);
+      });
+    }
+  }
+  assert.match(await open('&lightmap=radiosity.exr'), /radiosity/);
+  assert.match(await open('&lightmap=missing.exr'), /404/);
+  problems.splice(0, problems.length, ...problems.filter((text) => !/404|GPU stall|GL Driver Message/.test(text)));
+  assert.deepEqual(problems, []);
+  console.log('1 passed, 0 failed');
+} finally {
+  await chrome?.close();
+  server.close();
+  rmSync(folder, { recursive: true });
+}
