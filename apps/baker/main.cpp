@@ -128,6 +128,9 @@ class Run {
             }
         });
         if (options_.unwrap) {
+            for (const auto& [object, density] : options_.densities) {
+                set_density(scene_, object, density);
+            }
             measure("unwrap", [&] {
                 unwrap(scene_, {.extent = options_.extent,
                                 .texels_per_unit = options_.texels_per_unit,

@@ -58,6 +58,7 @@ struct Arguments {
     Preset preset = MEDIUM;
     std::string size;
     std::string preview_size;
+    std::vector<std::string> densities;
     std::vector<float> sky;
     std::string lights;
     std::array<float, 3> sun_direction{};
@@ -113,6 +114,11 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     map.add_flag("--unwrap", options.unwrap, "Make new light map coordinates: plane charts");
     map.add("--gutter", options.gutter_texels, "N", "Texels between charts of --unwrap; default: 2",
             within(0, 64));
+    map.add("--density", arguments.densities, "OBJECT=D",
+            "Let --unwrap give an object D times as many texels per\n"
+            "unit as others: 0.001 to 1000; may be repeated;\n"
+            "default: extras.lightmap_density of its node, else 1")
+        ->allow_extra_args(false);
     map.add_choice("--quantity", options.quantity, QUANTITIES, "NAME",
                    "irradiance (default; for three.js), radiance:\n"
                    "irradiance / pi (for Godot, Bevy, Unity),\n"
@@ -267,8 +273,11 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
     if (options.extent && options.texels_per_unit) {
         throw UsageError("--size and --texels-per-unit contradict each other");
     }
-    if (app.count("--gutter") > 0 && !options.unwrap) {
-        throw UsageError("--gutter needs --unwrap: other charts lie where the scene's file says");
+    for (const char* const option : {"--gutter", "--density"}) {
+        if (app.count(option) > 0 && !options.unwrap) {
+            throw UsageError(std::string(option) +
+                             " needs --unwrap: other charts lie where the scene's file says");
+        }
     }
 }
 
@@ -355,7 +364,24 @@ std::filesystem::path default_checkpoint(const std::filesystem::path& output) {
     return output.parent_path() / (name.substr(0, LONGEST_NAME - ENDING.size()) += ENDING);
 }
 
+void apply_densities(const Arguments& arguments, Options& options) {
+    for (const std::string& text : arguments.densities) {
+        const std::size_t equals = text.rfind('=');
+        if (equals == std::string::npos || equals == 0) {
+            throw UsageError("--density takes OBJECT=D, not '" + text + "'");
+        }
+        const std::vector<float> numbers =
+            app::parse_floats("--density", std::string_view(text).substr(equals + 1), LEAST_DENSITY,
+                              GREATEST_DENSITY);
+        if (numbers.size() != 1) {
+            throw UsageError("--density takes OBJECT=D with one number, not '" + text + "'");
+        }
+        options.densities[text.substr(0, equals)] = numbers.front();
+    }
+}
+
 Options options_of(const CLI::App& app, const Arguments& arguments, Options options) {
+    apply_densities(arguments, options);
     if (!arguments.size.empty()) {
         options.extent = parse_extent("--size", arguments.size);
     }

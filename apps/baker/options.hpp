@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,7 @@ struct Options {
     std::optional<float> texels_per_unit;
     bool unwrap = false;
     std::uint32_t gutter_texels = 2;
+    std::map<std::string, float> densities;  // of unwrap, by object
     Quantity quantity = Quantity::irradiance;
     bool half = false;  // floats of the .exr
     std::uint32_t dilation_rings = 8;

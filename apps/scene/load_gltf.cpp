@@ -80,6 +80,20 @@ class GltfReader {
             "asset.extras.lightmap_size is not [width, height] in texels: ignored");
     }
 
+    float density_of(const tinygltf::Node& node, const std::string& name) {
+        if (!node.extras.Has("lightmap_density")) {
+            return 1.0F;
+        }
+        const tinygltf::Value& given = node.extras.Get("lightmap_density");
+        const double density = given.IsNumber() ? given.GetNumberAsDouble() : 0.0;
+        if (!(density >= LEAST_DENSITY && density <= GREATEST_DENSITY)) {
+            file_.warnings.emplace_back(name + ": its extras.lightmap_density is not a number from "
+                                        "0.001 to 1000: ignored");
+            return 1.0F;
+        }
+        return static_cast<float>(density);
+    }
+
     // Accessors.
 
     [[nodiscard]] Elements elements(int index, int type, const std::string& place) const {
@@ -203,6 +217,8 @@ class GltfReader {
             seen[index] = true;
             const glm::dmat4 transform = item.parent * local_transform(path_, node, name);
             part_.node = index;
+            part_.object = node.name;
+            part_.density = density_of(node, name);
             read_node(node, name, transform);
             push(node.children, transform);
         }

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
+#include <set>
+#include <stdexcept>
+#include <string>
 #include <tuple>
 
 namespace quadtile::baker {
@@ -48,6 +51,47 @@ std::string Scene::place_of(std::size_t triangle, const glm::dvec3& middle) cons
     std::snprintf(text, sizeof(text), " at (%g, %g, %g)", double{corner.x}, double{corner.y},
                   double{corner.z});
     return name_of(triangle) + text;
+}
+
+std::vector<double> densities(const Scene& scene) {
+    std::vector<double> result(scene.triangles.size(), 1.0);
+    for (std::size_t i = 0; i < scene.parts.size(); ++i) {
+        const std::size_t end =
+            i + 1 < scene.parts.size() ? scene.parts[i + 1].first_triangle : result.size();
+        for (std::size_t t = scene.parts[i].first_triangle; t < end; ++t) {
+            result[t] = scene.parts[i].density;
+        }
+    }
+    return result;
+}
+
+void set_density(Scene& scene, const std::string& object, float density) {
+    constexpr std::size_t LONGEST_LIST = 200;
+    bool is_found = false;
+    std::set<std::string> objects;
+    for (ScenePart& part : scene.parts) {
+        if (!part.object.empty()) {
+            objects.insert(part.object);
+        }
+        if (part.object == object) {
+            part.density = density;
+            is_found = true;
+        }
+    }
+    if (is_found) {
+        return;
+    }
+    std::string names;
+    for (const std::string& name : objects) {
+        if (names.size() > LONGEST_LIST) {
+            names += " and more";
+            break;
+        }
+        names += (names.empty() ? "'" : ", '") + name + "'";
+    }
+    throw std::runtime_error("the scene has no object '" + object +
+                             "' to set the density of; it has " +
+                             (names.empty() ? "none that have a name" : names));
 }
 
 namespace {

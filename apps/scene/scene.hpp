@@ -92,10 +92,16 @@ struct Triangle {
     std::uint32_t material = 0;
 };
 
+// Of parts.
+constexpr float LEAST_DENSITY = 0.001F;
+constexpr float GREATEST_DENSITY = 1000.0F;
+
 // Triangles in a row that a file has together: an object or a mesh primitive.
 struct ScenePart {
     std::size_t first_triangle = 0;
     std::string name;
+    std::string object{};  // node or object that it belongs to, as the file names it
+    float density = 1.0F;  // of texels that unwrap gives it, by that of others
     // glTF: where the file has it.
     std::uint32_t first_vertex = 0;  // its primitive's first in source_vertices
     std::size_t node = 0;
@@ -126,6 +132,14 @@ struct Scene {
     // The same, and its vertex farthest from `middle`: "triangle 3 of ... at (0, 1e+06, 0)".
     [[nodiscard]] std::string place_of(std::size_t triangle, const glm::dvec3& middle = {}) const;
 };
+
+// ---- Densities of texels
+
+// Of each triangle: that of its part.
+[[nodiscard]] std::vector<double> densities(const Scene& scene);
+
+// Sets that of an object's parts. Throws std::runtime_error where there is no such object.
+void set_density(Scene& scene, const std::string& object, float density);
 
 // ---- Triangles along the Z-order curve
 

@@ -51,7 +51,8 @@ std::vector<std::uint32_t> equal_positions(const std::vector<glm::vec3>& positio
 struct Chart {
     std::uint32_t first = 0;  // of Charts::triangles
     std::uint32_t count = 0;
-    // Light map axes, u along the longest side, and the least coordinate along each.
+    // Light map axes, u along the longest side, as long as the density of the chart, and the least
+    // coordinate along each.
     glm::dvec3 u{};
     glm::dvec3 v{};
     glm::dvec2 origin{};
@@ -66,7 +67,8 @@ struct Charts {
 class ChartBuilder {
  public:
     // Charts do not become larger than `max_size`, single triangles aside.
-    ChartBuilder(const Scene& scene, double max_size) : scene_(scene), max_size_(max_size) {}
+    ChartBuilder(const Scene& scene, double max_size)
+        : scene_(scene), max_size_(max_size), densities_(densities(scene)) {}
 
     Charts build() {
         find_normals();
@@ -163,7 +165,8 @@ class ChartBuilder {
             return;
         }
         const auto coplanar = [&](const Edge& a, const Edge& b) {
-            return glm::dot(normals_[a.side / 3], normals_[b.side / 3]) >= COPLANAR_COSINE;
+            return glm::dot(normals_[a.side / 3], normals_[b.side / 3]) >= COPLANAR_COSINE &&
+                   densities_[a.side / 3] == densities_[b.side / 3];
         };
         for (std::size_t i = 0; i < edges.size(); ++i) {
             std::size_t other = i;
@@ -221,7 +224,7 @@ class ChartBuilder {
                 larger.include({glm::dot(p, u), glm::dot(p, v)});
             }
             // The diagonal, as the rectangle may be turned later.
-            if (triangle != seed && glm::length(larger.size()) > max_size) {
+            if (triangle != seed && densities_[seed] * glm::length(larger.size()) > max_size) {
                 return false;
             }
             box = larger;
@@ -244,6 +247,10 @@ class ChartBuilder {
         chart.first = first;
         chart.count = static_cast<std::uint32_t>(result_.triangles.size()) - first;
         turn(chart, normal, u, v);
+        chart.u *= densities_[seed];
+        chart.v *= densities_[seed];
+        chart.origin *= densities_[seed];
+        chart.size *= densities_[seed];
         result_.charts.push_back(chart);
     }
 
@@ -445,6 +452,7 @@ class ChartBuilder {
 
     const Scene& scene_;
     double max_size_;
+    std::vector<double> densities_;    // by triangle
     std::vector<glm::dvec3> normals_;  // by triangle
     std::vector<double> areas_;
     std::vector<std::uint32_t> neighbours_;  // by side: the side of the triangle there, or NONE

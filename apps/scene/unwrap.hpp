@@ -19,6 +19,8 @@ struct UnwrapOptions {
 // side along u, packed with gutters. Vertices that are in more than one chart become several. Sets
 // light_map_extent. Deterministic.
 //
+// A part's texels per unit are multiplied by its density. Charts do not cross to another density.
+//
 // Neither extent nor texels_per_unit: 10 texels per unit, or as many as 4096 x 4096 texels have
 // room for.
 //

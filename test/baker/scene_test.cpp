@@ -250,6 +250,23 @@ TEST_F(SceneFile, IgnoresALightMapSizeWithoutSense) {
     }
 }
 
+TEST_F(SceneFile, TakesDensitiesOfItsNodes) {
+    const auto node = [](const std::string& density) {
+        return nodes(R"({"mesh":0,"name":"Floor","extras":{"lightmap_density":)" + density + "}}");
+    };
+    const LoadedScene loaded = load_square(node("2.5"));
+    EXPECT_THAT(loaded.warnings, IsEmpty());
+    EXPECT_EQ(loaded.scene.parts[0].object, "Floor");
+    EXPECT_EQ(loaded.scene.parts[0].density, 2.5F);
+    for (const std::string density : {"0", "-1", "1e9", "\"fine\""}) {
+        SCOPED_TRACE(density);
+        const LoadedScene bad = load_square(node(density));
+        EXPECT_THAT(bad.warnings,
+                    ElementsAre(AllOf(HasSubstr("'Floor'"), HasSubstr("lightmap_density"))));
+        EXPECT_EQ(bad.scene.parts[0].density, 1.0F);
+    }
+}
+
 TEST_F(SceneFile, AppliesTransforms) {
     const Scene nested =
         load_square(nodes(R"({"children":[1],"translation":[10,0,0],"scale":[2,2,2]},)"

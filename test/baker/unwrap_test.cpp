@@ -191,6 +191,28 @@ TEST(Unwrap, PacksManySmallTriangles) {
     }
 }
 
+// Two halves of one square, which would be one chart. Catches charts across densities, and
+// densities that are not multiplied, or multiply areas.
+TEST(Unwrap, GivesPartsTheirDensities) {
+    Scene scene = empty_scene();
+    scene.parts = {{0, "coarse", "ground"}, {2, "fine", "court"}};
+    add_polygon(scene, {{0, 0, 0}, {8, 0, 0}, {8, 4, 0}, {0, 4, 0}});
+    add_polygon(scene, {{0, 4, 0}, {8, 4, 0}, {8, 8, 0}, {0, 8, 0}});
+    set_density(scene, "court", 4.0F);
+    EXPECT_THAT(quadtile::test::message_of([&] { set_density(scene, "yard", 2.0F); }),
+                HasSubstr("no object 'yard' to set the density of; it has 'court', 'ground'"));
+    unwrap(scene, {.texels_per_unit = 3.0F});
+    check_atlas(scene, 2);
+    EXPECT_EQ(number_of_charts(scene), 2U);
+    for (const std::size_t part : {0U, 1U}) {
+        Scene half = scene;
+        half.triangles = {scene.triangles[2 * part], scene.triangles[2 * part + 1]};
+        const auto [least, greatest] = edge_densities(half);
+        EXPECT_NEAR(least, part == 0 ? 3.0 : 12.0, 0.01);
+        EXPECT_NEAR(greatest, part == 0 ? 3.0 : 12.0, 0.01);
+    }
+}
+
 TEST(Unwrap, FillsAnExtentThatIsGiven) {
     for (const Extent extent : {Extent{64, 64}, Extent{200, 50}, Extent{33, 477}}) {
         SCOPED_TRACE(std::to_string(extent.width) + " x " + std::to_string(extent.height));
