@@ -139,8 +139,12 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
               within(0.0F, BRIGHTEST));
     light.add("--sun-diameter", arguments.sun_diameter, "D",
               "Of its disc in degrees; default: 0.53", within(0.0F, 90.0F));
+    light.add("--light-radius", options.light_radius, "R",
+              "Of the scene's point and spot lights without an\n"
+              "extras.radius, for soft shadows; default: 0",
+              within(0.0F, 1e6F));
     light.add_choice("--light-units", options.light_units, LIGHT_UNITS, "NAME",
-                     "What lux of SCENE's suns are beside emission:\n"
+                     "What SCENE's lux and candela are beside emission:\n"
                      "photometric (the same), blender (divided by 683), or\n"
                      "auto (default): blender for files of Blender");
 }
@@ -160,7 +164,9 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
              "small emitters need many; default: the preset's",
              within(1, 1 << 20));
     bake.add("--bounces", arguments.bounces, "N", "0: direct light alone", within(0, 100));
-    bake.add("--sun-directions", arguments.sun_directions, "N", "Over the disc of each sun",
+    bake.add("--sun-directions", arguments.sun_directions, "N",
+             "Over the disc of each sun; and points of each point\n"
+             "and spot light; default: the preset's",
              within(1, 65536));
     bake.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
              "Rays along a light map texel, each way; default: the\n"

@@ -17,11 +17,11 @@ namespace quadtile::baker {
 
 using app::UsageError;
 
-// What lux of KHR_lights_punctual are beside emission.
+// What lux and candela of KHR_lights_punctual are beside emission.
 enum class LightUnits {
     automatic,    // `blender` for files of Blender, else `photometric`
     photometric,  // emission is in candela per square metre, as glTF has it
-    blender,      // emission is in watts per square metre and steradian: 683 lux are a watt
+    blender,      // emission is in watts per square metre and steradian: 683 lumens are a watt
 };
 
 struct Options {
@@ -46,6 +46,7 @@ struct Options {
     std::filesystem::path sky_picture;  // empty: none
     float sky_turn_degrees = 0.0F;      // as Sky::turn_degrees
     std::optional<Sun> sun;             // instead of the scene's
+    float light_radius = 0.0F;          // of point lights that have none
     LightUnits light_units = LightUnits::automatic;
 
     // The bake. TileOptions::max_nodes and map_extent 0: to be found.

@@ -50,6 +50,41 @@ bool may_touch(TriangleCluster cluster, ProjectionFrame frame, TracedTile tile) 
     return all(greaterThan(middle + outer, lower)) && all(lessThan(middle - outer, upper));
 }
 
+vec3 vector_of(float values[3]) {
+    return vec3(values[0], values[1], values[2]);
+}
+
+// Whether the box may reach to where dot(axis, p) + offset is positive. Both are differences of what
+// `axis_size` and `offset_size` are the sums of.
+bool reaches(TriangleCluster cluster, vec3 axis, float offset, vec3 axis_size, float offset_size) {
+    const vec3 centre = vector_of(cluster.centre);
+    const vec3 half_extent = vector_of(cluster.half_extent);
+    const float error = FLOAT_ERROR * (dot(axis_size, abs(centre) + half_extent) + offset_size);
+    return dot(axis, centre) + offset + dot(abs(axis), half_extent) + error > 0.0;
+}
+
+// The planes through a tile's sides, a pixel further out, and the point that its rays come from.
+bool may_be_seen(TriangleCluster cluster, ProjectionFrame frame, TracedTile tile) {
+    const vec3 w = vector_of(frame.axis_w);
+    const vec2 first = vec2(tile.first_x, tile.first_y);
+    const vec2 lower = vec2(tile.map_x, tile.map_y) + (first - 1.0) / tile.scale;
+    const vec2 upper = lower + (vec2(tile.width, tile.height) + 2.0) / tile.scale;
+    bool is_seen = reaches(cluster, w, frame.offset_w, abs(w), abs(frame.offset_w));
+    for (uint i = 0; i < 2; ++i) {
+        const vec3 axis = i == 0 ? vector_of(frame.axis_x) : vector_of(frame.axis_y);
+        const float offset = i == 0 ? frame.offset_x : frame.offset_y;
+        const float outer = max(abs(lower[i]), abs(upper[i]));
+        const vec3 axis_size = abs(axis) + outer * abs(w);
+        const float offset_size = abs(offset) + outer * abs(frame.offset_w);
+        is_seen = is_seen &&
+                  reaches(cluster, axis - lower[i] * w, offset - lower[i] * frame.offset_w,
+                          axis_size, offset_size) &&
+                  reaches(cluster, upper[i] * w - axis, upper[i] * frame.offset_w - offset,
+                          axis_size, offset_size);
+    }
+    return is_seen;
+}
+
 void main() {
     const uint cluster = gl_GlobalInvocationID.x;
     const uint tile = gl_WorkGroupID.y;
@@ -60,7 +95,10 @@ void main() {
     bool touches_tile = false;
     uint place = 0;
     if (cluster < parameters.clusters) {
-        touches_tile = may_touch(clusters[cluster], frames[tiles[tile].frame], tiles[tile]);
+        const ProjectionFrame frame = frames[tiles[tile].frame];
+        touches_tile = frame.is_perspective != 0
+                           ? may_be_seen(clusters[cluster], frame, tiles[tile])
+                           : may_touch(clusters[cluster], frame, tiles[tile]);
         if (touches_tile) {
             place = atomicAdd(found, 1);
         }
