@@ -3,12 +3,17 @@
 
 #include "bake_fixture.hpp"
 
+#include "traced_triangle.hpp"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numbers>
+#include <random>
+#include <utility>
 
 namespace quadtile::baker::test {
 namespace {
@@ -27,6 +32,12 @@ class LitFloor {
     std::uint32_t add_sheet(const glm::vec3& corner, float along_x, float along_z,
                             std::uint32_t material = 0) {
         return quads_.add(corner, along_z * Z, along_x * X, material);
+    }
+
+    // In a texel of its own, as are all of these.
+    void add_apart(const std::array<glm::vec3, 4>& corners) {
+        const glm::vec2 texel = 1.0F / glm::vec2(quads_.extent().width, quads_.extent().height);
+        add_quad(quads_.scene, corners, rectangle(glm::vec2(1.0F) - texel, glm::vec2(1.0F)));
     }
 
     [[nodiscard]] LightMap bake(const BakeOptions& options, float pixels_per_texel = 2.0F) const {
@@ -145,6 +156,65 @@ TEST(PointLights, BlockersThrowShadows) {
         EXPECT_NEAR(map.irradiance[texels[i]].x, in_shadow ? 0.0F : open.irradiance[texels[i]].x,
                     0.02F)
             << i;
+    }
+}
+
+// Four triangles around a point, with edges through the centres of pixels, at distances of their
+// own.
+TEST(PointLights, SeeEachPixelOfAMeshOnce) {
+    const auto vertex = [](float x, float y, float w) { return std::array{x * w, y * w, -w}; };
+    const std::array middle = vertex(8.5F, 8.5F, 2.0F);
+    const std::array<std::array<float, 3>, 4> corners{
+        vertex(0.5F, 0.5F, 1.0F), vertex(16.5F, 0.5F, 2.0F), vertex(16.5F, 16.5F, 4.0F),
+        vertex(0.5F, 16.5F, 0.5F)};
+    const ProjectionFrame frame{
+        .axis_x = {1, 0, 0}, .axis_y = {0, 1, 0}, .is_perspective = 1, .axis_w = {0, 0, -1}};
+    std::map<std::pair<int, int>, int> times;
+    for (std::size_t i = 0; i < 4; ++i) {
+        TracedTriangle traced{};
+        std::ranges::copy(corners[i], traced.positions);
+        std::ranges::copy(corners[(i + 1) % 4], traced.positions + 3);
+        std::ranges::copy(middle, traced.positions + 6);
+        const PixelTriangle triangle(traced, frame, {0, 0}, 1.0F, false, {0, 0, 31, 31});
+        const PixelRectangle& rectangle = triangle.rectangle();
+        for (int y = rectangle.first_y; y <= rectangle.last_y; ++y) {
+            for (int x = rectangle.first_x; x <= rectangle.last_x; ++x) {
+                times[{x, y}] += triangle.covers(x, y) ? 1 : 0;
+            }
+        }
+    }
+    int covered = 0;
+    for (const auto& [pixel, count] : times) {
+        EXPECT_LE(count, 1) << pixel.first << ", " << pixel.second;
+        covered += count;
+    }
+    EXPECT_EQ(covered, 16 * 16);
+}
+
+// Catches rays that slip through where triangles meet, and triangles that are lost beside or above
+// the light.
+TEST(PointLights, DoNotShineThroughAMesh) {
+    LitFloor floor({.position = {4.0F, 1.5F, 4.0F}, .intensity = glm::vec3(1.0F)});
+    constexpr int CELLS = 24;
+    std::mt19937 random(1);
+    std::vector<glm::vec3> points;
+    for (int i = 0; i < (CELLS + 1) * (CELLS + 1); ++i) {
+        // On a bowl around the light's lower half and far beyond its rim.
+        const float x = 40.0F * (static_cast<float>(i / (CELLS + 1)) / CELLS - 0.5F);
+        const float z = 40.0F * (static_cast<float>(i % (CELLS + 1)) / CELLS - 0.5F);
+        const float shift = static_cast<float>(random() % 65536) / 65536.0F;
+        points.emplace_back(4.0F + x + shift, 0.5F + 0.1F * (x * x + z * z), 4.0F + z - shift);
+    }
+    for (int row = 0; row < CELLS; ++row) {
+        for (int i = row * (CELLS + 1); i < row * (CELLS + 1) + CELLS; ++i) {
+            const auto at = [&](int point) { return points[static_cast<std::size_t>(point)]; };
+            floor.add_apart({at(i), at(i + 1), at(i + CELLS + 2), at(i + CELLS + 1)});
+        }
+    }
+    const LightMap map = floor.bake(DIRECT, 8.0F);
+    for (const std::size_t texel : floor.texels()) {
+        EXPECT_EQ(map.known[texel], 1);
+        EXPECT_EQ(map.irradiance[texel].x, 0.0F);
     }
 }
 
