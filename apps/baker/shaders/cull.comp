@@ -63,26 +63,28 @@ bool reaches(TriangleCluster cluster, vec3 axis, float offset, vec3 axis_size, f
     return dot(axis, centre) + offset + dot(abs(axis), half_extent) + error > 0.0;
 }
 
-// The planes through a tile's sides, a pixel further out, and the point that its rays come from.
+// Of the planes through the point that rays come from, `lower` and `upper` along an axis of the map.
+bool reaches_between(TriangleCluster cluster, ProjectionFrame frame, float axis[3], float offset,
+                     float lower, float upper) {
+    const vec3 w = vector_of(frame.axis_w);
+    const float outer = max(abs(lower), abs(upper));
+    const vec3 axis_size = abs(vector_of(axis)) + outer * abs(w);
+    const float offset_size = abs(offset) + outer * abs(frame.offset_w);
+    return reaches(cluster, vector_of(axis) - lower * w, offset - lower * frame.offset_w,
+                   axis_size, offset_size) &&
+           reaches(cluster, upper * w - vector_of(axis), upper * frame.offset_w - offset,
+                   axis_size, offset_size);
+}
+
+// A pixel more on each side, as in may_touch.
 bool may_be_seen(TriangleCluster cluster, ProjectionFrame frame, TracedTile tile) {
     const vec3 w = vector_of(frame.axis_w);
     const vec2 first = vec2(tile.first_x, tile.first_y);
     const vec2 lower = vec2(tile.map_x, tile.map_y) + (first - 1.0) / tile.scale;
     const vec2 upper = lower + (vec2(tile.width, tile.height) + 2.0) / tile.scale;
-    bool is_seen = reaches(cluster, w, frame.offset_w, abs(w), abs(frame.offset_w));
-    for (uint i = 0; i < 2; ++i) {
-        const vec3 axis = i == 0 ? vector_of(frame.axis_x) : vector_of(frame.axis_y);
-        const float offset = i == 0 ? frame.offset_x : frame.offset_y;
-        const float outer = max(abs(lower[i]), abs(upper[i]));
-        const vec3 axis_size = abs(axis) + outer * abs(w);
-        const float offset_size = abs(offset) + outer * abs(frame.offset_w);
-        is_seen = is_seen &&
-                  reaches(cluster, axis - lower[i] * w, offset - lower[i] * frame.offset_w,
-                          axis_size, offset_size) &&
-                  reaches(cluster, upper[i] * w - axis, upper[i] * frame.offset_w - offset,
-                          axis_size, offset_size);
-    }
-    return is_seen;
+    return reaches(cluster, w, frame.offset_w, abs(w), abs(frame.offset_w)) &&
+           reaches_between(cluster, frame, frame.axis_x, frame.offset_x, lower.x, upper.x) &&
+           reaches_between(cluster, frame, frame.axis_y, frame.offset_y, lower.y, upper.y);
 }
 
 void main() {

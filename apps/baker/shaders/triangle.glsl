@@ -154,22 +154,11 @@ float divided(float numerator, float w) {
     return numerator < 0.0 ? -magnitude : magnitude;
 }
 
-bool is_beyond(vec3 a, vec3 b, vec3 c, ivec2 lower, ivec2 upper) {
-    const vec2 low = vec2(lower);
-    const vec2 high = vec2(upper) + 1.0;
-    precise const vec2 a_low = low * a.z;
-    precise const vec2 b_low = low * b.z;
-    precise const vec2 c_low = low * c.z;
-    precise const vec2 a_high = high * a.z;
-    precise const vec2 b_high = high * b.z;
-    precise const vec2 c_high = high * c.z;
-    for (uint i = 0; i < 2; ++i) {
-        if ((a[i] < a_low[i] && b[i] < b_low[i] && c[i] < c_low[i]) ||
-            (a[i] > a_high[i] && b[i] > b_high[i] && c[i] > c_high[i])) {
-            return true;
-        }
-    }
-    return false;
+// Whether all vertices are on one side of what lies between `low` and `high`, by their x or y, and w.
+bool is_beyond(vec3 at, vec3 w, float low, float high) {
+    precise const vec3 at_low = low * w;
+    precise const vec3 at_high = high * w;
+    return all(lessThan(at, at_low)) || all(greaterThan(at, at_high));
 }
 
 // ----
@@ -211,11 +200,13 @@ PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec
             ib = 2;
             ic = 1;
         }
+        const vec3 w = vec3(a.z, b.z, c.z);
         result.volume = abs(volume);
-        result.nearest = min(a.z, min(b.z, c.z));
-        result.farthest = max(a.z, max(b.z, c.z));
+        result.nearest = min(w.x, min(w.y, w.z));
+        result.farthest = max(w.x, max(w.y, w.z));
         is_empty = result.volume < LEAST_VOLUME || result.farthest <= 0.0 ||
-                   is_beyond(a, b, c, lower, upper);
+                   is_beyond(vec3(a.x, b.x, c.x), w, float(lower.x), float(upper.x + 1)) ||
+                   is_beyond(vec3(a.y, b.y, c.y), w, float(lower.y), float(upper.y + 1));
         vec2 least = vec2(lower);
         vec2 greatest = vec2(upper + 1);
         if (!is_empty && result.nearest > NEAREST_VERTEX) {
