@@ -11,6 +11,7 @@ namespace {
 // Points of a patch along each side: so many that the mean is right to a thousandth.
 constexpr double POINTS_AT_ITS_SIZE = 16.0;
 constexpr double MOST_POINTS = 16.0;
+constexpr double POINTS_AT_EDGES = 4.0;  // of a cone's light, which may end within a texel
 
 // Of a sphere with the radiance 1 / pi, whose middle lies in the direction of `cosine`; `square` is
 // that of the sine of its angular radius. Source: Lagarde and de Rousiers, "Moving Frostbite to
@@ -53,8 +54,8 @@ LightReceived received(const PointLight& light, const Patch& patch, const glm::v
     const double radius = light.radius;
     const double size = std::max({glm::length(across), glm::length(down), 1e-30});
     const double points = std::clamp(
-        std::ceil(POINTS_AT_ITS_SIZE * size / std::max(glm::length(position - centre), 1e-30)), 1.0,
-        MOST_POINTS);
+        std::ceil(POINTS_AT_ITS_SIZE * size / std::max(glm::length(position - centre), 1e-30)),
+        light.is_spot ? POINTS_AT_EDGES : 1.0, MOST_POINTS);
     const double nearest = std::max(radius, 0.5 * size / MOST_POINTS);
     LightReceived result;
     for (double y = 0.5; y < points; ++y) {

@@ -106,39 +106,49 @@ TEST(PointLights, FallOffWithTheSquareOfTheDistance) {
 }
 
 // Narrow cones are seen in one map, wide ones in five. Beyond them, and beyond the range, it is
-// dark.
+// dark. From far away an edge within a texel counts, too.
 TEST(PointLights, HaveConesAndARange) {
-    const glm::vec3 axis = glm::normalize(glm::vec3(0.2F, -1.0F, 0.1F));
-    for (const auto& [inner, outer] : {std::pair(0.3F, 0.6F), {0.0F, 1.4F}, {0.5F, 0.5F}}) {
-        const LitFloor floor({.position = {3.6F, 2.5F, 4.3F},
-                              .intensity = glm::vec3(10.0F),
-                              .range = 4.0F,
+    struct Case {
+        double height;
+        double inner;
+        double outer;
+        double error;
+    };
+    for (const Case& here : {Case{2.5, 0.3, 0.6, 0.005}, Case{2.5, 0.0, 1.4, 0.005},
+                             Case{2.5, 0.5, 0.5, 0.04}, Case{40.0, 0.06, 0.06, 0.11}}) {
+        const double intensity = 10.0 * std::pow(here.height / 2.5, 2);
+        const double range = 1.6 * here.height;
+        const glm::dvec3 position(3.6, here.height, 4.3);
+        const glm::dvec3 axis = glm::normalize(glm::dvec3(0.5, -here.height, 0.25));
+        const LitFloor floor({.position = position,
+                              .intensity = glm::vec3(static_cast<float>(intensity)),
+                              .range = static_cast<float>(range),
                               .is_spot = true,
                               .direction = axis,
-                              .inner_angle = inner,
-                              .outer_angle = outer});
+                              .inner_angle = static_cast<float>(here.inner),
+                              .outer_angle = static_cast<float>(here.outer)});
         const LightMap map = floor.bake(DIRECT);
         std::size_t dark = 0;
-        const auto expected = [&, inner = inner, outer = outer](std::size_t i) {
+        const auto expected = [&](std::size_t i) {
             const double mean = LitFloor::mean_over(i, 128, [&](const glm::dvec3& point) {
-                const glm::dvec3 to = glm::dvec3(3.6, 2.5, 4.3) - point;
+                const glm::dvec3 to = position - point;
                 const double distance = glm::length(to);
                 // The reference code of the specification.
                 const double scale =
-                    1.0 / std::max(0.001, std::cos(double{inner}) - std::cos(double{outer}));
-                const double offset = -std::cos(double{outer}) * scale;
-                const double cd = glm::dot(glm::dvec3(axis), -to / distance);
+                    1.0 / std::max(0.001, std::cos(here.inner) - std::cos(here.outer));
+                const double offset = -std::cos(here.outer) * scale;
+                const double cd = glm::dot(axis, -to / distance);
                 const double angular = std::clamp(cd * scale + offset, 0.0, 1.0);
                 const double cut =
-                    std::max(std::min(1.0 - std::pow(distance / 4.0, 4.0), 1.0), 0.0);
-                return 10.0 * angular * angular * cut * to.y / std::pow(distance, 3);
+                    std::max(std::min(1.0 - std::pow(distance / range, 4.0), 1.0), 0.0);
+                return intensity * angular * angular * cut * to.y / std::pow(distance, 3);
             });
             dark += mean == 0.0 ? 1 : 0;
             EXPECT_TRUE(mean > 0.0 || map.irradiance[floor.texels()[i]].x == 0.0F) << i;
             return mean;
         };
-        // An edge within a texel is met by as many points as the mean over it has.
-        EXPECT_LT(greatest_difference(map, floor.texels(), expected), inner < outer ? 0.01 : 0.15);
+        EXPECT_LT(greatest_difference(map, floor.texels(), expected), here.error)
+            << here.height << ", " << here.inner;
         EXPECT_GT(dark, 5U);
     }
 }
