@@ -169,6 +169,23 @@ TEST(PointLights, BlockersThrowShadows) {
     }
 }
 
+// Along the floor light meets few texels with its rays: the others take the share of their
+// neighbours.
+TEST(PointLights, ReachTexelsThatNoRayMeets) {
+    const LitFloor floor({.position = {-1.0F, 0.5F, 4.0F}, .intensity = glm::vec3(1000.0F)});
+    BakeOptions options = DIRECT;
+    options.sun_directions = 4;
+    const LightMap map = floor.bake(options, 1.0F);
+    const std::vector<std::size_t> texels = floor.texels();
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        const double expected = LitFloor::mean_over(i, 32, [](const glm::dvec3& point) {
+            return 1000.0 * 0.5 / std::pow(glm::length(glm::dvec3(-1.0, 0.5, 4.0) - point), 3);
+        });
+        EXPECT_NEAR(map.irradiance[texels[i]].x / expected, 1.0, 0.005) << i;
+        EXPECT_EQ(map.known[texels[i]], 1);
+    }
+}
+
 // Four triangles around a point, with edges through the centres of pixels, at distances of their
 // own.
 TEST(PointLights, SeeEachPixelOfAMeshOnce) {
