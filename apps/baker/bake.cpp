@@ -2,6 +2,7 @@
 
 #include "checkpoint.hpp"
 #include "gathered_light.hpp"
+#include "passes.hpp"
 
 #include <glm/geometric.hpp>
 
@@ -33,27 +34,6 @@ constexpr double MEAN_WEIGHT = 16384.0;
 // The greatest radiance with the mean weight: a half of the lower word of a sum.
 constexpr double LARGEST_UNITS = 2147483648.0;
 constexpr double LARGEST_WEIGHT = 2147483648.0;
-// One walk over all directions of a set.
-struct Pass {
-    enum class Kind {
-        sun,     // straight from a sun
-        direct,  // straight from emitters and sky
-        bounce,  // from surfaces, by what they have received so far
-        // What x, y or z of their direction has to do with the light: of the last one of these.
-        direct_moment,
-        bounce_moment,
-    } kind;
-    std::uint32_t number;  // of the sun, the bounce, the axis
-    std::string name;
-};
-
-bool is_moment(const Pass& pass) {
-    return pass.kind == Pass::Kind::direct_moment || pass.kind == Pass::Kind::bounce_moment;
-}
-
-bool is_direct(const Pass& pass) {
-    return pass.kind == Pass::Kind::direct || pass.kind == Pass::Kind::direct_moment;
-}
 
 struct WindowTiles {
     MapWindow window;
@@ -88,18 +68,15 @@ struct TracerWork {
     std::vector<double> predicted_nodes;
 };
 
-float greatest_of(const glm::vec3& colour) {
-    return std::max({colour.r, colour.g, colour.b});
-}
-
 class Bake {
  public:
     Bake(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
-         const Sky& sky, const TileOptions& tile_options, const BakeOptions& options,
-         Tracer& tracer, const BakeWatcher& watcher)
+         const std::vector<PointLight>& lights, const Sky& sky, const TileOptions& tile_options,
+         const BakeOptions& options, Tracer& tracer, const BakeWatcher& watcher)
         : scene_(scene),
           surface_(surface),
           suns_(suns),
+          lights_(lights),
           tile_options_(tile_options),
           options_(options),
           tracer_(tracer),
@@ -117,8 +94,8 @@ class Bake {
 
     BakeResult run() {
         state_.fingerprint =
-            fingerprint_of(scene_, surface_, suns_, {&direct_.directions, &bounces_.directions},
-                           tile_options_, options_);
+            fingerprint_of(scene_, surface_, suns_, lights_,
+                           {&direct_.directions, &bounces_.directions}, tile_options_, options_);
         const std::size_t texels = scene_.light_map.texels();
         for (auto* const light : {&state_.direct, &state_.sent, &state_.indirect}) {
             light->assign(scene_.sum_count(), glm::vec3(0.0F));
@@ -146,6 +123,10 @@ class Bake {
         for (std::uint32_t i = 0; i < suns_.size(); ++i) {
             passes_.push_back({Pass::Kind::sun, i, "sun"});
         }
+        for (std::uint32_t i = 0; i < lights_.size(); ++i) {
+            passes_.push_back(
+                {Pass::Kind::light, i, lights_[i].is_spot ? "spot light" : "point light"});
+        }
         const auto shines = [](const glm::vec3& colour) { return greatest_of(colour) > 0.0F; };
         const bool has_direct =
             std::ranges::any_of(surface_.emission, shines) ||
@@ -153,7 +134,7 @@ class Bake {
                 return shines(direction.sky_ahead) || shines(direction.sky_behind);
             });
         // Without any light it is only found out which texels are known.
-        if (has_direct || suns_.empty()) {
+        if (has_direct || passes_.empty()) {
             passes_.push_back({Pass::Kind::direct, 0, "direct light"});
             plan_moments(Pass::Kind::direct_moment);
         }
@@ -175,8 +156,21 @@ class Bake {
     }
 
     [[nodiscard]] std::uint64_t directions_of(const Pass& pass) {
-        return pass.kind == Pass::Kind::sun ? options_.sun_directions
-                                            : set_of(pass).directions.size();
+        if (is_of_source(pass)) {
+            const bool is_sun = pass.kind == Pass::Kind::sun;
+            return options_.sun_directions *
+                   std::uint64_t{is_sun ? 1 : faces_of(lights_[pass.number])};
+        }
+        return set_of(pass).directions.size();
+    }
+
+    // Of a source's own.
+    [[nodiscard]] std::vector<BundleDirection> source_directions(const Pass& pass) const {
+        const std::uint32_t count = options_.sun_directions;
+        const std::uint64_t seed = options_.seed + 1 + pass.number;
+        return pass.kind == Pass::Kind::sun
+                   ? make_sun_directions(suns_[pass.number], count, seed)
+                   : make_light_directions(lights_[pass.number], count, seed + suns_.size());
     }
 
     // Where there are as many, they are the same ones.
@@ -219,18 +213,17 @@ class Bake {
 
     bool run_pass(const Pass& pass) {
         const auto start = Clock::now();
-        DirectionSet sun;
-        if (pass.kind == Pass::Kind::sun) {
-            sun.directions = make_sun_directions(suns_[pass.number], options_.sun_directions,
-                                                 options_.seed + 1 + pass.number);
+        DirectionSet source;
+        if (is_of_source(pass)) {
+            source.directions = source_directions(pass);
         }
-        DirectionSet& set = pass.kind == Pass::Kind::sun ? sun : set_of(pass);
+        DirectionSet& set = is_of_source(pass) ? source : set_of(pass);
         const std::vector<BundleDirection>& directions = set.directions;
         if (pass.kind == Pass::Kind::bounce) {
             state_.sent = state_.indirect;
         }
         const std::vector<glm::vec4> outgoing = outgoing_radiance(pass);
-        choose_scale(outgoing, directions);
+        choose_scale(pass, outgoing, directions);
         tracer_.begin_pass(outgoing);
         if (!state_.sums.empty()) {
             tracer_.set_sums(state_.sums);
@@ -244,7 +237,7 @@ class Bake {
                 write_state();
                 // The first light is better than none; a part of a bounce is noise beside all of
                 // the one before.
-                if (pass.kind == Pass::Kind::sun || pass.kind == Pass::Kind::direct) {
+                if (is_of_source(pass) || pass.kind == Pass::Kind::direct) {
                     finish_pass(pass);
                 }
                 return false;
@@ -291,7 +284,7 @@ class Bake {
             glm::vec3 radiance(0.0F);
             if (is_direct(pass)) {
                 radiance = surface_.emission[texel];
-            } else if (pass.kind != Pass::Kind::sun) {
+            } else if (!is_of_source(pass)) {
                 radiance = surface_.albedo[texel] * (state_.direct[i] + state_.sent[i]) *
                            std::numbers::inv_pi_v<float>;
             }
@@ -302,8 +295,8 @@ class Bake {
 
     // A power of two that no sum of a pass can overflow: of each direction a texel receives the
     // greatest radiance at most, with the weight of its whole surface, and of some pixels at its
-    // edges.
-    void choose_scale(const std::vector<glm::vec4>& outgoing,
+    // edges. Of a light's point it has all that there is around that at most.
+    void choose_scale(const Pass& pass, const std::vector<glm::vec4>& outgoing,
                       const std::vector<BundleDirection>& directions) {
         // Not less, so that the scale of all weights is finite where there is no light.
         float greatest = 1e-20F;
@@ -314,8 +307,11 @@ class Bake {
             greatest = std::max(
                 {greatest, greatest_of(direction.sky_ahead), greatest_of(direction.sky_behind)});
         }
-        const double weights = 4.0 * MEAN_WEIGHT * (scene_.largest_texel + 16.0) *
-                               static_cast<double>(directions.size());
+        const double largest_texel = pass.kind == Pass::Kind::light
+                                         ? static_cast<double>(scene_.light_map.texels())
+                                         : scene_.largest_texel;
+        const double weights =
+            4.0 * MEAN_WEIGHT * (largest_texel + 16.0) * static_cast<double>(directions.size());
         const double units = std::min(LARGEST_UNITS / MEAN_WEIGHT, 0x1p62 / weights);
         scale_ = std::exp2(std::floor(std::log2(units / double{greatest})));
         light_.set_scale(scale_);
@@ -326,7 +322,7 @@ class Bake {
         ProjectionFrame frame = make_frame(direction, scene_, tile_options_.map_extent, window);
         frame.share_ahead = 1.0F;
         frame.share_behind = 1.0F;
-        if (pass.kind != Pass::Kind::sun && !is_direct(pass)) {
+        if (!is_of_source(pass) && !is_direct(pass)) {
             std::ranges::fill(frame.sky_ahead, 0.0F);
             std::ranges::fill(frame.sky_behind, 0.0F);
         }
@@ -500,8 +496,14 @@ class Bake {
         const double map_texels = std::exp2(tile.level);
         const double scale = tile.resolution / map_texels;
         const double pixel = frame.units_per_texel / scale;
-        const double weight = std::clamp(std::round(MEAN_WEIGHT * pixel * pixel / scene_.unit_area),
-                                         1.0, LARGEST_WEIGHT);
+        // Around a point: at the scene's extent, where all texels would fill the sphere.
+        const double unit_area = frame.is_perspective != 0
+                                     ? 4.0 * std::numbers::pi * scene_.depth_extent *
+                                           scene_.depth_extent /
+                                           static_cast<double>(scene_.light_map.texels())
+                                     : scene_.unit_area;
+        const double weight =
+            std::clamp(std::round(MEAN_WEIGHT * pixel * pixel / unit_area), 1.0, LARGEST_WEIGHT);
         return {.frame = frame_index,
                 .map_x = static_cast<float>(std::uint32_t{tile.x} << tile.level),
                 .map_y = static_cast<float>(std::uint32_t{tile.y} << tile.level),
@@ -521,6 +523,9 @@ class Bake {
         switch (pass.kind) {
             case Pass::Kind::sun:
                 light_.finish_sun(suns_[pass.number], sums);
+                break;
+            case Pass::Kind::light:
+                light_.finish_light(lights_[pass.number], sums);
                 break;
             case Pass::Kind::direct:
                 light_.find_known(sums);
@@ -561,6 +566,7 @@ class Bake {
     const TracedScene& scene_;
     const SurfaceMap& surface_;
     const std::vector<Sun>& suns_;
+    const std::vector<PointLight>& lights_;
     const TileOptions& tile_options_;
     const BakeOptions& options_;
     Tracer& tracer_;
@@ -585,9 +591,10 @@ class Bake {
 }  // namespace
 
 BakeResult bake(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
-                const Sky& sky, const TileOptions& tile_options, const BakeOptions& options,
-                Tracer& tracer, const BakeWatcher& watcher) {
-    return Bake(scene, surface, suns, sky, tile_options, options, tracer, watcher).run();
+                const std::vector<PointLight>& lights, const Sky& sky,
+                const TileOptions& tile_options, const BakeOptions& options, Tracer& tracer,
+                const BakeWatcher& watcher) {
+    return Bake(scene, surface, suns, lights, sky, tile_options, options, tracer, watcher).run();
 }
 
 }  // namespace quadtile::baker

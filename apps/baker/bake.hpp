@@ -19,8 +19,8 @@ namespace quadtile::baker {
 struct BakeOptions {
     std::uint32_t directions = 512;       // of each bounce
     std::uint32_t direct_directions = 0;  // of light straight from emitters and sky; 0: as many
-    std::uint32_t bounces = 3;  // 0: light that comes straight from emitters, sky and suns
-    std::uint32_t sun_directions = 64;
+    std::uint32_t bounces = 3;          // 0: light that comes straight from emitters, sky and suns
+    std::uint32_t sun_directions = 64;  // of each sun; and points of each point light
     std::uint64_t seed = 1;
     bool directional = false;  // LightMap::radiance_sh
     bool sun_shares = false;   // suns light all that faces them alike: shadow masks
@@ -61,12 +61,14 @@ struct BakeWatcher {
     std::function<bool()> interrupted;
 };
 
-// The same scene, surface, sky, tile options and options give the same bits, from every tracer,
-// interrupted or not. Throws std::runtime_error for a checkpoint that is damaged or of another
-// bake, and what the tracer throws.
+// The surface has the patches of its texels where there are point lights. The same scene, surface,
+// sky, tile options and options give the same bits, from every tracer, interrupted or not. Throws
+// std::runtime_error for a checkpoint that is damaged or of another bake, and what the tracer
+// throws.
 [[nodiscard]] BakeResult bake(const TracedScene& scene, const SurfaceMap& surface,
-                              const std::vector<Sun>& suns, const Sky& sky,
-                              const TileOptions& tile_options, const BakeOptions& options,
-                              Tracer& tracer, const BakeWatcher& watcher = {});
+                              const std::vector<Sun>& suns, const std::vector<PointLight>& lights,
+                              const Sky& sky, const TileOptions& tile_options,
+                              const BakeOptions& options, Tracer& tracer,
+                              const BakeWatcher& watcher = {});
 
 }  // namespace quadtile::baker

@@ -14,7 +14,7 @@
 namespace quadtile::baker {
 
 std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface,
-                             const std::vector<Sun>& suns,
+                             const std::vector<Sun>& suns, const std::vector<PointLight>& lights,
                              std::initializer_list<const std::vector<BundleDirection>*> sets,
                              const TileOptions& tile_options, const BakeOptions& options) {
     Fingerprint all;
@@ -30,6 +30,16 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
         all.add(sun.direction);
         all.add(sun.irradiance);
         all.add(sun.angular_diameter_degrees);
+    }
+    for (const PointLight& light : lights) {
+        all.add(light.position);
+        all.add(light.intensity);
+        all.add(light.radius);
+        all.add(light.range);
+        all.add(std::uint32_t{light.is_spot});
+        all.add(light.direction);
+        all.add(light.inner_angle);
+        all.add(light.outer_angle);
     }
     for (const std::vector<BundleDirection>* const set : sets) {
         for (const BundleDirection& direction : *set) {

@@ -52,6 +52,7 @@ class Fingerprint {
 // Of everything that the light map depends on: scene, light and options. `sets` are of directions.
 [[nodiscard]] std::uint64_t fingerprint_of(
     const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
+    const std::vector<PointLight>& lights,
     std::initializer_list<const std::vector<BundleDirection>*> sets,
     const TileOptions& tile_options, const BakeOptions& options);
 

@@ -17,6 +17,10 @@ constexpr double PI = std::numbers::pi;
 // out some thousandths to hundredths of a step apart, seldom in different steps.
 constexpr double DEPTH_STEPS = 131072.0;
 
+// A map of a wider cone would have most of its pixels near its edge.
+constexpr float WIDEST_CONE = static_cast<float>(PI / 3.0);
+constexpr double NARROWEST_CONE = 1e-4;  // its tangent: a map has an extent
+
 // The same numbers on every machine, other than those of std::uniform_real_distribution.
 double random_unit(std::mt19937_64& random) {
     return static_cast<double>(random() >> 11U) * 0x1p-53;
@@ -122,6 +126,30 @@ class Lattice {
     std::vector<glm::dvec3> points_;
 };
 
+// What is seen from the direction's point: p - point is at (dot(x, p - point), dot(y, p - point)) /
+// dot(direction, p - point) map texels, which are `texel` wide at a distance of 1.
+ProjectionFrame make_perspective_frame(const BundleDirection& direction, const TracedScene& scene,
+                                       const glm::dvec3& x, const glm::dvec3& y, double texel) {
+    // Numbers are about 1 in scenes of any size.
+    const double unit = 1.0 / scene.depth_extent;
+    const glm::dvec3 point = direction.point - scene.centre;
+    const glm::vec3 axis_x(x * unit);
+    const glm::vec3 axis_y(y * unit);
+    const glm::vec3 axis_z(direction.direction * (DEPTH_STEPS * unit));
+    const glm::vec3 axis_w(direction.direction * unit);
+    const glm::vec3& sky = direction.sky_behind;
+    return {.axis_x = {axis_x.x, axis_x.y, axis_x.z},
+            .offset_x = static_cast<float>(-glm::dot(x, point) * unit),
+            .axis_y = {axis_y.x, axis_y.y, axis_y.z},
+            .offset_y = static_cast<float>(-glm::dot(y, point) * unit),
+            .axis_z = {axis_z.x, axis_z.y, axis_z.z},
+            .units_per_texel = static_cast<float>(texel * scene.depth_extent),
+            .sky_behind = {sky.x, sky.y, sky.z},
+            .is_perspective = 1,
+            .axis_w = {axis_w.x, axis_w.y, axis_w.z},
+            .offset_w = static_cast<float>(-glm::dot(direction.direction, point) * unit)};
+}
+
 // Means of a picture over what is nearest to each direction, ahead and behind.
 struct SkyMeans {
     std::vector<glm::dvec3> sums;
@@ -214,6 +242,61 @@ std::vector<BundleDirection> make_sun_directions(const Sun& sun, std::uint32_t c
     return directions;
 }
 
+std::uint32_t faces_of(const PointLight& light) {
+    return !light.is_spot ? 6 : light.outer_angle > WIDEST_CONE ? 5 : 1;
+}
+
+std::vector<BundleDirection> make_light_directions(const PointLight& light, std::uint32_t count,
+                                                   std::uint64_t seed) {
+    // Steps of an even sequence in the plane (Roberts 2018).
+    constexpr double STEP_B = 0.7548776662466927;
+    constexpr double STEP_C = 0.5698402909980532;
+    std::mt19937_64 random(seed);
+    const glm::dmat3 turn = random_rotation(random);
+    const double first_b = random_unit(random);
+    const double first_c = random_unit(random);
+    std::vector<BundleDirection> directions;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        // Three of four coordinates of points on the sphere in four dimensions (Shoemake 1992):
+        // they lie in a ball, and two of them in a disc, evenly.
+        const double a = (i + 0.5) / count;
+        const double b = 2.0 * PI * std::fmod(first_b + i * STEP_B, 1.0);
+        const double c = 2.0 * PI * std::fmod(first_c + i * STEP_C, 1.0);
+        const glm::dvec3 in_ball(std::sqrt(1.0 - a) * std::sin(b), std::sqrt(1.0 - a) * std::cos(b),
+                                 std::sqrt(a) * std::sin(c));
+        const glm::dvec3 point = glm::dvec3(light.position) + double{light.radius} * turn * in_ball;
+        glm::dmat3 cube = random_rotation(random);
+        if (light.is_spot) {
+            cube[2] = glm::normalize(glm::dvec3(light.direction));
+            const auto [x, y] = axes_across(cube[2], random_unit(random));
+            cube[0] = x;
+            cube[1] = y;
+        }
+        const auto add = [&](const glm::dvec3& direction, const glm::dvec3& across, double width) {
+            BundleDirection& face =
+                directions.emplace_back(BundleDirection{.direction = direction,
+                                                        .sky_behind = glm::vec3(1.0F),
+                                                        .half_width = width,
+                                                        .point = point});
+            shift_at_random(face, random);
+            const auto [x, y] = axes_across(direction, 0.0);
+            face.turn = std::atan2(glm::dot(y, across), glm::dot(x, across)) / (2.0 * PI);
+        };
+        if (faces_of(light) == 1) {
+            add(cube[2], cube[0], std::max(std::tan(double{light.outer_angle}), NARROWEST_CONE));
+            continue;
+        }
+        for (int axis = 2; axis >= 0; --axis) {
+            const glm::dvec3& across = cube[(axis + 1) % 3];
+            add(cube[axis], across, 1.0);
+            if (axis < 2 || !light.is_spot) {
+                add(-cube[axis], across, 1.0);
+            }
+        }
+    }
+    return directions;
+}
+
 ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& scene,
                            std::uint32_t map_extent, const MapWindow& window) {
     const auto [x, y] = axes_across(direction.direction, direction.turn);
@@ -222,9 +305,19 @@ ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& 
     const auto reach = [&](const glm::dvec3& axis) {
         return glm::dot(glm::abs(axis), scene.half_extent);
     };
-    const double half_side = std::max({reach(x), reach(y), 1e-30});
+    const bool is_perspective = direction.half_width > 0.0;
+    const double half_side =
+        is_perspective ? direction.half_width : std::max({reach(x), reach(y), 1e-30});
     const double scale = (map_extent - 3.0) / (2.0 * half_side);
     const double middle = 0.5 * map_extent - 0.5;
+    if (is_perspective) {
+        const glm::dvec3& forward = direction.direction;
+        return make_perspective_frame(
+            direction, scene,
+            (x * scale + forward * (middle + direction.shift_x - window.x)) / window.texel,
+            (y * scale + forward * (middle + direction.shift_y - window.y)) / window.texel,
+            window.texel / scale);
+    }
     const glm::dvec2 offset =
         (glm::dvec2(middle + direction.shift_x - glm::dot(x, scene.box_middle) * scale,
                     middle + direction.shift_y - glm::dot(y, scene.box_middle) * scale) -

@@ -24,7 +24,7 @@ struct Sky {
     float turn_degrees = 0.0F;  // of the picture about +Y, counter-clockwise seen from above
 };
 
-// A bundle of parallel rays, of use in both senses.
+// A bundle of rays, parallel ones, of use in both senses, or from a point.
 struct BundleDirection {
     glm::dvec3 direction{0.0};  // of length 1
     glm::vec3 sky_ahead{0.0F};  // radiance from where it leads
@@ -33,6 +33,10 @@ struct BundleDirection {
     double turn = 0.0;
     double shift_x = 0.0;
     double shift_y = 0.0;
+    // Of the square that the rays from a point go through, at a distance of 1 along the direction;
+    // 0: parallel rays.
+    double half_width = 0.0;
+    glm::dvec3 point{0.0};
 };
 
 // `count` directions over the hemisphere, with their opposites over the sphere: the spherical
@@ -45,6 +49,15 @@ struct BundleDirection {
 // Against a sun's light: spread over its disc. Only sky_behind shines, with radiance 1.
 [[nodiscard]] std::vector<BundleDirection> make_sun_directions(const Sun& sun, std::uint32_t count,
                                                                std::uint64_t seed);
+
+// Around each point of a light: the faces of a cube, or for a spot light what its cone reaches.
+[[nodiscard]] std::uint32_t faces_of(const PointLight& light);
+
+// From `count` points of a light: its sphere's, which seen from anywhere fill its disc evenly. Each
+// has as many directions, one for each face. Only sky_behind shines, with radiance 1.
+[[nodiscard]] std::vector<BundleDirection> make_light_directions(const PointLight& light,
+                                                                 std::uint32_t count,
+                                                                 std::uint64_t seed);
 
 // A part of the map along a direction, as a map of its own with as many, smaller texels.
 struct MapWindow {

@@ -1,5 +1,8 @@
 #include "gathered_light.hpp"
 
+#include "point_light.hpp"
+
+#include <glm/common.hpp>
 #include <glm/geometric.hpp>
 
 #include <algorithm>
@@ -94,6 +97,51 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
         state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
         for (int axis = 0; directional_ && axis < 3; ++axis) {
             state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_sun[axis];
+        }
+    });
+}
+
+// Of the rays that meet the texel's side, or those of its neighbours where there are none: light
+// that comes along the surface meets few texels. None: they have none, too.
+std::optional<float> GatheredLight::share_of_light(const std::vector<Accumulator>& sums,
+                                                   std::size_t texel, std::size_t side) const {
+    if (joined(sums[texel + side].weight) > 0.0) {
+        return mean_of(sums[texel + side]).x;
+    }
+    float sum = 0.0F;
+    float count = 0.0F;
+    visit_neighbours(scene_.light_map, texel, [&](std::size_t neighbour) {
+        if (joined(sums[neighbour + side].weight) > 0.0 &&
+            glm::dot(surface_.normal[texel], surface_.normal[neighbour]) > SAME_PLANE_COSINE) {
+            sum += mean_of(sums[neighbour + side]).x;
+            count += 1.0F;
+        }
+    });
+    return count > 0.0F ? std::optional(sum / count) : std::nullopt;
+}
+
+void GatheredLight::finish_light(const PointLight& light, const std::vector<Accumulator>& sums) {
+    const std::size_t texels = state_.known.size();
+    for_texels(sums.size(), [&](std::size_t i) {
+        const std::size_t texel = i % texels;
+        const bool is_front = i == texel;
+        if (!(surface_.coverage[texel] > 0.0F) ||
+            !(is_front || surface_.double_sided[texel] != 0)) {
+            return;
+        }
+        const glm::vec3 normal = is_front ? surface_.normal[texel] : -surface_.normal[texel];
+        const LightReceived open = received(light, surface_.patches[texel], normal);
+        const std::optional<float> share =
+            open.irradiance > 0.0 ? share_of_light(sums, texel, i - texel) : 0.0F;
+        const glm::vec3 light_here = light.intensity * share.value_or(0.0F);
+        state_.direct[i] += glm::min(light_here * static_cast<float>(open.irradiance), BRIGHTEST);
+        if (!is_front) {
+            return;
+        }
+        state_.known[i] = share ? 1 : state_.known[i];
+        for (int axis = 0; directional_ && axis < 3; ++axis) {
+            state_.moments[static_cast<std::size_t>(axis)][i] += glm::clamp(
+                light_here * static_cast<float>(open.direction[axis]), -BRIGHTEST, BRIGHTEST);
         }
     });
 }

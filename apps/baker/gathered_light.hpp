@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace quadtile::baker {
@@ -40,6 +41,7 @@ class GatheredLight {
     void set_scale(double scale) noexcept { scale_ = scale; }
 
     void finish_sun(const Sun& sun, const std::vector<Accumulator>& sums);
+    void finish_light(const PointLight& light, const std::vector<Accumulator>& sums);
     void find_known(const std::vector<Accumulator>& sums);
     void add_irradiance(const std::vector<Accumulator>& sums,
                         std::vector<glm::vec3>& irradiance) const;
@@ -54,6 +56,8 @@ class GatheredLight {
 
  private:
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
+    [[nodiscard]] std::optional<float> share_of_light(const std::vector<Accumulator>& sums,
+                                                      std::size_t texel, std::size_t side) const;
     void forget_slivers();
 
     const TracedScene& scene_;

@@ -37,6 +37,7 @@ namespace {
 
 constexpr int INTERRUPTED_STATUS = 130;  // as shells have it for SIGINT
 constexpr std::uint32_t DEFAULT_EXTENT = 1024;
+constexpr float FARTHEST_LIGHT = 10000.0F;  // times the scene's size; floats have room for 1e6
 
 // ---- Interruption
 
@@ -148,24 +149,26 @@ class Run {
         }
     }
 
-    // Blender's exporter writes watts times 683 for suns, and emission as it is.
-    void convert_suns() {
+    // Blender's exporter writes watts times 683 for lights, and emission as it is.
+    void convert_lights() {
         const bool is_of_blender = generator_.find("Blender") != std::string::npos;
         const bool divides = options_.light_units == LightUnits::blender ||
                              (options_.light_units == LightUnits::automatic && is_of_blender);
-        if (scene_.suns.empty() || !divides) {
+        if ((scene_.suns.empty() && scene_.point_lights.empty()) || !divides) {
             return;
         }
         constexpr float LUMENS_PER_WATT = 683.0F;
         for (Sun& sun : scene_.suns) {
             sun.irradiance /= LUMENS_PER_WATT;
         }
+        for (PointLight& light : scene_.point_lights) {
+            light.intensity /= LUMENS_PER_WATT;
+        }
         if (options_.light_units == LightUnits::automatic) {
             warn(
-                "the scene is from Blender, whose suns are in lux: they are divided by 683 to be "
-                "in "
-                "the unit of emission; if they were exported as 'unitless', give --light-units "
-                "photometric");
+                "the scene is from Blender, whose lights are in lux and candela: they are divided "
+                "by 683 to be in the unit of emission; if they were exported as 'unitless', give "
+                "--light-units photometric");
         }
     }
 
@@ -184,45 +187,44 @@ class Run {
     }
 
     // Lights in other units than emission are brighter or darker by orders of magnitude.
-    void compare_suns_with_emission() {
+    void compare_lights_with_emission() {
         constexpr float UNLIKELY = 300.0F;
-        const auto brighter = [](float brightest, const glm::vec3& colour) {
-            return std::max({brightest, colour.r, colour.g, colour.b});
-        };
-        float sun = 0.0F;
-        for (const Sun& from : scene_.suns) {
-            sun = brighter(sun, from.irradiance);
+        float light = 0.0F;
+        for (const Sun& sun : scene_.suns) {
+            light = std::max(light, greatest_of(sun.irradiance));
+        }
+        for (const PointLight& point : scene_.point_lights) {
+            light = std::max(light, greatest_of(point.intensity));
         }
         float emission = 0.0F;
         for (const Material& material : scene_.materials) {
-            emission = brighter(emission, material.emission * std::numbers::pi_v<float>);
+            emission =
+                std::max(emission, greatest_of(material.emission) * std::numbers::pi_v<float>);
         }
-        if (sun > 0.0F && emission > 0.0F &&
-            (sun > UNLIKELY * emission || emission > UNLIKELY * sun)) {
-            warn("the brightest sun gives " + app::text_of(sun) +
-                 ", the brightest emission sends out " + app::text_of(emission) +
-                 ": they may be in different units; see --light-units");
+        if (light > 0.0F && emission > 0.0F &&
+            (light > UNLIKELY * emission || emission > UNLIKELY * light)) {
+            warn("the brightest light gives " + app::text_of(light) +
+                 " (at a distance of 1), the brightest emission sends out " +
+                 app::text_of(emission) + ": they may be in different units; see --light-units");
         }
     }
 
     void choose_light() {
-        const auto shines = [](const glm::vec3& colour) {
-            return std::max({colour.r, colour.g, colour.b}) > 0.0F;
-        };
+        const auto shines = [](const glm::vec3& colour) { return greatest_of(colour) > 0.0F; };
         const LightKinds& lights = options_.lights;
-        if (options_.sun) {
-            scene_.suns = {*options_.sun};
-        }
-        if (!lights.suns) {
+        if (options_.sun || !lights.suns) {
             scene_.suns.clear();
+        }
+        if (!lights.points) {
+            scene_.point_lights.clear();
         }
         for (const std::string& name : lights.materials) {
             if (std::ranges::none_of(scene_.materials, [&](const Material& material) {
                     return material.name == name && shines(material.emission);
                 })) {
                 throw std::runtime_error("--lights: '" + name +
-                                         "' is neither sky, suns or emission, nor the name of a "
-                                         "material that emits light");
+                                         "' is neither sky, suns, points or emission, nor the name "
+                                         "of a material that emits light");
             }
         }
         for (Material& material : scene_.materials) {
@@ -230,11 +232,18 @@ class Run {
                 material.emission = glm::vec3(0.0F);
             }
         }
+        if (options_.quantity != Quantity::shadow_mask) {
+            convert_lights();
+            compare_lights_with_emission();
+        }
+        if (options_.sun && lights.suns) {
+            scene_.suns = {*options_.sun};
+        }
         if (options_.quantity == Quantity::shadow_mask) {
             make_sun_channels();
-        } else if (!options_.sun) {
-            convert_suns();
-            compare_suns_with_emission();
+        }
+        for (PointLight& light : scene_.point_lights) {
+            light.radius = light.radius > 0.0F ? light.radius : options_.light_radius;
         }
         if (lights.sky && !options_.sky_picture.empty()) {
             const LoadedImage image = load_image(options_.sky_picture);
@@ -257,16 +266,19 @@ class Run {
             (lights.sky && shines(scene_.sky)) ||
             std::ranges::any_of(scene_.suns,
                                 [&](const Sun& sun) { return shines(sun.irradiance); }) ||
+            std::ranges::any_of(scene_.point_lights,
+                                [&](const PointLight& light) { return shines(light.intensity); }) ||
             std::ranges::any_of(scene_.triangles, [&](const Triangle& triangle) {
                 return shines(scene_.materials[triangle.material].emission);
             });
         if (!is_lit_by_options && !shines_itself) {
             throw std::runtime_error(
                 "nothing in '" + options_.scene.string() +
-                "' shines: no surface emits light, and no directional light is on (other "
-                "lights are not supported); give light by --sky, --sky-image or --sun-direction" +
-                (lights.sky && lights.suns && lights.emission ? ""
-                                                              : ", or more of it by --lights"));
+                "' shines: no surface emits light, and no light is on (Blender does not export "
+                "area lights); give light by --sky, --sky-image or --sun-direction" +
+                (lights.sky && lights.suns && lights.points && lights.emission
+                     ? ""
+                     : ", or more of it by --lights"));
         }
         // A picture is taken as it is.
         sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F)) *
@@ -291,6 +303,16 @@ class Run {
         }
         for (const Sun& sun : scene_.suns) {
             check("a sun", sun.irradiance);
+        }
+        const Box<glm::dvec3> box = box_around(scene_.positions);
+        for (const PointLight& light : scene_.point_lights) {
+            check("a point or spot light", light.intensity);
+            const glm::dvec3 from_middle = glm::dvec3(light.position) - 0.5 * (box.low + box.high);
+            if (!(glm::length(from_middle) <= FARTHEST_LIGHT * glm::length(box.size()))) {
+                throw std::runtime_error("a point or spot light is farther away than " +
+                                         app::text_of(FARTHEST_LIGHT) +
+                                         " times the scene's size; make it a directional one");
+            }
         }
         check("the sky", sky_.radiance);
         for (const glm::vec3& texel : sky_.texels) {
@@ -349,7 +371,8 @@ class Run {
         ProgressLine line(options_.quiet);
         BakeResult result;
         measure("bake", [&] {
-            result = bake(*traced_, surface_, scene_.suns, sky_, tiles, options_.bake, *tracer,
+            result = bake(*traced_, surface_, scene_.suns, scene_.point_lights, sky_, tiles,
+                          options_.bake, *tracer,
                           {.progress =
                                [&](const BakeProgress& progress) {
                                    if (std::exchange(tells_where, false) && !options_.quiet) {

@@ -50,8 +50,11 @@ constexpr std::array<app::Named<Quantity>, 5> QUANTITIES{
      {"radiosity", Quantity::radiosity},
      {"ambient-occlusion", Quantity::ambient_occlusion},
      {"shadow-mask", Quantity::shadow_mask}}};
-constexpr std::array<app::Named<bool LightKinds::*>, 3> LIGHT_KINDS{
-    {{"sky", &LightKinds::sky}, {"suns", &LightKinds::suns}, {"emission", &LightKinds::emission}}};
+constexpr std::array<app::Named<bool LightKinds::*>, 4> LIGHT_KINDS{
+    {{"sky", &LightKinds::sky},
+     {"suns", &LightKinds::suns},
+     {"points", &LightKinds::points},
+     {"emission", &LightKinds::emission}}};
 
 // What becomes part of the options after parsing.
 struct Arguments {
@@ -157,11 +160,16 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
               within(0.0F, BRIGHTEST));
     light.add("--sun-diameter", arguments.sun_diameter, "D",
               "Of its disc in degrees; default: 0.53", within(0.0F, 90.0F));
+    light.add("--light-radius", options.light_radius, "R",
+              "Of the scene's point and spot lights without an\n"
+              "extras.radius, for soft shadows; default: 0",
+              within(0.0F, 1e6F));
     light.add("--lights", arguments.lights, "LIST",
-              "What shines, of sky,suns,emission, and names of\n"
-              "materials that emit light; default: all");
+              "What shines, of sky,suns,points,emission, and names\n"
+              "of materials that emit light; default: all. points:\n"
+              "point and spot lights");
     light.add_choice("--light-units", options.light_units, LIGHT_UNITS, "NAME",
-                     "What lux of SCENE's suns are beside emission:\n"
+                     "What SCENE's lux and candela are beside emission:\n"
                      "photometric (the same), blender (divided by 683), or\n"
                      "auto (default): blender for files of Blender");
 }
@@ -181,7 +189,9 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
              "small emitters need many; default: the preset's",
              within(1, 1 << 20));
     bake.add("--bounces", arguments.bounces, "N", "0: direct light alone", within(0, 100));
-    bake.add("--sun-directions", arguments.sun_directions, "N", "Over the disc of each sun",
+    bake.add("--sun-directions", arguments.sun_directions, "N",
+             "Over the disc of each sun; and points of each point\n"
+             "and spot light; default: the preset's",
              within(1, 65536));
     bake.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
              "Rays along a light map texel, each way; default: the\n"
@@ -292,7 +302,8 @@ void check_ending(const std::string& option, const std::filesystem::path& path,
 }
 
 LightKinds parse_lights(const std::string& list) {
-    LightKinds kinds{.sky = false, .suns = false, .emission = false, .materials = {}};
+    LightKinds kinds{
+        .sky = false, .suns = false, .points = false, .emission = false, .materials = {}};
     std::istringstream names(list);
     for (std::string name; std::getline(names, name, ',');) {
         const auto* const found =
@@ -312,14 +323,16 @@ void apply_quantity(const CLI::App& app, Options& options) {
     if (!is_mask && options.quantity != Quantity::ambient_occlusion) {
         return;
     }
-    for (const char* const option : {"--lights", "--sky", "--sky-image", "--sun", "--sun-direction",
-                                     "--light-units", "--bounces", "--directional"}) {
+    for (const char* const option :
+         {"--lights", "--sky", "--sky-image", "--sun", "--sun-direction", "--light-units",
+          "--light-radius", "--bounces", "--directional"}) {
         if (app.count(option) > 0 && !(is_mask && option == std::string_view("--sun-direction"))) {
             throw UsageError("--quantity " + name_of(options.quantity) +
                              " has light of its own; leave out " + option);
         }
     }
-    options.lights = {.sky = !is_mask, .suns = is_mask, .emission = false, .materials = {}};
+    options.lights = {
+        .sky = !is_mask, .suns = is_mask, .points = false, .emission = false, .materials = {}};
     options.sky = glm::vec3(1.0F);
     options.bake.bounces = 0;
     options.bake.sun_shares = is_mask;

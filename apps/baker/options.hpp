@@ -18,17 +18,18 @@ namespace quadtile::baker {
 
 using app::UsageError;
 
-// What lux of KHR_lights_punctual are beside emission.
+// What lux and candela of KHR_lights_punctual are beside emission.
 enum class LightUnits {
     automatic,    // `blender` for files of Blender, else `photometric`
     photometric,  // emission is in candela per square metre, as glTF has it
-    blender,      // emission is in watts per square metre and steradian: 683 lux are a watt
+    blender,      // emission is in watts per square metre and steradian: 683 lumens are a watt
 };
 
 // The light that is baked.
 struct LightKinds {
     bool sky = true;
     bool suns = true;
+    bool points = true;  // point and spot lights
     bool emission = true;
     std::vector<std::string> materials;  // that emit, if `emission` does not let all
 };
@@ -58,6 +59,7 @@ struct Options {
     std::filesystem::path sky_picture;  // empty: none
     float sky_turn_degrees = 0.0F;      // as Sky::turn_degrees
     std::optional<Sun> sun;             // instead of the scene's
+    float light_radius = 0.0F;          // of point lights that have none
     LightUnits light_units = LightUnits::automatic;
     LightKinds lights;
 

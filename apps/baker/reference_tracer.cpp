@@ -244,6 +244,9 @@ class ReferenceTracer : public Tracer {
             const bool has_back = scene_.back_texels() > 0 && outgoing_[node.texel].w > 0.0F;
             for (std::uint32_t side = 0; side < (has_back ? 2U : 1U); ++side) {
                 const bool ahead = looks_ahead(node) == (side == 0);
+                if (ahead && frame.is_perspective != 0) {
+                    continue;
+                }
                 const ListNode* seen = nullptr;
                 for (std::size_t j = i; seen == nullptr && j < list.size();
                      j = ahead ? j + 1 : j - 1) {
@@ -309,7 +312,8 @@ ReferenceMaps reference_maps(const TracedScene& scene, const ProjectionFrame& fr
                 const bool is_fragment = triangle.covers(x, y);
                 maps.fragments[texel] += is_fragment ? 1.0F : 0.0F;
                 if (is_fragment || (conservative && triangle.touches(x, y))) {
-                    maps.importance[texel] = std::max(maps.importance[texel], density);
+                    maps.importance[texel] =
+                        std::max(maps.importance[texel], density * triangle.distance_at(x, y));
                 }
             }
         }

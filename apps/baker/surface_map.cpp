@@ -119,6 +119,30 @@ std::uint64_t inside_samples(const std::array<EdgeFunction, 3>& edges, std::uint
     return inside;
 }
 
+// A value that is linear in light map space.
+template <typename Value>
+struct Linear {
+    Value at_origin{0.0};
+    Value by_x{0.0};  // texels
+    Value by_y{0.0};
+
+    Linear() = default;
+    Linear(const Corners& corners, const std::array<Value, 3>& values) {
+        const glm::dvec2 a = corners[1] - corners[0];
+        const glm::dvec2 b = corners[2] - corners[0];
+        const Value along_a = values[1] - values[0];
+        const Value along_b = values[2] - values[0];
+        const double area = doubled_area(corners);
+        by_x = (along_a * b.y - along_b * a.y) / area;
+        by_y = (along_b * a.x - along_a * b.x) / area;
+        at_origin = values[0] - corners[0].x * by_x - corners[0].y * by_y;
+    }
+
+    [[nodiscard]] Value at(const glm::dvec2& point) const {
+        return at_origin + point.x * by_x + point.y * by_y;
+    }
+};
+
 // A triangle, ready to be sampled.
 class SampledTriangle {
  public:
@@ -129,12 +153,13 @@ class SampledTriangle {
           corners_(corners),
           has_textures_(has_textures(scene, material_)) {
         set_normal();
+        position_ = linear_over(scene_.positions, corners);
         if (doubled_area(corners_) < 0.0) {
             std::swap(corners_[1], corners_[2]);
         }
         set_edges();
         if (has_textures_) {
-            set_texture_coordinates(corners);
+            texture_coordinates_ = linear_over(scene_.texture_coordinates, corners);
         } else {
             albedo_ = albedo_at(scene_, material_, {});
             emission_ = emission_at(scene_, material_, {});
@@ -157,12 +182,14 @@ class SampledTriangle {
 
     // At a point of the light map, in texels.
     [[nodiscard]] glm::vec3 albedo(const glm::dvec2& point) const {
-        return has_textures_ ? albedo_at(scene_, material_, texture_coordinates(point)) : albedo_;
+        return has_textures_ ? albedo_at(scene_, material_, texture_coordinates_.at(point))
+                             : albedo_;
     }
     [[nodiscard]] glm::vec3 emission(const glm::dvec2& point) const {
-        return has_textures_ ? emission_at(scene_, material_, texture_coordinates(point))
+        return has_textures_ ? emission_at(scene_, material_, texture_coordinates_.at(point))
                              : emission_;
     }
+    [[nodiscard]] const Linear<glm::dvec3>& position() const { return position_; }
 
     // Whether the texel is not wholly beyond one of the edges.
     [[nodiscard]] bool may_touch(std::uint32_t x, std::uint32_t y) const {
@@ -225,23 +252,12 @@ class SampledTriangle {
         }
     }
 
-    // Linear in light map space.
-    void set_texture_coordinates(const Corners& corners) {
+    // `corners` in the order of the triangle's vertices.
+    template <int N>
+    [[nodiscard]] Linear<glm::vec<N, double>> linear_over(
+        const std::vector<glm::vec<N, float>>& values, const Corners& corners) const {
         const auto& vertices = scene_.triangles[index_].vertices;
-        const auto coordinates = [&](std::size_t i) {
-            return glm::dvec2(scene_.texture_coordinates[vertices[i]]);
-        };
-        const glm::dvec2 a = corners[1] - corners[0];
-        const glm::dvec2 b = corners[2] - corners[0];
-        const glm::dvec2 along_a = coordinates(1) - coordinates(0);
-        const glm::dvec2 along_b = coordinates(2) - coordinates(0);
-        const double area = doubled_area(corners);
-        by_x_ = (along_a * b.y - along_b * a.y) / area;
-        by_y_ = (along_b * a.x - along_a * b.x) / area;
-        at_origin_ = coordinates(0) - corners[0].x * by_x_ - corners[0].y * by_y_;
-    }
-    [[nodiscard]] glm::dvec2 texture_coordinates(const glm::dvec2& point) const {
-        return at_origin_ + point.x * by_x_ + point.y * by_y_;
+        return {corners, {values[vertices[0]], values[vertices[1]], values[vertices[2]]}};
     }
 
     const Scene& scene_;
@@ -255,9 +271,8 @@ class SampledTriangle {
     glm::vec3 normal_{0.0F};
     glm::vec3 albedo_{0.0F};
     glm::vec3 emission_{0.0F};
-    glm::dvec2 at_origin_{0.0};
-    glm::dvec2 by_x_{0.0};
-    glm::dvec2 by_y_{0.0};
+    Linear<glm::dvec2> texture_coordinates_;
+    Linear<glm::dvec3> position_;
 };
 
 SampledTriangle::Part SampledTriangle::part_within(std::uint32_t x, std::uint32_t y) const {
@@ -311,20 +326,39 @@ struct TexelSums {
     glm::vec3 albedo{0.0F};
     glm::vec3 emission{0.0F};
     glm::vec3 normal{0.0F};
+    glm::dvec3 position{0.0};
+    glm::dvec3 across{0.0};
+    glm::dvec3 down{0.0};
     float weight = 0.0F;
     float double_sided = 0.0F;
     std::uint32_t first_triangle = 0;
     bool overlaps = false;
 
-    void add(const SampledTriangle& triangle, float area) {
+    void add(const SampledTriangle& triangle, float area, const glm::dvec2& centre) {
         if (weight == 0.0F) {
             first_triangle = triangle.index();
         }
         weight += area;
         normal += area * triangle.normal();
+        position += double{area} * triangle.position().at(centre);
+        across += double{area} * triangle.position().by_x;
+        down += double{area} * triangle.position().by_y;
         double_sided += triangle.double_sided() ? area : 0.0F;
     }
 };
+
+// Within the texel.
+glm::dvec2 middle_of(std::uint64_t samples) {
+    constexpr std::uint64_t COLUMN = 0x0101010101010101;
+    constexpr std::uint64_t ROW = 0xff;
+    glm::dvec2 sum(0.0);
+    for (int i = 0; i < SAMPLES; ++i) {
+        sum += (i + 0.5) / SAMPLES *
+               glm::dvec2(std::popcount(samples & COLUMN << i),
+                          std::popcount(samples & ROW << i * SAMPLES));
+    }
+    return sum / static_cast<double>(std::popcount(samples));
+}
 
 void add_samples(TexelSums& sums, const SampledTriangle& triangle, std::uint64_t samples,
                  std::uint32_t x, std::uint32_t y) {
@@ -332,7 +366,7 @@ void add_samples(TexelSums& sums, const SampledTriangle& triangle, std::uint64_t
         return;
     }
     const auto count = static_cast<float>(std::popcount(samples));
-    sums.add(triangle, count);
+    sums.add(triangle, count, glm::dvec2(x, y) + middle_of(samples));
     if (!triangle.textured()) {
         sums.albedo += count * triangle.albedo({});
         sums.emission += count * triangle.emission({});
@@ -464,7 +498,7 @@ std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const 
             const SampledTriangle::Part part = triangle.part_within(x, y);
             if (part.area > 0.0) {
                 const float area = std::max(static_cast<float>(part.area), 1e-20F);
-                texel.add(triangle, area);
+                texel.add(triangle, area, part.centre);
                 texel.albedo += area * triangle.albedo(part.centre);
                 texel.emission += area * triangle.emission(part.centre);
             }
@@ -496,6 +530,7 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
     map.emission.resize(extent.texels(), glm::vec3(0.0F));
     map.normal.resize(extent.texels(), glm::vec3(0.0F));
     map.double_sided.resize(extent.texels());
+    map.patches.resize(scene.point_lights.empty() ? 0 : extent.texels());
 
     const TileTriangles tiles(scene, extent, threads);
     std::atomic<std::size_t> overlapping = 0;
@@ -519,6 +554,11 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
                 const float length = glm::length(normal);
                 map.normal[i] = length > 1e-3F ? normal / length
                                                : plane_normal(scene, texel->first_triangle, extent);
+                if (!map.patches.empty()) {
+                    const double side = std::sqrt(double{map.coverage[i]}) / texel->weight;
+                    map.patches[i] = {texel->position / double{texel->weight}, texel->across * side,
+                                      texel->down * side};
+                }
                 map.double_sided[i] = texel->double_sided * 2.0F > texel->weight ? 1 : 0;
                 overlapping += texel->overlaps ? 1 : 0;
             }

@@ -6,6 +6,13 @@
 
 namespace quadtile::baker {
 
+// What a texel is in the scene, as a parallelogram in the plane of its surface.
+struct Patch {
+    glm::vec3 centre{0.0F};
+    glm::vec3 across{0.0F};  // along the light map's x, from edge to edge
+    glm::vec3 down{0.0F};
+};
+
 // By texel of the light map; means over the part of the texel that charts cover, by area. Nothing
 // covers a texel: all are 0.
 struct SurfaceMap {
@@ -15,6 +22,7 @@ struct SurfaceMap {
     std::vector<glm::vec3> emission;         // radiance
     std::vector<glm::vec3> normal;           // of the triangles' planes, of length 1
     std::vector<std::uint8_t> double_sided;  // 0 or 1: that of most of the covered area
+    std::vector<Patch> patches;              // empty: the scene has no point lights
     std::size_t overlapping_texels = 0;      // where two charts cover the same point
 };
 

@@ -19,6 +19,7 @@ constexpr std::array SUPPORTED_EXTENSIONS{"EXT_mesh_gpu_instancing", "KHR_lights
                                           "KHR_materials_emissive_strength",
                                           "KHR_mesh_quantization", "KHR_texture_transform"};
 constexpr std::size_t MAX_DECLARED_SIDE = 65536;
+constexpr double LARGEST_RADIUS = 1e6;  // of a light; world units
 
 // "mesh 3 'Walls'"
 std::string numbered(const std::string& thing, std::size_t index, const std::string& name) {
@@ -291,15 +292,58 @@ class GltfReader {
         const tinygltf::Light& light =
             at(model_.lights, index,
                place + " has light " + std::to_string(index) + ", which there is not");
-        const glm::dvec3 direction = -glm::dvec3(transform[2]);
-        if (light.type != "directional" || !(glm::length(direction) > 0.0)) {
+        const std::string name =
+            numbered("light", static_cast<std::size_t>(index), light.name) + " of " + place;
+        const bool is_point = light.type == "point";
+        const bool is_spot = light.type == "spot";
+        const glm::dvec3 axis = -glm::dvec3(transform[2]);
+        const bool has_direction = glm::length(axis) > 0.0;
+        if (!is_point && !(has_direction && (is_spot || light.type == "directional"))) {
             ++ignored_lights_;
             return;
         }
-        Sun sun;
-        sun.direction = glm::vec3(glm::normalize(direction));
-        sun.irradiance = colour(light.color, glm::vec3(1.0F)) * static_cast<float>(light.intensity);
-        file_.scene.suns.push_back(sun);
+        const glm::vec3 direction(has_direction ? glm::normalize(axis) : axis);
+        const glm::vec3 intensity =
+            colour(light.color, glm::vec3(1.0F)) * static_cast<float>(light.intensity);
+        if (!glm::all(glm::greaterThanEqual(intensity, glm::vec3(0.0F)))) {
+            fail(name + " has an intensity or a colour that is negative");
+        }
+        if (!is_point && !is_spot) {
+            file_.scene.suns.push_back({.direction = direction, .irradiance = intensity});
+            return;
+        }
+        PointLight point{.position = glm::vec3(transform[3]),
+                         .intensity = intensity,
+                         .is_spot = is_spot,
+                         .direction = direction};
+        if (light.range > 0.0) {
+            point.range = static_cast<float>(light.range);
+        }
+        if (light.extras.Has("radius")) {
+            point.radius = radius_of(light, name);
+        }
+        if (is_spot) {
+            const double inner = light.spot.innerConeAngle;
+            const double outer = light.spot.outerConeAngle;
+            // A float's rounding is forgiven; equal angles, which Blender writes, are an edge.
+            if (!(inner >= 0.0 && inner <= outer && outer > 0.0 && outer <= 1.5708)) {
+                fail(name + " has cone angles of " + std::to_string(inner) + " and " +
+                     std::to_string(outer) +
+                     "; the inner one must not exceed the outer one, which is up to pi / 2");
+            }
+            point.inner_angle = static_cast<float>(inner);
+            point.outer_angle = static_cast<float>(outer);
+        }
+        file_.scene.point_lights.push_back(point);
+    }
+
+    [[nodiscard]] float radius_of(const tinygltf::Light& light, const std::string& name) const {
+        const tinygltf::Value& radius = light.extras.Get("radius");
+        const double value = radius.IsNumber() ? radius.GetNumberAsDouble() : -1.0;
+        if (!(value >= 0.0 && value <= LARGEST_RADIUS)) {
+            fail(name + " has an extras.radius that is no number from 0 to 1e6");
+        }
+        return static_cast<float>(value);
     }
 
     // Meshes.
@@ -471,7 +515,8 @@ class GltfReader {
     }
 
     void warn_of_what_is_ignored() {
-        file_.warn(ignored_lights_, "light", " ignored: only directional ones are supported");
+        file_.warn(ignored_lights_, "light",
+                   " ignored: of a type that is not known, or of a node that is scaled by 0");
         file_.warn(ignored_primitives_, "primitive", " of points or lines ignored");
         if (skinned_ > 0) {
             file_.warnings.push_back(std::to_string(skinned_) +

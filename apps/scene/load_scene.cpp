@@ -78,6 +78,7 @@ class Finisher {
         scene.materials = std::move(file_.scene.materials);
         scene.textures = std::move(file_.scene.textures);
         scene.suns = std::move(file_.scene.suns);
+        scene.point_lights = std::move(file_.scene.point_lights);
         scene.light_map_extent = file_.scene.light_map_extent;
         scene.camera = file_.scene.camera;
         if (scene.textures.empty()) {

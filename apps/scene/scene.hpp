@@ -4,10 +4,12 @@
 
 #include <glm/glm.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,6 +73,10 @@ struct Material {
     glm::mat3x2 emission_coordinates{1.0F};
 };
 
+[[nodiscard]] inline float greatest_of(const glm::vec3& colour) {
+    return std::max({colour.r, colour.g, colour.b});
+}
+
 // Of radiance and irradiance: sums and squares of it are finite, too.
 constexpr float BRIGHTEST = 1e12F;
 
@@ -79,6 +85,20 @@ struct Sun {
     glm::vec3 direction{0.0F, -1.0F, 0.0F};  // that the light goes, of length 1
     glm::vec3 irradiance{0.0F};              // of a surface that faces it
     float angular_diameter_degrees = 0.53F;
+};
+
+// Light from a point, or from a small sphere, to all sides or in a cone.
+struct PointLight {
+    glm::vec3 position{0.0F};
+    glm::vec3 intensity{0.0F};  // irradiance of what faces it at a distance of 1
+    float radius = 0.0F;        // of the sphere
+    float range = std::numeric_limits<float>::infinity();  // where the light ends
+    bool is_spot = false;
+    // Of a spot light: the axis of its cone, of length 1, and its half angles in radians, where the
+    // light begins to fall off and where it ends.
+    glm::vec3 direction{0.0F, 0.0F, -1.0F};
+    float inner_angle = 0.0F;
+    float outer_angle = 0.25F * std::numbers::pi_v<float>;
 };
 
 struct Camera {
@@ -123,6 +143,7 @@ struct Scene {
     std::vector<Material> materials;  // one at least, where there are triangles
     std::vector<Texture> textures;
     std::vector<Sun> suns;
+    std::vector<PointLight> point_lights;
     glm::vec3 sky{0.0F};                     // radiance from all around
     std::optional<Extent> light_map_extent;  // that the file asks for
     std::optional<Camera> camera;

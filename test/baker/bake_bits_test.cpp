@@ -23,6 +23,12 @@ Prepared everything(float pixels_per_texel = 1.0F) {
                         .irradiance = {3.0F, 2.0F, 1.0F},
                         .angular_diameter_degrees = 4.0F},
                        {.direction = {0.0F, 0.0F, -1.0F}, .irradiance = {0.0F, 0.0F, 0.25F}}};
+    room.scene.point_lights = {
+        {.position = {2.5F, 1.5F, 0.5F}, .intensity = {0.0F, 1.0F, 0.0F}, .radius = 0.25F},
+        {.position = {0.5F, 1.5F, 0.5F},
+         .intensity = glm::vec3(1.0F),
+         .is_spot = true,
+         .outer_angle = 1.25F}};
     Prepared what(room.scene, room.extent(), pixels_per_texel);
     what.sky.radiance = {0.5F, 0.75F, 1.0F};
     return what;
@@ -61,7 +67,7 @@ TEST_F(BakeBits, DoNotDependOnMemory) {
     Prepared what = everything(5.0F);
     what.tiles.max_nodes = 1e6F;
     what.tiles.max_resolution = 512.0F;
-    const BakeOptions options{.directions = 20, .bounces = 1};
+    const BakeOptions options{.directions = 20, .bounces = 1, .sun_directions = 12};
     const std::string expected = bytes_of(bake_by_reference(what, options));
     for (const std::uint64_t kib : {256U, 1024U}) {
         const auto gpu =
@@ -123,11 +129,10 @@ BakeWatcher interrupting(std::uint32_t k, std::string* pass = nullptr) {
 std::uint32_t count_asks(const Prepared& what, const BakeOptions& options) {
     std::uint32_t asks = 0;
     const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
-    (void)bake(what.traced, what.surface, what.suns, what.sky, what.tiles, options, *twin,
-               {.interrupted = [&] {
-                   ++asks;
-                   return false;
-               }});
+    (void)bake_with(*twin, what, options, {.interrupted = [&] {
+        ++asks;
+        return false;
+    }});
     return asks;
 }
 
@@ -165,11 +170,11 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
         EXPECT_FALSE(whole.interrupted);
         EXPECT_TRUE(expected == bytes_of(whole)) << i << ", in " << pass;
         EXPECT_LT(resumed, all);
-        EXPECT_EQ(all, 2 * 12 + 9 * 20);
+        EXPECT_EQ(all, (2 + 6 + 5) * 12 + 9 * 20);
     }
-    EXPECT_THAT(passes,
-                ::testing::UnorderedElementsAre("sun", "direct light", "bounce 1", "bounce 2",
-                                                "moment x", "moment y", "moment z"));
+    EXPECT_THAT(passes, ::testing::UnorderedElementsAre("sun", "point light", "spot light",
+                                                        "direct light", "bounce 1", "bounce 2",
+                                                        "moment x", "moment y", "moment z"));
 }
 
 // Who stops a bounce wants the light that was there before, not the noise of a few directions.

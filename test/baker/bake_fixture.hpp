@@ -16,8 +16,8 @@ namespace quadtile::baker::test {
 
 inline BakeResult bake_with(Tracer& tracer, const Prepared& what, const BakeOptions& options,
                             const BakeWatcher& watcher = {}) {
-    return bake(what.traced, what.surface, what.suns, what.sky, what.tiles, options, tracer,
-                watcher);
+    return bake(what.traced, what.surface, what.suns, what.lights, what.sky, what.tiles, options,
+                tracer, watcher);
 }
 
 inline BakeResult bake_by_reference(const Prepared& what, const BakeOptions& options,

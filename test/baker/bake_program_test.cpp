@@ -356,15 +356,15 @@ TEST_F(BakeProgram, KilledBakesAreResumed) {
     EXPECT_TRUE(expected == read_file(path("map.exr")));
 }
 
-// A triangle under a sun, as glTF.
-std::string sunny_scene(const std::string& generator, const std::string& lux) {
+// A triangle under a light, as glTF.
+std::string lit_scene(const std::string& generator, const std::string& intensity,
+                      const std::string& type = "\"directional\"") {
     return R"({"asset":{"version":"2.0","generator":")" + generator +
            R"("},"extensionsUsed":["KHR_lights_punctual"],)"
-           R"("extensions":{"KHR_lights_punctual":{"lights":[{"type":"directional",)"
-           R"("intensity":)" +
-           lux +
+           R"("extensions":{"KHR_lights_punctual":{"lights":[{"type":)" +
+           type + R"(,"intensity":)" + intensity +
            R"(}]}},"scene":0,"scenes":[{"nodes":[0,1]}],"nodes":[{"mesh":0},)"
-           R"({"rotation":[-0.7071068,0,0,0.7071068],)"
+           R"({"rotation":[-0.7071068,0,0,0.7071068],"translation":[0.5,1,0.5],)"
            R"("extensions":{"KHR_lights_punctual":{"light":0}}}],)"
            R"("meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_1":1}}]}],)"
            R"("accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3",)"
@@ -376,23 +376,45 @@ std::string sunny_scene(const std::string& generator, const std::string& lux) {
            R"(AAAAAAAAAAAAAAAAAAAAAAAAAAAAAIA/AACAPwAAAAAAAAAAzczMPc3MzD3NzMw9ZmZmP2ZmZj/NzMw9"}]})";
 }
 
-// Suns of Blender are W/m² times 683 lm/W; those of other programs are taken as they are.
-TEST_F(BakeProgram, TakesSunsInTheUnitOfTheirExporter) {
-    (void)directory_.add("blender.gltf", sunny_scene("Khronos glTF Blender I/O v3.3.32", "2049"));
-    (void)directory_.add("other.gltf", sunny_scene("another", "3"));
-    const Arguments light{"--size", "16", "--sky", "0", "--quality", "draft", "--reference"};
-    const std::string expected = bake(light + Arguments{"other.gltf"}, "other.exr");
-    EXPECT_TRUE(expected == bake(light + Arguments{"blender.gltf"}, "blender.exr"));
-    const std::string lux =
-        bake(light + Arguments{"blender.gltf", "--light-units", "photometric"}, "lux.exr");
-    EXPECT_FALSE(expected == lux);
-    EXPECT_TRUE(lux != bake(light + Arguments{"other.gltf", "--light-units", "blender"}, "d.exr"));
+// Lights of Blender are W/m² or W/sr times 683 lm/W; those of other programs are taken as they are.
+TEST_F(BakeProgram, TakesLightsInTheUnitOfTheirExporter) {
+    const Arguments options{"--size", "16", "--quality", "draft", "--reference"};
+    for (const std::string type : {"\"directional\"", "\"point\"", "\"spot\",\"spot\":{}"}) {
+        (void)directory_.add("blender.gltf",
+                             lit_scene("Khronos glTF Blender I/O v3.3.32", "2049", type));
+        (void)directory_.add("other.gltf", lit_scene("another", "3", type));
+        const std::string expected = bake(options + Arguments{"other.gltf"}, "other.exr");
+        EXPECT_TRUE(expected == bake(options + Arguments{"blender.gltf"}, "blender.exr"));
+        const std::string lux =
+            bake(options + Arguments{"blender.gltf", "--light-units", "photometric"}, "lux.exr");
+        EXPECT_FALSE(expected == lux);
+        EXPECT_TRUE(lux !=
+                    bake(options + Arguments{"other.gltf", "--light-units", "blender"}, "d.exr"));
+        // Each light belongs to one kind of --lights.
+        const bool is_sun = type == "\"directional\"";
+        const Arguments apart = options + Arguments{"other.gltf", "--lights"};
+        EXPECT_TRUE(expected == bake(apart + Arguments{is_sun ? "suns" : "points"}, "kind.exr"));
+        EXPECT_THAT(run(apart + Arguments{is_sun ? "points" : "suns", "-o", "none.exr"}).error,
+                    HasSubstr("more of it by --lights"));
+    }
+}
+
+// The sphere reaches below the triangle, so that its light is not that of a point.
+TEST_F(BakeProgram, GivesLightsTheRadiusOfTheOptionUnlessTheyHaveOne) {
+    const Arguments options{"--size", "16", "--quality", "draft", "--reference", "light.gltf"};
+    const auto with = [&](const std::string& extras, const std::string& radius) {
+        (void)directory_.add("light.gltf", lit_scene("another", "3", "\"point\"" + extras));
+        return bake(options + Arguments{"--light-radius", radius}, "radius.exr");
+    };
+    const std::string of_option = with("", "1.25");
+    EXPECT_FALSE(of_option == with("", "0"));
+    EXPECT_TRUE(of_option == with(R"(,"extras":{"radius":1.25})", "0.5"));
 }
 
 // Fails where the file written has other coordinates than were baked, or where a second bake does
 // not replace the light map of the first.
 TEST_F(BakeProgram, WritesScenesThatBakeToTheSameBits) {
-    (void)directory_.add("scene.gltf", sunny_scene("another", "3"));
+    (void)directory_.add("scene.gltf", lit_scene("another", "3"));
     const Arguments options{"--size", "16", "--quality", "draft", "--reference"};
     for (const Arguments& unwrap : {Arguments{}, Arguments{"--unwrap"}}) {
         const Arguments first = options + Arguments{"scene.gltf"} + unwrap;
@@ -464,7 +486,7 @@ TEST_F(BakeProgram, KindsOfLightSumUpToAllLight) {
     EXPECT_EQ(map_of({"--lights", "lamp"}), kinds[2]);  // the only material that emits light
     const ProgramResult white = run(bare + Arguments{"--lights", "sky,white", "-o", "x.exr"});
     EXPECT_THAT(white.error,
-                HasSubstr("'white' is neither sky, suns or emission, nor the name of"));
+                HasSubstr("'white' is neither sky, suns, points or emission, nor"));
     for (const std::string channel : {"R", "G", "B"}) {
         std::array<double, 3> lights{};
         double texels = 0;

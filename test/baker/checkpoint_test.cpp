@@ -129,6 +129,8 @@ TEST_F(CheckpointTest, OnlyCheckpointsAreReplacedAndRemoved) {
 TEST_F(CheckpointTest, FitsOneBakeOnly) {
     Quads room = small_room();
     room.scene.suns = {{.direction = {0, -1, 0}, .irradiance = glm::vec3(1.0F)}};
+    room.scene.point_lights = {
+        {.position = {1, 1, 1}, .intensity = glm::vec3(1.0F), .is_spot = true}};
     const auto prepared = [&](const Scene& scene, float pixels_per_texel = 1.0F) {
         Prepared what(scene, room.extent(), pixels_per_texel);
         what.sky.radiance = glm::vec3(1.0F);
@@ -181,7 +183,15 @@ TEST_F(CheckpointTest, FitsOneBakeOnly) {
              [](Scene& scene) { scene.suns[0].irradiance.b = 0.99F; },
              [](Scene& scene) { scene.suns[0].direction = -Z; },
              [](Scene& scene) { scene.suns[0].angular_diameter_degrees = 1.0F; },
-             [](Scene& scene) { scene.suns.clear(); }}) {
+             [](Scene& scene) { scene.suns.clear(); },
+             [](Scene& scene) { scene.point_lights[0].position.x = 1.01F; },
+             [](Scene& scene) { scene.point_lights[0].intensity.b = 0.99F; },
+             [](Scene& scene) { scene.point_lights[0].radius = 0.01F; },
+             [](Scene& scene) { scene.point_lights[0].range = 100.0F; },
+             [](Scene& scene) { scene.point_lights[0].is_spot = false; },
+             [](Scene& scene) { scene.point_lights[0].direction = -Y; },
+             [](Scene& scene) { scene.point_lights[0].inner_angle = 0.1F; },
+             [](Scene& scene) { scene.point_lights[0].outer_angle = 0.7F; }}) {
         Scene scene = room.scene;
         change(scene);
         expect_refused(prepared(scene), options);

@@ -119,11 +119,13 @@ struct Prepared {
     Prepared(const Scene& scene, const Extent& extent, float pixels_per_texel = 1.0F)
         : surface(make_surface_map(scene, extent, 1)),
           traced(make_traced_scene(scene, extent, pixels_per_texel)),
-          suns(scene.suns) {}
+          suns(scene.suns),
+          lights(scene.point_lights) {}
 
     SurfaceMap surface;
     TracedScene traced;
     std::vector<Sun> suns;
+    std::vector<PointLight> lights;
     Sky sky;
     // So that also small scenes have many tiles of many sizes.
     TileOptions tiles{.map_extent = 32, .max_resolution = 16.0F, .max_nodes = 2048.0F};

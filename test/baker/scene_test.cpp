@@ -457,20 +457,64 @@ TEST_F(SceneFile, ReadsTextureTransforms) {
     }
 }
 
-TEST_F(SceneFile, MakesSunsOfDirectionalLights) {
-    const std::string rest = nodes(R"({"mesh":0,"children":[1,2]},)"
-                                   R"({"rotation":[-0.70710678,0,0,0.70710678],"scale":[3,3,3],)"
-                                   R"("extensions":{"KHR_lights_punctual":{"light":1}}},)"
-                                   R"({"extensions":{"KHR_lights_punctual":{"light":0}}})") +
-                             R"(,"extensionsUsed":["KHR_lights_punctual"],)"
-                             R"("extensions":{"KHR_lights_punctual":{"lights":[)"
-                             R"({"type":"point","intensity":7},)"
-                             R"({"type":"directional","color":[1,0.5,0.25],"intensity":4}]}})";
-    const auto [scene, warnings, files, generator] = load_square(rest);
-    EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 light ignored")));
-    ASSERT_EQ(scene.suns.size(), 1U);
-    expect_near(scene.suns[0].direction, {0, -1, 0});  // -Z, turned
-    expect_near(scene.suns[0].irradiance, {4, 2, 1});
+// A node turns and scales its light: where that is and where to it shines changes, no more.
+TEST_F(SceneFile, ReadsLights) {
+    const auto with = [&](const std::string& light, const std::string& intensity = "4") {
+        return nodes(R"({"mesh":0,"scale":[2,2,2],"children":[1]},)"
+                     R"({"rotation":[-0.70710678,0,0,0.70710678],"scale":[3,3,3],)"
+                     R"("translation":[1,2,3],)"
+                     R"("extensions":{"KHR_lights_punctual":{"light":0}}})") +
+               R"(,"extensionsUsed":["KHR_lights_punctual"],)"
+               R"("extensions":{"KHR_lights_punctual":{"lights":[{)" +
+               light + R"(,"color":[1,0.5,0.25],"intensity":)" + intensity + "}]}}";
+    };
+    const Scene sunny = load_square(with(R"("type":"directional")")).scene;
+    ASSERT_EQ(sunny.suns.size(), 1U);
+    EXPECT_THAT(sunny.point_lights, IsEmpty());
+    expect_near(sunny.suns[0].direction, {0, -1, 0});  // -Z, turned
+    expect_near(sunny.suns[0].irradiance, {4, 2, 1});
+
+    const LoadedScene loaded = load_square(with(R"("type":"point","range":5)"));
+    EXPECT_THAT(loaded.warnings, IsEmpty());
+    EXPECT_THAT(loaded.scene.suns, IsEmpty());
+    ASSERT_EQ(loaded.scene.point_lights.size(), 1U);
+    const PointLight& point = loaded.scene.point_lights[0];
+    expect_near(point.position, {2, 4, 6});
+    expect_near(point.intensity, {4, 2, 1});
+    EXPECT_FALSE(point.is_spot);
+    EXPECT_EQ(point.range, 5.0F);
+    EXPECT_EQ(point.radius, 0.0F);
+
+    const auto spot_of = [&](const std::string& angles) {
+        return load_square(
+                   with(R"("type":"spot","spot":{)" + angles + R"(},"extras":{"radius":0.25})"))
+            .scene.point_lights.at(0);
+    };
+    const PointLight spot = spot_of(R"("innerConeAngle":0.25,"outerConeAngle":1.5)");
+    EXPECT_TRUE(spot.is_spot);
+    expect_near(spot.direction, {0, -1, 0});
+    EXPECT_EQ(spot.range, std::numeric_limits<float>::infinity());
+    EXPECT_EQ(spot.radius, 0.25F);
+    EXPECT_EQ(spot.inner_angle, 0.25F);
+    EXPECT_EQ(spot.outer_angle, 1.5F);
+    EXPECT_EQ(spot_of("").inner_angle, 0.0F);
+    EXPECT_NEAR(spot_of("").outer_angle, 0.7854F, 1e-4F);
+
+    EXPECT_THAT(load_square(with(R"("type":"area")")).warnings,
+                ElementsAre(HasSubstr("1 light ignored: of a type")));
+    for (const auto& [damaged, message] :
+         {std::pair(R"("type":"spot","spot":{"innerConeAngle":1,"outerConeAngle":0.5})",
+                    "light 0 of node 1 has cone angles of 1"),
+          {R"("type":"spot","spot":{"outerConeAngle":2})", "and 2.0"},
+          {R"("type":"spot","spot":{"outerConeAngle":0})", "cone angles"},
+          {R"("type":"point","extras":{"radius":-1})", "extras.radius"},
+          {R"("type":"point","extras":{"radius":"large"})", "extras.radius"}}) {
+        EXPECT_THAT([&] { (void)load_square(with(damaged)); },
+                    testing::ThrowsMessage<std::runtime_error>(HasSubstr(message)));
+    }
+    EXPECT_THAT([&] { (void)load_square(with(R"("type":"point","name":"Bulb")", "-1")); },
+                testing::ThrowsMessage<std::runtime_error>(
+                    HasSubstr("light 0 'Bulb' of node 1 has an intensity or a colour")));
 }
 
 TEST_F(SceneFile, ReadsTheCamera) {

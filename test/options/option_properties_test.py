@@ -177,6 +177,7 @@ COMMANDS = {
             "--sun": number(0, 1e12, sun_direction="0,-1,0"),
             "--sun-direction": number(-1e9, 1e9, "{},1,1"),
             "--sun-diameter": number(0, 90, sun_direction="0,-1,0"),
+            "--light-radius": number(0, 1e6),
             "--directions": whole(1, 2**20),
             "--direct-directions": whole(1, 2**20),
             "--sun-directions": whole(1, 2**16),

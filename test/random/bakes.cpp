@@ -66,6 +66,15 @@ baker::test::Quads random_scene(Choices& choices) {
              .irradiance = random_vector(random, 0, 3),
              .angular_diameter_degrees = random.one_in(2) ? 0.53F : 10 * random.unit()});
     }
+    for (std::uint32_t i = choices.number("lights", 0, 2); i > 0; --i) {
+        scene.scene.point_lights.push_back(
+            {.position = scale * random_vector(random, -2, 2),
+             .intensity = random_vector(random, 0, 3),
+             .radius = random.one_in(2) ? 0.0F : scale * random.unit(),
+             .is_spot = random.one_in(2),
+             .direction = glm::normalize(random_vector(random, 0.1F, 1)),
+             .outer_angle = 1.5F * random.unit()});
+    }
     return scene;
 }
 
@@ -114,8 +123,8 @@ std::string check_bake(Choices& choices, Room& room) {
         what.tiles.max_nodes = 2048.0F;
     }
     const auto bake_by = [&](Tracer& tracer) {
-        return baker::test::bytes_of(
-            bake(what.traced, what.surface, what.suns, what.sky, what.tiles, options, tracer));
+        return baker::test::bytes_of(bake(what.traced, what.surface, what.suns, what.lights,
+                                          what.sky, what.tiles, options, tracer));
     };
     const auto device = make_gpu_tracer(*room.gpu, what.traced, what.tiles, memory);
     const auto twin = make_reference_tracer(what.traced, what.tiles, 1);

@@ -29,7 +29,7 @@ struct TriangleCluster {
     float half_extent[3];
 };
 
-// The parallel projection of the scene along a direction onto its square importance map: world p is
+// The projection of the scene along a direction onto its square importance map, a parallel one: world p is
 // at (dot(axis_x, p) + offset_x, dot(axis_y, p) + offset_y) map texels and dot(axis_z, p) steps deep.
 struct ProjectionFrame {
     float axis_x[3];  // map texels per world unit
@@ -44,6 +44,12 @@ struct ProjectionFrame {
     // the light's direction other numbers from 0 to 1.
     float share_ahead;
     float share_behind;
+    // A perspective projection: rays come from a point, and what is above for x and y is divided by
+    // dot(axis_w, p) + offset_w, which is positive before the point, and units_per_texel is that where
+    // this is 1. Sides that look ahead receive nothing. Else axis_w and offset_w are of no account.
+    QUADTILE_UINT is_perspective;
+    float axis_w[3];
+    float offset_w;
 };
 
 // A rectangle of the pixels of a tile. Pixel (i, j) of the tile has its centre (i + 0.5, j + 0.5) /

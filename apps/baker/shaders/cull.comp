@@ -50,6 +50,43 @@ bool may_touch(TriangleCluster cluster, ProjectionFrame frame, TracedTile tile) 
     return all(greaterThan(middle + outer, lower)) && all(lessThan(middle - outer, upper));
 }
 
+vec3 vector_of(float values[3]) {
+    return vec3(values[0], values[1], values[2]);
+}
+
+// Whether the box may reach to where dot(axis, p) + offset is positive. Both are differences of what
+// `axis_size` and `offset_size` are the sums of.
+bool reaches(TriangleCluster cluster, vec3 axis, float offset, vec3 axis_size, float offset_size) {
+    const vec3 centre = vector_of(cluster.centre);
+    const vec3 half_extent = vector_of(cluster.half_extent);
+    const float error = FLOAT_ERROR * (dot(axis_size, abs(centre) + half_extent) + offset_size);
+    return dot(axis, centre) + offset + dot(abs(axis), half_extent) + error > 0.0;
+}
+
+// Of the planes through the point that rays come from, `lower` and `upper` along an axis of the map.
+bool reaches_between(TriangleCluster cluster, ProjectionFrame frame, float axis[3], float offset,
+                     float lower, float upper) {
+    const vec3 w = vector_of(frame.axis_w);
+    const float outer = max(abs(lower), abs(upper));
+    const vec3 axis_size = abs(vector_of(axis)) + outer * abs(w);
+    const float offset_size = abs(offset) + outer * abs(frame.offset_w);
+    return reaches(cluster, vector_of(axis) - lower * w, offset - lower * frame.offset_w,
+                   axis_size, offset_size) &&
+           reaches(cluster, upper * w - vector_of(axis), upper * frame.offset_w - offset,
+                   axis_size, offset_size);
+}
+
+// A pixel more on each side, as in may_touch.
+bool may_be_seen(TriangleCluster cluster, ProjectionFrame frame, TracedTile tile) {
+    const vec3 w = vector_of(frame.axis_w);
+    const vec2 first = vec2(tile.first_x, tile.first_y);
+    const vec2 lower = vec2(tile.map_x, tile.map_y) + (first - 1.0) / tile.scale;
+    const vec2 upper = lower + (vec2(tile.width, tile.height) + 2.0) / tile.scale;
+    return reaches(cluster, w, frame.offset_w, abs(w), abs(frame.offset_w)) &&
+           reaches_between(cluster, frame, frame.axis_x, frame.offset_x, lower.x, upper.x) &&
+           reaches_between(cluster, frame, frame.axis_y, frame.offset_y, lower.y, upper.y);
+}
+
 void main() {
     const uint cluster = gl_GlobalInvocationID.x;
     const uint tile = gl_WorkGroupID.y;
@@ -60,7 +97,10 @@ void main() {
     bool touches_tile = false;
     uint place = 0;
     if (cluster < parameters.clusters) {
-        touches_tile = may_touch(clusters[cluster], frames[tiles[tile].frame], tiles[tile]);
+        const ProjectionFrame frame = frames[tiles[tile].frame];
+        touches_tile = frame.is_perspective != 0
+                           ? may_be_seen(clusters[cluster], frame, tiles[tile])
+                           : may_touch(clusters[cluster], frame, tiles[tile]);
         if (touches_tile) {
             place = atomicAdd(found, 1);
         }

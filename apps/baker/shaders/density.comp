@@ -65,9 +65,10 @@ void main() {
                 atomicAdd(fragment_counts[place], 1);
             }
             if (is_fragment || touches(triangle, texel)) {
+                precise const float density_here = density * distance_at(triangle, texel);
                 // Neighbours are often as dense: most have nothing to add, and need not wait.
-                if (density_bits[place] < floatBitsToUint(density)) {
-                    atomicMax(density_bits[place], floatBitsToUint(density));
+                if (density_bits[place] < floatBitsToUint(density_here)) {
+                    atomicMax(density_bits[place], floatBitsToUint(density_here));
                 }
             }
         }

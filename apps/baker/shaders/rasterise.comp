@@ -86,18 +86,14 @@ void main() {
                                (work.cluster * CLUSTER_TRIANGLES + i);
             for (pixel.x = triangle.first.x; pixel.x <= triangle.last.x; ++pixel.x) {
                 if (covers(triangle, pixel)) {
-                    const vec2 centre = vec2(pixel) + 0.5;
-                    precise const float weight_b =
-                        side_of(triangle.edges[1], centre) * triangle.inverse_area;
-                    precise const float weight_c =
-                        side_of(triangle.edges[2], centre) * triangle.inverse_area;
+                    const vec2 weights = weights_at(triangle, pixel);
                     const uint head = tile.first_head +
                                       (uint(pixel.y) - tile.first_y) * tile.width +
                                       (uint(pixel.x) - tile.first_x);
                     const float depth =
-                        floor(interpolated(triangle.depth, weight_b, weight_c) + 0.5);
+                        floor(interpolated(triangle.depth, weights.x, weights.y) + 0.5);
                     nodes[node] = ListNode(depth, order,
-                                           light_map_texel(triangle, weight_b, weight_c),
+                                           light_map_texel(triangle, weights.x, weights.y),
                                            atomicExchange(heads[head], node));
                     ++node;
                 }

@@ -3,7 +3,12 @@
 // Vertices are rounded to 1 / SUBPIXELS pixel. A pixel belongs to a triangle when its centre is
 // inside; of two triangles that share an edge exactly one has a centre on it: an edge's function is
 // evaluated from its lower (then left) end, whichever triangle asks, so that both get the same number
-// and one takes zero. Everything is precise: the CPU twin, traced_triangle.cpp, gives the same bits.
+// and one takes zero. Everything is precise: the CPU twin, traced_triangle.hpp, gives the same bits.
+//
+// In a perspective projection vertices are homogeneous, (x w, y w, w), and not rounded. An edge's
+// function is the volume that a pixel's ray spans with the edge. Where all three have the triangle's
+// sign the ray meets it, in front of the point that the rays come from: nothing is clipped.
+// Source: Olano and Greer, "Triangle Scan Conversion using 2D Homogeneous Coordinates" (1997).
 
 #ifndef QUADTILE_BAKER_TRIANGLE_GLSL
 #define QUADTILE_BAKER_TRIANGLE_GLSL
@@ -15,12 +20,18 @@
 struct Edge {
     vec2 start;
     vec2 along;
+    float constant;
     bool reversed;
 };
 
 struct PixelTriangle {
     Edge edges[3];  // opposite to the vertices
-    float inverse_area;
+    float inverse_area;  // 0: it covers no pixel
+    // In a perspective projection: the homogeneous vertices' determinant, and the least and the
+    // greatest w there is. Else 0.
+    float volume;
+    float nearest;
+    float farthest;
     // Values at the first vertex, and what the others have more.
     vec3 depth;
     vec3 light_map_x;
@@ -60,14 +71,15 @@ Edge edge_between(vec2 from, vec2 to) {
     const bool reversed = from.y > to.y || (from.y == to.y && from.x > to.x);
     const vec2 start = reversed ? to : from;
     precise const vec2 along = (reversed ? from : to) - start;
-    return Edge(start, along, reversed);
+    return Edge(start, along, 0.0, reversed);
 }
 
 // Twice the area of the triangle that a point makes with the edge; positive to the left of it, as
 // the triangle goes.
 float side_of(Edge edge, vec2 point) {
-    precise const float area = edge.along.x * (point.y - edge.start.y) -
-                               edge.along.y * (point.x - edge.start.x);
+    precise const float area = (edge.along.x * (point.y - edge.start.y) -
+                                edge.along.y * (point.x - edge.start.x)) +
+                               edge.constant;
     return edge.reversed ? -area : area;
 }
 
@@ -91,48 +103,149 @@ float interpolated(vec3 values, float weight_b, float weight_c) {
     return value;
 }
 
+// ---- Perspective
+
+// Nearer to the point that rays come from vertices are not projected, and what they belong to may
+// cover all pixels. In units of w.
+const float NEAREST_VERTEX = 1.0 / 1048576.0;
+// Of smaller volumes nothing is seen.
+const float LEAST_VOLUME = 1e-24;
+
+vec3 homogeneous(ProjectionFrame frame, vec2 map_origin, float scale, vec3 position) {
+    precise const float x =
+        precise_dot(frame.axis_x[0], frame.axis_x[1], frame.axis_x[2], position) + frame.offset_x;
+    precise const float y =
+        precise_dot(frame.axis_y[0], frame.axis_y[1], frame.axis_y[2], position) + frame.offset_y;
+    precise const float w =
+        precise_dot(frame.axis_w[0], frame.axis_w[1], frame.axis_w[2], position) + frame.offset_w;
+    precise const vec2 pixels = (vec2(x, y) - map_origin * w) * scale;
+    return vec3(pixels, w);
+}
+
+vec3 precise_cross(vec3 a, vec3 b) {
+    precise const vec3 product =
+        vec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+    return product;
+}
+
+Edge homogeneous_edge(vec3 from, vec3 to) {
+    const bool reversed =
+        from.y > to.y ||
+        (from.y == to.y && (from.x > to.x || (from.x == to.x && from.z > to.z)));
+    const vec3 start = reversed ? to : from;
+    precise const vec3 along = (reversed ? from : to) - start;
+    const vec3 normal = precise_cross(start, along);
+    return Edge(vec2(0.0), vec2(normal.y, -normal.x), normal.z, reversed);
+}
+
+float volume_of(vec3 a, vec3 b, vec3 c) {
+    precise const vec3 along_b = b - a;
+    precise const vec3 along_c = c - a;
+    return precise_dot(a.x, a.y, a.z, precise_cross(along_b, along_c));
+}
+
+// numerator / w, as far as pixels matter.
+float divided(float numerator, float w) {
+    const float size = abs(numerator);
+    precise const float least = w * (1.0 / 1048576.0);
+    precise const float greatest = w * 16777216.0;
+    const float magnitude =
+        size <= least ? 0.0 : (size >= greatest ? 16777216.0 : quotient(size, w));
+    return numerator < 0.0 ? -magnitude : magnitude;
+}
+
+// Whether all vertices are on one side of what lies between `low` and `high`, by their x or y, and w.
+bool is_beyond(vec3 at, vec3 w, float low, float high) {
+    precise const vec3 at_low = low * w;
+    precise const vec3 at_high = high * w;
+    return all(lessThan(at, at_low)) || all(greaterThan(at, at_high));
+}
+
+// ----
+
+// Pixels of a box that count: with their centre in it, or with `reach` 1 all that it touches.
+void limit(inout PixelTriangle triangle, vec2 least, vec2 greatest, float reach, ivec2 lower,
+           ivec2 upper) {
+    // In floats first: what is far outside has no integer.
+    const vec2 outer_lower = vec2(lower) - 1.0;
+    const vec2 outer_upper = vec2(upper) + 1.0;
+    if (reach > 0.0) {
+        triangle.first = max(lower, ivec2(clamp(floor(least), outer_lower, outer_upper)));
+        triangle.last = min(upper, ivec2(clamp(floor(greatest), outer_lower, outer_upper)));
+    } else {
+        triangle.first = max(lower, ivec2(clamp(ceil(least - 0.5), outer_lower, outer_upper)));
+        triangle.last = min(upper, ivec2(clamp(floor(greatest - 0.5), outer_lower, outer_upper)));
+    }
+}
+
 // `reach` 0: pixels with their centre inside; 1: all that it touches. `lower` and `upper` are the
 // rectangle of pixels that count, the upper ones included.
 PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec2 map_origin,
                              float scale, float reach, ivec2 lower, ivec2 upper) {
     uint ib = 1;
     uint ic = 2;
-    const vec2 a = projected(frame, map_origin, scale, position_of(triangle, 0));
-    vec2 b = projected(frame, map_origin, scale, position_of(triangle, 1));
-    vec2 c = projected(frame, map_origin, scale, position_of(triangle, 2));
-    const float area = area_of(a, b, c);
     PixelTriangle result;
-    result.faces_forward = area > 0.0;
-    if (area < 0.0) {
-        const vec2 other = b;
-        b = c;
-        c = other;
-        ib = 2;
-        ic = 1;
-    }
-    const vec2 least = min(a, min(b, c));
-    const vec2 greatest = max(a, max(b, c));
-    // In floats first: what is far outside has no integer.
-    const vec2 outer_lower = vec2(lower) - 1.0;
-    const vec2 outer_upper = vec2(upper) + 1.0;
-    if (reach > 0.0) {
-        result.first = max(lower, ivec2(clamp(floor(least), outer_lower, outer_upper)));
-        result.last = min(upper, ivec2(clamp(floor(greatest), outer_lower, outer_upper)));
+    result.volume = 0.0;
+    bool is_empty;
+    if (frame.is_perspective != 0) {
+        const vec3 a = homogeneous(frame, map_origin, scale, position_of(triangle, 0));
+        vec3 b = homogeneous(frame, map_origin, scale, position_of(triangle, 1));
+        vec3 c = homogeneous(frame, map_origin, scale, position_of(triangle, 2));
+        const float volume = volume_of(a, b, c);
+        result.faces_forward = volume > 0.0;
+        if (volume < 0.0) {
+            const vec3 other = b;
+            b = c;
+            c = other;
+            ib = 2;
+            ic = 1;
+        }
+        const vec3 w = vec3(a.z, b.z, c.z);
+        result.volume = abs(volume);
+        result.nearest = min(w.x, min(w.y, w.z));
+        result.farthest = max(w.x, max(w.y, w.z));
+        is_empty = result.volume < LEAST_VOLUME || result.farthest <= 0.0 ||
+                   is_beyond(vec3(a.x, b.x, c.x), w, float(lower.x), float(upper.x + 1)) ||
+                   is_beyond(vec3(a.y, b.y, c.y), w, float(lower.y), float(upper.y + 1));
+        vec2 least = vec2(lower);
+        vec2 greatest = vec2(upper + 1);
+        if (!is_empty && result.nearest > NEAREST_VERTEX) {
+            const vec2 at_a = vec2(divided(a.x, a.z), divided(a.y, a.z));
+            const vec2 at_b = vec2(divided(b.x, b.z), divided(b.y, b.z));
+            const vec2 at_c = vec2(divided(c.x, c.z), divided(c.y, c.z));
+            least = min(at_a, min(at_b, at_c));
+            greatest = max(at_a, max(at_b, at_c));
+        }
+        limit(result, least, greatest, reach, lower, upper);
+        result.edges[0] = homogeneous_edge(b, c);
+        result.edges[1] = homogeneous_edge(c, a);
+        result.edges[2] = homogeneous_edge(a, b);
+        result.inverse_area = 1.0;
     } else {
-        result.first = max(lower, ivec2(clamp(ceil(least - 0.5), outer_lower, outer_upper)));
-        result.last = min(upper, ivec2(clamp(floor(greatest - 0.5), outer_lower, outer_upper)));
+        const vec2 a = projected(frame, map_origin, scale, position_of(triangle, 0));
+        vec2 b = projected(frame, map_origin, scale, position_of(triangle, 1));
+        vec2 c = projected(frame, map_origin, scale, position_of(triangle, 2));
+        const float area = area_of(a, b, c);
+        result.faces_forward = area > 0.0;
+        if (area < 0.0) {
+            const vec2 other = b;
+            b = c;
+            c = other;
+            ib = 2;
+            ic = 1;
+        }
+        limit(result, min(a, min(b, c)), max(a, max(b, c)), reach, lower, upper);
+        is_empty = area == 0.0 && reach == 0.0;
+        result.edges[0] = edge_between(b, c);
+        result.edges[1] = edge_between(c, a);
+        result.edges[2] = edge_between(a, b);
+        result.inverse_area = area == 0.0 ? 0.0 : quotient(1.0, abs(area));
     }
-    const bool is_empty = (area == 0.0 && reach == 0.0) || result.last.x < result.first.x ||
-                          result.last.y < result.first.y;
-    if (is_empty) {
+    if (is_empty || result.last.x < result.first.x || result.last.y < result.first.y) {
         result.first = ivec2(0);
         result.last = ivec2(-1);
         return result;
     }
-    result.edges[0] = edge_between(b, c);
-    result.edges[1] = edge_between(c, a);
-    result.edges[2] = edge_between(a, b);
-    result.inverse_area = area == 0.0 ? 0.0 : quotient(1.0, abs(area));
     result.depth = interpolant(depth_of(frame, position_of(triangle, 0)),
                                depth_of(frame, position_of(triangle, ib)),
                                depth_of(frame, position_of(triangle, ic)));
@@ -148,6 +261,34 @@ bool covers(PixelTriangle triangle, ivec2 pixel) {
     return is_inside(triangle.edges[0], side_of(triangle.edges[0], centre)) &&
            is_inside(triangle.edges[1], side_of(triangle.edges[1], centre)) &&
            is_inside(triangle.edges[2], side_of(triangle.edges[2], centre));
+}
+
+// Of the second and the third vertex, at a pixel that is covered.
+vec2 weights_at(PixelTriangle triangle, ivec2 pixel) {
+    const vec2 centre = vec2(pixel) + 0.5;
+    const vec2 sides = vec2(side_of(triangle.edges[1], centre), side_of(triangle.edges[2], centre));
+    float inverse = triangle.inverse_area;
+    if (triangle.volume > 0.0) {
+        precise const float sum = (side_of(triangle.edges[0], centre) + sides.x) + sides.y;
+        inverse = quotient(1.0, max(sum, 1e-30));
+    }
+    precise const vec2 weights = sides * inverse;
+    return weights;
+}
+
+// What a pixel's size is multiplied by at the triangle: w, or 1 in a parallel projection.
+float distance_at(PixelTriangle triangle, ivec2 pixel) {
+    if (triangle.volume == 0.0) {
+        return 1.0;
+    }
+    const vec2 centre = vec2(pixel) + 0.5;
+    precise const float sum =
+        (side_of(triangle.edges[0], centre) + side_of(triangle.edges[1], centre)) +
+        side_of(triangle.edges[2], centre);
+    precise const float volume = sum * triangle.farthest;
+    // Beside the triangle its plane may go away to infinity, or come near.
+    return volume > triangle.volume ? max(quotient(triangle.volume, sum), triangle.nearest)
+                                    : triangle.farthest;
 }
 
 // Whether any point of the pixel may be inside of all edges: at its corner that is most inside.

@@ -139,6 +139,9 @@ void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, T
         const uint sides = has_back(node) ? 2 : 1;
         for (uint side = 0; side < sides; ++side) {
             const bool ahead = looks_ahead(node) == (side == 0);
+            if (ahead && frame.is_perspective != 0) {
+                continue;
+            }
             uint seen = i;  // the nearest at another depth, or length
             if (ahead) {
                 while (seen < length && list[seen].depth == node.depth) {
@@ -173,6 +176,9 @@ uint walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
         const uint sides = has_back(node) ? 2 : 1;
         for (uint side = 0; side < sides; ++side) {
             const bool ahead = looks_ahead(node) == (side == 0);
+            if (ahead && frame.is_perspective != 0) {
+                continue;
+            }
             const uint seen = ahead ? after : before;
             receive_from(nodes[seen == NO_NODE ? index : seen], seen == NO_NODE,
                          node.texel + side * parameters.back_texels, ahead, frame, tile);

@@ -1,0 +1,325 @@
+// Point and spot lights against what is known of them: mostly sums over many points, by the
+// formulas of KHR_lights_punctual.
+
+#include "bake_fixture.hpp"
+
+#include "traced_triangle.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numbers>
+#include <random>
+#include <utility>
+
+namespace quadtile::baker::test {
+namespace {
+
+// A floor of 8 by 8 metres and as many texels, cell 0, and what else there is.
+class LitFloor {
+ public:
+    explicit LitFloor(const PointLight& light) {
+        quads_.add_material({.albedo = glm::vec3(0.5F)});
+        quads_.add_material({.albedo = glm::vec3(0.5F), .double_sided = true});
+        quads_.add({0, 0, 0}, 8.0F * Z, 8.0F * X);
+        quads_.scene.point_lights = {light};
+    }
+
+    // Looks up.
+    std::uint32_t add_sheet(const glm::vec3& corner, float along_x, float along_z,
+                            std::uint32_t material = 0) {
+        return quads_.add(corner, along_z * Z, along_x * X, material);
+    }
+
+    // In a texel of its own, as are all of these.
+    void add_apart(const std::array<glm::vec3, 4>& corners) {
+        const glm::vec2 texel = 1.0F / glm::vec2(quads_.extent().width, quads_.extent().height);
+        add_quad(quads_.scene, corners, rectangle(glm::vec2(1.0F) - texel, glm::vec2(1.0F)));
+    }
+
+    [[nodiscard]] LightMap bake(const BakeOptions& options, float pixels_per_texel = 2.0F) const {
+        return bake_by_reference(Prepared(quads_.scene, quads_.extent(), pixels_per_texel), options)
+            .map;
+    }
+
+    [[nodiscard]] std::vector<std::size_t> texels(std::uint32_t cell = 0) const {
+        return quads_.texels(cell);
+    }
+
+    // The mean of a function over a floor's texel; rows of the light map go along the world's x.
+    template <typename Function>
+    static double mean_over(std::size_t texel, int points, const Function& at) {
+        double sum = 0.0;
+        for (int i = 0; i < points * points; ++i) {
+            sum += at(glm::dvec3(static_cast<double>(texel / 8) + (i / points + 0.5) / points, 0.0,
+                                 static_cast<double>(texel % 8) + (i % points + 0.5) / points));
+        }
+        return sum / (points * points);
+    }
+
+ private:
+    Quads quads_{3, 1, 8};
+};
+
+double greatest_difference(const LightMap& map, const std::vector<std::size_t>& texels,
+                           const std::function<double(std::size_t)>& expected) {
+    double greatest = 0.0;
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        EXPECT_EQ(map.known[texels[i]], 1) << i;
+        greatest = std::max(greatest, std::abs(map.irradiance[texels[i]].x - expected(i)));
+    }
+    return greatest;
+}
+
+const BakeOptions DIRECT{.directions = 8, .bounces = 0, .sun_directions = 16};
+
+// Also where a texel is larger than the light's distance: within it the light falls off.
+TEST(PointLights, FallOffWithTheSquareOfTheDistance) {
+    for (const float height : {2.0F, 0.3F}) {
+        const LitFloor floor({.position = {4.1F, height, 3.3F}, .intensity = {3.0F, 6.0F, 0.0F}});
+        BakeOptions options = DIRECT;
+        options.directional = true;
+        const LightMap map = floor.bake(options);
+        const double most = 3.0 / (height * height);
+        EXPECT_LT(greatest_difference(
+                      map, floor.texels(),
+                      [&](std::size_t i) {
+                          return LitFloor::mean_over(i, 128, [&](const glm::dvec3& point) {
+                              const glm::dvec3 to(4.1 - point.x, height, 3.3 - point.z);
+                              return 3.0 * to.y / std::pow(glm::length(to), 3);
+                          });
+                      }),
+                  1e-3 * most);
+        const std::size_t texel = floor.texels()[0];
+        EXPECT_EQ(map.irradiance[texel].y, 2.0F * map.irradiance[texel].x);
+        EXPECT_EQ(map.irradiance[texel].z, 0.0F);
+        // Y1 times the direction to the light, seen from the texel's middle.
+        const glm::vec3 to = glm::normalize(glm::vec3(3.6F, height, 2.8F));
+        for (const auto& [band, cosine] : {std::pair(1, to.y), {2, to.z}, {3, to.x}}) {
+            EXPECT_NEAR(map.radiance_sh[static_cast<std::size_t>(band)][texel].x,
+                        0.4886F * cosine * map.irradiance[texel].x, 1e-3 * most);
+        }
+    }
+}
+
+// Narrow cones are seen in one map, wide ones in five. Beyond them, and beyond the range, it is
+// dark. From far away an edge within a texel counts, too.
+TEST(PointLights, HaveConesAndARange) {
+    struct Case {
+        double height;
+        double inner;
+        double outer;
+        double error;
+    };
+    for (const Case& here : {Case{2.5, 0.3, 0.6, 0.005}, Case{2.5, 0.0, 1.4, 0.005},
+                             Case{2.5, 0.5, 0.5, 0.04}, Case{40.0, 0.06, 0.06, 0.11}}) {
+        const double intensity = 10.0 * std::pow(here.height / 2.5, 2);
+        const double range = 1.6 * here.height;
+        const glm::dvec3 position(3.6, here.height, 4.3);
+        const glm::dvec3 axis = glm::normalize(glm::dvec3(0.5, -here.height, 0.25));
+        const LitFloor floor({.position = position,
+                              .intensity = glm::vec3(static_cast<float>(intensity)),
+                              .range = static_cast<float>(range),
+                              .is_spot = true,
+                              .direction = axis,
+                              .inner_angle = static_cast<float>(here.inner),
+                              .outer_angle = static_cast<float>(here.outer)});
+        const LightMap map = floor.bake(DIRECT);
+        std::size_t dark = 0;
+        const auto expected = [&](std::size_t i) {
+            const double mean = LitFloor::mean_over(i, 128, [&](const glm::dvec3& point) {
+                const glm::dvec3 to = position - point;
+                const double distance = glm::length(to);
+                // The reference code of the specification.
+                const double scale =
+                    1.0 / std::max(0.001, std::cos(here.inner) - std::cos(here.outer));
+                const double offset = -std::cos(here.outer) * scale;
+                const double cd = glm::dot(axis, -to / distance);
+                const double angular = std::clamp(cd * scale + offset, 0.0, 1.0);
+                const double cut =
+                    std::max(std::min(1.0 - std::pow(distance / range, 4.0), 1.0), 0.0);
+                return intensity * angular * angular * cut * to.y / std::pow(distance, 3);
+            });
+            dark += mean == 0.0 ? 1 : 0;
+            EXPECT_TRUE(mean > 0.0 || map.irradiance[floor.texels()[i]].x == 0.0F) << i;
+            return mean;
+        };
+        EXPECT_LT(greatest_difference(map, floor.texels(), expected), here.error)
+            << here.height << ", " << here.inner;
+        EXPECT_GT(dark, 5U);
+    }
+}
+
+// A blocker half way up throws a shadow of twice its size, with edges on those of texels.
+TEST(PointLights, BlockersThrowShadows) {
+    LitFloor floor({.position = {3.0F, 2.0F, 4.0F}, .intensity = glm::vec3(4.0F)});
+    floor.add_sheet({2.5F, 1.0F, 3.5F}, 1.5F, 1.5F);
+    const LightMap map = floor.bake(DIRECT, 4.0F);
+    const LightMap open =
+        LitFloor({.position = {3.0F, 2.0F, 4.0F}, .intensity = glm::vec3(4.0F)}).bake(DIRECT, 4.0F);
+    const std::vector<std::size_t> texels = floor.texels();
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        const bool in_shadow = i / 8 >= 2 && i / 8 < 5 && i % 8 >= 3 && i % 8 < 6;
+        EXPECT_NEAR(map.irradiance[texels[i]].x, in_shadow ? 0.0F : open.irradiance[texels[i]].x,
+                    0.02F)
+            << i;
+    }
+}
+
+// Along the floor light meets few texels with its rays: the others take the share of their
+// neighbours.
+TEST(PointLights, ReachTexelsThatNoRayMeets) {
+    const LitFloor floor({.position = {-1.0F, 0.5F, 4.0F}, .intensity = glm::vec3(1000.0F)});
+    BakeOptions options = DIRECT;
+    options.sun_directions = 4;
+    const LightMap map = floor.bake(options, 1.0F);
+    const std::vector<std::size_t> texels = floor.texels();
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        const double expected = LitFloor::mean_over(i, 32, [](const glm::dvec3& point) {
+            return 1000.0 * 0.5 / std::pow(glm::length(glm::dvec3(-1.0, 0.5, 4.0) - point), 3);
+        });
+        EXPECT_NEAR(map.irradiance[texels[i]].x / expected, 1.0, 0.005) << i;
+        EXPECT_EQ(map.known[texels[i]], 1);
+    }
+}
+
+// Four triangles around a point, with edges through the centres of pixels, at distances of their
+// own.
+TEST(PointLights, SeeEachPixelOfAMeshOnce) {
+    const auto vertex = [](float x, float y, float w) { return std::array{x * w, y * w, -w}; };
+    const std::array middle = vertex(8.5F, 8.5F, 2.0F);
+    const std::array<std::array<float, 3>, 4> corners{
+        vertex(0.5F, 0.5F, 1.0F), vertex(16.5F, 0.5F, 2.0F), vertex(16.5F, 16.5F, 4.0F),
+        vertex(0.5F, 16.5F, 0.5F)};
+    const ProjectionFrame frame{
+        .axis_x = {1, 0, 0}, .axis_y = {0, 1, 0}, .is_perspective = 1, .axis_w = {0, 0, -1}};
+    std::map<std::pair<int, int>, int> times;
+    for (std::size_t i = 0; i < 4; ++i) {
+        TracedTriangle traced{};
+        std::ranges::copy(corners[i], traced.positions);
+        std::ranges::copy(corners[(i + 1) % 4], traced.positions + 3);
+        std::ranges::copy(middle, traced.positions + 6);
+        const PixelTriangle triangle(traced, frame, {0, 0}, 1.0F, false, {0, 0, 31, 31});
+        const PixelRectangle& rectangle = triangle.rectangle();
+        for (int y = rectangle.first_y; y <= rectangle.last_y; ++y) {
+            for (int x = rectangle.first_x; x <= rectangle.last_x; ++x) {
+                times[{x, y}] += triangle.covers(x, y) ? 1 : 0;
+            }
+        }
+    }
+    int covered = 0;
+    for (const auto& [pixel, count] : times) {
+        EXPECT_LE(count, 1) << pixel.first << ", " << pixel.second;
+        covered += count;
+    }
+    EXPECT_EQ(covered, 16 * 16);
+}
+
+// Catches rays that slip through where triangles meet, and triangles that are lost beside or above
+// the light.
+TEST(PointLights, DoNotShineThroughAMesh) {
+    LitFloor floor({.position = {4.0F, 1.5F, 4.0F}, .intensity = glm::vec3(1.0F)});
+    constexpr int CELLS = 24;
+    std::mt19937 random(1);
+    std::vector<glm::vec3> points;
+    for (int i = 0; i < (CELLS + 1) * (CELLS + 1); ++i) {
+        // On a bowl around the light's lower half and far beyond its rim.
+        const float x = 40.0F * (static_cast<float>(i / (CELLS + 1)) / CELLS - 0.5F);
+        const float z = 40.0F * (static_cast<float>(i % (CELLS + 1)) / CELLS - 0.5F);
+        const float shift = static_cast<float>(random() % 65536) / 65536.0F;
+        points.emplace_back(4.0F + x + shift, 0.5F + 0.1F * (x * x + z * z), 4.0F + z - shift);
+    }
+    for (int row = 0; row < CELLS; ++row) {
+        for (int i = row * (CELLS + 1); i < row * (CELLS + 1) + CELLS; ++i) {
+            const auto at = [&](int point) { return points[static_cast<std::size_t>(point)]; };
+            floor.add_apart({at(i), at(i + 1), at(i + CELLS + 2), at(i + CELLS + 1)});
+        }
+    }
+    const LightMap map = floor.bake(DIRECT, 8.0F);
+    for (const std::size_t texel : floor.texels()) {
+        EXPECT_EQ(map.known[texel], 1);
+        EXPECT_EQ(map.irradiance[texel].x, 0.0F);
+    }
+}
+
+// A sphere shines evenly from all of its surface. A sheet covers part of it, and the floor's
+// horizon another: the sphere reaches below the floor.
+TEST(PointLights, HavePenumbrasOfASphere) {
+    struct Case {
+        glm::vec3 position;
+        float radius;
+        double of_16_points;  // the error, relative to the greatest light
+        double of_256_points;
+    };
+    for (const Case& here : {Case{{3.0F, 3.0F, 4.0F}, 0.8F, 0.06, 0.012},
+                             Case{{-0.8F, 0.4F, 4.2F}, 0.7F, 0.003, 0.003}}) {
+        LitFloor floor(
+            {.position = here.position, .intensity = glm::vec3(1.0F), .radius = here.radius});
+        floor.add_sheet({0.0F, 1.5F, 0.0F}, 2.2F, 8.0F);
+        // Points of the sphere and of a texel.
+        constexpr int COLUMNS = 64;
+        constexpr int ROWS = 48;
+        std::vector<double> expected;
+        for (std::size_t i = 0; i < 64; ++i) {
+            expected.push_back(LitFloor::mean_over(i, 8, [&](const glm::dvec3& point) {
+                double sum = 0.0;
+                for (int k = 0; k < COLUMNS * ROWS; ++k) {
+                    const double z = 1.0 - 2.0 * (k / COLUMNS + 0.5) / ROWS;
+                    const double angle =
+                        2.0 * std::numbers::pi * (k % COLUMNS + 0.5 * (k / COLUMNS % 2)) / COLUMNS;
+                    const glm::dvec3 normal(std::sqrt(1.0 - z * z) * std::cos(angle), z,
+                                            std::sqrt(1.0 - z * z) * std::sin(angle));
+                    const glm::dvec3 at = glm::dvec3(here.position) + double{here.radius} * normal;
+                    const glm::dvec3 to = at - point;
+                    const double distance = glm::length(to);
+                    const double emitted = std::max(glm::dot(normal, -to) / distance, 0.0);
+                    const glm::dvec3 crossing = point + to * (1.5 / to.y);
+                    const bool is_hidden = to.y > 1.5 && crossing.x < 2.2 && crossing.x > 0.0 &&
+                                           crossing.z > 0.0 && crossing.z < 8.0;
+                    // Radiance 1 / (pi r^2), from an area of 4 pi r^2.
+                    sum += is_hidden ? 0.0
+                                     : 4.0 * emitted * std::max(to.y, 0.0) / std::pow(distance, 3);
+                }
+                return sum / (COLUMNS * ROWS);
+            }));
+        }
+        const double most = std::ranges::max(expected);
+        const auto error = [&](std::uint32_t points) {
+            BakeOptions options = DIRECT;
+            options.sun_directions = points;
+            return greatest_difference(floor.bake(options), floor.texels(),
+                                       [&](std::size_t i) { return expected[i]; }) /
+                   most;
+        };
+        EXPECT_LT(error(16), here.of_16_points);
+        EXPECT_LT(error(256), here.of_256_points);
+    }
+}
+
+// A light under a sheet lights its back, if that is a surface, and nothing above it. What the back
+// sends on comes to the floor.
+TEST(PointLights, LightTheSideThatTheyAreOn) {
+    for (const std::uint32_t material : {0U, 1U}) {
+        LitFloor floor({.position = {4.0F, 0.5F, 4.0F}, .intensity = glm::vec3(1.0F)});
+        const std::uint32_t sheet = floor.add_sheet({0, 1, 0}, 8.0F, 8.0F, material);
+        const std::uint32_t above = floor.add_sheet({0, 2, 0}, 8.0F, 8.0F, 1);
+        BakeOptions options{.directions = 64, .bounces = 0, .sun_directions = 4};
+        const LightMap direct = floor.bake(options);
+        options.bounces = 1;
+        const LightMap bounced = floor.bake(options);
+        float more = 0.0F;
+        for (std::size_t i = 0; i < 64; ++i) {
+            EXPECT_EQ(bounced.irradiance[floor.texels(sheet)[i]].x, 0.0F);
+            EXPECT_EQ(bounced.irradiance[floor.texels(above)[i]].x, 0.0F);
+            more +=
+                bounced.irradiance[floor.texels()[i]].x - direct.irradiance[floor.texels()[i]].x;
+        }
+        EXPECT_EQ(more > 0.0F, material == 1);
+    }
+}
+
+}  // namespace
+}  // namespace quadtile::baker::test
