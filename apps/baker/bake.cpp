@@ -1,6 +1,7 @@
 #include "bake.hpp"
 
 #include "checkpoint.hpp"
+#include "direction_tiles.hpp"
 #include "gathered_light.hpp"
 
 #include <glm/geometric.hpp>
@@ -20,10 +21,6 @@ using namespace std::chrono_literals;
 // Longer groups of directions make the GPU busier, shorter ones make Ctrl-C quicker.
 constexpr double LONGEST_GROUP_SECONDS = 0.5;
 
-// A texel of an importance map that asks for more pixels on a side gets a map of its own.
-constexpr std::uint32_t LARGEST_TEXEL = 256;
-// Larger tiles are traced in pieces, so that each is soon done.
-constexpr std::uint32_t LARGEST_PIECE = 1024;
 constexpr std::size_t MOST_PIECES = 65536;  // that the tracer is given at a time
 // Directions with more pieces request their tiles anew in each pass.
 constexpr std::size_t MOST_KEPT_PIECES = 65536;
@@ -54,31 +51,6 @@ bool is_moment(const Pass& pass) {
 bool is_direct(const Pass& pass) {
     return pass.kind == Pass::Kind::direct || pass.kind == Pass::Kind::direct_moment;
 }
-
-struct WindowTiles {
-    MapWindow window;
-    std::vector<MapTile> tiles;
-};
-
-// The whole map's, and those of its texels that have maps of their own. Empty: not requested yet.
-using DirectionTiles = std::vector<WindowTiles>;
-
-std::uint64_t count_pieces(const DirectionTiles& parts) {
-    std::uint64_t count = 0;
-    for (const WindowTiles& part : parts) {
-        for (const MapTile& tile : part.tiles) {
-            const std::uint64_t along = (tile.resolution + LARGEST_PIECE - 1) / LARGEST_PIECE;
-            count += along * along;
-        }
-    }
-    return count;
-}
-
-// A direction set and the tiles of each direction, as far as they are known.
-struct DirectionSet {
-    std::vector<BundleDirection> directions;
-    std::vector<DirectionTiles> tiles;
-};
 
 // What the tracer is given at a time.
 struct TracerWork {
@@ -124,6 +96,8 @@ class Bake {
             light->assign(scene_.sum_count(), glm::vec3(0.0F));
         }
         state_.known.assign(texels, 0);
+        state_.direct_error.assign(texels, 0.0F);
+        state_.indirect_error.assign(texels, 0.0F);
         if (options_.directional) {
             state_.moments.fill(std::vector<glm::vec3>(texels, glm::vec3(0.0F)));
         }
@@ -136,6 +110,7 @@ class Bake {
                 break;
             }
         }
+        result_.noise = light_.noise();
         result_.inside_texels = state_.inside_texels;
         result_.map = light_.make_map(!result_.interrupted);
         return std::move(result_);
@@ -204,6 +179,7 @@ class Bake {
         }
         resumed_directions_ += state_.directions_done;
         last_mean_ = light_.mean_irradiance();
+        last_noise_ = light_.noise();
     }
 
     void write_state() {
@@ -253,8 +229,12 @@ class Bake {
                 write_state();
             }
             const auto group_start = Clock::now();
-            trace(pass, set,
-                  std::min<std::size_t>(group, directions.size() - state_.directions_done));
+            const std::size_t half = directions.size() / 2;
+            const std::size_t next = state_.directions_done < half ? half : directions.size();
+            trace(pass, set, std::min<std::size_t>(group, next - state_.directions_done));
+            if (state_.directions_done == half && state_.tiles_done == 0 && !is_moment(pass)) {
+                light_.note_half(tracer_.sums());
+            }
             const double seconds = seconds_since(group_start);
             if (seconds < 0.5 * LONGEST_GROUP_SECONDS) {
                 group = std::min(2 * group, tracer_.frames_at_once());
@@ -339,92 +319,14 @@ class Bake {
         return frame;
     }
 
-    // Tiles are the same in every pass over the set. As many directions are requested as go
-    // together, also where fewer are traced at a time: `count` is never more. Returns false where
-    // it was interrupted.
-    [[nodiscard]] bool request_missing_tiles(const Pass& pass, DirectionSet& set,
-                                             std::size_t count) {
-        const std::size_t needed = state_.directions_done + count;
-        std::size_t missing = state_.directions_done;
-        while (missing < needed && !set.tiles[missing].empty()) {
-            ++missing;
-        }
-        if (missing == needed) {
-            return true;
-        }
-        const std::size_t end =
-            std::min<std::size_t>(missing + tracer_.frames_at_once(), set.tiles.size());
-        std::vector<ProjectionFrame> frames;
-        for (std::size_t i = missing; i < end; ++i) {
-            frames.push_back(frame_of(pass, set.directions[i], {}));
-        }
-        std::size_t next = missing;
-        for (std::vector<MapTile>& tiles : request_tiles(frames)) {
-            // Windows take their time: only those that are needed now.
-            if (next >= needed && std::ranges::any_of(tiles, [&](const MapTile& tile) {
-                    return needs_window(tile);
-                })) {
-                break;
-            }
-            set.tiles[next] = add_windows(pass, set.directions[next], std::move(tiles));
-            ++next;
-        }
-        return !interrupted_;
-    }
-
-    [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames) {
-        return tracer_.request_tiles(frames, [&] { return is_interrupted(); });
-    }
-
-    // Uniform tiles do not follow what lies in them.
-    [[nodiscard]] bool needs_window(const MapTile& tile) const {
-        return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
-               static_cast<float>(tile.resolution) > tile_options_.max_resolution &&
-               !tile_options_.uniform;
-    }
-
-    // All tiles of a direction, from those of its whole map. Interrupted: nothing.
-    [[nodiscard]] DirectionTiles add_windows(const Pass& pass, const BundleDirection& direction,
-                                             std::vector<MapTile> of_map) {
-        DirectionTiles parts;
-        parts.push_back({{}, std::move(of_map)});
-        for (std::size_t part = 0; part < parts.size();) {
-            std::vector<MapWindow> windows;
-            for (; part < parts.size(); ++part) {
-                std::erase_if(parts[part].tiles, [&](const MapTile& tile) {
-                    if (needs_window(tile)) {
-                        windows.push_back(
-                            parts[part].window.within(tile.x, tile.y, tile_options_.map_extent));
-                    }
-                    return needs_window(tile);
-                });
-            }
-            for (std::size_t next = 0; next < windows.size();) {
-                std::vector<ProjectionFrame> frames;
-                for (std::size_t i = next;
-                     i < windows.size() && frames.size() < tracer_.frames_at_once(); ++i) {
-                    frames.push_back(frame_of(pass, direction, windows[i]));
-                }
-                std::vector<std::vector<MapTile>> tiles = request_tiles(frames);
-                if (tiles.empty()) {
-                    return {};
-                }
-                for (std::vector<MapTile>& of_window : tiles) {
-                    parts.push_back({windows[next++], std::move(of_window)});
-                }
-            }
-        }
-        return parts;
-    }
-
     // Traces `count` directions, or as much of them as there is time for.
     void trace(const Pass& pass, DirectionSet& set, std::size_t count) {
-        set.tiles.resize(set.directions.size());
-        if (!request_missing_tiles(pass, set, count)) {
+        const std::size_t end = state_.directions_done + count;
+        if (!request_missing_tiles(
+                scene_, tile_options_, tracer_, [&] { return is_interrupted(); }, set,
+                state_.directions_done, end)) {
             return;
         }
-        const std::size_t end = state_.directions_done + count;
         std::uint64_t skipped = state_.tiles_done;
         TracerWork work;
         for (std::size_t i = state_.directions_done; i < end; ++i) {
@@ -518,19 +420,20 @@ class Bake {
             return;
         }
         const std::vector<Accumulator> sums = tracer_.sums();
+        const auto directions = static_cast<std::uint32_t>(directions_of(pass));
+        light_.set_halves(directions / 2, state_.directions_done);
         switch (pass.kind) {
             case Pass::Kind::sun:
                 light_.finish_sun(suns_[pass.number], sums);
                 break;
             case Pass::Kind::direct:
                 light_.find_known(sums);
-                light_.add_irradiance(sums, state_.direct);
+                light_.finish_direct(sums);
                 light_.begin_moments(sums);
                 break;
             case Pass::Kind::bounce:
                 light_.find_known(sums);
-                state_.indirect.assign(sums.size(), glm::vec3(0.0F));
-                light_.add_irradiance(sums, state_.indirect);
+                light_.finish_bounce(sums);
                 if (pass.number == options_.bounces) {
                     light_.begin_moments(sums);
                 }
@@ -540,7 +443,9 @@ class Bake {
                 light_.finish_moment(pass.number, sums);
                 break;
         }
+        state_.half = {};
         report.mean_irradiance = light_.mean_irradiance();
+        report.noise = last_noise_ = light_.noise();
         report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
     }
 
@@ -554,7 +459,8 @@ class Bake {
                                .directions_done = done,
                                .directions = all_directions_,
                                .resumed_directions = resumed_directions_,
-                               .seconds = seconds_since(start_)});
+                               .seconds = seconds_since(start_),
+                               .noise = last_noise_});
         }
     }
 
@@ -577,6 +483,7 @@ class Bake {
     GatheredLight light_{scene_, surface_, options_.directional, state_};
     std::uint64_t resumed_directions_ = 0;
     double last_mean_ = 0.0;
+    std::optional<double> last_noise_;
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_checkpoint_ = Clock::now();
     BakeResult result_;

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct BakeProgress {
     std::uint64_t directions = 0;
     std::uint64_t resumed_directions = 0;  // of those done, by an earlier run
     double seconds = 0.0;                  // of this run
+    std::optional<double> noise;           // as PassReport::noise, of the passes before
 };
 
 struct PassReport {
@@ -46,12 +48,15 @@ struct PassReport {
     // not there before.
     double mean_irradiance = 0.0;
     double change = 0.0;
+    // Of all light so far: GatheredLight::noise.
+    std::optional<double> noise;
 };
 
 struct BakeResult {
     LightMap map;  // neither dilated nor blended
     std::vector<PassReport> passes;
-    bool interrupted = false;  // a checkpoint was written, and the map is that of what was done
+    std::optional<double> noise;  // as PassReport::noise, of the map
+    bool interrupted = false;     // a checkpoint was written, and the map is that of what was done
     std::uint64_t inside_texels = 0;  // that saw mostly backs of surfaces: not known
 };
 

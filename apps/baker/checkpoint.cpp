@@ -52,7 +52,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
 namespace {
 
 // With the byte order, as numbers are written as they are in memory.
-constexpr std::uint64_t MAGIC = 0x33454b41'42544451;  // "QDTBAKE3"
+constexpr std::uint64_t MAGIC = 0x34454b41'42544451;  // "QDTBAKE4"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
@@ -161,6 +161,9 @@ void visit(auto& file, auto& checkpoint) {
     file.all(checkpoint.indirect);
     file.all(checkpoint.known);
     file.value(checkpoint.inside_texels);
+    file.all(checkpoint.half);
+    file.all(checkpoint.direct_error);
+    file.all(checkpoint.indirect_error);
     for (auto& moment : checkpoint.moments) {
         file.all(moment);
     }

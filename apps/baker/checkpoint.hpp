@@ -68,6 +68,12 @@ struct Checkpoint {
     std::vector<glm::vec3> indirect;  // of other surfaces, as the last bounce has found it
     std::vector<std::uint8_t> known;  // as LightMap::known
     std::uint64_t inside_texels = 0;  // as BakeResult has them
+    // By texel, grey: the mean radiance of the pass that runs, after half of its directions; empty:
+    // these are not done. And the errors of direct and indirect light, as far as the second halves
+    // of the directions tell them.
+    std::vector<float> half;
+    std::vector<float> direct_error;
+    std::vector<float> indirect_error;
     std::array<std::vector<glm::vec3>, 3> moments;
     std::vector<Accumulator> sums;  // of the pass that runs
 };

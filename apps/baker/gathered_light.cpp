@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -22,6 +23,10 @@ constexpr float LITTLE_CHANGE = 0.4F;
 constexpr float SLIVER_COVERAGE = 0.2F;
 constexpr float WELL_COVERED = 0.5F;
 constexpr float SAME_PLANE_COSINE = 0.9F;
+
+float grey(const glm::vec3& colour) {
+    return (colour.r + colour.g + colour.b) / 3.0F;
+}
 
 double joined(const std::uint32_t* low_and_high) {
     return static_cast<double>(std::uint64_t{low_and_high[1]} << 32U | low_and_high[0]);
@@ -67,13 +72,47 @@ void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
         state_.known[i] = is_met && !is_inside ? 1 : 0;
     });
     state_.inside_texels = inside_texels;
+    forget_slivers();
+}
+
+void GatheredLight::note_half(const std::vector<Accumulator>& sums) {
+    state_.half.resize(state_.known.size());
+    for_texels(state_.half.size(), [&](std::size_t i) { state_.half[i] = grey(mean_of(sums[i])); });
+}
+
+// Of n directions, the mean over the first m differs from that over all by an error of variance
+// v / m - v / n, if v / n is the variance of the mean over all.
+void GatheredLight::set_halves(std::uint32_t directions, std::uint32_t all) {
+    half_weight_ = all > directions
+                       ? static_cast<float>(std::sqrt(1.0 * directions / (all - directions)))
+                       : 0.0F;
+}
+
+float GatheredLight::error_of(std::size_t texel, const glm::vec3& mean) const {
+    return state_.half.empty() ? std::numeric_limits<float>::quiet_NaN()
+                               : (grey(mean) - state_.half[texel]) * half_weight_;
 }
 
 void GatheredLight::add_irradiance(const std::vector<Accumulator>& sums,
-                                   std::vector<glm::vec3>& irradiance) const {
+                                   std::vector<glm::vec3>& irradiance,
+                                   std::vector<float>& error) const {
     for_texels(sums.size(), [&](std::size_t i) {
-        irradiance[i] += std::numbers::pi_v<float> * mean_of(sums[i]);
+        const glm::vec3 mean = mean_of(sums[i]);
+        irradiance[i] += std::numbers::pi_v<float> * mean;
+        if (i < error.size()) {
+            error[i] += std::numbers::pi_v<float> * error_of(i, mean);
+        }
     });
+}
+
+void GatheredLight::finish_direct(const std::vector<Accumulator>& sums) {
+    add_irradiance(sums, state_.direct, state_.direct_error);
+}
+
+void GatheredLight::finish_bounce(const std::vector<Accumulator>& sums) {
+    state_.indirect.assign(sums.size(), glm::vec3(0.0F));
+    state_.indirect_error.assign(state_.known.size(), 0.0F);
+    add_irradiance(sums, state_.indirect, state_.indirect_error);
 }
 
 void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& sums) {
@@ -83,11 +122,13 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
         const bool is_front = i < texels;
         const glm::vec3 normal = is_front ? surface_.normal[i] : -surface_.normal[i - texels];
         const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
-        const glm::vec3 irradiance = mean_of(sums[i]) * cosine * sun.irradiance;
+        const glm::vec3 mean = mean_of(sums[i]);
+        const glm::vec3 irradiance = mean * cosine * sun.irradiance;
         state_.direct[i] += irradiance;
         if (!is_front) {
             return;
         }
+        state_.direct_error[i] += error_of(i, mean) * cosine * grey(sun.irradiance);
         // What does not face the sun may see no ray at all.
         const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
         state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
@@ -95,6 +136,7 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
             state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_sun[axis];
         }
     });
+    forget_slivers();
 }
 
 // Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that,
@@ -126,6 +168,20 @@ double GatheredLight::mean_irradiance() const {
     return known > 0 ? total / static_cast<double>(known) : 0.0;
 }
 
+std::optional<double> GatheredLight::noise() const {
+    double squares = 0.0;
+    std::uint64_t known = 0;
+    for (std::size_t i = 0; i < state_.known.size(); ++i) {
+        if (state_.known[i] != 0) {
+            const double error = double{state_.direct_error[i]} + state_.indirect_error[i];
+            squares += error * error;
+            ++known;
+        }
+    }
+    const double noise = std::sqrt(squares / static_cast<double>(known)) / mean_irradiance();
+    return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
+}
+
 // Few rays meet a texel of which charts cover little, and what these found is noise. A
 // neighbour in the same plane knows better; it fills the texel when the map is dilated.
 void GatheredLight::forget_slivers() {
@@ -147,7 +203,6 @@ void GatheredLight::forget_slivers() {
 }
 
 LightMap GatheredLight::make_map(bool is_whole) {
-    forget_slivers();
     LightMap map;
     map.extent = scene_.light_map;
     map.irradiance = std::move(state_.direct);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace quadtile::baker {
@@ -35,21 +36,32 @@ class GatheredLight {
     // Units of the sums in a radiance of 1 with a weight of 1.
     void set_scale(double scale) noexcept { scale_ = scale; }
 
+    // Of a pass after `directions`, half of them; finish_* compares it with what is gathered after
+    // `all`, which need not be twice as many where the pass was interrupted.
+    void note_half(const std::vector<Accumulator>& sums);
+    void set_halves(std::uint32_t directions, std::uint32_t all);
+
     void finish_sun(const Sun& sun, const std::vector<Accumulator>& sums);
     void find_known(const std::vector<Accumulator>& sums);
-    void add_irradiance(const std::vector<Accumulator>& sums,
-                        std::vector<glm::vec3>& irradiance) const;
+    void finish_direct(const std::vector<Accumulator>& sums);
+    void finish_bounce(const std::vector<Accumulator>& sums);
     void begin_moments(const std::vector<Accumulator>& sums);
     void finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums);
 
     // Over the known texels.
     [[nodiscard]] double mean_irradiance() const;
+    // The root mean square of the errors of the known texels' light, in parts of their mean light,
+    // as far as the second halves of the directions tell them. None: no light, or no halves.
+    [[nodiscard]] std::optional<double> noise() const;
 
     // Takes the light out of the state. Directional light needs a whole bake.
     [[nodiscard]] LightMap make_map(bool is_whole);
 
  private:
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
+    void add_irradiance(const std::vector<Accumulator>& sums, std::vector<glm::vec3>& irradiance,
+                        std::vector<float>& error) const;
+    [[nodiscard]] float error_of(std::size_t texel, const glm::vec3& mean) const;
     void forget_slivers();
 
     const TracedScene& scene_;
@@ -57,6 +69,7 @@ class GatheredLight {
     bool directional_;
     Checkpoint& state_;
     double scale_ = 1.0;
+    float half_weight_ = 1.0F;  // of the change since the half of the directions
 };
 
 }  // namespace quadtile::baker

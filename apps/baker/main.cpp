@@ -369,6 +369,7 @@ class Run {
         report_.bake = options_.bake;
         report_.pool_bytes = options_.pool_bytes;
         report_.passes = result.passes;
+        report_.noise = result.noise;
         if (!options_.report.empty()) {
             app::write_file(options_.report, report_json(report_));
         }

@@ -34,6 +34,7 @@ struct BakeReport {
     std::uint64_t pool_bytes = 0;
     std::vector<Stage> stages;
     std::vector<PassReport> passes;
+    std::optional<double> noise;  // as BakeResult has it
     TracerStatistics statistics;
     std::vector<std::string> warnings;
 };

@@ -33,6 +33,9 @@ Checkpoint filled(std::size_t texels) {
     checkpoint.sent = values(2.0F);
     checkpoint.indirect = values(3.0F);
     checkpoint.known.assign(texels, 1);
+    checkpoint.half.assign(texels, 6.0F);
+    checkpoint.direct_error.assign(texels, 7.0F);
+    checkpoint.indirect_error.assign(texels, 8.0F);
     checkpoint.moments = {values(4.0F), {}, values(5.0F)};
     checkpoint.sums.resize(texels);
     for (std::size_t i = 0; i < texels; ++i) {
@@ -71,6 +74,9 @@ TEST_F(CheckpointTest, IsReadAsItWasWritten) {
         EXPECT_EQ(read->sent, written.sent);
         EXPECT_EQ(read->indirect, written.indirect);
         EXPECT_EQ(read->known, written.known);
+        EXPECT_EQ(read->half, written.half);
+        EXPECT_EQ(read->direct_error, written.direct_error);
+        EXPECT_EQ(read->indirect_error, written.indirect_error);
         EXPECT_EQ(read->moments, written.moments);
         ASSERT_EQ(read->sums.size(), texels);
         for (std::size_t i = 0; i < texels; ++i) {
