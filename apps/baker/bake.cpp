@@ -42,6 +42,8 @@ struct Pass {
     } kind;
     std::uint32_t number;  // of the sun, the bounce, the axis
     std::string name;
+    // With as many directions as all passes of the kind had before; 0: as planned. 1, 2, ...
+    std::uint32_t doubling = 0;
 };
 
 bool is_moment(const Pass& pass) {
@@ -72,6 +74,7 @@ class Bake {
         : scene_(scene),
           surface_(surface),
           suns_(suns),
+          sky_(sky),
           tile_options_(tile_options),
           options_(options),
           tracer_(tracer),
@@ -95,6 +98,10 @@ class Bake {
         for (auto* const light : {&state_.direct, &state_.sent, &state_.indirect}) {
             light->assign(scene_.sum_count(), glm::vec3(0.0F));
         }
+        if (!suns_.empty()) {
+            state_.suns.assign(scene_.sum_count(), glm::vec3(0.0F));
+            state_.suns_error.assign(texels, 0.0F);
+        }
         state_.known.assign(texels, 0);
         state_.direct_error.assign(texels, 0.0F);
         state_.indirect_error.assign(texels, 0.0F);
@@ -104,7 +111,8 @@ class Bake {
         if (options_.resume) {
             resume();
         }
-        for (; state_.pass < passes_.size(); ++state_.pass, state_.directions_done = 0) {
+        for (; state_.pass < passes_.size() || needs_more();
+             ++state_.pass, state_.directions_done = 0) {
             if (!run_pass(passes_[state_.pass])) {
                 result_.interrupted = true;
                 break;
@@ -122,13 +130,13 @@ class Bake {
             passes_.push_back({Pass::Kind::sun, i, "sun"});
         }
         const auto shines = [](const glm::vec3& colour) { return greatest_of(colour) > 0.0F; };
-        const bool has_direct =
+        has_direct_ =
             std::ranges::any_of(surface_.emission, shines) ||
             std::ranges::any_of(direct_.directions, [&](const BundleDirection& direction) {
                 return shines(direction.sky_ahead) || shines(direction.sky_behind);
             });
         // Without any light it is only found out which texels are known.
-        if (has_direct || suns_.empty()) {
+        if (has_direct_ || suns_.empty()) {
             passes_.push_back({Pass::Kind::direct, 0, "direct light"});
             plan_moments(Pass::Kind::direct_moment);
         }
@@ -138,9 +146,43 @@ class Bake {
         if (options_.bounces > 0) {
             plan_moments(Pass::Kind::bounce_moment);
         }
-        for (const Pass& pass : passes_) {
-            all_directions_ += directions_of(pass);
+    }
+
+    // Behind all other passes: whether the noise asks for another one. It is of the kind whose
+    // directions take the most of it away.
+    [[nodiscard]] bool needs_more() {
+        const std::optional<double> noise = light_.noise();
+        if (!noise || !(*noise > options_.noise) || options_.noise == 0.0) {
+            return false;
         }
+        // Squares of noise by direction, or below 0: these cannot be doubled.
+        std::array<double, 2> gains{};
+        double rest = std::pow(light_.noise_of(state_.suns_error), 2.0);
+        for (const bool is_bounce : {false, true}) {
+            const double square = std::pow(
+                light_.noise_of(is_bounce ? state_.indirect_error : state_.direct_error), 2.0);
+            const std::uint64_t directions = directions_of(more_of(is_bounce));
+            const bool can_double = (is_bounce ? options_.bounces > 0 : has_direct_) &&
+                                    2 * directions <= MOST_DIRECTIONS;
+            rest += can_double ? 0.0 : square;
+            gains[is_bounce ? 1 : 0] = can_double ? square / static_cast<double>(directions) : -1.0;
+        }
+        const bool is_bounce = gains[1] > gains[0];
+        if (rest > options_.noise * options_.noise || std::max(gains[0], gains[1]) < 0.0) {
+            return false;
+        }
+        passes_.push_back(more_of(is_bounce));
+        state_.more.push_back(is_bounce ? 1 : 0);
+        return true;
+    }
+
+    [[nodiscard]] Pass more_of(bool is_bounce) const {
+        const auto doublings = std::ranges::count_if(passes_, [&](const Pass& pass) {
+            return pass.doubling > 0 && is_bounce == (pass.kind == Pass::Kind::bounce);
+        });
+        return {is_bounce ? Pass::Kind::bounce : Pass::Kind::direct, options_.bounces,
+                is_bounce ? "more bounces" : "more direct",
+                static_cast<std::uint32_t>(doublings) + 1};
     }
 
     void plan_moments(Pass::Kind kind) {
@@ -150,8 +192,9 @@ class Bake {
     }
 
     [[nodiscard]] std::uint64_t directions_of(const Pass& pass) {
-        return pass.kind == Pass::Kind::sun ? options_.sun_directions
-                                            : set_of(pass).directions.size();
+        return pass.kind == Pass::Kind::sun
+                   ? options_.sun_directions
+                   : set_of(pass).directions.size() << (std::max(pass.doubling, 1U) - 1);
     }
 
     // Where there are as many, they are the same ones.
@@ -174,6 +217,9 @@ class Bake {
                 "--resume, or with what it was begun with");
         }
         state_ = std::move(*checkpoint);
+        for (const std::uint8_t is_bounce : state_.more) {
+            passes_.push_back(more_of(is_bounce != 0));
+        }
         for (std::uint32_t i = 0; i < state_.pass; ++i) {
             resumed_directions_ += directions_of(passes_[i]);
         }
@@ -195,14 +241,18 @@ class Bake {
 
     bool run_pass(const Pass& pass) {
         const auto start = Clock::now();
-        DirectionSet sun;
+        DirectionSet own;
         if (pass.kind == Pass::Kind::sun) {
-            sun.directions = make_sun_directions(suns_[pass.number], options_.sun_directions,
+            own.directions = make_sun_directions(suns_[pass.number], options_.sun_directions,
                                                  options_.seed + 1 + pass.number);
+        } else if (pass.doubling > 0) {
+            own.directions = make_directions(static_cast<std::uint32_t>(directions_of(pass)),
+                                             options_.seed + (std::uint64_t{pass.doubling} << 32U),
+                                             is_direct(pass) ? sky_ : Sky());
         }
-        DirectionSet& set = pass.kind == Pass::Kind::sun ? sun : set_of(pass);
+        DirectionSet& set = own.directions.empty() ? set_of(pass) : own;
         const std::vector<BundleDirection>& directions = set.directions;
-        if (pass.kind == Pass::Kind::bounce) {
+        if (pass.kind == Pass::Kind::bounce && pass.doubling == 0) {
             state_.sent = state_.indirect;
         }
         const std::vector<glm::vec4> outgoing = outgoing_radiance(pass);
@@ -220,7 +270,8 @@ class Bake {
                 write_state();
                 // The first light is better than none; a part of a bounce is noise beside all of
                 // the one before.
-                if (pass.kind == Pass::Kind::sun || pass.kind == Pass::Kind::direct) {
+                if (pass.kind == Pass::Kind::sun ||
+                    (pass.kind == Pass::Kind::direct && pass.doubling == 0)) {
                     finish_pass(pass);
                 }
                 return false;
@@ -232,7 +283,8 @@ class Bake {
             const std::size_t half = directions.size() / 2;
             const std::size_t next = state_.directions_done < half ? half : directions.size();
             trace(pass, set, std::min<std::size_t>(group, next - state_.directions_done));
-            if (state_.directions_done == half && state_.tiles_done == 0 && !is_moment(pass)) {
+            if (state_.directions_done == half && state_.tiles_done == 0 && !is_moment(pass) &&
+                pass.doubling == 0) {
                 light_.note_half(tracer_.sums());
             }
             const double seconds = seconds_since(group_start);
@@ -272,7 +324,7 @@ class Bake {
             if (is_direct(pass)) {
                 radiance = surface_.emission[texel];
             } else if (pass.kind != Pass::Kind::sun) {
-                radiance = surface_.albedo[texel] * (state_.direct[i] + state_.sent[i]) *
+                radiance = surface_.albedo[texel] * (light_.direct_at(i) + state_.sent[i]) *
                            std::numbers::inv_pi_v<float>;
             }
             outgoing[i] = glm::vec4(radiance, has_two_sides ? 1.0F : 0.0F);
@@ -422,6 +474,18 @@ class Bake {
         const std::vector<Accumulator> sums = tracer_.sums();
         const auto directions = static_cast<std::uint32_t>(directions_of(pass));
         light_.set_halves(directions / 2, state_.directions_done);
+        add_light(pass, sums);
+        state_.half = {};
+        report.mean_irradiance = light_.mean_irradiance();
+        report.noise = last_noise_ = light_.noise();
+        report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
+    }
+
+    void add_light(const Pass& pass, const std::vector<Accumulator>& sums) {
+        if (pass.doubling > 0) {
+            light_.finish_more(sums, pass.kind == Pass::Kind::bounce);
+            return;
+        }
         switch (pass.kind) {
             case Pass::Kind::sun:
                 light_.finish_sun(suns_[pass.number], sums);
@@ -443,21 +507,19 @@ class Bake {
                 light_.finish_moment(pass.number, sums);
                 break;
         }
-        state_.half = {};
-        report.mean_irradiance = light_.mean_irradiance();
-        report.noise = last_noise_ = light_.noise();
-        report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
     }
 
     void report(const Pass& pass) {
         if (watcher_.progress) {
             std::uint64_t done = state_.directions_done;
-            for (std::uint32_t i = 0; i < state_.pass; ++i) {
-                done += directions_of(passes_[i]);
+            std::uint64_t all = 0;
+            for (std::uint32_t i = 0; i < passes_.size(); ++i) {
+                done += i < state_.pass ? directions_of(passes_[i]) : 0;
+                all += directions_of(passes_[i]);
             }
             watcher_.progress({.pass = pass.name,
                                .directions_done = done,
-                               .directions = all_directions_,
+                               .directions = all,
                                .resumed_directions = resumed_directions_,
                                .seconds = seconds_since(start_),
                                .noise = last_noise_});
@@ -467,6 +529,7 @@ class Bake {
     const TracedScene& scene_;
     const SurfaceMap& surface_;
     const std::vector<Sun>& suns_;
+    const Sky& sky_;
     const TileOptions& tile_options_;
     const BakeOptions& options_;
     Tracer& tracer_;
@@ -475,7 +538,7 @@ class Bake {
     DirectionSet direct_;
     DirectionSet bounces_;
     std::vector<Pass> passes_;
-    std::uint64_t all_directions_ = 0;
+    bool has_direct_ = false;  // there are emitters, or a sky
     bool interrupted_ = false;
     double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
 

@@ -17,6 +17,8 @@
 
 namespace quadtile::baker {
 
+constexpr std::uint32_t MOST_DIRECTIONS = 65536;  // of direct light and of bounces, for a noise
+
 struct BakeOptions {
     std::uint32_t directions = 512;       // of each bounce
     std::uint32_t direct_directions = 0;  // of light straight from emitters and sky; 0: as many
@@ -24,6 +26,9 @@ struct BakeOptions {
     std::uint32_t sun_directions = 64;
     std::uint64_t seed = 1;
     bool directional = false;  // LightMap::radiance_sh
+    // Directions are doubled until the map's noise is no more, as long as there are no more than
+    // MOST_DIRECTIONS of direct light or of a bounce. 0: no more than given.
+    double noise = 0.0;
 
     std::filesystem::path checkpoint;  // empty: none is written
     std::chrono::seconds checkpoint_interval{30};

@@ -42,6 +42,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
     all.add(options.sun_directions);
     all.add(options.seed);
     all.add(std::uint32_t{options.directional});
+    all.add(options.noise);
     all.add(tile_options.map_extent);
     all.add(tile_options.max_resolution);
     all.add(tile_options.max_nodes);
@@ -156,12 +157,15 @@ void visit(auto& file, auto& checkpoint) {
     file.value(checkpoint.pass);
     file.value(checkpoint.directions_done);
     file.value(checkpoint.tiles_done);
+    file.all(checkpoint.more);
+    file.all(checkpoint.suns);
     file.all(checkpoint.direct);
     file.all(checkpoint.sent);
     file.all(checkpoint.indirect);
     file.all(checkpoint.known);
     file.value(checkpoint.inside_texels);
     file.all(checkpoint.half);
+    file.all(checkpoint.suns_error);
     file.all(checkpoint.direct_error);
     file.all(checkpoint.indirect_error);
     for (auto& moment : checkpoint.moments) {

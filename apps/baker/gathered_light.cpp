@@ -115,6 +115,21 @@ void GatheredLight::finish_bounce(const std::vector<Accumulator>& sums) {
     add_irradiance(sums, state_.indirect, state_.indirect_error);
 }
 
+void GatheredLight::finish_more(const std::vector<Accumulator>& sums, bool is_bounce) {
+    std::vector<glm::vec3>& irradiance = is_bounce ? state_.indirect : state_.direct;
+    std::vector<float>& error = is_bounce ? state_.indirect_error : state_.direct_error;
+    for_texels(sums.size(), [&](std::size_t i) {
+        glm::vec3 change(0.0F);
+        if (joined(sums[i].weight) > 0.0) {
+            change = 0.5F * (std::numbers::pi_v<float> * mean_of(sums[i]) - irradiance[i]);
+            irradiance[i] += change;
+        }
+        if (i < error.size()) {
+            error[i] = grey(change);
+        }
+    });
+}
+
 void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& sums) {
     const glm::vec3 to_sun = -glm::normalize(sun.direction);
     const std::size_t texels = state_.known.size();
@@ -124,11 +139,11 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
         const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
         const glm::vec3 mean = mean_of(sums[i]);
         const glm::vec3 irradiance = mean * cosine * sun.irradiance;
-        state_.direct[i] += irradiance;
+        state_.suns[i] += irradiance;
         if (!is_front) {
             return;
         }
-        state_.direct_error[i] += error_of(i, mean) * cosine * grey(sun.irradiance);
+        state_.suns_error[i] += error_of(i, mean) * cosine * grey(sun.irradiance);
         // What does not face the sun may see no ray at all.
         const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
         state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
@@ -155,12 +170,16 @@ void GatheredLight::finish_moment(std::uint32_t axis, const std::vector<Accumula
     });
 }
 
+glm::vec3 GatheredLight::direct_at(std::size_t place) const {
+    return state_.suns.empty() ? state_.direct[place] : state_.suns[place] + state_.direct[place];
+}
+
 double GatheredLight::mean_irradiance() const {
     double total = 0.0;
     std::uint64_t known = 0;
     for (std::size_t i = 0; i < state_.known.size(); ++i) {
         if (state_.known[i] != 0) {
-            const glm::vec3 irradiance = state_.direct[i] + state_.indirect[i];
+            const glm::vec3 irradiance = direct_at(i) + state_.indirect[i];
             total += (irradiance.r + irradiance.g + irradiance.b) / 3.0;
             ++known;
         }
@@ -169,17 +188,25 @@ double GatheredLight::mean_irradiance() const {
 }
 
 std::optional<double> GatheredLight::noise() const {
+    std::vector<float> error = state_.direct_error;
+    for_texels(error.size(), [&](std::size_t i) {
+        error[i] += state_.indirect_error[i] + (state_.suns.empty() ? 0.0F : state_.suns_error[i]);
+    });
+    const double noise = noise_of(error);
+    return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
+}
+
+double GatheredLight::noise_of(const std::vector<float>& error) const {
     double squares = 0.0;
     std::uint64_t known = 0;
-    for (std::size_t i = 0; i < state_.known.size(); ++i) {
+    for (std::size_t i = 0; i < error.size(); ++i) {
         if (state_.known[i] != 0) {
-            const double error = double{state_.direct_error[i]} + state_.indirect_error[i];
-            squares += error * error;
+            squares += double{error[i]} * error[i];
             ++known;
         }
     }
-    const double noise = std::sqrt(squares / static_cast<double>(known)) / mean_irradiance();
-    return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
+    return error.empty() ? 0.0
+                         : std::sqrt(squares / static_cast<double>(known)) / mean_irradiance();
 }
 
 // Few rays meet a texel of which charts cover little, and what these found is noise. A
@@ -205,10 +232,9 @@ void GatheredLight::forget_slivers() {
 LightMap GatheredLight::make_map(bool is_whole) {
     LightMap map;
     map.extent = scene_.light_map;
-    map.irradiance = std::move(state_.direct);
-    map.irradiance.resize(state_.known.size());  // of fronts
+    map.irradiance.resize(state_.known.size());
     for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
-        map.irradiance[i] += state_.indirect[i];
+        map.irradiance[i] = direct_at(i) + state_.indirect[i];
     }
     map.known = std::move(state_.known);
     if (directional_ && is_whole) {

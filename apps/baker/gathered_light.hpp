@@ -45,6 +45,8 @@ class GatheredLight {
     void find_known(const std::vector<Accumulator>& sums);
     void finish_direct(const std::vector<Accumulator>& sums);
     void finish_bounce(const std::vector<Accumulator>& sums);
+    // Of direct light or a bounce: takes the mean of it and of what as many other directions found.
+    void finish_more(const std::vector<Accumulator>& sums, bool is_bounce);
     void begin_moments(const std::vector<Accumulator>& sums);
     void finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums);
 
@@ -53,6 +55,11 @@ class GatheredLight {
     // The root mean square of the errors of the known texels' light, in parts of their mean light,
     // as far as the second halves of the directions tell them. None: no light, or no halves.
     [[nodiscard]] std::optional<double> noise() const;
+    // The same of a part of the light, Checkpoint::suns_error and so on, in parts of all light.
+    [[nodiscard]] double noise_of(const std::vector<float>& error) const;
+
+    // Straight from suns, emitters and sky. A back's place is behind those of all fronts.
+    [[nodiscard]] glm::vec3 direct_at(std::size_t place) const;
 
     // Takes the light out of the state. Directional light needs a whole bake.
     [[nodiscard]] LightMap make_map(bool is_whole);

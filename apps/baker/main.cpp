@@ -370,6 +370,14 @@ class Run {
         report_.pool_bytes = options_.pool_bytes;
         report_.passes = result.passes;
         report_.noise = result.noise;
+        if (!result.interrupted && options_.bake.noise > 0.0 &&
+            result.noise.value_or(0.0) > options_.bake.noise) {
+            const double percent = std::round(1e4 * *result.noise) / 100.0;
+            warn("the noise is " + app::text_of(static_cast<float>(percent)) +
+                 " %, more than --noise allows: " + std::to_string(MOST_DIRECTIONS) +
+                 " directions, or those of suns, are too few for less; allow more, or give more "
+                 "--sun-directions or --pixels-per-texel");
+        }
         if (!options_.report.empty()) {
             app::write_file(options_.report, report_json(report_));
         }

@@ -69,6 +69,7 @@ struct Arguments {
     std::optional<std::uint32_t> bounces;
     std::optional<std::uint32_t> sun_directions;
     std::optional<float> pixels_per_texel;
+    float noise_percent = 0.0F;
 };
 
 Extent parse_extent(const std::string& option, const std::string& text) {
@@ -159,6 +160,10 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
              "The same of light straight from emitters and sky:\n"
              "small emitters need many; default: the preset's",
              within(1, 1 << 20));
+    bake.add("--noise", arguments.noise_percent, "P",
+             "Directions are doubled until the noise is at most P\n"
+             "percent of the mean light; 65536 are the most",
+             within(0.01F, 100.0F));
     bake.add("--bounces", arguments.bounces, "N", "0: direct light alone", within(0, 100));
     bake.add("--sun-directions", arguments.sun_directions, "N", "Over the disc of each sun",
              within(1, 65536));
@@ -310,6 +315,12 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     const Preset& preset = arguments.preset;
     options.bake.directions = arguments.directions.value_or(preset.directions);
     options.bake.direct_directions = arguments.direct_directions.value_or(preset.direct_directions);
+    options.bake.noise = arguments.noise_percent / 100.0;
+    if (options.bake.noise > 0.0 &&
+        std::min(options.bake.directions, options.bake.direct_directions) < 2) {
+        throw UsageError(
+            "--noise is told by two halves of the directions: there must be 2 of them");
+    }
     options.bake.bounces = arguments.bounces.value_or(preset.bounces);
     options.bake.sun_directions = arguments.sun_directions.value_or(preset.sun_directions);
     options.pixels_per_texel = arguments.pixels_per_texel.value_or(preset.pixels_per_texel);

@@ -69,6 +69,7 @@ std::string report_json(const BakeReport& report) {
                     {"options",
                      {{"directions", report.bake.directions},
                       {"direct_directions", report.bake.direct_directions},
+                      {"noise_percent", 100.0 * report.bake.noise},
                       {"bounces", report.bake.bounces},
                       {"sun_directions", report.bake.sun_directions},
                       {"seed", report.bake.seed},

@@ -29,11 +29,14 @@ Checkpoint filled(std::size_t texels) {
         }
         return result;
     };
+    checkpoint.more = {1, 0, 1};
+    checkpoint.suns = values(0.5F);
     checkpoint.direct = values(1.0F);
     checkpoint.sent = values(2.0F);
     checkpoint.indirect = values(3.0F);
     checkpoint.known.assign(texels, 1);
     checkpoint.half.assign(texels, 6.0F);
+    checkpoint.suns_error.assign(texels, 6.5F);
     checkpoint.direct_error.assign(texels, 7.0F);
     checkpoint.indirect_error.assign(texels, 8.0F);
     checkpoint.moments = {values(4.0F), {}, values(5.0F)};
@@ -70,11 +73,14 @@ TEST_F(CheckpointTest, IsReadAsItWasWritten) {
         EXPECT_EQ(read->pass, written.pass);
         EXPECT_EQ(read->directions_done, written.directions_done);
         EXPECT_EQ(read->tiles_done, written.tiles_done);
+        EXPECT_EQ(read->more, written.more);
+        EXPECT_EQ(read->suns, written.suns);
         EXPECT_EQ(read->direct, written.direct);
         EXPECT_EQ(read->sent, written.sent);
         EXPECT_EQ(read->indirect, written.indirect);
         EXPECT_EQ(read->known, written.known);
         EXPECT_EQ(read->half, written.half);
+        EXPECT_EQ(read->suns_error, written.suns_error);
         EXPECT_EQ(read->direct_error, written.direct_error);
         EXPECT_EQ(read->indirect_error, written.indirect_error);
         EXPECT_EQ(read->moments, written.moments);
@@ -165,6 +171,7 @@ TEST_F(CheckpointTest, FitsOneBakeOnly) {
                                           [](BakeOptions& other) { other.bounces = 2; },
                                           [](BakeOptions& other) { other.sun_directions = 5; },
                                           [](BakeOptions& other) { other.seed = 2; },
+                                          [](BakeOptions& other) { other.noise = 0.1; },
                                           [](BakeOptions& other) { other.directional = true; }}) {
         BakeOptions other = options;
         change(other);
