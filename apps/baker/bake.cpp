@@ -119,6 +119,7 @@ class Bake {
             }
         }
         result_.noise = light_.noise();
+        result_.error = light_.error();
         result_.inside_texels = state_.inside_texels;
         result_.map = light_.make_map(!result_.interrupted);
         return std::move(result_);

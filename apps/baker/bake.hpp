@@ -58,7 +58,8 @@ struct PassReport {
 };
 
 struct BakeResult {
-    LightMap map;  // neither dilated nor blended
+    LightMap map;              // neither dilated nor blended
+    std::vector<float> error;  // by texel, as denoise() takes it
     std::vector<PassReport> passes;
     std::optional<double> noise;  // as PassReport::noise, of the map
     bool interrupted = false;     // a checkpoint was written, and the map is that of what was done

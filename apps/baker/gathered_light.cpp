@@ -24,10 +24,6 @@ constexpr float SLIVER_COVERAGE = 0.2F;
 constexpr float WELL_COVERED = 0.5F;
 constexpr float SAME_PLANE_COSINE = 0.9F;
 
-float grey(const glm::vec3& colour) {
-    return (colour.r + colour.g + colour.b) / 3.0F;
-}
-
 double joined(const std::uint32_t* low_and_high) {
     return static_cast<double>(std::uint64_t{low_and_high[1]} << 32U | low_and_high[0]);
 }
@@ -187,12 +183,16 @@ double GatheredLight::mean_irradiance() const {
     return known > 0 ? total / static_cast<double>(known) : 0.0;
 }
 
-std::optional<double> GatheredLight::noise() const {
+std::vector<float> GatheredLight::error() const {
     std::vector<float> error = state_.direct_error;
     for_texels(error.size(), [&](std::size_t i) {
         error[i] += state_.indirect_error[i] + (state_.suns.empty() ? 0.0F : state_.suns_error[i]);
     });
-    const double noise = noise_of(error);
+    return error;
+}
+
+std::optional<double> GatheredLight::noise() const {
+    const double noise = noise_of(error());
     return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
 }
 

@@ -52,6 +52,8 @@ class GatheredLight {
 
     // Over the known texels.
     [[nodiscard]] double mean_irradiance() const;
+    // By texel, of all light, grey: as far as two halves of the directions tell it.
+    [[nodiscard]] std::vector<float> error() const;
     // The root mean square of the errors of the known texels' light, in parts of their mean light,
     // as far as the second halves of the directions tell them. None: no light, or no halves.
     [[nodiscard]] std::optional<double> noise() const;

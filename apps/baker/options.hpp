@@ -40,6 +40,7 @@ struct Options {
     Quantity quantity = Quantity::irradiance;
     std::uint32_t dilation_rings = 8;
     bool blends_seams = true;
+    bool denoises = true;
 
     // The light.
     std::optional<glm::vec3> sky;

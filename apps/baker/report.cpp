@@ -66,6 +66,7 @@ std::string report_json(const BakeReport& report) {
                     {"overlapping_texels", report.overlapping_texels},
                     {"seams", report.seams},
                     {"noise_percent", percent_json(report.noise)},
+                    {"denoised_noise_percent", percent_json(report.denoised)},
                     {"options",
                      {{"directions", report.bake.directions},
                       {"direct_directions", report.bake.direct_directions},
@@ -106,7 +107,10 @@ std::string report_summary(const BakeReport& report) {
     }
     if (report.noise) {
         text +=
-            formatted("noise of the light map: %.2g %% of its mean light\n", 100.0 * *report.noise);
+            formatted("noise of the light map: %.2g %% of its mean light", 100.0 * *report.noise);
+        text += report.denoised
+                    ? formatted(", %.2g %% behind the denoiser\n", 100.0 * *report.denoised)
+                    : "\n";
     }
     const TracerStatistics& statistics = report.statistics;
     text += formatted("%llu tiles, %.4g fragments (%.4g predicted), %llu tiles repeated, ",

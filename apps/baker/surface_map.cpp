@@ -496,6 +496,7 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
     map.emission.resize(extent.texels(), glm::vec3(0.0F));
     map.normal.resize(extent.texels(), glm::vec3(0.0F));
     map.double_sided.resize(extent.texels());
+    map.triangle.resize(extent.texels());
 
     const TileTriangles tiles(scene, extent, threads);
     std::atomic<std::size_t> overlapping = 0;
@@ -519,6 +520,7 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
                 const float length = glm::length(normal);
                 map.normal[i] = length > 1e-3F ? normal / length
                                                : plane_normal(scene, texel->first_triangle, extent);
+                map.triangle[i] = texel->first_triangle;
                 map.double_sided[i] = texel->double_sided * 2.0F > texel->weight ? 1 : 0;
                 overlapping += texel->overlaps ? 1 : 0;
             }

@@ -16,6 +16,7 @@ inline std::string bytes_of(const BakeResult& result) {
     };
     add(result.map.irradiance);
     add(result.map.known);
+    add(result.error);
     for (const auto& band : result.map.radiance_sh) {
         add(band);
     }

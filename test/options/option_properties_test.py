@@ -190,7 +190,7 @@ COMMANDS = {
             "--camera": number(-1e9, 1e9, "{},1,1,0,0,0"),
             "--field-of-view": number(1, 170),
             "--exposure": number(1e-12, 1e12),
-            **others("--demo", "--unwrap", "--quantity", "--directional", "--no-seams"),
+            **others("--demo", "--unwrap", "--denoise", "--quantity", "--directional", "--no-seams"),
             **others("--quality", "--light-units", "--uniform", "--reference", "--device", "--resume"),
             **others("--no-checkpoint", "--validation", "--quiet"),
         },
