@@ -158,10 +158,12 @@ class Bake {
         }
         // Squares of noise by direction, or below 0: these cannot be doubled.
         std::array<double, 2> gains{};
-        double rest = std::pow(light_.noise_of(state_.suns_error), 2.0);
+        const double of_suns = light_.noise_of(state_.suns_error);
+        double rest = of_suns * of_suns;
         for (const bool is_bounce : {false, true}) {
-            const double square = std::pow(
-                light_.noise_of(is_bounce ? state_.indirect_error : state_.direct_error), 2.0);
+            const double of_kind =
+                light_.noise_of(is_bounce ? state_.indirect_error : state_.direct_error);
+            const double square = of_kind * of_kind;
             const std::uint64_t directions = directions_of(more_of(is_bounce));
             const bool can_double = (is_bounce ? options_.bounces > 0 : has_direct_) &&
                                     2 * directions <= MOST_DIRECTIONS;
@@ -284,8 +286,8 @@ class Bake {
             const std::size_t half = directions.size() / 2;
             const std::size_t next = state_.directions_done < half ? half : directions.size();
             trace(pass, set, std::min<std::size_t>(group, next - state_.directions_done));
-            if (state_.directions_done == half && state_.tiles_done == 0 && !is_moment(pass) &&
-                pass.doubling == 0) {
+            if (half > 0 && state_.directions_done == half && state_.tiles_done == 0 &&
+                !is_moment(pass) && pass.doubling == 0) {
                 light_.note_half(tracer_.sums());
             }
             const double seconds = seconds_since(group_start);

@@ -81,7 +81,7 @@ void GatheredLight::note_half(const std::vector<Accumulator>& sums) {
 void GatheredLight::set_halves(std::uint32_t directions, std::uint32_t all) {
     half_weight_ = all > directions
                        ? static_cast<float>(std::sqrt(1.0 * directions / (all - directions)))
-                       : 0.0F;
+                       : std::numeric_limits<float>::quiet_NaN();
 }
 
 float GatheredLight::error_of(std::size_t texel, const glm::vec3& mean) const {

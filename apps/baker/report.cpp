@@ -109,7 +109,7 @@ std::string report_summary(const BakeReport& report) {
         text +=
             formatted("noise of the light map: %.2g %% of its mean light", 100.0 * *report.noise);
         text += report.denoised
-                    ? formatted(", %.2g %% behind the denoiser\n", 100.0 * *report.denoised)
+                    ? formatted(", %.2g %% after the denoiser\n", 100.0 * *report.denoised)
                     : "\n";
     }
     const TracerStatistics& statistics = report.statistics;

@@ -365,6 +365,13 @@ TEST(Light, NoiseIsTheErrorFromTooFewDirections) {
     what.sky.radiance = glm::vec3(2.0F);
     check({.directions = 65, .bounces = 0}, {.directions = 2048, .bounces = 0, .seed = 7});
     EXPECT_FALSE(bake_by_reference(what, {.directions = 1, .bounces = 0}).noise);
+    std::uint64_t done = 0;
+    const BakeResult half = bake_by_reference(
+        what, {.directions = 16, .bounces = 0},
+        {.progress = [&](const BakeProgress& progress) { done = progress.directions_done; },
+         .interrupted = [&] { return done == 8; }});
+    EXPECT_TRUE(half.interrupted);
+    EXPECT_FALSE(half.noise);
 }
 
 #ifdef QUADTILE_TEST_PATH_TRACER
