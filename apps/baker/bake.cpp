@@ -1,6 +1,7 @@
 #include "bake.hpp"
 
 #include "checkpoint.hpp"
+#include "direction_tiles.hpp"
 #include "gathered_light.hpp"
 #include "passes.hpp"
 
@@ -21,10 +22,6 @@ using namespace std::chrono_literals;
 // Longer groups of directions make the GPU busier, shorter ones make Ctrl-C quicker.
 constexpr double LONGEST_GROUP_SECONDS = 0.5;
 
-// A texel of an importance map that asks for more pixels on a side gets a map of its own.
-constexpr std::uint32_t LARGEST_TEXEL = 256;
-// Larger tiles are traced in pieces, so that each is soon done.
-constexpr std::uint32_t LARGEST_PIECE = 1024;
 constexpr std::size_t MOST_PIECES = 65536;  // that the tracer is given at a time
 // Directions with more pieces request their tiles anew in each pass.
 constexpr std::size_t MOST_KEPT_PIECES = 65536;
@@ -34,31 +31,6 @@ constexpr double MEAN_WEIGHT = 16384.0;
 // The greatest radiance with the mean weight: a half of the lower word of a sum.
 constexpr double LARGEST_UNITS = 2147483648.0;
 constexpr double LARGEST_WEIGHT = 2147483648.0;
-
-struct WindowTiles {
-    MapWindow window;
-    std::vector<MapTile> tiles;
-};
-
-// The whole map's, and those of its texels that have maps of their own. Empty: not requested yet.
-using DirectionTiles = std::vector<WindowTiles>;
-
-std::uint64_t count_pieces(const DirectionTiles& parts) {
-    std::uint64_t count = 0;
-    for (const WindowTiles& part : parts) {
-        for (const MapTile& tile : part.tiles) {
-            const std::uint64_t along = (tile.resolution + LARGEST_PIECE - 1) / LARGEST_PIECE;
-            count += along * along;
-        }
-    }
-    return count;
-}
-
-// A direction set and the tiles of each direction, as far as they are known.
-struct DirectionSet {
-    std::vector<BundleDirection> directions;
-    std::vector<DirectionTiles> tiles;
-};
 
 // What the tracer is given at a time.
 struct TracerWork {
@@ -77,6 +49,7 @@ class Bake {
           surface_(surface),
           suns_(suns),
           lights_(lights),
+          sky_(sky),
           tile_options_(tile_options),
           options_(options),
           tracer_(tracer),
@@ -100,19 +73,28 @@ class Bake {
         for (auto* const light : {&state_.direct, &state_.sent, &state_.indirect}) {
             light->assign(scene_.sum_count(), glm::vec3(0.0F));
         }
+        if (!suns_.empty() || !lights_.empty()) {
+            state_.sources.assign(scene_.sum_count(), glm::vec3(0.0F));
+            state_.sources_error.assign(texels, 0.0F);
+        }
         state_.known.assign(texels, 0);
+        state_.direct_error.assign(texels, 0.0F);
+        state_.indirect_error.assign(texels, 0.0F);
         if (options_.directional) {
             state_.moments.fill(std::vector<glm::vec3>(texels, glm::vec3(0.0F)));
         }
         if (options_.resume) {
             resume();
         }
-        for (; state_.pass < passes_.size(); ++state_.pass, state_.directions_done = 0) {
+        for (; state_.pass < passes_.size() || needs_more();
+             ++state_.pass, state_.directions_done = 0) {
             if (!run_pass(passes_[state_.pass])) {
                 result_.interrupted = true;
                 break;
             }
         }
+        result_.noise = light_.noise();
+        result_.error = light_.error();
         result_.inside_texels = state_.inside_texels;
         result_.map = light_.make_map(!result_.interrupted);
         return std::move(result_);
@@ -128,13 +110,13 @@ class Bake {
                 {Pass::Kind::light, i, lights_[i].is_spot ? "spot light" : "point light"});
         }
         const auto shines = [](const glm::vec3& colour) { return greatest_of(colour) > 0.0F; };
-        const bool has_direct =
+        has_direct_ =
             std::ranges::any_of(surface_.emission, shines) ||
             std::ranges::any_of(direct_.directions, [&](const BundleDirection& direction) {
                 return shines(direction.sky_ahead) || shines(direction.sky_behind);
             });
         // Without any light it is only found out which texels are known.
-        if (has_direct || passes_.empty()) {
+        if (has_direct_ || passes_.empty()) {
             passes_.push_back({Pass::Kind::direct, 0, "direct light"});
             plan_moments(Pass::Kind::direct_moment);
         }
@@ -144,9 +126,45 @@ class Bake {
         if (options_.bounces > 0) {
             plan_moments(Pass::Kind::bounce_moment);
         }
-        for (const Pass& pass : passes_) {
-            all_directions_ += directions_of(pass);
+    }
+
+    // Behind all other passes: whether the noise asks for another one. It is of the kind whose
+    // directions take the most of it away.
+    [[nodiscard]] bool needs_more() {
+        const std::optional<double> noise = light_.noise();
+        if (!noise || !(*noise > options_.noise) || options_.noise == 0.0) {
+            return false;
         }
+        // Squares of noise by direction, or below 0: these cannot be doubled.
+        std::array<double, 2> gains{};
+        const double of_sources = light_.noise_of(state_.sources_error);
+        double rest = of_sources * of_sources;
+        for (const bool is_bounce : {false, true}) {
+            const double of_kind =
+                light_.noise_of(is_bounce ? state_.indirect_error : state_.direct_error);
+            const double square = of_kind * of_kind;
+            const std::uint64_t directions = directions_of(more_of(is_bounce));
+            const bool can_double = (is_bounce ? options_.bounces > 0 : has_direct_) &&
+                                    2 * directions <= MOST_DIRECTIONS;
+            rest += can_double ? 0.0 : square;
+            gains[is_bounce ? 1 : 0] = can_double ? square / static_cast<double>(directions) : -1.0;
+        }
+        const bool is_bounce = gains[1] > gains[0];
+        if (rest > options_.noise * options_.noise || std::max(gains[0], gains[1]) < 0.0) {
+            return false;
+        }
+        passes_.push_back(more_of(is_bounce));
+        state_.more.push_back(is_bounce ? 1 : 0);
+        return true;
+    }
+
+    [[nodiscard]] Pass more_of(bool is_bounce) const {
+        const auto doublings = std::ranges::count_if(passes_, [&](const Pass& pass) {
+            return pass.doubling > 0 && is_bounce == (pass.kind == Pass::Kind::bounce);
+        });
+        return {is_bounce ? Pass::Kind::bounce : Pass::Kind::direct, options_.bounces,
+                is_bounce ? "more bounces" : "more direct",
+                static_cast<std::uint32_t>(doublings) + 1};
     }
 
     void plan_moments(Pass::Kind kind) {
@@ -161,7 +179,7 @@ class Bake {
             return options_.sun_directions *
                    std::uint64_t{is_sun ? 1 : faces_of(lights_[pass.number])};
         }
-        return set_of(pass).directions.size();
+        return set_of(pass).directions.size() << (std::max(pass.doubling, 1U) - 1);
     }
 
     // Of a source's own.
@@ -171,6 +189,13 @@ class Bake {
         return pass.kind == Pass::Kind::sun
                    ? make_sun_directions(suns_[pass.number], count, seed)
                    : make_light_directions(lights_[pass.number], count, seed + suns_.size());
+    }
+
+    // Of all points of a light one half, with all faces of each.
+    [[nodiscard]] std::size_t half_of(const Pass& pass, std::size_t directions) const {
+        const std::size_t faces =
+            pass.kind == Pass::Kind::light ? faces_of(lights_[pass.number]) : 1;
+        return directions / faces / 2 * faces;
     }
 
     // Where there are as many, they are the same ones.
@@ -193,11 +218,15 @@ class Bake {
                 "--resume, or with what it was begun with");
         }
         state_ = std::move(*checkpoint);
+        for (const std::uint8_t is_bounce : state_.more) {
+            passes_.push_back(more_of(is_bounce != 0));
+        }
         for (std::uint32_t i = 0; i < state_.pass; ++i) {
             resumed_directions_ += directions_of(passes_[i]);
         }
         resumed_directions_ += state_.directions_done;
         last_mean_ = light_.mean_irradiance();
+        last_noise_ = light_.noise();
     }
 
     void write_state() {
@@ -213,13 +242,17 @@ class Bake {
 
     bool run_pass(const Pass& pass) {
         const auto start = Clock::now();
-        DirectionSet source;
+        DirectionSet own;
         if (is_of_source(pass)) {
-            source.directions = source_directions(pass);
+            own.directions = source_directions(pass);
+        } else if (pass.doubling > 0) {
+            own.directions = make_directions(static_cast<std::uint32_t>(directions_of(pass)),
+                                             options_.seed + (std::uint64_t{pass.doubling} << 32U),
+                                             is_direct(pass) ? sky_ : Sky());
         }
-        DirectionSet& set = is_of_source(pass) ? source : set_of(pass);
+        DirectionSet& set = own.directions.empty() ? set_of(pass) : own;
         const std::vector<BundleDirection>& directions = set.directions;
-        if (pass.kind == Pass::Kind::bounce) {
+        if (pass.kind == Pass::Kind::bounce && pass.doubling == 0) {
             state_.sent = state_.indirect;
         }
         const std::vector<glm::vec4> outgoing = outgoing_radiance(pass);
@@ -237,7 +270,7 @@ class Bake {
                 write_state();
                 // The first light is better than none; a part of a bounce is noise beside all of
                 // the one before.
-                if (is_of_source(pass) || pass.kind == Pass::Kind::direct) {
+                if (is_of_source(pass) || (pass.kind == Pass::Kind::direct && pass.doubling == 0)) {
                     finish_pass(pass);
                 }
                 return false;
@@ -246,8 +279,13 @@ class Bake {
                 write_state();
             }
             const auto group_start = Clock::now();
-            trace(pass, set,
-                  std::min<std::size_t>(group, directions.size() - state_.directions_done));
+            const std::size_t half = half_of(pass, directions.size());
+            const std::size_t next = state_.directions_done < half ? half : directions.size();
+            trace(pass, set, std::min<std::size_t>(group, next - state_.directions_done));
+            if (half > 0 && state_.directions_done == half && state_.tiles_done == 0 &&
+                !is_moment(pass) && pass.doubling == 0) {
+                light_.note_half(tracer_.sums());
+            }
             const double seconds = seconds_since(group_start);
             if (seconds < 0.5 * LONGEST_GROUP_SECONDS) {
                 group = std::min(2 * group, tracer_.frames_at_once());
@@ -285,7 +323,7 @@ class Bake {
             if (is_direct(pass)) {
                 radiance = surface_.emission[texel];
             } else if (!is_of_source(pass)) {
-                radiance = surface_.albedo[texel] * (state_.direct[i] + state_.sent[i]) *
+                radiance = surface_.albedo[texel] * (light_.direct_at(i) + state_.sent[i]) *
                            std::numbers::inv_pi_v<float>;
             }
             outgoing[i] = glm::vec4(radiance, has_two_sides ? 1.0F : 0.0F);
@@ -335,92 +373,14 @@ class Bake {
         return frame;
     }
 
-    // Tiles are the same in every pass over the set. As many directions are requested as go
-    // together, also where fewer are traced at a time: `count` is never more. Returns false where
-    // it was interrupted.
-    [[nodiscard]] bool request_missing_tiles(const Pass& pass, DirectionSet& set,
-                                             std::size_t count) {
-        const std::size_t needed = state_.directions_done + count;
-        std::size_t missing = state_.directions_done;
-        while (missing < needed && !set.tiles[missing].empty()) {
-            ++missing;
-        }
-        if (missing == needed) {
-            return true;
-        }
-        const std::size_t end =
-            std::min<std::size_t>(missing + tracer_.frames_at_once(), set.tiles.size());
-        std::vector<ProjectionFrame> frames;
-        for (std::size_t i = missing; i < end; ++i) {
-            frames.push_back(frame_of(pass, set.directions[i], {}));
-        }
-        std::size_t next = missing;
-        for (std::vector<MapTile>& tiles : request_tiles(frames)) {
-            // Windows take their time: only those that are needed now.
-            if (next >= needed && std::ranges::any_of(tiles, [&](const MapTile& tile) {
-                    return needs_window(tile);
-                })) {
-                break;
-            }
-            set.tiles[next] = add_windows(pass, set.directions[next], std::move(tiles));
-            ++next;
-        }
-        return !interrupted_;
-    }
-
-    [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames) {
-        return tracer_.request_tiles(frames, [&] { return is_interrupted(); });
-    }
-
-    // Uniform tiles do not follow what lies in them.
-    [[nodiscard]] bool needs_window(const MapTile& tile) const {
-        return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
-               static_cast<float>(tile.resolution) > tile_options_.max_resolution &&
-               !tile_options_.uniform;
-    }
-
-    // All tiles of a direction, from those of its whole map. Interrupted: nothing.
-    [[nodiscard]] DirectionTiles add_windows(const Pass& pass, const BundleDirection& direction,
-                                             std::vector<MapTile> of_map) {
-        DirectionTiles parts;
-        parts.push_back({{}, std::move(of_map)});
-        for (std::size_t part = 0; part < parts.size();) {
-            std::vector<MapWindow> windows;
-            for (; part < parts.size(); ++part) {
-                std::erase_if(parts[part].tiles, [&](const MapTile& tile) {
-                    if (needs_window(tile)) {
-                        windows.push_back(
-                            parts[part].window.within(tile.x, tile.y, tile_options_.map_extent));
-                    }
-                    return needs_window(tile);
-                });
-            }
-            for (std::size_t next = 0; next < windows.size();) {
-                std::vector<ProjectionFrame> frames;
-                for (std::size_t i = next;
-                     i < windows.size() && frames.size() < tracer_.frames_at_once(); ++i) {
-                    frames.push_back(frame_of(pass, direction, windows[i]));
-                }
-                std::vector<std::vector<MapTile>> tiles = request_tiles(frames);
-                if (tiles.empty()) {
-                    return {};
-                }
-                for (std::vector<MapTile>& of_window : tiles) {
-                    parts.push_back({windows[next++], std::move(of_window)});
-                }
-            }
-        }
-        return parts;
-    }
-
     // Traces `count` directions, or as much of them as there is time for.
     void trace(const Pass& pass, DirectionSet& set, std::size_t count) {
-        set.tiles.resize(set.directions.size());
-        if (!request_missing_tiles(pass, set, count)) {
+        const std::size_t end = state_.directions_done + count;
+        if (!request_missing_tiles(
+                scene_, tile_options_, tracer_, [&] { return is_interrupted(); }, set,
+                state_.directions_done, end)) {
             return;
         }
-        const std::size_t end = state_.directions_done + count;
         std::uint64_t skipped = state_.tiles_done;
         TracerWork work;
         for (std::size_t i = state_.directions_done; i < end; ++i) {
@@ -520,6 +480,21 @@ class Bake {
             return;
         }
         const std::vector<Accumulator> sums = tracer_.sums();
+        const auto directions = static_cast<std::uint32_t>(directions_of(pass));
+        light_.set_halves(static_cast<std::uint32_t>(half_of(pass, directions)),
+                          state_.directions_done);
+        add_light(pass, sums);
+        state_.half = {};
+        report.mean_irradiance = light_.mean_irradiance();
+        report.noise = last_noise_ = light_.noise();
+        report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
+    }
+
+    void add_light(const Pass& pass, const std::vector<Accumulator>& sums) {
+        if (pass.doubling > 0) {
+            light_.finish_more(sums, pass.kind == Pass::Kind::bounce);
+            return;
+        }
         switch (pass.kind) {
             case Pass::Kind::sun:
                 light_.finish_sun(suns_[pass.number], sums);
@@ -529,13 +504,12 @@ class Bake {
                 break;
             case Pass::Kind::direct:
                 light_.find_known(sums);
-                light_.add_irradiance(sums, state_.direct);
+                light_.finish_direct(sums);
                 light_.begin_moments(sums);
                 break;
             case Pass::Kind::bounce:
                 light_.find_known(sums);
-                state_.indirect.assign(sums.size(), glm::vec3(0.0F));
-                light_.add_irradiance(sums, state_.indirect);
+                light_.finish_bounce(sums);
                 if (pass.number == options_.bounces) {
                     light_.begin_moments(sums);
                 }
@@ -545,21 +519,22 @@ class Bake {
                 light_.finish_moment(pass.number, sums);
                 break;
         }
-        report.mean_irradiance = light_.mean_irradiance();
-        report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
     }
 
     void report(const Pass& pass) {
         if (watcher_.progress) {
             std::uint64_t done = state_.directions_done;
-            for (std::uint32_t i = 0; i < state_.pass; ++i) {
-                done += directions_of(passes_[i]);
+            std::uint64_t all = 0;
+            for (std::uint32_t i = 0; i < passes_.size(); ++i) {
+                done += i < state_.pass ? directions_of(passes_[i]) : 0;
+                all += directions_of(passes_[i]);
             }
             watcher_.progress({.pass = pass.name,
                                .directions_done = done,
-                               .directions = all_directions_,
+                               .directions = all,
                                .resumed_directions = resumed_directions_,
-                               .seconds = seconds_since(start_)});
+                               .seconds = seconds_since(start_),
+                               .noise = last_noise_});
         }
     }
 
@@ -567,6 +542,7 @@ class Bake {
     const SurfaceMap& surface_;
     const std::vector<Sun>& suns_;
     const std::vector<PointLight>& lights_;
+    const Sky& sky_;
     const TileOptions& tile_options_;
     const BakeOptions& options_;
     Tracer& tracer_;
@@ -575,7 +551,7 @@ class Bake {
     DirectionSet direct_;
     DirectionSet bounces_;
     std::vector<Pass> passes_;
-    std::uint64_t all_directions_ = 0;
+    bool has_direct_ = false;  // there are emitters, or a sky
     bool interrupted_ = false;
     double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
 
@@ -583,6 +559,7 @@ class Bake {
     GatheredLight light_{scene_, surface_, options_, state_};
     std::uint64_t resumed_directions_ = 0;
     double last_mean_ = 0.0;
+    std::optional<double> last_noise_;
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_checkpoint_ = Clock::now();
     BakeResult result_;

@@ -11,10 +11,13 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace quadtile::baker {
+
+constexpr std::uint32_t MOST_DIRECTIONS = 65536;  // of direct light and of bounces, for a noise
 
 struct BakeOptions {
     std::uint32_t directions = 512;       // of each bounce
@@ -24,6 +27,9 @@ struct BakeOptions {
     std::uint64_t seed = 1;
     bool directional = false;  // LightMap::radiance_sh
     bool sun_shares = false;   // suns light all that faces them alike: shadow masks
+    // Directions are doubled until the map's noise is no more, as long as there are no more than
+    // MOST_DIRECTIONS of direct light or of a bounce. 0: no more than given.
+    double noise = 0.0;
 
     std::filesystem::path checkpoint;  // empty: none is written
     std::chrono::seconds checkpoint_interval{30};
@@ -37,6 +43,7 @@ struct BakeProgress {
     std::uint64_t directions = 0;
     std::uint64_t resumed_directions = 0;  // of those done, by an earlier run
     double seconds = 0.0;                  // of this run
+    std::optional<double> noise;           // as PassReport::noise, of the passes before
 };
 
 struct PassReport {
@@ -47,12 +54,16 @@ struct PassReport {
     // not there before.
     double mean_irradiance = 0.0;
     double change = 0.0;
+    // Of all light so far: GatheredLight::noise.
+    std::optional<double> noise;
 };
 
 struct BakeResult {
-    LightMap map;  // neither dilated nor blended
+    LightMap map;              // neither dilated nor blended
+    std::vector<float> error;  // by texel, as denoise() takes it
     std::vector<PassReport> passes;
-    bool interrupted = false;  // a checkpoint was written, and the map is that of what was done
+    std::optional<double> noise;  // as PassReport::noise, of the map
+    bool interrupted = false;     // a checkpoint was written, and the map is that of what was done
     std::uint64_t inside_texels = 0;  // that saw mostly backs of surfaces: not known
 };
 

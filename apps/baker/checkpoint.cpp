@@ -53,6 +53,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
     all.add(options.seed);
     all.add(std::uint32_t{options.directional});
     all.add(std::uint32_t{options.sun_shares});
+    all.add(options.noise);
     all.add(tile_options.map_extent);
     all.add(tile_options.max_resolution);
     all.add(tile_options.max_nodes);
@@ -63,7 +64,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
 namespace {
 
 // With the byte order, as numbers are written as they are in memory.
-constexpr std::uint64_t MAGIC = 0x33454b41'42544451;  // "QDTBAKE3"
+constexpr std::uint64_t MAGIC = 0x34454b41'42544451;  // "QDTBAKE4"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
@@ -167,11 +168,17 @@ void visit(auto& file, auto& checkpoint) {
     file.value(checkpoint.pass);
     file.value(checkpoint.directions_done);
     file.value(checkpoint.tiles_done);
+    file.all(checkpoint.more);
+    file.all(checkpoint.sources);
     file.all(checkpoint.direct);
     file.all(checkpoint.sent);
     file.all(checkpoint.indirect);
     file.all(checkpoint.known);
     file.value(checkpoint.inside_texels);
+    file.all(checkpoint.half);
+    file.all(checkpoint.sources_error);
+    file.all(checkpoint.direct_error);
+    file.all(checkpoint.indirect_error);
     for (auto& moment : checkpoint.moments) {
         file.all(moment);
     }

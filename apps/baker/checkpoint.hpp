@@ -62,13 +62,22 @@ struct Checkpoint {
     std::uint32_t pass = 0;             // that runs
     std::uint32_t directions_done = 0;  // of it
     std::uint64_t tiles_done = 0;       // of the direction that is next
-    // By texel, `direct`, `sent`, `indirect` and `sums` as TracedScene::sum_count; empty: none yet,
-    // or not wanted.
-    std::vector<glm::vec3> direct;    // irradiance straight from suns, emitters and sky
+    std::vector<std::uint8_t> more;  // passes of more directions: 1 of a bounce, 0 of direct light
+    // By texel, `sources`, `direct`, `sent`, `indirect` and `sums` as TracedScene::sum_count;
+    // empty: none yet, or not wanted.
+    std::vector<glm::vec3> sources;   // irradiance straight from suns and point lights; empty: none
+    std::vector<glm::vec3> direct;    // irradiance straight from emitters and sky
     std::vector<glm::vec3> sent;      // of other surfaces, as the pass that runs takes it
     std::vector<glm::vec3> indirect;  // of other surfaces, as the last bounce has found it
     std::vector<std::uint8_t> known;  // as LightMap::known
     std::uint64_t inside_texels = 0;  // as BakeResult has them
+    // By texel, grey: the mean radiance of the pass that runs, after half of its directions; empty:
+    // these are not done. And the errors of the light, as far as two halves of the directions tell
+    // them.
+    std::vector<float> half;
+    std::vector<float> sources_error;  // empty: there are none
+    std::vector<float> direct_error;
+    std::vector<float> indirect_error;
     std::array<std::vector<glm::vec3>, 3> moments;
     std::vector<Accumulator> sums;  // of the pass that runs
 };

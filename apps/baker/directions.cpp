@@ -66,6 +66,16 @@ std::uint32_t spreading_step(std::uint32_t count) {
     return std::max(step, 1U);
 }
 
+// The place in a lattice of `count` of the one that is i-th in order. The odd places come first:
+// every other point of a spiral is a lattice of half the points.
+std::uint32_t spread_place(std::uint32_t i, std::uint32_t count) {
+    const std::uint32_t odd = count / 2;
+    const auto spread = [](std::uint64_t index, std::uint32_t all) {
+        return static_cast<std::uint32_t>(index * spreading_step(all) % all);
+    };
+    return i < odd ? 2 * spread(i, odd) + 1 : 2 * spread(i - odd, count - odd);
+}
+
 // Where the lattice without its turn has its points: to find the nearest to any direction by
 // looking at few of them.
 class Lattice {
@@ -208,11 +218,8 @@ std::vector<BundleDirection> make_directions(std::uint32_t count, std::uint64_t 
     };
     std::vector<BundleDirection> directions;
     directions.reserve(count);
-    const std::uint32_t step = spreading_step(count);
-    std::uint64_t index = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
-        const auto place = static_cast<std::uint32_t>(index % count);
-        index += step;
+        const std::uint32_t place = spread_place(i, count);
         BundleDirection& direction = directions.emplace_back(
             BundleDirection{.direction = glm::normalize(lattice.point(place)),
                             .sky_ahead = radiance_of(place, 0),
@@ -231,8 +238,9 @@ std::vector<BundleDirection> make_sun_directions(const Sun& sun, std::uint32_t c
     std::vector<BundleDirection> directions;
     directions.reserve(count);
     for (std::uint32_t i = 0; i < count; ++i) {
-        const double radius = disc * std::sqrt((i + 0.5) / count);
-        const double angle = 2.0 * PI * std::fmod(i * (std::numbers::phi - 1.0), 1.0);
+        const std::uint32_t place = spread_place(i, count);
+        const double radius = disc * std::sqrt((place + 0.5) / count);
+        const double angle = 2.0 * PI * std::fmod(place * (std::numbers::phi - 1.0), 1.0);
         BundleDirection& direction = directions.emplace_back(BundleDirection{
             .direction =
                 glm::normalize(axis + radius * (std::cos(angle) * x + std::sin(angle) * y)),
@@ -259,9 +267,10 @@ std::vector<BundleDirection> make_light_directions(const PointLight& light, std:
     for (std::uint32_t i = 0; i < count; ++i) {
         // Three of four coordinates of points on the sphere in four dimensions (Shoemake 1992):
         // they lie in a ball, and two of them in a disc, evenly.
-        const double a = (i + 0.5) / count;
-        const double b = 2.0 * PI * std::fmod(first_b + i * STEP_B, 1.0);
-        const double c = 2.0 * PI * std::fmod(first_c + i * STEP_C, 1.0);
+        const std::uint32_t place = spread_place(i, count);
+        const double a = (place + 0.5) / count;
+        const double b = 2.0 * PI * std::fmod(first_b + place * STEP_B, 1.0);
+        const double c = 2.0 * PI * std::fmod(first_c + place * STEP_C, 1.0);
         const glm::dvec3 in_ball(std::sqrt(1.0 - a) * std::sin(b), std::sqrt(1.0 - a) * std::cos(b),
                                  std::sqrt(a) * std::sin(c));
         const glm::dvec3 point = glm::dvec3(light.position) + double{light.radius} * turn * in_ball;

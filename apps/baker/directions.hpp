@@ -46,7 +46,8 @@ struct BundleDirection {
 [[nodiscard]] std::vector<BundleDirection> make_directions(std::uint32_t count, std::uint64_t seed,
                                                            const Sky& sky);
 
-// Against a sun's light: spread over its disc. Only sky_behind shines, with radiance 1.
+// Against a sun's light: spread over its disc, as any first part of them is. Only sky_behind
+// shines, with radiance 1.
 [[nodiscard]] std::vector<BundleDirection> make_sun_directions(const Sun& sun, std::uint32_t count,
                                                                std::uint64_t seed);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -70,12 +71,61 @@ void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
         state_.known[i] = is_met && !is_inside ? 1 : 0;
     });
     state_.inside_texels = inside_texels;
+    forget_slivers();
+}
+
+void GatheredLight::note_half(const std::vector<Accumulator>& sums) {
+    state_.half.resize(state_.known.size());
+    for_texels(state_.half.size(), [&](std::size_t i) { state_.half[i] = grey(mean_of(sums[i])); });
+}
+
+// Of n directions, the mean over the first m differs from that over all by an error of variance
+// v / m - v / n, if v / n is the variance of the mean over all.
+void GatheredLight::set_halves(std::uint32_t directions, std::uint32_t all) {
+    half_weight_ = all > directions
+                       ? static_cast<float>(std::sqrt(1.0 * directions / (all - directions)))
+                       : std::numeric_limits<float>::quiet_NaN();
+}
+
+float GatheredLight::error_of(std::size_t texel, const glm::vec3& mean) const {
+    return state_.half.empty() ? std::numeric_limits<float>::quiet_NaN()
+                               : (grey(mean) - state_.half[texel]) * half_weight_;
 }
 
 void GatheredLight::add_irradiance(const std::vector<Accumulator>& sums,
-                                   std::vector<glm::vec3>& irradiance) const {
+                                   std::vector<glm::vec3>& irradiance,
+                                   std::vector<float>& error) const {
     for_texels(sums.size(), [&](std::size_t i) {
-        irradiance[i] += std::numbers::pi_v<float> * mean_of(sums[i]);
+        const glm::vec3 mean = mean_of(sums[i]);
+        irradiance[i] += std::numbers::pi_v<float> * mean;
+        if (i < error.size()) {
+            error[i] += std::numbers::pi_v<float> * error_of(i, mean);
+        }
+    });
+}
+
+void GatheredLight::finish_direct(const std::vector<Accumulator>& sums) {
+    add_irradiance(sums, state_.direct, state_.direct_error);
+}
+
+void GatheredLight::finish_bounce(const std::vector<Accumulator>& sums) {
+    state_.indirect.assign(sums.size(), glm::vec3(0.0F));
+    state_.indirect_error.assign(state_.known.size(), 0.0F);
+    add_irradiance(sums, state_.indirect, state_.indirect_error);
+}
+
+void GatheredLight::finish_more(const std::vector<Accumulator>& sums, bool is_bounce) {
+    std::vector<glm::vec3>& irradiance = is_bounce ? state_.indirect : state_.direct;
+    std::vector<float>& error = is_bounce ? state_.indirect_error : state_.direct_error;
+    for_texels(sums.size(), [&](std::size_t i) {
+        glm::vec3 change(0.0F);
+        if (joined(sums[i].weight) > 0.0) {
+            change = 0.5F * (std::numbers::pi_v<float> * mean_of(sums[i]) - irradiance[i]);
+            irradiance[i] += change;
+        }
+        if (i < error.size()) {
+            error[i] = grey(change);
+        }
     });
 }
 
@@ -87,11 +137,13 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
         const glm::vec3 normal = is_front ? surface_.normal[i] : -surface_.normal[i - texels];
         const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
         const float factor = sun_shares_ ? 1.0F : cosine;
-        const glm::vec3 irradiance = mean_of(sums[i]) * factor * sun.irradiance;
-        state_.direct[i] += irradiance;
+        const glm::vec3 mean = mean_of(sums[i]);
+        const glm::vec3 irradiance = mean * factor * sun.irradiance;
+        state_.sources[i] += irradiance;
         if (!is_front) {
             return;
         }
+        state_.sources_error[i] += error_of(i, mean) * factor * grey(sun.irradiance);
         // What does not face the sun may see no ray at all.
         const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
         state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
@@ -99,6 +151,7 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
             state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_sun[axis];
         }
     });
+    forget_slivers();
 }
 
 // Of the rays that meet the texel's side, or those of its neighbours where there are none: light
@@ -134,9 +187,13 @@ void GatheredLight::finish_light(const PointLight& light, const std::vector<Accu
         const std::optional<float> share =
             open.irradiance > 0.0 ? share_of_light(sums, texel, i - texel) : 0.0F;
         const glm::vec3 light_here = light.intensity * share.value_or(0.0F);
-        state_.direct[i] += glm::min(light_here * static_cast<float>(open.irradiance), BRIGHTEST);
+        state_.sources[i] += glm::min(light_here * static_cast<float>(open.irradiance), BRIGHTEST);
         if (!is_front) {
             return;
+        }
+        if (joined(sums[i].weight) > 0.0) {
+            state_.sources_error[i] += error_of(i, glm::vec3(*share)) *
+                                       static_cast<float>(open.irradiance) * grey(light.intensity);
         }
         state_.known[i] = share ? 1 : state_.known[i];
         for (int axis = 0; directional_ && axis < 3; ++axis) {
@@ -162,17 +219,49 @@ void GatheredLight::finish_moment(std::uint32_t axis, const std::vector<Accumula
     });
 }
 
+glm::vec3 GatheredLight::direct_at(std::size_t place) const {
+    return state_.sources.empty() ? state_.direct[place]
+                                  : state_.sources[place] + state_.direct[place];
+}
+
 double GatheredLight::mean_irradiance() const {
     double total = 0.0;
     std::uint64_t known = 0;
     for (std::size_t i = 0; i < state_.known.size(); ++i) {
         if (state_.known[i] != 0) {
-            const glm::vec3 irradiance = state_.direct[i] + state_.indirect[i];
+            const glm::vec3 irradiance = direct_at(i) + state_.indirect[i];
             total += (irradiance.r + irradiance.g + irradiance.b) / 3.0;
             ++known;
         }
     }
     return known > 0 ? total / static_cast<double>(known) : 0.0;
+}
+
+std::vector<float> GatheredLight::error() const {
+    std::vector<float> error = state_.direct_error;
+    for_texels(error.size(), [&](std::size_t i) {
+        error[i] +=
+            state_.indirect_error[i] + (state_.sources.empty() ? 0.0F : state_.sources_error[i]);
+    });
+    return error;
+}
+
+std::optional<double> GatheredLight::noise() const {
+    const double noise = noise_of(error());
+    return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
+}
+
+double GatheredLight::noise_of(const std::vector<float>& error) const {
+    double squares = 0.0;
+    std::uint64_t known = 0;
+    for (std::size_t i = 0; i < error.size(); ++i) {
+        if (state_.known[i] != 0) {
+            squares += double{error[i]} * error[i];
+            ++known;
+        }
+    }
+    return error.empty() ? 0.0
+                         : std::sqrt(squares / static_cast<double>(known)) / mean_irradiance();
 }
 
 // Few rays meet a texel of which charts cover little, and what these found is noise. A
@@ -196,13 +285,11 @@ void GatheredLight::forget_slivers() {
 }
 
 LightMap GatheredLight::make_map(bool is_whole) {
-    forget_slivers();
     LightMap map;
     map.extent = scene_.light_map;
-    map.irradiance = std::move(state_.direct);
-    map.irradiance.resize(state_.known.size());  // of fronts
+    map.irradiance.resize(state_.known.size());
     for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
-        map.irradiance[i] += state_.indirect[i];
+        map.irradiance[i] = direct_at(i) + state_.indirect[i];
     }
     map.known = std::move(state_.known);
     if (directional_ && is_whole) {

@@ -40,16 +40,33 @@ class GatheredLight {
     // Units of the sums in a radiance of 1 with a weight of 1.
     void set_scale(double scale) noexcept { scale_ = scale; }
 
+    // Of a pass after `directions`, half of them; finish_* compares it with what is gathered after
+    // `all`, which need not be twice as many where the pass was interrupted.
+    void note_half(const std::vector<Accumulator>& sums);
+    void set_halves(std::uint32_t directions, std::uint32_t all);
+
     void finish_sun(const Sun& sun, const std::vector<Accumulator>& sums);
     void finish_light(const PointLight& light, const std::vector<Accumulator>& sums);
     void find_known(const std::vector<Accumulator>& sums);
-    void add_irradiance(const std::vector<Accumulator>& sums,
-                        std::vector<glm::vec3>& irradiance) const;
+    void finish_direct(const std::vector<Accumulator>& sums);
+    void finish_bounce(const std::vector<Accumulator>& sums);
+    // Of direct light or a bounce: takes the mean of it and of what as many other directions found.
+    void finish_more(const std::vector<Accumulator>& sums, bool is_bounce);
     void begin_moments(const std::vector<Accumulator>& sums);
     void finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums);
 
     // Over the known texels.
     [[nodiscard]] double mean_irradiance() const;
+    // By texel, of all light, grey: as far as two halves of the directions tell it.
+    [[nodiscard]] std::vector<float> error() const;
+    // The root mean square of the errors of the known texels' light, in parts of their mean light,
+    // as far as the second halves of the directions tell them. None: no light, or no halves.
+    [[nodiscard]] std::optional<double> noise() const;
+    // The same of a part of the light, Checkpoint::sources_error and so on, in parts of all light.
+    [[nodiscard]] double noise_of(const std::vector<float>& error) const;
+
+    // Straight from suns, point lights, emitters and sky. A back's place is behind those of all fronts.
+    [[nodiscard]] glm::vec3 direct_at(std::size_t place) const;
 
     // Takes the light out of the state. Directional light needs a whole bake.
     [[nodiscard]] LightMap make_map(bool is_whole);
@@ -58,6 +75,9 @@ class GatheredLight {
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
     [[nodiscard]] std::optional<float> share_of_light(const std::vector<Accumulator>& sums,
                                                       std::size_t texel, std::size_t side) const;
+    void add_irradiance(const std::vector<Accumulator>& sums, std::vector<glm::vec3>& irradiance,
+                        std::vector<float>& error) const;
+    [[nodiscard]] float error_of(std::size_t texel, const glm::vec3& mean) const;
     void forget_slivers();
 
     const TracedScene& scene_;
@@ -66,6 +86,7 @@ class GatheredLight {
     bool sun_shares_;
     Checkpoint& state_;
     double scale_ = 1.0;
+    float half_weight_ = 1.0F;  // of the change since the half of the directions
 };
 
 }  // namespace quadtile::baker

@@ -12,6 +12,10 @@
 
 namespace quadtile::baker {
 
+[[nodiscard]] inline float grey(const glm::vec3& colour) {
+    return (colour.r + colour.g + colour.b) / 3.0F;
+}
+
 struct LightMap {
     Extent extent;
     std::vector<glm::vec3> irradiance;  // by texel

@@ -2,6 +2,7 @@
 
 #include "bake.hpp"
 #include "checkpoint.hpp"
+#include "denoise.hpp"
 #include "gpu_tracer.hpp"
 #include "light_map.hpp"
 #include "lit_gltf.hpp"
@@ -393,11 +394,28 @@ class Run {
         return result;
     }
 
+    // The noise that is left.
+    [[nodiscard]] double denoise_map(LightMap& map, const BakeResult& result) const {
+        const auto norm = [&](const std::vector<float>& error) {
+            double squares = 0.0;
+            for (std::size_t i = 0; i < error.size(); ++i) {
+                squares += map.known[i] != 0 ? double{error[i]} * error[i] : 0.0;
+            }
+            return std::sqrt(squares);
+        };
+        std::vector<float> error = result.error;
+        denoise(map, error, surface_, scene_, options_.threads);
+        return *result.noise * norm(error) / norm(result.error);
+    }
+
     void finish(const BakeResult& result) {
         LightMap map = result.map;
         report_.known_texels = static_cast<std::size_t>(std::ranges::count(map.known, 1));
         report_.covered_texels = static_cast<std::size_t>(
             std::ranges::count_if(surface_.coverage, [](float share) { return share > 0.0F; }));
+        if (options_.denoises && result.noise.value_or(0.0) > 0.0) {
+            measure("denoise", [&] { report_.denoised = denoise_map(map, result); });
+        }
         measure("dilate", [&] { dilate(map, options_.dilation_rings); });
         if (options_.blends_seams) {
             measure("seams", [&] { report_.seams = blend_seams(map, scene_); });
@@ -448,6 +466,15 @@ class Run {
         report_.bake = options_.bake;
         report_.pool_bytes = options_.pool_bytes;
         report_.passes = result.passes;
+        report_.noise = result.noise;
+        if (!result.interrupted && options_.bake.noise > 0.0 &&
+            result.noise.value_or(0.0) > options_.bake.noise) {
+            const double percent = std::round(1e4 * *result.noise) / 100.0;
+            warn("the noise is " + app::text_of(static_cast<float>(percent)) +
+                 " %, more than --noise allows: " + std::to_string(MOST_DIRECTIONS) +
+                 " directions, or those of suns, are too few for less; allow more, or give more "
+                 "--sun-directions or --pixels-per-texel");
+        }
         if (!options_.report.empty()) {
             app::write_file(options_.report, report_json(report_));
         }

@@ -32,13 +32,14 @@ struct Preset {
     std::uint32_t bounces;
     std::uint32_t sun_directions;
     float pixels_per_texel;
+    bool denoises;
 };
 // docs/baker.md has their errors and times.
-constexpr Preset MEDIUM{128, 1024, 4, 64, 2.0F};
-constexpr std::array<app::Named<Preset>, 4> PRESETS{{{"draft", {64, 256, 2, 16, 1.5F}},
+constexpr Preset MEDIUM{128, 1024, 4, 64, 2.0F, true};
+constexpr std::array<app::Named<Preset>, 4> PRESETS{{{"draft", {64, 256, 2, 16, 1.5F, true}},
                                                      {"medium", MEDIUM},
-                                                     {"high", {256, 4096, 6, 128, 2.0F}},
-                                                     {"best", {1024, 16384, 8, 256, 2.0F}}}};
+                                                     {"high", {256, 4096, 6, 128, 2.0F, false}},
+                                                     {"best", {1024, 16384, 8, 256, 2.0F, false}}}};
 
 constexpr std::array<app::Named<LightUnits>, 3> LIGHT_UNITS{
     {{"auto", LightUnits::automatic},
@@ -55,6 +56,9 @@ constexpr std::array<app::Named<bool LightKinds::*>, 4> LIGHT_KINDS{
      {"suns", &LightKinds::suns},
      {"points", &LightKinds::points},
      {"emission", &LightKinds::emission}}};
+
+constexpr std::array<app::Named<std::optional<bool>>, 3> DENOISE{
+    {{"auto", std::nullopt}, {"on", true}, {"off", false}}};
 
 // What becomes part of the options after parsing.
 struct Arguments {
@@ -81,6 +85,8 @@ struct Arguments {
     std::optional<std::uint32_t> bounces;
     std::optional<std::uint32_t> sun_directions;
     std::optional<float> pixels_per_texel;
+    float noise_percent = 0.0F;
+    std::optional<bool> denoises;
 };
 
 Extent parse_extent(const std::string& option, const std::string& text) {
@@ -188,6 +194,12 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
              "The same of light straight from emitters and sky:\n"
              "small emitters need many; default: the preset's",
              within(1, 1 << 20));
+    bake.add("--noise", arguments.noise_percent, "P",
+             "Directions are doubled until the noise is at most P\n"
+             "percent of the mean light; 65536 are the most",
+             within(0.01F, 100.0F));
+    bake.add_choice("--denoise", arguments.denoises, DENOISE, "WHEN",
+                    "on, off, or auto (default): for draft and medium");
     bake.add("--bounces", arguments.bounces, "N", "0: direct light alone", within(0, 100));
     bake.add("--sun-directions", arguments.sun_directions, "N",
              "Over the disc of each sun; and points of each point\n"
@@ -408,8 +420,15 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     const Preset& preset = arguments.preset;
     options.bake.directions = arguments.directions.value_or(preset.directions);
     options.bake.direct_directions = arguments.direct_directions.value_or(preset.direct_directions);
+    options.bake.noise = arguments.noise_percent / 100.0;
+    if (options.bake.noise > 0.0 &&
+        std::min(options.bake.directions, options.bake.direct_directions) < 2) {
+        throw UsageError(
+            "--noise is told by two halves of the directions: there must be 2 of them");
+    }
     options.bake.bounces = arguments.bounces.value_or(preset.bounces);
     options.bake.sun_directions = arguments.sun_directions.value_or(preset.sun_directions);
+    options.denoises = arguments.denoises.value_or(preset.denoises);
     options.pixels_per_texel = arguments.pixels_per_texel.value_or(preset.pixels_per_texel);
     apply_quantity(app, options);
     options.pool_bytes = arguments.memory_mib * MIB;

@@ -53,6 +53,7 @@ struct Options {
     bool half = false;  // floats of the .exr
     std::uint32_t dilation_rings = 8;
     bool blends_seams = true;
+    bool denoises = true;
 
     // The light.
     std::optional<glm::vec3> sky;

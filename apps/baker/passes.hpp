@@ -20,6 +20,8 @@ struct Pass {
     } kind;
     std::uint32_t number;  // of the sun, the light, the bounce, the axis
     std::string name;
+    // With as many directions as all passes of the kind had before; 0: as planned. 1, 2, ...
+    std::uint32_t doubling = 0;
 };
 
 inline bool is_moment(const Pass& pass) {

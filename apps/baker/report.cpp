@@ -13,6 +13,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json percent_json(const std::optional<double>& share) {
+    return share ? Json(100.0 * *share) : Json();
+}
+
 Json statistics_json(const TracerStatistics& statistics) {
     return {{"tiles", statistics.tiles},
             {"pixels", statistics.pixels},
@@ -48,7 +52,8 @@ std::string report_json(const BakeReport& report) {
                           {"directions", pass.directions},
                           {"seconds", pass.seconds},
                           {"mean_irradiance", pass.mean_irradiance},
-                          {"change", pass.change}});
+                          {"change", pass.change},
+                          {"noise_percent", percent_json(pass.noise)}});
     }
     const Json json{{"device", report.device},
                     {"interrupted", report.interrupted},
@@ -60,9 +65,12 @@ std::string report_json(const BakeReport& report) {
                     {"inside_texels", report.inside_texels},
                     {"overlapping_texels", report.overlapping_texels},
                     {"seams", report.seams},
+                    {"noise_percent", percent_json(report.noise)},
+                    {"denoised_noise_percent", percent_json(report.denoised)},
                     {"options",
                      {{"directions", report.bake.directions},
                       {"direct_directions", report.bake.direct_directions},
+                      {"noise_percent", 100.0 * report.bake.noise},
                       {"bounces", report.bake.bounces},
                       {"sun_directions", report.bake.sun_directions},
                       {"seed", report.bake.seed},
@@ -92,7 +100,17 @@ std::string report_summary(const BakeReport& report) {
         if (pass.change > 0.0 && pass.change < pass.mean_irradiance) {
             text += formatted(", %.2g %% of it new", 100.0 * pass.change / pass.mean_irradiance);
         }
+        if (pass.noise) {
+            text += formatted(", noise %.2g %%", 100.0 * *pass.noise);
+        }
         text += "\n";
+    }
+    if (report.noise) {
+        text +=
+            formatted("noise of the light map: %.2g %% of its mean light", 100.0 * *report.noise);
+        text += report.denoised
+                    ? formatted(", %.2g %% after the denoiser\n", 100.0 * *report.denoised)
+                    : "\n";
     }
     const TracerStatistics& statistics = report.statistics;
     text += formatted("%llu tiles, %.4g fragments (%.4g predicted), %llu tiles repeated, ",
@@ -140,6 +158,9 @@ std::string progress_text(const BakeProgress& progress, std::uint32_t width) {
     const auto left = static_cast<double>(progress.directions - progress.directions_done);
     if (done_now > 0.0 && progress.seconds > 0.5) {
         text += ", " + duration_text(left * progress.seconds / done_now) + " left";
+    }
+    if (progress.noise) {
+        text += formatted(", noise so far %.2g %%", 100.0 * *progress.noise);
     }
     return text;
 }

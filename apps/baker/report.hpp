@@ -34,6 +34,8 @@ struct BakeReport {
     std::uint64_t pool_bytes = 0;
     std::vector<Stage> stages;
     std::vector<PassReport> passes;
+    std::optional<double> noise;     // as BakeResult has it
+    std::optional<double> denoised;  // what is left of it; none: it is left as it is
     TracerStatistics statistics;
     std::vector<std::string> warnings;
 };

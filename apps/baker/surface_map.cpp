@@ -531,6 +531,7 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
     map.normal.resize(extent.texels(), glm::vec3(0.0F));
     map.double_sided.resize(extent.texels());
     map.patches.resize(scene.point_lights.empty() ? 0 : extent.texels());
+    map.triangle.resize(extent.texels());
 
     const TileTriangles tiles(scene, extent, threads);
     std::atomic<std::size_t> overlapping = 0;
@@ -559,6 +560,7 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
                     map.patches[i] = {texel->position / double{texel->weight}, texel->across * side,
                                       texel->down * side};
                 }
+                map.triangle[i] = texel->first_triangle;
                 map.double_sided[i] = texel->double_sided * 2.0F > texel->weight ? 1 : 0;
                 overlapping += texel->overlaps ? 1 : 0;
             }

@@ -177,6 +177,35 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
                                                         "moment x", "moment y", "moment z"));
 }
 
+// Catches passes of more directions that are forgotten, begin anew or count in part.
+TEST_F(BakeBits, AreThoseOfAnInterruptedBakeUntilANoise) {
+    const Prepared what = everything();
+    BakeOptions options = all_passes();
+    options.noise = 0.13;
+    const BakeResult expected = bake_by_reference(what, options);
+    EXPECT_LE(*expected.noise, options.noise);
+    options.checkpoint = directory_.path() / "checkpoint";
+    std::map<std::string, std::uint32_t> passes;
+    constexpr std::uint32_t INTERRUPTIONS = 16;
+    const std::uint32_t asks = count_asks(what, options);
+    for (std::uint32_t i = INTERRUPTIONS / 2; i < INTERRUPTIONS; ++i) {
+        options.resume = false;
+        std::string pass;
+        const auto one = make_reference_tracer(what.traced, what.tiles, 1);
+        const BakeResult cut =
+            bake_with(*one, what, options, interrupting(i * asks / INTERRUPTIONS, &pass));
+        EXPECT_TRUE(cut.interrupted);
+        EXPECT_GT(*cut.noise, options.noise);
+        ++passes[pass];
+        options.resume = true;
+        const BakeResult whole =
+            i % 4 == 3 ? bake_by_gpu(what, options) : bake_by_reference(what, options);
+        EXPECT_TRUE(bytes_of(expected) == bytes_of(whole)) << i << ", in " << pass;
+    }
+    EXPECT_GT(passes["more direct"], 0U);
+    EXPECT_GT(passes["more bounces"], 0U);
+}
+
 // Who stops a bounce wants the light that was there before, not the noise of a few directions.
 TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
     const Prepared what = everything();

@@ -16,9 +16,12 @@ inline std::string bytes_of(const BakeResult& result) {
     };
     add(result.map.irradiance);
     add(result.map.known);
+    add(result.error);
     for (const auto& band : result.map.radiance_sh) {
         add(band);
     }
+    const double noise = result.noise.value_or(-1.0);
+    bytes.append(reinterpret_cast<const char*>(&noise), sizeof(noise));
     return bytes + std::to_string(result.inside_texels);
 }
 

@@ -225,6 +225,9 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
     EXPECT_GE(report["covered_texels"].get<std::ptrdiff_t>(), known);
     EXPECT_FALSE(report["interrupted"].get<bool>());
     EXPECT_EQ(report["options"]["directions"], 64);
+    EXPECT_GT(report["noise_percent"].get<double>(), 1.0);
+    EXPECT_EQ(report["passes"].back()["noise_percent"], report["noise_percent"]);
+    EXPECT_LT(report["denoised_noise_percent"], report["noise_percent"]);
     EXPECT_EQ(report["options"]["directional"], true);
     EXPECT_GT(report["tracing"]["nodes"].get<double>(), 1000.0);
     EXPECT_GE(report["tracing"]["tiles"].get<double>(), 64.0);

@@ -29,10 +29,16 @@ Checkpoint filled(std::size_t texels) {
         }
         return result;
     };
+    checkpoint.more = {1, 0, 1};
+    checkpoint.sources = values(0.5F);
     checkpoint.direct = values(1.0F);
     checkpoint.sent = values(2.0F);
     checkpoint.indirect = values(3.0F);
     checkpoint.known.assign(texels, 1);
+    checkpoint.half.assign(texels, 6.0F);
+    checkpoint.sources_error.assign(texels, 6.5F);
+    checkpoint.direct_error.assign(texels, 7.0F);
+    checkpoint.indirect_error.assign(texels, 8.0F);
     checkpoint.moments = {values(4.0F), {}, values(5.0F)};
     checkpoint.sums.resize(texels);
     for (std::size_t i = 0; i < texels; ++i) {
@@ -67,10 +73,16 @@ TEST_F(CheckpointTest, IsReadAsItWasWritten) {
         EXPECT_EQ(read->pass, written.pass);
         EXPECT_EQ(read->directions_done, written.directions_done);
         EXPECT_EQ(read->tiles_done, written.tiles_done);
+        EXPECT_EQ(read->more, written.more);
+        EXPECT_EQ(read->sources, written.sources);
         EXPECT_EQ(read->direct, written.direct);
         EXPECT_EQ(read->sent, written.sent);
         EXPECT_EQ(read->indirect, written.indirect);
         EXPECT_EQ(read->known, written.known);
+        EXPECT_EQ(read->half, written.half);
+        EXPECT_EQ(read->sources_error, written.sources_error);
+        EXPECT_EQ(read->direct_error, written.direct_error);
+        EXPECT_EQ(read->indirect_error, written.indirect_error);
         EXPECT_EQ(read->moments, written.moments);
         ASSERT_EQ(read->sums.size(), texels);
         for (std::size_t i = 0; i < texels; ++i) {
@@ -161,6 +173,7 @@ TEST_F(CheckpointTest, FitsOneBakeOnly) {
                                           [](BakeOptions& other) { other.bounces = 2; },
                                           [](BakeOptions& other) { other.sun_directions = 5; },
                                           [](BakeOptions& other) { other.seed = 2; },
+                                          [](BakeOptions& other) { other.noise = 0.1; },
                                           [](BakeOptions& other) { other.directional = true; },
                                           [](BakeOptions& other) { other.sun_shares = true; }}) {
         BakeOptions other = options;

@@ -1,0 +1,96 @@
+#include "direction_tiles.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace quadtile::baker {
+
+namespace {
+
+// A texel of an importance map that asks for more pixels on a side gets a map of its own.
+constexpr std::uint32_t LARGEST_TEXEL = 256;
+
+// Uniform tiles do not follow what lies in them.
+bool needs_window(const MapTile& tile, const TileOptions& options) {
+    return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
+           static_cast<float>(tile.resolution) > options.max_resolution && !options.uniform;
+}
+
+// All tiles of a direction, from those of its whole map. Stopped: nothing.
+DirectionTiles add_windows(const TracedScene& scene, const TileOptions& options, Tracer& tracer,
+                           const Stop& stop, const BundleDirection& direction,
+                           std::vector<MapTile> of_map) {
+    DirectionTiles parts;
+    parts.push_back({{}, std::move(of_map)});
+    for (std::size_t part = 0; part < parts.size();) {
+        std::vector<MapWindow> windows;
+        for (; part < parts.size(); ++part) {
+            std::erase_if(parts[part].tiles, [&](const MapTile& tile) {
+                if (needs_window(tile, options)) {
+                    windows.push_back(
+                        parts[part].window.within(tile.x, tile.y, options.map_extent));
+                }
+                return needs_window(tile, options);
+            });
+        }
+        for (std::size_t next = 0; next < windows.size();) {
+            std::vector<ProjectionFrame> frames;
+            for (std::size_t i = next;
+                 i < windows.size() && frames.size() < tracer.frames_at_once(); ++i) {
+                frames.push_back(make_frame(direction, scene, options.map_extent, windows[i]));
+            }
+            std::vector<std::vector<MapTile>> tiles = tracer.request_tiles(frames, stop);
+            if (tiles.empty()) {
+                return {};
+            }
+            for (std::vector<MapTile>& of_window : tiles) {
+                parts.push_back({windows[next++], std::move(of_window)});
+            }
+        }
+    }
+    return parts;
+}
+
+}  // namespace
+
+std::uint64_t count_pieces(const DirectionTiles& parts) {
+    std::uint64_t count = 0;
+    for (const WindowTiles& part : parts) {
+        for (const MapTile& tile : part.tiles) {
+            const std::uint64_t along = (tile.resolution + LARGEST_PIECE - 1) / LARGEST_PIECE;
+            count += along * along;
+        }
+    }
+    return count;
+}
+
+bool request_missing_tiles(const TracedScene& scene, const TileOptions& options, Tracer& tracer,
+                           const Stop& stop, DirectionSet& set, std::size_t first,
+                           std::size_t end) {
+    set.tiles.resize(set.directions.size());
+    while (first < end && !set.tiles[first].empty()) {
+        ++first;
+    }
+    if (first == end) {
+        return true;
+    }
+    std::vector<ProjectionFrame> frames;
+    for (std::size_t i = first; i < set.tiles.size() && frames.size() < tracer.frames_at_once();
+         ++i) {
+        frames.push_back(make_frame(set.directions[i], scene, options.map_extent));
+    }
+    for (std::vector<MapTile>& tiles : tracer.request_tiles(frames, stop)) {
+        // Windows take their time: only those that are needed now.
+        if (first >= end && std::ranges::any_of(tiles, [&](const MapTile& tile) {
+                return needs_window(tile, options);
+            })) {
+            break;
+        }
+        set.tiles[first] =
+            add_windows(scene, options, tracer, stop, set.directions[first], std::move(tiles));
+        ++first;
+    }
+    return !stop();
+}
+
+}  // namespace quadtile::baker
