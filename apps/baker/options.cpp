@@ -428,7 +428,8 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     }
     options.bake.bounces = arguments.bounces.value_or(preset.bounces);
     options.bake.sun_directions = arguments.sun_directions.value_or(preset.sun_directions);
-    options.denoises = arguments.denoises.value_or(preset.denoises);
+    options.denoises =
+        arguments.denoises.value_or(preset.denoises && options.quantity != Quantity::shadow_mask);
     options.pixels_per_texel = arguments.pixels_per_texel.value_or(preset.pixels_per_texel);
     apply_quantity(app, options);
     options.pool_bytes = arguments.memory_mib * MIB;
