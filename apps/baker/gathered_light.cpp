@@ -201,6 +201,7 @@ void GatheredLight::finish_light(const PointLight& light, const std::vector<Accu
                 light_here * static_cast<float>(open.direction[axis]), -BRIGHTEST, BRIGHTEST);
         }
     });
+    forget_slivers();
 }
 
 // Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that,
