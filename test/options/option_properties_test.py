@@ -267,7 +267,7 @@ COMMANDS = {
     },
 }
 
-SCENE = """v 0 0 0\nv 0 0 1\nv 1 0 1\nvt 0.1 0.1\nvt 0.9 0.1\nvt 0.9 0.9\nf 1/1 2/2 3/3\n"""
+SCENE = """o floor\nv 0 0 0\nv 0 0 1\nv 1 0 1\nvt 0.1 0.1\nvt 0.9 0.1\nvt 0.9 0.9\nf 1/1 2/2 3/3\n"""
 SCENE_BYTES = struct.pack("<15f", 0, 0, 0, 0, 0, 1, 1, 0, 1, 0.1, 0.1, 0.9, 0.1, 0.9, 0.9)
 GLTF = {
     "asset": {"version": "2.0"},
