@@ -220,10 +220,11 @@ TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
                                                       {"bounce 2", before(1)}};
     std::string pass;
     std::uint32_t bounces = 0;
-    // Threads ask at other times in each run: so many steps that several fall into the bounces.
+    // So many steps that several fall into the bounces.
     const std::uint32_t step = count_asks(what, options) / 80;
     for (std::uint32_t k = 0;; k += step) {
-        const BakeResult cut = bake_by_reference(what, options, interrupting(k, &pass));
+        const auto one = make_reference_tracer(what.traced, what.tiles, 1);
+        const BakeResult cut = bake_with(*one, what, options, interrupting(k, &pass));
         if (!cut.interrupted) {
             break;
         }
