@@ -10,7 +10,7 @@
 //   4    blocks   the list that BLOCKS_FROM_LIST takes
 //   5    images   the base level and those above (mip_images.glsl); written only
 //
-// Memory order: the hand-over of messages.glsl, if all blocks run and none has odd edges. Else that of hand_over.glsl;
+// Memory order: the hand-over of messages.glsl, if GETS_MESSAGES (downsample_blocks.glsl). Else that of hand_over.glsl;
 // then a barrier of the crew orders its threads behind thread 0. All other barriers order shared memory only.
 
 #include "downsample.glsl"

@@ -210,9 +210,10 @@ class Run {
         }
     }
 
-    void choose_light() {
-        const auto shines = [](const glm::vec3& colour) { return greatest_of(colour) > 0.0F; };
-        const LightKinds& lights = options_.lights;
+    static bool shines(const glm::vec3& colour) { return greatest_of(colour) > 0.0F; }
+
+    // Takes out what --lights leaves out, but for the sky, and the suns that --sun-direction replaces.
+    void keep_lights(const LightKinds& lights) {
         if (options_.sun || !lights.suns) {
             scene_.suns.clear();
         }
@@ -233,6 +234,11 @@ class Run {
                 material.emission = glm::vec3(0.0F);
             }
         }
+    }
+
+    void choose_light() {
+        const LightKinds& lights = options_.lights;
+        keep_lights(lights);
         if (options_.quantity != Quantity::shadow_mask) {
             convert_lights();
             compare_lights_with_emission();

@@ -34,8 +34,8 @@ enum class LightMapCoordinates { read, ignore };
 // glTF: the meshes of the default scene, node transforms applied, without skins and morph targets.
 // Light map coordinates are TEXCOORD_1; either all meshes have them, or none. Directional lights
 // become suns, whose irradiance is color * intensity; point and spot lights have that as their
-// intensity. Of the extras, asset.extras.lightmap_size is read, [width, height], and the
-// extras.radius of point and spot lights.
+// intensity. Of the extras, asset.extras.lightmap_size is read, [width, height], the
+// extras.radius of point and spot lights, and the extras.lightmap_density of nodes.
 //
 // OBJ: light map coordinates are `vt`, its only ones, which textures have, too; as OBJ has it, v
 // goes up: (u, v) becomes (u, 1 - v). Kd is the albedo, Ke the emission.

@@ -4,7 +4,7 @@
 // A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels:
 // they become four texels in registers, one of the next level by an exchange among four threads, a part of the third
 // among sixteen; the rest is made in shared memory (nodes), by the crew. The last texel is handed over
-// (messages.glsl; hand_over.glsl if blocks have odd edges or only some run): the workgroup of a group that finishes last
+// (messages.glsl or hand_over.glsl; see GETS_MESSAGES): the workgroup of a group that finishes last
 // reduces the group's texels in the same way (size of a group: step_levels, kernel_parameters.h). Items are handed over
 // as they are, not rounded to the image's format (but for EDGE_DROP, where FidelityFX SPD rounds).
 //

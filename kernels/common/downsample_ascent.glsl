@@ -76,7 +76,7 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
         if (!GETS_MESSAGES) {
             acquire_arrivals();
         }
-        state[group.counter] = 0;
+        CLEAR_MESSAGE(state[group.counter]);
         if (BLOCKS_FROM_LIST) {
             state[group.expected] = 0;
         }

@@ -40,6 +40,21 @@ class LitFloor {
         add_quad(quads_.scene, corners, rectangle(glm::vec2(1.0F) - texel, glm::vec2(1.0F)));
     }
 
+    // Beside the floor, in its plane: a texel of the third cell, and a tenth of the next one.
+    // Returns the first.
+    std::size_t add_strip() {
+        const std::size_t texel = texels(2).front();
+        const glm::vec2 size(quads_.extent().width, quads_.extent().height);
+        const glm::vec2 low(static_cast<float>(texel % quads_.extent().width),
+                            static_cast<float>(texel / quads_.extent().width));
+        const glm::vec2 high = low + glm::vec2(1.1F, 1.0F);
+        const glm::vec3 corner(9, 0, 0);
+        add_quad(quads_.scene, {corner, corner + 1.1F * Z, corner + 1.1F * Z + X, corner + X},
+                 {low / size, glm::vec2(high.x, low.y) / size, high / size,
+                  glm::vec2(low.x, high.y) / size});
+        return texel;
+    }
+
     [[nodiscard]] BakeResult bake_result(const BakeOptions& options,
                                          float pixels_per_texel = 2.0F) const {
         return bake_by_reference(Prepared(quads_.scene, quads_.extent(), pixels_per_texel),
@@ -301,6 +316,15 @@ TEST(PointLights, HavePenumbrasOfASphere) {
         EXPECT_LT(error(16), here.of_16_points);
         EXPECT_LT(error(256), here.of_256_points);
     }
+}
+
+// A neighbour in its plane knows more than what few rays find of a sliver.
+TEST(PointLights, ForgetSlivers) {
+    LitFloor floor({.position = {9, 3, 0}, .intensity = glm::vec3(1.0F)});
+    const std::size_t texel = floor.add_strip();
+    const LightMap map = floor.bake(DIRECT);
+    EXPECT_EQ(map.known[texel], 1);
+    EXPECT_EQ(map.known[texel + 1], 0);
 }
 
 // Halves of the points tell the error: that of 64 points, against 4096. Catches halves that part a

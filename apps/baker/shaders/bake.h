@@ -29,8 +29,9 @@ struct TriangleCluster {
     float half_extent[3];
 };
 
-// The projection of the scene along a direction onto its square importance map, a parallel one: world p is
-// at (dot(axis_x, p) + offset_x, dot(axis_y, p) + offset_y) map texels and dot(axis_z, p) steps deep.
+// The projection of the scene along a direction onto its square importance map. If it is parallel,
+// world p is at (dot(axis_x, p) + offset_x, dot(axis_y, p) + offset_y) map texels and dot(axis_z, p)
+// steps deep.
 struct ProjectionFrame {
     float axis_x[3];  // map texels per world unit
     float offset_x;   // map texels
@@ -44,9 +45,9 @@ struct ProjectionFrame {
     // the light's direction other numbers from 0 to 1.
     float share_ahead;
     float share_behind;
-    // A perspective projection: rays come from a point, and what is above for x and y is divided by
-    // dot(axis_w, p) + offset_w, which is positive before the point, and units_per_texel is that where
-    // this is 1. Sides that look ahead receive nothing. Else axis_w and offset_w are of no account.
+    // 1: a perspective projection, rays come from a point. Then x and y are divided by
+    // w = dot(axis_w, p) + offset_w, which is positive in front of the point; units_per_texel is the
+    // size where w is 1; sides that look ahead receive nothing. 0: axis_w and offset_w are unused.
     QUADTILE_UINT is_perspective;
     float axis_w[3];
     float offset_w;
