@@ -213,7 +213,7 @@ class Baker {
         BakeProgress progress;
         const auto start = Clock::now();
         const BakeResult result =
-            bake(traced, surface_, light_.suns, scene_.point_lights, light_.sky, tiles,
+            bake(traced, surface_, light_.suns, scene_.point_lights, Lamps(), light_.sky, tiles,
                  {.directions = setting.directions,
                   .bounces = arguments_.bounces,
                   .sun_directions = arguments_.sun_directions,

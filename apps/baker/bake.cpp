@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
 
@@ -43,12 +44,14 @@ struct TracerWork {
 class Bake {
  public:
     Bake(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
-         const std::vector<PointLight>& lights, const Sky& sky, const TileOptions& tile_options,
-         const BakeOptions& options, Tracer& tracer, const BakeWatcher& watcher)
+         const std::vector<PointLight>& lights, const Lamps& lamps, const Sky& sky,
+         const TileOptions& tile_options, const BakeOptions& options, Tracer& tracer,
+         const BakeWatcher& watcher)
         : scene_(scene),
           surface_(surface),
           suns_(suns),
           lights_(lights),
+          lamps_(lamps),
           sky_(sky),
           tile_options_(tile_options),
           options_(options),
@@ -67,7 +70,7 @@ class Bake {
 
     BakeResult run() {
         state_.fingerprint =
-            fingerprint_of(scene_, surface_, suns_, lights_,
+            fingerprint_of(scene_, surface_, suns_, lights_, lamps_,
                            {&direct_.directions, &bounces_.directions}, tile_options_, options_);
         const std::size_t texels = scene_.light_map.texels();
         for (auto* const light : {&state_.direct, &state_.sent, &state_.indirect}) {
@@ -76,6 +79,10 @@ class Bake {
         if (!suns_.empty() || !lights_.empty()) {
             state_.sources.assign(scene_.sum_count(), glm::vec3(0.0F));
             state_.sources_error.assign(texels, 0.0F);
+        }
+        if (!lamps_.patches.empty()) {
+            state_.lamps.assign(scene_.sum_count(), glm::vec3(0.0F));
+            state_.lamps_error.assign(texels, 0.0F);
         }
         state_.known.assign(texels, 0);
         state_.direct_error.assign(texels, 0.0F);
@@ -102,6 +109,9 @@ class Bake {
 
  private:
     void plan_passes() {
+        if (!lamps_.patches.empty()) {
+            passes_.push_back({Pass::Kind::lamps, 0, "lamps"});
+        }
         for (std::uint32_t i = 0; i < suns_.size(); ++i) {
             passes_.push_back({Pass::Kind::sun, i, "sun"});
         }
@@ -111,12 +121,13 @@ class Bake {
         }
         const auto shines = [](const glm::vec3& colour) { return greatest_of(colour) > 0.0F; };
         has_direct_ =
-            std::ranges::any_of(surface_.emission, shines) ||
+            std::ranges::any_of(std::views::iota(std::size_t{0}, surface_.emission.size()),
+                                [&](std::size_t i) { return shines(emission_at(i)); }) ||
             std::ranges::any_of(direct_.directions, [&](const BundleDirection& direction) {
                 return shines(direction.sky_ahead) || shines(direction.sky_behind);
             });
         // Without any light it is only found out which texels are known.
-        if (has_direct_ || passes_.empty()) {
+        if (has_direct_ || passes_.empty() || (!lamps_.patches.empty() && options_.bounces == 0)) {
             passes_.push_back({Pass::Kind::direct, 0, "direct light"});
             plan_moments(Pass::Kind::direct_moment);
         }
@@ -135,35 +146,40 @@ class Bake {
         if (!noise || !(*noise > options_.noise) || options_.noise == 0.0) {
             return false;
         }
-        // Squares of noise by direction, or below 0: these cannot be doubled.
-        std::array<double, 2> gains{};
+        // What cannot be doubled.
         const double of_sources = light_.noise_of(state_.sources_error);
         double rest = of_sources * of_sources;
-        for (const bool is_bounce : {false, true}) {
-            const double of_kind =
-                light_.noise_of(is_bounce ? state_.indirect_error : state_.direct_error);
-            const double square = of_kind * of_kind;
-            const std::uint64_t directions = directions_of(more_of(is_bounce));
-            const bool can_double = (is_bounce ? options_.bounces > 0 : has_direct_) &&
-                                    2 * directions <= MOST_DIRECTIONS;
-            rest += can_double ? 0.0 : square;
-            gains[is_bounce ? 1 : 0] = can_double ? square / static_cast<double>(directions) : -1.0;
-        }
-        const bool is_bounce = gains[1] > gains[0];
-        if (rest > options_.noise * options_.noise || std::max(gains[0], gains[1]) < 0.0) {
+        double most = 0.0;  // of noise, squared, by direction
+        std::optional<Pass> best;
+        const auto consider = [&](Pass::Kind kind, bool is_planned, const auto& error) {
+            const double square = light_.noise_of(error) * light_.noise_of(error);
+            const Pass pass = more_of(kind);
+            const auto directions = static_cast<double>(directions_of(pass));
+            if (!is_planned || 2.0 * directions > MOST_DIRECTIONS) {
+                rest += square;
+            } else if (square / directions > most) {
+                most = square / directions;
+                best = pass;
+            }
+        };
+        consider(Pass::Kind::lamps, !lamps_.patches.empty(), state_.lamps_error);
+        consider(Pass::Kind::direct, has_direct_, state_.direct_error);
+        consider(Pass::Kind::bounce, options_.bounces > 0, state_.indirect_error);
+        if (rest > options_.noise * options_.noise || !best) {
             return false;
         }
-        passes_.push_back(more_of(is_bounce));
-        state_.more.push_back(is_bounce ? 1 : 0);
+        passes_.push_back(*best);
+        state_.more.push_back(static_cast<std::uint8_t>(best->kind));
         return true;
     }
 
-    [[nodiscard]] Pass more_of(bool is_bounce) const {
-        const auto doublings = std::ranges::count_if(passes_, [&](const Pass& pass) {
-            return pass.doubling > 0 && is_bounce == (pass.kind == Pass::Kind::bounce);
-        });
-        return {is_bounce ? Pass::Kind::bounce : Pass::Kind::direct, options_.bounces,
-                is_bounce ? "more bounces" : "more direct",
+    [[nodiscard]] Pass more_of(Pass::Kind kind) const {
+        const auto doublings = std::ranges::count_if(
+            passes_, [&](const Pass& pass) { return pass.doubling > 0 && pass.kind == kind; });
+        return {kind, kind == Pass::Kind::bounce ? options_.bounces : 0,
+                kind == Pass::Kind::bounce  ? "more bounces"
+                : kind == Pass::Kind::lamps ? "more of lamps"
+                                            : "more direct",
                 static_cast<std::uint32_t>(doublings) + 1};
     }
 
@@ -174,25 +190,49 @@ class Bake {
     }
 
     [[nodiscard]] std::uint64_t directions_of(const Pass& pass) {
-        if (is_of_source(pass)) {
-            const bool is_sun = pass.kind == Pass::Kind::sun;
-            return options_.sun_directions *
-                   std::uint64_t{is_sun ? 1 : faces_of(lights_[pass.number])};
+        const std::uint32_t doublings = std::max(pass.doubling, 1U) - 1;
+        switch (pass.kind) {
+            case Pass::Kind::sun:
+                return options_.sun_directions;
+            case Pass::Kind::light:
+                return std::uint64_t{options_.sun_directions} * faces_of(lights_[pass.number]);
+            case Pass::Kind::lamps:
+                return lamps_.patches.size() * POINTS_A_PATCH * FACES_A_LAMP_POINT << doublings;
+            default:
+                return set_of(pass).directions.size() << doublings;
         }
-        return set_of(pass).directions.size() << (std::max(pass.doubling, 1U) - 1);
     }
 
-    // Of a source's own.
-    [[nodiscard]] std::vector<BundleDirection> source_directions(const Pass& pass) const {
-        const std::uint32_t count = options_.sun_directions;
-        const std::uint64_t seed = options_.seed + 1 + pass.number;
-        return pass.kind == Pass::Kind::sun
-                   ? make_sun_directions(suns_[pass.number], count, seed)
-                   : make_light_directions(lights_[pass.number], count, seed + suns_.size());
+    // A pass's own; none: it takes those of its set.
+    [[nodiscard]] std::vector<BundleDirection> own_directions(const Pass& pass) {
+        const std::uint64_t seed = options_.seed + (std::uint64_t{pass.doubling} << 32U);
+        const std::uint64_t source_seed = seed + 1 + pass.number;
+        switch (pass.kind) {
+            case Pass::Kind::sun:
+                return make_sun_directions(suns_[pass.number], options_.sun_directions,
+                                           source_seed);
+            case Pass::Kind::light:
+                return make_light_directions(lights_[pass.number], options_.sun_directions,
+                                             source_seed + suns_.size());
+            case Pass::Kind::lamps: {
+                const std::uint32_t doublings = std::max(pass.doubling, 1U) - 1;
+                pass_lamps_ = with_more_patches(lamps_.patches, doublings);
+                lamp_points_ = make_lamp_points(pass_lamps_, seed);
+                return make_lamp_directions(lamp_points_, seed);
+            }
+            default:
+                return pass.doubling == 0
+                           ? std::vector<BundleDirection>()
+                           : make_directions(static_cast<std::uint32_t>(directions_of(pass)), seed,
+                                             is_direct(pass) ? sky_ : Sky());
+        }
     }
 
-    // Of all points of a light one half, with all faces of each.
+    // Of all points of a light one half, with all faces of each. Lamps have halves of their own.
     [[nodiscard]] std::size_t half_of(const Pass& pass, std::size_t directions) const {
+        if (pass.kind == Pass::Kind::lamps) {
+            return 0;
+        }
         const std::size_t faces =
             pass.kind == Pass::Kind::light ? faces_of(lights_[pass.number]) : 1;
         return directions / faces / 2 * faces;
@@ -218,8 +258,8 @@ class Bake {
                 "--resume, or with what it was begun with");
         }
         state_ = std::move(*checkpoint);
-        for (const std::uint8_t is_bounce : state_.more) {
-            passes_.push_back(more_of(is_bounce != 0));
+        for (const std::uint8_t kind : state_.more) {
+            passes_.push_back(more_of(static_cast<Pass::Kind>(kind)));
         }
         for (std::uint32_t i = 0; i < state_.pass; ++i) {
             resumed_directions_ += directions_of(passes_[i]);
@@ -243,13 +283,7 @@ class Bake {
     bool run_pass(const Pass& pass) {
         const auto start = Clock::now();
         DirectionSet own;
-        if (is_of_source(pass)) {
-            own.directions = source_directions(pass);
-        } else if (pass.doubling > 0) {
-            own.directions = make_directions(static_cast<std::uint32_t>(directions_of(pass)),
-                                             options_.seed + (std::uint64_t{pass.doubling} << 32U),
-                                             is_direct(pass) ? sky_ : Sky());
-        }
+        own.directions = own_directions(pass);
         DirectionSet& set = own.directions.empty() ? set_of(pass) : own;
         const std::vector<BundleDirection>& directions = set.directions;
         if (pass.kind == Pass::Kind::bounce && pass.doubling == 0) {
@@ -270,7 +304,7 @@ class Bake {
                 write_state();
                 // The first light is better than none; a part of a bounce is noise beside all of
                 // the one before.
-                if (is_of_source(pass) || (pass.kind == Pass::Kind::direct && pass.doubling == 0)) {
+                if ((is_of_source(pass) || pass.kind == Pass::Kind::direct) && pass.doubling == 0) {
                     finish_pass(pass);
                 }
                 return false;
@@ -280,8 +314,14 @@ class Bake {
             }
             const auto group_start = Clock::now();
             const std::size_t half = half_of(pass, directions.size());
-            const std::size_t next = state_.directions_done < half ? half : directions.size();
+            const std::size_t next = pass.kind == Pass::Kind::lamps  ? end_of_point()
+                                     : state_.directions_done < half ? half
+                                                                     : directions.size();
             trace(pass, set, std::min<std::size_t>(group, next - state_.directions_done));
+            if (pass.kind == Pass::Kind::lamps && state_.directions_done == next) {
+                add_lamp_point(pass);
+                tracer_.begin_pass(outgoing);
+            }
             if (half > 0 && state_.directions_done == half && state_.tiles_done == 0 &&
                 !is_moment(pass) && pass.doubling == 0) {
                 light_.note_half(tracer_.sums());
@@ -300,6 +340,19 @@ class Bake {
         return true;
     }
 
+    // Of the lamps' point that is traced: the directions up to it and with it.
+    [[nodiscard]] std::size_t end_of_point() const {
+        return (state_.directions_done / FACES_A_LAMP_POINT + 1) * FACES_A_LAMP_POINT;
+    }
+
+    // The one whose last direction is done.
+    void add_lamp_point(const Pass& pass) {
+        const std::size_t number = state_.directions_done / FACES_A_LAMP_POINT - 1;
+        const LampPoint& point = lamp_points_[number];
+        light_.add_lamp_point(pass_lamps_[point.patch], point,
+                              number<pass_lamps_.size(), pass.doubling> 0, tracer_.sums());
+    }
+
     // Once it is true, it stays so.
     [[nodiscard]] bool is_interrupted() {
         interrupted_ = interrupted_ || (watcher_.interrupted && watcher_.interrupted());
@@ -308,6 +361,12 @@ class Bake {
 
     [[nodiscard]] bool is_checkpoint_due(std::chrono::seconds interval) const {
         return Clock::now() - last_checkpoint_ > interval;
+    }
+
+    // Of what is no lamp.
+    [[nodiscard]] glm::vec3 emission_at(std::size_t texel) const {
+        return lamps_.patches.empty() || lamps_.texels[texel] == 0 ? surface_.emission[texel]
+                                                                   : glm::vec3(0.0F);
     }
 
     // As Tracer::begin_pass takes it.
@@ -321,7 +380,7 @@ class Bake {
             }
             glm::vec3 radiance(0.0F);
             if (is_direct(pass)) {
-                radiance = surface_.emission[texel];
+                radiance = emission_at(texel);
             } else if (!is_of_source(pass)) {
                 radiance = surface_.albedo[texel] * (light_.direct_at(i) + state_.sent[i]) *
                            std::numbers::inv_pi_v<float>;
@@ -345,9 +404,10 @@ class Bake {
             greatest = std::max(
                 {greatest, greatest_of(direction.sky_ahead), greatest_of(direction.sky_behind)});
         }
-        const double largest_texel = pass.kind == Pass::Kind::light
-                                         ? static_cast<double>(scene_.light_map.texels())
-                                         : scene_.largest_texel;
+        const double largest_texel =
+            pass.kind == Pass::Kind::light || pass.kind == Pass::Kind::lamps
+                ? static_cast<double>(scene_.light_map.texels())
+                : scene_.largest_texel;
         const double weights =
             4.0 * MEAN_WEIGHT * (largest_texel + 16.0) * static_cast<double>(directions.size());
         const double units = std::min(LARGEST_UNITS / MEAN_WEIGHT, 0x1p62 / weights);
@@ -491,7 +551,7 @@ class Bake {
     }
 
     void add_light(const Pass& pass, const std::vector<Accumulator>& sums) {
-        if (pass.doubling > 0) {
+        if (pass.doubling > 0 && pass.kind != Pass::Kind::lamps) {
             light_.finish_more(sums, pass.kind == Pass::Kind::bounce);
             return;
         }
@@ -501,6 +561,9 @@ class Bake {
                 break;
             case Pass::Kind::light:
                 light_.finish_light(lights_[pass.number], sums);
+                break;
+            case Pass::Kind::lamps:
+                light_.finish_lamps(pass.doubling > 0);
                 break;
             case Pass::Kind::direct:
                 light_.find_known(sums);
@@ -542,6 +605,7 @@ class Bake {
     const SurfaceMap& surface_;
     const std::vector<Sun>& suns_;
     const std::vector<PointLight>& lights_;
+    const Lamps& lamps_;
     const Sky& sky_;
     const TileOptions& tile_options_;
     const BakeOptions& options_;
@@ -551,7 +615,10 @@ class Bake {
     DirectionSet direct_;
     DirectionSet bounces_;
     std::vector<Pass> passes_;
-    bool has_direct_ = false;  // there are emitters, or a sky
+    // Of the pass that runs.
+    std::vector<LampPatch> pass_lamps_;
+    std::vector<LampPoint> lamp_points_;
+    bool has_direct_ = false;  // there are emitters that are no lamps, or a sky
     bool interrupted_ = false;
     double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
 
@@ -568,10 +635,11 @@ class Bake {
 }  // namespace
 
 BakeResult bake(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
-                const std::vector<PointLight>& lights, const Sky& sky,
+                const std::vector<PointLight>& lights, const Lamps& lamps, const Sky& sky,
                 const TileOptions& tile_options, const BakeOptions& options, Tracer& tracer,
                 const BakeWatcher& watcher) {
-    return Bake(scene, surface, suns, lights, sky, tile_options, options, tracer, watcher).run();
+    return Bake(scene, surface, suns, lights, lamps, sky, tile_options, options, tracer, watcher)
+        .run();
 }
 
 }  // namespace quadtile::baker

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "directions.hpp"
+#include "lamps.hpp"
 #include "light_map.hpp"
 #include "surface_map.hpp"
 #include "tracer.hpp"
@@ -24,11 +25,12 @@ struct BakeOptions {
     std::uint32_t direct_directions = 0;  // of light straight from emitters and sky; 0: as many
     std::uint32_t bounces = 3;          // 0: light that comes straight from emitters, sky and suns
     std::uint32_t sun_directions = 64;  // of each sun; and points of each point light
+    std::uint32_t lamp_points = 0;      // of all lamps, as find_lamps takes them
     std::uint64_t seed = 1;
     bool directional = false;  // LightMap::radiance_sh
     bool sun_shares = false;   // suns light all that faces them alike: shadow masks
     // Directions are doubled until the map's noise is no more, as long as there are no more than
-    // MOST_DIRECTIONS of direct light or of a bounce. 0: no more than given.
+    // MOST_DIRECTIONS of direct light, of lamps or of a bounce. 0: no more than given.
     double noise = 0.0;
 
     std::filesystem::path checkpoint;  // empty: none is written
@@ -72,13 +74,13 @@ struct BakeWatcher {
     std::function<bool()> interrupted;
 };
 
-// The surface has the patches of its texels where there are point lights. The same scene, surface,
-// sky, tile options and options give the same bits, from every tracer, interrupted or not. Throws
-// std::runtime_error for a checkpoint that is damaged or of another bake, and what the tracer
-// throws.
+// The surface has the patches of its texels where there are point lights or lamps. The same scene,
+// surface, sky, tile options and options give the same bits, from every tracer, interrupted or not.
+// Throws std::runtime_error for a checkpoint that is damaged or of another bake, and what the
+// tracer throws.
 [[nodiscard]] BakeResult bake(const TracedScene& scene, const SurfaceMap& surface,
                               const std::vector<Sun>& suns, const std::vector<PointLight>& lights,
-                              const Sky& sky, const TileOptions& tile_options,
+                              const Lamps& lamps, const Sky& sky, const TileOptions& tile_options,
                               const BakeOptions& options, Tracer& tracer,
                               const BakeWatcher& watcher = {});
 

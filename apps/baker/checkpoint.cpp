@@ -15,6 +15,7 @@ namespace quadtile::baker {
 
 std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface,
                              const std::vector<Sun>& suns, const std::vector<PointLight>& lights,
+                             const Lamps& lamps,
                              std::initializer_list<const std::vector<BundleDirection>*> sets,
                              const TileOptions& tile_options, const BakeOptions& options) {
     Fingerprint all;
@@ -41,6 +42,12 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
         all.add(light.inner_angle);
         all.add(light.outer_angle);
     }
+    for (const LampPatch& patch : lamps.patches) {
+        for (const LampPiece& piece : patch.pieces) {
+            all.add(piece.corners);
+            all.add(piece.radiance);
+        }
+    }
     for (const std::vector<BundleDirection>* const set : sets) {
         for (const BundleDirection& direction : *set) {
             all.add(direction.direction);
@@ -64,7 +71,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
 namespace {
 
 // With the byte order, as numbers are written as they are in memory.
-constexpr std::uint64_t MAGIC = 0x34454b41'42544451;  // "QDTBAKE4"
+constexpr std::uint64_t MAGIC = 0x35454b41'42544451;  // "QDTBAKE5"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
@@ -170,6 +177,8 @@ void visit(auto& file, auto& checkpoint) {
     file.value(checkpoint.tiles_done);
     file.all(checkpoint.more);
     file.all(checkpoint.sources);
+    file.all(checkpoint.lamps);
+    file.all(checkpoint.lamp_sums);
     file.all(checkpoint.direct);
     file.all(checkpoint.sent);
     file.all(checkpoint.indirect);
@@ -177,6 +186,7 @@ void visit(auto& file, auto& checkpoint) {
     file.value(checkpoint.inside_texels);
     file.all(checkpoint.half);
     file.all(checkpoint.sources_error);
+    file.all(checkpoint.lamps_error);
     file.all(checkpoint.direct_error);
     file.all(checkpoint.indirect_error);
     for (auto& moment : checkpoint.moments) {

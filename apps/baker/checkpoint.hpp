@@ -52,9 +52,19 @@ class Fingerprint {
 // Of everything that the light map depends on: scene, light and options. `sets` are of directions.
 [[nodiscard]] std::uint64_t fingerprint_of(
     const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
-    const std::vector<PointLight>& lights,
+    const std::vector<PointLight>& lights, const Lamps& lamps,
     std::initializer_list<const std::vector<BundleDirection>*> sets,
     const TileOptions& tile_options, const BakeOptions& options);
+
+// Of lamps, by the points that a pass has done.
+struct LampLight {
+    glm::vec3 irradiance{0.0F};
+    float error = 0.0F;  // grey: as far as two halves of the points tell it
+    // Grey: what there would be if nothing were between, and the part of it whose rays have met the
+    // texel.
+    float open = 0.0F;
+    float met = 0.0F;
+};
 
 struct Checkpoint {
     // Of everything that the light map depends on: scene, light and options.
@@ -62,20 +72,23 @@ struct Checkpoint {
     std::uint32_t pass = 0;             // that runs
     std::uint32_t directions_done = 0;  // of it
     std::uint64_t tiles_done = 0;       // of the direction that is next
-    std::vector<std::uint8_t> more;  // passes of more directions: 1 of a bounce, 0 of direct light
-    // By texel, `sources`, `direct`, `sent`, `indirect` and `sums` as TracedScene::sum_count;
-    // empty: none yet, or not wanted.
-    std::vector<glm::vec3> sources;   // irradiance straight from suns and point lights; empty: none
-    std::vector<glm::vec3> direct;    // irradiance straight from emitters and sky
-    std::vector<glm::vec3> sent;      // of other surfaces, as the pass that runs takes it
-    std::vector<glm::vec3> indirect;  // of other surfaces, as the last bounce has found it
-    std::vector<std::uint8_t> known;  // as LightMap::known
-    std::uint64_t inside_texels = 0;  // as BakeResult has them
+    std::vector<std::uint8_t> more;     // passes of more directions or points: Pass::Kind
+    // By texel, `sources`, `lamps`, `lamp_sums`, `direct`, `sent`, `indirect` and `sums` as
+    // TracedScene::sum_count; empty: none yet, or not wanted.
+    std::vector<glm::vec3> sources;  // irradiance straight from suns and point lights; empty: none
+    std::vector<glm::vec3> lamps;    // irradiance straight from lamps; empty: there are none
+    std::vector<LampLight> lamp_sums;  // of the pass that runs
+    std::vector<glm::vec3> direct;     // irradiance straight from other emitters and sky
+    std::vector<glm::vec3> sent;       // of other surfaces, as the pass that runs takes it
+    std::vector<glm::vec3> indirect;   // of other surfaces, as the last bounce has found it
+    std::vector<std::uint8_t> known;   // as LightMap::known
+    std::uint64_t inside_texels = 0;   // as BakeResult has them
     // By texel, grey: the mean radiance of the pass that runs, after half of its directions; empty:
     // these are not done. And the errors of the light, as far as two halves of the directions tell
     // them.
     std::vector<float> half;
     std::vector<float> sources_error;  // empty: there are none
+    std::vector<float> lamps_error;    // empty: there are none
     std::vector<float> direct_error;
     std::vector<float> indirect_error;
     std::array<std::vector<glm::vec3>, 3> moments;

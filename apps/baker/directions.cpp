@@ -21,11 +21,6 @@ constexpr double DEPTH_STEPS = 131072.0;
 constexpr float WIDEST_CONE = static_cast<float>(PI / 3.0);
 constexpr double NARROWEST_CONE = 1e-4;  // its tangent: a map has an extent
 
-// The same numbers on every machine, other than those of std::uniform_real_distribution.
-double random_unit(std::mt19937_64& random) {
-    return static_cast<double>(random() >> 11U) * 0x1p-53;
-}
-
 // Any turn is as likely as any other (Shoemake 1992).
 glm::dmat3 random_rotation(std::mt19937_64& random) {
     const double a = random_unit(random);
@@ -250,6 +245,41 @@ std::vector<BundleDirection> make_sun_directions(const Sun& sun, std::uint32_t c
     return directions;
 }
 
+double random_unit(std::mt19937_64& random) {
+    return static_cast<double>(random() >> 11U) * 0x1p-53;
+}
+
+glm::dmat3 cube_along(const glm::dvec3& axis, std::mt19937_64& random) {
+    const auto [x, y] = axes_across(axis, random_unit(random));
+    return {x, y, axis};
+}
+
+void add_faces(std::vector<BundleDirection>& directions, const glm::dvec3& point,
+               const glm::dmat3& cube, std::uint32_t faces, double half_width,
+               std::mt19937_64& random) {
+    const auto add = [&](const glm::dvec3& direction, const glm::dvec3& across, double width) {
+        BundleDirection& face =
+            directions.emplace_back(BundleDirection{.direction = direction,
+                                                    .sky_behind = glm::vec3(1.0F),
+                                                    .half_width = width,
+                                                    .point = point});
+        shift_at_random(face, random);
+        const auto [x, y] = axes_across(direction, 0.0);
+        face.turn = std::atan2(glm::dot(y, across), glm::dot(x, across)) / (2.0 * PI);
+    };
+    if (faces == 1) {
+        add(cube[2], cube[0], std::max(half_width, NARROWEST_CONE));
+        return;
+    }
+    for (int axis = 2; axis >= 0; --axis) {
+        const glm::dvec3& across = cube[(axis + 1) % 3];
+        add(cube[axis], across, 1.0);
+        if (axis < 2 || faces == 6) {
+            add(-cube[axis], across, 1.0);
+        }
+    }
+}
+
 std::uint32_t faces_of(const PointLight& light) {
     return !light.is_spot ? 6 : light.outer_angle > WIDEST_CONE ? 5 : 1;
 }
@@ -274,34 +304,10 @@ std::vector<BundleDirection> make_light_directions(const PointLight& light, std:
         const glm::dvec3 in_ball(std::sqrt(1.0 - a) * std::sin(b), std::sqrt(1.0 - a) * std::cos(b),
                                  std::sqrt(a) * std::sin(c));
         const glm::dvec3 point = glm::dvec3(light.position) + double{light.radius} * turn * in_ball;
-        glm::dmat3 cube = random_rotation(random);
-        if (light.is_spot) {
-            cube[2] = glm::normalize(glm::dvec3(light.direction));
-            const auto [x, y] = axes_across(cube[2], random_unit(random));
-            cube[0] = x;
-            cube[1] = y;
-        }
-        const auto add = [&](const glm::dvec3& direction, const glm::dvec3& across, double width) {
-            BundleDirection& face =
-                directions.emplace_back(BundleDirection{.direction = direction,
-                                                        .sky_behind = glm::vec3(1.0F),
-                                                        .half_width = width,
-                                                        .point = point});
-            shift_at_random(face, random);
-            const auto [x, y] = axes_across(direction, 0.0);
-            face.turn = std::atan2(glm::dot(y, across), glm::dot(x, across)) / (2.0 * PI);
-        };
-        if (faces_of(light) == 1) {
-            add(cube[2], cube[0], std::max(std::tan(double{light.outer_angle}), NARROWEST_CONE));
-            continue;
-        }
-        for (int axis = 2; axis >= 0; --axis) {
-            const glm::dvec3& across = cube[(axis + 1) % 3];
-            add(cube[axis], across, 1.0);
-            if (axis < 2 || !light.is_spot) {
-                add(-cube[axis], across, 1.0);
-            }
-        }
+        add_faces(directions, point,
+                  light.is_spot ? cube_along(glm::normalize(glm::dvec3(light.direction)), random)
+                                : random_rotation(random),
+                  faces_of(light), std::tan(double{light.outer_angle}), random);
     }
     return directions;
 }

@@ -5,10 +5,12 @@
 #include "scene.hpp"
 #include "traced_scene.hpp"
 
+#include <glm/mat3x3.hpp>
 #include <glm/vec3.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <span>
 #include <vector>
 
@@ -50,6 +52,20 @@ struct BundleDirection {
 // shines, with radiance 1.
 [[nodiscard]] std::vector<BundleDirection> make_sun_directions(const Sun& sun, std::uint32_t count,
                                                                std::uint64_t seed);
+
+// 0 up to 1: the same numbers on every machine, other than those of
+// std::uniform_real_distribution.
+[[nodiscard]] double random_unit(std::mt19937_64& random);
+
+// Three axes, the last one as given, turned about it at random.
+[[nodiscard]] glm::dmat3 cube_along(const glm::dvec3& axis, std::mt19937_64& random);
+
+// Around a point: 6 faces of a cube; 5, all but that against the cube's last axis; or 1, the square
+// along that axis whose half width at a distance of 1 is given. Only sky_behind shines, with
+// radiance 1.
+void add_faces(std::vector<BundleDirection>& directions, const glm::dvec3& point,
+               const glm::dmat3& cube, std::uint32_t faces, double half_width,
+               std::mt19937_64& random);
 
 // Around each point of a light: the faces of a cube, or for a spot light what its cone reaches.
 [[nodiscard]] std::uint32_t faces_of(const PointLight& light);

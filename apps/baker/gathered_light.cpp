@@ -204,6 +204,69 @@ void GatheredLight::finish_light(const PointLight& light, const std::vector<Accu
     forget_slivers();
 }
 
+void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point,
+                                   bool is_first_half, bool is_more,
+                                   const std::vector<Accumulator>& sums) {
+    const std::size_t texels = state_.known.size();
+    const glm::dvec3 middle = 0.5 * (lamp.box.low + lamp.box.high);
+    state_.lamp_sums.resize(sums.size());
+    for_texels(sums.size(), [&](std::size_t i) {
+        const std::size_t texel = i % texels;
+        const bool is_front = i == texel;
+        if (!(surface_.coverage[texel] > 0.0F) ||
+            !(is_front || surface_.double_sided[texel] != 0)) {
+            return;
+        }
+        const Patch& patch = surface_.patches[texel];
+        const glm::vec3 normal = is_front ? surface_.normal[texel] : -surface_.normal[texel];
+        const glm::vec3 open =
+            glm::min(received(lamp, patch, normal), BRIGHTEST) / float{POINTS_A_PATCH};
+        if (!(greatest_of(open) > 0.0F)) {
+            return;
+        }
+        LampLight& light = state_.lamp_sums[i];
+        light.open += grey(open);
+        const glm::dvec3 from_point = glm::dvec3(patch.centre) - point.position;
+        // Behind the point it is not known which of the patch's other pieces the texel sees.
+        const std::optional<float> share = glm::dot(from_point, point.normal) > 0.0
+                                               ? share_of_light(sums, texel, i - texel)
+                                               : std::nullopt;
+        if (!share) {
+            return;
+        }
+        const glm::vec3 irradiance = *share * open;
+        light.met += grey(open);
+        light.irradiance += irradiance;
+        light.error += is_first_half ? grey(irradiance) : -grey(irradiance);
+        const glm::vec3 to_lamp(glm::normalize(middle - glm::dvec3(patch.centre)));
+        for (int axis = 0; directional_ && is_front && !is_more && axis < 3; ++axis) {
+            state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_lamp[axis];
+        }
+    });
+}
+
+// Light that is not known is as the rest. There are no moments of other light yet.
+void GatheredLight::finish_lamps(bool is_more) {
+    const std::vector<LampLight> sums = std::exchange(state_.lamp_sums, {});
+    for_texels(sums.size(), [&](std::size_t i) {
+        const float scale = sums[i].met > 0.0F ? sums[i].open / sums[i].met : 0.0F;
+        const glm::vec3 change = scale * sums[i].irradiance - state_.lamps[i];
+        state_.lamps[i] += is_more ? 0.5F * change : change;
+        if (i >= state_.known.size()) {
+            return;
+        }
+        state_.lamps_error[i] = is_more ? 0.5F * grey(change) : scale * sums[i].error;
+        if (!is_more) {
+            state_.known[i] = sums[i].met > 0.0F ? 1 : 0;
+            for (std::vector<glm::vec3>& moment : state_.moments) {
+                if (directional_) {
+                    moment[i] *= scale;
+                }
+            }
+        }
+    });
+}
+
 // Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that,
 // less the radiance itself, is radiance * cosine.
 void GatheredLight::begin_moments(const std::vector<Accumulator>& sums) {
@@ -221,8 +284,9 @@ void GatheredLight::finish_moment(std::uint32_t axis, const std::vector<Accumula
 }
 
 glm::vec3 GatheredLight::direct_at(std::size_t place) const {
-    return state_.sources.empty() ? state_.direct[place]
-                                  : state_.sources[place] + state_.direct[place];
+    const glm::vec3 of_sources = state_.sources.empty() ? glm::vec3(0.0F) : state_.sources[place];
+    const glm::vec3 of_lamps = state_.lamps.empty() ? glm::vec3(0.0F) : state_.lamps[place];
+    return of_sources + of_lamps + state_.direct[place];
 }
 
 double GatheredLight::mean_irradiance() const {
@@ -241,8 +305,9 @@ double GatheredLight::mean_irradiance() const {
 std::vector<float> GatheredLight::error() const {
     std::vector<float> error = state_.direct_error;
     for_texels(error.size(), [&](std::size_t i) {
-        error[i] +=
-            state_.indirect_error[i] + (state_.sources.empty() ? 0.0F : state_.sources_error[i]);
+        error[i] += state_.indirect_error[i] +
+                    (state_.sources.empty() ? 0.0F : state_.sources_error[i]) +
+                    (state_.lamps.empty() ? 0.0F : state_.lamps_error[i]);
     });
     return error;
 }

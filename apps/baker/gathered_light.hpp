@@ -47,6 +47,11 @@ class GatheredLight {
 
     void finish_sun(const Sun& sun, const std::vector<Accumulator>& sums);
     void finish_light(const PointLight& light, const std::vector<Accumulator>& sums);
+    // By what a point of a lamp's patch has found. The moments of the first pass alone count.
+    void add_lamp_point(const LampPatch& lamp, const LampPoint& point, bool is_first_half,
+                        bool is_more, const std::vector<Accumulator>& sums);
+    // Of all points: the light, or its mean with that of as many other ones.
+    void finish_lamps(bool is_more);
     void find_known(const std::vector<Accumulator>& sums);
     void finish_direct(const std::vector<Accumulator>& sums);
     void finish_bounce(const std::vector<Accumulator>& sums);
@@ -65,7 +70,8 @@ class GatheredLight {
     // The same of a part of the light, Checkpoint::sources_error and so on, in parts of all light.
     [[nodiscard]] double noise_of(const std::vector<float>& error) const;
 
-    // Straight from suns, point lights, emitters and sky. A back's place is behind those of all fronts.
+    // Straight from suns, point lights, lamps, other emitters and sky. A back's place is behind
+    // those of all fronts.
     [[nodiscard]] glm::vec3 direct_at(std::size_t place) const;
 
     // Takes the light out of the state. Directional light needs a whole bake.

@@ -212,7 +212,8 @@ class Run {
 
     static bool shines(const glm::vec3& colour) { return greatest_of(colour) > 0.0F; }
 
-    // Takes out what --lights leaves out, but for the sky, and the suns that --sun-direction replaces.
+    // Takes out what --lights leaves out, but for the sky, and the suns that --sun-direction
+    // replaces.
     void keep_lights(const LightKinds& lights) {
         if (options_.sun || !lights.suns) {
             scene_.suns.clear();
@@ -378,8 +379,10 @@ class Run {
         ProgressLine line(options_.quiet);
         BakeResult result;
         measure("bake", [&] {
-            result = bake(*traced_, surface_, scene_.suns, scene_.point_lights, sky_, tiles,
-                          options_.bake, *tracer,
+            result = bake(*traced_, surface_, scene_.suns, scene_.point_lights,
+                          find_lamps(scene_, surface_, options_.bake.lamp_points,
+                                     options_.bake.direct_directions),
+                          sky_, tiles, options_.bake, *tracer,
                           {.progress =
                                [&](const BakeProgress& progress) {
                                    if (std::exchange(tells_where, false) && !options_.quiet) {

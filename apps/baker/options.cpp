@@ -31,15 +31,17 @@ struct Preset {
     std::uint32_t direct_directions;
     std::uint32_t bounces;
     std::uint32_t sun_directions;
+    std::uint32_t lamp_points;
     float pixels_per_texel;
     bool denoises;
 };
 // docs/baker.md has their errors and times.
-constexpr Preset MEDIUM{128, 1024, 4, 64, 2.0F, true};
-constexpr std::array<app::Named<Preset>, 4> PRESETS{{{"draft", {64, 256, 2, 16, 1.5F, true}},
-                                                     {"medium", MEDIUM},
-                                                     {"high", {256, 4096, 6, 128, 2.0F, false}},
-                                                     {"best", {1024, 16384, 8, 256, 2.0F, false}}}};
+constexpr Preset MEDIUM{128, 1024, 4, 64, 64, 2.0F, true};
+constexpr std::array<app::Named<Preset>, 4> PRESETS{
+    {{"draft", {64, 256, 2, 16, 32, 1.5F, true}},
+     {"medium", MEDIUM},
+     {"high", {256, 4096, 6, 128, 256, 2.0F, false}},
+     {"best", {1024, 16384, 8, 256, 1024, 2.0F, false}}}};
 
 constexpr std::array<app::Named<LightUnits>, 3> LIGHT_UNITS{
     {{"auto", LightUnits::automatic},
@@ -84,6 +86,7 @@ struct Arguments {
     std::optional<std::uint32_t> direct_directions;
     std::optional<std::uint32_t> bounces;
     std::optional<std::uint32_t> sun_directions;
+    std::optional<std::uint32_t> lamp_points;
     std::optional<float> pixels_per_texel;
     float noise_percent = 0.0F;
     std::optional<bool> denoises;
@@ -205,6 +208,11 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
              "Over the disc of each sun; and points of each point\n"
              "and spot light; default: the preset's",
              within(1, 65536));
+    bake.add("--lamp-points", arguments.lamp_points, "N",
+             "Points of all emitters that are small beside the\n"
+             "scene and have no texture of their light; 0: they\n"
+             "are met by directions; default: the preset's",
+             within(0, 65536));
     bake.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
              "Rays along a light map texel, each way; default: the\n"
              "preset's, 1.5 for draft, else 2",
@@ -428,6 +436,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     }
     options.bake.bounces = arguments.bounces.value_or(preset.bounces);
     options.bake.sun_directions = arguments.sun_directions.value_or(preset.sun_directions);
+    options.bake.lamp_points = arguments.lamp_points.value_or(preset.lamp_points);
     options.denoises =
         arguments.denoises.value_or(preset.denoises && options.quantity != Quantity::shadow_mask);
     options.pixels_per_texel = arguments.pixels_per_texel.value_or(preset.pixels_per_texel);

@@ -37,11 +37,11 @@ struct LightKinds {
 struct Options {
     std::filesystem::path scene;       // empty: one that is built in
     std::uint64_t city_triangles = 0;  // then a city of so many; 0: the demo's room
-    std::filesystem::path output;     // the light map, or the scene with it
-    std::filesystem::path lit_scene;  // the scene with its light map; empty: none, or `output`
-    std::filesystem::path preview;  // of the lit scene; empty: none
-    std::filesystem::path atlas;    // of the light map; empty: none
-    std::filesystem::path report;   // JSON; empty: none
+    std::filesystem::path output;      // the light map, or the scene with it
+    std::filesystem::path lit_scene;   // the scene with its light map; empty: none, or `output`
+    std::filesystem::path preview;     // of the lit scene; empty: none
+    std::filesystem::path atlas;       // of the light map; empty: none
+    std::filesystem::path report;      // JSON; empty: none
 
     // The light map.
     std::optional<Extent> extent;

@@ -12,7 +12,8 @@ struct Pass {
     enum class Kind {
         sun,     // straight from a sun
         light,   // straight from a point light
-        direct,  // straight from emitters and sky
+        lamps,   // straight from small emitters
+        direct,  // straight from other emitters and sky
         bounce,  // from surfaces, by what they have received so far
         // What x, y or z of their direction has to do with the light: of the last one of these.
         direct_moment,
@@ -20,7 +21,7 @@ struct Pass {
     } kind;
     std::uint32_t number;  // of the sun, the light, the bounce, the axis
     std::string name;
-    // With as many directions as all passes of the kind had before; 0: as planned. 1, 2, ...
+    // With as many directions or points as all passes of the kind had before; 0: as planned. 1, 2, ...
     std::uint32_t doubling = 0;
 };
 
@@ -29,7 +30,8 @@ inline bool is_moment(const Pass& pass) {
 }
 
 inline bool is_of_source(const Pass& pass) {
-    return pass.kind == Pass::Kind::sun || pass.kind == Pass::Kind::light;
+    return pass.kind == Pass::Kind::sun || pass.kind == Pass::Kind::light ||
+           pass.kind == Pass::Kind::lamps;
 }
 
 inline bool is_direct(const Pass& pass) {

@@ -73,6 +73,7 @@ std::string report_json(const BakeReport& report) {
                       {"noise_percent", 100.0 * report.bake.noise},
                       {"bounces", report.bake.bounces},
                       {"sun_directions", report.bake.sun_directions},
+                      {"lamp_points", report.bake.lamp_points},
                       {"seed", report.bake.seed},
                       {"directional", report.bake.directional},
                       {"uniform", report.tiles.uniform},

@@ -530,7 +530,10 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
     map.emission.resize(extent.texels(), glm::vec3(0.0F));
     map.normal.resize(extent.texels(), glm::vec3(0.0F));
     map.double_sided.resize(extent.texels());
-    map.patches.resize(scene.point_lights.empty() ? 0 : extent.texels());
+    const bool has_emitters = std::ranges::any_of(scene.materials, [](const Material& material) {
+        return greatest_of(material.emission) > 0.0F;
+    });
+    map.patches.resize(scene.point_lights.empty() && !has_emitters ? 0 : extent.texels());
     map.triangle.resize(extent.texels());
 
     const TileTriangles tiles(scene, extent, threads);

@@ -22,7 +22,7 @@ struct SurfaceMap {
     std::vector<glm::vec3> emission;         // radiance
     std::vector<glm::vec3> normal;           // of the triangles' planes, of length 1
     std::vector<std::uint8_t> double_sided;  // 0 or 1: that of most of the covered area
-    std::vector<Patch> patches;              // empty: the scene has no point lights
+    std::vector<Patch> patches;              // empty: there are no point lights or emitters
     std::vector<std::uint32_t> triangle;     // the first one that covers a part of the texel
     std::size_t overlapping_texels = 0;      // where two charts cover the same point
 };

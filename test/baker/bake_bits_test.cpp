@@ -36,7 +36,11 @@ Prepared everything(float pixels_per_texel = 1.0F) {
 
 constexpr std::uint32_t BOUNCES = 2;
 BakeOptions all_passes() {
-    return {.directions = 20, .bounces = BOUNCES, .sun_directions = 12, .directional = true};
+    return {.directions = 20,
+            .bounces = BOUNCES,
+            .sun_directions = 12,
+            .lamp_points = 4,
+            .directional = true};
 }
 
 class BakeBits : public BakeTest {
@@ -170,39 +174,45 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
         EXPECT_FALSE(whole.interrupted);
         EXPECT_TRUE(expected == bytes_of(whole)) << i << ", in " << pass;
         EXPECT_LT(resumed, all);
-        EXPECT_EQ(all, (2 + 6 + 5) * 12 + 9 * 20);
+        EXPECT_EQ(all, (2 + 6 + 5) * 12 + 4 * 5 + 9 * 20);
     }
-    EXPECT_THAT(passes, ::testing::UnorderedElementsAre("sun", "point light", "spot light",
+    EXPECT_THAT(passes, ::testing::UnorderedElementsAre("lamps", "sun", "point light", "spot light",
                                                         "direct light", "bounce 1", "bounce 2",
                                                         "moment x", "moment y", "moment z"));
 }
 
 // Catches passes of more directions that are forgotten, begin anew or count in part.
 TEST_F(BakeBits, AreThoseOfAnInterruptedBakeUntilANoise) {
-    const Prepared what = everything();
-    BakeOptions options = all_passes();
-    options.noise = 0.13;
-    const BakeResult expected = bake_by_reference(what, options);
-    EXPECT_LE(*expected.noise, options.noise);
-    options.checkpoint = directory_.path() / "checkpoint";
     std::map<std::string, std::uint32_t> passes;
-    constexpr std::uint32_t INTERRUPTIONS = 16;
-    const std::uint32_t asks = count_asks(what, options);
-    for (std::uint32_t i = INTERRUPTIONS / 2; i < INTERRUPTIONS; ++i) {
-        options.resume = false;
-        std::string pass;
-        const auto one = make_reference_tracer(what.traced, what.tiles, 1);
-        const BakeResult cut =
-            bake_with(*one, what, options, interrupting(i * asks / INTERRUPTIONS, &pass));
-        EXPECT_TRUE(cut.interrupted);
-        EXPECT_GT(*cut.noise, options.noise);
-        ++passes[pass];
-        options.resume = true;
-        const BakeResult whole =
-            i % 4 == 3 ? bake_by_gpu(what, options) : bake_by_reference(what, options);
-        EXPECT_TRUE(bytes_of(expected) == bytes_of(whole)) << i << ", in " << pass;
-    }
+    const auto check = [&](const Prepared& what, BakeOptions options, std::uint32_t interruptions) {
+        const BakeResult expected = bake_by_reference(what, options);
+        EXPECT_LE(*expected.noise, options.noise);
+        options.checkpoint = directory_.path() / "checkpoint";
+        const std::uint32_t asks = count_asks(what, options);
+        for (std::uint32_t i = interruptions / 2; i < interruptions; ++i) {
+            options.resume = false;
+            std::string pass;
+            const auto one = make_reference_tracer(what.traced, what.tiles, 1);
+            const BakeResult cut =
+                bake_with(*one, what, options, interrupting(i * asks / interruptions, &pass));
+            EXPECT_TRUE(cut.interrupted);
+            EXPECT_GT(*cut.noise, options.noise);
+            ++passes[pass];
+            options.resume = true;
+            const BakeResult whole =
+                i % 4 == 3 ? bake_by_gpu(what, options) : bake_by_reference(what, options);
+            EXPECT_TRUE(bytes_of(expected) == bytes_of(whole)) << i << ", in " << pass;
+        }
+    };
+    BakeOptions options = all_passes();
+    options.noise = 0.06;
+    check(everything(), options, 16);
+    const Quads dark = small_room();  // but for its lamp
+    options.noise = 0.01;
+    options.bounces = 0;
+    check(Prepared(dark.scene, dark.extent()), options, 8);
     EXPECT_GT(passes["more direct"], 0U);
+    EXPECT_GT(passes["more of lamps"], 0U);
     EXPECT_GT(passes["more bounces"], 0U);
 }
 

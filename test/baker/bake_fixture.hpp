@@ -16,8 +16,8 @@ namespace quadtile::baker::test {
 
 inline BakeResult bake_with(Tracer& tracer, const Prepared& what, const BakeOptions& options,
                             const BakeWatcher& watcher = {}) {
-    return bake(what.traced, what.surface, what.suns, what.lights, what.sky, what.tiles, options,
-                tracer, watcher);
+    return bake(what.traced, what.surface, what.suns, what.lights, what.lamps(options), what.sky,
+                what.tiles, options, tracer, watcher);
 }
 
 inline BakeResult bake_by_reference(const Prepared& what, const BakeOptions& options,
@@ -34,9 +34,9 @@ class BakeTest : public app::test::AppGpuTest {
     }
 };
 
-// A room with a window, a lamp, a block and a panel.
-inline Quads small_room() {
-    Quads room(4, 4, 6);
+// A room with a window, a lamp, a block and a panel: 13 of 4 by `rows` cells.
+inline Quads small_room(std::uint32_t rows = 4) {
+    Quads room(4, rows, 6);
     room.add_material({.albedo = {0.7F, 0.6F, 0.5F}});
     const std::uint32_t red = room.add_material({.albedo = {0.6F, 0.1F, 0.1F}});
     const std::uint32_t lamp =

@@ -116,16 +116,22 @@ inline float share_of_sun(std::size_t texel) {
 
 // What bake() takes.
 struct Prepared {
-    Prepared(const Scene& scene, const Extent& extent, float pixels_per_texel = 1.0F)
-        : surface(make_surface_map(scene, extent, 1)),
-          traced(make_traced_scene(scene, extent, pixels_per_texel)),
-          suns(scene.suns),
-          lights(scene.point_lights) {}
+    Prepared(const Scene& of, const Extent& extent, float pixels_per_texel = 1.0F)
+        : surface(make_surface_map(of, extent, 1)),
+          traced(make_traced_scene(of, extent, pixels_per_texel)),
+          suns(of.suns),
+          lights(of.point_lights),
+          scene(of) {}
+
+    [[nodiscard]] Lamps lamps(const BakeOptions& options) const {
+        return find_lamps(scene, surface, options.lamp_points, MOST_DIRECTIONS);
+    }
 
     SurfaceMap surface;
     TracedScene traced;
     std::vector<Sun> suns;
     std::vector<PointLight> lights;
+    Scene scene;
     Sky sky;
     // So that also small scenes have many tiles of many sizes.
     TileOptions tiles{.map_extent = 32, .max_resolution = 16.0F, .max_nodes = 2048.0F};

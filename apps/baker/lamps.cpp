@@ -1,0 +1,298 @@
+#include "lamps.hpp"
+
+#include "light_map.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <numeric>
+#include <random>
+#include <tuple>
+
+namespace quadtile::baker {
+
+namespace {
+
+// Of the scene's surface: what covers more is met by enough directions.
+constexpr double LARGEST_SHARE = 1.0 / 16.0;
+// A point takes as long as so many directions, in a room and on lavapipe.
+constexpr std::uint32_t DIRECTIONS_A_POINT = 4;
+// Of a patch's size: points lie so far in front of it, so that it does not hide them.
+constexpr double POINT_OFFSET = 1e-3;
+
+// Where a texel is farther away than so many sizes of a piece, all of that is as its middle: right
+// to a thousandth. And points of a texel along each side, by its size at the distance.
+constexpr double FAR_SIZES = 16.0;
+constexpr double POINTS_AT_ITS_SIZE = 16.0;
+constexpr double MOST_POINTS = 16.0;
+
+void include(LampPatch& patch, const LampPiece& piece) {
+    patch.pieces.push_back(piece);
+    patch.power += glm::length(piece.cross()) * double{grey(piece.radiance)};
+    for (const glm::dvec3& corner : piece.corners) {
+        patch.box.include(corner);
+    }
+}
+
+// Into halves, by its longest edge.
+std::array<LampPiece, 2> halves_of(const LampPiece& piece) {
+    const auto length = [&](std::size_t i) {
+        return glm::length(piece.corners[(i + 1) % 3] - piece.corners[i]);
+    };
+    std::size_t longest = length(1) > length(0) ? 1 : 0;
+    longest = length(2) > length(longest) ? 2 : longest;
+    const glm::dvec3& start = piece.corners[longest];
+    const glm::dvec3& end = piece.corners[(longest + 1) % 3];
+    const glm::dvec3& across = piece.corners[(longest + 2) % 3];
+    const glm::dvec3 middle = 0.5 * (start + end);
+    return {LampPiece{{start, middle, across}, piece.radiance},
+            LampPiece{{middle, end, across}, piece.radiance}};
+}
+
+// Into halves, by the longest side of its box.
+std::array<LampPatch, 2> halves_of(LampPatch patch) {
+    if (patch.pieces.size() == 1) {
+        const std::array<LampPiece, 2> halves = halves_of(patch.pieces[0]);
+        patch.pieces.assign(halves.begin(), halves.end());
+    }
+    const glm::dvec3 size = patch.box.size();
+    const int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
+    std::ranges::stable_sort(patch.pieces, {},
+                             [&](const LampPiece& piece) { return piece.middle()[axis]; });
+    std::array<LampPatch, 2> halves;
+    for (const LampPiece& piece : patch.pieces) {
+        // One piece each, at least.
+        const bool is_first = halves[0].pieces.empty() || (halves[0].power < 0.5 * patch.power &&
+                                                           &piece != &patch.pieces.back());
+        include(halves[is_first ? 0 : 1], piece);
+    }
+    return halves;
+}
+
+// How much is gained where it is cut.
+double weight_of(const LampPatch& patch) {
+    return patch.power * glm::length(patch.box.size());
+}
+
+// Cuts the most important ones, until there are `count`.
+void cut(std::vector<LampPatch>& patches, std::size_t count) {
+    const auto is_less = [](const LampPatch& a, const LampPatch& b) {
+        return weight_of(a) < weight_of(b);
+    };
+    std::ranges::make_heap(patches, is_less);
+    while (patches.size() < count) {
+        std::ranges::pop_heap(patches, is_less);
+        auto [first, second] = halves_of(std::move(patches.back()));
+        patches.back() = std::move(first);
+        std::ranges::push_heap(patches, is_less);
+        patches.push_back(std::move(second));
+        std::ranges::push_heap(patches, is_less);
+    }
+}
+
+// The pieces that share corners, each side of a surface by itself.
+std::vector<LampPatch> connected_patches(const std::vector<LampPiece>& pieces) {
+    std::vector<std::size_t> parents(pieces.size());
+    std::iota(parents.begin(), parents.end(), std::size_t{0});
+    const auto root_of = [&](std::size_t i) {
+        while (parents[i] != i) {
+            i = parents[i] = parents[parents[i]];
+        }
+        return i;
+    };
+    std::map<std::tuple<double, double, double>, std::vector<std::size_t>> corners;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const glm::dvec3 normal = pieces[i].cross();
+        for (const glm::dvec3& corner : pieces[i].corners) {
+            std::vector<std::size_t>& others = corners[{corner.x, corner.y, corner.z}];
+            for (const std::size_t other : others) {
+                // Not the back of a sheet.
+                if (glm::dot(normal, pieces[other].cross()) >
+                    -0.999 * glm::length(normal) * glm::length(pieces[other].cross())) {
+                    parents[root_of(i)] = root_of(other);
+                }
+            }
+            others.push_back(i);
+        }
+    }
+    std::map<std::size_t, std::size_t> places;
+    std::vector<LampPatch> patches;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const auto [place, is_new] = places.emplace(root_of(i), patches.size());
+        if (is_new) {
+            patches.emplace_back();
+        }
+        include(patches[place->second], pieces[i]);
+    }
+    return patches;
+}
+
+bool is_lamp(const Material& material) {
+    return greatest_of(material.emission) > 0.0F && !material.emission_texture;
+}
+
+// Of a polygon with radiance 1, whose corners are seen from a point with the normal: the part above
+// the horizon.
+double polygon_irradiance(const std::array<glm::dvec3, 3>& corners, const glm::dvec3& normal) {
+    std::array<glm::dvec3, 4> above{};
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const glm::dvec3& here = corners[i];
+        const glm::dvec3& next = corners[(i + 1) % 3];
+        const double height = glm::dot(here, normal);
+        const double next_height = glm::dot(next, normal);
+        if (height >= 0.0) {
+            above[count++] = here;
+        }
+        if ((height >= 0.0) != (next_height >= 0.0)) {
+            above[count++] = here + height / (height - next_height) * (next - here);
+        }
+    }
+    double sum = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const glm::dvec3& here = above[i];
+        const glm::dvec3& next = above[(i + 1) % count];
+        const glm::dvec3 across = glm::cross(here, next);
+        const double length = glm::length(across);
+        if (length > 0.0) {
+            sum += std::atan2(length, glm::dot(here, next)) * glm::dot(across, normal) / length;
+        }
+    }
+    return 0.5 * std::abs(sum);
+}
+
+}  // namespace
+
+Lamps find_lamps(const Scene& scene, const SurfaceMap& surface, std::uint32_t points,
+                 std::uint32_t directions) {
+    std::vector<LampPiece> pieces;
+    double scene_area = 0.0;
+    double lamp_area = 0.0;
+    for (const Triangle& triangle : scene.triangles) {
+        const Material& material = scene.materials[triangle.material];
+        LampPiece piece{{}, material.emission};
+        for (std::size_t i = 0; i < 3; ++i) {
+            piece.corners[i] = scene.positions[triangle.vertices[i]];
+        }
+        const double area = glm::length(piece.cross());
+        scene_area += area;
+        if (is_lamp(material) && area > 0.0) {
+            lamp_area += area;
+            pieces.push_back(piece);
+            if (material.double_sided) {
+                std::swap(piece.corners[1], piece.corners[2]);
+                pieces.push_back(piece);
+            }
+        }
+    }
+    if (points < POINTS_A_PATCH || pieces.empty() || lamp_area > LARGEST_SHARE * scene_area) {
+        return {};
+    }
+    Lamps lamps{connected_patches(pieces), {}};
+    const std::size_t patches =
+        std::max<std::size_t>(points / POINTS_A_PATCH, lamps.patches.size());
+    if (patches * POINTS_A_PATCH * DIRECTIONS_A_POINT > directions) {
+        return {};
+    }
+    cut(lamps.patches, patches);
+    // Where one is covered in part, all that shines is the lamp.
+    lamps.texels.resize(surface.emission.size());
+    for (std::size_t i = 0; i < lamps.texels.size(); ++i) {
+        const Material& material = scene.materials[scene.triangles[surface.triangle[i]].material];
+        lamps.texels[i] = greatest_of(surface.emission[i]) > 0.0F && !material.emission_texture;
+    }
+    return lamps;
+}
+
+std::vector<LampPatch> with_more_patches(std::vector<LampPatch> patches, std::uint32_t doublings) {
+    cut(patches, patches.size() << doublings);
+    return patches;
+}
+
+std::vector<LampPoint> make_lamp_points(const std::vector<LampPatch>& patches, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::array<double, 3>> places(patches.size());
+    for (auto& place : places) {
+        place = {random_unit(random), random_unit(random), random_unit(random)};
+    }
+    std::vector<LampPoint> points;
+    for (std::uint32_t sample = 0; sample < POINTS_A_PATCH; ++sample) {
+        for (std::uint32_t i = 0; i < patches.size(); ++i) {
+            const LampPatch& patch = patches[i];
+            const auto at = [&](std::size_t axis) {
+                return std::fmod(places[i][axis] + 1.0 * sample / POINTS_A_PATCH, 1.0);
+            };
+            double rest = at(0) * patch.power;
+            const LampPiece* piece = &patch.pieces.front();
+            for (const LampPiece& next : patch.pieces) {
+                piece = &next;
+                rest -= glm::length(next.cross()) * double{grey(next.radiance)};
+                if (rest < 0.0) {
+                    break;
+                }
+            }
+            const double root = std::sqrt(at(1));
+            const glm::dvec3 normal = glm::normalize(piece->cross());
+            points.push_back({i,
+                              (1.0 - root) * piece->corners[0] +
+                                  root * (1.0 - at(2)) * piece->corners[1] +
+                                  root * at(2) * piece->corners[2] +
+                                  POINT_OFFSET * glm::length(patch.box.size()) * normal,
+                              normal});
+        }
+    }
+    return points;
+}
+
+std::vector<BundleDirection> make_lamp_directions(const std::vector<LampPoint>& points,
+                                                  std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<BundleDirection> directions;
+    for (const LampPoint& point : points) {
+        add_faces(directions, point.position, cube_along(point.normal, random), FACES_A_LAMP_POINT,
+                  1.0, random);
+    }
+    return directions;
+}
+
+glm::vec3 received(const LampPatch& lamp, const Patch& patch, const glm::vec3& normal) {
+    const glm::dvec3 centre(patch.centre);
+    const glm::dvec3 across(patch.across);
+    const glm::dvec3 down(patch.down);
+    const glm::dvec3 towards(normal);
+    const glm::dvec3 nearest = glm::clamp(centre, lamp.box.low, lamp.box.high);
+    const double size = std::max({glm::length(across), glm::length(down), 1e-30});
+    const double points = std::clamp(
+        std::ceil(POINTS_AT_ITS_SIZE * size / std::max(glm::length(nearest - centre), 1e-30)), 1.0,
+        MOST_POINTS);
+    glm::dvec3 irradiance(0.0);
+    for (double y = 0.5; y < points; ++y) {
+        for (double x = 0.5; x < points; ++x) {
+            const glm::dvec3 point =
+                centre + (x / points - 0.5) * across + (y / points - 0.5) * down;
+            for (const LampPiece& piece : lamp.pieces) {
+                const glm::dvec3 cross = piece.cross();
+                const glm::dvec3 to_middle = piece.middle() - point;
+                const double shown = -glm::dot(cross, to_middle);
+                if (!(shown > 0.0)) {
+                    continue;
+                }
+                const double square = glm::dot(to_middle, to_middle);
+                double share;
+                if (square > FAR_SIZES * FAR_SIZES * glm::length(cross)) {
+                    share = 0.5 * shown * std::max(glm::dot(to_middle, towards), 0.0) /
+                            (square * square);
+                } else {
+                    share = polygon_irradiance({piece.corners[0] - point, piece.corners[1] - point,
+                                                piece.corners[2] - point},
+                                               towards);
+                }
+                irradiance += share * glm::dvec3(piece.radiance);
+            }
+        }
+    }
+    return irradiance / (points * points);
+}
+
+}  // namespace quadtile::baker
