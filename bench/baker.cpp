@@ -99,6 +99,7 @@ class WatchedTracer : public Tracer {
         return tracer_.trace(frames, tiles, predicted_nodes, stop);
     }
     [[nodiscard]] std::vector<Accumulator> sums() override { return tracer_.sums(); }
+    void take_sums(std::vector<Accumulator>& sums) override { tracer_.take_sums(sums); }
     void set_sums(std::span<const Accumulator> sums) override { tracer_.set_sums(sums); }
     [[nodiscard]] const TracerStatistics& statistics() const override {
         return tracer_.statistics();

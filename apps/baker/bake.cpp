@@ -320,7 +320,6 @@ class Bake {
             trace(pass, set, std::min<std::size_t>(group, next - state_.directions_done));
             if (pass.kind == Pass::Kind::lamps && state_.directions_done == next) {
                 add_lamp_point(pass);
-                tracer_.begin_pass(outgoing);
             }
             if (half > 0 && state_.directions_done == half && state_.tiles_done == 0 &&
                 !is_moment(pass) && pass.doubling == 0) {
@@ -349,8 +348,10 @@ class Bake {
     void add_lamp_point(const Pass& pass) {
         const std::size_t number = state_.directions_done / FACES_A_LAMP_POINT - 1;
         const LampPoint& point = lamp_points_[number];
-        light_.add_lamp_point(pass_lamps_[point.patch], point,
-                              number<pass_lamps_.size(), pass.doubling> 0, tracer_.sums());
+        const bool is_first_half = number < pass_lamps_.size();
+        tracer_.take_sums(lamp_sums_);
+        light_.add_lamp_point(pass_lamps_[point.patch], point, is_first_half, pass.doubling > 0,
+                              lamp_sums_);
     }
 
     // Once it is true, it stays so.
@@ -564,6 +565,7 @@ class Bake {
                 break;
             case Pass::Kind::lamps:
                 light_.finish_lamps(pass.doubling > 0);
+                lamp_sums_ = {};
                 break;
             case Pass::Kind::direct:
                 light_.find_known(sums);
@@ -618,7 +620,8 @@ class Bake {
     // Of the pass that runs.
     std::vector<LampPatch> pass_lamps_;
     std::vector<LampPoint> lamp_points_;
-    bool has_direct_ = false;  // there are emitters that are no lamps, or a sky
+    std::vector<Accumulator> lamp_sums_;  // of a point
+    bool has_direct_ = false;             // there are emitters that are no lamps, or a sky
     bool interrupted_ = false;
     double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
 

@@ -59,11 +59,13 @@ class Fingerprint {
 // Of lamps, by the points that a pass has done.
 struct LampLight {
     glm::vec3 irradiance{0.0F};
-    float error = 0.0F;  // grey: as far as two halves of the points tell it
     // Grey: what there would be if nothing were between, and the part of it whose rays have met the
     // texel.
     float open = 0.0F;
     float met = 0.0F;
+    // Of the first half of the points.
+    float half = 0.0F;  // irradiance, grey
+    float half_met = 0.0F;
 };
 
 struct Checkpoint {

@@ -237,7 +237,8 @@ void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point
         const glm::vec3 irradiance = *share * open;
         light.met += grey(open);
         light.irradiance += irradiance;
-        light.error += is_first_half ? grey(irradiance) : -grey(irradiance);
+        light.half += is_first_half ? grey(irradiance) : 0.0F;
+        light.half_met += is_first_half ? grey(open) : 0.0F;
         const glm::vec3 to_lamp(glm::normalize(middle - glm::dvec3(patch.centre)));
         for (int axis = 0; directional_ && is_front && !is_more && axis < 3; ++axis) {
             state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_lamp[axis];
@@ -249,15 +250,21 @@ void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point
 void GatheredLight::finish_lamps(bool is_more) {
     const std::vector<LampLight> sums = std::exchange(state_.lamp_sums, {});
     for_texels(sums.size(), [&](std::size_t i) {
-        const float scale = sums[i].met > 0.0F ? sums[i].open / sums[i].met : 0.0F;
-        const glm::vec3 change = scale * sums[i].irradiance - state_.lamps[i];
+        const LampLight& sum = sums[i];
+        const float scale = sum.met > 0.0F ? sum.open / sum.met : 0.0F;
+        const glm::vec3 change = scale * sum.irradiance - state_.lamps[i];
         state_.lamps[i] += is_more ? 0.5F * change : change;
         if (i >= state_.known.size()) {
             return;
         }
-        state_.lamps_error[i] = is_more ? 0.5F * grey(change) : scale * sums[i].error;
+        const float rest_met = sum.met - sum.half_met;
+        const float difference =
+            sum.half_met > 0.0F && rest_met > 0.0F
+                ? sum.half / sum.half_met - (grey(sum.irradiance) - sum.half) / rest_met
+                : 0.0F;
+        state_.lamps_error[i] = 0.5F * (is_more ? grey(change) : sum.open * difference);
         if (!is_more) {
-            state_.known[i] = sums[i].met > 0.0F ? 1 : 0;
+            state_.known[i] = sum.met > 0.0F ? 1 : 0;
             for (std::vector<glm::vec3>& moment : state_.moments) {
                 if (directional_) {
                     moment[i] *= scale;

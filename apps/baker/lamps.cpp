@@ -26,6 +26,8 @@ constexpr double POINT_OFFSET = 1e-3;
 constexpr double FAR_SIZES = 16.0;
 constexpr double POINTS_AT_ITS_SIZE = 16.0;
 constexpr double MOST_POINTS = 16.0;
+// Of the angle that a piece is seen at: what lies in its plane, but for rounding, sees none of it.
+constexpr double LEAST_COSINE = 1e-4;
 
 void include(LampPatch& patch, const LampPiece& piece) {
     patch.pieces.push_back(piece);
@@ -274,11 +276,11 @@ glm::vec3 received(const LampPatch& lamp, const Patch& patch, const glm::vec3& n
             for (const LampPiece& piece : lamp.pieces) {
                 const glm::dvec3 cross = piece.cross();
                 const glm::dvec3 to_middle = piece.middle() - point;
+                const double square = glm::dot(to_middle, to_middle);
                 const double shown = -glm::dot(cross, to_middle);
-                if (!(shown > 0.0)) {
+                if (!(shown > LEAST_COSINE * glm::length(cross) * std::sqrt(square))) {
                     continue;
                 }
-                const double square = glm::dot(to_middle, to_middle);
                 double share;
                 if (square > FAR_SIZES * FAR_SIZES * glm::length(cross)) {
                     share = 0.5 * shown * std::max(glm::dot(to_middle, towards), 0.0) /

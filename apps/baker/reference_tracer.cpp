@@ -114,6 +114,10 @@ class ReferenceTracer : public Tracer {
         return words;
     }
 
+    void take_sums(std::vector<Accumulator>& sums) override {
+        sums = this->sums();
+        set_sums(std::vector<Accumulator>(sums_.size()));
+    }
     void set_sums(std::span<const Accumulator> words) override {
         for (std::size_t i = 0; i < sums_.size(); ++i) {
             std::ranges::copy(std::bit_cast<Sums>(words[i]), sums_[i].begin());

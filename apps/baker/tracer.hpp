@@ -91,6 +91,8 @@ class Tracer {
                               std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
     // By texel of the light map: of all fronts, then of all backs where a surface has two sides.
     [[nodiscard]] virtual std::vector<Accumulator> sums() = 0;
+    // The same, into memory that the caller keeps; goes on with sums of zero.
+    virtual void take_sums(std::vector<Accumulator>& sums) = 0;
     // Goes on from there.
     virtual void set_sums(std::span<const Accumulator> sums) = 0;
 

@@ -77,6 +77,19 @@ TEST(Lamps, ShineAsTheirSolidAngle) {
     }
 }
 
+// Catches noise where only one half of a patch's points meets a texel: close to the lamp most do
+// not.
+TEST(Lamps, HaveNoNoiseWhereNothingIsBetween) {
+    Quads quads(2, 1, 8);
+    quads.add_material({});
+    quads.add_material({.emission = RADIANCE});
+    quads.add({0, 0, 0}, Z, X);
+    quads.add({0.375F, 0.01F, 0.375F}, 0.25F * X, 0.25F * Z, 1);
+    const BakeResult result = bake_by_reference(Prepared(quads.scene, quads.extent()),
+                                                {.directions = 8, .bounces = 0, .lamp_points = 16});
+    EXPECT_LT(*result.noise, 1e-3);
+}
+
 // Catches shadows of a patch's middle, patches that are counted twice and halves that are
 // forgotten.
 TEST(Lamps, ThrowSoftShadows) {
