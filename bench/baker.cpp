@@ -98,8 +98,8 @@ class WatchedTracer : public Tracer {
                       std::span<const double> predicted_nodes, const Stop& stop) override {
         return tracer_.trace(frames, tiles, predicted_nodes, stop);
     }
-    [[nodiscard]] std::vector<Accumulator> sums() override { return tracer_.sums(); }
-    void take_sums(std::vector<Accumulator>& sums) override { tracer_.take_sums(sums); }
+    void read_sums(std::vector<Accumulator>& sums) override { tracer_.read_sums(sums); }
+    void clear_sums() override { tracer_.clear_sums(); }
     void set_sums(std::span<const Accumulator> sums) override { tracer_.set_sums(sums); }
     [[nodiscard]] const TracerStatistics& statistics() const override {
         return tracer_.statistics();

@@ -289,7 +289,7 @@ class Bake {
         if (pass.kind == Pass::Kind::bounce && pass.doubling == 0) {
             state_.sent = state_.indirect;
         }
-        const std::vector<glm::vec4> outgoing = outgoing_radiance(pass);
+        const std::vector<glm::vec4>& outgoing = outgoing_radiance(pass);
         choose_scale(pass, outgoing, directions);
         tracer_.begin_pass(outgoing);
         if (!state_.sums.empty()) {
@@ -323,7 +323,7 @@ class Bake {
             }
             if (half > 0 && state_.directions_done == half && state_.tiles_done == 0 &&
                 !is_moment(pass) && pass.doubling == 0) {
-                light_.note_half(tracer_.sums());
+                light_.note_half(read_sums());
             }
             const double seconds = seconds_since(group_start);
             if (seconds < 0.5 * LONGEST_GROUP_SECONDS) {
@@ -349,9 +349,9 @@ class Bake {
         const std::size_t number = state_.directions_done / FACES_A_LAMP_POINT - 1;
         const LampPoint& point = lamp_points_[number];
         const bool is_first_half = number < pass_lamps_.size();
-        tracer_.take_sums(lamp_sums_);
         light_.add_lamp_point(pass_lamps_[point.patch], point, is_first_half, pass.doubling > 0,
-                              lamp_sums_);
+                              read_sums());
+        tracer_.clear_sums();
     }
 
     // Once it is true, it stays so.
@@ -371,9 +371,9 @@ class Bake {
     }
 
     // As Tracer::begin_pass takes it.
-    [[nodiscard]] std::vector<glm::vec4> outgoing_radiance(const Pass& pass) const {
-        std::vector<glm::vec4> outgoing(scene_.sum_count(), glm::vec4(0.0F));
-        for_texels(outgoing.size(), [&](std::size_t i) {
+    [[nodiscard]] const std::vector<glm::vec4>& outgoing_radiance(const Pass& pass) {
+        outgoing_.resize(scene_.sum_count());
+        for_texels(outgoing_.size(), [&](std::size_t i) {
             const std::size_t texel = i % scene_.light_map.texels();
             const bool has_two_sides = surface_.double_sided[texel] != 0;
             if (i != texel && !has_two_sides) {
@@ -386,9 +386,9 @@ class Bake {
                 radiance = surface_.albedo[texel] * (light_.direct_at(i) + state_.sent[i]) *
                            std::numbers::inv_pi_v<float>;
             }
-            outgoing[i] = glm::vec4(radiance, has_two_sides ? 1.0F : 0.0F);
+            outgoing_[i] = glm::vec4(radiance, has_two_sides ? 1.0F : 0.0F);
         });
-        return outgoing;
+        return outgoing_;
     }
 
     // A power of two that no sum of a pass can overflow: of each direction a texel receives the
@@ -540,7 +540,7 @@ class Bake {
         if (state_.directions_done == 0 && state_.tiles_done == 0) {
             return;
         }
-        const std::vector<Accumulator> sums = tracer_.sums();
+        const std::vector<Accumulator>& sums = read_sums();
         const auto directions = static_cast<std::uint32_t>(directions_of(pass));
         light_.set_halves(static_cast<std::uint32_t>(half_of(pass, directions)),
                           state_.directions_done);
@@ -549,6 +549,12 @@ class Bake {
         report.mean_irradiance = light_.mean_irradiance();
         report.noise = last_noise_ = light_.noise();
         report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
+    }
+
+    // Of the tracer, in memory that is kept: making it anew takes longer than many a pass.
+    [[nodiscard]] const std::vector<Accumulator>& read_sums() {
+        tracer_.read_sums(sums_);
+        return sums_;
     }
 
     void add_light(const Pass& pass, const std::vector<Accumulator>& sums) {
@@ -565,7 +571,6 @@ class Bake {
                 break;
             case Pass::Kind::lamps:
                 light_.finish_lamps(pass.doubling > 0);
-                lamp_sums_ = {};
                 break;
             case Pass::Kind::direct:
                 light_.find_known(sums);
@@ -620,8 +625,9 @@ class Bake {
     // Of the pass that runs.
     std::vector<LampPatch> pass_lamps_;
     std::vector<LampPoint> lamp_points_;
-    std::vector<Accumulator> lamp_sums_;  // of a point
-    bool has_direct_ = false;             // there are emitters that are no lamps, or a sky
+    std::vector<Accumulator> sums_;
+    std::vector<glm::vec4> outgoing_;
+    bool has_direct_ = false;  // there are emitters that are no lamps, or a sky
     bool interrupted_ = false;
     double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
 

@@ -296,17 +296,17 @@ glm::vec3 GatheredLight::direct_at(std::size_t place) const {
     return of_sources + of_lamps + state_.direct[place];
 }
 
+double GatheredLight::known_texels() const {
+    return sum_over_texels(state_.known.size(), [&](std::size_t i) { return state_.known[i]; });
+}
+
 double GatheredLight::mean_irradiance() const {
-    double total = 0.0;
-    std::uint64_t known = 0;
-    for (std::size_t i = 0; i < state_.known.size(); ++i) {
-        if (state_.known[i] != 0) {
-            const glm::vec3 irradiance = direct_at(i) + state_.indirect[i];
-            total += (irradiance.r + irradiance.g + irradiance.b) / 3.0;
-            ++known;
-        }
-    }
-    return known > 0 ? total / static_cast<double>(known) : 0.0;
+    const double known = known_texels();
+    const double total = sum_over_texels(state_.known.size(), [&](std::size_t i) {
+        const glm::vec3 irradiance = direct_at(i) + state_.indirect[i];
+        return state_.known[i] != 0 ? (irradiance.r + irradiance.g + irradiance.b) / 3.0 : 0.0;
+    });
+    return known > 0.0 ? total / known : 0.0;
 }
 
 std::vector<float> GatheredLight::error() const {
@@ -325,16 +325,10 @@ std::optional<double> GatheredLight::noise() const {
 }
 
 double GatheredLight::noise_of(const std::vector<float>& error) const {
-    double squares = 0.0;
-    std::uint64_t known = 0;
-    for (std::size_t i = 0; i < error.size(); ++i) {
-        if (state_.known[i] != 0) {
-            squares += double{error[i]} * error[i];
-            ++known;
-        }
-    }
-    return error.empty() ? 0.0
-                         : std::sqrt(squares / static_cast<double>(known)) / mean_irradiance();
+    const double squares = sum_over_texels(error.size(), [&](std::size_t i) {
+        return state_.known[i] != 0 ? double{error[i]} * error[i] : 0.0;
+    });
+    return error.empty() ? 0.0 : std::sqrt(squares / known_texels()) / mean_irradiance();
 }
 
 // Few rays meet a texel of which charts cover little, and what these found is noise. A

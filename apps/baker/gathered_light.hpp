@@ -10,20 +10,32 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 namespace quadtile::baker {
 
-// Calls work(i) for all texels from many threads.
-void for_texels(std::size_t texels, const auto& work) {
-    constexpr std::size_t BLOCK = 65536;
-    parallel_for((texels + BLOCK - 1) / BLOCK, 0, [&](std::size_t block) {
-        const std::size_t end = std::min(texels, (block + 1) * BLOCK);
-        for (std::size_t i = block * BLOCK; i < end; ++i) {
-            work(i);
+// Calls work(block, i) for all texels, which come in blocks, from many threads.
+constexpr std::size_t TEXEL_BLOCK = 8192;
+void for_blocks(std::size_t texels, const auto& work) {
+    parallel_for((texels + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0, [&](std::size_t block) {
+        const std::size_t end = std::min(texels, (block + 1) * TEXEL_BLOCK);
+        for (std::size_t i = block * TEXEL_BLOCK; i < end; ++i) {
+            work(block, i);
         }
     });
+}
+
+void for_texels(std::size_t texels, const auto& work) {
+    for_blocks(texels, [&](std::size_t, std::size_t i) { work(i); });
+}
+
+// The same bits for any number of threads.
+double sum_over_texels(std::size_t texels, const auto& value) {
+    std::vector<double> sums(texels / TEXEL_BLOCK + 1);
+    for_blocks(texels, [&](std::size_t block, std::size_t i) { sums[block] += value(i); });
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 // The light lies in a checkpoint's state, which the bake owns.
@@ -79,6 +91,7 @@ class GatheredLight {
 
  private:
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
+    [[nodiscard]] double known_texels() const;
     [[nodiscard]] std::optional<float> share_of_light(const std::vector<Accumulator>& sums,
                                                       std::size_t texel, std::size_t side) const;
     void add_irradiance(const std::vector<Accumulator>& sums, std::vector<glm::vec3>& irradiance,

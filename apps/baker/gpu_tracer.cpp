@@ -105,15 +105,15 @@ class GpuTracer : public Tracer {
     std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
                       std::span<const double> predicted_nodes, const Stop& stop) override;
 
-    [[nodiscard]] std::vector<Accumulator> sums() override {
-        std::vector<Accumulator> all(scene_.sum_count());
-        download(accumulators_, std::as_writable_bytes(std::span(all)));
-        return all;
-    }
-    void take_sums(std::vector<Accumulator>& sums) override {
+    void read_sums(std::vector<Accumulator>& sums) override {
         sums.resize(scene_.sum_count());
         download(accumulators_, std::as_writable_bytes(std::span(sums)));
-        clear_sums();
+    }
+    void clear_sums() override {
+        gpu_.run([&](vk::CommandBuffer commands) {
+            commands.fillBuffer(*accumulators_.handle, 0, VK_WHOLE_SIZE, 0);
+            app::memory_barrier(commands);
+        });
     }
     void set_sums(std::span<const Accumulator> sums) override {
         gpu_.upload(*accumulators_.handle, std::as_bytes(sums));
@@ -135,12 +135,6 @@ class GpuTracer : public Tracer {
     void check_sizes() const;
     void make_buffers();
     void download(const app::Buffer& source, std::span<std::byte> bytes);
-    void clear_sums() {
-        gpu_.run([&](vk::CommandBuffer commands) {
-            commands.fillBuffer(*accumulators_.handle, 0, VK_WHOLE_SIZE, 0);
-            app::memory_barrier(commands);
-        });
-    }
 
     static void add_parts(const Waiting& whole, std::deque<Waiting>& waiting);
     [[nodiscard]] double work_of(const Waiting& tile) const;

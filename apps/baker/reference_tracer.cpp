@@ -85,7 +85,7 @@ class ReferenceTracer : public Tracer {
 
     void begin_pass(std::span<const glm::vec4> outgoing) override {
         outgoing_.assign(outgoing.begin(), outgoing.end());
-        set_sums(std::vector<Accumulator>(sums_.size()));
+        clear_sums();
     }
 
     std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
@@ -104,20 +104,15 @@ class ReferenceTracer : public Tracer {
         return done;
     }
 
-    [[nodiscard]] std::vector<Accumulator> sums() override {
-        std::vector<Accumulator> words(sums_.size());
+    void read_sums(std::vector<Accumulator>& words) override {
+        words.resize(sums_.size());
         for (std::size_t i = 0; i < words.size(); ++i) {
             Sums sums;
             std::ranges::copy(sums_[i], sums.begin());
             words[i] = std::bit_cast<Accumulator>(sums);
         }
-        return words;
     }
-
-    void take_sums(std::vector<Accumulator>& sums) override {
-        sums = this->sums();
-        set_sums(std::vector<Accumulator>(sums_.size()));
-    }
+    void clear_sums() override { set_sums(std::vector<Accumulator>(sums_.size())); }
     void set_sums(std::span<const Accumulator> words) override {
         for (std::size_t i = 0; i < sums_.size(); ++i) {
             std::ranges::copy(std::bit_cast<Sums>(words[i]), sums_[i].begin());

@@ -90,9 +90,13 @@ class Tracer {
                               std::span<const TracedTile> tiles,
                               std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
     // By texel of the light map: of all fronts, then of all backs where a surface has two sides.
-    [[nodiscard]] virtual std::vector<Accumulator> sums() = 0;
-    // The same, into memory that the caller keeps; goes on with sums of zero.
-    virtual void take_sums(std::vector<Accumulator>& sums) = 0;
+    virtual void read_sums(std::vector<Accumulator>& sums) = 0;
+    [[nodiscard]] std::vector<Accumulator> sums() {
+        std::vector<Accumulator> sums;
+        read_sums(sums);
+        return sums;
+    }
+    virtual void clear_sums() = 0;
     // Goes on from there.
     virtual void set_sums(std::span<const Accumulator> sums) = 0;
 
