@@ -107,6 +107,10 @@ class WatchedTracer : public Tracer {
     }
     [[nodiscard]] std::vector<Accumulator> sums() override { return tracer_.sums(); }
     void set_sums(std::span<const Accumulator> sums) override { tracer_.set_sums(sums); }
+    [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
+                                              std::span<const glm::vec4> points) override {
+        return tracer_.see(frames, points);
+    }
     [[nodiscard]] const TracerStatistics& statistics() const override {
         return tracer_.statistics();
     }

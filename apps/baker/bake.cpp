@@ -4,6 +4,7 @@
 #include "direction_tiles.hpp"
 #include "gathered_light.hpp"
 #include "passes.hpp"
+#include "probes.hpp"
 
 #include <glm/geometric.hpp>
 
@@ -93,6 +94,7 @@ class Bake {
                 break;
             }
         }
+        result_.interrupted = result_.interrupted || !run_probes();
         result_.noise = light_.noise();
         result_.error = light_.error();
         result_.inside_texels = state_.inside_texels;
@@ -191,6 +193,11 @@ class Bake {
                    : make_light_directions(lights_[pass.number], count, seed + suns_.size());
     }
 
+    [[nodiscard]] std::uint64_t probe_steps() const {
+        return direct_.directions.size() +
+               options_.sun_directions * (suns_.size() + lights_.size());
+    }
+
     // Of all points of a light one half, with all faces of each.
     [[nodiscard]] std::size_t half_of(const Pass& pass, std::size_t directions) const {
         const std::size_t faces =
@@ -224,7 +231,7 @@ class Bake {
         for (std::uint32_t i = 0; i < state_.pass; ++i) {
             resumed_directions_ += directions_of(passes_[i]);
         }
-        resumed_directions_ += state_.directions_done;
+        resumed_directions_ += state_.directions_done + state_.probe_steps;
         last_mean_ = light_.mean_irradiance();
         last_noise_ = light_.noise();
     }
@@ -255,7 +262,8 @@ class Bake {
         if (pass.kind == Pass::Kind::bounce && pass.doubling == 0) {
             state_.sent = state_.indirect;
         }
-        const std::vector<glm::vec4> outgoing = outgoing_radiance(pass);
+        const std::vector<glm::vec4> outgoing =
+            light_.outgoing(is_direct(pass), !is_direct(pass) && !is_of_source(pass));
         choose_scale(pass, outgoing, directions);
         tracer_.begin_pass(outgoing);
         if (!state_.sums.empty()) {
@@ -265,18 +273,13 @@ class Bake {
         const std::uint32_t done_before = state_.directions_done;
         std::uint32_t group = 1;
         while (state_.directions_done < directions.size()) {
-            report(pass);
-            if (is_interrupted()) {
-                write_state();
+            if (!goes_on(pass.name)) {
                 // The first light is better than none; a part of a bounce is noise beside all of
                 // the one before.
                 if (is_of_source(pass) || (pass.kind == Pass::Kind::direct && pass.doubling == 0)) {
                     finish_pass(pass);
                 }
                 return false;
-            }
-            if (is_checkpoint_due(options_.checkpoint_interval)) {
-                write_state();
             }
             const auto group_start = Clock::now();
             const std::size_t half = half_of(pass, directions.size());
@@ -300,6 +303,15 @@ class Bake {
         return true;
     }
 
+    // Reports; writes the state if it is time, or if it is interrupted: then returns false.
+    [[nodiscard]] bool goes_on(const std::string& pass) {
+        report(pass);
+        if (is_interrupted() || is_checkpoint_due(options_.checkpoint_interval)) {
+            write_state();
+        }
+        return !interrupted_;
+    }
+
     // Once it is true, it stays so.
     [[nodiscard]] bool is_interrupted() {
         interrupted_ = interrupted_ || (watcher_.interrupted && watcher_.interrupted());
@@ -310,25 +322,29 @@ class Bake {
         return Clock::now() - last_checkpoint_ > interval;
     }
 
-    // As Tracer::begin_pass takes it.
-    [[nodiscard]] std::vector<glm::vec4> outgoing_radiance(const Pass& pass) const {
-        std::vector<glm::vec4> outgoing(scene_.sum_count(), glm::vec4(0.0F));
-        for_texels(outgoing.size(), [&](std::size_t i) {
-            const std::size_t texel = i % scene_.light_map.texels();
-            const bool has_two_sides = surface_.double_sided[texel] != 0;
-            if (i != texel && !has_two_sides) {
-                return;
+    // Behind all passes. Returns false where it was interrupted.
+    bool run_probes() {
+        if (options_.probes.empty()) {
+            return true;
+        }
+        const auto start = Clock::now();
+        std::vector<ProbeSource> sources{{direct_.directions}};
+        for (const Pass& of : passes_) {
+            if (is_of_source(of)) {
+                const bool is_sun = of.kind == Pass::Kind::sun;
+                sources.push_back({source_directions(of), is_sun ? &suns_[of.number] : nullptr,
+                                   is_sun ? nullptr : &lights_[of.number]});
             }
-            glm::vec3 radiance(0.0F);
-            if (is_direct(pass)) {
-                radiance = surface_.emission[texel];
-            } else if (!is_of_source(pass)) {
-                radiance = surface_.albedo[texel] * (light_.direct_at(i) + state_.sent[i]) *
-                           std::numbers::inv_pi_v<float>;
-            }
-            outgoing[i] = glm::vec4(radiance, has_two_sides ? 1.0F : 0.0F);
-        });
-        return outgoing;
+        }
+        state_.sent = state_.indirect;
+        if (!gather_probes(
+                scene_, options_.probes, sources, light_.outgoing(true, true), tracer_,
+                [&] { return goes_on("probes"); }, state_)) {
+            return false;
+        }
+        result_.probes = probes_of(options_.probes, state_);
+        result_.passes.push_back({"probes", state_.probe_steps, seconds_since(start)});
+        return true;
     }
 
     // A power of two that no sum of a pass can overflow: of each direction a texel receives the
@@ -521,15 +537,15 @@ class Bake {
         }
     }
 
-    void report(const Pass& pass) {
+    void report(const std::string& pass) {
         if (watcher_.progress) {
-            std::uint64_t done = state_.directions_done;
-            std::uint64_t all = 0;
+            std::uint64_t done = state_.directions_done + state_.probe_steps;
+            std::uint64_t all = options_.probes.empty() ? 0 : probe_steps();
             for (std::uint32_t i = 0; i < passes_.size(); ++i) {
                 done += i < state_.pass ? directions_of(passes_[i]) : 0;
                 all += directions_of(passes_[i]);
             }
-            watcher_.progress({.pass = pass.name,
+            watcher_.progress({.pass = pass,
                                .directions_done = done,
                                .directions = all,
                                .resumed_directions = resumed_directions_,

@@ -54,6 +54,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
     all.add(std::uint32_t{options.directional});
     all.add(std::uint32_t{options.sun_shares});
     all.add(options.noise);
+    all.add_all(options.probes);
     all.add(tile_options.map_extent);
     all.add(tile_options.max_resolution);
     all.add(tile_options.max_nodes);
@@ -64,7 +65,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
 namespace {
 
 // With the byte order, as numbers are written as they are in memory.
-constexpr std::uint64_t MAGIC = 0x34454b41'42544451;  // "QDTBAKE4"
+constexpr std::uint64_t MAGIC = 0x35454b41'42544451;  // "QDTBAKE5"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
@@ -183,6 +184,8 @@ void visit(auto& file, auto& checkpoint) {
         file.all(moment);
     }
     file.all(checkpoint.sums);
+    file.value(checkpoint.probe_steps);
+    file.all(checkpoint.probe_sums);
 }
 
 }  // namespace

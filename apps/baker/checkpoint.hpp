@@ -79,7 +79,9 @@ struct Checkpoint {
     std::vector<float> direct_error;
     std::vector<float> indirect_error;
     std::array<std::vector<glm::vec3>, 3> moments;
-    std::vector<Accumulator> sums;  // of the pass that runs
+    std::vector<Accumulator> sums;   // of the pass that runs
+    std::uint32_t probe_steps = 0;   // of gather_probes, behind all passes
+    std::vector<double> probe_sums;  // of gather_probes
 };
 
 // Throws std::runtime_error where `path` is a regular file that is no checkpoint, which must not be

@@ -225,6 +225,24 @@ glm::vec3 GatheredLight::direct_at(std::size_t place) const {
                                   : state_.sources[place] + state_.direct[place];
 }
 
+std::vector<glm::vec4> GatheredLight::outgoing(bool with_emission, bool with_reflection) const {
+    std::vector<glm::vec4> outgoing(scene_.sum_count(), glm::vec4(0.0F));
+    for_texels(outgoing.size(), [&](std::size_t i) {
+        const std::size_t texel = i % scene_.light_map.texels();
+        const bool has_two_sides = surface_.double_sided[texel] != 0;
+        if (i != texel && !has_two_sides) {
+            return;
+        }
+        glm::vec3 radiance = with_emission ? surface_.emission[texel] : glm::vec3(0.0F);
+        if (with_reflection) {
+            radiance += surface_.albedo[texel] * (direct_at(i) + state_.sent[i]) *
+                        std::numbers::inv_pi_v<float>;
+        }
+        outgoing[i] = glm::vec4(radiance, has_two_sides ? 1.0F : 0.0F);
+    });
+    return outgoing;
+}
+
 double GatheredLight::mean_irradiance() const {
     double total = 0.0;
     std::uint64_t known = 0;

@@ -68,6 +68,10 @@ class GatheredLight {
     // Straight from suns, point lights, emitters and sky. A back's place is behind those of all fronts.
     [[nodiscard]] glm::vec3 direct_at(std::size_t place) const;
 
+    // Radiance that leaves each texel, as Tracer::begin_pass takes it: emission, and what it
+    // reflects of direct light and of what is sent.
+    [[nodiscard]] std::vector<glm::vec4> outgoing(bool with_emission, bool with_reflection) const;
+
     // Takes the light out of the state. Directional light needs a whole bake.
     [[nodiscard]] LightMap make_map(bool is_whole);
 
