@@ -428,11 +428,6 @@ void apply_probes(const CLI::App& app, const Arguments& arguments, Options& opti
         throw UsageError(given.empty() ? "--probes-out needs --probes X,Y,Z or --probe-points FILE"
                                        : given + " needs --probes-out FILE.json or FILE.bin");
     }
-    if (!options.probes_output.empty() && ending_of(options.probes_output) != ".json" &&
-        ending_of(options.probes_output) != ".bin") {
-        throw UsageError("--probes-out takes a file whose name ends in .json or .bin, not '" +
-                         options.probes_output.string() + "'");
-    }
     const auto& [x, y, z] = options.probe_counts;
     if (std::uint64_t{x} * y * z > MOST_PROBES) {
         throw UsageError("--probes " + std::to_string(x) + "," + std::to_string(y) + "," +
@@ -512,6 +507,9 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     check_ending("--sky-image", options.sky_picture, "an OpenEXR file", ".exr");
     check_ending("--preview", options.preview, "a PNG file", ".png");
     check_ending("--atlas", options.atlas, "a PNG file", ".png");
+    if (ending_of(options.probes_output) != ".json") {
+        check_ending("--probes-out", options.probes_output, "a .json or a binary file", ".bin");
+    }
     return options;
 }
 
