@@ -2,10 +2,12 @@
 // adaptive tiles and with uniform ones.
 
 #include "baker_truth.hpp"
+#include "landscape.hpp"
 #include "tables.hpp"
 
 #include "arguments.hpp"
 #include "bake.hpp"
+#include "direction_tiles.hpp"
 #include "gpu_tracer.hpp"
 #include "load_scene.hpp"
 #include "path_tracer.hpp"
@@ -14,6 +16,7 @@
 #include <glm/geometric.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -37,6 +40,7 @@ struct Arguments {
     std::filesystem::path scene = "../shared/data/scenes/zdm2_lightmapped.glb";
     bool demo = false;
     std::uint64_t city_triangles = 0;
+    bool landscape = false;
     std::string size;
     std::vector<float> sky;
     std::vector<float> sun_direction;
@@ -75,21 +79,24 @@ double bytes_of(const MapTile& tile) {
 // Hands all on, and looks at the tiles that are requested.
 class WatchedTracer : public Tracer {
  public:
-    explicit WatchedTracer(Tracer& tracer) : tracer_(tracer) {}
+    WatchedTracer(Tracer& tracer, const TileOptions& options)
+        : tracer_(tracer), options_(options) {}
 
     [[nodiscard]] std::uint32_t frames_at_once() const override { return tracer_.frames_at_once(); }
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
         std::span<const ProjectionFrame> frames, const Stop& stop) override {
         std::vector<std::vector<MapTile>> tiles = tracer_.request_tiles(frames, stop);
-        for (const std::vector<MapTile>& of_direction : tiles) {
-            double bytes = 0.0;
-            for (const MapTile& tile : of_direction) {
-                bytes += bytes_of(tile);
+        for (std::size_t i = 0; i < tiles.size(); ++i) {
+            // All maps of a direction have its axis; the whole one may be requested again.
+            auto& [units, bytes] = directions_[std::to_array(frames[i].axis_z)];
+            bytes = frames[i].units_per_texel < units ? bytes : 0.0;
+            units = std::max(units, frames[i].units_per_texel);
+            for (const MapTile& tile : tiles[i]) {
+                bytes += needs_window(tile, options_) ? 0.0 : bytes_of(tile);
                 largest_tile_bytes = std::max(largest_tile_bytes, bytes_of(tile));
+                ++tiles_;
             }
             most_direction_bytes = std::max(most_direction_bytes, bytes);
-            tiles_ += static_cast<double>(of_direction.size());
-            ++directions_;
         }
         return tiles;
     }
@@ -101,20 +108,27 @@ class WatchedTracer : public Tracer {
     void read_sums(std::vector<Accumulator>& sums) override { tracer_.read_sums(sums); }
     void clear_sums() override { tracer_.clear_sums(); }
     void set_sums(std::span<const Accumulator> sums) override { tracer_.set_sums(sums); }
+    [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
+                                              std::span<const glm::vec4> points) override {
+        return tracer_.see(frames, points);
+    }
     [[nodiscard]] const TracerStatistics& statistics() const override {
         return tracer_.statistics();
     }
     [[nodiscard]] std::string device_name() const override { return tracer_.device_name(); }
 
-    [[nodiscard]] double tiles_a_direction() const { return tiles_ / std::max(directions_, 1.0); }
+    [[nodiscard]] double tiles_a_direction() const {
+        return tiles_ / std::max(static_cast<double>(directions_.size()), 1.0);
+    }
 
     double most_direction_bytes = 0.0;  // of all tiles of a direction
     double largest_tile_bytes = 0.0;
 
  private:
     Tracer& tracer_;
+    TileOptions options_;
     double tiles_ = 0.0;
-    double directions_ = 0.0;
+    std::map<std::array<float, 3>, std::pair<float, double>> directions_;  // units, bytes
 };
 
 // ---- Rows
@@ -149,6 +163,7 @@ struct Point {
     double rays;  // directions, or samples
     double seconds;
     double error;
+    double mib = 0.0;  // of a direction
 };
 
 struct BakeRow {
@@ -210,7 +225,7 @@ class Baker {
             surface_.extent, setting.pixels_per_texel, setting.pool_bytes);
         const std::unique_ptr<Tracer> tracer =
             make_gpu_tracer(gpu_, traced, tiles, {.pool_bytes = setting.pool_bytes});
-        WatchedTracer watched(*tracer);
+        WatchedTracer watched(*tracer, tiles);
         BakeProgress progress;
         const auto start = Clock::now();
         const BakeResult result =
@@ -236,7 +251,8 @@ class Baker {
         if (!result.interrupted && truth != nullptr) {
             const Difference difference = compare(result.map.irradiance, result.map.known, *truth);
             add_difference(baked.row, difference, *truth);
-            baked.point = Point{static_cast<double>(setting.directions), seconds, difference.error};
+            baked.point = Point{static_cast<double>(setting.directions), seconds, difference.error,
+                                watched.most_direction_bytes / static_cast<double>(MIB)};
         }
         return baked;
     }
@@ -317,7 +333,7 @@ class Bench {
         if (arguments_.city_triangles == 0) {
             make_truth();
         }
-        if (wants("embree")) {
+        if (wants("embree") && !arguments_.landscape) {
             trace_paths();
         }
         if (arguments_.only != "embree") {
@@ -337,6 +353,8 @@ class Bench {
         const Extent extent = given_extent().value_or(Extent{1024, 1024});
         if (arguments_.city_triangles > 0) {
             scene_ = city_scene(arguments_.city_triangles, extent);
+        } else if (arguments_.landscape) {
+            scene_ = landscape_scene(extent);
         } else if (arguments_.demo) {
             scene_ = demo_scene();
         } else {
@@ -377,12 +395,23 @@ class Bench {
         return Extent{size.width, size.height};
     }
 
+    // All, or those of the courtyard.
+    [[nodiscard]] std::vector<std::uint8_t> compared_texels() const {
+        std::vector<std::uint8_t> texels;
+        for (std::size_t i = 0; arguments_.landscape && i < surface_.triangle.size(); ++i) {
+            const bool is_in = surface_.triangle[i] < scene_.parts[1].first_triangle;
+            texels.push_back(is_in && surface_.coverage[i] > 0.0F ? 1 : 0);
+        }
+        return texels;
+    }
+
     void make_truth() {
         truth_ = find_truth(scene_, surface_,
                             {.samples_per_texel = arguments_.truth_samples,
                              .bounces = arguments_.bounces,
                              .sky = light_.sky.radiance,
                              .is_of_texels = arguments_.truth_of_texels,
+                             .texels = compared_texels(),
                              .file = arguments_.truth});
         print(
             formatted("truth: %u samples a texel%s, %zu texels, mean irradiance %.5f, its own "
@@ -451,7 +480,7 @@ class Bench {
                 bake_row("uniform", setting);
             }
         }
-        if (wants("memory")) {
+        if (wants("memory") && !arguments_.landscape) {
             print("\nMemory: adaptive tiles, then uniform ones");
             for (const bool uniform : {false, true}) {
                 for (const std::uint64_t mib : {64U, 128U, 256U}) {
@@ -530,9 +559,11 @@ class Bench {
         print(points.empty() || others.size() < 2 ? "" : "\n" + std::string(title));
         for (const Point& point : points) {
             if (const auto other = seconds_at(others, point.error)) {
-                print(formatted("%6.0f directions, error %.5f: %.3f s against %.3f s (%s): %.2f",
-                                point.rays, point.error, point.seconds, other->seconds, other->how,
-                                other->seconds / point.seconds));
+                print(formatted(
+                    "%6.0f directions, error %.5f: %.3f s against %.3f s (%s): %.4f; %.2f MiB of "
+                    "a direction against %.2f",
+                    point.rays, point.error, point.seconds, other->seconds, other->how,
+                    other->seconds / point.seconds, point.mib, others.back().mib));
             }
         }
     }
@@ -553,6 +584,10 @@ void define_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("--demo", arguments.demo, "Instead of SCENE: the demo's room");
     app.add_option("--city", arguments.city_triangles,
                    "Instead of SCENE: a city of about N triangles, for times and memory only");
+    app.add_flag(
+        "--landscape", arguments.landscape,
+        "Instead of SCENE: a courtyard within square kilometres that have 64 to 256 times\n"
+        "fewer texels per metre; errors are those of the courtyard");
     app.add_option("--size", arguments.size, "Texels of the light map: W or WxH");
     app.add_option("--sky", arguments.sky,
                    "Radiance, one number or R,G,B; without it 1, but 0 where the scene shines")

@@ -50,6 +50,7 @@ std::uint64_t fingerprint_of(const Scene& scene, const SurfaceMap& surface,
     all.add(options.bounces);
     all.add(options.sky);
     all.add(options.is_of_texels);
+    all.add_all(options.texels);
     return all.value();
 }
 
@@ -73,7 +74,8 @@ Halves trace_halves(const Scene& scene, const SurfaceMap& surface, const TruthOp
                 {.samples_per_texel = std::max(options.samples_per_texel / 2, 1U),
                  .bounces = options.is_of_texels ? 0 : options.bounces,
                  .sky = options.sky,
-                 .seed = 1001 + 2 * gathering + i});
+                 .seed = 1001 + 2 * gathering + i,
+                 .texels = options.texels});
             halves.seconds += map.seconds;
             halves.rays += map.rays;
         }

@@ -30,6 +30,8 @@ struct TruthOptions {
     // Surfaces send the mean light of their texels, as the baker has it. Else what they receive at
     // the point where a ray meets them: that is right, but light maps cannot tell it.
     bool is_of_texels = false;
+    std::vector<std::uint8_t>
+        texels;                  // 1: those that are compared; empty: all. Not with the former
     std::filesystem::path file;  // empty: none is read or written
 };
 

@@ -4,6 +4,7 @@
 #include "direction_tiles.hpp"
 #include "gathered_light.hpp"
 #include "passes.hpp"
+#include "probes.hpp"
 
 #include <glm/geometric.hpp>
 
@@ -57,21 +58,11 @@ class Bake {
           options_(options),
           tracer_(tracer),
           watcher_(watcher),
-          direct_{make_directions(options.direct_directions > 0 ? options.direct_directions
-                                                                : options.directions,
-                                  options.seed, sky),
-                  {}},
-          bounces_{options.directions == direct_.directions.size()
-                       ? std::vector<BundleDirection>()
-                       : make_directions(options.directions, options.seed, {}),
-                   {}} {
-        plan_passes();
-    }
+          passes_(surface, suns, lights, lamps, sky, options) {}
 
     BakeResult run() {
-        state_.fingerprint =
-            fingerprint_of(scene_, surface_, suns_, lights_, lamps_,
-                           {&direct_.directions, &bounces_.directions}, tile_options_, options_);
+        state_.fingerprint = fingerprint_of(scene_, surface_, suns_, lights_, lamps_,
+                                            passes_.sets(), tile_options_, options_);
         const std::size_t texels = scene_.light_map.texels();
         for (auto* const light : {&state_.direct, &state_.sent, &state_.indirect}) {
             light->assign(scene_.sum_count(), glm::vec3(0.0F));
@@ -93,13 +84,14 @@ class Bake {
         if (options_.resume) {
             resume();
         }
-        for (; state_.pass < passes_.size() || needs_more();
+        for (; state_.pass < passes_.planned().size() || needs_more();
              ++state_.pass, state_.directions_done = 0) {
-            if (!run_pass(passes_[state_.pass])) {
+            if (!run_pass(passes_.planned()[state_.pass])) {
                 result_.interrupted = true;
                 break;
             }
         }
+        result_.interrupted = result_.interrupted || !run_probes();
         result_.noise = light_.noise();
         result_.error = light_.error();
         result_.inside_texels = state_.inside_texels;
@@ -108,37 +100,6 @@ class Bake {
     }
 
  private:
-    void plan_passes() {
-        if (!lamps_.patches.empty()) {
-            passes_.push_back({Pass::Kind::lamps, 0, "lamps"});
-        }
-        for (std::uint32_t i = 0; i < suns_.size(); ++i) {
-            passes_.push_back({Pass::Kind::sun, i, "sun"});
-        }
-        for (std::uint32_t i = 0; i < lights_.size(); ++i) {
-            passes_.push_back(
-                {Pass::Kind::light, i, lights_[i].is_spot ? "spot light" : "point light"});
-        }
-        const auto shines = [](const glm::vec3& colour) { return greatest_of(colour) > 0.0F; };
-        has_direct_ =
-            std::ranges::any_of(std::views::iota(std::size_t{0}, surface_.emission.size()),
-                                [&](std::size_t i) { return shines(emission_at(i)); }) ||
-            std::ranges::any_of(direct_.directions, [&](const BundleDirection& direction) {
-                return shines(direction.sky_ahead) || shines(direction.sky_behind);
-            });
-        // Without any light it is only found out which texels are known.
-        if (has_direct_ || passes_.empty() || (!lamps_.patches.empty() && options_.bounces == 0)) {
-            passes_.push_back({Pass::Kind::direct, 0, "direct light"});
-            plan_moments(Pass::Kind::direct_moment);
-        }
-        for (std::uint32_t i = 1; i <= options_.bounces; ++i) {
-            passes_.push_back({Pass::Kind::bounce, i, "bounce " + std::to_string(i)});
-        }
-        if (options_.bounces > 0) {
-            plan_moments(Pass::Kind::bounce_moment);
-        }
-    }
-
     // Behind all other passes: whether the noise asks for another one. It is of the kind whose
     // directions take the most of it away.
     [[nodiscard]] bool needs_more() {
@@ -153,8 +114,8 @@ class Bake {
         std::optional<Pass> best;
         const auto consider = [&](Pass::Kind kind, bool is_planned, const auto& error) {
             const double square = light_.noise_of(error) * light_.noise_of(error);
-            const Pass pass = more_of(kind);
-            const auto directions = static_cast<double>(directions_of(pass));
+            const Pass pass = passes_.more_of(kind);
+            const auto directions = static_cast<double>(passes_.directions_of(pass));
             if (!is_planned || 2.0 * directions > MOST_DIRECTIONS) {
                 rest += square;
             } else if (square / directions > most) {
@@ -163,84 +124,14 @@ class Bake {
             }
         };
         consider(Pass::Kind::lamps, !lamps_.patches.empty(), state_.lamps_error);
-        consider(Pass::Kind::direct, has_direct_, state_.direct_error);
+        consider(Pass::Kind::direct, passes_.has_direct(), state_.direct_error);
         consider(Pass::Kind::bounce, options_.bounces > 0, state_.indirect_error);
         if (rest > options_.noise * options_.noise || !best) {
             return false;
         }
-        passes_.push_back(*best);
+        passes_.add(*best);
         state_.more.push_back(static_cast<std::uint8_t>(best->kind));
         return true;
-    }
-
-    [[nodiscard]] Pass more_of(Pass::Kind kind) const {
-        const auto doublings = std::ranges::count_if(
-            passes_, [&](const Pass& pass) { return pass.doubling > 0 && pass.kind == kind; });
-        return {kind, kind == Pass::Kind::bounce ? options_.bounces : 0,
-                kind == Pass::Kind::bounce  ? "more bounces"
-                : kind == Pass::Kind::lamps ? "more of lamps"
-                                            : "more direct",
-                static_cast<std::uint32_t>(doublings) + 1};
-    }
-
-    void plan_moments(Pass::Kind kind) {
-        for (std::uint32_t axis = 0; options_.directional && axis < 3; ++axis) {
-            passes_.push_back({kind, axis, std::string("moment ") + "xyz"[axis]});
-        }
-    }
-
-    [[nodiscard]] std::uint64_t directions_of(const Pass& pass) {
-        const std::uint32_t doublings = std::max(pass.doubling, 1U) - 1;
-        switch (pass.kind) {
-            case Pass::Kind::sun:
-                return options_.sun_directions;
-            case Pass::Kind::light:
-                return std::uint64_t{options_.sun_directions} * faces_of(lights_[pass.number]);
-            case Pass::Kind::lamps:
-                return lamps_.patches.size() * POINTS_A_PATCH * FACES_A_LAMP_POINT << doublings;
-            default:
-                return set_of(pass).directions.size() << doublings;
-        }
-    }
-
-    // A pass's own; none: it takes those of its set.
-    [[nodiscard]] std::vector<BundleDirection> own_directions(const Pass& pass) {
-        const std::uint64_t seed = options_.seed + (std::uint64_t{pass.doubling} << 32U);
-        const std::uint64_t source_seed = seed + 1 + pass.number;
-        switch (pass.kind) {
-            case Pass::Kind::sun:
-                return make_sun_directions(suns_[pass.number], options_.sun_directions,
-                                           source_seed);
-            case Pass::Kind::light:
-                return make_light_directions(lights_[pass.number], options_.sun_directions,
-                                             source_seed + suns_.size());
-            case Pass::Kind::lamps: {
-                const std::uint32_t doublings = std::max(pass.doubling, 1U) - 1;
-                pass_lamps_ = with_more_patches(lamps_.patches, doublings);
-                lamp_points_ = make_lamp_points(pass_lamps_, seed);
-                return make_lamp_directions(lamp_points_, seed);
-            }
-            default:
-                return pass.doubling == 0
-                           ? std::vector<BundleDirection>()
-                           : make_directions(static_cast<std::uint32_t>(directions_of(pass)), seed,
-                                             is_direct(pass) ? sky_ : Sky());
-        }
-    }
-
-    // Of all points of a light one half, with all faces of each. Lamps have halves of their own.
-    [[nodiscard]] std::size_t half_of(const Pass& pass, std::size_t directions) const {
-        if (pass.kind == Pass::Kind::lamps) {
-            return 0;
-        }
-        const std::size_t faces =
-            pass.kind == Pass::Kind::light ? faces_of(lights_[pass.number]) : 1;
-        return directions / faces / 2 * faces;
-    }
-
-    // Where there are as many, they are the same ones.
-    [[nodiscard]] DirectionSet& set_of(const Pass& pass) {
-        return is_direct(pass) || bounces_.directions.empty() ? direct_ : bounces_;
     }
 
     // ---- Checkpoints
@@ -259,12 +150,12 @@ class Bake {
         }
         state_ = std::move(*checkpoint);
         for (const std::uint8_t kind : state_.more) {
-            passes_.push_back(more_of(static_cast<Pass::Kind>(kind)));
+            passes_.add(passes_.more_of(static_cast<Pass::Kind>(kind)));
         }
         for (std::uint32_t i = 0; i < state_.pass; ++i) {
-            resumed_directions_ += directions_of(passes_[i]);
+            resumed_directions_ += passes_.directions_of(passes_.planned()[i]);
         }
-        resumed_directions_ += state_.directions_done;
+        resumed_directions_ += state_.directions_done + state_.probe_steps;
         last_mean_ = light_.mean_irradiance();
         last_noise_ = light_.noise();
     }
@@ -283,13 +174,15 @@ class Bake {
     bool run_pass(const Pass& pass) {
         const auto start = Clock::now();
         DirectionSet own;
-        own.directions = own_directions(pass);
-        DirectionSet& set = own.directions.empty() ? set_of(pass) : own;
+        own.directions = passes_.own_directions(pass);
+        DirectionSet& set = own.directions.empty() ? passes_.set_of(pass) : own;
         const std::vector<BundleDirection>& directions = set.directions;
         if (pass.kind == Pass::Kind::bounce && pass.doubling == 0) {
             state_.sent = state_.indirect;
         }
-        const std::vector<glm::vec4>& outgoing = outgoing_radiance(pass);
+        const std::vector<glm::vec4>& outgoing =
+            read_outgoing(is_direct(pass) ? Emission::without_lamps : Emission::none,
+                          !is_direct(pass) && !is_of_source(pass));
         choose_scale(pass, outgoing, directions);
         tracer_.begin_pass(outgoing);
         if (!state_.sums.empty()) {
@@ -299,9 +192,7 @@ class Bake {
         const std::uint32_t done_before = state_.directions_done;
         std::uint32_t group = 1;
         while (state_.directions_done < directions.size()) {
-            report(pass);
-            if (is_interrupted()) {
-                write_state();
+            if (!goes_on(pass.name)) {
                 // The first light is better than none; a part of a bounce is noise beside all of
                 // the one before.
                 if ((is_of_source(pass) || pass.kind == Pass::Kind::direct) && pass.doubling == 0) {
@@ -309,11 +200,8 @@ class Bake {
                 }
                 return false;
             }
-            if (is_checkpoint_due(options_.checkpoint_interval)) {
-                write_state();
-            }
             const auto group_start = Clock::now();
-            const std::size_t half = half_of(pass, directions.size());
+            const std::size_t half = passes_.half_of(pass, directions.size());
             const std::size_t next = pass.kind == Pass::Kind::lamps  ? end_of_point()
                                      : state_.directions_done < half ? half
                                                                      : directions.size();
@@ -347,11 +235,20 @@ class Bake {
     // The one whose last direction is done.
     void add_lamp_point(const Pass& pass) {
         const std::size_t number = state_.directions_done / FACES_A_LAMP_POINT - 1;
-        const LampPoint& point = lamp_points_[number];
-        const bool is_first_half = number < pass_lamps_.size();
-        light_.add_lamp_point(pass_lamps_[point.patch], point, is_first_half, pass.doubling > 0,
-                              read_sums());
+        const LampPoint& point = passes_.lamp_points()[number];
+        const bool is_first_half = number < passes_.lamp_patches().size();
+        light_.add_lamp_point(passes_.lamp_patches()[point.patch], point, is_first_half,
+                              pass.doubling > 0, read_sums());
         tracer_.clear_sums();
+    }
+
+    // Reports; writes the state if it is time, or if it is interrupted: then returns false.
+    [[nodiscard]] bool goes_on(const std::string& pass) {
+        report(pass);
+        if (is_interrupted() || is_checkpoint_due(options_.checkpoint_interval)) {
+            write_state();
+        }
+        return !interrupted_;
     }
 
     // Once it is true, it stays so.
@@ -364,30 +261,34 @@ class Bake {
         return Clock::now() - last_checkpoint_ > interval;
     }
 
-    // Of what is no lamp.
-    [[nodiscard]] glm::vec3 emission_at(std::size_t texel) const {
-        return lamps_.patches.empty() || lamps_.texels[texel] == 0 ? surface_.emission[texel]
-                                                                   : glm::vec3(0.0F);
+    // Behind all passes. Returns false where it was interrupted.
+    bool run_probes() {
+        if (options_.probes.empty()) {
+            return true;
+        }
+        const auto start = Clock::now();
+        std::vector<ProbeSource> sources{{passes_.direct().directions}};
+        for (const Pass& of : passes_.planned()) {
+            if (of.kind == Pass::Kind::sun || of.kind == Pass::Kind::light) {
+                const bool is_sun = of.kind == Pass::Kind::sun;
+                sources.push_back({passes_.own_directions(of), is_sun ? &suns_[of.number] : nullptr,
+                                   is_sun ? nullptr : &lights_[of.number]});
+            }
+        }
+        state_.sent = state_.indirect;
+        if (!gather_probes(
+                scene_, options_.probes, sources, read_outgoing(Emission::all, true), tracer_,
+                [&] { return goes_on("probes"); }, state_)) {
+            return false;
+        }
+        result_.probes = probes_of(options_.probes, state_);
+        result_.passes.push_back({"probes", state_.probe_steps, seconds_since(start)});
+        return true;
     }
 
-    // As Tracer::begin_pass takes it.
-    [[nodiscard]] const std::vector<glm::vec4>& outgoing_radiance(const Pass& pass) {
-        outgoing_.resize(scene_.sum_count());
-        for_texels(outgoing_.size(), [&](std::size_t i) {
-            const std::size_t texel = i % scene_.light_map.texels();
-            const bool has_two_sides = surface_.double_sided[texel] != 0;
-            if (i != texel && !has_two_sides) {
-                return;
-            }
-            glm::vec3 radiance(0.0F);
-            if (is_direct(pass)) {
-                radiance = emission_at(texel);
-            } else if (!is_of_source(pass)) {
-                radiance = surface_.albedo[texel] * (light_.direct_at(i) + state_.sent[i]) *
-                           std::numbers::inv_pi_v<float>;
-            }
-            outgoing_[i] = glm::vec4(radiance, has_two_sides ? 1.0F : 0.0F);
-        });
+    // As Tracer::begin_pass takes it, in memory that is kept.
+    [[nodiscard]] const std::vector<glm::vec4>& read_outgoing(Emission emission, bool reflects) {
+        light_.read_outgoing(emission, reflects, outgoing_);
         return outgoing_;
     }
 
@@ -541,8 +442,8 @@ class Bake {
             return;
         }
         const std::vector<Accumulator>& sums = read_sums();
-        const auto directions = static_cast<std::uint32_t>(directions_of(pass));
-        light_.set_halves(static_cast<std::uint32_t>(half_of(pass, directions)),
+        const auto directions = static_cast<std::uint32_t>(passes_.directions_of(pass));
+        light_.set_halves(static_cast<std::uint32_t>(passes_.half_of(pass, directions)),
                           state_.directions_done);
         add_light(pass, sums);
         state_.half = {};
@@ -591,15 +492,15 @@ class Bake {
         }
     }
 
-    void report(const Pass& pass) {
+    void report(const std::string& pass) {
         if (watcher_.progress) {
-            std::uint64_t done = state_.directions_done;
-            std::uint64_t all = 0;
-            for (std::uint32_t i = 0; i < passes_.size(); ++i) {
-                done += i < state_.pass ? directions_of(passes_[i]) : 0;
-                all += directions_of(passes_[i]);
+            std::uint64_t done = state_.directions_done + state_.probe_steps;
+            std::uint64_t all = options_.probes.empty() ? 0 : passes_.probe_steps();
+            for (std::uint32_t i = 0; i < passes_.planned().size(); ++i) {
+                done += i < state_.pass ? passes_.directions_of(passes_.planned()[i]) : 0;
+                all += passes_.directions_of(passes_.planned()[i]);
             }
-            watcher_.progress({.pass = pass.name,
+            watcher_.progress({.pass = pass,
                                .directions_done = done,
                                .directions = all,
                                .resumed_directions = resumed_directions_,
@@ -619,20 +520,14 @@ class Bake {
     Tracer& tracer_;
     const BakeWatcher& watcher_;
 
-    DirectionSet direct_;
-    DirectionSet bounces_;
-    std::vector<Pass> passes_;
-    // Of the pass that runs.
-    std::vector<LampPatch> pass_lamps_;
-    std::vector<LampPoint> lamp_points_;
+    Passes passes_;
     std::vector<Accumulator> sums_;
     std::vector<glm::vec4> outgoing_;
-    bool has_direct_ = false;  // there are emitters that are no lamps, or a sky
     bool interrupted_ = false;
     double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
 
     Checkpoint state_;
-    GatheredLight light_{scene_, surface_, options_, state_};
+    GatheredLight light_{scene_, surface_, lamps_, options_, state_};
     std::uint64_t resumed_directions_ = 0;
     double last_mean_ = 0.0;
     std::optional<double> last_noise_;

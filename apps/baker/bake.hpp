@@ -9,6 +9,7 @@
 #include "surface_map.hpp"
 #include "tracer.hpp"
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -27,8 +28,9 @@ struct BakeOptions {
     std::uint32_t sun_directions = 64;  // of each sun; and points of each point light
     std::uint32_t lamp_points = 0;      // of all lamps, as find_lamps takes them
     std::uint64_t seed = 1;
-    bool directional = false;  // LightMap::radiance_sh
-    bool sun_shares = false;   // suns light all that faces them alike: shadow masks
+    bool directional = false;       // LightMap::radiance_sh
+    bool sun_shares = false;        // suns light all that faces them alike: shadow masks
+    std::vector<glm::vec3> probes;  // their places, in world units
     // Directions are doubled until the map's noise is no more, as long as there are no more than
     // MOST_DIRECTIONS of direct light, of lamps or of a bounce. 0: no more than given.
     double noise = 0.0;
@@ -60,9 +62,17 @@ struct PassReport {
     std::optional<double> noise;
 };
 
+// All light at a place, in real spherical harmonics: y, z, x; xy, yz, 3zz - 1, xz, xx - yy.
+struct Probe {
+    glm::vec3 position{0.0F};
+    bool is_valid = false;                   // sees mostly fronts of surfaces, and sky
+    std::array<glm::vec3, 9> radiance_sh{};  // docs/baker.md says how these are used
+};
+
 struct BakeResult {
-    LightMap map;              // neither dilated nor blended
-    std::vector<float> error;  // by texel, as denoise() takes it
+    LightMap map;               // neither dilated nor blended
+    std::vector<float> error;   // by texel, as denoise() takes it
+    std::vector<Probe> probes;  // empty: none are asked for, or it was interrupted before
     std::vector<PassReport> passes;
     std::optional<double> noise;  // as PassReport::noise, of the map
     bool interrupted = false;     // a checkpoint was written, and the map is that of what was done

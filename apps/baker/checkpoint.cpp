@@ -16,7 +16,7 @@ namespace quadtile::baker {
 std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface,
                              const std::vector<Sun>& suns, const std::vector<PointLight>& lights,
                              const Lamps& lamps,
-                             std::initializer_list<const std::vector<BundleDirection>*> sets,
+                             std::span<const std::vector<BundleDirection>* const> sets,
                              const TileOptions& tile_options, const BakeOptions& options) {
     Fingerprint all;
     all.add_all(scene.triangles);
@@ -61,6 +61,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
     all.add(std::uint32_t{options.directional});
     all.add(std::uint32_t{options.sun_shares});
     all.add(options.noise);
+    all.add_all(options.probes);
     all.add(tile_options.map_extent);
     all.add(tile_options.max_resolution);
     all.add(tile_options.max_nodes);
@@ -71,7 +72,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
 namespace {
 
 // With the byte order, as numbers are written as they are in memory.
-constexpr std::uint64_t MAGIC = 0x35454b41'42544451;  // "QDTBAKE5"
+constexpr std::uint64_t MAGIC = 0x36454b41'42544451;  // "QDTBAKE6"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
@@ -193,6 +194,8 @@ void visit(auto& file, auto& checkpoint) {
         file.all(moment);
     }
     file.all(checkpoint.sums);
+    file.value(checkpoint.probe_steps);
+    file.all(checkpoint.probe_sums);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace quadtile::baker {
@@ -53,8 +54,8 @@ class Fingerprint {
 [[nodiscard]] std::uint64_t fingerprint_of(
     const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
     const std::vector<PointLight>& lights, const Lamps& lamps,
-    std::initializer_list<const std::vector<BundleDirection>*> sets,
-    const TileOptions& tile_options, const BakeOptions& options);
+    std::span<const std::vector<BundleDirection>* const> sets, const TileOptions& tile_options,
+    const BakeOptions& options);
 
 // Of lamps, by the points that a pass has done.
 struct LampLight {
@@ -94,7 +95,9 @@ struct Checkpoint {
     std::vector<float> direct_error;
     std::vector<float> indirect_error;
     std::array<std::vector<glm::vec3>, 3> moments;
-    std::vector<Accumulator> sums;  // of the pass that runs
+    std::vector<Accumulator> sums;   // of the pass that runs
+    std::uint32_t probe_steps = 0;   // of gather_probes, behind all passes
+    std::vector<double> probe_sums;  // of gather_probes
 };
 
 // Throws std::runtime_error where `path` is a regular file that is no checkpoint, which must not be

@@ -7,14 +7,7 @@ namespace quadtile::baker {
 
 namespace {
 
-// A texel of an importance map that asks for more pixels on a side gets a map of its own.
 constexpr std::uint32_t LARGEST_TEXEL = 256;
-
-// Uniform tiles do not follow what lies in them.
-bool needs_window(const MapTile& tile, const TileOptions& options) {
-    return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
-           static_cast<float>(tile.resolution) > options.max_resolution && !options.uniform;
-}
 
 // All tiles of a direction, from those of its whole map. Stopped: nothing.
 DirectionTiles add_windows(const TracedScene& scene, const TileOptions& options, Tracer& tracer,
@@ -52,6 +45,12 @@ DirectionTiles add_windows(const TracedScene& scene, const TileOptions& options,
 }
 
 }  // namespace
+
+// Uniform tiles do not follow what lies in them.
+bool needs_window(const MapTile& tile, const TileOptions& options) {
+    return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
+           static_cast<float>(tile.resolution) > options.max_resolution && !options.uniform;
+}
 
 std::uint64_t count_pieces(const DirectionTiles& parts) {
     std::uint64_t count = 0;

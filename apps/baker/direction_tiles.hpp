@@ -21,6 +21,9 @@ struct WindowTiles {
 // The whole map's, and those of its texels that have maps of their own. Empty: not requested yet.
 using DirectionTiles = std::vector<WindowTiles>;
 
+// A texel of an importance map that asks for so many pixels that it gets a map of its own.
+[[nodiscard]] bool needs_window(const MapTile& tile, const TileOptions& options);
+
 [[nodiscard]] std::uint64_t count_pieces(const DirectionTiles& parts);
 
 struct DirectionSet {

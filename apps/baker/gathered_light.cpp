@@ -300,6 +300,27 @@ double GatheredLight::known_texels() const {
     return sum_over_texels(state_.known.size(), [&](std::size_t i) { return state_.known[i]; });
 }
 
+void GatheredLight::read_outgoing(Emission emission, bool reflects,
+                                  std::vector<glm::vec4>& outgoing) const {
+    outgoing.resize(scene_.sum_count());
+    for_texels(outgoing.size(), [&](std::size_t i) {
+        const std::size_t texel = i % scene_.light_map.texels();
+        const bool has_two_sides = surface_.double_sided[texel] != 0;
+        if (i != texel && !has_two_sides) {
+            return;
+        }
+        glm::vec3 radiance = emission == Emission::all || (emission == Emission::without_lamps &&
+                                                           !lamps_.is_of_lamp(texel))
+                                 ? surface_.emission[texel]
+                                 : glm::vec3(0.0F);
+        if (reflects) {
+            radiance += surface_.albedo[texel] * (direct_at(i) + state_.sent[i]) *
+                        std::numbers::inv_pi_v<float>;
+        }
+        outgoing[i] = glm::vec4(radiance, has_two_sides ? 1.0F : 0.0F);
+    });
+}
+
 double GatheredLight::mean_irradiance() const {
     const double known = known_texels();
     const double total = sum_over_texels(state_.known.size(), [&](std::size_t i) {

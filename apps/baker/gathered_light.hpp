@@ -38,13 +38,17 @@ double sum_over_texels(std::size_t texels, const auto& value) {
     return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
+// Whose light leaves a texel.
+enum class Emission { none, without_lamps, all };
+
 // The light lies in a checkpoint's state, which the bake owns.
 class GatheredLight {
  public:
-    GatheredLight(const TracedScene& scene, const SurfaceMap& surface, const BakeOptions& options,
-                  Checkpoint& state)
+    GatheredLight(const TracedScene& scene, const SurfaceMap& surface, const Lamps& lamps,
+                  const BakeOptions& options, Checkpoint& state)
         : scene_(scene),
           surface_(surface),
+          lamps_(lamps),
           directional_(options.directional),
           sun_shares_(options.sun_shares),
           state_(state) {}
@@ -86,6 +90,10 @@ class GatheredLight {
     // those of all fronts.
     [[nodiscard]] glm::vec3 direct_at(std::size_t place) const;
 
+    // Radiance that leaves each texel, as Tracer::begin_pass takes it: emission, and what it
+    // reflects of direct light and of what is sent.
+    void read_outgoing(Emission emission, bool reflects, std::vector<glm::vec4>& outgoing) const;
+
     // Takes the light out of the state. Directional light needs a whole bake.
     [[nodiscard]] LightMap make_map(bool is_whole);
 
@@ -101,6 +109,7 @@ class GatheredLight {
 
     const TracedScene& scene_;
     const SurfaceMap& surface_;
+    const Lamps& lamps_;
     bool directional_;
     bool sun_shares_;
     Checkpoint& state_;

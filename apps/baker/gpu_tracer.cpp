@@ -2,6 +2,7 @@
 
 #include "quadtile_baker_gpu_shaders.hpp"
 
+#include "gpu_probes.hpp"
 #include "map_requests.hpp"
 #include "parallel.hpp"
 
@@ -119,6 +120,14 @@ class GpuTracer : public Tracer {
         gpu_.upload(*accumulators_.handle, std::as_bytes(sums));
     }
 
+    [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
+                                              std::span<const glm::vec4> points) override {
+        if (!probes_) {
+            probes_.emplace(gpu_, scene_, *triangles_.handle, options_.submission_seconds);
+        }
+        return probes_->see(frames, points);
+    }
+
     [[nodiscard]] const TracerStatistics& statistics() const override { return statistics_; }
     [[nodiscard]] std::string device_name() const override {
         return gpu_.physical_device().getProperties().deviceName.data();
@@ -174,6 +183,7 @@ class GpuTracer : public Tracer {
     vk::UniquePipeline walk_;
 
     SubmissionSize submission_size_;
+    std::optional<GpuProbes> probes_;  // none are there yet
     TracerStatistics statistics_;
 };
 

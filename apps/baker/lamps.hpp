@@ -46,6 +46,10 @@ struct Lamps {
     std::vector<LampPatch> patches;  // empty: there are no lamps
     // By texel of the light map, 1: its emission is that of a lamp.
     std::vector<std::uint8_t> texels;
+
+    [[nodiscard]] bool is_of_lamp(std::size_t texel) const {
+        return !patches.empty() && texels[texel] != 0;
+    }
 };
 
 // Points of each patch. The first of all patches are one half of them.

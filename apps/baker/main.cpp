@@ -61,6 +61,7 @@ class Run {
         load();
         choose_light();
         choose_light_map();
+        choose_probes();
         measure("surface", [&] { surface_ = make_surface_map(scene_, extent_, options_.threads); });
         if (surface_.overlapping_texels > 0) {
             warn(std::to_string(surface_.overlapping_texels) +
@@ -90,7 +91,7 @@ class Run {
         check_replaceable(options_.bake.checkpoint);
         for (const std::filesystem::path& path :
              {options_.output, options_.lit_scene, options_.preview, options_.atlas,
-              options_.report, options_.bake.checkpoint}) {
+              options_.report, options_.bake.checkpoint, options_.probes_output}) {
             std::error_code ignored;
             const std::filesystem::file_status status = std::filesystem::status(path, ignored);
             if (!path.empty() &&
@@ -344,6 +345,14 @@ class Run {
         }
     }
 
+    void choose_probes() {
+        const auto& [x, y, z] = options_.probe_counts;
+        probe_grid_ = {{x, y, z}, options_.probe_box.value_or(box_around(scene_.positions))};
+        bake_options_.probes = options_.probe_points.empty()
+                                   ? probe_grid_.places()
+                                   : read_probe_points(options_.probe_points);
+    }
+
     BakeResult bake_scene() {
         measure("prepare", [&] {
             traced_ = make_traced_scene(scene_, extent_, options_.pixels_per_texel,
@@ -382,7 +391,7 @@ class Run {
             result = bake(*traced_, surface_, scene_.suns, scene_.point_lights,
                           find_lamps(scene_, surface_, options_.bake.lamp_points,
                                      options_.bake.direct_directions),
-                          sky_, tiles, options_.bake, *tracer,
+                          sky_, tiles, bake_options_, *tracer,
                           {.progress =
                                [&](const BakeProgress& progress) {
                                    if (std::exchange(tells_where, false) && !options_.quiet) {
@@ -454,6 +463,9 @@ class Run {
             if (!options_.atlas.empty()) {
                 write_atlas_preview(options_.atlas, map);
             }
+            if (!result.probes.empty()) {
+                write_probes(options_.probes_output, result.probes, probe_grid_);
+            }
         });
         if (!options_.preview.empty()) {
             measure("preview", [&] {
@@ -503,6 +515,8 @@ class Run {
     }
 
     const Options& options_;
+    BakeOptions bake_options_ = options_.bake;  // and the probes
+    ProbeGrid probe_grid_;                      // empty: there is none
     Scene scene_;
     std::string generator_;            // as LoadedScene has it
     std::optional<LitGltf> lit_gltf_;  // what is written; none: the light map alone

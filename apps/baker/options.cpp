@@ -73,6 +73,7 @@ struct Arguments {
     std::array<float, 3> sun_direction{};
     std::vector<float> sun_irradiance;
     float sun_diameter = 0.53F;
+    std::array<float, 6> probe_box{};
     std::array<float, 6> camera{};
     float field = 60.0F;
     std::uint64_t memory_mib = 256;
@@ -242,6 +243,22 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     bake.add("--threads", options.threads, "N", "Of the CPU; default: all", within(1, 1024));
 }
 
+void define_probes(CLI::App& app, Options& options, Arguments& arguments) {
+    OptionGroup probes(app, "Probes");
+    probes.add("--probes", options.probe_counts, "X,Y,Z",
+               "Light at points of a grid, for what moves, as spherical\n"
+               "harmonics: so many along each axis, in the middles of\n"
+               "equal cells of the scene's box",
+               within(1, 4096));
+    probes.add("--probe-box", arguments.probe_box, "X,Y,Z,X,Y,Z",
+               "Another box for --probes: lower corner, upper corner", within(-FARTHEST, FARTHEST));
+    probes.add("--probe-points", options.probe_points, "FILE",
+               "Instead of --probes: a text file, in each line the\n"
+               "three numbers of a place");
+    probes.add("--probes-out", options.probes_output, "FILE",
+               "Where their light goes: a .json or .bin file");
+}
+
 void define_run(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup run(app, "Run");
     run.add_flag("--resume", options.bake.resume, "Go on from the checkpoint, where there is one");
@@ -345,7 +362,7 @@ void apply_quantity(const CLI::App& app, Options& options) {
     }
     for (const char* const option :
          {"--lights", "--sky", "--sky-image", "--sun", "--sun-direction", "--light-units",
-          "--light-radius", "--bounces", "--directional"}) {
+          "--light-radius", "--bounces", "--directional", "--probes", "--probe-points"}) {
         if (app.count(option) > 0 && !(is_mask && option == std::string_view("--sun-direction"))) {
             throw UsageError("--quantity " + name_of(options.quantity) +
                              " has light of its own; leave out " + option);
@@ -413,6 +430,31 @@ void apply_densities(const Arguments& arguments, Options& options) {
     }
 }
 
+void apply_probes(const CLI::App& app, const Arguments& arguments, Options& options) {
+    const std::string given = app::only_one_of(app, {"--probes", "--probe-points"});
+    if (given.empty() != options.probes_output.empty()) {
+        throw UsageError(given.empty() ? "--probes-out needs --probes X,Y,Z or --probe-points FILE"
+                                       : given + " needs --probes-out FILE.json or FILE.bin");
+    }
+    const auto& [x, y, z] = options.probe_counts;
+    if (std::uint64_t{x} * y * z > MOST_PROBES) {
+        throw UsageError("--probes " + std::to_string(x) + "," + std::to_string(y) + "," +
+                         std::to_string(z) + " are more than " + std::to_string(MOST_PROBES) +
+                         "; take fewer, or bake parts of --probe-box");
+    }
+    if (app.count("--probe-box") == 0) {
+        return;
+    }
+    const std::array<float, 6>& box = arguments.probe_box;
+    options.probe_box = {{box[0], box[1], box[2]}, {box[3], box[4], box[5]}};
+    if (given != "--probes" ||
+        glm::any(glm::lessThan(options.probe_box->high, options.probe_box->low))) {
+        throw UsageError(given != "--probes"
+                             ? "--probe-box needs --probes X,Y,Z"
+                             : "--probe-box takes the lower corner first, then the upper one");
+    }
+}
+
 Options options_of(const CLI::App& app, const Arguments& arguments, Options options) {
     apply_densities(arguments, options);
     if (!arguments.size.empty()) {
@@ -422,6 +464,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         options.preview_extent = parse_extent("--preview-size", arguments.preview_size);
     }
     check_scene(app, options, arguments);
+    apply_probes(app, arguments, options);
     apply_light(app, arguments, options);
     options.blends_seams = !arguments.no_seams;
 
@@ -473,16 +516,25 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     check_ending("--sky-image", options.sky_picture, "an OpenEXR file", ".exr");
     check_ending("--preview", options.preview, "a PNG file", ".png");
     check_ending("--atlas", options.atlas, "a PNG file", ".png");
+    if (ending_of(options.probes_output) != ".json") {
+        check_ending("--probes-out", options.probes_output, "a .json or a binary file", ".bin");
+    }
     return options;
 }
 
 }  // namespace
 
 std::vector<app::FileArgument> file_arguments(const Options& options) {
-    return {{"SCENE", options.scene, false},      {"--sky-image", options.sky_picture, false},
-            {"--output", options.output, true},   {"--lit-scene", options.lit_scene, true},
-            {"--preview", options.preview, true}, {"--atlas", options.atlas, true},
-            {"--report", options.report, true},   {"--checkpoint", options.bake.checkpoint, true}};
+    return {{"SCENE", options.scene, false},
+            {"--sky-image", options.sky_picture, false},
+            {"--output", options.output, true},
+            {"--lit-scene", options.lit_scene, true},
+            {"--preview", options.preview, true},
+            {"--atlas", options.atlas, true},
+            {"--report", options.report, true},
+            {"--checkpoint", options.bake.checkpoint, true},
+            {"--probe-points", options.probe_points, false},
+            {"--probes-out", options.probes_output, true}};
 }
 
 Options parse_options(int argc, const char* const* argv) {
@@ -496,6 +548,7 @@ Options parse_options(int argc, const char* const* argv) {
     define_scene(app, options, arguments);
     define_light(app, options, arguments);
     define_bake(app, options, arguments);
+    define_probes(app, options, arguments);
     define_run(app, options, arguments);
     define_pictures(app, options, arguments);
     return app::parse_arguments(app, argc, argv,

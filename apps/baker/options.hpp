@@ -3,10 +3,12 @@
 #pragma once
 
 #include "bake.hpp"
+#include "probe_file.hpp"
 #include "scene.hpp"
 
 #include "arguments.hpp"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -63,6 +65,12 @@ struct Options {
     float light_radius = 0.0F;          // of point lights that have none
     LightUnits light_units = LightUnits::automatic;
     LightKinds lights;
+
+    // Probes: in a grid, or at points, or none.
+    std::array<std::uint32_t, 3> probe_counts{};
+    std::optional<Box<glm::dvec3>> probe_box;  // none: that around the scene
+    std::filesystem::path probe_points;
+    std::filesystem::path probes_output;
 
     // The bake. TileOptions::max_nodes and map_extent 0: to be found.
     BakeOptions bake;

@@ -119,6 +119,15 @@ class ReferenceTracer : public Tracer {
         }
     }
 
+    [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
+                                              std::span<const glm::vec4> points) override {
+        std::vector<ProbeSight> sights(frames.size() * points.size());
+        (void)for_each(sights.size(), {}, [&](std::size_t i) {
+            sights[i] = see_from(frames[i / points.size()], points[i % points.size()]);
+        });
+        return sights;
+    }
+
     [[nodiscard]] const TracerStatistics& statistics() const override { return statistics_; }
     [[nodiscard]] std::string device_name() const override { return "CPU reference"; }
 
@@ -266,6 +275,35 @@ class ReferenceTracer : public Tracer {
                         tile);
             }
         }
+    }
+
+    // As probe.comp, without its boxes.
+    [[nodiscard]] ProbeSight see_from(const ProjectionFrame& frame, const glm::vec4& point) const {
+        ListNode ahead{point.w, ~0U, NO_TEXEL, 0};
+        ListNode behind{-NOWHERE, 0, NO_TEXEL, 0};
+        for (std::uint32_t i = 0; i < scene_.triangles.size(); ++i) {
+            TracedTriangle relative = scene_.triangles[i];
+            for (int j = 0; j < 9; ++j) {
+                relative.positions[j] -= point[j % 3];
+            }
+            const PixelTriangle triangle(relative, frame, {-0.5F, -0.5F}, 1.0F, false,
+                                         {0, 0, 0, 0});
+            if (triangle.is_empty() || !triangle.covers(0, 0)) {
+                continue;
+            }
+            const PixelTriangle::Fragment fragment = triangle.fragment(0, 0);
+            const float depth = std::floor(fragment.depth + 0.5F);
+            const std::uint32_t facing = triangle.faces_forward() ? FACES_FORWARD : 0;
+            const bool sees_back = (depth > 0.0F) == triangle.faces_forward();
+            const std::uint32_t texel = texel_at(fragment.light_map_x, fragment.light_map_y);
+            const ListNode node{depth, facing | i, texel | (sees_back ? SEES_BACK : 0), 0};
+            if (depth > 0.0F && is_before(node, ahead)) {
+                ahead = node;
+            } else if (depth < 0.0F && is_before(behind, node)) {
+                behind = node;
+            }
+        }
+        return {ahead.texel, behind.texel};
     }
 
     void receive(std::uint32_t texel, const glm::vec3& radiance, bool sees_back,

@@ -63,6 +63,8 @@ struct TracerStatistics {
     double tracing_seconds = 0.0;
 };
 
+constexpr std::size_t MOST_PROBES = 262144;  // and rays through probes that are traced together
+
 // Whether work is to end early: asked each tenth of a second or so, by the caller's thread.
 using Stop = std::function<bool()>;
 
@@ -99,6 +101,12 @@ class Tracer {
     virtual void clear_sums() = 0;
     // Goes on from there.
     virtual void set_sums(std::span<const Accumulator> sums) = 0;
+
+    // What is next to each point along the ray of each frame through it, frame by frame: no more
+    // than MOST_PROBES. Frames are probe_frame's, points are relative to the scene's centre; w is
+    // how many depth steps ahead count. What lies in the same step as the point is passed.
+    [[nodiscard]] virtual std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
+                                                      std::span<const glm::vec4> points) = 0;
 
     [[nodiscard]] virtual const TracerStatistics& statistics() const = 0;
     [[nodiscard]] virtual std::string device_name() const = 0;

@@ -43,6 +43,16 @@ BakeOptions all_passes() {
             .directional = true};
 }
 
+// In the room, above the lamp, in the block, behind the panel, and outside.
+BakeOptions with_probes(BakeOptions options) {
+    options.probes = {{1.0F, 1.0F, 1.0F},
+                      {1.5F, 1.9F, 1.5F},
+                      {0.8F, 0.5F, 1.8F},
+                      {2.6F, 1.0F, 1.5F},
+                      {1.0F, 3.0F, 1.0F}};
+    return options;
+}
+
 class BakeBits : public BakeTest {
  protected:
     TemporaryDirectory directory_;
@@ -52,11 +62,12 @@ class BakeBits : public BakeTest {
 TEST_F(BakeBits, AreThoseOfTheReference) {
     const Prepared what = everything(3.0F);
     const auto gpu = make_gpu_tracer(*gpu_, what.traced, what.tiles, {});
-    const std::string first = bytes_of(bake_with(*gpu, what, all_passes()));
-    EXPECT_TRUE(first == bytes_of(bake_with(*gpu, what, all_passes())));
+    const BakeOptions options = with_probes(all_passes());
+    const std::string first = bytes_of(bake_with(*gpu, what, options));
+    EXPECT_TRUE(first == bytes_of(bake_with(*gpu, what, options)));
     for (const std::uint32_t threads : {1U, 3U}) {
         const auto twin = make_reference_tracer(what.traced, what.tiles, threads);
-        EXPECT_TRUE(first == bytes_of(bake_with(*twin, what, all_passes()))) << threads;
+        EXPECT_TRUE(first == bytes_of(bake_with(*twin, what, options))) << threads;
     }
     const BakeOptions masks{
         .directions = 4, .bounces = 0, .sun_directions = 12, .sun_shares = true};
@@ -144,7 +155,7 @@ std::uint32_t count_asks(const Prepared& what, const BakeOptions& options) {
 // another tracer.
 TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
     const Prepared what = everything();
-    BakeOptions options = all_passes();
+    BakeOptions options = with_probes(all_passes());
     const std::string expected = bytes_of(bake_by_reference(what, options));
     options.checkpoint = directory_.path() / "checkpoint";
     std::set<std::string> passes;
@@ -155,8 +166,8 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
         options.checkpoint_interval = std::chrono::seconds(i % 2 == 0 ? 0 : 3600);
         std::string pass;
         const auto one = make_reference_tracer(what.traced, what.tiles, 1);
-        const BakeResult cut =
-            bake_with(*one, what, options, interrupting(i * asks / INTERRUPTIONS, &pass));
+        const std::uint32_t k = i + 1 < INTERRUPTIONS ? i * asks / INTERRUPTIONS : asks - 10;
+        const BakeResult cut = bake_with(*one, what, options, interrupting(k, &pass));
         EXPECT_TRUE(cut.interrupted);
         passes.insert(pass);
         EXPECT_FALSE(expected == bytes_of(cut));
@@ -174,11 +185,11 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
         EXPECT_FALSE(whole.interrupted);
         EXPECT_TRUE(expected == bytes_of(whole)) << i << ", in " << pass;
         EXPECT_LT(resumed, all);
-        EXPECT_EQ(all, (2 + 6 + 5) * 12 + 4 * 5 + 9 * 20);
+        EXPECT_EQ(all, (2 + 6 + 5) * 12 + 4 * 5 + 9 * 20 + 4 * 12 + 20);
     }
-    EXPECT_THAT(passes, ::testing::UnorderedElementsAre("lamps", "sun", "point light", "spot light",
-                                                        "direct light", "bounce 1", "bounce 2",
-                                                        "moment x", "moment y", "moment z"));
+    EXPECT_THAT(passes, ::testing::UnorderedElementsAre(
+                            "lamps", "sun", "point light", "spot light", "direct light", "bounce 1",
+                            "bounce 2", "moment x", "moment y", "moment z", "probes"));
 }
 
 // Catches passes of more directions that are forgotten, begin anew or count in part.

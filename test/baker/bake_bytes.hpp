@@ -17,6 +17,7 @@ inline std::string bytes_of(const BakeResult& result) {
     add(result.map.irradiance);
     add(result.map.known);
     add(result.error);
+    add(result.probes);
     for (const auto& band : result.map.radiance_sh) {
         add(band);
     }

@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <random>
 #include <set>
 #include <string>
@@ -173,6 +174,14 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "-o", "x.exr", "--preview", "y.exr"}, "--preview takes a PNG file"},
         {{"--demo", "-o", "x.exr", "--quantity", "lumens"}, "radiosity"},
         {{"--demo", "-o", "x.exr", "--seed=-1"}, "'-1' is not a whole number"},
+        {{"--demo", "-o", "x.exr", "--probes", "2,2,2"}, "--probes needs --probes-out"},
+        {{"--demo", "-o", "x.exr", "--probes-out", "p.bin"}, "--probes-out needs --probes X,Y,Z"},
+        {{"--demo", "-o", "x.exr", "--probes", "2,0,2", "--probes-out", "p.bin"}, "1 to 4096"},
+        {{"--demo", "-o", "x.exr", "--probes", "99,99,99", "--probes-out", "p.bin"}, "take fewer"},
+        {{"--demo", "-o", "x.exr", "--probes", "2,2,2", "--probes-out", "p.exr"}, "not 'p.exr'"},
+        {{"--demo", "-o", "x.exr", "--probes", "2,2,2", "--probes-out", "p.bin", "--probe-box",
+          "0,0,1,1,1,0"},
+         "lower corner first"},
         {{"--demo", "-o", "x.exr", "--texel-size", "2"}, "--texel-size"}};
     for (const auto& [arguments, text] : cases) {
         EXPECT_THAT(error_of(arguments, 2), AllOf(HasSubstr(text), HasSubstr("--help")));
@@ -249,6 +258,40 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
     const ProgramResult quiet = run(DEMO + Arguments{"-o", "map.exr", "--quiet"});
     EXPECT_EQ(quiet.status, 0);
     EXPECT_THAT(quiet.error, IsEmpty());
+}
+
+// The same light in both formats, at points and in a grid of a cell that has its middle there.
+TEST_F(BakeProgram, WritesProbes) {
+    (void)directory_.add("corner.obj", CORNER);
+    (void)directory_.add("points.txt", "0.5 0.5 0.25\n");
+    const Arguments corner = Arguments{"corner.obj", "--sky", "1"} + QUICK;
+    (void)bake(corner + Arguments{"--probes", "1,1,1", "--probes-out", "p.json", "--probe-box",
+                                  "0,0,0,1,1,0.5"},
+               "a.exr");
+    (void)bake(corner + Arguments{"--probe-points", "points.txt", "--probes-out", "p.bin"}, "b.exr");
+    const Json json = Json::parse(read_file(path("p.json")));
+    EXPECT_EQ(json["counts"], Json({1, 1, 1}));
+    EXPECT_EQ(json["high"], Json({1.0, 1.0, 0.5}));
+    const std::string bytes = read_file(path("p.bin"));
+    ASSERT_EQ(bytes.size(), 48U + 31 * sizeof(float));
+    EXPECT_THAT(bytes, StartsWith("QDTPROB1"));
+    std::array<float, 31> numbers{};
+    std::memcpy(numbers.data(), bytes.data() + 48, sizeof(numbers));
+    const Json& probe = json["probes"].at(0);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(probe["position"][i].get<float>(), numbers[i]);
+        for (std::size_t j = 0; j < 9; ++j) {
+            EXPECT_EQ(probe["sh"][j][i].get<float>(), numbers[4 + 3 * j + i]);
+        }
+    }
+    EXPECT_EQ(probe["valid"], true);
+    EXPECT_EQ(numbers[3], 1.0F);
+    EXPECT_GT(numbers[4], 1.0F);
+    (void)directory_.add("points.txt", "1 2 3\n1 2\n");
+    EXPECT_THAT(error_of(corner + Arguments{"-o", "b.exr", "--probe-points", "points.txt",
+                                            "--probes-out", "p.bin"},
+                         1),
+                HasSubstr("no place in line 2"));
 }
 
 TEST_F(BakeProgram, TerminalsShowOneLineThatChanges) {

@@ -3,6 +3,7 @@
 #include "apps/app_gpu_test.hpp"
 #include "directions.hpp"
 #include "gpu_tracer.hpp"
+#include "probes.hpp"
 #include "reference_tracer.hpp"
 
 #include <quadtile/device.hpp>
@@ -201,6 +202,33 @@ INSTANTIATE_TEST_SUITE_P(, TracerCases,
                                          Case{"SmallPool", 100, 20, LARGE_TILES, 1U << 18U},
                                          Case{"FewPairs", 300, 1, SMALL_TILES, 8U << 20U, 1}),
                          [](const auto& test) { return std::string(test.param.name); });
+
+// Catches boxes that leave out what a ray meets, and neighbours in another order than the twin's:
+// copies of triangles lie at one depth. Rays end at a depth, too.
+TEST_F(TracerTest, SeesFromProbesWhatItsTwinSees) {
+    for (const std::uint32_t layers : {1U, 4U}) {
+        const TracedScene scene = make_traced_scene(random_scene(6, 300, layers), {96, 64}, 4.0F);
+        const auto twin = make_reference_tracer(scene, {}, 2);
+        const auto gpu = make_gpu_tracer(*gpu_, scene, {.max_nodes = 4000}, {});
+        std::vector<ProjectionFrame> frames;
+        for (const BundleDirection& direction : make_directions(12, 7, {})) {
+            frames.push_back(probe_frame(direction, scene));
+        }
+        std::mt19937 random(3);
+        std::vector<glm::vec4> points;
+        for (std::uint32_t i = 0; i < 100; ++i) {
+            points.emplace_back(
+                glm::vec3(random() % 1000, random() % 300, random() % 600) / 100.0F -
+                    glm::vec3(5.0F, 1.5F, 3.0F),
+                i % 2 == 0 ? NOWHERE : 20000.0F);
+        }
+        const std::vector<ProbeSight> expected = twin->see(frames, points);
+        const std::vector<ProbeSight> sights = gpu->see(frames, points);
+        EXPECT_EQ(std::memcmp(sights.data(), expected.data(), expected.size() * sizeof(sights[0])),
+                  0);
+        EXPECT_LT(std::ranges::count(expected, NO_TEXEL, &ProbeSight::ahead), 1180);  // of 1200
+    }
+}
 
 // Triangles above each other, all of one size.
 Scene stack(std::uint32_t triangles) {

@@ -166,6 +166,10 @@ COMMANDS = {
             "--report": write(),
             "--checkpoint": write(kind="checkpoint", checkpoint_interval="0"),
             "--sky-image": read(),
+            "--probes": whole(1, 4096, "1,{},1", probes_out="p.bin"),
+            "--probe-box": number(-1e9, 1e9, "{},0,0,1e9,1,1", probes="1,1,1", probes_out="p.bin"),
+            "--probe-points": read(probes_out="p.bin"),
+            "--probes-out": write(".bin", probe_points="points.txt"),
             "--city": whole(1000, 10**8, SCENE=None),
             "--size": whole(1, 32768, "8x{}"),
             "--preview-size": whole(1, 32768),
@@ -295,6 +299,7 @@ class Sandbox:
     def __enter__(self):
         self.path = tempfile.mkdtemp(prefix="quadtile-options-")
         os.chmod(self.path, 0o755)
+        self.add("points.txt", b"0 0 0\n")
         self.add("map.pfm", b"Pf\n8 8\n-1.0\n" + struct.pack("<64f", *range(64)))
         self.add("scene.obj", SCENE.encode())
         self.add("scene.gltf", json.dumps(GLTF).encode())

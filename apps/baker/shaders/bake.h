@@ -143,6 +143,37 @@ struct MapParameters {
     QUADTILE_UINT end_work;
 };
 
+// Boxes around triangles in a row, the largest first: a tree in the order of a walk through it.
+const QUADTILE_UINT BOX_TRIANGLES = 8;
+struct TriangleBox {
+    float low[3];  // world units
+    float high[3];
+    QUADTILE_UINT next;  // where to go on if nothing in it is met
+    QUADTILE_UINT first_triangle;  // of BOX_TRIANGLES in a row, or NO_NODE: boxes within it follow
+};
+
+// What is nearest to a probe on both sides along a ray: a texel of the light map, with SEES_BACK
+// where the surface's back looks at the probe; or NO_TEXEL.
+struct ProbeSight {
+    QUADTILE_UINT ahead;  // where the frame's axis_z leads
+    QUADTILE_UINT behind;
+};
+const float NOWHERE = 3e38F;  // depth steps: beyond all that is there
+const QUADTILE_UINT SEES_BACK = 0x80000000U;
+const QUADTILE_UINT TOO_MANY_BOXES = 0xfffffffeU;  // more than ProbeParameters::most_steps
+
+// Push constants of probe.
+struct ProbeParameters {
+    QUADTILE_UINT boxes;
+    QUADTILE_UINT triangles;
+    QUADTILE_UINT points;
+    QUADTILE_UINT first_ray;  // frame by frame
+    QUADTILE_UINT end_ray;
+    QUADTILE_UINT most_steps;  // of one ray
+    QUADTILE_UINT light_map_width;
+    QUADTILE_UINT light_map_height;
+};
+
 // What lies in a tile of the maps.
 struct TileContents {
     float importance;  // pixels per map texel, linear: the greatest that is asked for

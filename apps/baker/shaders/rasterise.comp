@@ -19,14 +19,6 @@ layout(local_size_x = CLUSTER_TRIANGLES) in;
 shared uint fragments;  // of the workgroup
 shared uint first_node;
 
-uint light_map_texel(PixelTriangle triangle, float weight_b, float weight_c) {
-    const vec2 last = vec2(parameters.light_map_width - 1, parameters.light_map_height - 1);
-    const vec2 place = vec2(interpolated(triangle.light_map_x, weight_b, weight_c),
-                            interpolated(triangle.light_map_y, weight_b, weight_c));
-    const uvec2 texel = uvec2(clamp(floor(place), vec2(0.0), last));
-    return texel.y * parameters.light_map_width + texel.x;
-}
-
 void main() {
     const uint item = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     const bool is_work = item < min(state.tile_clusters, parameters.tile_cluster_capacity);
@@ -93,7 +85,9 @@ void main() {
                     const float depth =
                         floor(interpolated(triangle.depth, weights.x, weights.y) + 0.5);
                     nodes[node] = ListNode(depth, order,
-                                           light_map_texel(triangle, weights.x, weights.y),
+                                           light_map_texel(triangle, weights,
+                                                           parameters.light_map_width,
+                                                           parameters.light_map_height),
                                            atomicExchange(heads[head], node));
                     ++node;
                 }

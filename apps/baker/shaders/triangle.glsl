@@ -276,6 +276,14 @@ vec2 weights_at(PixelTriangle triangle, ivec2 pixel) {
     return weights;
 }
 
+// Of a light map of `width` by `height` texels, where the weights are.
+uint light_map_texel(PixelTriangle triangle, vec2 weights, uint width, uint height) {
+    const vec2 place = vec2(interpolated(triangle.light_map_x, weights.x, weights.y),
+                            interpolated(triangle.light_map_y, weights.x, weights.y));
+    const uvec2 texel = uvec2(clamp(floor(place), vec2(0.0), vec2(width - 1, height - 1)));
+    return texel.y * width + texel.x;
+}
+
 // What a pixel's size is multiplied by at the triangle: w, or 1 in a parallel projection.
 float distance_at(PixelTriangle triangle, ivec2 pixel) {
     if (triangle.volume == 0.0) {

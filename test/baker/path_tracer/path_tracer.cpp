@@ -505,7 +505,10 @@ PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& su
     const auto work = [&] {
         for (std::uint32_t row = next_row++; row < surface.extent.height; row = next_row++) {
             for (std::uint32_t x = 0; x < surface.extent.width; ++x) {
-                rays += tracer.trace_texel(row * surface.extent.width + x, map);
+                const std::uint32_t texel = row * surface.extent.width + x;
+                if (options.texels.empty() || options.texels[texel] != 0) {
+                    rays += tracer.trace_texel(texel, map);
+                }
             }
         }
     };

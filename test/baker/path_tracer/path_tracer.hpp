@@ -16,6 +16,7 @@ struct PathTracerOptions {
     glm::vec3 sky{0.0F};        // radiance
     std::uint32_t threads = 0;  // 0: as many as there are processors
     std::uint64_t seed = 1;
+    std::vector<std::uint8_t> texels;  // 1: those that are traced; empty: all
 };
 
 struct PathTracedMap {

@@ -1,0 +1,33 @@
+// What probes see, on a Vulkan device.
+
+#pragma once
+
+#include "gpu.hpp"
+#include "parallel.hpp"
+#include "tracer.hpp"
+
+namespace quadtile::baker {
+
+class GpuProbes {
+ public:
+    // `triangles` holds the scene's, for storage; it must outlive this.
+    GpuProbes(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangles,
+              double submission_seconds);
+
+    // As Tracer::see.
+    [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
+                                              std::span<const glm::vec4> points);
+
+ private:
+    app::Gpu& gpu_;
+    vk::Buffer triangles_;
+    app::Buffer boxes_;
+    app::Buffer sights_;
+    app::Buffer sights_back_;  // for the host
+    app::ProgramInterface interface_;
+    vk::UniquePipeline probe_;
+    ProbeParameters parameters_{};
+    SubmissionSize submission_size_;
+};
+
+}  // namespace quadtile::baker
