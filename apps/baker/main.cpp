@@ -146,7 +146,7 @@ class Run {
             throw std::runtime_error("'" + options_.scene.string() +
                                      "' has no light map coordinates (glTF: TEXCOORD_1); export it "
                                      "with a second UV map, "
-                                     "or let --unwrap make plane charts");
+                                     "or let --unwrap make charts");
         }
     }
 
@@ -212,7 +212,8 @@ class Run {
 
     static bool shines(const glm::vec3& colour) { return greatest_of(colour) > 0.0F; }
 
-    // Takes out what --lights leaves out, but for the sky, and the suns that --sun-direction replaces.
+    // Takes out what --lights leaves out, but for the sky, and the suns that --sun-direction
+    // replaces.
     void keep_lights(const LightKinds& lights) {
         if (options_.sun || !lights.suns) {
             scene_.suns.clear();

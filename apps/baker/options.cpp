@@ -120,7 +120,9 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
             "(asset.extras.lightmap_size), else 1024");
     map.add("--texels-per-unit", options.texels_per_unit, "D",
             "Size by the mean number of texels along a world unit", within(1e-9F, 1e9F));
-    map.add_flag("--unwrap", options.unwrap, "Make new light map coordinates: plane charts");
+    map.add_flag("--unwrap", options.unwrap,
+                 "Make new light map coordinates: charts of smooth\n"
+                 "surfaces, stretched by a factor of 1.3 at most");
     map.add("--gutter", options.gutter_texels, "N", "Texels between charts of --unwrap; default: 2",
             within(0, 64));
     map.add("--density", arguments.densities, "OBJECT=D",

@@ -88,7 +88,8 @@ class GltfReader {
         const tinygltf::Value& given = node.extras.Get("lightmap_density");
         const double density = given.IsNumber() ? given.GetNumberAsDouble() : 0.0;
         if (!(density >= LEAST_DENSITY && density <= GREATEST_DENSITY)) {
-            file_.warnings.emplace_back(name + ": its extras.lightmap_density is not a number from "
+            file_.warnings.emplace_back(name +
+                                        ": its extras.lightmap_density is not a number from "
                                         "0.001 to 1000: ignored");
             return 1.0F;
         }
@@ -254,6 +255,7 @@ class GltfReader {
                    name + " has mesh " + std::to_string(node.mesh) + ", which there is not");
             skinned_ += node.skin >= 0 ? 1 : 0;
             for (const glm::dmat4& instance : instances(path_, model_, node, name)) {
+                ++part_.instance;
                 for (std::size_t i = 0; i < mesh.primitives.size(); ++i) {
                     part_.primitive = i;
                     read_primitive(

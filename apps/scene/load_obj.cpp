@@ -124,7 +124,10 @@ class ObjReader {
             const tinyobj::shape_t& shape = shapes_[i];
             const std::string name =
                 "object " + std::to_string(i) + (shape.name.empty() ? "" : " '" + shape.name + "'");
-            file_.scene.parts.push_back({file_.scene.triangles.size(), name, shape.name});
+            file_.scene.parts.push_back({.first_triangle = file_.scene.triangles.size(),
+                                         .name = name,
+                                         .object = shape.name,
+                                         .instance = i});
             read_shape(shape, name);
             for (const tinyobj::index_t& index : shape.mesh.indices) {
                 (index.texcoord_index < 0 ? some_without : some_with) = true;

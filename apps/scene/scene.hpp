@@ -122,6 +122,7 @@ struct ScenePart {
     std::string name;
     std::string object{};  // node or object that it belongs to, as the file names it
     float density = 1.0F;  // of texels that unwrap gives it, by that of others
+    std::size_t instance = 0;  // of a node, or object, that it belongs to, counted in the file
     // glTF: where the file has it.
     std::uint32_t first_vertex = 0;  // its primitive's first in source_vertices
     std::size_t node = 0;

@@ -986,7 +986,7 @@ TEST(DemoScene, IsWhole) {
     }
     EXPECT_EQ(scene.texture_coordinates.size(), scene.positions.size());
     const auto [least, greatest] = edge_densities(scene);
-    EXPECT_NEAR(least, greatest, 0.01 * greatest);
+    EXPECT_LE(greatest, 1.3 * 1.3 * least);  // on the ball
 
     const auto volume = [&](const std::string& wanted) {
         return volumes(scene, [&](const std::string& name) { return name == wanted; });
