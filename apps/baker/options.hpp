@@ -37,16 +37,20 @@ struct LightKinds {
 struct Options {
     std::filesystem::path scene;       // empty: one that is built in
     std::uint64_t city_triangles = 0;  // then a city of so many; 0: the demo's room
-    std::filesystem::path output;     // the light map, or the scene with it
-    std::filesystem::path lit_scene;  // the scene with its light map; empty: none, or `output`
-    std::filesystem::path preview;  // of the lit scene; empty: none
-    std::filesystem::path atlas;    // of the light map; empty: none
-    std::filesystem::path report;   // JSON; empty: none
+    std::filesystem::path output;      // the light map, or the scene with it
+    std::filesystem::path lit_scene;   // the scene with its light map; empty: none, or `output`
+    std::filesystem::path preview;     // of the lit scene; empty: none
+    std::filesystem::path atlas;       // of the light map; empty: none
+    std::filesystem::path report;      // JSON; empty: none
 
     // The light map.
     std::optional<Extent> extent;
     std::optional<float> texels_per_unit;
-    bool unwrap = false;
+    bool unwrap = false;  // all of the scene
+    bool pack = false;    // the layouts of its objects that are good, unwrapping others
+    std::optional<std::uint32_t>
+        page;  // the light map is written in pages of so many texels a side
+    std::vector<std::string> excluded;  // objects
     std::uint32_t gutter_texels = 2;
     std::map<std::string, float> densities;  // of unwrap, by object
     Quantity quantity = Quantity::irradiance;
@@ -81,8 +85,19 @@ struct Options {
     Extent preview_extent{1280, 720};
 };
 
-// What SCENE and options name.
-[[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options);
+// Whether the light map coordinates are made.
+[[nodiscard]] inline bool makes_coordinates(const Options& options) {
+    return options.unwrap || options.pack;
+}
+
+// Of a page: light.exr becomes light_0.exr with --page.
+[[nodiscard]] std::filesystem::path page_path(const Options& options,
+                                              const std::filesystem::path& path,
+                                              std::uint32_t page);
+
+// What SCENE and options name, for so many pages.
+[[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options,
+                                                            std::uint32_t pages = 1);
 
 // Throws PrintedText for --help and --version; UsageError, also where a file that is written is
 // another one, too.

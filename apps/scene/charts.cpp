@@ -58,7 +58,7 @@ class ChartBuilder {
         : scene_(scene),
           max_size_(max_size),
           densities_(densities(scene)),
-          objects_(objects_of(scene)),
+          instances_(instances(scene)),
           points_(equal_positions(scene.positions)) {}
 
     std::vector<Chart> build(const std::vector<bool>& takes) {
@@ -94,16 +94,6 @@ class ChartBuilder {
 
  private:
     using Triangles = std::vector<std::uint32_t>;  // the largest one first
-
-    // By triangle.
-    static std::vector<std::size_t> objects_of(const Scene& scene) {
-        std::vector<std::size_t> objects(scene.triangles.size(), 0);
-        for (const ScenePart& part : scene.parts) {
-            std::fill(objects.begin() + static_cast<std::ptrdiff_t>(part.first_triangle),
-                      objects.end(), part.instance);
-        }
-        return objects;
-    }
 
     [[nodiscard]] std::array<glm::dvec3, 3> corners_of(std::uint32_t triangle) const {
         const auto& vertices = scene_.triangles[triangle].vertices;
@@ -180,7 +170,7 @@ class ChartBuilder {
         const std::uint32_t one = a.side / 3;
         const std::uint32_t other = b.side / 3;
         const double cosine = glm::dot(normals_[one], normals_[other]);
-        return densities_[one] == densities_[other] && objects_[one] == objects_[other] &&
+        return densities_[one] == densities_[other] && instances_[one] == instances_[other] &&
                (cosine >= SMOOTH_COSINE ||
                 (cosine >= SHADED_COSINE && a.forward != b.forward &&
                  shaded_alike(a.side, b.side) && shaded_alike(b.side, a.side)));
@@ -550,7 +540,7 @@ class ChartBuilder {
     const Scene& scene_;
     double max_size_;
     std::vector<double> densities_;  // by triangle
-    std::vector<std::size_t> objects_;
+    std::vector<std::size_t> instances_;
     std::vector<std::uint32_t> points_;      // by vertex
     std::vector<glm::dvec3> normals_;        // by triangle
     std::vector<double> areas_;              // twice as large

@@ -96,6 +96,20 @@ class GltfReader {
         return static_cast<float>(density);
     }
 
+    bool is_excluded(const tinygltf::Node& node, const std::string& name) {
+        if (!node.extras.Has("lightmap_exclude")) {
+            return false;
+        }
+        // Blender has no other property for yes and no in old files than 1 and 0.
+        const tinygltf::Value& given = node.extras.Get("lightmap_exclude");
+        if (given.IsBool() || given.IsInt()) {
+            return given.IsBool() ? given.Get<bool>() : given.GetNumberAsInt() != 0;
+        }
+        file_.warnings.emplace_back(name +
+                                    ": its extras.lightmap_exclude is not true or false: ignored");
+        return false;
+    }
+
     // Accessors.
 
     [[nodiscard]] Elements elements(int index, int type, const std::string& place) const {
@@ -221,6 +235,7 @@ class GltfReader {
             part_.node = index;
             part_.object = node.name;
             part_.density = density_of(node, name);
+            part_.excluded = is_excluded(node, name);
             read_node(node, name, transform);
             push(node.children, transform);
         }
@@ -423,13 +438,14 @@ class GltfReader {
             attribute(primitive, "TEXCOORD_" + std::to_string(texture_set(primitive)),
                       TINYGLTF_TYPE_VEC2, count, place);
         std::optional<Elements> light_map;
-        if (coordinates_ == LightMapCoordinates::read) {
+        const bool takes_some = coordinates_ == LightMapCoordinates::where_given;
+        if (coordinates_ != LightMapCoordinates::ignore) {
             light_map = attribute(primitive, "TEXCOORD_1", TINYGLTF_TYPE_VEC2, count, place);
-            if (light_map.has_value() == scene.light_map_coordinates.empty() &&
+            if (!takes_some && light_map.has_value() == scene.light_map_coordinates.empty() &&
                 !scene.positions.empty()) {
                 fail((light_map ? file_.scene.parts.front().name : place) +
-                     " has no light map coordinates (TEXCOORD_1), but other meshes have; unwrap "
-                     "all of it anew, with --unwrap");
+                     " has no light map coordinates (TEXCOORD_1), but other meshes have; make new "
+                     "ones, of this mesh with --pack, or of all of the scene with --unwrap");
             }
         }
 
@@ -450,8 +466,10 @@ class GltfReader {
             scene.normals.emplace_back(normal);
             scene.texture_coordinates.push_back(textures ? coordinates(*textures, i)
                                                          : glm::vec2(0.0F));
-            if (light_map) {
-                scene.light_map_coordinates.push_back(coordinates(*light_map, i));
+            if (light_map || takes_some) {
+                scene.light_map_coordinates.push_back(
+                    light_map ? coordinates(*light_map, i)
+                              : glm::vec2(std::numeric_limits<float>::quiet_NaN()));
             }
         }
     }

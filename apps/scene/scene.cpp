@@ -32,13 +32,17 @@ glm::vec3 linear(const std::array<std::uint8_t, 4>& texel) {
     return {VALUES[texel[0]], VALUES[texel[1]], VALUES[texel[2]]};
 }
 
+const ScenePart* part_of(const Scene& scene, std::size_t triangle) {
+    const auto next =
+        std::ranges::upper_bound(scene.parts, triangle, {}, &ScenePart::first_triangle);
+    return next == scene.parts.begin() ? nullptr : &*std::prev(next);
+}
+
 std::string Scene::name_of(std::size_t triangle) const {
-    const auto next = std::ranges::upper_bound(parts, triangle, {}, &ScenePart::first_triangle);
-    if (next == parts.begin()) {
-        return "triangle " + std::to_string(triangle);
-    }
-    const ScenePart& part = *std::prev(next);
-    return "triangle " + std::to_string(triangle - part.first_triangle) + " of " + part.name;
+    const ScenePart* const part = part_of(*this, triangle);
+    return part == nullptr ? "triangle " + std::to_string(triangle)
+                           : "triangle " + std::to_string(triangle - part->first_triangle) +
+                                 " of " + part->name;
 }
 
 std::string Scene::place_of(std::size_t triangle, const glm::dvec3& middle) const {
@@ -53,45 +57,81 @@ std::string Scene::place_of(std::size_t triangle, const glm::dvec3& middle) cons
     return name_of(triangle) + text;
 }
 
-std::vector<double> densities(const Scene& scene) {
-    std::vector<double> result(scene.triangles.size(), 1.0);
+namespace {
+
+// Of each triangle; `of_none`: of those without a part.
+template <typename Value>
+std::vector<Value> by_triangle(const Scene& scene, Value of_none, const auto& of_part) {
+    std::vector<Value> values(scene.triangles.size(), of_none);
     for (std::size_t i = 0; i < scene.parts.size(); ++i) {
         const std::size_t end =
-            i + 1 < scene.parts.size() ? scene.parts[i + 1].first_triangle : result.size();
+            i + 1 < scene.parts.size() ? scene.parts[i + 1].first_triangle : values.size();
         for (std::size_t t = scene.parts[i].first_triangle; t < end; ++t) {
-            result[t] = scene.parts[i].density;
+            values[t] = of_part(scene.parts[i]);
         }
     }
-    return result;
+    return values;
 }
 
-void set_density(Scene& scene, const std::string& object, float density) {
+}  // namespace
+
+std::vector<double> densities(const Scene& scene) {
+    return by_triangle(scene, 1.0, [](const ScenePart& part) { return double{part.density}; });
+}
+
+std::vector<std::size_t> instances(const Scene& scene) {
+    return by_triangle(scene, std::size_t{0}, [](const ScenePart& part) { return part.instance; });
+}
+
+std::string names_of(const std::vector<const ScenePart*>& parts) {
     constexpr std::size_t LONGEST_LIST = 200;
-    bool is_found = false;
-    std::set<std::string> objects;
+    std::set<std::string> names;
+    for (const ScenePart* const part : parts) {
+        names.insert(part->object.empty() ? part->name : "'" + part->object + "'");
+    }
+    std::string list;
+    for (const std::string& name : names) {
+        if (list.size() > LONGEST_LIST) {
+            return list + " and more";
+        }
+        list += (list.empty() ? "" : ", ") + name;
+    }
+    return list;
+}
+
+namespace {
+
+std::vector<ScenePart*> parts_of(Scene& scene, const std::string& object, const std::string& aim) {
+    std::vector<ScenePart*> found;
+    std::vector<const ScenePart*> named;
     for (ScenePart& part : scene.parts) {
-        if (!part.object.empty()) {
-            objects.insert(part.object);
-        }
         if (part.object == object) {
-            part.density = density;
-            is_found = true;
+            found.push_back(&part);
+        }
+        if (!part.object.empty()) {
+            named.push_back(&part);
         }
     }
-    if (is_found) {
-        return;
+    if (found.empty()) {
+        throw std::runtime_error("the scene has no object '" + object + "' to " + aim +
+                                 "; it has " +
+                                 (named.empty() ? "none that have a name" : names_of(named)));
     }
-    std::string names;
-    for (const std::string& name : objects) {
-        if (names.size() > LONGEST_LIST) {
-            names += " and more";
-            break;
-        }
-        names += (names.empty() ? "'" : ", '") + name + "'";
+    return found;
+}
+
+}  // namespace
+
+void set_density(Scene& scene, const std::string& object, float density) {
+    for (ScenePart* const part : parts_of(scene, object, "set the density of")) {
+        part->density = density;
     }
-    throw std::runtime_error("the scene has no object '" + object +
-                             "' to set the density of; it has " +
-                             (names.empty() ? "none that have a name" : names));
+}
+
+void exclude(Scene& scene, const std::string& object) {
+    for (ScenePart* const part : parts_of(scene, object, "exclude")) {
+        part->excluded = true;
+    }
 }
 
 namespace {

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -75,8 +78,15 @@ Layout find_layout(const std::vector<glm::dvec2>& sizes, const UnwrapOptions& op
                : "simplify the scene, or give it light map coordinates of its own");
 }
 
+// Where a chart goes in the light map, in texels.
+struct Place {
+    glm::dvec2 corner;
+    double texels_per_unit;
+};
+
 // Vertices of more than one chart, or on both sides of a cut, become several.
-void write_coordinates(Scene& scene, const std::vector<Chart>& charts, const Layout& layout) {
+void write_coordinates(Scene& scene, const std::vector<Chart>& charts,
+                       const std::vector<Place>& places) {
     const auto append_copy = [](auto& values, std::uint32_t vertex) {
         if (!values.empty()) {
             const auto value = values[vertex];
@@ -91,19 +101,19 @@ void write_coordinates(Scene& scene, const std::vector<Chart>& charts, const Lay
     std::vector<Copy> copies;
     std::vector<std::uint32_t> last(scene.positions.size(), NONE);  // copy, by vertex
     scene.light_map_coordinates.assign(scene.positions.size(), glm::vec2(0.0F));
-    const glm::dvec2 extent(layout.extent.width, layout.extent.height);
+    const glm::dvec2 extent(scene.light_map_extent->width, scene.light_map_extent->height);
     for (std::size_t c = 0; c < charts.size(); ++c) {
         const Chart& chart = charts[c];
-        glm::dvec2 corner(layout.places[c].x, layout.places[c].y);
+        auto [corner, density] = places[c];
         for (int i = 0; i < 2; ++i) {  // what is thinner than a texel goes through its middle
-            corner[i] += std::max(0.0, 0.5 * (1.0 - chart.size[i] * layout.texels_per_unit));
+            corner[i] += std::max(0.0, 0.5 * (1.0 - chart.size[i] * density));
         }
         for (std::size_t t = 0; t < chart.triangles.size(); ++t) {
             for (std::size_t k = 0; k < 3; ++k) {
                 std::uint32_t& vertex = scene.triangles[chart.triangles[t]].vertices[k];
-                const glm::vec2 at = glm::clamp(
-                    glm::vec2((corner + chart.corners[t][k] * layout.texels_per_unit) / extent),
-                    glm::vec2(0.0F), glm::vec2(1.0F));
+                const glm::vec2 at =
+                    glm::clamp(glm::vec2((corner + chart.corners[t][k] * density) / extent),
+                               glm::vec2(0.0F), glm::vec2(1.0F));
                 std::uint32_t found = last[vertex];
                 while (found != NONE && copies[found].at != at) {
                     found = copies[found].next;
@@ -127,12 +137,107 @@ void write_coordinates(Scene& scene, const std::vector<Chart>& charts, const Lay
             }
         }
     }
-    scene.light_map_extent = layout.extent;
+}
+
+// The charts of objects whose own light map coordinates can be used: all within 0..1, of some area,
+// without overlap. Their triangles are no longer to be taken; objects with others are named.
+std::vector<Chart> kept_layouts(const Scene& scene, std::vector<bool>& takes,
+                                std::vector<const ScenePart*>& without_use) {
+    const Extent from = scene.light_map_extent.value_or(Extent{1, 1});
+    const glm::dvec2 aspect = glm::dvec2(from.width, from.height) / static_cast<double>(from.width);
+    const std::vector<std::size_t> objects = instances(scene);
+    const std::vector<double> density = densities(scene);
+    std::map<std::size_t, Chart> all;
+    for (std::uint32_t i = 0; i < scene.triangles.size(); ++i) {
+        all[objects[i]].triangles.push_back(i);
+    }
+    std::vector<Chart> kept;
+    for (auto& [object, chart] : all) {
+        Box<glm::dvec2> box;
+        double flat = 0.0;
+        double surface = 0.0;
+        bool some_given = false;
+        bool all_good = true;
+        for (const std::uint32_t triangle : chart.triangles) {
+            const auto& vertices = scene.triangles[triangle].vertices;
+            FlatTriangle& corners = chart.corners.emplace_back();
+            for (std::size_t k = 0; k < 3; ++k) {
+                const glm::vec2 at = scene.light_map_coordinates[vertices[k]];
+                some_given = some_given || !std::isnan(at.x);
+                all_good = all_good && std::min(at.x, at.y) >= 0.0F && std::max(at.x, at.y) <= 1.0F;
+                corners[k] = aspect * glm::dvec2(at);
+                box.include(corners[k]);
+            }
+            const glm::dvec2 a = corners[1] - corners[0];
+            const glm::dvec2 b = corners[2] - corners[0];
+            flat += std::abs(a.x * b.y - a.y * b.x);
+            const glm::dvec3 origin(scene.positions[vertices[0]]);
+            surface += glm::length(glm::cross(glm::dvec3(scene.positions[vertices[1]]) - origin,
+                                              glm::dvec3(scene.positions[vertices[2]]) - origin));
+        }
+        if (!all_good || !(flat > 0.0) || overlap(chart.corners)) {
+            if (some_given) {
+                without_use.push_back(part_of(scene, chart.triangles.front()));
+            }
+            continue;
+        }
+        const double scale = density[chart.triangles.front()] * std::sqrt(surface / flat);
+        chart.size = scale * box.size();
+        for (FlatTriangle& corners : chart.corners) {
+            for (glm::dvec2& corner : corners) {
+                corner = scale * (corner - box.low);
+            }
+        }
+        for (const std::uint32_t triangle : chart.triangles) {
+            takes[triangle] = false;
+        }
+        kept.push_back(std::move(chart));
+    }
+    return kept;
+}
+
+Layout find_pages(const Scene& scene, std::span<const Chart> charts,
+                  const std::vector<glm::dvec2>& sizes, const UnwrapOptions& options) {
+    const std::vector<std::size_t> by_triangle = instances(scene);
+    std::vector<std::size_t> objects;
+    for (const Chart& chart : charts) {
+        objects.push_back(by_triangle[chart.triangles.front()]);
+    }
+    const double density = options.texels_per_unit.value_or(DEFAULT_TEXELS_PER_UNIT);
+    std::size_t too_large = 0;
+    auto layout =
+        pack_pages(sizes, objects, options.gutter_texels, density, *options.extent, too_large);
+    if (!layout) {
+        const auto triangle = std::ranges::find(by_triangle, too_large) - by_triangle.begin();
+        const ScenePart* const part = part_of(scene, static_cast<std::size_t>(triangle));
+        fail((part == nullptr ? "it" : names_of({part})) + " does not find room on a page of " +
+                 text(*options.extent) + " texels at " +
+                 std::to_string(static_cast<float>(density)) + " texels per unit",
+             "use larger pages, fewer texels per unit, or a --density below 1 for it");
+    }
+    return *layout;
+}
+
+// Of charts that are not written: on one page like the others', with as many texels per unit as
+// these have, if there is room.
+Layout find_hidden_page(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,
+                        const Layout& others) {
+    auto layout = pack(sizes, gutter, others.texels_per_unit, others.extent);
+    if (!layout) {
+        layout = pack_into(sizes, gutter, others.extent);
+    }
+    if (!layout) {
+        fail("the " + std::to_string(sizes.size()) +
+                 " charts of what is excluded do not find room in " + text(others.extent) +
+                 " texels, where their light is kept for the bake",
+             "use a larger light map, or exclude less");
+    }
+    return *layout;
 }
 
 }  // namespace
 
-void unwrap(Scene& scene, const UnwrapOptions& options) {
+std::vector<const ScenePart*> unwrap(Scene& scene, const UnwrapOptions& options) {
     if (options.texels_per_unit &&
         !(std::isfinite(*options.texels_per_unit) && *options.texels_per_unit > 0.0F)) {
         fail("texels per unit are not above 0", "use 10, for example");
@@ -147,14 +252,63 @@ void unwrap(Scene& scene, const UnwrapOptions& options) {
             options.extent.value_or(Extent{MAX_LIGHT_MAP_SIDE, MAX_LIGHT_MAP_SIDE});
         max_size = std::min(extent.width, extent.height) / double{*options.texels_per_unit};
     }
-    const std::vector<Chart> charts =
-        make_charts(scene, std::vector<bool>(scene.triangles.size(), true), max_size);
+    std::vector<const ScenePart*> without_use;
+    std::vector<bool> takes(scene.triangles.size(), true);
+    std::vector<Chart> charts;
+    if (options.keeps_layouts && !scene.light_map_coordinates.empty()) {
+        charts = kept_layouts(scene, takes, without_use);
+    }
+    std::ranges::move(make_charts(scene, takes, max_size), std::back_inserter(charts));
+    const auto hidden = std::ranges::stable_partition(charts, [&](const Chart& chart) {
+        const ScenePart* const part = part_of(scene, chart.triangles.front());
+        return part == nullptr || !part->excluded;
+    });
+    const auto written = static_cast<std::size_t>(hidden.begin() - charts.begin());
+    if (written == 0) {
+        fail("all of its objects are excluded", "leave those in that the light map is for");
+    }
     std::vector<glm::dvec2> sizes;
-    sizes.reserve(charts.size());
     for (const Chart& chart : charts) {
         sizes.push_back(chart.size);
     }
-    write_coordinates(scene, charts, find_layout(sizes, options));
+    const std::vector<glm::dvec2> hidden_sizes(sizes.begin() + static_cast<std::ptrdiff_t>(written),
+                                               sizes.end());
+    sizes.resize(written);
+    const Layout layout = options.makes_pages
+                              ? find_pages(scene, std::span(charts).first(written), sizes, options)
+                              : find_layout(sizes, options);
+    const std::uint32_t gap = options.gutter_texels;
+    const Pages pages{layout.extent, layout.pages, gap};
+    const std::uint32_t all_pages = pages.count + (hidden.empty() ? 0 : 1);
+    const std::uint64_t rows = std::uint64_t{all_pages} * (pages.extent.height + gap) - gap;
+    if (rows > MAX_LIGHT_MAP_SIDE) {
+        fail(std::to_string(all_pages) + " pages of " + text(pages.extent) +
+                 " texels have more than " + std::to_string(MAX_LIGHT_MAP_SIDE) +
+                 " rows, which are the most of one bake",
+             "use fewer texels per unit");
+    }
+    std::vector<Place> places;
+    std::vector<std::uint32_t> page_of(scene.triangles.size(), 0);
+    const auto add_places = [&](const Layout& part, std::uint32_t first_page) {
+        for (const ChartPlace& place : part.places) {
+            const std::uint32_t page = first_page + place.page;
+            for (const std::uint32_t triangle : charts[places.size()].triangles) {
+                page_of[triangle] = page;
+            }
+            places.push_back({{place.x, pages.first_row(page) + place.y}, part.texels_per_unit});
+        }
+    };
+    add_places(layout, 0);
+    if (!hidden.empty()) {
+        add_places(find_hidden_page(hidden_sizes, gap, layout), pages.count);
+    }
+    for (ScenePart& part : scene.parts) {
+        part.page = part.first_triangle < page_of.size() ? page_of[part.first_triangle] : 0;
+    }
+    scene.light_map_extent = Extent{pages.extent.width, static_cast<std::uint32_t>(rows)};
+    scene.pages = pages;
+    write_coordinates(scene, charts, places);
+    return without_use;
 }
 
 }  // namespace quadtile::baker

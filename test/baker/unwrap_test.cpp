@@ -291,6 +291,101 @@ TEST(Unwrap, GivesPartsTheirDensities) {
     }
 }
 
+// Square sheets of one edge each, above each other; all have the same light map coordinates.
+Scene sheets(const std::vector<float>& edges) {
+    Scene scene = empty_scene();
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        scene.parts.push_back({.first_triangle = scene.triangles.size(),
+                               .object = "sheet " + std::to_string(i),
+                               .instance = i});
+        const float e = edges[i];
+        const auto z = static_cast<float>(i);
+        add_polygon(scene, {{0, 0, z}, {e, 0, z}, {e, e, z}, {0, e, z}});
+        for (const glm::vec2 at :
+             {glm::vec2(0.1F, 0.9F), {0.9F, 0.9F}, {0.7F, 0.3F}, {0.3F, 0.3F}}) {
+            scene.light_map_coordinates.push_back(at);
+        }
+    }
+    return scene;
+}
+
+// The rectangle of an object in the light map, in texels.
+Box<glm::dvec2> texels_of(const Scene& scene, std::size_t part) {
+    Box<glm::dvec2> box;
+    for (const std::size_t triangle : {2 * part, 2 * part + 1}) {
+        for (const glm::dvec2& corner : map_corners(scene, scene.triangles[triangle])) {
+            box.include(corner);
+        }
+    }
+    return box;
+}
+
+// Catches layouts that are kept though they overlap, are missing or outside, or not kept, or
+// turned; sizes that are not those of surfaces; and objects that share texels.
+TEST(Unwrap, KeepsLayoutsThatAreGood) {
+    Scene scene = sheets({2, 4, 3, 3, 3});
+    scene.parts[1].density = 0.5F;
+    scene.light_map_coordinates[11] = {0.8F, 0.8F};  // on the side of the other triangle
+    scene.light_map_coordinates[12].x = 1.5F;
+    for (std::size_t i = 16; i < 20; ++i) {
+        scene.light_map_coordinates[i] = glm::vec2(std::numeric_limits<float>::quiet_NaN());
+    }
+    const auto without_use =
+        unwrap(scene, {.texels_per_unit = 20.0F, .gutter_texels = 3, .keeps_layouts = true});
+    EXPECT_EQ(names_of(without_use), "'sheet 2', 'sheet 3'");
+    check_atlas(scene, 3);
+    for (const std::size_t part : {0U, 1U}) {
+        const glm::dvec2 size = texels_of(scene, part).size();
+        EXPECT_NEAR(size.x / size.y, 0.8 / 0.6, 1e-3);
+        // A trapezium with a top half as long as its base has 3/4 of its rectangle.
+        EXPECT_NEAR(0.75 * size.x * size.y, 40.0 * 40.0, 2.0) << part;
+    }
+    for (const std::size_t part : {2U, 3U, 4U}) {
+        EXPECT_NEAR(texels_of(scene, part).size().y, 60.0, 1e-2);
+    }
+}
+
+// Catches objects across two pages or beyond one, pages that are not filled, and texels of excluded
+// objects on pages that are written.
+TEST(Unwrap, MakesPages) {
+    std::vector<float> edges(40, 1.0F);
+    edges[7] = 5.8F;
+    edges[30] = 20.0F;
+    Scene scene = sheets(edges);
+    exclude(scene, "sheet 30");
+    scene.parts[39].instance = scene.parts[0].instance;  // an object of two
+    const UnwrapOptions options{
+        .extent = Extent{60, 60}, .texels_per_unit = 10.0F, .makes_pages = true};
+    unwrap(scene, options);
+    check_atlas(scene, 2);
+    ASSERT_TRUE(scene.pages);
+    // 25 of 12 x 12 texels with their gutters fill a page.
+    EXPECT_EQ(scene.pages->count, 3U);
+    EXPECT_EQ(*scene.light_map_extent, (Extent{60, 4 * 62 - 2}));
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        const ScenePart& part = scene.parts[i];
+        EXPECT_EQ(part.page >= 3, part.excluded) << i;
+        const Box<glm::dvec2> box = texels_of(scene, i);
+        EXPECT_GE(box.low.y, scene.pages->first_row(part.page) - 1e-3);
+        EXPECT_LE(box.high.y, scene.pages->first_row(part.page) + 60 + 1e-3);
+    }
+    EXPECT_NE(scene.parts[7].page, scene.parts[0].page);
+    EXPECT_EQ(scene.parts[39].page, scene.parts[0].page);
+
+    const auto refused = [&](Scene other, const UnwrapOptions& with) {
+        return quadtile::test::message_of([&] { unwrap(other, with); });
+    };
+    Scene large = sheets({1, 7});
+    EXPECT_THAT(refused(large, options),
+                testing::AllOf(HasSubstr("'sheet 1' does not find room on a page of 60 x 60"),
+                               HasSubstr("--density below 1")));
+    exclude(large, "sheet 0");
+    exclude(large, "sheet 1");
+    EXPECT_THAT(refused(large, options), HasSubstr("all of its objects are excluded"));
+    Scene many = sheets(std::vector<float>(700, 5.5F));
+    EXPECT_THAT(refused(many, options), HasSubstr("use fewer texels per unit"));
+}
+
 TEST(Unwrap, FillsAnExtentThatIsGiven) {
     for (const Extent extent : {Extent{64, 64}, Extent{200, 50}, Extent{33, 477}}) {
         SCOPED_TRACE(std::to_string(extent.width) + " x " + std::to_string(extent.height));
