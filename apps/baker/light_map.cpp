@@ -45,12 +45,10 @@ namespace {
 template <typename Value>
 std::vector<Value> page_of(const std::vector<Value>& values, const Pages& pages,
                            std::uint32_t page) {
-    const auto first =
-        values.begin() +
-        static_cast<std::ptrdiff_t>(std::size_t{pages.first_row(page)} * pages.extent.width);
-    return values.empty() ? values
-                          : std::vector<Value>(
-                                first, first + static_cast<std::ptrdiff_t>(pages.extent.texels()));
+    const std::size_t first = std::size_t{pages.first_row(page)} * pages.extent.width;
+    return values.empty()
+               ? values
+               : std::vector<Value>(&values[first], &values[first] + pages.extent.texels());
 }
 
 }  // namespace

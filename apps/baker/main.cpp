@@ -64,16 +64,11 @@ class Run {
         choose_light_map();
         measure("surface", [&] { surface_ = make_surface_map(scene_, extent_, options_.threads); });
         if (surface_.overlapping_texels > 0) {
-            std::vector<const ScenePart*> parts;
-            for (const std::uint32_t triangle : surface_.overlapping) {
-                if (const ScenePart* const part = part_of(scene_, triangle)) {
-                    parts.push_back(part);
-                }
-            }
+            const std::string names = names_of(scene_, surface_.overlapping);
             warn(std::to_string(surface_.overlapping_texels) +
                  " texels of the light map belong to more than one place of the scene, and share "
                  "their light" +
-                 (parts.empty() ? "" : ": those of " + names_of(parts)) +
+                 (names.empty() ? "" : ": those of " + names) +
                  (makes_coordinates(options_)
                       ? ""
                       : "; give each object a place of its own with --pack, or make new "
@@ -165,7 +160,7 @@ class Run {
             exclude(scene_, object);
         }
         measure("unwrap", [&] {
-            const std::vector<const ScenePart*> without_use = unwrap(
+            const std::vector<std::uint32_t> without_use = unwrap(
                 scene_,
                 {.extent = options_.page ? Extent{*options_.page, *options_.page} : options_.extent,
                  .texels_per_unit = options_.texels_per_unit,
@@ -176,7 +171,7 @@ class Run {
                 warn(
                     "light map coordinates overlap, have no area or lie outside 0..1, and are "
                     "replaced: those of " +
-                    names_of(without_use));
+                    names_of(scene_, without_use));
             }
         });
         pages_ = *scene_.pages;

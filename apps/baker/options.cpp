@@ -128,14 +128,11 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
                  "light map coordinates keeps their layout, one without\n"
                  "gets charts as of --unwrap");
     map.add("--margin,--gutter", options.gutter_texels, "N",
-            "Texels between charts of --unwrap and --pack;\n"
-            "default: 2",
-            within(0, 64));
+            "Texels between charts of --unwrap, --pack; default: 2", within(0, 64));
     map.add("--density", arguments.densities, "OBJECT=D",
-            "Let --unwrap and --pack give an object D times as many\n"
-            "texels per unit as others: 0.001 to 1000; may be\n"
-            "repeated; default: extras.lightmap_density of its\n"
-            "node, else 1")
+            "Give an object D times as many texels per unit as\n"
+            "others: 0.001 to 1000; may be repeated; default:\n"
+            "extras.lightmap_density of its node, else 1")
         ->allow_extra_args(false);
     map.add("--exclude", options.excluded, "OBJECT",
             "An object that shines and blocks light, but gets no\n"
@@ -509,14 +506,12 @@ std::filesystem::path page_path(const Options& options, const std::filesystem::p
 std::vector<app::FileArgument> file_arguments(const Options& options, std::uint32_t pages) {
     std::vector<app::FileArgument> files{{"SCENE", options.scene, false},
                                          {"--sky-image", options.sky_picture, false},
-                                         {"--output", page_path(options, options.output, 0), true},
                                          {"--lit-scene", options.lit_scene, true},
                                          {"--preview", options.preview, true},
-                                         {"--atlas", page_path(options, options.atlas, 0), true},
-                                         {"--report", options.report, true},
-                                         {"--checkpoint", options.bake.checkpoint, true}};
-    for (std::uint32_t page = 1; page < pages; ++page) {
-        if (ending_of(options.output) != ".glb") {
+                                         {"--checkpoint", options.bake.checkpoint, true},
+                                         {"--report", options.report, true}};
+    for (std::uint32_t page = 0; page < pages; ++page) {
+        if (page == 0 || ending_of(options.output) != ".glb") {
             files.push_back({"--output", page_path(options, options.output, page), true});
         }
         files.push_back({"--atlas", page_path(options, options.atlas, page), true});

@@ -17,11 +17,8 @@ constexpr std::uint32_t NO_SIDE = std::numeric_limits<std::uint32_t>::max();
 
 constexpr double COPLANAR_COSINE = 0.99984769515639127;  // of 1 degree
 constexpr double PLANE_TOLERANCE = 0.01;  // distance from the plane, by the first triangle's size
-// Triangles at an edge may turn by so much to be of one surface: as much as blending of seams takes
-// for smooth; and by more where the vertices' normals say that they are.
-constexpr double SMOOTH_COSINE = 0.8659;  // of 30 degrees
-constexpr double SHADED_COSINE = 0.4999;  // of 60 degrees
-constexpr float SAME_NORMAL_COSINE = 0.999F;
+// Of 30 degrees, as blending of seams has it: what triangles of one surface turn by at an edge.
+constexpr double SMOOTH_COSINE = 0.8659;
 constexpr std::size_t MAX_SHARED = 16;  // triangles at an edge; more of them connect nothing
 constexpr double WHOLE_TURN = 2.0 * 3.14159265358979323846;
 constexpr double TIP = 1.0;  // radians that a point's angles lack of 2 pi, or exceed it
@@ -55,18 +52,16 @@ std::vector<std::uint32_t> equal_positions(const std::vector<glm::vec3>& positio
 class ChartBuilder {
  public:
     ChartBuilder(const Scene& scene, double max_size)
-        : scene_(scene),
-          max_size_(max_size),
-          densities_(densities(scene)),
-          instances_(instances(scene)),
-          points_(equal_positions(scene.positions)) {}
+        : scene_(scene), max_size_(max_size), points_(equal_positions(scene.positions)) {}
 
     std::vector<Chart> build(const std::vector<bool>& takes) {
         const std::size_t count = scene_.triangles.size();
         find_normals();
         find_neighbours();
-        owners_.assign(count, NO_SIDE);
-        distances_.resize(count);
+        for (const bool is_taken : takes) {
+            owners_.push_back(is_taken ? 0 : NO_SIDE);
+        }
+        distances_.assign(count, std::numeric_limits<double>::infinity());
         sources_.resize(count);
         entries_.resize(count);
         locals_.resize(count);
@@ -78,14 +73,11 @@ class ChartBuilder {
         std::vector<std::uint32_t> seeds(count);
         std::iota(seeds.begin(), seeds.end(), 0U);
         std::ranges::stable_sort(seeds, std::greater(), [&](std::uint32_t t) { return areas_[t]; });
-        std::vector<std::uint32_t> ranks(count);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            ranks[seeds[i]] = i;
-        }
         for (const std::uint32_t seed : seeds) {
-            if (owners_[seed] == NO_SIDE && takes[seed]) {
-                std::vector<std::uint32_t> segment = connected(seed);
-                std::ranges::sort(segment, {}, [&](std::uint32_t t) { return ranks[t]; });
+            if (owners_[seed] == 0) {
+                Triangles segment = spread({}, std::array{seed});
+                std::ranges::sort(segment, {},
+                                  [&](std::uint32_t t) { return std::pair(-areas_[t], t); });
                 flatten_or_halve(std::move(segment));
             }
         }
@@ -93,7 +85,7 @@ class ChartBuilder {
     }
 
  private:
-    using Triangles = std::vector<std::uint32_t>;  // the largest one first
+    using Triangles = std::vector<std::uint32_t>;  // of a segment: the largest one first
 
     [[nodiscard]] std::array<glm::dvec3, 3> corners_of(std::uint32_t triangle) const {
         const auto& vertices = scene_.triangles[triangle].vertices;
@@ -105,21 +97,12 @@ class ChartBuilder {
         return points_[scene_.triangles[triangle].vertices[corner % 3]];
     }
 
-    [[nodiscard]] double longest_edge(std::uint32_t triangle) const {
-        const auto p = corners_of(triangle);
-        return std::max(
-            {glm::distance(p[0], p[1]), glm::distance(p[1], p[2]), glm::distance(p[2], p[0])});
-    }
-
     void find_normals() {
-        const std::size_t count = scene_.triangles.size();
-        normals_.resize(count);
-        areas_.resize(count);
-        for (std::uint32_t i = 0; i < count; ++i) {
+        for (std::uint32_t i = 0; i < scene_.triangles.size(); ++i) {
             const auto p = corners_of(i);
             const glm::dvec3 area = glm::cross(p[1] - p[0], p[2] - p[0]);
-            areas_[i] = glm::length(area);
-            normals_[i] = areas_[i] > 0.0 ? area / areas_[i] : glm::dvec3(0.0, 1.0, 0.0);
+            areas_.push_back(glm::length(area));
+            normals_.push_back(areas_[i] > 0.0 ? area / areas_[i] : glm::dvec3(0.0, 1.0, 0.0));
         }
     }
 
@@ -157,23 +140,11 @@ class ChartBuilder {
         }
     }
 
-    // Whether the vertices' normals are the same where one side starts and the other ends.
-    [[nodiscard]] bool shaded_alike(std::uint32_t start, std::uint32_t end) const {
-        const auto normal = [&](std::uint32_t side, std::uint32_t corner) {
-            return scene_.normals[scene_.triangles[side / 3].vertices[corner % 3]];
-        };
-        return !scene_.normals.empty() &&
-               glm::dot(normal(start, start), normal(end, end + 1)) >= SAME_NORMAL_COSINE;
-    }
-
     [[nodiscard]] bool smooth(const Edge& a, const Edge& b) const {
-        const std::uint32_t one = a.side / 3;
-        const std::uint32_t other = b.side / 3;
-        const double cosine = glm::dot(normals_[one], normals_[other]);
-        return densities_[one] == densities_[other] && instances_[one] == instances_[other] &&
-               (cosine >= SMOOTH_COSINE ||
-                (cosine >= SHADED_COSINE && a.forward != b.forward &&
-                 shaded_alike(a.side, b.side) && shaded_alike(b.side, a.side)));
+        const ScenePart& one = part_of(scene_, a.side / 3);
+        const ScenePart& other = part_of(scene_, b.side / 3);
+        return one.density == other.density && one.instance == other.instance &&
+               glm::dot(normals_[a.side / 3], normals_[b.side / 3]) >= SMOOTH_COSINE;
     }
 
     // The triangles at one edge.
@@ -203,21 +174,6 @@ class ChartBuilder {
         }
     }
 
-    Triangles connected(std::uint32_t seed) {
-        Triangles found{seed};
-        owners_[seed] = 0;
-        for (std::size_t next = 0; next < found.size(); ++next) {
-            for (std::uint32_t k = 0; k < 3; ++k) {
-                const std::uint32_t side = neighbours_[3 * found[next] + k];
-                if (side != NO_SIDE && owners_[side / 3] == NO_SIDE) {
-                    owners_[side / 3] = 0;
-                    found.push_back(side / 3);
-                }
-            }
-        }
-        return found;
-    }
-
     void flatten_or_halve(Triangles segment) {
         std::vector<Triangles> waiting;
         waiting.push_back(std::move(segment));
@@ -245,28 +201,29 @@ class ChartBuilder {
                                                                                    : NO_SIDE;
     }
 
-    // Finds for each triangle the nearest of the sources, by the way through triangles' middles,
-    // and the side through which it is entered. Returns the farthest triangle.
-    std::uint32_t spread(const Triangles& triangles, std::span<const std::uint32_t> from) {
+    // Finds for each triangle that is connected with the sources the nearest of them, by the way
+    // through triangles' middles, and the side through which it is entered. Returns them by
+    // distance. `triangles`: those that were found before.
+    Triangles spread(const Triangles& triangles, std::span<const std::uint32_t> from) {
         for (const std::uint32_t triangle : triangles) {
             distances_[triangle] = std::numeric_limits<double>::infinity();
-            entries_[triangle] = NO_SIDE;
         }
+        Triangles found;
         using Item = std::tuple<double, std::uint32_t>;
         std::priority_queue<Item, std::vector<Item>, std::greater<>> queue;
         for (const std::uint32_t source : from) {
             distances_[source] = 0.0;
             sources_[source] = source;
+            entries_[source] = NO_SIDE;
             queue.emplace(0.0, source);
         }
-        std::uint32_t last = triangles.front();
         while (!queue.empty()) {
             const auto [distance, triangle] = queue.top();
             queue.pop();
             if (distance > distances_[triangle]) {
                 continue;
             }
-            last = triangle;
+            found.push_back(triangle);
             for (std::uint32_t k = 0; k < 3; ++k) {
                 const std::uint32_t side = inner(3 * triangle + k);
                 if (side == NO_SIDE) {
@@ -282,7 +239,7 @@ class ChartBuilder {
                 }
             }
         }
-        return last;
+        return found;
     }
 
     [[nodiscard]] glm::dvec3 middle_of(std::uint32_t triangle) const {
@@ -292,8 +249,8 @@ class ChartBuilder {
 
     // What is nearer to one of two triangles that are far from each other, and the rest.
     std::pair<Triangles, Triangles> halves_of(const Triangles& triangles) {
-        const std::uint32_t first = spread(triangles, std::array{triangles.front()});
-        const std::uint32_t second = spread(triangles, std::array{first});
+        const std::uint32_t first = spread(triangles, std::array{triangles.front()}).back();
+        const std::uint32_t second = spread(triangles, std::array{first}).back();
         (void)spread(triangles, std::array{first, second});
         // What has two neighbours beyond the border goes there: teeth cost room.
         for (int i = 0; i < SMOOTHING_STEPS; ++i) {
@@ -323,8 +280,8 @@ class ChartBuilder {
     // Adds a chart, unless it would be stretched, overlap itself or be too large.
     bool flatten(const Triangles& triangles) {
         Chart chart;
-        const bool is_plane = lies_in_plane(triangles);
         const bool is_single = triangles.size() == 1;
+        const bool is_plane = is_single || lies_in_plane(triangles);
         chart.corners = is_plane ? projected(triangles) : unrolled(triangles);
         double surface = 0.0;
         double flat = 0.0;
@@ -332,7 +289,7 @@ class ChartBuilder {
             surface += areas_[triangles[i]];
             flat += doubled_area(chart.corners[i]);
         }
-        double scale = densities_[triangles[0]];
+        double scale = part_of(scene_, triangles[0]).density;
         if (!is_plane) {
             const double mean = std::sqrt(flat / surface);
             if (!(mean > 0.0) || is_stretched(chart, triangles, mean)) {
@@ -358,7 +315,7 @@ class ChartBuilder {
     [[nodiscard]] bool lies_in_plane(const Triangles& triangles) const {
         const glm::dvec3 normal = normals_[triangles[0]];
         const glm::dvec3 origin = corners_of(triangles[0])[0];
-        const double tolerance = PLANE_TOLERANCE * longest_edge(triangles[0]);
+        const double tolerance = PLANE_TOLERANCE * longest_edge(corners_of(triangles[0]));
         return std::ranges::all_of(triangles, [&](std::uint32_t triangle) {
             return glm::dot(normals_[triangle], normal) >= COPLANAR_COSINE &&
                    std::ranges::all_of(corners_of(triangle), [&](const glm::dvec3& p) {
@@ -367,15 +324,12 @@ class ChartBuilder {
         });
     }
 
-    // Along the first triangle's longest edge.
+    // To the first triangle's plane.
     [[nodiscard]] std::vector<FlatTriangle> projected(const Triangles& triangles) const {
         const auto p = corners_of(triangles[0]);
-        glm::dvec3 u(0.0);
-        for (std::size_t i = 0; i < 3; ++i) {
-            const glm::dvec3 edge = p[(i + 1) % 3] - p[i];
-            u = glm::dot(edge, edge) > glm::dot(u, u) ? edge : u;
-        }
-        u = glm::length(u) > 0.0 ? glm::normalize(u) : glm::dvec3(1.0, 0.0, 0.0);
+        const glm::dvec3 edge = p[1] - p[0];
+        const glm::dvec3 u =
+            glm::length(edge) > 0.0 ? glm::normalize(edge) : glm::dvec3(1.0, 0.0, 0.0);
         const glm::dvec3 v = glm::cross(normals_[triangles[0]], u);
         std::vector<FlatTriangle> flat(triangles.size());
         for (std::size_t i = 0; i < flat.size(); ++i) {
@@ -391,7 +345,7 @@ class ChartBuilder {
     [[nodiscard]] bool is_stretched(const Chart& chart, const Triangles& triangles,
                                     double mean) const {
         for (std::size_t i = 0; i < triangles.size(); ++i) {
-            const double longest = longest_edge(triangles[i]);
+            const double longest = longest_edge(corners_of(triangles[i]));
             if (areas_[triangles[i]] < SLIVER * longest * longest) {
                 continue;
             }
@@ -403,12 +357,6 @@ class ChartBuilder {
             }
         }
         return false;
-    }
-
-    static double doubled_area(const FlatTriangle& p) {
-        const glm::dvec2 a = p[1] - p[0];
-        const glm::dvec2 b = p[2] - p[0];
-        return a.x * b.y - a.y * b.x;
     }
 
     // Cut where necessary, and mapped to the plane. Empty: that cannot be.
@@ -473,8 +421,7 @@ class ChartBuilder {
             for (std::uint32_t k = 0; k < 3; ++k) {
                 const std::uint32_t point = point_of(triangle, k);
                 angles_[point] = 0.0;
-                cuts_[point] = 0;
-                cut_sum_[point] = 0;
+                cuts_[point] = cut_sum_[point] = 0;
             }
         }
         std::size_t count = 0;
@@ -539,8 +486,6 @@ class ChartBuilder {
 
     const Scene& scene_;
     double max_size_;
-    std::vector<double> densities_;  // by triangle
-    std::vector<std::size_t> instances_;
     std::vector<std::uint32_t> points_;      // by vertex
     std::vector<glm::dvec3> normals_;        // by triangle
     std::vector<double> areas_;              // twice as large

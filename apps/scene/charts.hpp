@@ -19,11 +19,11 @@ struct Chart {
 constexpr double LARGEST_STRETCH = 1.3;
 
 // Charts are segments of smooth surfaces: triangles that share an edge, by position and in opposite
-// directions, across which the surface turns by 30 degrees at most, or by 60 where both sides have
-// the same vertex normals. An edge that more than two triangles of one smooth surface share
-// connects none of them. What lies in one plane (up to 1 degree) is projected, the rest is cut
-// where it must be and gets a least squares conformal map. A segment that would be stretched more
-// than LARGEST_STRETCH, flip a triangle, overlap itself or be too large is halved.
+// directions, across which the surface turns by 30 degrees at most. An edge that more than two
+// triangles of one smooth surface share connects none of them. What lies in one plane (up to 1
+// degree) is projected; the rest is cut where it must be and gets a least squares conformal map. A
+// segment that would be stretched more than LARGEST_STRETCH, flip a triangle, overlap itself or be
+// too large is halved.
 //
 // Charts of the triangles for which `takes` is true: all or none of an object's. Those that have
 // more than one triangle are not larger than `max_size`.

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <limits>
-#include <span>
 
 namespace quadtile::baker {
 
@@ -24,46 +24,30 @@ FlatTriangle in_its_plane(const std::array<glm::dvec3, 3>& corners) {
             glm::dvec2(glm::dot(a, b), glm::length(glm::cross(a, b))) / length};
 }
 
-double longest_edge(const FlatTriangle& triangle) {
-    return std::max({glm::distance(triangle[0], triangle[1]),
-                     glm::distance(triangle[1], triangle[2]),
-                     glm::distance(triangle[2], triangle[0])});
-}
-
-// Two points that are far from each other.
-std::array<std::size_t, 2> pins_of(const std::vector<glm::dvec3>& points) {
-    Box<glm::dvec3> box;
-    for (const glm::dvec3& point : points) {
-        box.include(point);
-    }
-    const glm::dvec3 size = box.size();
-    const int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
-    const auto [low, high] = std::ranges::minmax_element(
-        points, {}, [axis](const glm::dvec3& point) { return point[axis]; });
-    return {static_cast<std::size_t>(low - points.begin()),
-            static_cast<std::size_t>(high - points.begin())};
-}
-
 }  // namespace
 
 std::optional<std::vector<glm::dvec2>> conformal_map(
     const std::vector<glm::dvec3>& points,
     const std::vector<std::array<std::uint32_t, 3>>& triangles) {
     constexpr double LEAST_HEIGHT = 1e-4;  // of a triangle, by its longest edge
-    const std::array<std::size_t, 2> pins = pins_of(points);
-    if (pins[0] == pins[1]) {
-        return std::nullopt;
-    }
-    // Places are complex numbers. Unknown are all but the pins, one at 0 and one on the real axis.
+    // Two points that are far from each other; all others are unknown.
+    const auto farthest_from = [&](const glm::dvec3& point) {
+        const auto distance = [&](const glm::dvec3& other) { return glm::distance(point, other); };
+        return static_cast<std::size_t>(std::ranges::max_element(points, {}, distance) -
+                                        points.begin());
+    };
+    const std::size_t origin = farthest_from(points.front());
+    const std::size_t other = farthest_from(points[origin]);
+    // Places are complex numbers.
     using Number = std::complex<double>;
     std::vector<int> unknowns(points.size(), -1);
     int count = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
-        if (i != pins[0] && i != pins[1]) {
+        if (i != origin && i != other) {
             unknowns[i] = count++;
         }
     }
-    const double distance = glm::distance(points[pins[0]], points[pins[1]]);
+    const double distance = glm::distance(points[origin], points[other]);
     std::vector<Eigen::Triplet<Number>> entries;
     entries.reserve(triangles.size() * 6);
     Eigen::VectorXcd right = Eigen::VectorXcd::Zero(count);
@@ -81,9 +65,9 @@ std::optional<std::vector<glm::dvec2>> conformal_map(
             const int row = unknowns[triangle[i]];
             for (std::size_t j = 0; row >= 0 && j < 3; ++j) {
                 const Number weight = std::conj(edges[i]) * edges[j] / area;
-                if (triangle[j] == pins[1]) {
+                if (triangle[j] == other) {
                     right[row] -= weight * distance;
-                } else if (triangle[j] != pins[0] && unknowns[triangle[j]] <= row) {
+                } else if (triangle[j] != origin && unknowns[triangle[j]] <= row) {
                     entries.emplace_back(row, unknowns[triangle[j]], weight);  // the lower half
                 }
             }
@@ -97,7 +81,7 @@ std::optional<std::vector<glm::dvec2>> conformal_map(
     }
     const Eigen::VectorXcd solution = solver.solve(right);
     std::vector<glm::dvec2> places(points.size(), glm::dvec2(0.0));
-    places[pins[1]].x = distance;
+    places[other].x = distance;
     for (std::size_t i = 0; i < points.size(); ++i) {
         if (unknowns[i] >= 0) {
             places[i] = {solution[unknowns[i]].real(), solution[unknowns[i]].imag()};
@@ -121,8 +105,8 @@ Stretch stretch_of(const std::array<glm::dvec3, 3>& corners, const FlatTriangle&
 namespace {
 
 struct Compared {
-    FlatTriangle corners{};
-    Box<glm::dvec2> box;
+    FlatTriangle corners;
+    Box<glm::dvec2> box{};
     double tolerance = 0.0;  // that others may reach into it: slivers and rounding do not count
 };
 
@@ -154,138 +138,74 @@ bool overlap(const Compared& a, const Compared& b) {
 }  // namespace
 
 bool overlap(const std::vector<FlatTriangle>& triangles) {
-    constexpr double TOLERANCE = 1e-3;      // by the triangle's size
-    constexpr double MAX_CELLS = 16.0;      // that triangles lie in, on average
-    constexpr std::size_t MAX_TESTS = 512;  // of pairs, on average; what is left is not tested
-    std::vector<Compared> all(triangles.size());
-    Box<glm::dvec2> box;
+    constexpr double TOLERANCE = 1e-3;       // by the triangle's size
+    constexpr std::size_t MAX_TESTS = 4096;  // of pairs, on average; what is left is not tested
+    std::vector<Compared> all;
+    for (const FlatTriangle& triangle : triangles) {
+        Compared& added = all.emplace_back(triangle);
+        if (doubled_area(triangle) < 0.0) {
+            std::swap(added.corners[1], added.corners[2]);
+        }
+        for (const glm::dvec2& corner : triangle) {
+            added.box.include(corner);
+        }
+        added.tolerance = TOLERANCE * longest_edge(triangle);
+    }
+    std::ranges::sort(all, {}, [](const Compared& triangle) { return triangle.box.low.x; });
+    std::size_t tests = MAX_TESTS * all.size();
     for (std::size_t i = 0; i < all.size(); ++i) {
-        all[i].corners = triangles[i];
-        const glm::dvec2 a = triangles[i][1] - triangles[i][0];
-        const glm::dvec2 b = triangles[i][2] - triangles[i][0];
-        if (a.x * b.y < a.y * b.x) {
-            std::swap(all[i].corners[1], all[i].corners[2]);
-        }
-        for (const glm::dvec2& corner : triangles[i]) {
-            all[i].box.include(corner);
-        }
-        box.include(all[i].box);
-        all[i].tolerance = TOLERANCE * longest_edge(triangles[i]);
-    }
-
-    // Squares of a grid, as many as there are triangles, or fewer where these are long.
-    const glm::dvec2 size = box.size();
-    const auto count = static_cast<double>(all.size());
-    double cell = std::max({std::sqrt(size.x * size.y / count), std::max(size.x, size.y) / count,
-                            std::numeric_limits<double>::min()});
-    const auto cells_of = [&](const Compared& triangle) {
-        return std::pair(glm::floor((triangle.box.low - box.low) / cell),
-                         glm::floor((triangle.box.high - box.low) / cell));
-    };
-    for (double sum = 2.0 * MAX_CELLS * count; sum > MAX_CELLS * count;) {
-        sum = 0.0;
-        for (const Compared& triangle : all) {
-            const auto [from, to] = cells_of(triangle);
-            sum += (to.x - from.x + 1.0) * (to.y - from.y + 1.0);
-        }
-        cell *= sum > MAX_CELLS * count ? 2.0 : 1.0;
-    }
-    const auto columns = static_cast<std::size_t>(size.x / cell) + 1;
-    const auto rows = static_cast<std::size_t>(size.y / cell) + 1;
-    std::vector<std::vector<std::uint32_t>> grid(columns * rows);
-    std::size_t tests = 0;
-    for (std::uint32_t i = 0; i < all.size(); ++i) {
-        const auto [from, to] = cells_of(all[i]);
-        for (auto y = static_cast<std::size_t>(from.y); y <= static_cast<std::size_t>(to.y); ++y) {
-            for (auto x = static_cast<std::size_t>(from.x); x <= static_cast<std::size_t>(to.x);
-                 ++x) {
-                std::vector<std::uint32_t>& others = grid[y * columns + x];
-                for (std::size_t k = 0; k < others.size() && tests < MAX_TESTS * all.size(); ++k) {
-                    if (overlap(all[i], all[others[k]])) {
-                        return true;
-                    }
-                    ++tests;
-                }
-                others.push_back(i);
+        for (std::size_t k = i + 1;
+             k < all.size() && all[k].box.low.x < all[i].box.high.x && tests > 0; ++k, --tests) {
+            if (overlap(all[i], all[k])) {
+                return true;
             }
         }
     }
     return false;
 }
 
-namespace {
-
-// The convex hull (Andrew 1979).
-std::vector<glm::dvec2> hull_of(std::vector<glm::dvec2> points) {
-    std::ranges::sort(points, [](const glm::dvec2& a, const glm::dvec2& b) {
-        return a.x < b.x || (a.x == b.x && a.y < b.y);
-    });
-    std::vector<glm::dvec2> hull;
-    const auto add = [&](const glm::dvec2& p, std::size_t start) {
-        while (hull.size() >= start + 2) {
-            const glm::dvec2 a = hull[hull.size() - 2];
-            const glm::dvec2 b = hull.back();
-            if ((b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x) > 0.0) {
-                break;
-            }
-            hull.pop_back();
-        }
-        hull.push_back(p);
-    };
-    for (const glm::dvec2& p : points) {
-        add(p, 0);
-    }
-    const std::size_t upper = hull.size() - 1;
-    for (auto p = points.rbegin() + 1; p != points.rend(); ++p) {
-        add(*p, upper);
-    }
-    if (hull.size() > 1) {
-        hull.pop_back();  // the first point again
-    }
-    return hull;
-}
-
-glm::dvec2 turned(const glm::dvec2& p, const glm::dvec2& along) {
-    return {glm::dot(p, along), along.x * p.y - along.y * p.x};
-}
-
-}  // namespace
-
 glm::dvec2 fit_rectangle(std::vector<FlatTriangle>& triangles) {
-    constexpr std::size_t MAX_TRIED = 256;  // edges of the hull; one of them is along the rectangle
-    std::vector<glm::dvec2> points;
+    constexpr std::size_t MAX_TRIED = 32;  // edges and angles of the rectangle's sides
+    std::vector<glm::dvec2> edges;
     for (const FlatTriangle& triangle : triangles) {
-        points.insert(points.end(), triangle.begin(), triangle.end());
-    }
-    const std::vector<glm::dvec2> hull = hull_of(std::move(points));
-    const auto bounds = [&](const glm::dvec2& along) {
-        Box<glm::dvec2> box;
-        for (const glm::dvec2& p : hull) {
-            box.include(turned(p, along));
+        for (std::size_t i = 0; i < 3; ++i) {
+            edges.push_back(triangle[(i + 1) % 3] - triangle[i]);
         }
-        return box;
+    }
+    std::ranges::stable_sort(edges, std::greater(), [](const glm::dvec2& e) {
+        return static_cast<float>(
+            glm::dot(e, e));  // which comes first shall not depend on rounding
+    });
+    edges.resize(std::min(edges.size(), MAX_TRIED));
+    for (std::size_t i = 1; i < MAX_TRIED && triangles.size() > MAX_TRIED; ++i) {
+        const double angle = 0.5 * 3.14159265358979323846 * static_cast<double>(i) / MAX_TRIED;
+        edges.emplace_back(std::cos(angle), std::sin(angle));
+    }
+    const auto turned = [](const glm::dvec2& p, const glm::dvec2& along) {
+        return glm::dvec2(glm::dot(p, along), along.x * p.y - along.y * p.x);
     };
     double least = std::numeric_limits<double>::infinity();
     glm::dvec2 best(1.0, 0.0);
-    const std::size_t step = hull.size() / MAX_TRIED + 1;
-    for (std::size_t i = 0; i < hull.size(); i += step) {
-        const glm::dvec2 edge = hull[(i + 1) % hull.size()] - hull[i];
-        const double length = glm::length(edge);
-        if (!(length > 0.0)) {
-            continue;
+    Box<glm::dvec2> box;
+    for (const glm::dvec2& edge : edges) {
+        const glm::dvec2 along = glm::length(edge) > 0.0 ? glm::normalize(edge) : best;
+        Box<glm::dvec2> bounds;
+        for (const FlatTriangle& triangle : triangles) {
+            for (const glm::dvec2& corner : triangle) {
+                bounds.include(turned(corner, along));
+            }
         }
-        const glm::dvec2 size = bounds(edge / length).size();
-        const double area = size.x * size.y;
+        const glm::dvec2 size = bounds.size();
         // Not for the last bit: which edge is taken should not depend on rounding.
-        if (area < least * (1.0 - 1e-9)) {
-            least = area;
-            best = edge / length;
+        if (size.x * size.y < least * (1.0 - 1e-9)) {
+            least = size.x * size.y;
+            best = along;
+            box = bounds;
         }
     }
-    Box<glm::dvec2> box = bounds(best);
     if (box.size().x < box.size().y) {
         best = {-best.y, best.x};
-        box = bounds(best);
+        box = {{box.low.y, -box.high.x}, {box.high.y, -box.low.x}};
     }
     for (FlatTriangle& triangle : triangles) {
         for (glm::dvec2& corner : triangle) {

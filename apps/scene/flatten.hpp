@@ -4,6 +4,7 @@
 
 #include <glm/glm.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,17 @@ namespace quadtile::baker {
 
 // Counter-clockwise, unless they are flipped.
 using FlatTriangle = std::array<glm::dvec2, 3>;
+
+[[nodiscard]] inline double doubled_area(const FlatTriangle& p) {
+    const glm::dvec2 a = p[1] - p[0];
+    const glm::dvec2 b = p[2] - p[0];
+    return a.x * b.y - a.y * b.x;
+}
+
+[[nodiscard]] double longest_edge(const auto& p) {
+    return std::max(
+        {glm::distance(p[0], p[1]), glm::distance(p[1], p[2]), glm::distance(p[2], p[0])});
+}
 
 // The least squares conformal map of a surface (Levy et al. 2002): where in a plane its points lie,
 // so that angles change least. The surface is connected and has a border; its size is not kept.

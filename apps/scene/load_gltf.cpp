@@ -97,17 +97,13 @@ class GltfReader {
     }
 
     bool is_excluded(const tinygltf::Node& node, const std::string& name) {
-        if (!node.extras.Has("lightmap_exclude")) {
-            return false;
-        }
-        // Blender has no other property for yes and no in old files than 1 and 0.
+        // An integer: older exporters have no other property for yes and no.
         const tinygltf::Value& given = node.extras.Get("lightmap_exclude");
-        if (given.IsBool() || given.IsInt()) {
-            return given.IsBool() ? given.Get<bool>() : given.GetNumberAsInt() != 0;
+        if (node.extras.Has("lightmap_exclude") && !given.IsBool() && !given.IsInt()) {
+            file_.warnings.emplace_back(
+                name + ": its extras.lightmap_exclude is not true or false: ignored");
         }
-        file_.warnings.emplace_back(name +
-                                    ": its extras.lightmap_exclude is not true or false: ignored");
-        return false;
+        return given.IsBool() ? given.Get<bool>() : given.IsInt() && given.GetNumberAsInt() != 0;
     }
 
     // Accessors.

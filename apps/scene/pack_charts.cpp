@@ -5,7 +5,6 @@
 #include <stb/stb_rect_pack.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -15,8 +14,7 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr std::size_t MAX_SKYLINE_CHARTS = 20000;  // more of them are packed in rows
-constexpr double ROUNDING = 1e-4;                  // texels that a chart may stick out of its own
+constexpr double ROUNDING = 1e-4;  // texels that a chart may stick out of its own
 constexpr std::uint32_t SIDE_STEP = 4;
 
 // Finds places for rectangles of whole texels, with gutters between them.
@@ -46,8 +44,12 @@ class Packer {
             rectangles_.push_back(
                 {static_cast<int>(i), static_cast<int>(w), static_cast<int>(h), 0, 0, 0});
         }
-        return sizes_.size() > MAX_SKYLINE_CHARTS ? pack_rows(width, height)
-                                                  : pack_skyline(width, height);
+        stbrp_context context{};
+        nodes_.resize(width);
+        stbrp_init_target(&context, static_cast<int>(width), static_cast<int>(height),
+                          nodes_.data(), static_cast<int>(nodes_.size()));
+        return stbrp_pack_rects(&context, rectangles_.data(),
+                                static_cast<int>(rectangles_.size())) == 1;
     }
 
     // By chart, as the last pack() found them.
@@ -71,41 +73,6 @@ class Packer {
     }
 
  private:
-    bool pack_skyline(std::uint64_t width, std::uint64_t height) {
-        stbrp_context context{};
-        nodes_.resize(width);
-        stbrp_init_target(&context, static_cast<int>(width), static_cast<int>(height),
-                          nodes_.data(), static_cast<int>(nodes_.size()));
-        return stbrp_pack_rects(&context, rectangles_.data(),
-                                static_cast<int>(rectangles_.size())) == 1;
-    }
-
-    bool pack_rows(std::uint64_t width, std::uint64_t height) {
-        std::ranges::sort(rectangles_, [](const stbrp_rect& a, const stbrp_rect& b) {
-            return std::array{-a.h, -a.w, a.id} < std::array{-b.h, -b.w, b.id};
-        });
-        std::uint64_t x = 0;
-        std::uint64_t y = 0;
-        std::uint64_t row = 0;
-        for (stbrp_rect& rectangle : rectangles_) {
-            const auto w = static_cast<std::uint64_t>(rectangle.w);
-            if (x + w > width) {
-                y += row;
-                x = 0;
-            }
-            if (x == 0) {
-                row = static_cast<std::uint64_t>(rectangle.h);
-            }
-            if (y + row > height) {
-                return false;
-            }
-            rectangle.x = static_cast<int>(x);
-            rectangle.y = static_cast<int>(y);
-            x += w;
-        }
-        return true;
-    }
-
     const std::vector<glm::dvec2>& sizes_;
     std::uint32_t gutter_;
     std::vector<stbrp_rect> rectangles_;

@@ -32,17 +32,17 @@ glm::vec3 linear(const std::array<std::uint8_t, 4>& texel) {
     return {VALUES[texel[0]], VALUES[texel[1]], VALUES[texel[2]]};
 }
 
-const ScenePart* part_of(const Scene& scene, std::size_t triangle) {
+const ScenePart& part_of(const Scene& scene, std::size_t triangle) {
+    static const ScenePart OF_NO_PART;
     const auto next =
         std::ranges::upper_bound(scene.parts, triangle, {}, &ScenePart::first_triangle);
-    return next == scene.parts.begin() ? nullptr : &*std::prev(next);
+    return next == scene.parts.begin() ? OF_NO_PART : *std::prev(next);
 }
 
 std::string Scene::name_of(std::size_t triangle) const {
-    const ScenePart* const part = part_of(*this, triangle);
-    return part == nullptr ? "triangle " + std::to_string(triangle)
-                           : "triangle " + std::to_string(triangle - part->first_triangle) +
-                                 " of " + part->name;
+    const ScenePart& part = part_of(*this, triangle);
+    return "triangle " + std::to_string(triangle - part.first_triangle) +
+           (part.name.empty() ? "" : " of " + part.name);
 }
 
 std::string Scene::place_of(std::size_t triangle, const glm::dvec3& middle) const {
@@ -59,36 +59,8 @@ std::string Scene::place_of(std::size_t triangle, const glm::dvec3& middle) cons
 
 namespace {
 
-// Of each triangle; `of_none`: of those without a part.
-template <typename Value>
-std::vector<Value> by_triangle(const Scene& scene, Value of_none, const auto& of_part) {
-    std::vector<Value> values(scene.triangles.size(), of_none);
-    for (std::size_t i = 0; i < scene.parts.size(); ++i) {
-        const std::size_t end =
-            i + 1 < scene.parts.size() ? scene.parts[i + 1].first_triangle : values.size();
-        for (std::size_t t = scene.parts[i].first_triangle; t < end; ++t) {
-            values[t] = of_part(scene.parts[i]);
-        }
-    }
-    return values;
-}
-
-}  // namespace
-
-std::vector<double> densities(const Scene& scene) {
-    return by_triangle(scene, 1.0, [](const ScenePart& part) { return double{part.density}; });
-}
-
-std::vector<std::size_t> instances(const Scene& scene) {
-    return by_triangle(scene, std::size_t{0}, [](const ScenePart& part) { return part.instance; });
-}
-
-std::string names_of(const std::vector<const ScenePart*>& parts) {
+std::string list_of(const std::set<std::string>& names) {
     constexpr std::size_t LONGEST_LIST = 200;
-    std::set<std::string> names;
-    for (const ScenePart* const part : parts) {
-        names.insert(part->object.empty() ? part->name : "'" + part->object + "'");
-    }
     std::string list;
     for (const std::string& name : names) {
         if (list.size() > LONGEST_LIST) {
@@ -99,28 +71,36 @@ std::string names_of(const std::vector<const ScenePart*>& parts) {
     return list;
 }
 
-namespace {
-
 std::vector<ScenePart*> parts_of(Scene& scene, const std::string& object, const std::string& aim) {
     std::vector<ScenePart*> found;
-    std::vector<const ScenePart*> named;
+    std::set<std::string> names;
     for (ScenePart& part : scene.parts) {
         if (part.object == object) {
             found.push_back(&part);
         }
         if (!part.object.empty()) {
-            named.push_back(&part);
+            names.insert("'" + part.object + "'");
         }
     }
     if (found.empty()) {
         throw std::runtime_error("the scene has no object '" + object + "' to " + aim +
                                  "; it has " +
-                                 (named.empty() ? "none that have a name" : names_of(named)));
+                                 (names.empty() ? "none that have a name" : list_of(names)));
     }
     return found;
 }
 
 }  // namespace
+
+std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& triangles) {
+    std::set<std::string> names;
+    for (const std::uint32_t triangle : triangles) {
+        const ScenePart& part = part_of(scene, triangle);
+        names.insert(part.object.empty() ? part.name : "'" + part.object + "'");
+    }
+    names.erase("");
+    return list_of(names);
+}
 
 void set_density(Scene& scene, const std::string& object, float density) {
     for (ScenePart* const part : parts_of(scene, object, "set the density of")) {

@@ -172,21 +172,15 @@ struct Scene {
 
 // ---- Parts
 
-// Densities of texels, of each triangle: that of its part.
-[[nodiscard]] std::vector<double> densities(const Scene& scene);
+// That of a triangle; one without a name where it belongs to none.
+[[nodiscard]] const ScenePart& part_of(const Scene& scene, std::size_t triangle);
 
-// Of each triangle: that of its part.
-[[nodiscard]] std::vector<std::size_t> instances(const Scene& scene);
+// "'Floor', 'Lamp' and more": the objects of triangles, or their parts where these have no names.
+[[nodiscard]] std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& triangles);
 
 // Of an object's parts. Throw std::runtime_error where there is no such object.
 void set_density(Scene& scene, const std::string& object, float density);
 void exclude(Scene& scene, const std::string& object);
-
-// "'Floor', 'Lamp' and more": the objects of these parts, or the parts where they have no names.
-[[nodiscard]] std::string names_of(const std::vector<const ScenePart*>& parts);
-
-// Null: of none.
-[[nodiscard]] const ScenePart* part_of(const Scene& scene, std::size_t triangle);
 
 // ---- Triangles along the Z-order curve
 

@@ -142,14 +142,12 @@ void write_coordinates(Scene& scene, const std::vector<Chart>& charts,
 // The charts of objects whose own light map coordinates can be used: all within 0..1, of some area,
 // without overlap. Their triangles are no longer to be taken; objects with others are named.
 std::vector<Chart> kept_layouts(const Scene& scene, std::vector<bool>& takes,
-                                std::vector<const ScenePart*>& without_use) {
+                                std::vector<std::uint32_t>& without_use) {
     const Extent from = scene.light_map_extent.value_or(Extent{1, 1});
     const glm::dvec2 aspect = glm::dvec2(from.width, from.height) / static_cast<double>(from.width);
-    const std::vector<std::size_t> objects = instances(scene);
-    const std::vector<double> density = densities(scene);
     std::map<std::size_t, Chart> all;
     for (std::uint32_t i = 0; i < scene.triangles.size(); ++i) {
-        all[objects[i]].triangles.push_back(i);
+        all[part_of(scene, i).instance].triangles.push_back(i);
     }
     std::vector<Chart> kept;
     for (auto& [object, chart] : all) {
@@ -168,20 +166,19 @@ std::vector<Chart> kept_layouts(const Scene& scene, std::vector<bool>& takes,
                 corners[k] = aspect * glm::dvec2(at);
                 box.include(corners[k]);
             }
-            const glm::dvec2 a = corners[1] - corners[0];
-            const glm::dvec2 b = corners[2] - corners[0];
-            flat += std::abs(a.x * b.y - a.y * b.x);
+            flat += std::abs(doubled_area(corners));
             const glm::dvec3 origin(scene.positions[vertices[0]]);
             surface += glm::length(glm::cross(glm::dvec3(scene.positions[vertices[1]]) - origin,
                                               glm::dvec3(scene.positions[vertices[2]]) - origin));
         }
         if (!all_good || !(flat > 0.0) || overlap(chart.corners)) {
             if (some_given) {
-                without_use.push_back(part_of(scene, chart.triangles.front()));
+                without_use.push_back(chart.triangles.front());
             }
             continue;
         }
-        const double scale = density[chart.triangles.front()] * std::sqrt(surface / flat);
+        const double scale =
+            part_of(scene, chart.triangles.front()).density * std::sqrt(surface / flat);
         chart.size = scale * box.size();
         for (FlatTriangle& corners : chart.corners) {
             for (glm::dvec2& corner : corners) {
@@ -198,46 +195,27 @@ std::vector<Chart> kept_layouts(const Scene& scene, std::vector<bool>& takes,
 
 Layout find_pages(const Scene& scene, std::span<const Chart> charts,
                   const std::vector<glm::dvec2>& sizes, const UnwrapOptions& options) {
-    const std::vector<std::size_t> by_triangle = instances(scene);
     std::vector<std::size_t> objects;
     for (const Chart& chart : charts) {
-        objects.push_back(by_triangle[chart.triangles.front()]);
+        objects.push_back(part_of(scene, chart.triangles.front()).instance);
     }
     const double density = options.texels_per_unit.value_or(DEFAULT_TEXELS_PER_UNIT);
     std::size_t too_large = 0;
     auto layout =
         pack_pages(sizes, objects, options.gutter_texels, density, *options.extent, too_large);
     if (!layout) {
-        const auto triangle = std::ranges::find(by_triangle, too_large) - by_triangle.begin();
-        const ScenePart* const part = part_of(scene, static_cast<std::size_t>(triangle));
-        fail((part == nullptr ? "it" : names_of({part})) + " does not find room on a page of " +
-                 text(*options.extent) + " texels at " +
+        const auto chart = std::ranges::find(objects, too_large) - objects.begin();
+        fail(names_of(scene, {charts[static_cast<std::size_t>(chart)].triangles.front()}) +
+                 " does not find room on a page of " + text(*options.extent) + " texels at " +
                  std::to_string(static_cast<float>(density)) + " texels per unit",
              "use larger pages, fewer texels per unit, or a --density below 1 for it");
     }
     return *layout;
 }
 
-// Of charts that are not written: on one page like the others', with as many texels per unit as
-// these have, if there is room.
-Layout find_hidden_page(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,
-                        const Layout& others) {
-    auto layout = pack(sizes, gutter, others.texels_per_unit, others.extent);
-    if (!layout) {
-        layout = pack_into(sizes, gutter, others.extent);
-    }
-    if (!layout) {
-        fail("the " + std::to_string(sizes.size()) +
-                 " charts of what is excluded do not find room in " + text(others.extent) +
-                 " texels, where their light is kept for the bake",
-             "use a larger light map, or exclude less");
-    }
-    return *layout;
-}
-
 }  // namespace
 
-std::vector<const ScenePart*> unwrap(Scene& scene, const UnwrapOptions& options) {
+std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
     if (options.texels_per_unit &&
         !(std::isfinite(*options.texels_per_unit) && *options.texels_per_unit > 0.0F)) {
         fail("texels per unit are not above 0", "use 10, for example");
@@ -252,7 +230,7 @@ std::vector<const ScenePart*> unwrap(Scene& scene, const UnwrapOptions& options)
             options.extent.value_or(Extent{MAX_LIGHT_MAP_SIDE, MAX_LIGHT_MAP_SIDE});
         max_size = std::min(extent.width, extent.height) / double{*options.texels_per_unit};
     }
-    std::vector<const ScenePart*> without_use;
+    std::vector<std::uint32_t> without_use;
     std::vector<bool> takes(scene.triangles.size(), true);
     std::vector<Chart> charts;
     if (options.keeps_layouts && !scene.light_map_coordinates.empty()) {
@@ -260,8 +238,7 @@ std::vector<const ScenePart*> unwrap(Scene& scene, const UnwrapOptions& options)
     }
     std::ranges::move(make_charts(scene, takes, max_size), std::back_inserter(charts));
     const auto hidden = std::ranges::stable_partition(charts, [&](const Chart& chart) {
-        const ScenePart* const part = part_of(scene, chart.triangles.front());
-        return part == nullptr || !part->excluded;
+        return !part_of(scene, chart.triangles.front()).excluded;
     });
     const auto written = static_cast<std::size_t>(hidden.begin() - charts.begin());
     if (written == 0) {
@@ -300,7 +277,10 @@ std::vector<const ScenePart*> unwrap(Scene& scene, const UnwrapOptions& options)
     };
     add_places(layout, 0);
     if (!hidden.empty()) {
-        add_places(find_hidden_page(hidden_sizes, gap, layout), pages.count);
+        // As many texels per unit as the others have, if there is room.
+        const auto dense = pack(hidden_sizes, gap, layout.texels_per_unit, layout.extent);
+        const UnwrapOptions filling{.extent = layout.extent, .gutter_texels = gap};
+        add_places(dense ? *dense : find_layout(hidden_sizes, filling), pages.count);
     }
     for (ScenePart& part : scene.parts) {
         part.page = part.first_triangle < page_of.size() ? page_of[part.first_triangle] : 0;

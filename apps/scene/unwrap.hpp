@@ -25,8 +25,8 @@ struct UnwrapOptions {
 // instance.
 //
 // With keeps_layouts, an object whose own light map coordinates lie within 0..1 and do not overlap
-// is one chart, as they have it; its size is that of its surface. Returns the objects whose
-// coordinates are not used.
+// is one chart, as they have it; its size is that of its surface. Returns a triangle of each object
+// whose coordinates are not used.
 //
 // An object's charts lie on one of the pages. Parts that are excluded have their charts on a page
 // of their own behind these, with fewer texels per unit if there is no room for more. Sets
@@ -36,6 +36,6 @@ struct UnwrapOptions {
 // room for.
 //
 // Throws std::runtime_error where the charts do not find room, with what would.
-std::vector<const ScenePart*> unwrap(Scene& scene, const UnwrapOptions& options);
+std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options);
 
 }  // namespace quadtile::baker

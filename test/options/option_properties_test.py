@@ -171,7 +171,7 @@ COMMANDS = {
             "--preview-size": whole(1, 32768),
             "--texels-per-unit": number(1e-9, 1e9, size=None),
             "--margin": whole(0, 64, unwrap=True),
-            "--page": whole(16, 32768, unwrap=True),
+            "--page": whole(16, 32768, unwrap=True, size=None),
             "--density": number(0.001, 1000, "floor={}", unwrap=True),
             "--dilate": whole(0, 1024),
             "--sky": number(0, 1e12, "1,{},1"),
