@@ -135,14 +135,12 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
             "extras.lightmap_density of its node, else 1")
         ->allow_extra_args(false);
     map.add("--exclude", options.excluded, "OBJECT",
-            "An object that shines and blocks light, but gets no\n"
-            "texels; may be repeated; default: those whose nodes\n"
-            "have extras.lightmap_exclude")
+            "An object that gets no texels, but shines and blocks\n"
+            "light, as one with extras.lightmap_exclude; repeatable")
         ->allow_extra_args(false);
     map.add("--page", options.page, "N",
             "As many light maps of N x N texels as --texels-per-unit\n"
-            "(default here: 10) needs, each object on one of them:\n"
-            "FILE_0.exr, FILE_1.exr ...; a .glb has them all",
+            "(default here: 10) needs: FILE_0.exr, FILE_1.exr ...",
             within(16, LARGEST_EXTENT));
     map.add_choice("--quantity", options.quantity, QUANTITIES, "NAME",
                    "irradiance (default; for three.js), radiance:\n"

@@ -192,8 +192,6 @@ class ChartBuilder {
         }
     }
 
-    // ---- Ways over a segment
-
     // The side of the neighbour there in the same segment, or NO_SIDE.
     [[nodiscard]] std::uint32_t inner(std::uint32_t side) const {
         const std::uint32_t neighbour = neighbours_[side];
@@ -274,8 +272,6 @@ class ChartBuilder {
         }
         return halves;
     }
-
-    // ---- Flattening
 
     // Adds a chart, unless it would be stretched, overlap itself or be too large.
     bool flatten(const Triangles& triangles) {
