@@ -29,7 +29,7 @@ constexpr int MAX_ITERATIONS = 1000;
 constexpr double TOLERANCE = 1e-4;  // of the first residual
 
 // Gives vertices at nearly the same position the same number. Charts are told apart by equal
-// positions instead (equal_positions in unwrap.cpp): a sheet right above another must not join its
+// positions instead (equal_positions in charts.cpp): a sheet right above another must not join its
 // chart, while blending the two along their borders does little harm.
 std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions) {
     const Box<glm::dvec3> box = box_around(positions);

@@ -40,6 +40,36 @@ std::vector<std::vector<glm::vec3>*> LightMap::planes() {
     return all;
 }
 
+namespace {
+
+template <typename Value>
+std::vector<Value> page_of(const std::vector<Value>& values, const Pages& pages,
+                           std::uint32_t page) {
+    const std::size_t first = std::size_t{pages.first_row(page)} * pages.extent.width;
+    return values.empty()
+               ? values
+               : std::vector<Value>(&values[first], &values[first] + pages.extent.texels());
+}
+
+}  // namespace
+
+LightMap page_of(const LightMap& map, const Pages& pages, std::uint32_t page) {
+    LightMap cut{.extent = pages.extent,
+                 .irradiance = page_of(map.irradiance, pages, page),
+                 .known = page_of(map.known, pages, page)};
+    for (std::size_t i = 0; i < cut.radiance_sh.size(); ++i) {
+        cut.radiance_sh[i] = page_of(map.radiance_sh[i], pages, page);
+    }
+    return cut;
+}
+
+SurfaceMap page_of(const SurfaceMap& map, const Pages& pages, std::uint32_t page) {
+    return {.extent = pages.extent,
+            .coverage = page_of(map.coverage, pages, page),
+            .albedo = page_of(map.albedo, pages, page),
+            .emission = page_of(map.emission, pages, page)};
+}
+
 void dilate(LightMap& map, std::uint32_t rings) {
     const std::vector<std::vector<glm::vec3>*> planes = map.planes();
     std::vector<std::uint8_t> state(map.extent.texels());

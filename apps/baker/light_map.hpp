@@ -31,6 +31,10 @@ struct LightMap {
     [[nodiscard]] std::vector<std::vector<glm::vec3>*> planes();
 };
 
+// What a page of a scene's light map has of it, and of the surface what write_light_map needs.
+[[nodiscard]] LightMap page_of(const LightMap& map, const Pages& pages, std::uint32_t page);
+[[nodiscard]] SurfaceMap page_of(const SurfaceMap& map, const Pages& pages, std::uint32_t page);
+
 // Calls visit(index) for the up to 8 neighbours of a texel, always in the same order.
 template <typename Visit>
 void visit_neighbours(const Extent& extent, std::size_t texel, const Visit& visit) {

@@ -28,6 +28,7 @@
 #include <iostream>
 #include <numbers>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -64,9 +65,15 @@ class Run {
         choose_probes();
         measure("surface", [&] { surface_ = make_surface_map(scene_, extent_, options_.threads); });
         if (surface_.overlapping_texels > 0) {
+            const std::string names = names_of(scene_, surface_.overlapping);
             warn(std::to_string(surface_.overlapping_texels) +
-                 " texels of the light map belong to more than one place of the scene: these share "
-                 "their light");
+                 " texels of the light map belong to more than one place of the scene, and share "
+                 "their light" +
+                 (names.empty() ? "" : ": those of " + names) +
+                 (makes_coordinates(options_)
+                      ? ""
+                      : "; give each object a place of its own with --pack, or make new "
+                        "coordinates with --unwrap"));
         }
         const BakeResult result = bake_scene();
         finish(result);
@@ -89,12 +96,10 @@ class Run {
     // are left alone: who reads would take the end of this try for that of the file.
     void check_outputs() const {
         check_replaceable(options_.bake.checkpoint);
-        for (const std::filesystem::path& path :
-             {options_.output, options_.lit_scene, options_.preview, options_.atlas,
-              options_.report, options_.bake.checkpoint, options_.probes_output}) {
+        for (const auto& [option, path, is_written] : file_arguments(options_, pages_.count)) {
             std::error_code ignored;
             const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-            if (!path.empty() &&
+            if (is_written && !path.empty() &&
                 (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
                  std::filesystem::is_directory(status))) {
                 const app::OutputFile probe(path);
@@ -112,8 +117,10 @@ class Run {
             if (!options_.scene.empty()) {
                 LoadedScene loaded =
                     load_scene(options_.scene, options_.unwrap ? LightMapCoordinates::ignore
+                                               : options_.pack ? LightMapCoordinates::where_given
                                                                : LightMapCoordinates::read);
-                app::check_files(file_arguments(options_), loaded.files);
+                files_ = std::move(loaded.files);
+                app::check_files(file_arguments(options_), files_);
                 if (!lit_scene().empty()) {
                     lit_gltf_.emplace(options_.scene);
                 }
@@ -130,24 +137,49 @@ class Run {
                 scene_ = demo_scene();
             }
         });
-        if (options_.unwrap) {
-            for (const auto& [object, density] : options_.densities) {
-                set_density(scene_, object, density);
+        if (makes_coordinates(options_)) {
+            make_coordinates();
+        } else if (std::ranges::any_of(scene_.parts, &ScenePart::excluded)) {
+            warn("extras.lightmap_exclude is ignored; --unwrap and --pack leave these objects out");
+            for (ScenePart& part : scene_.parts) {
+                part.excluded = false;
             }
-            measure("unwrap", [&] {
-                unwrap(scene_, {.extent = options_.extent,
-                                .texels_per_unit = options_.texels_per_unit,
-                                .gutter_texels = options_.gutter_texels});
-            });
-        }
-        if (lit_gltf_ && options_.unwrap) {
-            lit_gltf_->set_light_map_coordinates(scene_);
         }
         if (scene_.light_map_coordinates.empty()) {
             throw std::runtime_error("'" + options_.scene.string() +
                                      "' has no light map coordinates (glTF: TEXCOORD_1); export it "
                                      "with a second UV map, "
-                                     "or let --unwrap make plane charts");
+                                     "or let --unwrap make charts");
+        }
+    }
+
+    void make_coordinates() {
+        for (const auto& [object, density] : options_.densities) {
+            set_density(scene_, object, density);
+        }
+        for (const std::string& object : options_.excluded) {
+            exclude(scene_, object);
+        }
+        measure("unwrap", [&] {
+            const std::vector<std::uint32_t> without_use = unwrap(
+                scene_,
+                {.extent = options_.page ? Extent{*options_.page, *options_.page} : options_.extent,
+                 .texels_per_unit = options_.texels_per_unit,
+                 .gutter_texels = options_.gutter_texels,
+                 .keeps_layouts = options_.pack,
+                 .makes_pages = options_.page.has_value()});
+            if (!without_use.empty()) {
+                warn(
+                    "light map coordinates overlap, have no area or lie outside 0..1, and are "
+                    "replaced: those of " +
+                    names_of(scene_, without_use));
+            }
+        });
+        pages_ = *scene_.pages;
+        app::check_files(file_arguments(options_, pages_.count), files_);
+        check_outputs();
+        if (lit_gltf_) {
+            lit_gltf_->set_light_map_coordinates(scene_);
         }
     }
 
@@ -330,9 +362,13 @@ class Run {
     }
 
     void choose_light_map() {
+        if (makes_coordinates(options_)) {
+            extent_ = *scene_.light_map_extent;
+            return;
+        }
         extent_ = options_.extent.value_or(
             scene_.light_map_extent.value_or(Extent{DEFAULT_EXTENT, DEFAULT_EXTENT}));
-        if (options_.texels_per_unit && !options_.unwrap) {
+        if (options_.texels_per_unit) {
             const TracedScene probe = make_traced_scene(scene_, {1, 1}, 1.0F);
             const double side = *options_.texels_per_unit * std::sqrt(probe.texel_area());
             if (!(side <= 32768.0)) {
@@ -343,6 +379,7 @@ class Run {
             const auto texels = static_cast<std::uint32_t>(std::max(1.0, std::ceil(side)));
             extent_ = {texels, texels};
         }
+        pages_ = {extent_};
     }
 
     void choose_probes() {
@@ -426,11 +463,56 @@ class Run {
         return *result.noise * norm(error) / norm(result.error);
     }
 
+    void write_pages(const LightMap& map) {
+        std::vector<LightMapPage> pictures;
+        std::size_t cut = 0;
+        for (std::uint32_t i = 0; i < pages_.count; ++i) {
+            std::optional<LightMap> part;
+            std::optional<SurfaceMap> part_surface;
+            if (pages_.extent != extent_) {
+                part = page_of(map, pages_, i);
+                part_surface = page_of(surface_, pages_, i);
+            }
+            const LightMap& page = part ? *part : map;
+            if (lit_gltf_) {
+                const LightMapPng png = encode_light_map(page, options_.quantity);
+                if (png.brightest > 2.0 * png.intensity) {
+                    warn("a hundredth of the light map's texels is brighter than " +
+                         app::text_of(static_cast<float>(png.intensity)) + ", up to " +
+                         app::text_of(static_cast<float>(png.brightest)) +
+                         ": it is cut there in the .glb, which has 8 bits; an .exr holds all");
+                }
+                pictures.push_back({png.bytes, png.intensity});
+            }
+            if (lit_scene() != options_.output) {
+                cut += write_light_map(page_path(options_, options_.output, i), page,
+                                       part_surface ? *part_surface : surface_, options_.quantity,
+                                       options_.half);
+            }
+            if (!options_.atlas.empty()) {
+                write_atlas_preview(page_path(options_, options_.atlas, i), page);
+            }
+        }
+        if (lit_gltf_) {
+            app::write_file(lit_scene(),
+                            lit_gltf_->with_light_map(scene_, pictures, pages_.extent));
+        }
+        if (cut > 0) {
+            warn(std::to_string(cut) + " values of the light map are beyond " +
+                 app::text_of(LARGEST_HALF) +
+                 ", the largest half float, and were cut there; leave --half away, or take "
+                 "a larger unit of light");
+        }
+    }
+
     void finish(const BakeResult& result) {
         LightMap map = result.map;
-        report_.known_texels = static_cast<std::size_t>(std::ranges::count(map.known, 1));
-        report_.covered_texels = static_cast<std::size_t>(
-            std::ranges::count_if(surface_.coverage, [](float share) { return share > 0.0F; }));
+        const std::size_t written =
+            std::min(extent_.texels(), std::size_t{pages_.first_row(pages_.count)} * extent_.width);
+        report_.known_texels =
+            static_cast<std::size_t>(std::ranges::count(std::span(map.known).first(written), 1));
+        report_.covered_texels = static_cast<std::size_t>(std::ranges::count_if(
+            std::span(surface_.coverage).first(written), [](float share) { return share > 0.0F; }));
         if (options_.denoises && result.noise.value_or(0.0) > 0.0) {
             measure("denoise", [&] { report_.denoised = denoise_map(map, result); });
         }
@@ -439,30 +521,7 @@ class Run {
             measure("seams", [&] { report_.seams = blend_seams(map, scene_); });
         }
         measure("write", [&] {
-            if (lit_gltf_) {
-                const LightMapPng png = encode_light_map(map, options_.quantity);
-                if (png.brightest > 2.0 * png.intensity) {
-                    warn("a hundredth of the light map's texels is brighter than " +
-                         app::text_of(static_cast<float>(png.intensity)) + ", up to " +
-                         app::text_of(static_cast<float>(png.brightest)) +
-                         ": it is cut there in the .glb, which has 8 bits; an .exr holds all");
-                }
-                app::write_file(lit_scene(), lit_gltf_->with_light_map(scene_, png.bytes, extent_,
-                                                                       png.intensity));
-            }
-            if (lit_scene() != options_.output) {
-                const std::size_t cut = write_light_map(options_.output, map, surface_,
-                                                        options_.quantity, options_.half);
-                if (cut > 0) {
-                    warn(std::to_string(cut) + " values of the light map are beyond " +
-                         app::text_of(LARGEST_HALF) +
-                         ", the largest half float, and were cut there; leave --half away, or take "
-                         "a larger unit of light");
-                }
-            }
-            if (!options_.atlas.empty()) {
-                write_atlas_preview(options_.atlas, map);
-            }
+            write_pages(map);
             if (!result.probes.empty()) {
                 write_probes(options_.probes_output, result.probes, probe_grid_);
             }
@@ -479,7 +538,8 @@ class Run {
             });
         }
         report_.triangles = scene_.triangles.size();
-        report_.light_map = extent_;
+        report_.light_map = pages_.extent;
+        report_.pages = pages_.count;
         report_.quantity = options_.quantity;
         report_.inside_texels = result.inside_texels;
         report_.overlapping_texels = surface_.overlapping_texels;
@@ -503,7 +563,8 @@ class Run {
             std::cerr << report_summary(report_);
         }
         if (result.interrupted) {
-            std::cerr << "quadtile-bake: interrupted: '" << options_.output.string()
+            std::cerr << "quadtile-bake: interrupted: '"
+                      << page_path(options_, options_.output, 0).string()
                       << "' has the light so far"
                       << (options_.bake.checkpoint.empty()
                               ? ""
@@ -522,6 +583,8 @@ class Run {
     std::optional<LitGltf> lit_gltf_;  // what is written; none: the light map alone
     Sky sky_;
     Extent extent_;
+    Pages pages_;                               // of it
+    std::vector<std::filesystem::path> files_;  // that the scene's file names
     SurfaceMap surface_;
     std::optional<TracedScene> traced_;
     BakeReport report_;

@@ -124,14 +124,28 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
             "(asset.extras.lightmap_size), else 1024");
     map.add("--texels-per-unit", options.texels_per_unit, "D",
             "Size by the mean number of texels along a world unit", within(1e-9F, 1e9F));
-    map.add_flag("--unwrap", options.unwrap, "Make new light map coordinates: plane charts");
-    map.add("--gutter", options.gutter_texels, "N", "Texels between charts of --unwrap; default: 2",
-            within(0, 64));
+    map.add_flag("--unwrap", options.unwrap,
+                 "Make new light map coordinates: charts of smooth\n"
+                 "surfaces, stretched by a factor of 1.3 at most");
+    map.add_flag("--pack", options.pack,
+                 "Give each object a place of its own: one with good\n"
+                 "light map coordinates keeps their layout, one without\n"
+                 "gets charts as of --unwrap");
+    map.add("--margin,--gutter", options.gutter_texels, "N",
+            "Texels between charts of --unwrap, --pack; default: 2", within(0, 64));
     map.add("--density", arguments.densities, "OBJECT=D",
-            "Let --unwrap give an object D times as many texels per\n"
-            "unit as others: 0.001 to 1000; may be repeated;\n"
-            "default: extras.lightmap_density of its node, else 1")
+            "Give an object D times as many texels per unit as\n"
+            "others: 0.001 to 1000; may be repeated; default:\n"
+            "extras.lightmap_density of its node, else 1")
         ->allow_extra_args(false);
+    map.add("--exclude", options.excluded, "OBJECT",
+            "An object that gets no texels, but shines and blocks\n"
+            "light, as one with extras.lightmap_exclude; repeatable")
+        ->allow_extra_args(false);
+    map.add("--page", options.page, "N",
+            "As many light maps of N x N texels as --texels-per-unit\n"
+            "(default here: 10) needs: FILE_0.exr, FILE_1.exr ...",
+            within(16, LARGEST_EXTENT));
     map.add_choice("--quantity", options.quantity, QUANTITIES, "NAME",
                    "irradiance (default; for three.js), radiance:\n"
                    "irradiance / pi (for Godot, Bevy, Unity),\n"
@@ -320,11 +334,20 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
     if (options.extent && options.texels_per_unit) {
         throw UsageError("--size and --texels-per-unit contradict each other");
     }
-    for (const char* const option : {"--gutter", "--density"}) {
-        if (app.count(option) > 0 && !options.unwrap) {
+    for (const char* const option : {"--margin", "--density", "--exclude", "--page"}) {
+        if (app.count(option) > 0 && !makes_coordinates(options)) {
             throw UsageError(std::string(option) +
-                             " needs --unwrap: other charts lie where the scene's file says");
+                             " needs --unwrap or --pack: other charts lie "
+                             "where the scene's file says");
         }
+    }
+    if (options.unwrap && options.pack) {
+        throw UsageError(
+            "--unwrap makes all light map coordinates anew, --pack keeps those that "
+            "are good: give one of them");
+    }
+    if (options.page && options.extent) {
+        throw UsageError("--page and --size contradict each other: a page has N x N texels");
     }
 }
 
@@ -524,17 +547,31 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
 
 }  // namespace
 
-std::vector<app::FileArgument> file_arguments(const Options& options) {
-    return {{"SCENE", options.scene, false},
-            {"--sky-image", options.sky_picture, false},
-            {"--output", options.output, true},
-            {"--lit-scene", options.lit_scene, true},
-            {"--preview", options.preview, true},
-            {"--atlas", options.atlas, true},
-            {"--report", options.report, true},
-            {"--checkpoint", options.bake.checkpoint, true},
-            {"--probe-points", options.probe_points, false},
-            {"--probes-out", options.probes_output, true}};
+std::filesystem::path page_path(const Options& options, const std::filesystem::path& path,
+                                std::uint32_t page) {
+    if (!options.page || path.empty() || ending_of(path) == ".glb") {
+        return path;
+    }
+    return path.parent_path() /
+           (path.stem().string() + "_" + std::to_string(page) + path.extension().string());
+}
+
+std::vector<app::FileArgument> file_arguments(const Options& options, std::uint32_t pages) {
+    std::vector<app::FileArgument> files{{"SCENE", options.scene, false},
+                                         {"--sky-image", options.sky_picture, false},
+                                         {"--lit-scene", options.lit_scene, true},
+                                         {"--preview", options.preview, true},
+                                         {"--checkpoint", options.bake.checkpoint, true},
+                                         {"--report", options.report, true},
+                                         {"--probe-points", options.probe_points, false},
+                                         {"--probes-out", options.probes_output, true}};
+    for (std::uint32_t page = 0; page < pages; ++page) {
+        if (page == 0 || ending_of(options.output) != ".glb") {
+            files.push_back({"--output", page_path(options, options.output, page), true});
+        }
+        files.push_back({"--atlas", page_path(options, options.atlas, page), true});
+    }
+    return files;
 }
 
 Options parse_options(int argc, const char* const* argv) {

@@ -48,7 +48,11 @@ struct Options {
     // The light map.
     std::optional<Extent> extent;
     std::optional<float> texels_per_unit;
-    bool unwrap = false;
+    bool unwrap = false;  // all of the scene
+    bool pack = false;    // the layouts of its objects that are good, unwrapping others
+    std::optional<std::uint32_t>
+        page;  // the light map is written in pages of so many texels a side
+    std::vector<std::string> excluded;  // objects
     std::uint32_t gutter_texels = 2;
     std::map<std::string, float> densities;  // of unwrap, by object
     Quantity quantity = Quantity::irradiance;
@@ -89,8 +93,19 @@ struct Options {
     Extent preview_extent{1280, 720};
 };
 
-// What SCENE and options name.
-[[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options);
+// Whether the light map coordinates are made.
+[[nodiscard]] inline bool makes_coordinates(const Options& options) {
+    return options.unwrap || options.pack;
+}
+
+// Of a page: light.exr becomes light_0.exr with --page.
+[[nodiscard]] std::filesystem::path page_path(const Options& options,
+                                              const std::filesystem::path& path,
+                                              std::uint32_t page);
+
+// What SCENE and options name, for so many pages.
+[[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options,
+                                                            std::uint32_t pages = 1);
 
 // Throws PrintedText for --help and --version; UsageError, also where a file that is written is
 // another one, too.

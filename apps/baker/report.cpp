@@ -59,6 +59,7 @@ std::string report_json(const BakeReport& report) {
                     {"interrupted", report.interrupted},
                     {"triangles", report.triangles},
                     {"light_map", {report.light_map.width, report.light_map.height}},
+                    {"pages", report.pages},
                     {"quantity", name_of(report.quantity)},
                     {"covered_texels", report.covered_texels},
                     {"known_texels", report.known_texels},
@@ -89,10 +90,11 @@ std::string report_json(const BakeReport& report) {
 }
 
 std::string report_summary(const BakeReport& report) {
-    std::string text =
-        formatted("%zu triangles, %u x %u texels, %zu of them baked, on ", report.triangles,
-                  report.light_map.width, report.light_map.height, report.known_texels) +
-        report.device + "\nthe light map holds " + name_of(report.quantity) + "\n";
+    std::string text = formatted("%zu triangles, ", report.triangles) +
+                       (report.pages == 1 ? "" : formatted("%u pages of ", report.pages)) +
+                       formatted("%u x %u texels, %zu of them baked, on ", report.light_map.width,
+                                 report.light_map.height, report.known_texels) +
+                       report.device + "\nthe light map holds " + name_of(report.quantity) + "\n";
     for (const PassReport& pass : report.passes) {
         text += formatted("%-12s %8.2f s", pass.name.c_str(), pass.seconds);
         if (pass.mean_irradiance > 0.0) {

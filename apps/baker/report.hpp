@@ -23,6 +23,7 @@ struct BakeReport {
     std::size_t triangles = 0;
     Extent light_map;
     Quantity quantity = Quantity::irradiance;  // that the output holds
+    std::uint32_t pages = 1;                   // of light_map
     std::size_t covered_texels = 0;
     std::size_t known_texels = 0;
     std::size_t inside_texels = 0;

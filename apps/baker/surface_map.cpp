@@ -11,6 +11,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -449,9 +450,11 @@ class TileTriangles {
     std::vector<std::uint32_t> triangles_;
 };
 
-// The sums of a tile's texels, row by row.
+// The sums of a tile's texels, row by row. Adds to `overlapping` the triangles of those that
+// overlap.
 std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const TexelRange& tile,
-                                std::span<const std::uint32_t> triangles) {
+                                std::span<const std::uint32_t> triangles,
+                                std::vector<std::uint32_t>& overlapping) {
     std::vector<TexelSums> sums(std::size_t{tile.right - tile.left} * (tile.bottom - tile.top));
     const auto visit = [&](std::uint32_t index, const auto& texel) {
         const std::optional<Corners> corners = corners_of(scene, scene.triangles[index], extent);
@@ -480,7 +483,14 @@ std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const 
                 return;
             }
             const std::uint64_t inside = triangle.samples_within_margin(x, y);
-            texel.overlaps = texel.overlaps || (inside & texel.inside) != 0;
+            if ((inside & texel.inside) != 0) {
+                for (const std::uint32_t one : {texel.first_triangle, index}) {
+                    if (overlapping.empty() || overlapping.back() != one) {
+                        overlapping.push_back(one);
+                    }
+                }
+                texel.overlaps = true;
+            }
             texel.inside |= inside;
             add_samples(texel, triangle, samples & ~texel.taken, x, y);
             texel.taken |= samples;
@@ -538,9 +548,11 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
 
     const TileTriangles tiles(scene, extent, threads);
     std::atomic<std::size_t> overlapping = 0;
+    std::vector<std::vector<std::uint32_t>> overlapping_of(tiles.count());
     parallel_for(tiles.count(), threads, [&](std::size_t tile) {
         const TexelRange range = tiles.texels(tile, extent);
-        const std::vector<TexelSums> sums = sum_tile(scene, extent, range, tiles.triangles(tile));
+        const std::vector<TexelSums> sums =
+            sum_tile(scene, extent, range, tiles.triangles(tile), overlapping_of[tile]);
         auto texel = sums.begin();
         for (std::size_t y = range.top; y < range.bottom; ++y) {
             for (std::size_t x = range.left; x < range.right; ++x, ++texel) {
@@ -570,6 +582,11 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
         }
     });
     map.overlapping_texels = overlapping;
+    std::set<std::uint32_t> triangles;
+    for (const std::vector<std::uint32_t>& of_tile : overlapping_of) {
+        triangles.insert(of_tile.begin(), of_tile.end());
+    }
+    map.overlapping.assign(triangles.begin(), triangles.end());
     return map;
 }
 

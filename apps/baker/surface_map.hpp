@@ -25,6 +25,7 @@ struct SurfaceMap {
     std::vector<Patch> patches;              // empty: there are no point lights or emitters
     std::vector<std::uint32_t> triangle;     // the first one that covers a part of the texel
     std::size_t overlapping_texels = 0;      // where two charts cover the same point
+    std::vector<std::uint32_t> overlapping;  // triangles of these texels, each once, in order
 };
 
 // Samples each texel at 8 x 8 points; where several triangles cover one, the first counts. Texels

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -79,7 +80,7 @@ class LitGltf::File {
         model_ = parse_gltf(path, std::move(*bytes), warnings, files);
         guarded([&] {
             join_buffers();
-            drop_light_map();
+            drop_light_maps();
             embed_pictures();
         });
     }
@@ -104,7 +105,7 @@ class LitGltf::File {
             const ScenePart& part = scene.parts[i];
             Json& node = json_["nodes"].at(part.node);
             const Json::json_pointer instances("/extensions/EXT_mesh_gpu_instancing");
-            if (node.contains(instances)) {
+            if (node.contains(instances) && !part.excluded) {
                 refuse(path_, "node " + std::to_string(part.node) +
                                   " has instances (EXT_mesh_gpu_instancing), which share their "
                                   "coordinates; export them as nodes, or write the light map "
@@ -117,32 +118,44 @@ class LitGltf::File {
                 node["mesh"] = json_["meshes"].size();
                 json_["meshes"].push_back(meshes.at(mesh));
             }
-            set_coordinates(scene, i);
+            if (!part.excluded) {
+                set_coordinates(scene, i);
+            }
         }
     }
 
-    std::string with_light_map(const Scene& scene, const std::string& png, const Extent& extent,
-                               double intensity) {
-        json_["samplers"].push_back({{"magFilter", LINEAR},
-                                     {"minFilter", LINEAR},
-                                     {"wrapS", CLAMP_TO_EDGE},
-                                     {"wrapT", CLAMP_TO_EDGE}});
-        json_["images"].push_back(
-            {{"name", LIGHT_MAP_NAME}, {"bufferView", add_view(png)}, {"mimeType", "image/png"}});
-        json_["textures"].push_back({{"name", LIGHT_MAP_NAME},
-                                     {"sampler", json_["samplers"].size() - 1},
-                                     {"source", json_["images"].size() - 1}});
-        const Json light_map{
-            {"index", json_["textures"].size() - 1}, {"texCoord", 1}, {"intensity", intensity}};
+    std::string with_light_map(const Scene& scene, const std::vector<LightMapPage>& pages,
+                               const Extent& extent) {
+        std::vector<Json> light_maps;
+        for (const LightMapPage& page : pages) {
+            json_["samplers"].push_back({{"magFilter", LINEAR},
+                                         {"minFilter", LINEAR},
+                                         {"wrapS", CLAMP_TO_EDGE},
+                                         {"wrapT", CLAMP_TO_EDGE}});
+            json_["images"].push_back({{"name", LIGHT_MAP_NAME},
+                                       {"bufferView", add_view(page.png)},
+                                       {"mimeType", "image/png"}});
+            json_["textures"].push_back({{"name", LIGHT_MAP_NAME},
+                                         {"sampler", json_["samplers"].size() - 1},
+                                         {"source", json_["images"].size() - 1}});
+            light_maps.push_back({{"index", json_["textures"].size() - 1},
+                                  {"texCoord", 1},
+                                  {"intensity", page.intensity}});
+        }
         for (const ScenePart& part : scene.parts) {
             Json& primitive = primitive_of(part);
-            if (!primitive.contains("material")) {
+            const Json light_map = part.excluded ? Json() : light_maps.at(part.page);
+            if (!primitive.contains("material") && !part.excluded) {
                 primitive["material"] = default_material();
             }
-            light(primitive["material"], light_map);
-            const Json::json_pointer variants("/extensions/KHR_materials_variants/mappings");
-            for (const Json& variant : primitive.value(variants, Json::array())) {
-                light(variant.at("material"), light_map);
+            if (primitive.contains("material")) {
+                light(primitive["material"], light_map);
+            }
+            const Json::json_pointer mappings("/extensions/KHR_materials_variants/mappings");
+            if (primitive.contains(mappings)) {
+                for (Json& variant : primitive[mappings]) {
+                    light(variant.at("material"), light_map);
+                }
             }
         }
         Json& used = json_["extensionsUsed"];
@@ -185,8 +198,13 @@ class LitGltf::File {
         }
     }
 
-    // That of an earlier bake is the last of all.
-    void drop_light_map() {
+    // Those of an earlier bake are the last of all.
+    void drop_light_maps() {
+        while (drop_light_map()) {
+        }
+    }
+
+    bool drop_light_map() {
         const auto last = [&](const char* list) -> Json* {
             return json_.contains(list) && !json_[list].empty() ? &json_[list].back() : nullptr;
         };
@@ -197,7 +215,7 @@ class LitGltf::File {
             image->value("name", "") != LIGHT_MAP_NAME ||
             texture->value("source", 0U) != json_["images"].size() - 1 ||
             image->value("bufferView", 0U) != json_["bufferViews"].size() - 1) {
-            return;
+            return false;
         }
         std::vector<unsigned char>& bytes = model_.buffers[0].data;
         size_ = std::min(last("bufferViews")->value("byteOffset", std::size_t{0}), bytes.size());
@@ -206,6 +224,7 @@ class LitGltf::File {
         for (const char* const list : {"textures", "images", "samplers", "bufferViews"}) {
             json_[list].erase(json_[list].size() - 1);
         }
+        return true;
     }
 
     void embed_pictures() {
@@ -249,6 +268,16 @@ class LitGltf::File {
         return json_["meshes"].at(mesh).at("primitives").at(part.primitive);
     }
 
+    static glm::vec2 on_page(const Scene& scene, std::uint32_t page, std::uint32_t vertex) {
+        const glm::vec2 at = scene.light_map_coordinates[vertex];
+        if (!scene.pages || scene.pages->extent == *scene.light_map_extent) {
+            return at;
+        }
+        const double row = double{at.y} * scene.light_map_extent->height;
+        return {at.x, std::clamp((row - scene.pages->first_row(page)) / scene.pages->extent.height,
+                                 0.0, 1.0)};
+    }
+
     void set_coordinates(const Scene& scene, std::size_t index) {
         const ScenePart& part = scene.parts[index];
         const std::size_t end = index + 1 < scene.parts.size()
@@ -283,7 +312,7 @@ class LitGltf::File {
                 if (std::exchange(users_[vertex], index + 1) != index + 1) {
                     numbers_[vertex] = static_cast<std::uint32_t>(sources.size());
                     sources.push_back(scene.source_vertices[vertex] - part.first_vertex);
-                    coordinates.push_back(scene.light_map_coordinates[vertex]);
+                    coordinates.push_back(on_page(scene, part.page, vertex));
                 }
                 indices.push_back(numbers_[vertex]);
             }
@@ -365,8 +394,29 @@ class LitGltf::File {
         return *default_material_;
     }
 
-    void light(const Json& material, const Json& light_map) {
-        json_["materials"].at(material.get<std::size_t>())["extensions"][EXTENSION] = light_map;
+    // Gives a material its light map, null for none. If others have it with another one, it becomes
+    // a copy.
+    void light(Json& material, const Json& light_map) {
+        const auto index = material.get<std::size_t>();
+        const auto [lit, is_new] = lit_.try_emplace({index, light_map.dump()}, index);
+        if (is_new) {
+            if (!is_lit_.insert(index).second) {
+                lit->second = json_["materials"].size();
+                json_["materials"].push_back(Json(json_["materials"].at(index)));
+                lit_[{lit->second, light_map.dump()}] = lit->second;
+                is_lit_.insert(lit->second);
+            }
+            Json& own = json_["materials"].at(lit->second);
+            if (!light_map.is_null()) {
+                own["extensions"][EXTENSION] = light_map;
+            } else if (own.contains("extensions")) {
+                own["extensions"].erase(EXTENSION);
+                if (own["extensions"].empty()) {
+                    own.erase("extensions");
+                }
+            }
+        }
+        material = lit->second;
     }
 
     std::string binary() {
@@ -402,6 +452,9 @@ class LitGltf::File {
     std::size_t size_ = 0;  // of the file's buffers
     std::string added_;     // behind them
     std::optional<std::size_t> default_material_;
+    // Materials with a light map: which they are, by material and light map.
+    std::map<std::pair<std::size_t, std::string>, std::size_t> lit_;
+    std::set<std::size_t> is_lit_;
     // By vertex of the scene: its number in a part, and the part, from 1.
     std::vector<std::uint32_t> numbers_;
     std::vector<std::size_t> users_;
@@ -415,10 +468,10 @@ void LitGltf::set_light_map_coordinates(const Scene& scene) {
     file_->guarded([&] { file_->set_light_map_coordinates(scene); });
 }
 
-std::string LitGltf::with_light_map(const Scene& scene, const std::string& png,
-                                    const Extent& extent, double intensity) {
+std::string LitGltf::with_light_map(const Scene& scene, const std::vector<LightMapPage>& pages,
+                                    const Extent& extent) {
     std::string bytes;
-    file_->guarded([&] { bytes = file_->with_light_map(scene, png, extent, intensity); });
+    file_->guarded([&] { bytes = file_->with_light_map(scene, pages, extent); });
     return bytes;
 }
 

@@ -7,8 +7,16 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace quadtile::baker {
+
+// The picture of a page of the light map: light is `intensity` times its values, which have no sRGB
+// curve.
+struct LightMapPage {
+    std::string png;
+    double intensity = 1.0;
+};
 
 // A glTF file that gets a light map. All else of it stays as it is, but its buffers and pictures
 // become parts of one .glb file.
@@ -24,14 +32,15 @@ class LitGltf {
     // Gives the meshes the scene's light map coordinates as TEXCOORD_1, in place of those that they
     // have. The scene is that of the file, unwrapped. Vertices that are in more than one chart
     // become several, and so do meshes that more than one node has. The triangles are those of the
-    // scene: without those that load_scene leaves out.
+    // scene: without those that load_scene leaves out. Parts that are excluded stay as they are.
     void set_light_map_coordinates(const Scene& scene);
 
-    // The file's bytes, with `png` as the light map of all materials that the scene's triangles
-    // have: light is `intensity` times the picture's values, which have no sRGB curve. A light map
-    // of an earlier bake is replaced. asset.extras.lightmap_size is its extent.
-    [[nodiscard]] std::string with_light_map(const Scene& scene, const std::string& png,
-                                             const Extent& extent, double intensity);
+    // The file's bytes, with the pages of its light map in all materials that the scene's triangles
+    // have; a material on several pages becomes one for each. A light map of an earlier bake is
+    // replaced. asset.extras.lightmap_size is the extent of a page.
+    [[nodiscard]] std::string with_light_map(const Scene& scene,
+                                             const std::vector<LightMapPage>& pages,
+                                             const Extent& extent);
 
  private:
     class File;

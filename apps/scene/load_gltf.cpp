@@ -88,11 +88,22 @@ class GltfReader {
         const tinygltf::Value& given = node.extras.Get("lightmap_density");
         const double density = given.IsNumber() ? given.GetNumberAsDouble() : 0.0;
         if (!(density >= LEAST_DENSITY && density <= GREATEST_DENSITY)) {
-            file_.warnings.emplace_back(name + ": its extras.lightmap_density is not a number from "
+            file_.warnings.emplace_back(name +
+                                        ": its extras.lightmap_density is not a number from "
                                         "0.001 to 1000: ignored");
             return 1.0F;
         }
         return static_cast<float>(density);
+    }
+
+    bool is_excluded(const tinygltf::Node& node, const std::string& name) {
+        // An integer: older exporters have no other property for yes and no.
+        const tinygltf::Value& given = node.extras.Get("lightmap_exclude");
+        if (node.extras.Has("lightmap_exclude") && !given.IsBool() && !given.IsInt()) {
+            file_.warnings.emplace_back(
+                name + ": its extras.lightmap_exclude is not true or false: ignored");
+        }
+        return given.IsBool() ? given.Get<bool>() : given.IsInt() && given.GetNumberAsInt() != 0;
     }
 
     // Accessors.
@@ -220,6 +231,7 @@ class GltfReader {
             part_.node = index;
             part_.object = node.name;
             part_.density = density_of(node, name);
+            part_.excluded = is_excluded(node, name);
             read_node(node, name, transform);
             push(node.children, transform);
         }
@@ -254,6 +266,7 @@ class GltfReader {
                    name + " has mesh " + std::to_string(node.mesh) + ", which there is not");
             skinned_ += node.skin >= 0 ? 1 : 0;
             for (const glm::dmat4& instance : instances(path_, model_, node, name)) {
+                ++part_.instance;
                 for (std::size_t i = 0; i < mesh.primitives.size(); ++i) {
                     part_.primitive = i;
                     read_primitive(
@@ -421,13 +434,14 @@ class GltfReader {
             attribute(primitive, "TEXCOORD_" + std::to_string(texture_set(primitive)),
                       TINYGLTF_TYPE_VEC2, count, place);
         std::optional<Elements> light_map;
-        if (coordinates_ == LightMapCoordinates::read) {
+        const bool takes_some = coordinates_ == LightMapCoordinates::where_given;
+        if (coordinates_ != LightMapCoordinates::ignore) {
             light_map = attribute(primitive, "TEXCOORD_1", TINYGLTF_TYPE_VEC2, count, place);
-            if (light_map.has_value() == scene.light_map_coordinates.empty() &&
+            if (!takes_some && light_map.has_value() == scene.light_map_coordinates.empty() &&
                 !scene.positions.empty()) {
                 fail((light_map ? file_.scene.parts.front().name : place) +
-                     " has no light map coordinates (TEXCOORD_1), but other meshes have; unwrap "
-                     "all of it anew, with --unwrap");
+                     " has no light map coordinates (TEXCOORD_1), but other meshes have; make new "
+                     "ones, of this mesh with --pack, or of all of the scene with --unwrap");
             }
         }
 
@@ -448,8 +462,10 @@ class GltfReader {
             scene.normals.emplace_back(normal);
             scene.texture_coordinates.push_back(textures ? coordinates(*textures, i)
                                                          : glm::vec2(0.0F));
-            if (light_map) {
-                scene.light_map_coordinates.push_back(coordinates(*light_map, i));
+            if (light_map || takes_some) {
+                scene.light_map_coordinates.push_back(
+                    light_map ? coordinates(*light_map, i)
+                              : glm::vec2(std::numeric_limits<float>::quiet_NaN()));
             }
         }
     }

@@ -124,7 +124,10 @@ class ObjReader {
             const tinyobj::shape_t& shape = shapes_[i];
             const std::string name =
                 "object " + std::to_string(i) + (shape.name.empty() ? "" : " '" + shape.name + "'");
-            file_.scene.parts.push_back({file_.scene.triangles.size(), name, shape.name});
+            file_.scene.parts.push_back({.first_triangle = file_.scene.triangles.size(),
+                                         .name = name,
+                                         .object = shape.name,
+                                         .instance = i});
             read_shape(shape, name);
             for (const tinyobj::index_t& index : shape.mesh.indices) {
                 (index.texcoord_index < 0 ? some_without : some_with) = true;
@@ -133,13 +136,21 @@ class ObjReader {
                 }
             }
         }
-        if (coordinates == LightMapCoordinates::read && some_with) {
-            if (some_without) {
-                refuse(path_, without +
-                                  " has faces without light map coordinates (vt), but other "
-                                  "faces have them; unwrap all of it anew, with --unwrap");
+        if (coordinates != LightMapCoordinates::ignore && some_with) {
+            if (some_without && coordinates == LightMapCoordinates::read) {
+                refuse(path_,
+                       without +
+                           " has faces without light map coordinates (vt), but other "
+                           "faces have them; make new ones, of this object with --pack, or of all "
+                           "of the scene with --unwrap");
             }
             file_.scene.light_map_coordinates = file_.scene.texture_coordinates;
+            for (const auto& [key, vertex] : vertices_) {
+                if (key[2] < 0) {  // no vt
+                    file_.scene.light_map_coordinates[vertex] =
+                        glm::vec2(std::numeric_limits<float>::quiet_NaN());
+                }
+            }
         }
         return std::move(file_);
     }

@@ -27,6 +27,11 @@ bool finite(const glm::vec2& v) {
     return std::isfinite(v.x) && std::isfinite(v.y);
 }
 
+bool within_map(const glm::vec2& at) {
+    return std::min(at.x, at.y) >= -COORDINATE_TOLERANCE &&
+           std::max(at.x, at.y) <= 1.0F + COORDINATE_TOLERANCE;
+}
+
 bool usable_normal(const glm::vec3& normal) {
     return finite(normal) && std::isnormal(glm::dot(normal, normal));
 }
@@ -69,8 +74,11 @@ Verdict judge(const Scene& scene, const Triangle& triangle) {
 // Checks what a file has, and makes of it what load_scene promises.
 class Finisher {
  public:
-    Finisher(const std::filesystem::path& path, FileScene file)
-        : path_(path), file_(std::move(file)), copies_(file_.scene.positions.size(), UNUSED) {}
+    Finisher(const std::filesystem::path& path, FileScene file, LightMapCoordinates coordinates)
+        : path_(path),
+          file_(std::move(file)),
+          takes_all_coordinates_(coordinates != LightMapCoordinates::read),
+          copies_(file_.scene.positions.size(), UNUSED) {}
 
     LoadedScene finish() {
         take_triangles();
@@ -109,10 +117,11 @@ class Finisher {
                 result_.scene.parts.push_back(from.parts[next_part++]);
                 result_.scene.parts.back().first_triangle = result_.scene.triangles.size();
             }
-            if (verdict != Verdict::good) {
+            if (verdict != Verdict::good &&
+                !(takes_all_coordinates_ && verdict == Verdict::coordinates_not_finite)) {
                 continue;
             }
-            if (!from.light_map_coordinates.empty()) {
+            if (!from.light_map_coordinates.empty() && !takes_all_coordinates_) {
                 check_coordinates(i);
             }
             const glm::vec3 plane_normal(glm::normalize(area_vector(from, triangle)));
@@ -124,7 +133,7 @@ class Finisher {
         }
         file_.warn(counts[1], "triangle", " with vertices that are not finite left out");
         file_.warn(counts[2], "triangle", " without area left out");
-        file_.warn(counts[3], "triangle",
+        file_.warn(takes_all_coordinates_ ? 0 : counts[3], "triangle",
                    " with light map coordinates that are not finite left out");
         file_.warn(flat_corners_, "corner",
                    " of triangles without a normal: the normal of the triangle's plane is used");
@@ -158,8 +167,9 @@ class Finisher {
                                                                      : glm::vec2(0.0F));
         if (!from.light_map_coordinates.empty()) {
             const glm::vec2 coordinates = from.light_map_coordinates[vertex];
-            to.light_map_coordinates.emplace_back(std::clamp(coordinates.x, 0.0F, 1.0F),
-                                                  std::clamp(coordinates.y, 0.0F, 1.0F));
+            to.light_map_coordinates.push_back(
+                within_map(coordinates) ? glm::clamp(coordinates, glm::vec2(0.0F), glm::vec2(1.0F))
+                                        : coordinates);
         }
         return copy;
     }
@@ -168,13 +178,12 @@ class Finisher {
         const Triangle& triangle = file_.scene.triangles[index];
         for (const std::uint32_t vertex : triangle.vertices) {
             const glm::vec2 at = file_.scene.light_map_coordinates[vertex];
-            const float low = std::min(at.x, at.y);
-            const float high = std::max(at.x, at.y);
-            if (low < -COORDINATE_TOLERANCE || high > 1.0F + COORDINATE_TOLERANCE) {
+            if (!within_map(at)) {
                 refuse(path_, file_.scene.name_of(index) +
                                   " has light map coordinates outside 0..1: (" +
                                   std::to_string(at.x) + ", " + std::to_string(at.y) +
-                                  "); unwrap the scene anew, with --unwrap");
+                                  "); make new ones, of this object with --pack, or of "
+                                  "all of the scene with --unwrap");
             }
         }
     }
@@ -200,6 +209,7 @@ class Finisher {
 
     const std::filesystem::path& path_;
     FileScene file_;
+    bool takes_all_coordinates_;  // also those that are no numbers
     LoadedScene result_;
     std::vector<std::uint32_t> copies_;  // by vertex of the file
     std::size_t flat_corners_ = 0;
@@ -276,7 +286,7 @@ LoadedScene load_scene(const std::filesystem::path& path, LightMapCoordinates co
     FileScene file = gltf ? read_gltf(path, std::move(*bytes), coordinates)
                           : read_obj(path, *bytes, coordinates);
     bytes.reset();
-    return Finisher(path, std::move(file)).finish();
+    return Finisher(path, std::move(file), coordinates).finish();
 }
 
 }  // namespace quadtile::baker

@@ -25,8 +25,9 @@ struct LoadedScene {
 // By the file's name: .glb or .gltf.
 [[nodiscard]] bool is_gltf(const std::filesystem::path& path);
 
-// Those of the file; a scene that is to be unwrapped does without them, whatever they are.
-enum class LightMapCoordinates { read, ignore };
+// Those of the file; a scene that is to be unwrapped does without them, whatever they are. Or those
+// that are there, also outside 0..1; where none are, they are not a number.
+enum class LightMapCoordinates { read, ignore, where_given };
 
 // glTF 2.0 (.glb, .gltf) or OBJ (.obj), by the file's name. Throws std::runtime_error with the
 // file, the place in it and the remedy.
@@ -35,7 +36,8 @@ enum class LightMapCoordinates { read, ignore };
 // Light map coordinates are TEXCOORD_1; either all meshes have them, or none. Directional lights
 // become suns, whose irradiance is color * intensity; point and spot lights have that as their
 // intensity. Of the extras, asset.extras.lightmap_size is read, [width, height], the
-// extras.radius of point and spot lights, and the extras.lightmap_density of nodes.
+// extras.radius of point and spot lights, and extras.lightmap_density and extras.lightmap_exclude
+// of nodes.
 //
 // OBJ: light map coordinates are `vt`, its only ones, which textures have, too; as OBJ has it, v
 // goes up: (u, v) becomes (u, 1 - v). Kd is the albedo, Ke the emission.

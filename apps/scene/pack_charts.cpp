@@ -5,16 +5,16 @@
 #include <stb/stb_rect_pack.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 namespace quadtile::baker {
 
 namespace {
 
-constexpr std::size_t MAX_SKYLINE_CHARTS = 20000;  // more of them are packed in rows
-constexpr double ROUNDING = 1e-4;                  // texels that a chart may stick out of its own
+constexpr double ROUNDING = 1e-4;  // texels that a chart may stick out of its own
 constexpr std::uint32_t SIDE_STEP = 4;
 
 // Finds places for rectangles of whole texels, with gutters between them.
@@ -44,8 +44,12 @@ class Packer {
             rectangles_.push_back(
                 {static_cast<int>(i), static_cast<int>(w), static_cast<int>(h), 0, 0, 0});
         }
-        return sizes_.size() > MAX_SKYLINE_CHARTS ? pack_rows(width, height)
-                                                  : pack_skyline(width, height);
+        stbrp_context context{};
+        nodes_.resize(width);
+        stbrp_init_target(&context, static_cast<int>(width), static_cast<int>(height),
+                          nodes_.data(), static_cast<int>(nodes_.size()));
+        return stbrp_pack_rects(&context, rectangles_.data(),
+                                static_cast<int>(rectangles_.size())) == 1;
     }
 
     // By chart, as the last pack() found them.
@@ -69,41 +73,6 @@ class Packer {
     }
 
  private:
-    bool pack_skyline(std::uint64_t width, std::uint64_t height) {
-        stbrp_context context{};
-        nodes_.resize(width);
-        stbrp_init_target(&context, static_cast<int>(width), static_cast<int>(height),
-                          nodes_.data(), static_cast<int>(nodes_.size()));
-        return stbrp_pack_rects(&context, rectangles_.data(),
-                                static_cast<int>(rectangles_.size())) == 1;
-    }
-
-    bool pack_rows(std::uint64_t width, std::uint64_t height) {
-        std::ranges::sort(rectangles_, [](const stbrp_rect& a, const stbrp_rect& b) {
-            return std::array{-a.h, -a.w, a.id} < std::array{-b.h, -b.w, b.id};
-        });
-        std::uint64_t x = 0;
-        std::uint64_t y = 0;
-        std::uint64_t row = 0;
-        for (stbrp_rect& rectangle : rectangles_) {
-            const auto w = static_cast<std::uint64_t>(rectangle.w);
-            if (x + w > width) {
-                y += row;
-                x = 0;
-            }
-            if (x == 0) {
-                row = static_cast<std::uint64_t>(rectangle.h);
-            }
-            if (y + row > height) {
-                return false;
-            }
-            rectangle.x = static_cast<int>(x);
-            rectangle.y = static_cast<int>(y);
-            x += w;
-        }
-        return true;
-    }
-
     const std::vector<glm::dvec2>& sizes_;
     std::uint32_t gutter_;
     std::vector<stbrp_rect> rectangles_;
@@ -207,6 +176,82 @@ std::optional<Layout> pack_at_density(const std::vector<glm::dvec2>& sizes, std:
     (void)packer.pack({high, high}, texels_per_unit);
     const Extent used = packer.used();
     return Layout{{round_up(used.width), round_up(used.height)}, texels_per_unit, packer.places()};
+}
+
+std::optional<Layout> pack_pages(const std::vector<glm::dvec2>& sizes,
+                                 const std::vector<std::size_t>& objects, std::uint32_t gutter,
+                                 double texels_per_unit, const Extent& extent,
+                                 std::size_t& too_large) {
+    constexpr int MOST_FAILURES = 4;  // objects without room before a page counts as full
+    std::vector<std::vector<std::size_t>> charts;  // by object
+    std::vector<double> areas;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        charts.resize(std::max(charts.size(), objects[i] + 1));
+        charts[objects[i]].push_back(i);
+        areas.resize(charts.size());
+        areas[objects[i]] += (Packer::texels(sizes[i].x * texels_per_unit) + gutter) *
+                             (Packer::texels(sizes[i].y * texels_per_unit) + gutter);
+    }
+    std::vector<std::size_t> left(charts.size());
+    std::iota(left.begin(), left.end(), std::size_t{0});
+    std::erase_if(left, [&](std::size_t object) { return charts[object].empty(); });
+    std::ranges::stable_sort(left, std::greater(),
+                             [&](std::size_t object) { return areas[object]; });
+
+    Layout layout{extent, texels_per_unit, std::vector<ChartPlace>(sizes.size()), 0};
+    while (!left.empty()) {
+        std::vector<std::size_t> page;  // charts
+        std::vector<std::size_t> later;
+        const auto fits = [&](std::size_t first, std::size_t count) {
+            std::vector<glm::dvec2> on_page;
+            for (const std::size_t chart : page) {
+                on_page.push_back(sizes[chart]);
+            }
+            for (std::size_t i = first; i < first + count; ++i) {
+                for (const std::size_t chart : charts[left[i]]) {
+                    on_page.push_back(sizes[chart]);
+                }
+            }
+            return pack(on_page, gutter, texels_per_unit, extent);
+        };
+        std::optional<Layout> packed;
+        for (std::size_t next = 0; next < left.size();) {
+            // As many of the next objects as there is room for.
+            std::size_t count = 0;
+            for (std::size_t beyond = left.size() - next + 1; beyond - count > 1;) {
+                const std::size_t middle = (count + beyond) / 2;
+                if (auto more = fits(next, middle)) {
+                    packed = std::move(more);
+                    count = middle;
+                } else {
+                    beyond = middle;
+                }
+            }
+            for (std::size_t i = next; i < next + count; ++i) {
+                page.insert(page.end(), charts[left[i]].begin(), charts[left[i]].end());
+            }
+            next += count;
+            if (later.size() == MOST_FAILURES) {
+                later.insert(later.end(), left.begin() + static_cast<std::ptrdiff_t>(next),
+                             left.end());
+                break;
+            }
+            if (next < left.size()) {
+                later.push_back(left[next++]);
+            }
+        }
+        if (page.empty()) {
+            too_large = left.front();
+            return std::nullopt;
+        }
+        for (std::size_t i = 0; i < page.size(); ++i) {
+            layout.places[page[i]] = packed->places[i];
+            layout.places[page[i]].page = layout.pages;
+        }
+        ++layout.pages;
+        left = std::move(later);
+    }
+    return layout;
 }
 
 }  // namespace quadtile::baker

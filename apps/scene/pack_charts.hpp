@@ -13,12 +13,14 @@ inline constexpr std::uint32_t MAX_LIGHT_MAP_SIDE = 32768;
 struct ChartPlace {  // the upper left texel
     std::uint32_t x = 0;
     std::uint32_t y = 0;
+    std::uint32_t page = 0;
 };
 
 struct Layout {
-    Extent extent;
+    Extent extent;  // of a page
     double texels_per_unit = 0.0;
     std::vector<ChartPlace> places;  // by chart
+    std::uint32_t pages = 1;
 };
 
 // Charts of these sizes, in units; a chart has all texels that it touches for itself, one at least,
@@ -35,5 +37,13 @@ struct Layout {
 // The smallest extent, about square, of sides up to MAX_LIGHT_MAP_SIDE that are multiples of 4.
 [[nodiscard]] std::optional<Layout> pack_at_density(const std::vector<glm::dvec2>& sizes,
                                                     std::uint32_t gutter, double texels_per_unit);
+
+// On as many pages as it takes, each of this extent; an object's charts are on one. `objects`: that
+// of each chart, numbered from 0. Nothing, and the object's number in `too_large`, if a page has no
+// room for it.
+[[nodiscard]] std::optional<Layout> pack_pages(const std::vector<glm::dvec2>& sizes,
+                                               const std::vector<std::size_t>& objects,
+                                               std::uint32_t gutter, double texels_per_unit,
+                                               const Extent& extent, std::size_t& too_large);
 
 }  // namespace quadtile::baker

@@ -32,13 +32,17 @@ glm::vec3 linear(const std::array<std::uint8_t, 4>& texel) {
     return {VALUES[texel[0]], VALUES[texel[1]], VALUES[texel[2]]};
 }
 
+const ScenePart& part_of(const Scene& scene, std::size_t triangle) {
+    static const ScenePart OF_NO_PART;
+    const auto next =
+        std::ranges::upper_bound(scene.parts, triangle, {}, &ScenePart::first_triangle);
+    return next == scene.parts.begin() ? OF_NO_PART : *std::prev(next);
+}
+
 std::string Scene::name_of(std::size_t triangle) const {
-    const auto next = std::ranges::upper_bound(parts, triangle, {}, &ScenePart::first_triangle);
-    if (next == parts.begin()) {
-        return "triangle " + std::to_string(triangle);
-    }
-    const ScenePart& part = *std::prev(next);
-    return "triangle " + std::to_string(triangle - part.first_triangle) + " of " + part.name;
+    const ScenePart& part = part_of(*this, triangle);
+    return "triangle " + std::to_string(triangle - part.first_triangle) +
+           (part.name.empty() ? "" : " of " + part.name);
 }
 
 std::string Scene::place_of(std::size_t triangle, const glm::dvec3& middle) const {
@@ -53,45 +57,61 @@ std::string Scene::place_of(std::size_t triangle, const glm::dvec3& middle) cons
     return name_of(triangle) + text;
 }
 
-std::vector<double> densities(const Scene& scene) {
-    std::vector<double> result(scene.triangles.size(), 1.0);
-    for (std::size_t i = 0; i < scene.parts.size(); ++i) {
-        const std::size_t end =
-            i + 1 < scene.parts.size() ? scene.parts[i + 1].first_triangle : result.size();
-        for (std::size_t t = scene.parts[i].first_triangle; t < end; ++t) {
-            result[t] = scene.parts[i].density;
+namespace {
+
+std::string list_of(const std::set<std::string>& names) {
+    constexpr std::size_t LONGEST_LIST = 200;
+    std::string list;
+    for (const std::string& name : names) {
+        if (list.size() > LONGEST_LIST) {
+            return list + " and more";
+        }
+        list += (list.empty() ? "" : ", ") + name;
+    }
+    return list;
+}
+
+std::vector<ScenePart*> parts_of(Scene& scene, const std::string& object, const std::string& aim) {
+    std::vector<ScenePart*> found;
+    std::set<std::string> names;
+    for (ScenePart& part : scene.parts) {
+        if (part.object == object) {
+            found.push_back(&part);
+        }
+        if (!part.object.empty()) {
+            names.insert("'" + part.object + "'");
         }
     }
-    return result;
+    if (found.empty()) {
+        throw std::runtime_error("the scene has no object '" + object + "' to " + aim +
+                                 "; it has " +
+                                 (names.empty() ? "none that have a name" : list_of(names)));
+    }
+    return found;
+}
+
+}  // namespace
+
+std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& triangles) {
+    std::set<std::string> names;
+    for (const std::uint32_t triangle : triangles) {
+        const ScenePart& part = part_of(scene, triangle);
+        names.insert(part.object.empty() ? part.name : "'" + part.object + "'");
+    }
+    names.erase("");
+    return list_of(names);
 }
 
 void set_density(Scene& scene, const std::string& object, float density) {
-    constexpr std::size_t LONGEST_LIST = 200;
-    bool is_found = false;
-    std::set<std::string> objects;
-    for (ScenePart& part : scene.parts) {
-        if (!part.object.empty()) {
-            objects.insert(part.object);
-        }
-        if (part.object == object) {
-            part.density = density;
-            is_found = true;
-        }
+    for (ScenePart* const part : parts_of(scene, object, "set the density of")) {
+        part->density = density;
     }
-    if (is_found) {
-        return;
+}
+
+void exclude(Scene& scene, const std::string& object) {
+    for (ScenePart* const part : parts_of(scene, object, "exclude")) {
+        part->excluded = true;
     }
-    std::string names;
-    for (const std::string& name : objects) {
-        if (names.size() > LONGEST_LIST) {
-            names += " and more";
-            break;
-        }
-        names += (names.empty() ? "'" : ", '") + name + "'";
-    }
-    throw std::runtime_error("the scene has no object '" + object +
-                             "' to set the density of; it has " +
-                             (names.empty() ? "none that have a name" : names));
 }
 
 namespace {

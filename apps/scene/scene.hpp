@@ -120,13 +120,28 @@ constexpr float GREATEST_DENSITY = 1000.0F;
 struct ScenePart {
     std::size_t first_triangle = 0;
     std::string name;
-    std::string object{};  // node or object that it belongs to, as the file names it
-    float density = 1.0F;  // of texels that unwrap gives it, by that of others
+    std::string object{};      // node or object that it belongs to, as the file names it
+    float density = 1.0F;      // of texels that unwrap gives it, by that of others
+    bool excluded = false;     // from the light map that is written
+    std::uint32_t page = 0;    // of Pages; that of what is excluded is not written
+    std::size_t instance = 0;  // of a node, or object, that it belongs to, counted in the file
     // glTF: where the file has it.
     std::uint32_t first_vertex = 0;  // its primitive's first in source_vertices
     std::size_t node = 0;
     std::size_t primitive = 0;  // of the node's mesh
     bool mirrored = false;      // the file has its triangles the other way round
+};
+
+// The light map as it is written: pages, below each other in the light map that is baked. Behind
+// them comes one that is not written, if parts are excluded.
+struct Pages {
+    Extent extent;  // of each
+    std::uint32_t count = 1;
+    std::uint32_t gap = 0;  // rows between them
+
+    [[nodiscard]] std::uint32_t first_row(std::uint32_t page) const {
+        return page * (extent.height + gap);
+    }
 };
 
 // Right-handed; in glTF's units and axes (Y up).
@@ -145,7 +160,8 @@ struct Scene {
     std::vector<Sun> suns;
     std::vector<PointLight> point_lights;
     glm::vec3 sky{0.0F};                     // radiance from all around
-    std::optional<Extent> light_map_extent;  // that the file asks for
+    std::optional<Extent> light_map_extent;  // that the file asks for, or unwrap() has made
+    std::optional<Pages> pages;              // none: the light map is one
     std::optional<Camera> camera;
 
     // "triangle 3 of mesh 0 'Walls', primitive 1", counted from 0.
@@ -154,13 +170,17 @@ struct Scene {
     [[nodiscard]] std::string place_of(std::size_t triangle, const glm::dvec3& middle = {}) const;
 };
 
-// ---- Densities of texels
+// ---- Parts
 
-// Of each triangle: that of its part.
-[[nodiscard]] std::vector<double> densities(const Scene& scene);
+// That of a triangle; one without a name where it belongs to none.
+[[nodiscard]] const ScenePart& part_of(const Scene& scene, std::size_t triangle);
 
-// Sets that of an object's parts. Throws std::runtime_error where there is no such object.
+// "'Floor', 'Lamp' and more": the objects of triangles, or their parts where these have no names.
+[[nodiscard]] std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& triangles);
+
+// Of an object's parts. Throw std::runtime_error where there is no such object.
 void set_density(Scene& scene, const std::string& object, float density);
+void exclude(Scene& scene, const std::string& object);
 
 // ---- Triangles along the Z-order curve
 

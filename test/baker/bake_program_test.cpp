@@ -148,6 +148,10 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "-o", "x.exr", "--size", "0"}, "1024x512"},
         {{"--demo", "-o", "x.exr", "--size", "12y7"}, "12y7"},
         {{"--demo", "-o", "x.exr", "--size", "8", "--texels-per-unit", "3"}, "contradict"},
+        {{"a.glb", "-o", "x.exr", "--page", "64"}, "--page needs --unwrap or --pack"},
+        {{"a.glb", "-o", "x.exr", "--gutter", "3"}, "--margin needs --unwrap or --pack"},
+        {{"a.glb", "-o", "x.exr", "--pack", "--unwrap"}, "give one of them"},
+        {{"a.glb", "-o", "x.exr", "--pack", "--page", "64", "--size", "64"}, "contradict"},
         {{"--demo", "-o", "x.exr", "--quality", "perfect"}, "draft"},
         {{"--demo", "-o", "x.exr", "--map-size", "100"}, "power of two"},
         {{"--demo", "-o", "x.exr", "--sky", "1,2"}, "--sky takes one number or three"},
@@ -462,7 +466,7 @@ TEST_F(BakeProgram, GivesLightsTheRadiusOfTheOptionUnlessTheyHaveOne) {
 TEST_F(BakeProgram, WritesScenesThatBakeToTheSameBits) {
     (void)directory_.add("scene.gltf", lit_scene("another", "3"));
     const Arguments options{"--size", "16", "--quality", "draft", "--reference"};
-    for (const Arguments& unwrap : {Arguments{}, Arguments{"--unwrap"}}) {
+    for (const Arguments& unwrap : {Arguments{}, Arguments{"--unwrap"}, Arguments{"--pack"}}) {
         const Arguments first = options + Arguments{"scene.gltf"} + unwrap;
         const Arguments second = options + Arguments{"baked.glb"};
         const std::string baked = bake(first, "baked.glb");
@@ -664,6 +668,61 @@ TEST_F(BakeProgram, UnwrapsWhatHasNoCoordinates) {
     (void)directory_.add("outside.obj", whole.substr(0, whole.find("vt")) +
                                             "vt 0 0\nvt 1.5 0\nvt 0 1\nf 1/1 2/2 3/3\n");
     (void)bake(Arguments{"outside.obj", "--unwrap", "--sky", "1"} + QUICK, "map.exr");
+}
+
+// Catches pages that are not cut where they begin, an object that is excluded and sends no light or
+// has texels, and messages that do not name what overlaps.
+TEST_F(BakeProgram, PacksObjectsOnPages) {
+    (void)directory_.add("red.mtl", "newmtl red\nKd 1 0 0\nnewmtl white\nKd 1 1 1\n");
+    const std::string both =
+        "mtllib red.mtl\nv 0 0 0\nv 0 0 1\nv 1 0 1\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
+        "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\no Floor\nusemtl white\nf 1/1 2/2 3/3 4/4\n"
+        "o Wall\nusemtl red\nf 1/1 4/2 5/3 6/4\n";
+    (void)directory_.add("both.obj", both);
+    (void)directory_.add("three.obj",
+                         both + "o Bench\nv 0 0.2 0\nv 0 0.2 0.5\nv 1 0.2 0.2\nf 7 8 9\n");
+    const Arguments sky = Arguments{"--sky", "1", "--denoise", "off", "--reference"};
+    const ProgramResult overlap = run(sky + QUICK + Arguments{"both.obj", "-o", "both.exr"});
+    EXPECT_THAT(overlap.error, AllOf(HasSubstr("those of 'Floor', 'Wall'; give each object a place "
+                                               "of its own with --pack"),
+                                     HasSubstr("--unwrap")));
+    EXPECT_THAT(error_of({"three.obj", "-o", "x.exr"}, 1),
+                AllOf(HasSubstr("'Bench'"), HasSubstr("--pack")));
+
+    const Arguments pages =
+        sky + Arguments{"--pack", "--page",   "24", "--texels-per-unit", "20", "--quality",
+                        "draft",  "--dilate", "0"};
+    EXPECT_EQ(run(pages + Arguments{"three.obj", "-o", "map.exr", "--atlas", "map.png"}).status, 0);
+    EXPECT_THAT(directory_.names(),
+                IsSupersetOf({"map_0.exr", "map_1.exr", "map_2.exr", "map_0.png", "map_2.png"}));
+    EXPECT_FALSE(fs::exists(path("map_3.exr")));
+    EXPECT_EQ(known_texels(path("map_0.exr")), 400);
+    EXPECT_EQ(known_texels(path("map_1.exr")), 400);
+    EXPECT_THAT(known_texels(path("map_2.exr")), AllOf(Gt(60), ::testing::Lt(200)));
+
+    // Red from the wall, whether it has texels or not.
+    (void)run(pages + Arguments{"both.obj", "-o", "with.exr"});
+    EXPECT_EQ(run(pages + Arguments{"both.obj", "-o", "only.exr", "--exclude", "Wall"}).status, 0);
+    EXPECT_FALSE(fs::exists(path("only_1.exr")));
+    const auto redness = [&](const std::string& name) {
+        const Image map = read_exr(path(name));
+        double red = 0.0;
+        double green = 0.0;
+        for (std::size_t i = 0; i < map.values.at("A").size(); ++i) {
+            red += map.values.at("R")[i] * map.values.at("A")[i];
+            green += map.values.at("G")[i] * map.values.at("A")[i];
+        }
+        return red / green;
+    };
+    EXPECT_GT(redness("only_0.exr"), 1.05);
+    EXPECT_NEAR(redness("only_0.exr"), redness("with_0.exr"), 1e-6);
+    EXPECT_THAT(error_of(pages + Arguments{"both.obj", "-o", "x.exr", "--exclude", "Door"}, 1),
+                HasSubstr("no object 'Door' to exclude; it has 'Floor', 'Wall'"));
+    (void)directory_.add("sky_1.exr", "none");
+    EXPECT_THAT(
+        error_of(pages + Arguments{"both.obj", "-o", "sky.exr", "--sky-image", "sky_1.exr"}, 2),
+        HasSubstr("sky_1.exr"));
+    EXPECT_EQ(read_file(path("sky_1.exr")), "none");
 }
 
 // However far a vertex is, there is light or a line that names it.

@@ -267,6 +267,16 @@ TEST_F(SceneFile, TakesDensitiesOfItsNodes) {
     }
 }
 
+TEST_F(SceneFile, TakesWhatItsNodesExclude) {
+    for (const auto& [value, excluded] :
+         {std::pair("true", true), {"false", false}, {"1", true}, {"0", false}, {"\"\"", false}}) {
+        const LoadedScene loaded = load_square(
+            nodes(std::string(R"({"mesh":0,"extras":{"lightmap_exclude":)") + value + "}}"));
+        EXPECT_EQ(loaded.warnings.size(), *value == '"' ? 1U : 0U);
+        EXPECT_EQ(loaded.scene.parts[0].excluded, excluded) << value;
+    }
+}
+
 TEST_F(SceneFile, AppliesTransforms) {
     const Scene nested =
         load_square(nodes(R"({"children":[1],"translation":[10,0,0],"scale":[2,2,2]},)"
@@ -545,6 +555,10 @@ TEST_F(SceneFile, HasLightMapCoordinatesEverywhereOrNowhere) {
     const Scene scene = load("two.gltf", second_without, LightMapCoordinates::ignore).scene;
     EXPECT_EQ(scene.triangles.size(), 4U);
     EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
+    const Scene some = load("two.gltf", second_without, LightMapCoordinates::where_given).scene;
+    EXPECT_EQ(some.triangles.size(), 4U);
+    EXPECT_EQ(some.light_map_coordinates.at(1), glm::vec2(1, 1));
+    EXPECT_TRUE(std::isnan(some.light_map_coordinates.at(4).x));
 }
 
 TEST_F(SceneFile, MustLieInTheLightMap) {
@@ -753,7 +767,7 @@ class DamagedSceneFile : public SceneFile {
                    if (is_gltf(name)) {
                        LitGltf lit(directory_.path() / name);
                        lit.set_light_map_coordinates(scene);
-                       (void)lit.with_light_map(scene, "picture", {8, 8}, 1.0);
+                       (void)lit.with_light_map(scene, {{"picture"}}, {8, 8});
                    }
                })
             .empty();
@@ -798,7 +812,7 @@ TEST_F(DamagedSceneFile, IsASceneOrAnError) {
     load_damaged("scene.obj", SQUARE_AND_GABLE);
     const fs::path path = directory_.add("lit.glb", square_file().binary(rich_rest()));
     LitGltf lit(path);
-    load_damaged("scene.glb", lit.with_light_map(load_scene(path).scene, "png", {8, 8}, 1.0));
+    load_damaged("scene.glb", lit.with_light_map(load_scene(path).scene, {{"png"}}, {8, 8}));
 }
 
 // ---- Scenes with their light map
@@ -845,7 +859,7 @@ TEST_F(LitScene, HasTheCoordinatesOfTheUnwrappedScene) {
         unwrap(scene, {.extent = Extent{64, 32}});
         LitGltf lit(path);
         lit.set_light_map_coordinates(scene);
-        const std::string glb = lit.with_light_map(scene, "\x89PNG", {64, 32}, 2.5);
+        const std::string glb = lit.with_light_map(scene, {{"\x89PNG", 2.5}}, {64, 32});
 
         const Scene baked = load("baked.glb", glb).scene;
         EXPECT_TRUE(baked.light_map_extent == Extent(64, 32));
@@ -900,7 +914,7 @@ TEST_F(LitScene, WithItsOwnCoordinatesKeepsItsMeshes) {
     (void)added("wood.png", picture);
     const fs::path path = added("scene.glb", square_file().binary(rest));
     const Scene scene = load_scene(path).scene;
-    const std::string glb = LitGltf(path).with_light_map(scene, "\x89PNG", {8, 8}, 1.0);
+    const std::string glb = LitGltf(path).with_light_map(scene, {{"\x89PNG"}}, {8, 8});
     const Json old = json_of(square_file().binary(rest));
     Json now = json_of(glb);
     EXPECT_EQ(now["accessors"], old["accessors"]);
@@ -917,7 +931,56 @@ TEST_F(LitScene, WithItsOwnCoordinatesKeepsItsMeshes) {
     // A second bake replaces the light map of the first.
     const fs::path baked = added("baked.glb", glb);
     const Scene again = load_scene(baked).scene;
-    EXPECT_TRUE(glb == LitGltf(baked).with_light_map(again, "\x89PNG", {8, 8}, 1.0));
+    EXPECT_TRUE(glb == LitGltf(baked).with_light_map(again, {{"\x89PNG"}}, {8, 8}));
+}
+
+// Catches coordinates that are not those of a page, nodes that share them, and materials that have
+// the light map of another page, or one though their node is excluded.
+TEST_F(LitScene, HasAMaterialForEachPage) {
+    const std::string nodes_of_four =
+        R"(,"nodes":[{"mesh":0,"name":"A"},{"mesh":0,"name":"B","translation":[5,0,0]},)"
+        R"({"mesh":0,"name":"C","translation":[9,0,0],"extras":{"lightmap_exclude":true}}],)"
+        R"("scenes":[{"nodes":[0,1,2]}],"scene":0,"materials":[{"name":"Paint",)"
+        R"("extensions":{"MOZ_lightmap":{"index":0}}}])";
+    const fs::path path =
+        added("scene.gltf",
+              square_file().json(mesh(R"({"attributes":{"POSITION":0,"NORMAL":1,"TEXCOORD_1":2},)"
+                                      R"("indices":3,"material":0})") +
+                                 nodes_of_four));
+    Scene scene = load_scene(path, LightMapCoordinates::where_given).scene;
+    EXPECT_TRUE(scene.parts[2].excluded);
+    unwrap(scene, {.extent = Extent{24, 24}, .keeps_layouts = true, .makes_pages = true});
+    EXPECT_EQ(scene.pages->count, 2U);
+    LitGltf lit(path);
+    lit.set_light_map_coordinates(scene);
+    const std::string glb =
+        lit.with_light_map(scene, {{"\x89PNG 0", 2.0}, {"\x89PNG 1", 3.0}}, {24, 24});
+    const Json json = json_of(glb);
+    const auto primitive = [&](std::size_t node) {
+        return json["meshes"][json["nodes"][node]["mesh"].get<std::size_t>()]["primitives"][0];
+    };
+    for (const std::size_t node : {0U, 1U}) {
+        const Json& material = json["materials"][primitive(node)["material"].get<std::size_t>()];
+        EXPECT_EQ(material["name"], "Paint");
+        EXPECT_EQ(material["extensions"]["MOZ_lightmap"]["index"], scene.parts[node].page);
+        EXPECT_EQ(material["extensions"]["MOZ_lightmap"]["intensity"], 2 + scene.parts[node].page);
+    }
+    EXPECT_NE(scene.parts[0].page, scene.parts[1].page);
+    const Json& excluded = json["materials"][primitive(2)["material"].get<std::size_t>()];
+    EXPECT_FALSE(excluded.contains("extensions"));
+    EXPECT_EQ(primitive(2)["attributes"]["TEXCOORD_1"], 2);  // as it was
+
+    const fs::path baked = added("baked.glb", glb);
+    const Scene again = load_scene(baked).scene;
+    for (std::size_t i = 0; i < 6; ++i) {  // both squares have 20 of 24 texels
+        const glm::vec2 at =
+            again.light_map_coordinates[again.triangles[i / 3 * 2].vertices[i % 3]];
+        EXPECT_LT(glm::distance(at * 24.0F, glm::round(at * 1.2F) * 20.0F), 1e-4F);
+    }
+    // The light maps of another bake replace both.
+    EXPECT_EQ(
+        json_of(LitGltf(baked).with_light_map(again, {{"\x89PNG"}}, {24, 24}))["images"].size(),
+        1U);
 }
 
 TEST_F(LitScene, IsRefusedWhereUnwrappingWouldBreakATexture) {
@@ -986,7 +1049,7 @@ TEST(DemoScene, IsWhole) {
     }
     EXPECT_EQ(scene.texture_coordinates.size(), scene.positions.size());
     const auto [least, greatest] = edge_densities(scene);
-    EXPECT_NEAR(least, greatest, 0.01 * greatest);
+    EXPECT_LE(greatest, 1.3 * 1.3 * least);  // on the ball
 
     const auto volume = [&](const std::string& wanted) {
         return volumes(scene, [&](const std::string& name) { return name == wanted; });
