@@ -13,9 +13,9 @@ namespace quadtile::baker {
 namespace {
 
 constexpr double PI = std::numbers::pi;
-// Along half of the scene. Depths are 32-bit floats: those of surfaces that lie on each other come
-// out some thousandths to hundredths of a step apart, seldom in different steps.
-constexpr double DEPTH_STEPS = 131072.0;
+// Along half of the scene. Depths are 32-bit floats: those of one place come out up to half a step
+// apart.
+constexpr double DEPTH_STEPS = 2097152.0;
 
 // A map of a wider cone would have most of its pixels near its edge.
 constexpr float WIDEST_CONE = static_cast<float>(PI / 3.0);

@@ -66,7 +66,8 @@ void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
                 is_inside = is_inside || backs[neighbour] < backs[i] - LITTLE_CHANGE;
             });
         }
-        const bool is_met = joined(sums[i].weight) > 0.0;
+        // Rays at a chart's edge are rounded beyond it, too.
+        const bool is_met = joined(sums[i].weight) > 0.0 && surface_.coverage[i] > 0.0F;
         inside_texels += is_met && is_inside ? 1 : 0;
         state_.known[i] = is_met && !is_inside ? 1 : 0;
     });

@@ -209,7 +209,7 @@ class ReferenceTracer : public Tracer {
                         static_cast<std::size_t>(y - limits.first_y) * tile.width +
                         static_cast<std::size_t>(x - limits.first_x);
                     lists[pixel].push_back({std::floor(fragment.depth + 0.5F),
-                                            (triangle.faces_forward() ? FACES_FORWARD : 0) | i,
+                                            (triangle.faces_forward() ? 0 : FACES_BACK) | i,
                                             texel_at(fragment.light_map_x, fragment.light_map_y),
                                             NO_NODE});
                     ++nodes;
@@ -234,38 +234,62 @@ class ReferenceTracer : public Tracer {
                along(x, scene_.light_map.width);
     }
 
+    // As is_one_sheet in walk.comp.
+    [[nodiscard]] bool is_one_sheet(const ListNode& first, const ListNode& second) const {
+        if (!(second.depth - first.depth < SHEET_DEPTH)) {
+            return false;
+        }
+        const std::uint32_t a = scene_.triangles[first.order & ~FACES_BACK].normal;
+        const std::uint32_t b = scene_.triangles[second.order & ~FACES_BACK].normal;
+        const int sign = looks_ahead(first) == looks_ahead(second) ? 1 : -1;
+        return std::ranges::all_of(std::array{0U, 10U, 20U}, [&](std::uint32_t bit) {
+            const auto component = [&](std::uint32_t normal) {
+                return static_cast<std::int32_t>(normal >> bit << 22U) >> 22;
+            };
+            return std::abs(component(a) - sign * component(b)) <= SHEET_ANGLE;
+        });
+    }
+
+    static bool looks_ahead(const ListNode& node) { return (node.order & FACES_BACK) == 0; }
+
     void walk(const std::vector<ListNode>& list, const ProjectionFrame& frame,
               const TracedTile& tile) {
-        const auto looks_ahead = [](const ListNode& node) {
-            return (node.order & FACES_FORWARD) != 0;
-        };
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            const ListNode& node = list[i];
-            const bool has_back = scene_.back_texels() > 0 && outgoing_[node.texel].w > 0.0F;
-            for (std::uint32_t side = 0; side < (has_back ? 2U : 1U); ++side) {
-                const bool ahead = looks_ahead(node) == (side == 0);
-                if (ahead && frame.is_perspective != 0) {
-                    continue;
-                }
-                const ListNode* seen = nullptr;
-                for (std::size_t j = i; seen == nullptr && j < list.size();
-                     j = ahead ? j + 1 : j - 1) {
-                    seen = list[j].depth != node.depth ? &list[j] : nullptr;
-                }
-                const std::uint32_t receiver = node.texel + side * scene_.back_texels();
-                const float share = ahead ? frame.share_ahead : frame.share_behind;
-                if (seen == nullptr) {
-                    receive(receiver, vector_of(ahead ? frame.sky_ahead : frame.sky_behind) * share,
-                            false, tile);
-                    continue;
-                }
-                const bool sees_front = looks_ahead(*seen) != ahead;
-                const glm::vec4& radiance =
-                    outgoing_[seen->texel + (sees_front ? 0 : scene_.back_texels())];
-                const bool shines = sees_front || radiance.w > 0.0F;
-                receive(receiver, shines ? glm::vec3(radiance) * share : glm::vec3(0.0F), !shines,
-                        tile);
+        std::size_t end = 0;
+        for (std::size_t begin = 0; begin < list.size(); begin = end) {
+            end = begin + 1;
+            while (end < list.size() && is_one_sheet(list[begin], list[end])) {
+                ++end;
             }
+            const ListNode* const before = begin > 0 ? &list[begin - 1] : nullptr;
+            const ListNode* const after = end < list.size() ? &list[end] : nullptr;
+            for (std::size_t i = begin; i < end; ++i) {
+                receive_light(list[i], before, after, frame, tile);
+            }
+        }
+    }
+
+    void receive_light(const ListNode& node, const ListNode* before, const ListNode* after,
+                       const ProjectionFrame& frame, const TracedTile& tile) {
+        const bool has_back = scene_.back_texels() > 0 && outgoing_[node.texel].w > 0.0F;
+        for (std::uint32_t side = 0; side < (has_back ? 2U : 1U); ++side) {
+            const bool ahead = looks_ahead(node) == (side == 0);
+            if (ahead && frame.is_perspective != 0) {
+                continue;
+            }
+            const ListNode* const seen = ahead ? after : before;
+            const std::uint32_t receiver = node.texel + side * scene_.back_texels();
+            const float share = ahead ? frame.share_ahead : frame.share_behind;
+            if (seen == nullptr) {
+                receive(receiver, vector_of(ahead ? frame.sky_ahead : frame.sky_behind) * share,
+                        false, tile);
+                continue;
+            }
+            const bool sees_front = looks_ahead(*seen) != ahead;
+            const glm::vec4& radiance =
+                outgoing_[seen->texel + (sees_front ? 0 : scene_.back_texels())];
+            const bool shines = sees_front || radiance.w > 0.0F;
+            receive(receiver, shines ? glm::vec3(radiance) * share : glm::vec3(0.0F), !shines,
+                    tile);
         }
     }
 

@@ -10,14 +10,16 @@ QUADTILE_NAMESPACE_BEGIN
 
 // Pixels of one workgroup that walks lists. A tile's pixels begin at a multiple of it.
 const QUADTILE_UINT BLOCK_PIXELS = 64;
-// Pixel coordinates are rounded to multiples of 1 / SUBPIXELS.
-const QUADTILE_UINT SUBPIXELS = 256;
+
+const int NORMAL_SCALE = 511;
 
 // A triangle of the scene, counter-clockwise seen from its front.
 struct TracedTriangle {
     float positions[9];  // world units
     float light_map[6];  // texels
     float density;       // pixels per world unit that it asks for; 0: of no account
+    // Of its front: x, y and z from the lowest bit on, 10 bits each, times NORMAL_SCALE.
+    QUADTILE_UINT normal;
 };
 
 // Triangles are traced in clusters, one workgroup each.
@@ -37,7 +39,7 @@ struct ProjectionFrame {
     float offset_x;   // map texels
     float axis_y[3];
     float offset_y;
-    float axis_z[3];  // depth steps per world unit: what is a step apart lies on each other
+    float axis_z[3];  // depth steps per world unit
     float units_per_texel;  // of the map
     float sky_ahead[3];     // radiance that comes from where the direction leads
     float sky_behind[3];    // and from where it comes from
@@ -71,13 +73,17 @@ struct TracedTile {
 
 const QUADTILE_UINT NO_NODE = 0xffffffffU;
 const QUADTILE_UINT NO_TEXEL = 0xffffffffU;
-// ListNode::order: the front of the surface faces the way that the ray goes.
-const QUADTILE_UINT FACES_FORWARD = 0x80000000U;
+// ListNode::order: the front of the surface faces against the way that the ray goes.
+const QUADTILE_UINT FACES_BACK = 0x80000000U;
+// Fragments lie on each other if one is less deep than this behind the other, in steps, and their
+// planes are parallel: no component of TracedTriangle::normal differs by more than that.
+const float SHEET_DEPTH = 16.0F;
+const int SHEET_ANGLE = 20;
 
 // A fragment in a pixel's list.
 struct ListNode {
     float depth;          // whole steps along the direction
-    QUADTILE_UINT order;  // FACES_FORWARD or 0, and the triangle
+    QUADTILE_UINT order;  // FACES_BACK or 0, and the triangle
     QUADTILE_UINT texel;  // of the light map, or NO_TEXEL
     QUADTILE_UINT next;   // in the list, or NO_NODE
 };

@@ -82,7 +82,7 @@ void main() {
             ivec2 pixel;
             const uint i = find_row(row, pixel.y);
             const PixelTriangle triangle = cluster_triangles[i];
-            const uint order = (triangle.faces_forward ? FACES_FORWARD : 0) |
+            const uint order = (triangle.faces_forward ? 0 : FACES_BACK) |
                                (work.cluster * CLUSTER_TRIANGLES + i);
             for (pixel.x = triangle.first.x; pixel.x <= triangle.last.x; ++pixel.x) {
                 if (covers(triangle, pixel)) {
