@@ -205,6 +205,9 @@ class ReferenceTracer : public Tracer {
                         continue;
                     }
                     const PixelTriangle::Fragment fragment = triangle.fragment(x, y);
+                    if (is_hole(i, triangle.faces_forward(), fragment, frame, tile, x, y)) {
+                        continue;
+                    }
                     const std::size_t pixel =
                         static_cast<std::size_t>(y - limits.first_y) * tile.width +
                         static_cast<std::size_t>(x - limits.first_x);
@@ -223,6 +226,31 @@ class ReferenceTracer : public Tracer {
                 walk(list, frame, tile);
             }
         }
+    }
+
+    // As is_hole in rasterise.comp.
+    [[nodiscard]] bool is_hole(std::uint32_t index, bool faces_forward,
+                               const PixelTriangle::Fragment& fragment,
+                               const ProjectionFrame& frame, const TracedTile& tile, std::int32_t x,
+                               std::int32_t y) const {
+        if (index >= scene_.alpha_triangles.size()) {
+            return false;
+        }
+        const AlphaTriangle& alpha = scene_.alpha_triangles[index];
+        const std::size_t b = faces_forward ? 2 : 4;
+        const auto place = [&](std::size_t axis) {
+            const float texels = interpolant(alpha.texture[axis], alpha.texture[axis + b],
+                                             alpha.texture[axis + 6 - b])
+                                     .at(fragment.second, fragment.third);
+            return static_cast<std::uint32_t>(std::max(texels, 0.0F));
+        };
+        const std::uint32_t texel =
+            alpha.first + place(1) % alpha.height * alpha.width + place(0) % alpha.width;
+        return scene_.alpha_texels[texel] <=
+               hole_threshold(index, std::bit_cast<std::uint32_t>(frame.offset_x),
+                              std::bit_cast<std::uint32_t>(tile.map_x) * 3 +
+                                  std::bit_cast<std::uint32_t>(tile.map_y),
+                              static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
     }
 
     [[nodiscard]] std::uint32_t texel_at(float x, float y) const {

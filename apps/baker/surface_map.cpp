@@ -189,6 +189,10 @@ class SampledTriangle {
         return has_textures_ ? emission_at(scene_, material_, texture_coordinates_.at(point))
                              : emission_;
     }
+    [[nodiscard]] float coverage(const glm::dvec2& point) const {
+        return static_cast<float>(coverage_at(scene_, material_, texture_coordinates_.at(point))) /
+               255.0F;
+    }
     [[nodiscard]] const Linear<glm::dvec3>& position() const { return position_; }
 
     // Whether the texel is not wholly beyond one of the edges.
@@ -325,6 +329,7 @@ struct TexelSums {
     std::uint64_t inside = 0;  // of these, the ones that are not near an edge
     glm::vec3 albedo{0.0F};
     glm::vec3 emission{0.0F};
+    float colour_weight = 0.0F;  // without holes
     glm::vec3 normal{0.0F};
     glm::dvec3 position{0.0};
     glm::dvec3 across{0.0};
@@ -344,6 +349,12 @@ struct TexelSums {
         across += double{area} * triangle.position().by_x;
         down += double{area} * triangle.position().by_y;
         double_sided += triangle.double_sided() ? area : 0.0F;
+    }
+    void add_colours(const SampledTriangle& triangle, float area, const glm::dvec2& point) {
+        const float share = area * triangle.coverage(point);
+        albedo += share * triangle.albedo(point);
+        emission += share * triangle.emission(point);
+        colour_weight += share;
     }
 };
 
@@ -368,8 +379,7 @@ void add_samples(TexelSums& sums, const SampledTriangle& triangle, std::uint64_t
     const auto count = static_cast<float>(std::popcount(samples));
     sums.add(triangle, count, glm::dvec2(x, y) + middle_of(samples));
     if (!triangle.textured()) {
-        sums.albedo += count * triangle.albedo({});
-        sums.emission += count * triangle.emission({});
+        sums.add_colours(triangle, count, {});
         return;
     }
     for (; samples != 0; samples &= samples - 1) {
@@ -377,8 +387,7 @@ void add_samples(TexelSums& sums, const SampledTriangle& triangle, std::uint64_t
         const auto column = sample % static_cast<int>(SAMPLES);
         const auto row = sample / static_cast<int>(SAMPLES);
         const glm::dvec2 point(x + (column + 0.5) / SAMPLES, y + (row + 0.5) / SAMPLES);
-        sums.albedo += triangle.albedo(point);
-        sums.emission += triangle.emission(point);
+        sums.add_colours(triangle, 1.0F, point);
     }
 }
 
@@ -499,8 +508,7 @@ std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const 
             if (part.area > 0.0) {
                 const float area = std::max(static_cast<float>(part.area), 1e-20F);
                 texel.add(triangle, area, part.centre);
-                texel.albedo += area * triangle.albedo(part.centre);
-                texel.emission += area * triangle.emission(part.centre);
+                texel.add_colours(triangle, area, part.centre);
             }
         });
     }
@@ -549,8 +557,10 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
                     texel->taken != 0
                         ? static_cast<float>(std::popcount(texel->taken)) / SAMPLES_A_TEXEL
                         : std::clamp(texel->weight, MIN_COVERAGE, 1.0F / SAMPLES_A_TEXEL);
-                map.albedo[i] = texel->albedo / texel->weight;
-                map.emission[i] = texel->emission / texel->weight;
+                if (texel->colour_weight > 0.0F) {
+                    map.albedo[i] = texel->albedo / texel->colour_weight;
+                    map.emission[i] = texel->emission / texel->colour_weight;
+                }
                 const glm::vec3 normal = texel->normal / texel->weight;
                 const float length = glm::length(normal);
                 map.normal[i] = length > 1e-3F ? normal / length

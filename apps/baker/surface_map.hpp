@@ -18,7 +18,7 @@ struct Patch {
 struct SurfaceMap {
     Extent extent;
     std::vector<float> coverage;             // 0..1, of the texel's area in the light map
-    std::vector<glm::vec3> albedo;           // textures included
+    std::vector<glm::vec3> albedo;           // textures included, without their holes
     std::vector<glm::vec3> emission;         // radiance
     std::vector<glm::vec3> normal;           // of the triangles' planes, of length 1
     std::vector<std::uint8_t> double_sided;  // 0 or 1: that of most of the covered area

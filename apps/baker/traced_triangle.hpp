@@ -159,6 +159,9 @@ class PixelTriangle {
         float depth;
         float light_map_x;  // texels
         float light_map_y;
+        // Of the second and the third vertex; these change places where it does not face forward.
+        float second;
+        float third;
     };
     [[nodiscard]] Fragment fragment(std::int32_t x, std::int32_t y) const {
         const Point centre = centre_of(x, y);
@@ -167,7 +170,7 @@ class PixelTriangle {
         const float second = std::min(edges_[1].side_of(centre) * inverse, 1.0F);
         const float third = std::min(edges_[2].side_of(centre) * inverse, 1.0F);
         return {depth_.at(second, third), light_map_x_.at(second, third),
-                light_map_y_.at(second, third)};
+                light_map_y_.at(second, third), second, third};
     }
 
  private:

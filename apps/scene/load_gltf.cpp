@@ -88,7 +88,8 @@ class GltfReader {
         const tinygltf::Value& given = node.extras.Get("lightmap_density");
         const double density = given.IsNumber() ? given.GetNumberAsDouble() : 0.0;
         if (!(density >= LEAST_DENSITY && density <= GREATEST_DENSITY)) {
-            file_.warnings.emplace_back(name + ": its extras.lightmap_density is not a number from "
+            file_.warnings.emplace_back(name +
+                                        ": its extras.lightmap_density is not a number from "
                                         "0.001 to 1000: ignored");
             return 1.0F;
         }
@@ -153,9 +154,18 @@ class GltfReader {
                 texture_transform(path_, from.pbrMetallicRoughness.baseColorTexture, material.name);
             material.emission_coordinates =
                 texture_transform(path_, from.emissiveTexture, material.name);
-            transparent_ += from.alphaMode != "OPAQUE" && !from.alphaMode.empty() ? 1 : 0;
+            read_alpha(from, material);
             file_.scene.materials.push_back(std::move(material));
         }
+    }
+
+    static void read_alpha(const tinygltf::Material& from, Material& material) {
+        const std::vector<double>& colour = from.pbrMetallicRoughness.baseColorFactor;
+        material.alpha_mode = from.alphaMode == "MASK"    ? AlphaMode::mask
+                              : from.alphaMode == "BLEND" ? AlphaMode::blend
+                                                          : AlphaMode::opaque;
+        material.alpha = colour.size() < 4 ? 1.0F : static_cast<float>(colour[3]);
+        material.alpha_cutoff = static_cast<float>(from.alphaCutoff);
     }
 
     static glm::vec3 colour(const std::vector<double>& from, const glm::vec3& otherwise) {
@@ -524,7 +534,6 @@ class GltfReader {
                                      " with a skin baked without it");
         }
         file_.warn(morphed_, "primitive", " with morph targets baked without them");
-        file_.warn(transparent_, "material", " with transparency baked as opaque");
         file_.warn(two_sets_, "primitive",
                    " whose textures use different coordinates: those of the base colour are used");
     }
@@ -541,7 +550,6 @@ class GltfReader {
     std::size_t ignored_primitives_ = 0;
     std::size_t skinned_ = 0;
     std::size_t morphed_ = 0;
-    std::size_t transparent_ = 0;
     std::size_t two_sets_ = 0;
 };
 

@@ -32,6 +32,16 @@ glm::vec3 linear(const std::array<std::uint8_t, 4>& texel) {
     return {VALUES[texel[0]], VALUES[texel[1]], VALUES[texel[2]]};
 }
 
+std::uint8_t Material::coverage(std::uint8_t texture_alpha) const {
+    const float of_surface = alpha * static_cast<float>(texture_alpha);
+    if (alpha_mode == AlphaMode::mask) {
+        return of_surface >= alpha_cutoff * 255.0F ? 255 : 0;
+    }
+    return alpha_mode == AlphaMode::opaque
+               ? 255
+               : static_cast<std::uint8_t>(std::clamp(of_surface, 0.0F, 255.0F) + 0.5F);
+}
+
 std::string Scene::name_of(std::size_t triangle) const {
     const auto next = std::ranges::upper_bound(parts, triangle, {}, &ScenePart::first_triangle);
     if (next == parts.begin()) {

@@ -257,6 +257,55 @@ TEST(Light, EachSideOfASheetHasItsOwnLight) {
     EXPECT_NEAR(floor_light(true, glm::vec3(0.0F)), 0.0, 1e-3);
 }
 
+// A floor of 8 by 8 texels under a sheet with as many texels, but 8 times as long, and a texture of
+// 64 by 64: each of its texels is over one of the floor.
+double light_below(const Material& material, std::size_t column, const auto& light_scene) {
+    Quads scene(2, 1, 8);
+    scene.add_material({.albedo = glm::vec3(0.0F)});
+    const std::uint32_t floor = scene.add({28, 0, 28}, 8.0F * Z, 8.0F * X);
+    const std::uint32_t sheet =
+        scene.add({0, 1, 0}, 64.0F * Z, 64.0F * X, scene.add_material(material));
+    for (const glm::vec3& position : scene.scene.positions) {
+        scene.scene.texture_coordinates.emplace_back(glm::vec2(position.x, position.z) / 64.0F);
+    }
+    Texture stripes{.extent = {64, 64}, .texels = {}};
+    for (std::uint32_t i = 0; i < 64 * 64; ++i) {
+        stripes.texels.push_back({255, 0, 0, static_cast<std::uint8_t>(i % 2 * 255)});
+    }
+    scene.scene.textures = {stripes};
+    light_scene(scene.scene);
+    Prepared what(scene.scene, scene.extent(), 4.0F);
+    const LightMap map = light(what, {.directions = 256, .bounces = 0, .sun_directions = 64});
+    // The sheet is lit as if it had no holes, and does not send the colour of these.
+    EXPECT_EQ(what.surface.albedo[scene.texels(sheet)[27]], glm::vec3(1.0F, 0.0F, 0.0F));
+    std::vector<std::size_t> texels;
+    for (std::size_t row = 2; row < 6; ++row) {
+        texels.push_back(scene.texels(floor)[8 * column + row]);
+    }
+    return mean(map.irradiance, texels).x;
+}
+
+// Catches alpha that is looked up by texel of the light map, at the wrong place or not at all; and
+// light from the sheet to itself.
+TEST(Light, GoesThroughHoles) {
+    const auto sun = [](Scene& scene) {
+        scene.suns = {{.direction = {0, -1, 0},
+                       .irradiance = glm::vec3(2.0F),
+                       .angular_diameter_degrees = 0.01F}};
+    };
+    const auto lamp = [](Scene& scene) {
+        scene.point_lights = {{.position = {32, 1001, 32}, .intensity = glm::vec3(2e6F)}};
+    };
+    const Material leaf{.albedo = {1, 1, 1}, .albedo_texture = 0, .alpha_mode = AlphaMode::mask};
+    const Material glass{.albedo = {1, 0, 0}, .alpha_mode = AlphaMode::blend, .alpha = 0.75F};
+    for (const std::size_t column : {2U, 3U}) {
+        EXPECT_NEAR(light_below(leaf, column, sun), column % 2 == 0 ? 2.0 : 0.0, 0.02);
+        EXPECT_NEAR(light_below(leaf, column, lamp), column % 2 == 0 ? 2.0 : 0.0, 0.1);
+    }
+    EXPECT_NEAR(light_below(glass, 3, sun), 0.5, 0.02);
+    EXPECT_NEAR(light_below(glass, 3, lamp), 0.5, 0.05);
+}
+
 TEST(Light, TexelsInsideOfThingsAreUnknown) {
     Quads scene(4, 2, 6);
     scene.add_material({});

@@ -20,11 +20,21 @@ using namespace quadtile::baker;
 
 // Triangles of all sizes anywhere in a box, each with a part of the light map that has nothing to
 // do with its shape; `layers` copies of each, one a little behind the other, which have two sides.
+// Single ones have holes, as have the textures of two of their materials.
 Scene random_scene(std::uint32_t seed, std::uint32_t triangles, std::uint32_t layers = 1) {
     std::mt19937 random(seed);
     const auto unit = [&] { return static_cast<float>(random() % 65536) / 65536.0F; };
     Scene scene;
     scene.materials.push_back({.double_sided = layers > 1});
+    if (layers == 1) {
+        scene.materials.push_back({.albedo_texture = 0, .alpha_mode = AlphaMode::mask});
+        scene.materials.push_back(
+            {.albedo_texture = 0, .alpha_mode = AlphaMode::blend, .alpha = 0.75F});
+        scene.textures.push_back({.extent = {7, 5}, .texels = {}});
+        for (std::uint32_t i = 0; i < 35; ++i) {
+            scene.textures[0].texels.push_back({0, 0, 0, static_cast<std::uint8_t>(random())});
+        }
+    }
     for (std::uint32_t i = 0; i < triangles; ++i) {
         const float size = 0.02F + 2.0F * unit() * unit() * unit();
         const glm::vec3 middle(unit() * 10.0F, unit() * 3.0F, unit() * 6.0F);
@@ -38,12 +48,14 @@ Scene random_scene(std::uint32_t seed, std::uint32_t triangles, std::uint32_t la
         }
         for (std::uint32_t layer = 0; layer < layers; ++layer) {
             Triangle triangle;
+            triangle.material = i % static_cast<std::uint32_t>(scene.materials.size());
             for (std::size_t corner = 0; corner < 3; ++corner) {
                 triangle.vertices[corner] = static_cast<std::uint32_t>(scene.positions.size());
                 // Some exactly at the same place.
                 const float shift = 0.01F * static_cast<float>(layer / 2);
                 scene.positions.push_back(corners[corner] + glm::vec3(0.0F, shift, 0.0F));
                 scene.light_map_coordinates.push_back(coordinates[corner]);
+                scene.texture_coordinates.push_back(glm::vec2(corners[corner]) * 3.0F);
             }
             if (random() % 2 == 0) {
                 std::swap(triangle.vertices[1], triangle.vertices[2]);

@@ -22,6 +22,31 @@ struct TracedTriangle {
     QUADTILE_UINT normal;
 };
 
+// Where a triangle has holes: its texture, whose texels are bytes in words, and where its vertices
+// lie on it. The texture repeats.
+struct AlphaTriangle {
+    float texture[6];  // texels, none negative
+    QUADTILE_UINT first;
+    QUADTILE_UINT width;
+    QUADTILE_UINT height;
+};
+
+// Bits that have nothing to do with those of similar values (PCG: Jarzynski and Olano 2020).
+QUADTILE_SHARED QUADTILE_UINT scrambled(QUADTILE_UINT value) {
+    const QUADTILE_UINT state = value * 747796405U + 2891336453U;
+    const QUADTILE_UINT word = ((state >> ((state >> 28U) + 4U)) ^ state) * 277803737U;
+    return (word >> 22U) ^ word;
+}
+
+// 0 to 254, spread evenly over the pixels of a tile (Roberts 2018), for each triangle, tile and
+// direction anew: of the triangle's texels greater numbers stop the pixel's ray.
+QUADTILE_SHARED QUADTILE_UINT hole_threshold(QUADTILE_UINT triangle, QUADTILE_UINT frame_bits,
+                                             QUADTILE_UINT tile_bits, QUADTILE_UINT x,
+                                             QUADTILE_UINT y) {
+    const QUADTILE_UINT start = scrambled(scrambled(triangle + frame_bits) + tile_bits);
+    return ((start + x * 3242174889U + y * 2447445414U) >> 16U) * 255U >> 16U;
+}
+
 // Triangles are traced in clusters, one workgroup each.
 const QUADTILE_UINT CLUSTER_TRIANGLES = 64;
 
@@ -123,6 +148,7 @@ struct TraceParameters {
     // Texels between the light of a front and that of its back, in `outgoing` and in the sums; 0: no
     // surface has two sides.
     QUADTILE_UINT back_texels;
+    QUADTILE_UINT alpha_triangles;  // the first ones, which have holes
 };
 
 // How a tile's work ended.

@@ -47,5 +47,12 @@ layout(set = 0, binding = 10, std430) readonly buffer Radiance {
 layout(set = 0, binding = 11, std430) buffer Accumulators {
     Accumulator accumulators[];
 };
+layout(set = 0, binding = 12, std430) readonly buffer AlphaTriangles {
+    AlphaTriangle alpha_triangles[];
+};
+// Of all textures with holes, four texels in a word.
+layout(set = 0, binding = 13, std430) readonly buffer AlphaTexels {
+    uint alpha_texels[];
+};
 
 #endif
