@@ -327,6 +327,9 @@ ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& 
             (y * scale + forward * (middle + direction.shift_y - window.y)) / window.texel,
             window.texel / scale);
     }
+    const auto to_integer = [](double part) {
+        return static_cast<std::int32_t>(std::lround(1023.0 * part));
+    };
     const glm::dvec2 offset =
         (glm::dvec2(middle + direction.shift_x - glm::dot(x, scene.box_middle) * scale,
                     middle + direction.shift_y - glm::dot(y, scene.box_middle) * scale) -
@@ -342,7 +345,9 @@ ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& 
             .axis_z = {axis_z.x, axis_z.y, axis_z.z},
             .units_per_texel = static_cast<float>(1.0 / scale * window.texel),
             .sky_ahead = {direction.sky_ahead.x, direction.sky_ahead.y, direction.sky_ahead.z},
-            .sky_behind = {direction.sky_behind.x, direction.sky_behind.y, direction.sky_behind.z}};
+            .sky_behind = {direction.sky_behind.x, direction.sky_behind.y, direction.sky_behind.z},
+            .direction = {to_integer(direction.direction.x), to_integer(direction.direction.y),
+                          to_integer(direction.direction.z)}};
 }
 
 }  // namespace quadtile::baker

@@ -138,13 +138,17 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
         const glm::vec3 normal = is_front ? surface_.normal[i] : -surface_.normal[i - texels];
         const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
         const float factor = sun_shares_ ? 1.0F : cosine;
-        const glm::vec3 mean = mean_of(sums[i]);
+        const std::size_t side = is_front ? 0 : texels;
+        const glm::vec3 mean(factor > 0.0F ? share_of_light(sums, i - side, side).value_or(0.0F)
+                                           : 0.0F);
         const glm::vec3 irradiance = mean * factor * sun.irradiance;
         state_.sources[i] += irradiance;
         if (!is_front) {
             return;
         }
-        state_.sources_error[i] += error_of(i, mean) * factor * grey(sun.irradiance);
+        if (joined(sums[i].weight) > 0.0) {
+            state_.sources_error[i] += error_of(i, mean) * factor * grey(sun.irradiance);
+        }
         // What does not face the sun may see no ray at all.
         const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
         state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];

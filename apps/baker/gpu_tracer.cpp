@@ -62,7 +62,7 @@ class GpuTracer : public Tracer {
           cull_(gpu.make_compute_pipeline(*interface_.layout, app::CULL_COMP)),
           rasterise_(gpu.make_compute_pipeline(*interface_.layout, app::RASTERISE_COMP,
                                                !scene.alpha_triangles.empty())),
-          walk_(gpu.make_compute_pipeline(*interface_.layout, app::WALK_COMP)),
+          walk_(gpu.make_compute_pipeline(*interface_.layout, app::WALK_COMP, scene.is_smooth)),
           submission_size_(FIRST_WORK, options.submission_seconds) {
         const std::uint64_t pool_blocks =
             options.pool_bytes / HEAD_SHARE / (BLOCK_PIXELS * sizeof(std::uint32_t));

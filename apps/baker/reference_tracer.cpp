@@ -267,14 +267,12 @@ class ReferenceTracer : public Tracer {
         if (!(second.depth - first.depth < SHEET_DEPTH)) {
             return false;
         }
-        const std::uint32_t a = scene_.triangles[first.order & ~FACES_BACK].normal;
-        const std::uint32_t b = scene_.triangles[second.order & ~FACES_BACK].normal;
+        const std::uint32_t a = normal_of(first);
+        const std::uint32_t b = normal_of(second);
         const int sign = looks_ahead(first) == looks_ahead(second) ? 1 : -1;
-        return std::ranges::all_of(std::array{0U, 10U, 20U}, [&](std::uint32_t bit) {
-            const auto component = [&](std::uint32_t normal) {
-                return static_cast<std::int32_t>(normal >> bit << 22U) >> 22;
-            };
-            return std::abs(component(a) - sign * component(b)) <= SHEET_ANGLE;
+        return std::ranges::all_of(std::array{0U, 1U, 2U}, [&](std::uint32_t axis) {
+            return std::abs(normal_component(a, axis) - sign * normal_component(b, axis)) <=
+                   SHEET_ANGLE;
         });
     }
 
@@ -282,29 +280,73 @@ class ReferenceTracer : public Tracer {
 
     void walk(const std::vector<ListNode>& list, const ProjectionFrame& frame,
               const TracedTile& tile) {
+        const ListNode* before = nullptr;  // the last one of the sheet before
         std::size_t end = 0;
         for (std::size_t begin = 0; begin < list.size(); begin = end) {
+            const ListNode* const outside = before;
+            before = begin > 0 ? &list[begin - 1] : nullptr;
             end = begin + 1;
             while (end < list.size() && is_one_sheet(list[begin], list[end])) {
                 ++end;
             }
-            const ListNode* const before = begin > 0 ? &list[begin - 1] : nullptr;
             const ListNode* const after = end < list.size() ? &list[end] : nullptr;
             for (std::size_t i = begin; i < end; ++i) {
-                receive_light(list[i], before, after, frame, tile);
+                receive_light(list[i], outside, before, after, frame,
+                              weighed(tile, list[i], frame));
             }
         }
     }
 
-    void receive_light(const ListNode& node, const ListNode* before, const ListNode* after,
-                       const ProjectionFrame& frame, const TracedTile& tile) {
-        const bool has_back = scene_.back_texels() > 0 && outgoing_[node.texel].w > 0.0F;
+    [[nodiscard]] std::uint32_t normal_of(const ListNode& node) const {
+        return scene_.triangles[node.order & ~FACES_BACK].normal;
+    }
+    [[nodiscard]] std::uint32_t smooth_normal(const ListNode& node) const {
+        return std::bit_cast<std::uint32_t>(outgoing_[node.texel].w) & SMOOTH_NORMAL;
+    }
+    [[nodiscard]] static bool is_two_sided(const glm::vec4& radiance) {
+        return (std::bit_cast<std::uint32_t>(radiance.w) & TWO_SIDED) != 0;
+    }
+
+    // As in walk.comp, as is the next.
+    [[nodiscard]] TracedTile weighed(TracedTile tile, const ListNode& node,
+                                     const ProjectionFrame& frame) const {
+        if (!scene_.is_smooth || smooth_normal(node) == 0 || frame.is_source != 0) {
+            return tile;
+        }
+        const auto along = [&](std::uint32_t normal) {
+            return normal_dot(normal, frame.direction[0], frame.direction[1], frame.direction[2]);
+        };
+        const float part =
+            static_cast<float>(bent_share(along(smooth_normal(node)), along(normal_of(node)))) *
+            (1.0F / static_cast<float>(BENT_ONE));
+        tile.weight =
+            static_cast<std::uint32_t>(std::floor(static_cast<float>(tile.weight) * part + 0.5F));
+        tile.radiance_scale *= part;
+        return tile;
+    }
+
+    [[nodiscard]] bool is_rim(const ListNode& node, const ListNode& entry) const {
+        const std::uint32_t normal = normal_of(node);
+        return scene_.is_smooth && looks_ahead(node) && !looks_ahead(entry) &&
+               smooth_normal(node) != 0 && smooth_normal(entry) != 0 &&
+               normal_dot(normal_of(entry), normal_component(normal, 0),
+                          normal_component(normal, 1), normal_component(normal, 2)) > RIM_COSINE;
+    }
+
+    void receive_light(const ListNode& node, const ListNode* outside, const ListNode* before,
+                       const ListNode* after, const ProjectionFrame& frame,
+                       const TracedTile& tile) {
+        const bool has_back = scene_.back_texels() > 0 && is_two_sided(outgoing_[node.texel]);
         for (std::uint32_t side = 0; side < (has_back ? 2U : 1U); ++side) {
-            const bool ahead = looks_ahead(node) == (side == 0);
+            bool ahead = looks_ahead(node) == (side == 0);
+            const ListNode* seen = ahead ? after : before;
+            if (ahead && frame.is_source != 0 && before != nullptr && is_rim(node, *before)) {
+                ahead = false;
+                seen = outside;
+            }
             if (ahead && frame.is_perspective != 0) {
                 continue;
             }
-            const ListNode* const seen = ahead ? after : before;
             const std::uint32_t receiver = node.texel + side * scene_.back_texels();
             const float share = ahead ? frame.share_ahead : frame.share_behind;
             if (seen == nullptr) {
@@ -315,7 +357,7 @@ class ReferenceTracer : public Tracer {
             const bool sees_front = looks_ahead(*seen) != ahead;
             const glm::vec4& radiance =
                 outgoing_[seen->texel + (sees_front ? 0 : scene_.back_texels())];
-            const bool shines = sees_front || radiance.w > 0.0F;
+            const bool shines = sees_front || is_two_sided(radiance);
             receive(receiver, shines ? glm::vec3(radiance) * share : glm::vec3(0.0F), !shines,
                     tile);
         }

@@ -3,6 +3,8 @@
 #include "parallel.hpp"
 #include "sampling.hpp"
 
+#include "shaders/bake.h"
+
 #include <glm/geometric.hpp>
 
 #include <algorithm>
@@ -152,7 +154,12 @@ class SampledTriangle {
           index_(index),
           corners_(corners),
           has_textures_(has_textures(scene, material_)) {
-        set_normal();
+        const Triangle& triangle = scene.triangles[index];
+        normal_ = scene.plane_normal(triangle);
+        is_smooth_ = scene.is_smooth(triangle);
+        if (is_smooth_) {
+            normals_ = {corners, scene.vertex_normals(triangle)};
+        }
         position_ = linear_over(scene_.positions, corners);
         if (doubled_area(corners_) < 0.0) {
             std::swap(corners_[1], corners_[2]);
@@ -169,7 +176,10 @@ class SampledTriangle {
     // No plane: nothing is said of its texels.
     [[nodiscard]] bool degenerate() const { return normal_ == glm::vec3(0.0F); }
     [[nodiscard]] std::uint32_t index() const { return index_; }
-    [[nodiscard]] const glm::vec3& normal() const { return normal_; }
+    [[nodiscard]] bool smooth() const { return is_smooth_; }
+    [[nodiscard]] glm::vec3 normal(const glm::dvec2& point) const {
+        return is_smooth_ ? glm::vec3(glm::normalize(normals_.at(point))) : normal_;
+    }
     [[nodiscard]] bool double_sided() const { return material_.double_sided; }
     [[nodiscard]] bool textured() const { return has_textures_; }
 
@@ -217,17 +227,6 @@ class SampledTriangle {
     [[nodiscard]] Part part_within(std::uint32_t x, std::uint32_t y) const;
 
  private:
-    void set_normal() {
-        const auto& vertices = scene_.triangles[index_].vertices;
-        const glm::dvec3 origin = scene_.positions[vertices[0]];
-        const glm::dvec3 normal = glm::cross(glm::dvec3(scene_.positions[vertices[1]]) - origin,
-                                             glm::dvec3(scene_.positions[vertices[2]]) - origin);
-        const double length = glm::length(normal);
-        if (length > 0.0 && std::isfinite(length)) {
-            normal_ = normal / length;
-        }
-    }
-
     void set_edges() {
         std::array<std::array<std::int64_t, 2>, 3> points{};
         for (std::size_t i = 0; i < 3; ++i) {
@@ -273,6 +272,8 @@ class SampledTriangle {
     std::array<EdgeFunction, 3> edges_{};
     std::array<EdgeFunction, 3> inner_edges_{};
     glm::vec3 normal_{0.0F};
+    bool is_smooth_ = false;
+    Linear<glm::dvec3> normals_;
     glm::vec3 albedo_{0.0F};
     glm::vec3 emission_{0.0F};
     Linear<glm::dvec2> texture_coordinates_;
@@ -338,13 +339,15 @@ struct TexelSums {
     float double_sided = 0.0F;
     std::uint32_t first_triangle = 0;
     bool overlaps = false;
+    bool is_smooth = false;
 
     void add(const SampledTriangle& triangle, float area, const glm::dvec2& centre) {
         if (weight == 0.0F) {
             first_triangle = triangle.index();
         }
         weight += area;
-        normal += area * triangle.normal();
+        normal += area * triangle.normal(centre);
+        is_smooth = is_smooth || triangle.smooth();
         position += double{area} * triangle.position().at(centre);
         across += double{area} * triangle.position().by_x;
         down += double{area} * triangle.position().by_y;
@@ -515,12 +518,16 @@ std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const 
     return sums;
 }
 
-glm::vec3 plane_normal(const Scene& scene, std::uint32_t index, const Extent& extent) {
-    return SampledTriangle(scene, index, *corners_of(scene, scene.triangles[index], extent))
-        .normal();
-}
-
 }  // namespace
+
+std::uint32_t packed_normal(const glm::dvec3& normal) {
+    std::uint32_t packed = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        const auto component = std::lround(normal[axis] * NORMAL_SCALE);
+        packed |= (static_cast<std::uint32_t>(component) & 0x3ffU) << (10 * axis);
+    }
+    return packed;
+}
 
 SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint32_t threads) {
     if (extent.width > MAX_EDGE || extent.height > MAX_EDGE) {
@@ -537,6 +544,7 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
     map.albedo.resize(extent.texels(), glm::vec3(0.0F));
     map.emission.resize(extent.texels(), glm::vec3(0.0F));
     map.normal.resize(extent.texels(), glm::vec3(0.0F));
+    map.smooth.resize(extent.texels());
     map.double_sided.resize(extent.texels());
     map.patches.resize(scene.point_lights.empty() ? 0 : extent.texels());
     map.triangle.resize(extent.texels());
@@ -563,8 +571,11 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
                 }
                 const glm::vec3 normal = texel->normal / texel->weight;
                 const float length = glm::length(normal);
-                map.normal[i] = length > 1e-3F ? normal / length
-                                               : plane_normal(scene, texel->first_triangle, extent);
+                map.normal[i] =
+                    length > 1e-3F
+                        ? normal / length
+                        : glm::vec3(scene.plane_normal(scene.triangles[texel->first_triangle]));
+                map.smooth[i] = texel->is_smooth ? 1 : 0;
                 if (!map.patches.empty()) {
                     const double side = std::sqrt(double{map.coverage[i]}) / texel->weight;
                     map.patches[i] = {texel->position / double{texel->weight}, texel->across * side,

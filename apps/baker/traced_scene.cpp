@@ -2,6 +2,7 @@
 
 #include "alpha_textures.hpp"
 #include "scene.hpp"
+#include "surface_map.hpp"
 
 #include <glm/glm.hpp>
 
@@ -88,21 +89,6 @@ TriangleCluster cluster_around(const TracedTriangle* first, const TracedTriangle
     const glm::vec3 centre = 0.5F * (box.low + box.high);
     const glm::vec3 half_extent = glm::max(box.high - centre, centre - box.low);
     return {{centre.x, centre.y, centre.z}, {half_extent.x, half_extent.y, half_extent.z}};
-}
-
-// As TracedTriangle::normal; 0: the triangle has no area.
-std::uint32_t packed_normal(const Scene& scene, const Triangle& triangle) {
-    const glm::dvec3 origin = scene.positions[triangle.vertices[0]];
-    const glm::dvec3 normal =
-        glm::cross(glm::dvec3(scene.positions[triangle.vertices[1]]) - origin,
-                   glm::dvec3(scene.positions[triangle.vertices[2]]) - origin);
-    const double length = glm::length(normal);
-    std::uint32_t packed = 0;
-    for (int axis = 0; axis < 3 && length > 0.0; ++axis) {
-        const auto component = std::lround(normal[axis] / length * NORMAL_SCALE);
-        packed |= (static_cast<std::uint32_t>(component) & 0x3ffU) << (10 * axis);
-    }
-    return packed;
 }
 
 // Texels of the light map along a world unit.
@@ -209,7 +195,8 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
         traced.has_two_sides =
             traced.has_two_sides || scene.materials[triangle.material].double_sided;
         TracedTriangle& result = traced.triangles.emplace_back();
-        result.normal = packed_normal(scene, triangle);
+        result.normal = packed_normal(scene.plane_normal(triangle));
+        traced.is_smooth = traced.is_smooth || scene.is_smooth(triangle);
         double distance = 0.0;
         for (std::size_t i = 0; i < 3; ++i) {
             const std::uint32_t vertex = triangle.vertices[i];

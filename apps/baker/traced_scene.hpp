@@ -30,6 +30,7 @@ struct TracedScene {
     double depth_extent = 0.0;    // world units: depths are exact to a part of it
     Extent light_map;
     bool has_two_sides = false;  // a material is double-sided
+    bool is_smooth = false;      // a triangle has vertex normals other than its plane's
     // Square world units: pixels weigh by their area in these. The mean texel's, or less where that
     // would leave the smallest pixels no weight.
     double unit_area = 0.0;

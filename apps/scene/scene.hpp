@@ -157,6 +157,13 @@ struct Scene {
     std::optional<Extent> light_map_extent;  // that the file asks for
     std::optional<Camera> camera;
 
+    // Of length 1; 0: it has no area.
+    [[nodiscard]] glm::dvec3 plane_normal(const Triangle& triangle) const;
+    // Of the vertices; the plane's where there is none, or one that turns away from the plane.
+    [[nodiscard]] std::array<glm::dvec3, 3> vertex_normals(const Triangle& triangle) const;
+    // Whether these differ from the plane's.
+    [[nodiscard]] bool is_smooth(const Triangle& triangle) const;
+
     // "triangle 3 of mesh 0 'Walls', primitive 1", counted from 0.
     [[nodiscard]] std::string name_of(std::size_t triangle) const;
     // The same, and its vertex farthest from `middle`: "triangle 3 of ... at (0, 1e+06, 0)".

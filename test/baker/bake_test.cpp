@@ -306,6 +306,63 @@ TEST(Light, GoesThroughHoles) {
     EXPECT_NEAR(light_below(glass, 3, lamp), 0.5, 0.05);
 }
 
+// A sphere in latitude and longitude with smooth normals. The poles are cut off.
+Scene smooth_sphere(std::uint32_t columns) {
+    Scene scene;
+    scene.materials.push_back({.albedo = glm::vec3(0.5F)});
+    const std::uint32_t rows = columns / 2;
+    for (std::uint32_t y = 0; y <= rows; ++y) {
+        for (std::uint32_t x = 0; x <= columns; ++x) {
+            const glm::vec2 place(glm::vec2(x, y) / glm::vec2(columns, rows));
+            const float latitude = PI * (0.04F + 0.92F * place.y);
+            const float longitude = 2.0F * PI * place.x;
+            const glm::vec3 normal(std::sin(latitude) * std::sin(longitude), std::cos(latitude),
+                                   std::sin(latitude) * std::cos(longitude));
+            add_vertex(scene, normal, place);
+            scene.normals.push_back(normal);
+        }
+    }
+    for (std::uint32_t i = 0; i < rows * columns; ++i) {
+        const std::uint32_t upper = i / columns * (columns + 1) + i % columns;
+        const std::uint32_t lower = upper + columns + 1;
+        scene.triangles.push_back({{upper, lower, lower + 1}});
+        scene.triangles.push_back({{upper, lower + 1, upper + 1}});
+    }
+    return scene;
+}
+
+// Catches light by the planes of triangles, black bands where light ends, and rays that are weighed
+// with the wrong sign, on a sphere of few triangles.
+TEST(Light, SmoothNormalsSmoothTheLight) {
+    Scene sphere = smooth_sphere(24);
+    const Extent extent{96, 48};
+    const glm::vec3 to_light = glm::normalize(glm::vec3(3.0F, 2.0F, 1.0F));
+    for (const bool has_sun : {false, true}) {
+        sphere.materials[0].double_sided = has_sun;
+        sphere.suns = {{.direction = -to_light, .irradiance = glm::vec3(2.0F)}};
+        sphere.point_lights = {{.position = 1000.0F * to_light, .intensity = glm::vec3(2e6F)}};
+        (has_sun ? sphere.point_lights.clear() : sphere.suns.clear());
+        Prepared what(sphere, extent, 2.0F);
+        what.sky = {.radiance = glm::vec3(1.0F), .extent = {64, 32}};
+        what.sky.texels.resize(32 * 64, glm::vec3(0.0F));
+        std::fill_n(what.sky.texels.begin(), 16 * 64, glm::vec3(1.0F));  // the upper half
+        const LightMap map = light(what, {.directions = 512, .bounces = 0, .sun_directions = 8});
+        double worst = 0.0;
+        double sum = 0.0;
+        double expected_sum = 0.0;
+        for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+            const float cosine = glm::dot(what.surface.normal[i], to_light);
+            const double expected =
+                0.5 * PI * (1.0 + what.surface.normal[i].y) + 2.0 * std::max(cosine, 0.0F);
+            worst = std::max(worst, std::abs(map.irradiance[i].x - expected));
+            sum += map.irradiance[i].x;
+            expected_sum += expected;
+        }
+        EXPECT_LT(worst, 0.08) << has_sun;
+        EXPECT_NEAR(sum / expected_sum, 1.0, 0.003) << has_sun;
+    }
+}
+
 TEST(Light, TexelsInsideOfThingsAreUnknown) {
     Quads scene(4, 2, 6);
     scene.add_material({});

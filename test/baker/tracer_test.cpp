@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <glm/common.hpp>
 
+#include <bit>
 #include <cstring>
 #include <random>
 
@@ -55,6 +56,7 @@ Scene random_scene(std::uint32_t seed, std::uint32_t triangles, std::uint32_t la
                 const float shift = 0.01F * static_cast<float>(layer / 2);
                 scene.positions.push_back(corners[corner] + glm::vec3(0.0F, shift, 0.0F));
                 scene.light_map_coordinates.push_back(coordinates[corner]);
+                scene.normals.emplace_back(0.0F, layers == 1 ? 1.0F : 0.0F, 0.0F);
                 scene.texture_coordinates.push_back(glm::vec2(corners[corner]) * 3.0F);
             }
             if (random() % 2 == 0) {
@@ -79,6 +81,7 @@ std::vector<ProjectionFrame> frames_of(const TracedScene& scene, std::uint32_t c
         std::back_inserter(directions));
     for (const BundleDirection& direction : directions) {
         frames.push_back(make_frame(direction, scene, map_extent));
+        frames.back().is_source = frames.size() % 2;
         frames.back().share_ahead = frames.size() % 2 == 0 ? 1.0F : 0.3F;
         frames.back().share_behind = 1.0F;
     }
@@ -92,7 +95,8 @@ std::vector<glm::vec4> outgoing_of(const TracedScene& scene) {
         for (int i = 0; i < 3; ++i) {
             radiance[i] = static_cast<float>(random() % 1000) / 300.0F;
         }
-        radiance.w = random() % 4 == 0 ? 1.0F : 0.0F;
+        const std::uint32_t normal = random() % 4 == 0 ? 0 : random() & SMOOTH_NORMAL;
+        radiance.w = std::bit_cast<float>((random() % 4 == 0 ? TWO_SIDED : 0) | normal);
     }
     return outgoing;
 }
@@ -145,6 +149,7 @@ TEST_P(TracerCases, EqualsItsTwin) {
     const Case& here = GetParam();
     const TracedScene scene =
         make_traced_scene(random_scene(5, here.triangles, here.layers), {96, 64}, 4.0F);
+    EXPECT_EQ(scene.is_smooth, here.layers == 1);
     const auto frames = frames_of(scene, 3, here.tiles.map_extent, 1);
     const auto outgoing = outgoing_of(scene);
     const auto twin = make_reference_tracer(scene, here.tiles, 2);

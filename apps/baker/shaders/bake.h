@@ -56,6 +56,37 @@ struct TriangleCluster {
     float half_extent[3];
 };
 
+// Of TracedTriangle::normal.
+QUADTILE_SHARED QUADTILE_INT normal_component(QUADTILE_UINT normal, QUADTILE_UINT axis) {
+    return QUADTILE_INT(normal << (22U - 10U * axis)) >> 22U;
+}
+QUADTILE_SHARED QUADTILE_INT normal_dot(QUADTILE_UINT normal, QUADTILE_INT x, QUADTILE_INT y,
+                                        QUADTILE_INT z) {
+    return normal_component(normal, 0U) * x + normal_component(normal, 1U) * y +
+           normal_component(normal, 2U) * z;
+}
+
+// Of the radiance that leaves a texel, beside red, green and blue: whether the surface has two
+// sides, and where it is smooth its normal, as TracedTriangle's; elsewhere 0.
+const QUADTILE_UINT TWO_SIDED = 0x40000000U;
+const QUADTILE_UINT SMOOTH_NORMAL = 0x3fffffffU;
+
+// The cosine of a ray to the smooth normal by that to the triangle's plane, 4 at most: what the ray
+// counts more by, in parts of it.
+const QUADTILE_UINT BENT_ONE = 4096U;
+QUADTILE_SHARED QUADTILE_UINT bent_share(QUADTILE_INT to_smooth, QUADTILE_INT to_plane) {
+    if ((to_smooth < 0) != (to_plane < 0) || to_plane == 0) {
+        return 0U;
+    }
+    const QUADTILE_UINT numerator = QUADTILE_UINT(to_smooth < 0 ? -to_smooth : to_smooth);
+    const QUADTILE_UINT denominator = QUADTILE_UINT(to_plane < 0 ? -to_plane : to_plane);
+    const QUADTILE_UINT share = (numerator * BENT_ONE + denominator / 2U) / denominator;
+    return share < 4U * BENT_ONE ? share : 4U * BENT_ONE - 1U;
+}
+
+// The least cosine between the planes of a rim, times the square of NORMAL_SCALE.
+const QUADTILE_INT RIM_COSINE = 209000;
+
 // The projection of the scene along a direction onto its square importance map. If it is parallel,
 // world p is at (dot(axis_x, p) + offset_x, dot(axis_y, p) + offset_y) map texels and dot(axis_z, p)
 // steps deep.
@@ -78,6 +109,9 @@ struct ProjectionFrame {
     QUADTILE_UINT is_perspective;
     float axis_w[3];
     float offset_w;
+    QUADTILE_INT direction[3];  // of parallel rays, times 1023
+    // 1: of a sun or a lamp, whose light is taken by the smooth normal afterwards: rays count alike.
+    QUADTILE_UINT is_source;
 };
 
 // A rectangle of the pixels of a tile. Pixel (i, j) of the tile has its centre (i + 0.5, j + 0.5) /

@@ -15,6 +15,9 @@
 
 layout(local_size_x = BLOCK_PIXELS) in;
 
+// The scene has triangles with vertex normals other than their planes'.
+layout(constant_id = 0) const bool IS_SMOOTH = false;
+
 // Lists up to here are sorted in registers, longer ones in place.
 const uint SHORT_LIST = 24;
 
@@ -111,13 +114,14 @@ bool looks_ahead(ListNode node) {
 
 // The back of a surface with two sides has its own light.
 bool has_back(ListNode node) {
-    return parameters.back_texels > 0 && outgoing[node.texel].w > 0.0;
+    return parameters.back_texels > 0 && (outgoing[node.texel].w & TWO_SIDED) != 0;
 }
 
 // Of the side that looks ahead, as TracedTriangle has it.
 ivec3 normal_of(ListNode node) {
-    const int normal = int(triangles[node.order & ~FACES_BACK].normal);
-    const ivec3 front = bitfieldExtract(ivec3(normal, normal >> 10, normal >> 20), 0, 10);
+    const uint normal = triangles[node.order & ~FACES_BACK].normal;
+    const ivec3 front =
+        ivec3(normal_component(normal, 0), normal_component(normal, 1), normal_component(normal, 2));
     return looks_ahead(node) ? front : -front;
 }
 
@@ -125,6 +129,35 @@ ivec3 normal_of(ListNode node) {
 bool is_one_sheet(ListNode first, ListNode second) {
     return second.depth - first.depth < SHEET_DEPTH &&
            all(lessThanEqual(abs(normal_of(first) - normal_of(second)), ivec3(SHEET_ANGLE)));
+}
+
+// Rays count by the smooth normal.
+TracedTile weighed(TracedTile tile, ListNode node, ProjectionFrame frame) {
+    const uint normal = outgoing[node.texel].w & SMOOTH_NORMAL;
+    if (normal == 0 || frame.is_source != 0) {
+        return tile;
+    }
+    const uint plane = triangles[node.order & ~FACES_BACK].normal;
+    const float share = float(bent_share(
+        normal_dot(normal, frame.direction[0], frame.direction[1], frame.direction[2]),
+        normal_dot(plane, frame.direction[0], frame.direction[1], frame.direction[2])));
+    precise const float part = share * (1.0 / float(BENT_ONE));
+    precise const float weight = floor(float(tile.weight) * part + 0.5);
+    precise const float radiance_scale = tile.radiance_scale * part;
+    tile.weight = uint(weight);
+    tile.radiance_scale = radiance_scale;
+    return tile;
+}
+
+// Where light ends on a smooth surface, triangles that turn away a little are lit as those that it
+// comes in by: the surface itself, which is rounder, throws no shadow there.
+bool is_rim(ListNode node, ListNode entry) {
+    const ivec3 normal = normal_of(node);
+    return looks_ahead(node) && !looks_ahead(entry) &&
+           (outgoing[node.texel].w & SMOOTH_NORMAL) != 0 &&
+           (outgoing[entry.texel].w & SMOOTH_NORMAL) != 0 &&
+           normal_dot(triangles[entry.order & ~FACES_BACK].normal, normal.x, normal.y, normal.z) >
+               RIM_COSINE;
 }
 
 void receive_from(ListNode seen, bool sees_sky, uint receiver, bool ahead, ProjectionFrame frame,
@@ -137,58 +170,74 @@ void receive_from(ListNode seen, bool sees_sky, uint receiver, bool ahead, Proje
         receive(receiver, received, false, tile);
     } else {
         const bool sees_front = looks_ahead(seen) != ahead;
-        const vec4 radiance = outgoing[seen.texel + (sees_front ? 0 : parameters.back_texels)];
-        const bool shines = sees_front || radiance.w > 0.0;
-        precise const vec3 received = shines ? radiance.rgb * share : vec3(0.0);
+        const uvec4 radiance = outgoing[seen.texel + (sees_front ? 0 : parameters.back_texels)];
+        const bool shines = sees_front || (radiance.w & TWO_SIDED) != 0;
+        precise const vec3 received = shines ? uintBitsToFloat(radiance.rgb) * share : vec3(0.0);
         receive(receiver, received, !shines, tile);
     }
 }
 
 void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, TracedTile tile) {
-    uint before = length;  // the last one of the sheet before, or length
-    uint after = 0;        // the first one of the sheet behind, or length
+    uint outside = length;  // as `before`, of that sheet
+    uint before = length;   // the last one of the sheet before, or length
+    uint after = 0;         // the first one of the sheet behind, or length
     for (uint i = 0; i < length; ++i) {
         const ListNode node = list[i];
         if (i == after) {
+            outside = before;
             before = i > 0 ? i - 1 : length;
             do {
                 ++after;
             } while (after < length && is_one_sheet(node, list[after]));
         }
+        const TracedTile weight = IS_SMOOTH ? weighed(tile, node, frame) : tile;
         const uint sides = has_back(node) ? 2 : 1;
         for (uint side = 0; side < sides; ++side) {
-            const bool ahead = looks_ahead(node) == (side == 0);
+            bool ahead = looks_ahead(node) == (side == 0);
+            uint seen = ahead ? after : before;
+            if (IS_SMOOTH && ahead && frame.is_source != 0 && before < length &&
+                is_rim(node, list[before])) {
+                ahead = false;
+                seen = outside;
+            }
             if (ahead && frame.is_perspective != 0) {
                 continue;
             }
-            const uint seen = ahead ? after : before;
             receive_from(list[min(seen, length - 1)], seen == length,
-                         node.texel + side * parameters.back_texels, ahead, frame, tile);
+                         node.texel + side * parameters.back_texels, ahead, frame, weight);
         }
     }
 }
 
 void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
+    uint outside = NO_NODE;
     uint before = NO_NODE;
     uint after = head;
     uint previous = NO_NODE;
     for (uint index = head; index != NO_NODE; index = nodes[index].next) {
         const ListNode node = nodes[index];
         if (index == after) {
+            outside = before;
             before = previous;
             do {
                 after = nodes[after].next;
             } while (after != NO_NODE && is_one_sheet(node, nodes[after]));
         }
+        const TracedTile weight = IS_SMOOTH ? weighed(tile, node, frame) : tile;
         const uint sides = has_back(node) ? 2 : 1;
         for (uint side = 0; side < sides; ++side) {
-            const bool ahead = looks_ahead(node) == (side == 0);
+            bool ahead = looks_ahead(node) == (side == 0);
+            uint seen = ahead ? after : before;
+            if (IS_SMOOTH && ahead && frame.is_source != 0 && before != NO_NODE &&
+                is_rim(node, nodes[before])) {
+                ahead = false;
+                seen = outside;
+            }
             if (ahead && frame.is_perspective != 0) {
                 continue;
             }
-            const uint seen = ahead ? after : before;
             receive_from(nodes[seen == NO_NODE ? index : seen], seen == NO_NODE,
-                         node.texel + side * parameters.back_texels, ahead, frame, tile);
+                         node.texel + side * parameters.back_texels, ahead, frame, weight);
         }
         previous = index;
     }
