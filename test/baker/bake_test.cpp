@@ -346,7 +346,7 @@ TEST(Light, SmoothNormalsSmoothTheLight) {
         what.sky = {.radiance = glm::vec3(1.0F), .extent = {64, 32}};
         what.sky.texels.resize(32 * 64, glm::vec3(0.0F));
         std::fill_n(what.sky.texels.begin(), 16 * 64, glm::vec3(1.0F));  // the upper half
-        const LightMap map = light(what, {.directions = 512, .bounces = 0, .sun_directions = 8});
+        const LightMap map = light(what, {.directions = 192, .bounces = 0, .sun_directions = 8});
         double worst = 0.0;
         double sum = 0.0;
         double expected_sum = 0.0;
