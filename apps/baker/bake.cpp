@@ -9,6 +9,7 @@
 #include <glm/geometric.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 #include <ranges>
@@ -32,7 +33,7 @@ constexpr std::size_t MOST_KEPT_PIECES = 65536;
 constexpr double MEAN_WEIGHT = 16384.0;
 // The greatest radiance with the mean weight: a half of the lower word of a sum.
 constexpr double LARGEST_UNITS = 2147483648.0;
-constexpr double LARGEST_WEIGHT = 2147483648.0;
+constexpr double LARGEST_WEIGHT = 1073741824.0;  // four times that is a word
 
 // What the tracer is given at a time.
 struct TracerWork {
@@ -310,8 +311,8 @@ class Bake {
             pass.kind == Pass::Kind::light || pass.kind == Pass::Kind::lamps
                 ? static_cast<double>(scene_.light_map.texels())
                 : scene_.largest_texel;
-        const double weights =
-            4.0 * MEAN_WEIGHT * (largest_texel + 16.0) * static_cast<double>(directions.size());
+        const double weights = (scene_.is_smooth ? 16.0 : 4.0) * MEAN_WEIGHT *
+                               (largest_texel + 16.0) * static_cast<double>(directions.size());
         const double units = std::min(LARGEST_UNITS / MEAN_WEIGHT, 0x1p62 / weights);
         scale_ = std::exp2(std::floor(std::log2(units / double{greatest})));
         light_.set_scale(scale_);
@@ -320,6 +321,7 @@ class Bake {
     [[nodiscard]] ProjectionFrame frame_of(const Pass& pass, const BundleDirection& direction,
                                            const MapWindow& window) const {
         ProjectionFrame frame = make_frame(direction, scene_, tile_options_.map_extent, window);
+        frame.is_source = is_of_source(pass) ? 1 : 0;
         frame.share_ahead = 1.0F;
         frame.share_behind = 1.0F;
         if (!is_of_source(pass) && !is_direct(pass)) {

@@ -20,12 +20,15 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
                              const TileOptions& tile_options, const BakeOptions& options) {
     Fingerprint all;
     all.add_all(scene.triangles);
+    all.add_all(scene.alpha_triangles);
+    all.add_all(scene.alpha_texels);
     all.add(scene.centre);
     all.add(scene.light_map);
     all.add_all(surface.coverage);
     all.add_all(surface.albedo);
     all.add_all(surface.emission);
     all.add_all(surface.normal);
+    all.add_all(surface.smooth);
     all.add_all(surface.double_sided);
     for (const Sun& sun : suns) {
         all.add(sun.direction);

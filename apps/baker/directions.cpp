@@ -13,9 +13,9 @@ namespace quadtile::baker {
 namespace {
 
 constexpr double PI = std::numbers::pi;
-// Along half of the scene. Depths are 32-bit floats: those of surfaces that lie on each other come
-// out some thousandths to hundredths of a step apart, seldom in different steps.
-constexpr double DEPTH_STEPS = 131072.0;
+// Along half of the scene. Depths are 32-bit floats: those of one place come out up to half a step
+// apart.
+constexpr double DEPTH_STEPS = 2097152.0;
 
 // A map of a wider cone would have most of its pixels near its edge.
 constexpr float WIDEST_CONE = static_cast<float>(PI / 3.0);
@@ -333,6 +333,9 @@ ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& 
             (y * scale + forward * (middle + direction.shift_y - window.y)) / window.texel,
             window.texel / scale);
     }
+    const auto to_integer = [](double part) {
+        return static_cast<std::int32_t>(std::lround(1023.0 * part));
+    };
     const glm::dvec2 offset =
         (glm::dvec2(middle + direction.shift_x - glm::dot(x, scene.box_middle) * scale,
                     middle + direction.shift_y - glm::dot(y, scene.box_middle) * scale) -
@@ -348,7 +351,9 @@ ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& 
             .axis_z = {axis_z.x, axis_z.y, axis_z.z},
             .units_per_texel = static_cast<float>(1.0 / scale * window.texel),
             .sky_ahead = {direction.sky_ahead.x, direction.sky_ahead.y, direction.sky_ahead.z},
-            .sky_behind = {direction.sky_behind.x, direction.sky_behind.y, direction.sky_behind.z}};
+            .sky_behind = {direction.sky_behind.x, direction.sky_behind.y, direction.sky_behind.z},
+            .direction = {to_integer(direction.direction.x), to_integer(direction.direction.y),
+                          to_integer(direction.direction.z)}};
 }
 
 }  // namespace quadtile::baker

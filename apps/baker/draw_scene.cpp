@@ -196,7 +196,8 @@ class Drawing {
                         const double inverse_depth = glm::dot(triangle.inverse_depth, ray);
                         const std::size_t place = std::size_t{y - top} * samples_.width + x;
                         if (static_cast<float>(inverse_depth) > inverse_depths[place] &&
-                            inverse_depth * near_ <= 1.0 && triangle.contains(ray)) {
+                            inverse_depth * near_ <= 1.0 && triangle.contains(ray) &&
+                            !is_hole(index, triangle, ray)) {
                             inverse_depths[place] = static_cast<float>(inverse_depth);
                             nearest[place] = index;
                         }
@@ -221,33 +222,42 @@ class Drawing {
                 ((y + 0.5) / samples_.height * 2.0 - 1.0) * view_.half_size.y, 1.0};
     }
 
+    // Where the ray meets the triangle: the corners' weights are as the volumes that the ray makes
+    // with the edges across from them.
+    [[nodiscard]] glm::dvec2 at_hit(const std::vector<glm::vec2>& coordinates, std::uint32_t index,
+                                    const SeenTriangle& seen, const glm::dvec3& ray) const {
+        glm::dvec2 sum(0.0);
+        double weights = 0.0;
+        for (std::size_t i = 0; i < 3 && !coordinates.empty(); ++i) {
+            const double weight = glm::dot(seen.edge_planes[i], ray);
+            sum += weight * glm::dvec2(coordinates[scene_.triangles[index].vertices[i]]);
+            weights += weight;
+        }
+        return coordinates.empty() ? sum : sum / weights;
+    }
+
+    // A place that stops less than half of the light is one.
+    [[nodiscard]] bool is_hole(std::uint32_t index, const SeenTriangle& seen,
+                               const glm::dvec3& ray) const {
+        const Material& material = scene_.materials[scene_.triangles[index].material];
+        return material.alpha_mode != AlphaMode::opaque &&
+               coverage_at(scene_, material, at_hit(scene_.texture_coordinates, index, seen, ray)) <
+                   128;
+    }
+
     [[nodiscard]] glm::vec3 radiance(std::uint32_t index, const glm::dvec3& ray) const {
         const Triangle& triangle = scene_.triangles[index];
         const Material& material = scene_.materials[triangle.material];
         const SeenTriangle seen(scene_, triangle, view_);
-        // Where the ray meets the triangle: the corners' weights are as the volumes that the ray
-        // makes with the edges across from them.
-        glm::dvec3 weights(0.0);
-        for (int i = 0; i < 3; ++i) {
-            weights[i] = glm::dot(seen.edge_planes[static_cast<std::size_t>(i)], ray);
-        }
-        weights /= weights.x + weights.y + weights.z;
-        const auto at_hit = [&](const std::vector<glm::vec2>& coordinates) {
-            glm::dvec2 sum(0.0);
-            for (std::size_t i = 0; i < 3 && !coordinates.empty(); ++i) {
-                sum += weights[static_cast<int>(i)] * glm::dvec2(coordinates[triangle.vertices[i]]);
-            }
-            return sum;
-        };
         glm::vec3 irradiance(0.0F);
         if (!scene_.light_map_coordinates.empty()) {
             const BilinearFetch fetch =
-                bilinear_fetch(map_.extent, at_hit(scene_.light_map_coordinates));
+                bilinear_fetch(map_.extent, at_hit(scene_.light_map_coordinates, index, seen, ray));
             for (std::size_t i = 0; i < 4; ++i) {
                 irradiance += fetch.weights[i] * map_.irradiance[fetch.texels[i]];
             }
         }
-        const glm::dvec2 texture = at_hit(scene_.texture_coordinates);
+        const glm::dvec2 texture = at_hit(scene_.texture_coordinates, index, seen, ray);
         return albedo_at(scene_, material, texture) * irradiance / std::numbers::pi_v<float> +
                emission_at(scene_, material, texture);
     }

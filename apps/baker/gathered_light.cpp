@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -66,7 +67,8 @@ void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
                 is_inside = is_inside || backs[neighbour] < backs[i] - LITTLE_CHANGE;
             });
         }
-        const bool is_met = joined(sums[i].weight) > 0.0;
+        // Rays at a chart's edge are rounded beyond it, too.
+        const bool is_met = joined(sums[i].weight) > 0.0 && surface_.coverage[i] > 0.0F;
         inside_texels += is_met && is_inside ? 1 : 0;
         state_.known[i] = is_met && !is_inside ? 1 : 0;
     });
@@ -137,13 +139,17 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
         const glm::vec3 normal = is_front ? surface_.normal[i] : -surface_.normal[i - texels];
         const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
         const float factor = sun_shares_ ? 1.0F : cosine;
-        const glm::vec3 mean = mean_of(sums[i]);
+        const std::size_t side = is_front ? 0 : texels;
+        const glm::vec3 mean(factor > 0.0F ? share_of_light(sums, i - side, side).value_or(0.0F)
+                                           : 0.0F);
         const glm::vec3 irradiance = mean * factor * sun.irradiance;
         state_.sources[i] += irradiance;
         if (!is_front) {
             return;
         }
-        state_.sources_error[i] += error_of(i, mean) * factor * grey(sun.irradiance);
+        if (joined(sums[i].weight) > 0.0) {
+            state_.sources_error[i] += error_of(i, mean) * factor * grey(sun.irradiance);
+        }
         // What does not face the sun may see no ray at all.
         const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
         state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
@@ -317,7 +323,10 @@ void GatheredLight::read_outgoing(Emission emission, bool reflects,
             radiance += surface_.albedo[texel] * (direct_at(i) + state_.sent[i]) *
                         std::numbers::inv_pi_v<float>;
         }
-        outgoing[i] = glm::vec4(radiance, has_two_sides ? 1.0F : 0.0F);
+        const std::uint32_t bits =
+            (has_two_sides ? TWO_SIDED : 0) |
+            (surface_.smooth[texel] != 0 ? packed_normal(surface_.normal[texel]) : 0);
+        outgoing[i] = glm::vec4(radiance, std::bit_cast<float>(bits));
     });
 }
 

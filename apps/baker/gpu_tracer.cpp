@@ -58,11 +58,12 @@ class GpuTracer : public Tracer {
           scene_(scene),
           options_(options),
           interface_(gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
-                                        std::vector(12, vk::DescriptorType::eStorageBuffer),
+                                        std::vector(14, vk::DescriptorType::eStorageBuffer),
                                         sizeof(TraceParameters))),
           cull_(gpu.make_compute_pipeline(*interface_.layout, app::CULL_COMP)),
-          rasterise_(gpu.make_compute_pipeline(*interface_.layout, app::RASTERISE_COMP)),
-          walk_(gpu.make_compute_pipeline(*interface_.layout, app::WALK_COMP)),
+          rasterise_(gpu.make_compute_pipeline(*interface_.layout, app::RASTERISE_COMP,
+                                               !scene.alpha_triangles.empty())),
+          walk_(gpu.make_compute_pipeline(*interface_.layout, app::WALK_COMP, scene.is_smooth)),
           submission_size_(FIRST_WORK, options.submission_seconds) {
         const std::uint64_t pool_blocks =
             options.pool_bytes / HEAD_SHARE / (BLOCK_PIXELS * sizeof(std::uint32_t));
@@ -78,7 +79,8 @@ class GpuTracer : public Tracer {
                                sizeof(ListNode))),
                        .light_map_width = scene.light_map.width,
                        .light_map_height = scene.light_map.height,
-                       .back_texels = scene.back_texels()};
+                       .back_texels = scene.back_texels(),
+                       .alpha_triangles = static_cast<QUADTILE_UINT>(scene.alpha_triangles.size())};
         check_sizes();
         make_buffers();
         requests_.emplace(gpu, scene, *triangles_.handle, tile_options,
@@ -176,6 +178,8 @@ class GpuTracer : public Tracer {
     app::Buffer nodes_;
     app::Buffer outgoing_;
     app::Buffer accumulators_;
+    app::Buffer alpha_triangles_;
+    app::Buffer alpha_texels_;
 
     app::ProgramInterface interface_;
     vk::UniquePipeline cull_;
@@ -199,6 +203,12 @@ void GpuTracer::check_sizes() const {
             std::to_string(most / sizeof(Accumulator) * scene_.light_map.texels() /
                            scene_.sum_count()) +
             " texels; make it smaller with --size or --texels-per-unit, or use --reference");
+    }
+    if (scene_.alpha_texels.size() > most) {
+        throw std::runtime_error("textures of materials with alphaMode MASK and BLEND have " +
+                                 std::to_string(scene_.alpha_texels.size()) +
+                                 " texels, too many for this device, which addresses " +
+                                 std::to_string(most) + "; make them smaller, or use --reference");
     }
     if (scene_.triangles.size() * sizeof(TracedTriangle) > most) {
         throw std::runtime_error("a scene of " + std::to_string(scene_.triangles.size()) +
@@ -237,13 +247,24 @@ void GpuTracer::make_buffers() {
     nodes_ = gpu_.make_buffer(std::uint64_t{parameters_.node_capacity} * sizeof(ListNode), storage);
     outgoing_ = gpu_.make_buffer(sums * sizeof(glm::vec4), storage);
     accumulators_ = gpu_.make_buffer(sums * sizeof(Accumulator), storage);
+    const auto make_or_empty = [&](std::span<const std::byte> bytes) {
+        app::Buffer buffer =
+            gpu_.make_buffer(std::max<std::size_t>(bytes.size(), sizeof(AlphaTriangle)), storage);
+        if (!bytes.empty()) {
+            gpu_.upload(*buffer.handle, bytes);
+        }
+        return buffer;
+    };
+    alpha_triangles_ = make_or_empty(std::as_bytes(std::span(scene_.alpha_triangles)));
+    alpha_texels_ = make_or_empty(std::as_bytes(std::span(scene_.alpha_texels)));
     gpu_.upload(*triangles_.handle, std::as_bytes(triangles));
     gpu_.upload(*clusters_.handle, std::as_bytes(clusters));
 
     interface_.write(
         0, std::array{*triangles_.handle, *clusters_.handle, *frames_.handle, *tiles_.handle,
                       *blocks_.handle, *state_.handle, *results_.handle, *tile_clusters_.handle,
-                      *heads_.handle, *nodes_.handle, *outgoing_.handle, *accumulators_.handle});
+                      *heads_.handle, *nodes_.handle, *outgoing_.handle, *accumulators_.handle,
+                      *alpha_triangles_.handle, *alpha_texels_.handle});
 }
 
 void GpuTracer::download(const app::Buffer& source, std::span<std::byte> bytes) {

@@ -24,8 +24,8 @@ constexpr double POINT_OFFSET = 1e-3;
 // Where a texel is farther away than so many sizes of a piece, all of that is as its middle: right
 // to a thousandth. And points of a texel along each side, by its size at the distance.
 constexpr double FAR_SIZES = 16.0;
-constexpr double POINTS_AT_ITS_SIZE = 16.0;
-constexpr double MOST_POINTS = 16.0;
+constexpr double LAMP_POINTS_AT_ITS_SIZE = 16.0;
+constexpr double MOST_LAMP_POINTS = 16.0;
 // Of the angle that a piece is seen at: what lies in its plane, but for rounding, sees none of it.
 constexpr double LEAST_COSINE = 1e-4;
 
@@ -266,8 +266,8 @@ glm::vec3 received(const LampPatch& lamp, const Patch& patch, const glm::vec3& n
     const glm::dvec3 nearest = glm::clamp(centre, lamp.box.low, lamp.box.high);
     const double size = std::max({glm::length(across), glm::length(down), 1e-30});
     const double points = std::clamp(
-        std::ceil(POINTS_AT_ITS_SIZE * size / std::max(glm::length(nearest - centre), 1e-30)), 1.0,
-        MOST_POINTS);
+        std::ceil(LAMP_POINTS_AT_ITS_SIZE * size / std::max(glm::length(nearest - centre), 1e-30)),
+        1.0, MOST_LAMP_POINTS);
     glm::dvec3 irradiance(0.0);
     for (double y = 0.5; y < points; ++y) {
         for (double x = 0.5; x < points; ++x) {

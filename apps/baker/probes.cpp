@@ -7,6 +7,7 @@
 #include <glm/geometric.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -78,7 +79,8 @@ struct Gathering {
                 const bool sees_front = (seen & SEES_BACK) == 0;
                 const glm::vec4& light =
                     outgoing[(seen & ~SEES_BACK) + (sees_front ? 0 : scene.back_texels())];
-                const bool shines = sees_front || light.w > 0.0F;
+                const bool shines =
+                    sees_front || (std::bit_cast<std::uint32_t>(light.w) & TWO_SIDED) != 0;
                 radiance = shines ? glm::dvec3(light) : glm::dvec3(0.0);
                 here[BACKS] += shines ? 0.0 : 0.5 / directions;
             }

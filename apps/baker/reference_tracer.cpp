@@ -213,11 +213,14 @@ class ReferenceTracer : public Tracer {
                         continue;
                     }
                     const PixelTriangle::Fragment fragment = triangle.fragment(x, y);
+                    if (is_hole(i, triangle.faces_forward(), fragment, frame, tile, x, y)) {
+                        continue;
+                    }
                     const std::size_t pixel =
                         static_cast<std::size_t>(y - limits.first_y) * tile.width +
                         static_cast<std::size_t>(x - limits.first_x);
                     lists[pixel].push_back({std::floor(fragment.depth + 0.5F),
-                                            (triangle.faces_forward() ? FACES_FORWARD : 0) | i,
+                                            (triangle.faces_forward() ? 0 : FACES_BACK) | i,
                                             texel_at(fragment.light_map_x, fragment.light_map_y),
                                             NO_NODE});
                     ++nodes;
@@ -233,6 +236,31 @@ class ReferenceTracer : public Tracer {
         }
     }
 
+    // As is_hole in rasterise.comp.
+    [[nodiscard]] bool is_hole(std::uint32_t index, bool faces_forward,
+                               const PixelTriangle::Fragment& fragment,
+                               const ProjectionFrame& frame, const TracedTile& tile, std::int32_t x,
+                               std::int32_t y) const {
+        if (index >= scene_.alpha_triangles.size()) {
+            return false;
+        }
+        const AlphaTriangle& alpha = scene_.alpha_triangles[index];
+        const std::size_t b = faces_forward ? 2 : 4;
+        const auto place = [&](std::size_t axis) {
+            const float texels = interpolant(alpha.texture[axis], alpha.texture[axis + b],
+                                             alpha.texture[axis + 6 - b])
+                                     .at(fragment.second, fragment.third);
+            return static_cast<std::uint32_t>(std::max(texels, 0.0F));
+        };
+        const std::uint32_t texel =
+            alpha.first + place(1) % alpha.height * alpha.width + place(0) % alpha.width;
+        return scene_.alpha_texels[texel] <=
+               hole_threshold(index, std::bit_cast<std::uint32_t>(frame.offset_x),
+                              std::bit_cast<std::uint32_t>(tile.map_x) * 3 +
+                                  std::bit_cast<std::uint32_t>(tile.map_y),
+                              static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
+    }
+
     [[nodiscard]] std::uint32_t texel_at(float x, float y) const {
         const auto along = [](float place, std::uint32_t extent) {
             return static_cast<std::uint32_t>(
@@ -242,38 +270,104 @@ class ReferenceTracer : public Tracer {
                along(x, scene_.light_map.width);
     }
 
+    // As is_one_sheet in walk.comp.
+    [[nodiscard]] bool is_one_sheet(const ListNode& first, const ListNode& second) const {
+        if (!(second.depth - first.depth < SHEET_DEPTH)) {
+            return false;
+        }
+        const std::uint32_t a = normal_of(first);
+        const std::uint32_t b = normal_of(second);
+        const int sign = looks_ahead(first) == looks_ahead(second) ? 1 : -1;
+        return std::ranges::all_of(std::array{0U, 1U, 2U}, [&](std::uint32_t axis) {
+            return std::abs(normal_component(a, axis) - sign * normal_component(b, axis)) <=
+                   SHEET_ANGLE;
+        });
+    }
+
+    static bool looks_ahead(const ListNode& node) { return (node.order & FACES_BACK) == 0; }
+
     void walk(const std::vector<ListNode>& list, const ProjectionFrame& frame,
               const TracedTile& tile) {
-        const auto looks_ahead = [](const ListNode& node) {
-            return (node.order & FACES_FORWARD) != 0;
-        };
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            const ListNode& node = list[i];
-            const bool has_back = scene_.back_texels() > 0 && outgoing_[node.texel].w > 0.0F;
-            for (std::uint32_t side = 0; side < (has_back ? 2U : 1U); ++side) {
-                const bool ahead = looks_ahead(node) == (side == 0);
-                if (ahead && frame.is_perspective != 0) {
-                    continue;
-                }
-                const ListNode* seen = nullptr;
-                for (std::size_t j = i; seen == nullptr && j < list.size();
-                     j = ahead ? j + 1 : j - 1) {
-                    seen = list[j].depth != node.depth ? &list[j] : nullptr;
-                }
-                const std::uint32_t receiver = node.texel + side * scene_.back_texels();
-                const float share = ahead ? frame.share_ahead : frame.share_behind;
-                if (seen == nullptr) {
-                    receive(receiver, vector_of(ahead ? frame.sky_ahead : frame.sky_behind) * share,
-                            false, tile);
-                    continue;
-                }
-                const bool sees_front = looks_ahead(*seen) != ahead;
-                const glm::vec4& radiance =
-                    outgoing_[seen->texel + (sees_front ? 0 : scene_.back_texels())];
-                const bool shines = sees_front || radiance.w > 0.0F;
-                receive(receiver, shines ? glm::vec3(radiance) * share : glm::vec3(0.0F), !shines,
-                        tile);
+        const ListNode* before = nullptr;  // the last one of the sheet before
+        std::size_t end = 0;
+        for (std::size_t begin = 0; begin < list.size(); begin = end) {
+            const ListNode* const outside = before;
+            before = begin > 0 ? &list[begin - 1] : nullptr;
+            end = begin + 1;
+            while (end < list.size() && is_one_sheet(list[begin], list[end])) {
+                ++end;
             }
+            const ListNode* const after = end < list.size() ? &list[end] : nullptr;
+            for (std::size_t i = begin; i < end; ++i) {
+                receive_light(list[i], outside, before, after, frame,
+                              weighed(tile, list[i], frame));
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint32_t normal_of(const ListNode& node) const {
+        return scene_.triangles[node.order & ~FACES_BACK].normal;
+    }
+    [[nodiscard]] std::uint32_t smooth_normal(const ListNode& node) const {
+        return std::bit_cast<std::uint32_t>(outgoing_[node.texel].w) & SMOOTH_NORMAL;
+    }
+    [[nodiscard]] static bool is_two_sided(const glm::vec4& radiance) {
+        return (std::bit_cast<std::uint32_t>(radiance.w) & TWO_SIDED) != 0;
+    }
+
+    // As in walk.comp, as is the next.
+    [[nodiscard]] TracedTile weighed(TracedTile tile, const ListNode& node,
+                                     const ProjectionFrame& frame) const {
+        if (!scene_.is_smooth || smooth_normal(node) == 0 || frame.is_source != 0) {
+            return tile;
+        }
+        const auto along = [&](std::uint32_t normal) {
+            return normal_dot(normal, frame.direction[0], frame.direction[1], frame.direction[2]);
+        };
+        const float part =
+            static_cast<float>(bent_share(along(smooth_normal(node)), along(normal_of(node)))) *
+            (1.0F / static_cast<float>(BENT_ONE));
+        tile.weight =
+            static_cast<std::uint32_t>(std::floor(static_cast<float>(tile.weight) * part + 0.5F));
+        tile.radiance_scale *= part;
+        return tile;
+    }
+
+    [[nodiscard]] bool is_rim(const ListNode& node, const ListNode& entry) const {
+        const std::uint32_t normal = normal_of(node);
+        return scene_.is_smooth && looks_ahead(node) && !looks_ahead(entry) &&
+               smooth_normal(node) != 0 && smooth_normal(entry) != 0 &&
+               normal_dot(normal_of(entry), normal_component(normal, 0),
+                          normal_component(normal, 1), normal_component(normal, 2)) > RIM_COSINE;
+    }
+
+    void receive_light(const ListNode& node, const ListNode* outside, const ListNode* before,
+                       const ListNode* after, const ProjectionFrame& frame,
+                       const TracedTile& tile) {
+        const bool has_back = scene_.back_texels() > 0 && is_two_sided(outgoing_[node.texel]);
+        for (std::uint32_t side = 0; side < (has_back ? 2U : 1U); ++side) {
+            bool ahead = looks_ahead(node) == (side == 0);
+            const ListNode* seen = ahead ? after : before;
+            if (ahead && frame.is_source != 0 && before != nullptr && is_rim(node, *before)) {
+                ahead = false;
+                seen = outside;
+            }
+            if (ahead && frame.is_perspective != 0) {
+                continue;
+            }
+            const std::uint32_t receiver = node.texel + side * scene_.back_texels();
+            const float share = ahead ? frame.share_ahead : frame.share_behind;
+            if (seen == nullptr) {
+                receive(receiver, vector_of(ahead ? frame.sky_ahead : frame.sky_behind) * share,
+                        false, tile);
+                continue;
+            }
+            const bool sees_front = looks_ahead(*seen) != ahead;
+            const glm::vec4& radiance =
+                outgoing_[seen->texel + (sees_front ? 0 : scene_.back_texels())];
+            const bool shines = sees_front || is_two_sided(radiance);
+            receive(receiver, shines ? glm::vec3(radiance) * share : glm::vec3(0.0F), !shines,
+                    tile);
         }
     }
 
@@ -293,7 +387,7 @@ class ReferenceTracer : public Tracer {
             }
             const PixelTriangle::Fragment fragment = triangle.fragment(0, 0);
             const float depth = std::floor(fragment.depth + 0.5F);
-            const std::uint32_t facing = triangle.faces_forward() ? FACES_FORWARD : 0;
+            const std::uint32_t facing = triangle.faces_forward() ? 0 : FACES_BACK;
             const bool sees_back = (depth > 0.0F) == triangle.faces_forward();
             const std::uint32_t texel = texel_at(fragment.light_map_x, fragment.light_map_y);
             const ListNode node{depth, facing | i, texel | (sees_back ? SEES_BACK : 0), 0};

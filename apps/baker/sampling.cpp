@@ -56,6 +56,27 @@ glm::vec3 emission_at(const Scene& scene, const Material& material, const glm::d
                     material.emission_coordinates, coordinates);
 }
 
+std::uint8_t coverage_at(const Scene& scene, const Material& material,
+                         const glm::dvec2& coordinates) {
+    if (material.alpha_mode == AlphaMode::opaque || !material.albedo_texture ||
+        scene.texture_coordinates.empty()) {
+        return material.coverage(255);
+    }
+    const Texture& texture = scene.textures[*material.albedo_texture];
+    const glm::dvec2 place =
+        glm::dmat3x2(material.albedo_coordinates) * glm::dvec3(coordinates, 1.0);
+    const glm::dvec2 part = place - glm::floor(place);
+    if (texture.texels.empty() || !(part.x >= 0.0 && part.y >= 0.0)) {
+        return material.coverage(255);
+    }
+    const auto along = [](double at, std::uint32_t size) {
+        return std::min(static_cast<std::uint32_t>(at * size), size - 1);
+    };
+    const std::size_t row = along(part.y, texture.extent.height);
+    return material.coverage(
+        texture.texels[row * texture.extent.width + along(part.x, texture.extent.width)][3]);
+}
+
 bool has_textures(const Scene& scene, const Material& material) {
     return (material.albedo_texture || material.emission_texture) &&
            !scene.texture_coordinates.empty();

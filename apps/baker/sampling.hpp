@@ -40,6 +40,10 @@ inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coor
 [[nodiscard]] glm::vec3 emission_at(const Scene& scene, const Material& material,
                                     const glm::dvec2& coordinates);
 
+// As Material::coverage, of the nearest texel.
+[[nodiscard]] std::uint8_t coverage_at(const Scene& scene, const Material& material,
+                                       const glm::dvec2& coordinates);
+
 // Whether the colours differ from point to point.
 [[nodiscard]] bool has_textures(const Scene& scene, const Material& material);
 

@@ -3,6 +3,8 @@
 #include "parallel.hpp"
 #include "sampling.hpp"
 
+#include "shaders/bake.h"
+
 #include <glm/geometric.hpp>
 
 #include <algorithm>
@@ -153,7 +155,12 @@ class SampledTriangle {
           index_(index),
           corners_(corners),
           has_textures_(has_textures(scene, material_)) {
-        set_normal();
+        const Triangle& triangle = scene.triangles[index];
+        normal_ = scene.plane_normal(triangle);
+        is_smooth_ = scene.is_smooth(triangle);
+        if (is_smooth_) {
+            normals_ = {corners, scene.vertex_normals(triangle)};
+        }
         position_ = linear_over(scene_.positions, corners);
         if (doubled_area(corners_) < 0.0) {
             std::swap(corners_[1], corners_[2]);
@@ -170,7 +177,10 @@ class SampledTriangle {
     // No plane: nothing is said of its texels.
     [[nodiscard]] bool degenerate() const { return normal_ == glm::vec3(0.0F); }
     [[nodiscard]] std::uint32_t index() const { return index_; }
-    [[nodiscard]] const glm::vec3& normal() const { return normal_; }
+    [[nodiscard]] bool smooth() const { return is_smooth_; }
+    [[nodiscard]] glm::vec3 normal(const glm::dvec2& point) const {
+        return is_smooth_ ? glm::vec3(glm::normalize(normals_.at(point))) : normal_;
+    }
     [[nodiscard]] bool double_sided() const { return material_.double_sided; }
     [[nodiscard]] bool textured() const { return has_textures_; }
 
@@ -189,6 +199,10 @@ class SampledTriangle {
     [[nodiscard]] glm::vec3 emission(const glm::dvec2& point) const {
         return has_textures_ ? emission_at(scene_, material_, texture_coordinates_.at(point))
                              : emission_;
+    }
+    [[nodiscard]] float coverage(const glm::dvec2& point) const {
+        return static_cast<float>(coverage_at(scene_, material_, texture_coordinates_.at(point))) /
+               255.0F;
     }
     [[nodiscard]] const Linear<glm::dvec3>& position() const { return position_; }
 
@@ -214,17 +228,6 @@ class SampledTriangle {
     [[nodiscard]] Part part_within(std::uint32_t x, std::uint32_t y) const;
 
  private:
-    void set_normal() {
-        const auto& vertices = scene_.triangles[index_].vertices;
-        const glm::dvec3 origin = scene_.positions[vertices[0]];
-        const glm::dvec3 normal = glm::cross(glm::dvec3(scene_.positions[vertices[1]]) - origin,
-                                             glm::dvec3(scene_.positions[vertices[2]]) - origin);
-        const double length = glm::length(normal);
-        if (length > 0.0 && std::isfinite(length)) {
-            normal_ = normal / length;
-        }
-    }
-
     void set_edges() {
         std::array<std::array<std::int64_t, 2>, 3> points{};
         for (std::size_t i = 0; i < 3; ++i) {
@@ -270,6 +273,8 @@ class SampledTriangle {
     std::array<EdgeFunction, 3> edges_{};
     std::array<EdgeFunction, 3> inner_edges_{};
     glm::vec3 normal_{0.0F};
+    bool is_smooth_ = false;
+    Linear<glm::dvec3> normals_;
     glm::vec3 albedo_{0.0F};
     glm::vec3 emission_{0.0F};
     Linear<glm::dvec2> texture_coordinates_;
@@ -326,6 +331,7 @@ struct TexelSums {
     std::uint64_t inside = 0;  // of these, the ones that are not near an edge
     glm::vec3 albedo{0.0F};
     glm::vec3 emission{0.0F};
+    float colour_weight = 0.0F;  // without holes
     glm::vec3 normal{0.0F};
     glm::dvec3 position{0.0};
     glm::dvec3 across{0.0};
@@ -334,17 +340,25 @@ struct TexelSums {
     float double_sided = 0.0F;
     std::uint32_t first_triangle = 0;
     bool overlaps = false;
+    bool is_smooth = false;
 
     void add(const SampledTriangle& triangle, float area, const glm::dvec2& centre) {
         if (weight == 0.0F) {
             first_triangle = triangle.index();
         }
         weight += area;
-        normal += area * triangle.normal();
+        normal += area * triangle.normal(centre);
+        is_smooth = is_smooth || triangle.smooth();
         position += double{area} * triangle.position().at(centre);
         across += double{area} * triangle.position().by_x;
         down += double{area} * triangle.position().by_y;
         double_sided += triangle.double_sided() ? area : 0.0F;
+    }
+    void add_colours(const SampledTriangle& triangle, float area, const glm::dvec2& point) {
+        const float share = area * triangle.coverage(point);
+        albedo += share * triangle.albedo(point);
+        emission += share * triangle.emission(point);
+        colour_weight += share;
     }
 };
 
@@ -369,8 +383,7 @@ void add_samples(TexelSums& sums, const SampledTriangle& triangle, std::uint64_t
     const auto count = static_cast<float>(std::popcount(samples));
     sums.add(triangle, count, glm::dvec2(x, y) + middle_of(samples));
     if (!triangle.textured()) {
-        sums.albedo += count * triangle.albedo({});
-        sums.emission += count * triangle.emission({});
+        sums.add_colours(triangle, count, {});
         return;
     }
     for (; samples != 0; samples &= samples - 1) {
@@ -378,8 +391,7 @@ void add_samples(TexelSums& sums, const SampledTriangle& triangle, std::uint64_t
         const auto column = sample % static_cast<int>(SAMPLES);
         const auto row = sample / static_cast<int>(SAMPLES);
         const glm::dvec2 point(x + (column + 0.5) / SAMPLES, y + (row + 0.5) / SAMPLES);
-        sums.albedo += triangle.albedo(point);
-        sums.emission += triangle.emission(point);
+        sums.add_colours(triangle, 1.0F, point);
     }
 }
 
@@ -509,20 +521,23 @@ std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const 
             if (part.area > 0.0) {
                 const float area = std::max(static_cast<float>(part.area), 1e-20F);
                 texel.add(triangle, area, part.centre);
-                texel.albedo += area * triangle.albedo(part.centre);
-                texel.emission += area * triangle.emission(part.centre);
+                texel.add_colours(triangle, area, part.centre);
             }
         });
     }
     return sums;
 }
 
-glm::vec3 plane_normal(const Scene& scene, std::uint32_t index, const Extent& extent) {
-    return SampledTriangle(scene, index, *corners_of(scene, scene.triangles[index], extent))
-        .normal();
-}
-
 }  // namespace
+
+std::uint32_t packed_normal(const glm::dvec3& normal) {
+    std::uint32_t packed = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        const auto component = std::lround(normal[axis] * NORMAL_SCALE);
+        packed |= (static_cast<std::uint32_t>(component) & 0x3ffU) << (10 * axis);
+    }
+    return packed;
+}
 
 SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint32_t threads) {
     if (extent.width > MAX_EDGE || extent.height > MAX_EDGE) {
@@ -539,6 +554,7 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
     map.albedo.resize(extent.texels(), glm::vec3(0.0F));
     map.emission.resize(extent.texels(), glm::vec3(0.0F));
     map.normal.resize(extent.texels(), glm::vec3(0.0F));
+    map.smooth.resize(extent.texels());
     map.double_sided.resize(extent.texels());
     const bool has_emitters = std::ranges::any_of(scene.materials, [](const Material& material) {
         return greatest_of(material.emission) > 0.0F;
@@ -564,12 +580,17 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
                     texel->taken != 0
                         ? static_cast<float>(std::popcount(texel->taken)) / SAMPLES_A_TEXEL
                         : std::clamp(texel->weight, MIN_COVERAGE, 1.0F / SAMPLES_A_TEXEL);
-                map.albedo[i] = texel->albedo / texel->weight;
-                map.emission[i] = texel->emission / texel->weight;
+                if (texel->colour_weight > 0.0F) {
+                    map.albedo[i] = texel->albedo / texel->colour_weight;
+                    map.emission[i] = texel->emission / texel->colour_weight;
+                }
                 const glm::vec3 normal = texel->normal / texel->weight;
                 const float length = glm::length(normal);
-                map.normal[i] = length > 1e-3F ? normal / length
-                                               : plane_normal(scene, texel->first_triangle, extent);
+                map.normal[i] =
+                    length > 1e-3F
+                        ? normal / length
+                        : glm::vec3(scene.plane_normal(scene.triangles[texel->first_triangle]));
+                map.smooth[i] = texel->is_smooth ? 1 : 0;
                 if (!map.patches.empty()) {
                     const double side = std::sqrt(double{map.coverage[i]}) / texel->weight;
                     map.patches[i] = {texel->position / double{texel->weight}, texel->across * side,

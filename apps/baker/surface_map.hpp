@@ -18,15 +18,19 @@ struct Patch {
 struct SurfaceMap {
     Extent extent;
     std::vector<float> coverage;             // 0..1, of the texel's area in the light map
-    std::vector<glm::vec3> albedo;           // textures included
+    std::vector<glm::vec3> albedo;           // textures included, without their holes
     std::vector<glm::vec3> emission;         // radiance
-    std::vector<glm::vec3> normal;           // of the triangles' planes, of length 1
+    std::vector<glm::vec3> normal;           // smooth by those of vertices, of length 1
+    std::vector<std::uint8_t> smooth;        // 1: it may differ from that of the plane
     std::vector<std::uint8_t> double_sided;  // 0 or 1: that of most of the covered area
     std::vector<Patch> patches;              // empty: there are no point lights or emitters
     std::vector<std::uint32_t> triangle;     // the first one that covers a part of the texel
     std::size_t overlapping_texels = 0;      // where two charts cover the same point
     std::vector<std::uint32_t> overlapping;  // triangles of these texels, each once, in order
 };
+
+// As TracedTriangle::normal, of one of length 1.
+[[nodiscard]] std::uint32_t packed_normal(const glm::dvec3& normal);
 
 // Samples each texel at 8 x 8 points; where several triangles cover one, the first counts. Texels
 // that triangles touch between the samples alone have the coverage of one sample at most. Triangles

@@ -1,6 +1,8 @@
 #include "traced_scene.hpp"
 
+#include "alpha_textures.hpp"
 #include "scene.hpp"
+#include "surface_map.hpp"
 
 #include <glm/glm.hpp>
 
@@ -178,11 +180,23 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
     }
     traced.largest_texel = largest_texel_of(scene, areas, light_map) / traced.unit_area;
     traced.triangles.reserve(scene.triangles.size());
-    for (const auto& [code, index] : sort_along_curve(scene, box.low, box.size())) {
+    AlphaTextures alpha = make_alpha_textures(scene);
+    const auto alpha_of = [&](std::uint32_t index) {
+        return alpha.materials[scene.triangles[index].material];
+    };
+    std::vector<PlaceOnCurve> places = sort_along_curve(scene, box.low, box.size());
+    std::ranges::stable_partition(
+        places, [&](const PlaceOnCurve& place) { return alpha_of(place.triangle).has_value(); });
+    for (const auto& [code, index] : places) {
         const Triangle& triangle = scene.triangles[index];
+        if (const auto texture = alpha_of(index)) {
+            traced.alpha_triangles.push_back(alpha_triangle(scene, triangle, *texture));
+        }
         traced.has_two_sides =
             traced.has_two_sides || scene.materials[triangle.material].double_sided;
         TracedTriangle& result = traced.triangles.emplace_back();
+        result.normal = packed_normal(scene.plane_normal(triangle));
+        traced.is_smooth = traced.is_smooth || scene.is_smooth(triangle);
         double distance = 0.0;
         for (std::size_t i = 0; i < 3; ++i) {
             const std::uint32_t vertex = triangle.vertices[i];
@@ -212,6 +226,7 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
                 "; move it to the rest, leave it out, or make the light map smaller with --size");
         }
     }
+    traced.alpha_texels = std::move(alpha.texels);
     for (std::size_t first = 0; first < traced.triangles.size(); first += CLUSTER_TRIANGLES) {
         const std::size_t end =
             std::min<std::size_t>(first + CLUSTER_TRIANGLES, traced.triangles.size());

@@ -18,8 +18,10 @@ namespace quadtile::baker {
 constexpr float DENSITY_SHARE = 0.95F;
 
 struct TracedScene {
-    std::vector<TracedTriangle> triangles;  // neighbours in space are neighbours here
-    std::vector<TriangleCluster> clusters;  // of CLUSTER_TRIANGLES each, the last one of fewer
+    std::vector<TracedTriangle> triangles;       // neighbours in space are neighbours here
+    std::vector<AlphaTriangle> alpha_triangles;  // of the first ones: those with holes
+    std::vector<std::uint8_t> alpha_texels;      // of all textures with holes, a multiple of 4
+    std::vector<TriangleCluster> clusters;       // of CLUSTER_TRIANGLES each, the last one of fewer
     // Subtracted from positions: the middle of the box around the scene, or where most of the light
     // map is, if the box is so large that floats about its middle are not exact enough there.
     glm::dvec3 centre{0.0};
@@ -28,6 +30,7 @@ struct TracedScene {
     double depth_extent = 0.0;    // world units: depths are exact to a part of it
     Extent light_map;
     bool has_two_sides = false;  // a material is double-sided
+    bool is_smooth = false;      // a triangle has vertex normals other than its plane's
     // Square world units: pixels weigh by their area in these. The mean texel's, or less where that
     // would leave the smallest pixels no weight.
     double unit_area = 0.0;

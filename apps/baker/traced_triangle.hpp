@@ -100,12 +100,6 @@ inline float along_axis(const float (&axis)[3], const float* position) {
     return (axis[0] * position[0] + axis[1] * position[1]) + axis[2] * position[2];
 }
 
-inline float to_pixels(float map_position, float map_origin, float scale) {
-    const float pixels = (map_position - map_origin) * scale;
-    return std::floor(pixels * static_cast<float>(SUBPIXELS) + 0.5F) *
-           (1.0F / static_cast<float>(SUBPIXELS));
-}
-
 class PixelTriangle {
  public:
     // `touching`: all pixels that it touches may be meant, not only those with their centre inside.
@@ -165,15 +159,18 @@ class PixelTriangle {
         float depth;
         float light_map_x;  // texels
         float light_map_y;
+        // Of the second and the third vertex; these change places where it does not face forward.
+        float second;
+        float third;
     };
     [[nodiscard]] Fragment fragment(std::int32_t x, std::int32_t y) const {
         const Point centre = centre_of(x, y);
         const float inverse =
             volume_ > 0.0F ? 1.0F / std::max(sum_of_sides(centre), 1e-30F) : inverse_area_;
-        const float second = edges_[1].side_of(centre) * inverse;
-        const float third = edges_[2].side_of(centre) * inverse;
+        const float second = std::min(edges_[1].side_of(centre) * inverse, 1.0F);
+        const float third = std::min(edges_[2].side_of(centre) * inverse, 1.0F);
         return {depth_.at(second, third), light_map_x_.at(second, third),
-                light_map_y_.at(second, third)};
+                light_map_y_.at(second, third), second, third};
     }
 
  private:
@@ -187,9 +184,9 @@ class PixelTriangle {
         std::array<Point, 3> corners;
         for (std::size_t i = 0; i < 3; ++i) {
             const float* const position = triangle.positions + 3 * i;
-            corners[i] = {
-                to_pixels(along_axis(frame.axis_x, position) + frame.offset_x, origin.x, scale),
-                to_pixels(along_axis(frame.axis_y, position) + frame.offset_y, origin.y, scale)};
+            const float map_x = along_axis(frame.axis_x, position) + frame.offset_x;
+            const float map_y = along_axis(frame.axis_y, position) + frame.offset_y;
+            corners[i] = {(map_x - origin.x) * scale, (map_y - origin.y) * scale};
         }
         const auto& [a, b, c] = corners;
         const float area = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);

@@ -84,7 +84,7 @@ class Tracer {
         std::span<const ProjectionFrame> frames, const Stop& stop = {}) = 0;
 
     // Begins a pass with sums of zero. By TracedScene::sum_count the radiance that leaves a texel's
-    // front or back, and in w 1 where the surface has two sides.
+    // front or back, and in w the bits TWO_SIDED and SMOOTH_NORMAL.
     virtual void begin_pass(std::span<const glm::vec4> outgoing) = 0;
     // Adds what the light map receives from tiles; `first_head` of these means nothing yet. Returns
     // how many of the first ones it has done: all, unless it was stopped, and one at least.

@@ -428,11 +428,18 @@ vk::UniqueShaderModule Gpu::make_shader(SpirV words) const {
         {.codeSize = words.size_bytes(), .pCode = words.data()});
 }
 
-vk::UniquePipeline Gpu::make_compute_pipeline(vk::PipelineLayout layout, SpirV shader) const {
+vk::UniquePipeline Gpu::make_compute_pipeline(vk::PipelineLayout layout, SpirV shader,
+                                              bool constant) const {
     const auto module = make_shader(shader);
-    const vk::ComputePipelineCreateInfo info{
-        .stage = {.stage = vk::ShaderStageFlagBits::eCompute, .module = *module, .pName = "main"},
-        .layout = layout};
+    const vk::Bool32 value = constant ? VK_TRUE : VK_FALSE;
+    const vk::SpecializationMapEntry entry{.size = sizeof(value)};
+    const vk::SpecializationInfo constants{
+        .mapEntryCount = 1, .pMapEntries = &entry, .dataSize = sizeof(value), .pData = &value};
+    const vk::ComputePipelineCreateInfo info{.stage = {.stage = vk::ShaderStageFlagBits::eCompute,
+                                                       .module = *module,
+                                                       .pName = "main",
+                                                       .pSpecializationInfo = &constants},
+                                             .layout = layout};
     return device_->createComputePipelineUnique({}, info).value;
 }
 

@@ -171,8 +171,9 @@ class Gpu {
     [[nodiscard]] ProgramInterface make_interface(vk::ShaderStageFlags stages,
                                                   std::vector<vk::DescriptorType> types,
                                                   std::size_t push_constants_size_bytes = 0) const;
-    [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
-                                                           SpirV shader) const;
+    // `constant`: of the shader's specialization constant 0, where it has one.
+    [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout, SpirV shader,
+                                                           bool constant = false) const;
     // Viewport and scissor are dynamic.
     [[nodiscard]] vk::UniquePipeline make_draw_pipeline(vk::PipelineLayout layout,
                                                         vk::RenderPass render_pass,

@@ -18,6 +18,7 @@ namespace {
 constexpr std::array SUPPORTED_EXTENSIONS{"EXT_mesh_gpu_instancing", "KHR_lights_punctual",
                                           "KHR_materials_emissive_strength",
                                           "KHR_mesh_quantization", "KHR_texture_transform"};
+constexpr std::string_view DRACO = "KHR_draco_mesh_compression";
 constexpr std::size_t MAX_DECLARED_SIDE = 65536;
 constexpr double LARGEST_RADIUS = 1e6;  // of a light; world units
 
@@ -57,8 +58,9 @@ class GltfReader {
     void check_extensions() const {
         for (const std::string& name : model_.extensionsRequired) {
             if (std::ranges::find(SUPPORTED_EXTENSIONS, name) == SUPPORTED_EXTENSIONS.end()) {
-                fail("it requires the extension '" + name +
-                     "', which is not supported; export the scene without it");
+                fail("it requires the extension '" + name + "', which is not supported; " +
+                     (name == MESHOPT || name == DRACO ? DECOMPRESS
+                                                       : "export the scene without it"));
             }
         }
     }
@@ -164,9 +166,18 @@ class GltfReader {
                 texture_transform(path_, from.pbrMetallicRoughness.baseColorTexture, material.name);
             material.emission_coordinates =
                 texture_transform(path_, from.emissiveTexture, material.name);
-            transparent_ += from.alphaMode != "OPAQUE" && !from.alphaMode.empty() ? 1 : 0;
+            read_alpha(from, material);
             file_.scene.materials.push_back(std::move(material));
         }
+    }
+
+    static void read_alpha(const tinygltf::Material& from, Material& material) {
+        const std::vector<double>& colour = from.pbrMetallicRoughness.baseColorFactor;
+        material.alpha_mode = from.alphaMode == "MASK"    ? AlphaMode::mask
+                              : from.alphaMode == "BLEND" ? AlphaMode::blend
+                                                          : AlphaMode::opaque;
+        material.alpha = colour.size() < 4 ? 1.0F : static_cast<float>(colour[3]);
+        material.alpha_cutoff = static_cast<float>(from.alphaCutoff);
     }
 
     static glm::vec3 colour(const std::vector<double>& from, const glm::vec3& otherwise) {
@@ -540,7 +551,6 @@ class GltfReader {
                                      " with a skin baked without it");
         }
         file_.warn(morphed_, "primitive", " with morph targets baked without them");
-        file_.warn(transparent_, "material", " with transparency baked as opaque");
         file_.warn(two_sets_, "primitive",
                    " whose textures use different coordinates: those of the base colour are used");
     }
@@ -557,7 +567,6 @@ class GltfReader {
     std::size_t ignored_primitives_ = 0;
     std::size_t skinned_ = 0;
     std::size_t morphed_ = 0;
-    std::size_t transparent_ = 0;
     std::size_t two_sets_ = 0;
 };
 

@@ -198,6 +198,10 @@ tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
         error = exception.what();
     }
     error = trimmed(error);
+    if (!good && json_of(bytes).find(MESHOPT) != std::string_view::npos) {
+        refuse(path, "it has the extension '" + std::string(MESHOPT) +
+                         "', which is not supported; " + DECOMPRESS);
+    }
     if (!good) {
         refuse(path, "it is no whole glTF 2.0 file: " + reason_of(error));
     }

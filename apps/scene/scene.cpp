@@ -39,6 +39,46 @@ const ScenePart& part_of(const Scene& scene, std::size_t triangle) {
     return next == scene.parts.begin() ? OF_NO_PART : *std::prev(next);
 }
 
+std::uint8_t Material::coverage(std::uint8_t texture_alpha) const {
+    const float of_surface = alpha * static_cast<float>(texture_alpha);
+    if (alpha_mode == AlphaMode::mask) {
+        return of_surface >= alpha_cutoff * 255.0F ? 255 : 0;
+    }
+    return alpha_mode == AlphaMode::opaque
+               ? 255
+               : static_cast<std::uint8_t>(std::clamp(of_surface, 0.0F, 255.0F) + 0.5F);
+}
+
+glm::dvec3 Scene::plane_normal(const Triangle& triangle) const {
+    const glm::dvec3 origin = positions[triangle.vertices[0]];
+    const glm::dvec3 normal = glm::cross(glm::dvec3(positions[triangle.vertices[1]]) - origin,
+                                         glm::dvec3(positions[triangle.vertices[2]]) - origin);
+    const double length = glm::length(normal);
+    return length > 0.0 && std::isfinite(length) ? normal / length : glm::dvec3(0.0);
+}
+
+std::array<glm::dvec3, 3> Scene::vertex_normals(const Triangle& triangle) const {
+    constexpr double LEAST_COSINE = 0.3;
+    const glm::dvec3 plane = plane_normal(triangle);
+    std::array<glm::dvec3, 3> result{plane, plane, plane};
+    for (std::size_t i = 0; i < 3 && !normals.empty(); ++i) {
+        const glm::dvec3 normal(normals[triangle.vertices[i]]);
+        const double length = glm::length(normal);
+        if (glm::dot(normal, plane) > LEAST_COSINE * length && std::isfinite(length)) {
+            result[i] = normal / length;
+        }
+    }
+    return result;
+}
+
+bool Scene::is_smooth(const Triangle& triangle) const {
+    constexpr double SAME_COSINE = 0.99999;
+    const glm::dvec3 plane = plane_normal(triangle);
+    return std::ranges::any_of(vertex_normals(triangle), [&](const glm::dvec3& normal) {
+        return glm::dot(normal, plane) < SAME_COSINE;
+    });
+}
+
 std::string Scene::name_of(std::size_t triangle) const {
     const ScenePart& part = part_of(*this, triangle);
     return "triangle " + std::to_string(triangle - part.first_triangle) +

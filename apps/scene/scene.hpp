@@ -60,6 +60,9 @@ struct Texture {
 // Red, green and blue of a texel without the sRGB curve.
 [[nodiscard]] glm::vec3 linear(const std::array<std::uint8_t, 4>& texel);
 
+// Whether light goes through: nowhere, where alpha is below a limit, or 1 - alpha of it.
+enum class AlphaMode : std::uint8_t { opaque, mask, blend };
+
 // Lambertian. The radiosity of a surface under irradiance E is albedo * E + pi * emission.
 struct Material {
     std::string name;
@@ -71,6 +74,12 @@ struct Material {
     // From texture_coordinates to each texture's own.
     glm::mat3x2 albedo_coordinates{1.0F};
     glm::mat3x2 emission_coordinates{1.0F};
+    AlphaMode alpha_mode = AlphaMode::opaque;
+    float alpha = 1.0F;  // times that of albedo_texture
+    float alpha_cutoff = 0.5F;
+
+    // The share of the light that a place with this alpha in its texture stops: 0 to 255.
+    [[nodiscard]] std::uint8_t coverage(std::uint8_t texture_alpha) const;
 };
 
 [[nodiscard]] inline float greatest_of(const glm::vec3& colour) {
@@ -163,6 +172,13 @@ struct Scene {
     std::optional<Extent> light_map_extent;  // that the file asks for, or unwrap() has made
     std::optional<Pages> pages;              // none: the light map is one
     std::optional<Camera> camera;
+
+    // Of length 1; 0: it has no area.
+    [[nodiscard]] glm::dvec3 plane_normal(const Triangle& triangle) const;
+    // Of the vertices; the plane's where there is none, or one that turns away from the plane.
+    [[nodiscard]] std::array<glm::dvec3, 3> vertex_normals(const Triangle& triangle) const;
+    // Whether these differ from the plane's.
+    [[nodiscard]] bool is_smooth(const Triangle& triangle) const;
 
     // "triangle 3 of mesh 0 'Walls', primitive 1", counted from 0.
     [[nodiscard]] std::string name_of(std::size_t triangle) const;

@@ -53,9 +53,7 @@ double error(const LightMap& map, const glm::dvec3& expected) {
 // ---- Formulas
 
 // Every ray of every texel sees the same, so that there is no noise at all. The sky shows leaks.
-// Sums are of whole units, 2^-22 of the greatest radiance there is or less, rounded down. Of every
-// ten seeds one has a ray that meets two walls at their edge within one step of depth, between
-// which it sees the sky.
+// Sums are of whole units, 2^-22 of the greatest radiance there is or less, rounded down.
 TEST(Light, FurnaceIsEvenAfterAnyNumberOfBounces) {
     const glm::dvec3 albedo(0.25, 0.5, 0.75);
     const glm::dvec3 emission(1.0, 0.1, 30.0);
@@ -74,6 +72,42 @@ TEST(Light, FurnaceIsEvenAfterAnyNumberOfBounces) {
         EXPECT_LT(relative, 2e-6) << bounces;
         for (std::uint32_t face = 0; face < 6; ++face) {
             EXPECT_EQ(known_of(map, box.texels(face)), 64U);
+        }
+    }
+}
+
+// Catches rays that meet two walls near the edge between them and pass through: the sky is 50 times
+// as bright. The walls end at the edges, or reach out beyond them.
+TEST(Light, RoomsAreTight) {
+    for (const float over : {0.0F, 0.5F}) {
+        Quads box(4, 2, 32);
+        box.add_material({.albedo = glm::vec3(0.0F), .emission = glm::vec3(1.0F)});
+        const glm::vec3 size(1.1F, 2.2F, 3.3F);
+        const glm::vec3 low(-3.1F, 5.2F, 7.3F);
+        for (int axis = 0; axis < 3; ++axis) {
+            glm::vec3 a(0.0F);
+            glm::vec3 b(0.0F);
+            glm::vec3 across(0.0F);
+            a[(axis + 1) % 3] = size[(axis + 1) % 3];
+            b[(axis + 2) % 3] = size[(axis + 2) % 3];
+            across[axis] = size[axis];
+            const glm::vec3 corner = low - over * (a + b);
+            box.add(corner, (1.0F + 2.0F * over) * a, (1.0F + 2.0F * over) * b);
+            box.add(corner + across, (1.0F + 2.0F * over) * b, (1.0F + 2.0F * over) * a);
+        }
+        Prepared what(box.scene, box.extent(), 2.0F);
+        what.sky.radiance = glm::vec3(50.0F);
+        const LightMap map = light(what, {.directions = 192, .bounces = 0, .seed = 2});
+        for (std::uint32_t cell = 0; cell < 6; ++cell) {
+            const std::vector<std::size_t> texels = box.texels(cell);
+            for (std::size_t i = 0; i < texels.size(); ++i) {
+                const std::size_t margin = over > 0.0F ? 8 : 0;  // outside of the room
+                const auto [x, y] = std::minmax({i % 32, i / 32});
+                if (x >= margin && y < 32 - margin) {
+                    EXPECT_NEAR(map.irradiance[texels[i]].x / PI, 1.0F, 1e-5F)
+                        << over << ", " << cell << ", " << i;
+                }
+            }
         }
     }
 }
@@ -221,6 +255,112 @@ TEST(Light, EachSideOfASheetHasItsOwnLight) {
     EXPECT_GT(in_room, 1.0);
     EXPECT_NEAR(in_house, in_room, 0.01 * in_room);
     EXPECT_NEAR(floor_light(true, glm::vec3(0.0F)), 0.0, 1e-3);
+}
+
+// A floor of 8 by 8 texels under a sheet with as many texels, but 8 times as long, and a texture of
+// 64 by 64: each of its texels is over one of the floor.
+double light_below(const Material& material, std::size_t column, const auto& light_scene) {
+    Quads scene(2, 1, 8);
+    scene.add_material({.albedo = glm::vec3(0.0F)});
+    const std::uint32_t floor = scene.add({28, 0, 28}, 8.0F * Z, 8.0F * X);
+    const std::uint32_t sheet =
+        scene.add({0, 1, 0}, 64.0F * Z, 64.0F * X, scene.add_material(material));
+    for (const glm::vec3& position : scene.scene.positions) {
+        scene.scene.texture_coordinates.emplace_back(glm::vec2(position.x, position.z) / 64.0F);
+    }
+    Texture stripes{.extent = {64, 64}, .texels = {}};
+    for (std::uint32_t i = 0; i < 64 * 64; ++i) {
+        stripes.texels.push_back({255, 0, 0, static_cast<std::uint8_t>(i % 2 * 255)});
+    }
+    scene.scene.textures = {stripes};
+    light_scene(scene.scene);
+    Prepared what(scene.scene, scene.extent(), 4.0F);
+    const LightMap map = light(what, {.directions = 256, .bounces = 0, .sun_directions = 64});
+    // The sheet is lit as if it had no holes, and does not send the colour of these.
+    EXPECT_EQ(what.surface.albedo[scene.texels(sheet)[27]], glm::vec3(1.0F, 0.0F, 0.0F));
+    std::vector<std::size_t> texels;
+    for (std::size_t row = 2; row < 6; ++row) {
+        texels.push_back(scene.texels(floor)[8 * column + row]);
+    }
+    return mean(map.irradiance, texels).x;
+}
+
+// Catches alpha that is looked up by texel of the light map, at the wrong place or not at all; and
+// light from the sheet to itself.
+TEST(Light, GoesThroughHoles) {
+    const auto sun = [](Scene& scene) {
+        scene.suns = {{.direction = {0, -1, 0},
+                       .irradiance = glm::vec3(2.0F),
+                       .angular_diameter_degrees = 0.01F}};
+    };
+    const auto lamp = [](Scene& scene) {
+        scene.point_lights = {{.position = {32, 1001, 32}, .intensity = glm::vec3(2e6F)}};
+    };
+    const Material leaf{.albedo = {1, 1, 1}, .albedo_texture = 0, .alpha_mode = AlphaMode::mask};
+    const Material glass{.albedo = {1, 0, 0}, .alpha_mode = AlphaMode::blend, .alpha = 0.75F};
+    for (const std::size_t column : {2U, 3U}) {
+        EXPECT_NEAR(light_below(leaf, column, sun), column % 2 == 0 ? 2.0 : 0.0, 0.02);
+        EXPECT_NEAR(light_below(leaf, column, lamp), column % 2 == 0 ? 2.0 : 0.0, 0.1);
+    }
+    EXPECT_NEAR(light_below(glass, 3, sun), 0.5, 0.02);
+    EXPECT_NEAR(light_below(glass, 3, lamp), 0.5, 0.05);
+}
+
+// A sphere in latitude and longitude with smooth normals. The poles are cut off.
+Scene smooth_sphere(std::uint32_t columns) {
+    Scene scene;
+    scene.materials.push_back({.albedo = glm::vec3(0.5F)});
+    const std::uint32_t rows = columns / 2;
+    for (std::uint32_t y = 0; y <= rows; ++y) {
+        for (std::uint32_t x = 0; x <= columns; ++x) {
+            const glm::vec2 place(glm::vec2(x, y) / glm::vec2(columns, rows));
+            const float latitude = PI * (0.04F + 0.92F * place.y);
+            const float longitude = 2.0F * PI * place.x;
+            const glm::vec3 normal(std::sin(latitude) * std::sin(longitude), std::cos(latitude),
+                                   std::sin(latitude) * std::cos(longitude));
+            add_vertex(scene, normal, place);
+            scene.normals.push_back(normal);
+        }
+    }
+    for (std::uint32_t i = 0; i < rows * columns; ++i) {
+        const std::uint32_t upper = i / columns * (columns + 1) + i % columns;
+        const std::uint32_t lower = upper + columns + 1;
+        scene.triangles.push_back({{upper, lower, lower + 1}});
+        scene.triangles.push_back({{upper, lower + 1, upper + 1}});
+    }
+    return scene;
+}
+
+// Catches light by the planes of triangles, black bands where light ends, and rays that are weighed
+// with the wrong sign, on a sphere of few triangles.
+TEST(Light, SmoothNormalsSmoothTheLight) {
+    Scene sphere = smooth_sphere(24);
+    const Extent extent{96, 48};
+    const glm::vec3 to_light = glm::normalize(glm::vec3(3.0F, 2.0F, 1.0F));
+    for (const bool has_sun : {false, true}) {
+        sphere.materials[0].double_sided = has_sun;
+        sphere.suns = {{.direction = -to_light, .irradiance = glm::vec3(2.0F)}};
+        sphere.point_lights = {{.position = 1000.0F * to_light, .intensity = glm::vec3(2e6F)}};
+        (has_sun ? sphere.point_lights.clear() : sphere.suns.clear());
+        Prepared what(sphere, extent, 2.0F);
+        what.sky = {.radiance = glm::vec3(1.0F), .extent = {64, 32}};
+        what.sky.texels.resize(32 * 64, glm::vec3(0.0F));
+        std::fill_n(what.sky.texels.begin(), 16 * 64, glm::vec3(1.0F));  // the upper half
+        const LightMap map = light(what, {.directions = 192, .bounces = 0, .sun_directions = 8});
+        double worst = 0.0;
+        double sum = 0.0;
+        double expected_sum = 0.0;
+        for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+            const float cosine = glm::dot(what.surface.normal[i], to_light);
+            const double expected =
+                0.5 * PI * (1.0 + what.surface.normal[i].y) + 2.0 * std::max(cosine, 0.0F);
+            worst = std::max(worst, std::abs(map.irradiance[i].x - expected));
+            sum += map.irradiance[i].x;
+            expected_sum += expected;
+        }
+        EXPECT_LT(worst, 0.08) << has_sun;
+        EXPECT_NEAR(sum / expected_sum, 1.0, 0.003) << has_sun;
+    }
 }
 
 TEST(Light, TexelsInsideOfThingsAreUnknown) {

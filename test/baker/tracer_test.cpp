@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <glm/common.hpp>
 
+#include <bit>
 #include <cstring>
 #include <random>
 
@@ -21,11 +22,21 @@ using namespace quadtile::baker;
 
 // Triangles of all sizes anywhere in a box, each with a part of the light map that has nothing to
 // do with its shape; `layers` copies of each, one a little behind the other, which have two sides.
+// Single ones have holes, as have the textures of two of their materials.
 Scene random_scene(std::uint32_t seed, std::uint32_t triangles, std::uint32_t layers = 1) {
     std::mt19937 random(seed);
     const auto unit = [&] { return static_cast<float>(random() % 65536) / 65536.0F; };
     Scene scene;
     scene.materials.push_back({.double_sided = layers > 1});
+    if (layers == 1) {
+        scene.materials.push_back({.albedo_texture = 0, .alpha_mode = AlphaMode::mask});
+        scene.materials.push_back(
+            {.albedo_texture = 0, .alpha_mode = AlphaMode::blend, .alpha = 0.75F});
+        scene.textures.push_back({.extent = {7, 5}, .texels = {}});
+        for (std::uint32_t i = 0; i < 35; ++i) {
+            scene.textures[0].texels.push_back({0, 0, 0, static_cast<std::uint8_t>(random())});
+        }
+    }
     for (std::uint32_t i = 0; i < triangles; ++i) {
         const float size = 0.02F + 2.0F * unit() * unit() * unit();
         const glm::vec3 middle(unit() * 10.0F, unit() * 3.0F, unit() * 6.0F);
@@ -39,12 +50,15 @@ Scene random_scene(std::uint32_t seed, std::uint32_t triangles, std::uint32_t la
         }
         for (std::uint32_t layer = 0; layer < layers; ++layer) {
             Triangle triangle;
+            triangle.material = i % static_cast<std::uint32_t>(scene.materials.size());
             for (std::size_t corner = 0; corner < 3; ++corner) {
                 triangle.vertices[corner] = static_cast<std::uint32_t>(scene.positions.size());
                 // Some exactly at the same place.
                 const float shift = 0.01F * static_cast<float>(layer / 2);
                 scene.positions.push_back(corners[corner] + glm::vec3(0.0F, shift, 0.0F));
                 scene.light_map_coordinates.push_back(coordinates[corner]);
+                scene.normals.emplace_back(0.0F, layers == 1 ? 1.0F : 0.0F, 0.0F);
+                scene.texture_coordinates.push_back(glm::vec2(corners[corner]) * 3.0F);
             }
             if (random() % 2 == 0) {
                 std::swap(triangle.vertices[1], triangle.vertices[2]);
@@ -68,6 +82,7 @@ std::vector<ProjectionFrame> frames_of(const TracedScene& scene, std::uint32_t c
         std::back_inserter(directions));
     for (const BundleDirection& direction : directions) {
         frames.push_back(make_frame(direction, scene, map_extent));
+        frames.back().is_source = frames.size() % 2;
         frames.back().share_ahead = frames.size() % 2 == 0 ? 1.0F : 0.3F;
         frames.back().share_behind = 1.0F;
     }
@@ -81,7 +96,8 @@ std::vector<glm::vec4> outgoing_of(const TracedScene& scene) {
         for (int i = 0; i < 3; ++i) {
             radiance[i] = static_cast<float>(random() % 1000) / 300.0F;
         }
-        radiance.w = random() % 4 == 0 ? 1.0F : 0.0F;
+        const std::uint32_t normal = random() % 4 == 0 ? 0 : random() & SMOOTH_NORMAL;
+        radiance.w = std::bit_cast<float>((random() % 4 == 0 ? TWO_SIDED : 0) | normal);
     }
     return outgoing;
 }
@@ -134,6 +150,7 @@ TEST_P(TracerCases, EqualsItsTwin) {
     const Case& here = GetParam();
     const TracedScene scene =
         make_traced_scene(random_scene(5, here.triangles, here.layers), {96, 64}, 4.0F);
+    EXPECT_EQ(scene.is_smooth, here.layers == 1);
     const auto frames = frames_of(scene, 3, here.tiles.map_extent, 1);
     const auto outgoing = outgoing_of(scene);
     const auto twin = make_reference_tracer(scene, here.tiles, 2);

@@ -10,15 +10,42 @@ QUADTILE_NAMESPACE_BEGIN
 
 // Pixels of one workgroup that walks lists. A tile's pixels begin at a multiple of it.
 const QUADTILE_UINT BLOCK_PIXELS = 64;
-// Pixel coordinates are rounded to multiples of 1 / SUBPIXELS.
-const QUADTILE_UINT SUBPIXELS = 256;
+
+const int NORMAL_SCALE = 511;
 
 // A triangle of the scene, counter-clockwise seen from its front.
 struct TracedTriangle {
     float positions[9];  // world units
     float light_map[6];  // texels
     float density;       // pixels per world unit that it asks for; 0: of no account
+    // Of its front: x, y and z from the lowest bit on, 10 bits each, times NORMAL_SCALE.
+    QUADTILE_UINT normal;
 };
+
+// Where a triangle has holes: its texture, whose texels are bytes in words, and where its vertices
+// lie on it. The texture repeats.
+struct AlphaTriangle {
+    float texture[6];  // texels, none negative
+    QUADTILE_UINT first;
+    QUADTILE_UINT width;
+    QUADTILE_UINT height;
+};
+
+// Bits that have nothing to do with those of similar values (PCG: Jarzynski and Olano 2020).
+QUADTILE_SHARED QUADTILE_UINT scrambled(QUADTILE_UINT value) {
+    const QUADTILE_UINT state = value * 747796405U + 2891336453U;
+    const QUADTILE_UINT word = ((state >> ((state >> 28U) + 4U)) ^ state) * 277803737U;
+    return (word >> 22U) ^ word;
+}
+
+// 0 to 254, spread evenly over the pixels of a tile (Roberts 2018), for each triangle, tile and
+// direction anew: of the triangle's texels greater numbers stop the pixel's ray.
+QUADTILE_SHARED QUADTILE_UINT hole_threshold(QUADTILE_UINT triangle, QUADTILE_UINT frame_bits,
+                                             QUADTILE_UINT tile_bits, QUADTILE_UINT x,
+                                             QUADTILE_UINT y) {
+    const QUADTILE_UINT start = scrambled(scrambled(triangle + frame_bits) + tile_bits);
+    return ((start + x * 3242174889U + y * 2447445414U) >> 16U) * 255U >> 16U;
+}
 
 // Triangles are traced in clusters, one workgroup each.
 const QUADTILE_UINT CLUSTER_TRIANGLES = 64;
@@ -29,6 +56,37 @@ struct TriangleCluster {
     float half_extent[3];
 };
 
+// Of TracedTriangle::normal.
+QUADTILE_SHARED QUADTILE_INT normal_component(QUADTILE_UINT normal, QUADTILE_UINT axis) {
+    return QUADTILE_INT(normal << (22U - 10U * axis)) >> 22U;
+}
+QUADTILE_SHARED QUADTILE_INT normal_dot(QUADTILE_UINT normal, QUADTILE_INT x, QUADTILE_INT y,
+                                        QUADTILE_INT z) {
+    return normal_component(normal, 0U) * x + normal_component(normal, 1U) * y +
+           normal_component(normal, 2U) * z;
+}
+
+// Of the radiance that leaves a texel, beside red, green and blue: whether the surface has two
+// sides, and where it is smooth its normal, as TracedTriangle's; elsewhere 0.
+const QUADTILE_UINT TWO_SIDED = 0x40000000U;
+const QUADTILE_UINT SMOOTH_NORMAL = 0x3fffffffU;
+
+// The cosine of a ray to the smooth normal by that to the triangle's plane, 4 at most: what the ray
+// counts more by, in parts of it.
+const QUADTILE_UINT BENT_ONE = 4096U;
+QUADTILE_SHARED QUADTILE_UINT bent_share(QUADTILE_INT to_smooth, QUADTILE_INT to_plane) {
+    if ((to_smooth < 0) != (to_plane < 0) || to_plane == 0) {
+        return 0U;
+    }
+    const QUADTILE_UINT numerator = QUADTILE_UINT(to_smooth < 0 ? -to_smooth : to_smooth);
+    const QUADTILE_UINT denominator = QUADTILE_UINT(to_plane < 0 ? -to_plane : to_plane);
+    const QUADTILE_UINT share = (numerator * BENT_ONE + denominator / 2U) / denominator;
+    return share < 4U * BENT_ONE ? share : 4U * BENT_ONE - 1U;
+}
+
+// The least cosine between the planes of a rim, times the square of NORMAL_SCALE.
+const QUADTILE_INT RIM_COSINE = 209000;
+
 // The projection of the scene along a direction onto its square importance map. If it is parallel,
 // world p is at (dot(axis_x, p) + offset_x, dot(axis_y, p) + offset_y) map texels and dot(axis_z, p)
 // steps deep.
@@ -37,7 +95,7 @@ struct ProjectionFrame {
     float offset_x;   // map texels
     float axis_y[3];
     float offset_y;
-    float axis_z[3];  // depth steps per world unit: what is a step apart lies on each other
+    float axis_z[3];  // depth steps per world unit
     float units_per_texel;  // of the map
     float sky_ahead[3];     // radiance that comes from where the direction leads
     float sky_behind[3];    // and from where it comes from
@@ -51,6 +109,9 @@ struct ProjectionFrame {
     QUADTILE_UINT is_perspective;
     float axis_w[3];
     float offset_w;
+    QUADTILE_INT direction[3];  // of parallel rays, times 1023
+    // 1: of a sun or a lamp, whose light is taken by the smooth normal afterwards: rays count alike.
+    QUADTILE_UINT is_source;
 };
 
 // A rectangle of the pixels of a tile. Pixel (i, j) of the tile has its centre (i + 0.5, j + 0.5) /
@@ -71,13 +132,17 @@ struct TracedTile {
 
 const QUADTILE_UINT NO_NODE = 0xffffffffU;
 const QUADTILE_UINT NO_TEXEL = 0xffffffffU;
-// ListNode::order: the front of the surface faces the way that the ray goes.
-const QUADTILE_UINT FACES_FORWARD = 0x80000000U;
+// ListNode::order: the front of the surface faces against the way that the ray goes.
+const QUADTILE_UINT FACES_BACK = 0x80000000U;
+// Fragments lie on each other if one is less deep than this behind the other, in steps, and their
+// planes are parallel: no component of TracedTriangle::normal differs by more than that.
+const float SHEET_DEPTH = 16.0F;
+const int SHEET_ANGLE = 20;
 
 // A fragment in a pixel's list.
 struct ListNode {
     float depth;          // whole steps along the direction
-    QUADTILE_UINT order;  // FACES_FORWARD or 0, and the triangle
+    QUADTILE_UINT order;  // FACES_BACK or 0, and the triangle
     QUADTILE_UINT texel;  // of the light map, or NO_TEXEL
     QUADTILE_UINT next;   // in the list, or NO_NODE
 };
@@ -117,6 +182,7 @@ struct TraceParameters {
     // Texels between the light of a front and that of its back, in `outgoing` and in the sums; 0: no
     // surface has two sides.
     QUADTILE_UINT back_texels;
+    QUADTILE_UINT alpha_triangles;  // the first ones, which have holes
 };
 
 // How a tile's work ended.

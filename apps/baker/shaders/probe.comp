@@ -97,7 +97,7 @@ void look_at(uint index, vec3 point, ProjectionFrame frame, inout Neighbour ahea
     }
     const vec2 weights = weights_at(triangle, ivec2(0));
     const float depth = floor(interpolated(triangle.depth, weights.x, weights.y) + 0.5);
-    const uint order = (triangle.faces_forward ? FACES_FORWARD : 0) | index;
+    const uint order = (triangle.faces_forward ? 0 : FACES_BACK) | index;
     const uint texel = light_map_texel(triangle, weights, parameters.light_map_width,
                                        parameters.light_map_height) |
                        ((depth > 0.0) == triangle.faces_forward ? SEES_BACK : 0);

@@ -1,7 +1,7 @@
 // Puts the fragments of a cluster of triangles into the lists of a tile's pixels.
 //
 // Dispatch: one workgroup of CLUSTER_TRIANGLES threads for each TileCluster, indirect (cull.comp).
-// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters; writes heads, nodes,
+// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters, alpha_triangles, alpha_texels; writes heads, nodes,
 // results, the state's count of nodes.
 // Memory: a workgroup counts its fragments and takes places for all of them with one atomic; each is
 // written by one thread. Heads are exchanged by atomics, so that each node is linked once, in any
@@ -16,8 +16,41 @@
 
 layout(local_size_x = CLUSTER_TRIANGLES) in;
 
+// The scene has triangles with holes.
+layout(constant_id = 0) const bool HAS_HOLES = false;
+
 shared uint fragments;  // of the workgroup
 shared uint first_node;
+
+float texture_place(uint index, uint axis, bool faces_forward, vec2 weights) {
+    const uint b = faces_forward ? 2 : 4;
+    return interpolated(interpolant(alpha_triangles[index].texture[axis],
+                                    alpha_triangles[index].texture[axis + b],
+                                    alpha_triangles[index].texture[axis + 6 - b]),
+                        weights.x, weights.y);
+}
+
+// Whether a ray goes through where it meets the triangle.
+bool is_hole(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
+    if (!HAS_HOLES || index >= parameters.alpha_triangles) {
+        return false;
+    }
+    const vec2 weights = weights_at(triangle, pixel);
+    const uint width = alpha_triangles[index].width;
+    const float x = texture_place(index, 0, triangle.faces_forward, weights);
+    const float y = texture_place(index, 1, triangle.faces_forward, weights);
+    const uint texel = alpha_triangles[index].first +
+                       uint(max(y, 0.0)) % alpha_triangles[index].height * width +
+                       uint(max(x, 0.0)) % width;
+    const uint coverage = bitfieldExtract(alpha_texels[texel >> 2], int(texel & 3U) * 8, 8);
+    return coverage <= hole_threshold(index, floatBitsToUint(frames[tile.frame].offset_x),
+                                      floatBitsToUint(tile.map_x) * 3 + floatBitsToUint(tile.map_y),
+                                      uint(pixel.x), uint(pixel.y));
+}
+
+bool is_met(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
+    return covers(triangle, pixel) && !is_hole(index, triangle, pixel, tile);
+}
 
 void main() {
     const uint item = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
@@ -49,7 +82,9 @@ void main() {
         const uint i = find_row(row, pixel.y);
         for (pixel.x = cluster_triangles[i].first.x; pixel.x <= cluster_triangles[i].last.x;
              ++pixel.x) {
-            count += covers(cluster_triangles[i], pixel) ? 1 : 0;
+            count += is_met(work.cluster * CLUSTER_TRIANGLES + i, cluster_triangles[i], pixel, tile)
+                         ? 1
+                         : 0;
         }
     }
     uint place = 0;
@@ -74,10 +109,10 @@ void main() {
             ivec2 pixel;
             const uint i = find_row(row, pixel.y);
             const PixelTriangle triangle = cluster_triangles[i];
-            const uint order = (triangle.faces_forward ? FACES_FORWARD : 0) |
-                               (work.cluster * CLUSTER_TRIANGLES + i);
+            const uint index = work.cluster * CLUSTER_TRIANGLES + i;
+            const uint order = (triangle.faces_forward ? 0 : FACES_BACK) | index;
             for (pixel.x = triangle.first.x; pixel.x <= triangle.last.x; ++pixel.x) {
-                if (covers(triangle, pixel)) {
+                if (is_met(index, triangle, pixel, tile)) {
                     const vec2 weights = weights_at(triangle, pixel);
                     const uint head = tile.first_head +
                                       (uint(pixel.y) - tile.first_y) * tile.width +

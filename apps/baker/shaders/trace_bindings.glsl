@@ -40,12 +40,19 @@ layout(set = 0, binding = 9, std430) buffer Nodes {
     ListNode nodes[];
 };
 // Radiance that leaves the front of each texel of the light map, then that of each back
-// (TraceParameters::back_texels); w: 1 where the surface has two sides.
+// (TraceParameters::back_texels): bits of floats; w: TWO_SIDED and SMOOTH_NORMAL.
 layout(set = 0, binding = 10, std430) readonly buffer Radiance {
-    vec4 outgoing[];
+    uvec4 outgoing[];
 };
 layout(set = 0, binding = 11, std430) buffer Accumulators {
     Accumulator accumulators[];
+};
+layout(set = 0, binding = 12, std430) readonly buffer AlphaTriangles {
+    AlphaTriangle alpha_triangles[];
+};
+// Of all textures with holes, four texels in a word.
+layout(set = 0, binding = 13, std430) readonly buffer AlphaTexels {
+    uint alpha_texels[];
 };
 
 #endif

@@ -1,11 +1,12 @@
 // A triangle in the pixels of a tile, or in the texels of an importance map.
 //
-// Vertices are rounded to 1 / SUBPIXELS pixel. A pixel belongs to a triangle when its centre is
-// inside; of two triangles that share an edge exactly one has a centre on it: an edge's function is
-// evaluated from its lower (then left) end, whichever triangle asks, so that both get the same number
-// and one takes zero. Everything is precise: the CPU twin, traced_triangle.hpp, gives the same bits.
+// A pixel belongs to a triangle when its centre is inside; of two triangles that share an edge exactly
+// one has a centre on it: an edge's function is evaluated from its lower (then left) end, whichever
+// triangle asks, so that both get the same number and one takes zero. Vertices are not rounded: depths
+// would be off by it, and where walls meet light would leak. Everything is precise: the CPU twin,
+// traced_triangle.hpp, gives the same bits.
 //
-// In a perspective projection vertices are homogeneous, (x w, y w, w), and not rounded. An edge's
+// In a perspective projection vertices are homogeneous, (x w, y w, w). An edge's
 // function is the volume that a pixel's ray spans with the edge. Where all three have the triangle's
 // sign the ray meets it, in front of the point that the rays come from: nothing is clipped.
 // Source: Olano and Greer, "Triangle Scan Conversion using 2D Homogeneous Coordinates" (1997).
@@ -59,8 +60,7 @@ vec2 projected(ProjectionFrame frame, vec2 map_origin, float scale, vec3 positio
     precise const float map_y =
         precise_dot(frame.axis_y[0], frame.axis_y[1], frame.axis_y[2], position) + frame.offset_y;
     precise const vec2 pixels = (vec2(map_x, map_y) - map_origin) * scale;
-    precise const vec2 rounded = floor(pixels * float(SUBPIXELS) + 0.5) * (1.0 / float(SUBPIXELS));
-    return rounded;
+    return pixels;
 }
 
 float depth_of(ProjectionFrame frame, vec3 position) {
@@ -273,7 +273,7 @@ vec2 weights_at(PixelTriangle triangle, ivec2 pixel) {
         inverse = quotient(1.0, max(sum, 1e-30));
     }
     precise const vec2 weights = sides * inverse;
-    return weights;
+    return min(weights, 1.0);  // of slivers rounding makes more
 }
 
 // Of a light map of `width` by `height` texels, where the weights are.

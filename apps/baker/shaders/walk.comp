@@ -1,9 +1,9 @@
 // Sorts each pixel's list along the ray, and lets neighbours that face each other exchange light; the
-// ends see the sky. Surfaces at one depth lie on each other: of these, those that face ahead see what
+// ends see the sky. Surfaces in one plane lie on each other: of these, those that face ahead see what
 // comes after all of them, those that face back what comes before.
 //
 // Dispatch: (blocks of BLOCK_PIXELS list heads, folded into x and y) workgroups of as many threads.
-// Bindings: trace_bindings.glsl; reads frames, tiles, block_tiles, results, heads, nodes, outgoing;
+// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, block_tiles, results, heads, nodes, outgoing;
 // adds to accumulators; links nodes anew where lists are long, and notes the longest in results.
 // Memory: a list belongs to one thread. Sums are of whole numbers by atomics, so they do not depend
 // on the order; the carry goes up with the thread that causes it. Barriers of the host's are around.
@@ -15,11 +15,14 @@
 
 layout(local_size_x = BLOCK_PIXELS) in;
 
+// The scene has triangles with vertex normals other than their planes'.
+layout(constant_id = 0) const bool IS_SMOOTH = false;
+
 // Lists up to here are sorted in registers, longer ones in place.
 const uint SHORT_LIST = 24;
 
-// Along the ray. At one place those that face back come first, as of a sheet that has two sides; then
-// by triangle.
+// Along the ray. At one depth those that face ahead come first, as walls at the edge where they meet;
+// then by triangle.
 bool is_before(ListNode a, ListNode b) {
     if (a.depth != b.depth) {
         return a.depth < b.depth;
@@ -106,16 +109,57 @@ void receive(uint texel, vec3 radiance, bool sees_back, TracedTile tile) {
 }
 
 bool looks_ahead(ListNode node) {
-    return (node.order & FACES_FORWARD) != 0;
+    return (node.order & FACES_BACK) == 0;
 }
 
 // The back of a surface with two sides has its own light.
 bool has_back(ListNode node) {
-    return parameters.back_texels > 0 && outgoing[node.texel].w > 0.0;
+    return parameters.back_texels > 0 && (outgoing[node.texel].w & TWO_SIDED) != 0;
 }
 
-// What lies at one depth is one sheet: a side that looks ahead sees what comes after it, and one that
-// looks behind what comes before.
+// Of the side that looks ahead, as TracedTriangle has it.
+ivec3 normal_of(ListNode node) {
+    const uint normal = triangles[node.order & ~FACES_BACK].normal;
+    const ivec3 front =
+        ivec3(normal_component(normal, 0), normal_component(normal, 1), normal_component(normal, 2));
+    return looks_ahead(node) ? front : -front;
+}
+
+// Whether two fragments lie on each other, in one plane: not so walls at the edge where they meet.
+bool is_one_sheet(ListNode first, ListNode second) {
+    return second.depth - first.depth < SHEET_DEPTH &&
+           all(lessThanEqual(abs(normal_of(first) - normal_of(second)), ivec3(SHEET_ANGLE)));
+}
+
+// Rays count by the smooth normal.
+TracedTile weighed(TracedTile tile, ListNode node, ProjectionFrame frame) {
+    const uint normal = outgoing[node.texel].w & SMOOTH_NORMAL;
+    if (normal == 0 || frame.is_source != 0) {
+        return tile;
+    }
+    const uint plane = triangles[node.order & ~FACES_BACK].normal;
+    const float share = float(bent_share(
+        normal_dot(normal, frame.direction[0], frame.direction[1], frame.direction[2]),
+        normal_dot(plane, frame.direction[0], frame.direction[1], frame.direction[2])));
+    precise const float part = share * (1.0 / float(BENT_ONE));
+    precise const float weight = floor(float(tile.weight) * part + 0.5);
+    precise const float radiance_scale = tile.radiance_scale * part;
+    tile.weight = uint(weight);
+    tile.radiance_scale = radiance_scale;
+    return tile;
+}
+
+// Where light ends on a smooth surface, triangles that turn away a little are lit as those that it
+// comes in by: the surface itself, which is rounder, throws no shadow there.
+bool is_rim(ListNode node, ListNode entry) {
+    const ivec3 normal = normal_of(node);
+    return looks_ahead(node) && !looks_ahead(entry) &&
+           (outgoing[node.texel].w & SMOOTH_NORMAL) != 0 &&
+           (outgoing[entry.texel].w & SMOOTH_NORMAL) != 0 &&
+           normal_dot(triangles[entry.order & ~FACES_BACK].normal, normal.x, normal.y, normal.z) >
+               RIM_COSINE;
+}
+
 void receive_from(ListNode seen, bool sees_sky, uint receiver, bool ahead, ProjectionFrame frame,
                   TracedTile tile) {
     const float share = ahead ? frame.share_ahead : frame.share_behind;
@@ -126,67 +170,77 @@ void receive_from(ListNode seen, bool sees_sky, uint receiver, bool ahead, Proje
         receive(receiver, received, false, tile);
     } else {
         const bool sees_front = looks_ahead(seen) != ahead;
-        const vec4 radiance = outgoing[seen.texel + (sees_front ? 0 : parameters.back_texels)];
-        const bool shines = sees_front || radiance.w > 0.0;
-        precise const vec3 received = shines ? radiance.rgb * share : vec3(0.0);
+        const uvec4 radiance = outgoing[seen.texel + (sees_front ? 0 : parameters.back_texels)];
+        const bool shines = sees_front || (radiance.w & TWO_SIDED) != 0;
+        precise const vec3 received = shines ? uintBitsToFloat(radiance.rgb) * share : vec3(0.0);
         receive(receiver, received, !shines, tile);
     }
 }
 
 void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, TracedTile tile) {
+    uint outside = length;  // as `before`, of that sheet
+    uint before = length;   // the last one of the sheet before, or length
+    uint after = 0;         // the first one of the sheet behind, or length
     for (uint i = 0; i < length; ++i) {
         const ListNode node = list[i];
+        if (i == after) {
+            outside = before;
+            before = i > 0 ? i - 1 : length;
+            do {
+                ++after;
+            } while (after < length && is_one_sheet(node, list[after]));
+        }
+        const TracedTile weight = IS_SMOOTH ? weighed(tile, node, frame) : tile;
         const uint sides = has_back(node) ? 2 : 1;
         for (uint side = 0; side < sides; ++side) {
-            const bool ahead = looks_ahead(node) == (side == 0);
+            bool ahead = looks_ahead(node) == (side == 0);
+            uint seen = ahead ? after : before;
+            if (IS_SMOOTH && ahead && frame.is_source != 0 && before < length &&
+                is_rim(node, list[before])) {
+                ahead = false;
+                seen = outside;
+            }
             if (ahead && frame.is_perspective != 0) {
                 continue;
             }
-            uint seen = i;  // the nearest at another depth, or length
-            if (ahead) {
-                while (seen < length && list[seen].depth == node.depth) {
-                    ++seen;
-                }
-            } else {
-                while (seen < length && list[seen].depth == node.depth) {
-                    seen = seen > 0 ? seen - 1 : length;
-                }
-            }
             receive_from(list[min(seen, length - 1)], seen == length,
-                         node.texel + side * parameters.back_texels, ahead, frame, tile);
+                         node.texel + side * parameters.back_texels, ahead, frame, weight);
         }
     }
 }
 
-// Returns the length of the list.
-uint walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
-    uint before = NO_NODE;  // the last one at a smaller depth
-    uint after = NO_NODE;   // the first one at a greater depth
+void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
+    uint outside = NO_NODE;
+    uint before = NO_NODE;
+    uint after = head;
     uint previous = NO_NODE;
-    uint length = 0;
     for (uint index = head; index != NO_NODE; index = nodes[index].next) {
         const ListNode node = nodes[index];
-        if (previous == NO_NODE || nodes[previous].depth != node.depth) {
+        if (index == after) {
+            outside = before;
             before = previous;
-            after = node.next;
-            while (after != NO_NODE && nodes[after].depth == node.depth) {
+            do {
                 after = nodes[after].next;
-            }
+            } while (after != NO_NODE && is_one_sheet(node, nodes[after]));
         }
+        const TracedTile weight = IS_SMOOTH ? weighed(tile, node, frame) : tile;
         const uint sides = has_back(node) ? 2 : 1;
         for (uint side = 0; side < sides; ++side) {
-            const bool ahead = looks_ahead(node) == (side == 0);
+            bool ahead = looks_ahead(node) == (side == 0);
+            uint seen = ahead ? after : before;
+            if (IS_SMOOTH && ahead && frame.is_source != 0 && before != NO_NODE &&
+                is_rim(node, nodes[before])) {
+                ahead = false;
+                seen = outside;
+            }
             if (ahead && frame.is_perspective != 0) {
                 continue;
             }
-            const uint seen = ahead ? after : before;
             receive_from(nodes[seen == NO_NODE ? index : seen], seen == NO_NODE,
-                         node.texel + side * parameters.back_texels, ahead, frame, tile);
+                         node.texel + side * parameters.back_texels, ahead, frame, weight);
         }
         previous = index;
-        ++length;
     }
-    return length;
 }
 
 void walk(uint head, uint tile_index, TracedTile tile, ProjectionFrame frame) {
@@ -207,8 +261,11 @@ void walk(uint head, uint tile_index, TracedTile tile, ProjectionFrame frame) {
     if (index == NO_NODE) {
         walk_short(list, length, frame, tile);
     } else {
-        const uint longest = walk_long(sort_in_place(head), frame, tile);
-        atomicMax(results[tile_index].longest_list, longest);
+        for (; index != NO_NODE; index = nodes[index].next) {
+            ++length;
+        }
+        atomicMax(results[tile_index].longest_list, length);
+        walk_long(sort_in_place(head), frame, tile);
     }
 }
 
