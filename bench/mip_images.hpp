@@ -8,7 +8,6 @@
 #include <quadtile/image.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -8,7 +8,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -18,11 +17,9 @@
 namespace quadtile::test {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using testing::StartsWith;
 
 class UserThresholds : public GpuTest {
  protected:

@@ -6,7 +6,6 @@
 
 #include <texel_codec.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
