@@ -15,6 +15,9 @@
 #define QUADTILE_BUDGET_H
 
 #include "language.h"
+#ifdef __cplusplus
+#include <bit>
+#endif
 
 QUADTILE_NAMESPACE_BEGIN
 
@@ -24,6 +27,24 @@ const QUADTILE_UINT BUDGET_FACTORS = 32 * BUDGET_OCTAVE_FACTORS;  ///< in all
 const QUADTILE_UINT BITS_ONE = 0x3f800000U;            ///< of the float 1
 const QUADTILE_UINT BITS_INFINITY = 0x7f800000U;       ///< of +infinity
 const QUADTILE_UINT BITS_LEADING_DIGIT = 0x00800000U;  ///< 2^-126 too: below it lie denormals
+
+/// The IEEE 754 bits of a float.
+QUADTILE_SHARED QUADTILE_UINT bits_from_float(float value) {
+#ifdef __cplusplus
+    return std::bit_cast<QUADTILE_UINT>(value);
+#else
+    return floatBitsToUint(value);
+#endif
+}
+
+/// The float with these IEEE 754 bits.
+QUADTILE_SHARED float float_from_bits(QUADTILE_UINT bits) {
+#ifdef __cplusplus
+    return std::bit_cast<float>(bits);
+#else
+    return uintBitsToFloat(bits);
+#endif
+}
 
 /// The 24 digits of a float that is neither 0 nor denormal, as an integer.
 QUADTILE_SHARED QUADTILE_UINT digits_of_bits(QUADTILE_UINT bits) {

@@ -17,6 +17,9 @@
 
 #include "language.h"
 #include "quadtree.h"
+#ifdef __cplusplus
+#include <bit>
+#endif
 
 QUADTILE_NAMESPACE_BEGIN
 
@@ -53,7 +56,11 @@ QUADTILE_SHARED QUADTILE_UINT mip_last_child(QUADTILE_UINT extent, QUADTILE_UINT
 QUADTILE_SHARED QUADTILE_UINT mip_last_coverage(QUADTILE_UINT extent, QUADTILE_UINT level,
                                                 QUADTILE_UINT edge_rule) {
     if (edge_rule == EDGE_DROP) {
-        const QUADTILE_UINT halvings = highest_bit(extent);
+#ifdef __cplusplus
+        const QUADTILE_UINT halvings = static_cast<QUADTILE_UINT>(std::bit_width(extent)) - 1;
+#else
+        const QUADTILE_UINT halvings = findMSB(extent);
+#endif
         return 1U << (level < halvings ? level : halvings);
     }
     return extent - ((mip_extent(extent, level, edge_rule) - 1) << level);

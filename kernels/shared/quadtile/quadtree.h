@@ -16,6 +16,9 @@
 
 #include "language.h"
 #include "limits.h"
+#ifdef __cplusplus
+#include <bit>
+#endif
 
 QUADTILE_NAMESPACE_BEGIN
 
@@ -26,7 +29,11 @@ QUADTILE_SHARED QUADTILE_UINT level_extent(QUADTILE_UINT extent, QUADTILE_UINT l
 
 /// The sum of floor(n / 2^i) over all i >= 1 (Legendre's formula).
 QUADTILE_SHARED QUADTILE_UINT sum_of_halves(QUADTILE_UINT n) {
-    return n - count_bits(n);
+#ifdef __cplusplus
+    return n - static_cast<QUADTILE_UINT>(std::popcount(n));
+#else
+    return n - bitCount(n);
+#endif
 }
 
 /// Left column of a level (>= 1) in the pyramid of a map of `width` texels.
