@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <set>
@@ -108,8 +106,7 @@ DirtyRectangle dirty_rectangle(const ImageShape& shape) {
 
 // Throws WrongResult.
 void check_all(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape& shape) {
-    const auto texels =
-        random_texels(shape.format, std::size_t{shape.width} * shape.height * shape.layers);
+    const auto texels = bench_texels(shape);
     const ImageView view = {texels.data(), shape};
     const test::MipWorkspace workspace(gpu, downsampler, view, all_levels(shape));
     gpu.run([&](VkCommandBuffer commands) { downsampler.record(commands, workspace.binding); });
@@ -124,10 +121,7 @@ struct DirtyUpdate {
 
     // Before the first update: all levels, and the list.
     void prepare(test::Gpu& gpu, const test::MipWorkspace& images) const {
-        const std::array<std::uint32_t, 4> count = {1, 0, 0, 0};
-        std::byte* const list = images.dirty_rectangles.mapped();
-        std::memcpy(list, count.data(), sizeof(count));
-        std::memcpy(list + sizeof(count), &rectangle, sizeof(rectangle));
+        images.write_rectangles({&rectangle, 1});
         gpu.run([&](VkCommandBuffer commands) { downsampler.record(commands, images.binding); });
     }
 
@@ -142,7 +136,7 @@ struct DirtyUpdate {
 
 // Throws WrongResult.
 void check_update(test::Gpu& gpu, const DirtyUpdate& update, const ImageShape& shape) {
-    auto texels = random_texels(shape.format, std::size_t{shape.width} * shape.height);
+    auto texels = bench_texels(shape);
     const ImageView view = {texels.data(), shape};
     const test::MipWorkspace workspace(gpu, update.downsampler, view, all_levels(shape), 1);
     update.prepare(gpu, workspace);
@@ -218,8 +212,7 @@ void Subject::add_roofs(const ImageShape& shape) {
     if (shape.layers == 1) {
         const auto check = [this](const ImageShape& small) {
             test::Gpu& gpu = session_.gpu();
-            const auto texels =
-                random_texels(small.format, std::size_t{small.width} * small.height);
+            const auto texels = bench_texels(small);
             const ImageView view = {texels.data(), small};
             const test::Image image = gpu.upload(view);
             ReadTexels(gpu, image.map_image(), small).check(gpu, view);

@@ -4,7 +4,6 @@
 // __GL_SHADER_DISK_CACHE=0, Mesa: MESA_SHADER_CACHE_DISABLE=true).
 
 #include "measurement.hpp"
-#include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <benchmark/benchmark.h>

@@ -6,8 +6,6 @@
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
 #include <bit>
 #include <chrono>

@@ -8,7 +8,6 @@
 #include <quadtile/image.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,9 +20,9 @@ namespace quadtile::bench {
 // number the texels.
 void require_images(const DeviceInfo& device, const ImageShape& shape);
 
-// `count` texels: any codes; floats that are normal numbers below 1, so that nothing depends on how
-// a device treats NaN and denormals.
-[[nodiscard]] std::vector<std::byte> random_texels(TexelFormat format, std::size_t count);
+// Texels of an image: any codes; floats that are normal numbers below 1, so that nothing depends on
+// how a device treats NaN and denormals.
+[[nodiscard]] std::vector<std::byte> bench_texels(const ImageShape& shape);
 
 // Fills level 0 with some random rows, again and again. On the device: bringing an image of 32768 x
 // 32768 texels there takes longer than all that is measured on it.

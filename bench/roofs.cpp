@@ -180,17 +180,8 @@ test::Image make_image(test::Gpu& gpu, const ImageShape& shape, std::uint32_t le
         gpu.properties().limits.maxPerStageDescriptorStorageImages < STORED_LEVELS) {
         throw Error(ErrorCode::unsupported, "the device cannot store mip levels from a kernel");
     }
-    return gpu.make_image({
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = vk_format(shape.format),
-        .extent = {shape.width, shape.height, 1},
-        .mipLevels = levels,
-        .arrayLayers = shape.layers,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .tiling = VK_IMAGE_TILING_OPTIMAL,
-        .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT,
-    });
+    return gpu.make_image(
+        test::image_info(shape, levels, VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT));
 }
 
 // The texel of level 1 that the kernel writes: of the texels a b above c d, the first channels of
@@ -215,21 +206,8 @@ Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
       levels_(full_mip_levels(shape.width, shape.height, EdgeRule::fold)),
       image_(make_image(gpu, shape, levels_)) {
     fill_with_random_rows(gpu, image_, shape.format);
-    const VkDevice device = gpu.device().handle();
     for (std::uint32_t level = 0; level < levels_; ++level) {
-        const VkImageViewCreateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-            .image = image_.handle(),
-            .viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
-            .format = vk_format(shape.format),
-            .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0, shape.layers},
-        };
-        VkImageView view = VK_NULL_HANDLE;
-        const VkResult result = vkCreateImageView(device, &info, nullptr, &view);
-        if (result != VK_SUCCESS) {
-            throw Error(ErrorCode::vulkan, "vkCreateImageView failed", result);
-        }
-        level_views_.emplace_back(device, view, vkDestroyImageView);
+        level_views_.push_back(gpu.make_view(image_, level, VK_IMAGE_VIEW_TYPE_2D_ARRAY));
     }
     std::array<VkImageView, STORED_LEVELS> stored{};
     for (std::uint32_t level = 1; level <= STORED_LEVELS; ++level) {

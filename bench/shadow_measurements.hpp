@@ -7,7 +7,6 @@
 #include "tables.hpp"
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <quadtile/glsl.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <span>

@@ -8,9 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -8,15 +8,11 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <iostream>
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <string_view>
 
 namespace quadtile::app {
 

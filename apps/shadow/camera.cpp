@@ -3,7 +3,6 @@
 #include "geometry.hpp"
 
 #include <glm/ext/matrix_transform.hpp>
-#include <glm/glm.hpp>
 
 #include <algorithm>
 #include <array>

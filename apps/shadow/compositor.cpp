@@ -6,8 +6,6 @@
 
 #include <glm/common.hpp>
 
-#include <array>
-
 namespace quadtile::shadow {
 
 namespace {

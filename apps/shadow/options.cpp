@@ -1,6 +1,5 @@
 #include "options.hpp"
 
-#include "arguments.hpp"
 #include "parse_arguments.hpp"
 
 #include <quadtile/version.h>

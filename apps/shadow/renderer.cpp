@@ -4,7 +4,6 @@
 
 #include <glm/geometric.hpp>
 
-#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <memory>
 #include <optional>
 
 namespace quadtile::shadow {
@@ -37,8 +36,6 @@ class Window {
  private:
     static void take_key(GLFWwindow* window, int key, int code, int event, int modifiers);
     void frame();
-    void follow_scale();
-    void follow_size();
     void steer(float seconds);
     void configure();
     void log_display();
@@ -82,8 +79,7 @@ Window::Window(const Options& options, const Show& show)
     glfwSetWindowUserPointer(window_.get(), this);
     glfwSetKeyCallback(window_.get(), take_key);  // which the backend calls, too
     input_.emplace(window_.get());
-    ui_.set_scale(app::content_scale(window_.get()));
-    ui_.attach(gpu_, swapchain_.render_pass(), swapchain_.image_count());
+    ui_.follow_scale(app::content_scale(window_.get()), gpu_, swapchain_);
 }
 
 Window::~Window() {
@@ -117,23 +113,6 @@ float Window::passed_seconds() {
         last_frame_ ? std::chrono::duration<float>(now - *last_frame_).count() : 0.0F;
     last_frame_ = now;
     return std::min(seconds, LONGEST);
-}
-
-void Window::follow_scale() {
-    const float scale = app::content_scale(window_.get());
-    if (scale != ui_.scale()) {
-        gpu_.device().waitIdle();
-        ui_.detach();
-        ui_.set_scale(scale);
-        ui_.attach(gpu_, swapchain_.render_pass(), swapchain_.image_count());
-    }
-}
-
-void Window::follow_size() {
-    const vk::Extent2D extent = app::framebuffer_extent(window_.get());
-    if (extent != swapchain_.extent()) {
-        swapchain_.resize(extent);
-    }
 }
 
 // Who steers leaves the flight where it is.
@@ -184,8 +163,11 @@ void Window::log_display() {
 }
 
 void Window::frame() {
-    follow_scale();
-    follow_size();
+    ui_.follow_scale(app::content_scale(window_.get()), gpu_, swapchain_);
+    const vk::Extent2D extent = app::framebuffer_extent(window_.get());
+    if (extent != swapchain_.extent()) {
+        swapchain_.resize(extent);
+    }
     if (swapchain_.extent().width == 0 || swapchain_.extent().height == 0) {
         return;  // minimised meanwhile
     }

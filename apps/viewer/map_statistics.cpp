@@ -3,7 +3,6 @@
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>

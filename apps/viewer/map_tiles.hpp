@@ -9,9 +9,7 @@
 
 #include <quadtile/quadtile.hpp>
 
-#include <array>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>

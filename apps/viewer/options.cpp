@@ -6,13 +6,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace quadtile::viewer {
 
 namespace fs = std::filesystem;
-using app::float_between;
 using app::OptionGroup;
 using app::satisfying;
 using app::whole_between;

@@ -62,7 +62,6 @@ class WindowedViewer {
     void recover_from_loss(const char* reason);
     [[nodiscard]] bool has_to_draw() const;
     void wait_for_events();
-    void follow_scale();
     void follow_size();
     void frame();
     void report_latency(Clock::time_point start);
@@ -305,17 +304,6 @@ void WindowedViewer::wait_for_events() {
     events_time_ = Clock::now();
 }
 
-void WindowedViewer::follow_scale() {
-    if (scale() != ui_.scale()) {
-        on_device_->gpu.device().waitIdle();
-        ui_.detach();
-        ui_.set_scale(scale());
-        ui_.attach(on_device_->gpu, on_device_->swapchain.render_pass(),
-                   on_device_->swapchain.image_count());
-        viewer_.set_pixel_scale(scale());
-    }
-}
-
 void WindowedViewer::follow_size() {
     const vk::Extent2D extent = app::framebuffer_extent(window_.get());
     if (extent != on_device_->swapchain.extent()) {
@@ -344,7 +332,9 @@ void WindowedViewer::follow_size() {
 }
 
 void WindowedViewer::frame() {
-    follow_scale();
+    if (ui_.follow_scale(scale(), on_device_->gpu, on_device_->swapchain)) {
+        viewer_.set_pixel_scale(scale());
+    }
     follow_size();
     if (on_device_->swapchain.extent().width == 0 || on_device_->swapchain.extent().height == 0) {
         return;  // minimised meanwhile

@@ -2,7 +2,6 @@
 
 #include "render_pass.hpp"
 
-#include "demo_map.hpp"
 #include "process.hpp"
 
 #include <algorithm>

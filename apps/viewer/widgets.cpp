@@ -1,6 +1,5 @@
 #include "widgets.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cfloat>
 #include <cmath>

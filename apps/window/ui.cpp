@@ -114,6 +114,17 @@ void Ui::attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count)
     ImGui_ImplVulkan_DestroyFontUploadObjects();
 }
 
+bool Ui::follow_scale(float scale, Gpu& gpu, const Swapchain& swapchain) {
+    if (is_attached_ && scale == scale_) {
+        return false;
+    }
+    gpu.device().waitIdle();
+    detach();
+    set_scale(scale);
+    attach(gpu, swapchain.render_pass(), swapchain.image_count());
+    return true;
+}
+
 void Ui::detach() {
     if (is_attached_) {
         ImGui_ImplVulkan_Shutdown();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpu.hpp"
+#include "swapchain.hpp"
 
 namespace quadtile::app {
 
@@ -21,6 +22,8 @@ class Ui {
 
     // Starts to draw within render passes that are compatible with this one.
     void attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count);
+    // To a window, in place of what it is attached to with another scale; tells whether it did.
+    bool follow_scale(float scale, Gpu& gpu, const Swapchain& swapchain);
     // Before the device goes; what it draws must have been drawn.
     void detach();
 

@@ -10,7 +10,6 @@
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb_image_write.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>

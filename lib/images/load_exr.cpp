@@ -12,7 +12,6 @@
 #include <OpenEXR/ImfPartType.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <mutex>
 #include <set>

@@ -5,7 +5,6 @@
 #include <quadtile/subdivider.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string>
 

@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
 namespace quadtile::app::test {
 
 class AppGpuTest : public ::testing::Test {

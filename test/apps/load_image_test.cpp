@@ -14,7 +14,6 @@ using quadtile::test::refusal_of;
 using quadtile::test::TemporaryDirectory;
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -9,11 +9,9 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <optional>
 
 namespace quadtile::app::test {

@@ -9,7 +9,6 @@
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <sstream>
 

@@ -99,9 +99,8 @@ TEST_F(ShadowGuide, AFrame) {
     const VkExtent2D depth_extent{pinhole.width, pinhole.height};
     const Image depth_image = gpu.make_image(MapShape{depth_extent.width, depth_extent.height});
     gpu.upload(depth_image, depth.data());
-    const Owned<VkImageView> made_depth_view = gpu.make_view(depth_image, VK_FORMAT_R32_SFLOAT);
-    const Owned<VkImageView> made_lit_view =
-        gpu.make_view(make_lit_mask(depth_extent), VK_FORMAT_R32_UINT);
+    const Owned<VkImageView> made_depth_view = gpu.make_view(depth_image);
+    const Owned<VkImageView> made_lit_view = gpu.make_view(make_lit_mask(depth_extent));
     const VkImageView depth_view = made_depth_view.get();
     const VkImageView lit_view = made_lit_view.get();
 

@@ -12,7 +12,6 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string_view>
 #include <tuple>
 #include <type_traits>

@@ -2,7 +2,6 @@
 
 #include "process.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>

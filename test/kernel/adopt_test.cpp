@@ -38,14 +38,8 @@ TEST_F(Adopt, RecordsWithoutAQueueOfItsOwn) {
     const std::vector<Tile> expected = reference::subdivide(view, threshold).tiles;
     const PyramidWorkspace map(gpu, pyramid, view);
     const SubdivisionWorkspace list(gpu, subdivider, map, expected.size());
-    gpu.run([&](VkCommandBuffer commands) {
-        pyramid.record(commands, map.binding);
-        gpu.compute_barrier(commands);
-        subdivider.record(commands, list.binding, threshold);
-    });
-    std::vector<Tile> tiles = list.read_tiles(gpu);
-    sort_canonical(tiles);
-    EXPECT_TRUE(tiles == expected);
+    list.run(gpu, pyramid, map, subdivider, threshold);
+    EXPECT_TRUE(list.read_sorted(gpu) == expected);
 }
 
 TEST_F(Adopt, HandlesThatCannotWorkAreRefused) {

@@ -2,12 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-
 namespace quadtile::test {
 namespace {
-
-using testing::HasSubstr;
 
 class DeviceChoice : public GpuTest {};
 

@@ -16,7 +16,6 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <random>
 #include <span>
@@ -55,37 +54,6 @@ constexpr Size SIZES[] = {
 // For combinations of formats and methods: odd and even blocks, handed over to an odd group;
 // layers.
 constexpr Size ONE_SIZE[] = {{200, 130, 2, "one of all kinds"}};
-
-// Random texels; floats in (-1, 3), with special values where only extremes are made of them.
-std::vector<std::byte> random_texels(const ImageShape& shape, bool special,
-                                     std::uint32_t seed = 1) {
-    std::mt19937 random(seed + shape.width * 7919 + shape.height);
-    const std::size_t count = std::size_t{shape.width} * shape.height * shape.layers;
-    const std::size_t size = texel_size_bytes(shape.format);
-    const std::uint32_t encoding = reference::encoding_of(shape.format);
-    const bool depth = shape.format == TexelFormat::d32_float;
-    std::vector<std::byte> bytes(count * size);
-    if (encoding >= ENCODING_UNORM8) {
-        std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random() & 0xffU); });
-        return bytes;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        reference::Texel texel{};
-        for (float& channel : texel) {
-            const float unit = static_cast<float>(random() >> 8U) / 16777216.0F;
-            channel = depth ? unit : 4.0F * unit - 1.0F;
-            if (special && !depth && random() % 64 == 0) {
-                constexpr float SPECIAL[] = {std::numeric_limits<float>::quiet_NaN(),
-                                             -std::numeric_limits<float>::quiet_NaN(),
-                                             std::numeric_limits<float>::infinity(),
-                                             -std::numeric_limits<float>::infinity(), -0.0F};
-                channel = SPECIAL[random() % 5];
-            }
-        }
-        reference::encode_texel(shape.format, texel, bytes.data() + i * size);
-    }
-    return bytes;
-}
 
 // The largest distance of a channel, as the texels are decoded; of 8-bit formats in codes.
 double largest_distance(const MipChain& actual, const MipChain& expected) {

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>

@@ -12,28 +12,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 
 namespace quadtile::test {
 namespace {
 
 class SubdividerKernels : public GpuTest {};
-
-void run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
-         const Subdivider& subdivider, const SubdivisionWorkspace& list,
-         const Threshold& threshold) {
-    gpu.run([&](VkCommandBuffer commands) {
-        pyramid.record(commands, map.binding);
-        gpu.compute_barrier(commands);
-        subdivider.record(commands, list.binding, threshold);
-    });
-}
-
-std::vector<Tile> sorted_tiles(Gpu& gpu, const SubdivisionWorkspace& list) {
-    std::vector<Tile> tiles = list.read_tiles(gpu);
-    sort_canonical(tiles);
-    return tiles;
-}
 
 // Counters and arguments are back at zero.
 void expect_state_at_rest(Gpu& gpu, const SubdivisionWorkspace& list, Strategy strategy,
@@ -67,7 +50,7 @@ TEST_F(SubdividerKernels, HeaderIsReadyForIndirectUse) {
         for (const Strategy strategy : STRATEGIES) {
             const Subdivider subdivider(gpu.device(), {.strategy = strategy});
             const SubdivisionWorkspace list(gpu, subdivider, map, tiles + 10);
-            run(gpu, pyramid, map, subdivider, list, threshold);
+            list.run(gpu, pyramid, map, subdivider, threshold);
             const TileListHeader header = list.read_header(gpu);
             EXPECT_EQ(header.written, tiles);
             EXPECT_EQ(header.required, tiles);
@@ -105,12 +88,8 @@ TEST_F(SubdividerKernels, OverflowCountsOnWithoutWritingBeyondTheBuffer) {
             for (const std::uint64_t capacity : {std::size_t{1}, expected.size() - 1}) {
                 SubdivisionWorkspace list(gpu, subdivider, map, expected.size() + 64);
                 gpu.fill(list.tile_list, GUARD);
-                list.binding = subdivider.bind(shape, {.map = map.map.map_image(),
-                                                       .pyramid = map.levels.range(),
-                                                       .scratch = list.scratch.range(),
-                                                       .tile_list = list.tile_list.range(),
-                                                       .tile_capacity = capacity});
-                run(gpu, pyramid, map, subdivider, list, threshold);
+                list.binding = subdivider.bind(shape, list.resources(map, capacity));
+                list.run(gpu, pyramid, map, subdivider, threshold);
                 const TileListHeader header = list.read_header(gpu);
                 EXPECT_EQ(header.required, expected.size());
                 EXPECT_EQ(header.written, capacity);
@@ -119,7 +98,6 @@ TEST_F(SubdividerKernels, OverflowCountsOnWithoutWritingBeyondTheBuffer) {
 
                 // What was written are tiles of the subdivision, each once.
                 std::vector<Tile> tiles = list.read_tiles(gpu);
-                sort_canonical(tiles);
                 const auto by_position = [](const Tile& tile) {
                     return std::make_pair(tile.node & 0xffff00ffU, tile.position);
                 };
@@ -177,17 +155,13 @@ TEST_F(SubdividerKernels, ThresholdsByNodeAreReadFromTheBoundBuffer) {
         const std::uint64_t capacity = texels.size();
         SubdivisionWorkspace list(gpu, subdivider, map, capacity);
         const auto bind = [&](const Buffer& thresholds) {
-            list.binding =
-                subdivider.bind(shape, {.map = map.map.map_image(),
-                                        .pyramid = map.levels.range(),
-                                        .scratch = list.scratch.range(),
-                                        .tile_list = list.tile_list.range(),
-                                        .tile_capacity = capacity,
-                                        .node_thresholds = {thresholds.handle(), OFFSET}});
+            Subdivider::Resources resources = list.resources(map, capacity);
+            resources.node_thresholds = {thresholds.handle(), OFFSET};
+            list.binding = subdivider.bind(shape, resources);
         };
         const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
-            run(gpu, pyramid, map, subdivider, list, recorded);
-            EXPECT_TRUE(sorted_tiles(gpu, list) == reference::subdivide(view, expected).tiles);
+            list.run(gpu, pyramid, map, subdivider, recorded);
+            EXPECT_TRUE(list.read_sorted(gpu) == reference::subdivide(view, expected).tiles);
             expect_state_at_rest(gpu, list, strategy, shape);
         };
         const Buffer exact = buffer_of(gpu, contents, OFFSET);

@@ -8,7 +8,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -18,11 +17,9 @@
 namespace quadtile::test {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using testing::StartsWith;
 
 class UserThresholds : public GpuTest {
  protected:
@@ -157,25 +154,16 @@ TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
                                                    .threshold_resources = resources.layout()});
         SubdivisionWorkspace list(gpu, subdivider, map, texels.size());
         const auto recording = [&](const Threshold& threshold) {
-            gpu.run([&](VkCommandBuffer commands) {
-                pyramid.record(commands, map.binding);
-                gpu.compute_barrier(commands);
-                subdivider.record(commands, list.binding, threshold);
-            });
+            list.run(gpu, pyramid, map, subdivider, threshold);
         };
         EXPECT_THAT([&] { recording(Threshold::function(bounded)); },
                     is_refused("no descriptor set"));
-        list.binding = subdivider.bind(shape, {.map = map.map.map_image(),
-                                               .pyramid = map.levels.range(),
-                                               .scratch = list.scratch.range(),
-                                               .tile_list = list.tile_list.range(),
-                                               .tile_capacity = texels.size(),
-                                               .threshold_resources = resources.handle()});
+        Subdivider::Resources bound = list.resources(map, texels.size());
+        bound.threshold_resources = resources.handle();
+        list.binding = subdivider.bind(shape, bound);
         const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
             recording(recorded);
-            std::vector<Tile> tiles = list.read_tiles(gpu);
-            sort_canonical(tiles);
-            EXPECT_TRUE(tiles == reference::subdivide(view, expected).tiles);
+            EXPECT_TRUE(list.read_sorted(gpu) == reference::subdivide(view, expected).tiles);
         };
         expect_tiles_of(Threshold::function(bounded), Threshold::per_level(levels));
         expect_tiles_of(Threshold::constant(0.95F), Threshold::constant(0.95F));

@@ -9,9 +9,7 @@
 
 #include <atomic>
 #include <functional>
-#include <memory>
 #include <string>
-#include <vector>
 
 namespace quadtile::test {
 

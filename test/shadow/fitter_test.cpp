@@ -9,9 +9,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstring>
 #include <random>
-#include <span>
 
 namespace quadtile::test {
 

@@ -29,9 +29,9 @@ class Workspace {
           importance_(gpu.make_image(needed_.importance)),
           page_table_(gpu.make_image(needed_.page_table)),
           depth_(gpu.make_image(MapShape{depth_extent.width, depth_extent.height})),
-          depth_view_(gpu.make_view(depth_, VK_FORMAT_R32_SFLOAT)),
+          depth_view_(gpu.make_view(depth_)),
           lit_(gpu.make_image(lit_info(depth_extent))),
-          lit_view_(gpu.make_view(lit_, VK_FORMAT_R32_UINT)),
+          lit_view_(gpu.make_view(lit_)),
           binding_(
               fitter_.bind({.memory = memory_.range(),
                             .importance = importance_.handle(),

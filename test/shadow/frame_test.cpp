@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 
 namespace quadtile {

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
 #include <set>
-#include <string>
 
 namespace quadtile {
 namespace {

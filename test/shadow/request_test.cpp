@@ -8,6 +8,7 @@
 
 #include <limits>
 #include <numbers>
+#include <random>
 
 namespace quadtile {
 namespace {

@@ -4,8 +4,6 @@
 
 #include "spheres.hpp"
 
-#include <random>
-
 namespace quadtile::test {
 
 using Point = Vector;

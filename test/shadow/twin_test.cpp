@@ -11,7 +11,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <limits>
 #include <random>
 #include <set>
 

@@ -2,6 +2,13 @@
 
 #include <quadtile/error.hpp>
 
+// Between this Vulkan-Hpp, which calls the loader, and those of the library and of programs there
+// are handles of C.
+#define VULKAN_HPP_NAMESPACE quadtile_test_vulkan
+#define VULKAN_HPP_NO_CONSTRUCTORS
+#define VULKAN_HPP_NO_SPACESHIP_OPERATOR
+#include <vulkan/vulkan.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -12,31 +19,29 @@ namespace quadtile::test {
 
 namespace {
 
+namespace vk = ::quadtile_test_vulkan;
+
 constexpr VkDeviceSize STAGING_SIZE_BYTES = VkDeviceSize{64} << 20U;
 
-void check(VkResult result, const char* call) {
-    if (result == VK_SUCCESS) {
-        return;
-    }
-    ErrorCode code = ErrorCode::vulkan;
-    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
-        code = ErrorCode::out_of_memory;
-    } else if (result == VK_ERROR_DEVICE_LOST) {
-        code = ErrorCode::device_lost;
-    }
-    throw Error(code, std::string(call) + " failed with VkResult " + std::to_string(result),
-                result);
+// What Vulkan-Hpp has made.
+template <typename Made>
+auto keep(Made made) {
+    using Handle = typename Made::element_type::CType;
+    const auto owner = std::make_shared<Made>(std::move(made));
+    return Owned<Handle>(owner, static_cast<Handle>(owner->get()));
 }
 
-// Calls a vkCreate function and owns what it makes.
-template <typename Handle, typename Info>
-Owned<Handle> make(VkDevice device, const char* call,
-                   VkResult(VKAPI_PTR* create)(VkDevice, const Info*, const VkAllocationCallbacks*,
-                                               Handle*),
-                   typename Owned<Handle>::Destroy destroy, const Info& info) {
-    Handle handle = VK_NULL_HANDLE;
-    check(create(device, &info, nullptr, &handle), call);
-    return {device, handle, destroy};
+// What allocates memory: where there is too little, benchmarks tell that by the Error.
+template <typename Calls>
+auto allocating(const Calls& calls) {
+    try {
+        return calls();
+    } catch (const vk::SystemError& error) {
+        const int code = error.code().value();
+        const bool is_memory =
+            code == VK_ERROR_OUT_OF_DEVICE_MEMORY || code == VK_ERROR_OUT_OF_HOST_MEMORY;
+        throw Error(is_memory ? ErrorCode::out_of_memory : ErrorCode::vulkan, error.what(), code);
+    }
 }
 
 VkDeviceSize texel_size_bytes_of(VkFormat format) {
@@ -56,13 +61,31 @@ VkDeviceSize texel_size_bytes_of(VkFormat format) {
                 "VkFormat " + std::to_string(format) + " is none of a TexelFormat");
 }
 
-VkImageAspectFlags aspect_of(VkFormat format) {
-    return format == VK_FORMAT_D32_SFLOAT || format == VK_FORMAT_D16_UNORM
-               ? VK_IMAGE_ASPECT_DEPTH_BIT
-               : VK_IMAGE_ASPECT_COLOR_BIT;
+void record_barrier(vk::CommandBuffer commands, vk::PipelineStageFlags before,
+                    vk::PipelineStageFlags after, const vk::MemoryBarrier& barrier) {
+    commands.pipelineBarrier(before, after, {}, barrier, {}, {});
 }
 
 }  // namespace
+
+VkImageCreateInfo image_info(const ImageShape& shape, std::uint32_t levels, VkImageUsageFlags usage,
+                             VkImageCreateFlags flags) {
+    return vk::ImageCreateInfo{.flags = vk::ImageCreateFlags(flags),
+                               .imageType = vk::ImageType::e2D,
+                               .format = static_cast<vk::Format>(vk_format(shape.format)),
+                               .extent = {shape.width, shape.height, 1},
+                               .mipLevels = levels,
+                               .arrayLayers = shape.layers,
+                               .usage = vk::ImageUsageFlags(usage)};
+}
+
+VkImageSubresourceRange Image::range() const noexcept {
+    const bool is_depth =
+        created_.format == VK_FORMAT_D32_SFLOAT || created_.format == VK_FORMAT_D16_UNORM;
+    return {static_cast<VkImageAspectFlags>(is_depth ? VK_IMAGE_ASPECT_DEPTH_BIT
+                                                     : VK_IMAGE_ASPECT_COLOR_BIT),
+            0, created_.mipLevels, 0, created_.arrayLayers};
+}
 
 Gpu::Gpu(const Device& device, SubmitFunction submit)
     : device_(device), submit_(std::move(submit)) {
@@ -71,55 +94,34 @@ Gpu::Gpu(const Device& device, SubmitFunction submit)
             return vkQueueSubmit(queue, 1, &work, fence);
         };
     }
-    vkGetPhysicalDeviceProperties(device.physical_device(), &properties_);
-    vkGetPhysicalDeviceMemoryProperties(device.physical_device(), &memory_properties_);
-
-    std::uint32_t family_count = 0;
-    vkGetPhysicalDeviceQueueFamilyProperties(device.physical_device(), &family_count, nullptr);
-    std::vector<VkQueueFamilyProperties> families(family_count);
-    vkGetPhysicalDeviceQueueFamilyProperties(device.physical_device(), &family_count,
-                                             families.data());
-    timestamp_valid_bits_ = families.at(device.queue_family()).timestampValidBits;
-
+    const vk::PhysicalDevice physical_device = device.physical_device();
+    properties_ = physical_device.getProperties();
+    timestamp_valid_bits_ =
+        physical_device.getQueueFamilyProperties().at(device.queue_family()).timestampValidBits;
+    const vk::Device made_on = device.handle();
     command_pool_ =
-        make(device.handle(), "vkCreateCommandPool", vkCreateCommandPool, vkDestroyCommandPool,
-             VkCommandPoolCreateInfo{
-                 .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                 .queueFamilyIndex = device.queue_family(),
-             });
-    const VkCommandBufferAllocateInfo commands_info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = command_pool_.get(),
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
-    check(vkAllocateCommandBuffers(device.handle(), &commands_info, &commands_),
-          "vkAllocateCommandBuffers");
-    fence_ = make(device.handle(), "vkCreateFence", vkCreateFence, vkDestroyFence,
-                  VkFenceCreateInfo{.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO});
+        keep(made_on.createCommandPoolUnique({.queueFamilyIndex = device.queue_family()}));
+    commands_ = made_on.allocateCommandBuffers(
+        {.commandPool = command_pool_.get(), .commandBufferCount = 1})[0];
+    fence_ = keep(made_on.createFenceUnique({}));
 }
 
-Gpu::~Gpu() = default;
-
 Owned<VkDeviceMemory> Gpu::allocate(const VkMemoryRequirements& requirements, Memory memory) const {
-    constexpr VkMemoryPropertyFlags HOST =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    using Property = vk::MemoryPropertyFlagBits;
+    constexpr auto HOST = Property::eHostVisible | Property::eHostCoherent;
     // The first type that has all flags of the first set that any type has.
-    const std::vector<VkMemoryPropertyFlags> preferences =
+    const auto preferences =
         memory == Memory::device_local
-            ? std::vector<VkMemoryPropertyFlags>{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0}
-            : std::vector<VkMemoryPropertyFlags>{HOST | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, HOST};
-    for (const VkMemoryPropertyFlags wanted : preferences) {
-        for (std::uint32_t type = 0; type < memory_properties_.memoryTypeCount; ++type) {
-            const bool allowed = ((requirements.memoryTypeBits >> type) & 1U) != 0;
-            const VkMemoryPropertyFlags has = memory_properties_.memoryTypes[type].propertyFlags;
-            if (allowed && (has & wanted) == wanted) {
-                return make(device_.handle(), "vkAllocateMemory", vkAllocateMemory, vkFreeMemory,
-                            VkMemoryAllocateInfo{
-                                .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                .allocationSize = requirements.size,
-                                .memoryTypeIndex = type,
-                            });
+            ? std::array{vk::MemoryPropertyFlags(Property::eDeviceLocal), vk::MemoryPropertyFlags()}
+            : std::array{HOST | Property::eHostCached, HOST};
+    const auto types = vk::PhysicalDevice(device_.physical_device()).getMemoryProperties();
+    for (const vk::MemoryPropertyFlags wanted : preferences) {
+        for (std::uint32_t type = 0; type < types.memoryTypeCount; ++type) {
+            if ((requirements.memoryTypeBits >> type & 1U) != 0 &&
+                (types.memoryTypes[type].propertyFlags & wanted) == wanted) {
+                return keep(vk::Device(device_.handle())
+                                .allocateMemoryUnique({.allocationSize = requirements.size,
+                                                       .memoryTypeIndex = type}));
             }
         }
     }
@@ -127,62 +129,41 @@ Owned<VkDeviceMemory> Gpu::allocate(const VkMemoryRequirements& requirements, Me
 }
 
 Buffer Gpu::make_buffer(VkDeviceSize size_bytes, VkBufferUsageFlags usage, Memory memory) const {
-    const VkDevice device = device_.handle();
-    Buffer buffer;
-    buffer.size_bytes_ = size_bytes;
-    buffer.buffer_ = make(
-        device, "vkCreateBuffer", vkCreateBuffer, vkDestroyBuffer,
-        VkBufferCreateInfo{
-            .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-            .size = size_bytes,
-            .usage = usage | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        });
-    VkMemoryRequirements requirements;
-    vkGetBufferMemoryRequirements(device, buffer.handle(), &requirements);
-    buffer.memory_ = allocate(requirements, memory);
-    check(vkBindBufferMemory(device, buffer.handle(), buffer.memory_.get(), 0),
-          "vkBindBufferMemory");
-    if (memory == Memory::host_visible) {
-        void* mapped = nullptr;
-        check(vkMapMemory(device, buffer.memory_.get(), 0, VK_WHOLE_SIZE, 0, &mapped),
-              "vkMapMemory");
-        buffer.mapped_ = static_cast<std::byte*>(mapped);
-    }
-    return buffer;
+    return allocating([&] {
+        const vk::Device device = device_.handle();
+        Buffer buffer;
+        buffer.size_bytes_ = size_bytes;
+        buffer.buffer_ = keep(device.createBufferUnique(
+            {.size = size_bytes,
+             .usage = vk::BufferUsageFlags(usage) | vk::BufferUsageFlagBits::eTransferSrc |
+                      vk::BufferUsageFlagBits::eTransferDst}));
+        buffer.memory_ = allocate(device.getBufferMemoryRequirements(buffer.handle()), memory);
+        device.bindBufferMemory(buffer.handle(), buffer.memory_.get(), 0);
+        if (memory == Memory::host_visible) {
+            buffer.mapped_ =
+                static_cast<std::byte*>(device.mapMemory(buffer.memory_.get(), 0, VK_WHOLE_SIZE));
+        }
+        return buffer;
+    });
 }
 
 Image Gpu::make_image(VkImageCreateInfo info, VkImageLayout layout) {
-    const VkDevice device = device_.handle();
     info.usage |= VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
-    info.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
-
-    Image image;
-    image.created_ = info;
-    image.extent_ = info.extent;
-    image.texel_size_bytes_ = texel_size_bytes_of(info.format);
-    image.range_ = {aspect_of(info.format), 0, info.mipLevels, 0, info.arrayLayers};
-    image.layout_ = layout;
-    image.image_ =
-        make(device, "vkCreateImage", vkCreateImage, vkDestroyImage, std::as_const(info));
-    VkMemoryRequirements requirements;
-    vkGetImageMemoryRequirements(device, image.handle(), &requirements);
-    image.memory_ = allocate(requirements, Memory::device_local);
-    check(vkBindImageMemory(device, image.handle(), image.memory_.get(), 0), "vkBindImageMemory");
+    Image image = allocating([&] {
+        const vk::Device device = device_.handle();
+        vk::ImageCreateInfo create;
+        create = info;
+        Image made;
+        made.created_ = info;
+        made.layout_ = layout;
+        made.image_ = keep(device.createImageUnique(create));
+        made.memory_ =
+            allocate(device.getImageMemoryRequirements(made.handle()), Memory::device_local);
+        device.bindImageMemory(made.handle(), made.memory_.get(), 0);
+        return made;
+    });
     if ((info.usage & VK_IMAGE_USAGE_SAMPLED_BIT) != 0) {
-        const VkImageViewUsageCreateInfo usage = {
-            .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_USAGE_CREATE_INFO,
-            .usage = VK_IMAGE_USAGE_SAMPLED_BIT,
-        };
-        image.view_ =
-            make(device, "vkCreateImageView", vkCreateImageView, vkDestroyImageView,
-                 VkImageViewCreateInfo{
-                     .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-                     .pNext = &usage,
-                     .image = image.handle(),
-                     .viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
-                     .format = info.format,
-                     .subresourceRange = {image.range_.aspectMask, 0, 1, 0, info.arrayLayers},
-                 });
+        image.view_ = make_view(image, 0, VK_IMAGE_VIEW_TYPE_2D_ARRAY, VK_IMAGE_USAGE_SAMPLED_BIT);
     }
     run([&](VkCommandBuffer commands) {
         transition(commands, image, VK_IMAGE_LAYOUT_UNDEFINED, layout);
@@ -191,96 +172,77 @@ Image Gpu::make_image(VkImageCreateInfo info, VkImageLayout layout) {
 }
 
 Image Gpu::make_image(const MapShape& shape, VkImageLayout layout) {
-    return make_image(
-        VkImageCreateInfo{
-            .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-            .imageType = VK_IMAGE_TYPE_2D,
-            .format = vk_format(shape.format),
-            .extent = {shape.width, shape.height, 1},
-            .mipLevels = 1,
-            .arrayLayers = shape.layers,
-            .samples = VK_SAMPLE_COUNT_1_BIT,
-            .tiling = VK_IMAGE_TILING_OPTIMAL,
-            .usage = VK_IMAGE_USAGE_SAMPLED_BIT,
-        },
-        layout);
+    return make_image(image_info(shape, 1, VK_IMAGE_USAGE_SAMPLED_BIT), layout);
+}
+
+Owned<VkImageView> Gpu::make_view(const Image& image, std::uint32_t level, VkImageViewType type,
+                                  VkImageUsageFlags usage) const {
+    const vk::ImageViewUsageCreateInfo used{.usage = vk::ImageUsageFlags(usage)};
+    return keep(vk::Device(device_.handle())
+                    .createImageViewUnique(
+                        {.pNext = usage != 0 ? &used : nullptr,
+                         .image = image.handle(),
+                         .viewType = static_cast<vk::ImageViewType>(type),
+                         .format = static_cast<vk::Format>(image.created_.format),
+                         .subresourceRange = {
+                             .aspectMask = vk::ImageAspectFlags(image.range().aspectMask),
+                             .baseMipLevel = level,
+                             .levelCount = 1,
+                             .layerCount = type == VK_IMAGE_VIEW_TYPE_2D ? 1 : image.layers()}}));
 }
 
 void Gpu::transition(VkCommandBuffer commands, const Image& image, VkImageLayout from,
                      VkImageLayout to) const {
-    const VkImageMemoryBarrier transition = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
-        .oldLayout = from,
-        .newLayout = to,
+    vk::ImageMemoryBarrier transition{
+        .srcAccessMask = vk::AccessFlagBits::eMemoryWrite,
+        .dstAccessMask = vk::AccessFlagBits::eMemoryRead | vk::AccessFlagBits::eMemoryWrite,
+        .oldLayout = static_cast<vk::ImageLayout>(from),
+        .newLayout = static_cast<vk::ImageLayout>(to),
         .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = image.handle(),
-        .subresourceRange = image.range(),
-    };
-    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, nullptr, 0, nullptr, 1,
-                         &transition);
+        .image = image.handle()};
+    transition.subresourceRange = image.range();
+    constexpr auto ALL = vk::PipelineStageFlagBits::eAllCommands;
+    vk::CommandBuffer(commands).pipelineBarrier(ALL, ALL, {}, {}, {}, transition);
 }
 
 void Gpu::barrier(VkCommandBuffer commands) const {
-    const VkMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
-    };
-    constexpr VkPipelineStageFlags STAGES =
-        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT;
-    vkCmdPipelineBarrier(commands, STAGES, STAGES, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+    constexpr auto STAGES =
+        vk::PipelineStageFlagBits::eAllCommands | vk::PipelineStageFlagBits::eHost;
+    record_barrier(
+        commands, STAGES, STAGES,
+        {.srcAccessMask = vk::AccessFlagBits::eMemoryWrite,
+         .dstAccessMask = vk::AccessFlagBits::eMemoryRead | vk::AccessFlagBits::eMemoryWrite});
 }
 
 void Gpu::compute_barrier(VkCommandBuffer commands) const {
-    const VkMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
-                         VK_ACCESS_INDIRECT_COMMAND_READ_BIT,
-    };
-    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                         VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
-                         0, 1, &barrier, 0, nullptr, 0, nullptr);
+    constexpr auto COMPUTE = vk::PipelineStageFlagBits::eComputeShader;
+    record_barrier(
+        commands, COMPUTE, COMPUTE | vk::PipelineStageFlagBits::eDrawIndirect,
+        {.srcAccessMask = vk::AccessFlagBits::eShaderWrite,
+         .dstAccessMask = vk::AccessFlagBits::eShaderRead | vk::AccessFlagBits::eShaderWrite |
+                          vk::AccessFlagBits::eIndirectCommandRead});
 }
 
 void Gpu::record_once(const Recorder& record) const {
-    check(vkResetCommandPool(device_.handle(), command_pool_.get(), 0), "vkResetCommandPool");
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    check(vkBeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
+    const vk::CommandBuffer commands = commands_;
+    vk::Device(device_.handle()).resetCommandPool(command_pool_.get());
+    commands.begin(vk::CommandBufferBeginInfo{});
     // One call's work is never ordered against the next one's by anything else.
     barrier(commands_);
     record(commands_);
     barrier(commands_);
-    check(vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
+    commands.end();
 }
 
 void Gpu::submit_and_wait() const {
-    const VkSubmitInfo submit = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &commands_,
-    };
-    const VkFence fence = fence_.get();
-    check(submit_(submit, fence), "vkQueueSubmit");
-    check(vkWaitForFences(device_.handle(), 1, &fence, VK_TRUE,
-                          std::numeric_limits<std::uint64_t>::max()),
-          "vkWaitForFences");
-    check(vkResetFences(device_.handle(), 1, &fence), "vkResetFences");
-}
-
-Owned<VkImageView> Gpu::make_view(const Image& image, VkFormat format) const {
-    return make(device_.handle(), "vkCreateImageView", vkCreateImageView, vkDestroyImageView,
-                VkImageViewCreateInfo{
-                    .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-                    .image = image.handle(),
-                    .viewType = VK_IMAGE_VIEW_TYPE_2D,
-                    .format = format,
-                    .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
-                });
+    const vk::Device device = device_.handle();
+    const vk::CommandBuffer commands = commands_;
+    const vk::Fence fence = fence_.get();
+    const VkSubmitInfo submit = vk::SubmitInfo{}.setCommandBuffers(commands);
+    vk::resultCheck(static_cast<vk::Result>(submit_(submit, fence)), "vkQueueSubmit");
+    (void)device.waitForFences(fence, VK_TRUE, std::numeric_limits<std::uint64_t>::max());
+    device.resetFences(fence);
 }
 
 void Gpu::run(const Recorder& record) {
@@ -293,35 +255,32 @@ std::vector<double> Gpu::time_ns(const Recorder& record, std::uint32_t submissio
     if (timestamp_valid_bits_ == 0) {
         throw Error(ErrorCode::unsupported, "the device's compute queue has no timestamps");
     }
+    const vk::Device device = device_.handle();
     const std::uint32_t query_count = 2 * repeats;
-    const auto queries =
-        make(device_.handle(), "vkCreateQueryPool", vkCreateQueryPool, vkDestroyQueryPool,
-             VkQueryPoolCreateInfo{
-                 .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                 .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                 .queryCount = query_count,
-             });
-    record_once([&](VkCommandBuffer commands) {
-        vkCmdResetQueryPool(commands, queries.get(), 0, query_count);
+    const auto queries = device.createQueryPoolUnique(
+        {.queryType = vk::QueryType::eTimestamp, .queryCount = query_count});
+    record_once([&](vk::CommandBuffer commands) {
+        commands.resetQueryPool(*queries, 0, query_count);
         for (std::uint32_t query = 0; query < query_count; query += 2) {
             barrier(commands);
-            vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, queries.get(), query);
+            commands.writeTimestamp(vk::PipelineStageFlagBits::eAllCommands, *queries, query);
             record(commands);
-            vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, queries.get(),
-                                query + 1);
+            commands.writeTimestamp(vk::PipelineStageFlagBits::eAllCommands, *queries, query + 1);
         }
     });
 
     const std::uint64_t valid_mask =
         std::numeric_limits<std::uint64_t>::max() >> (64U - timestamp_valid_bits_);
     std::vector<double> durations_ns;
-    std::vector<std::uint64_t> ticks(query_count);
     for (std::uint32_t submission = 0; submission < submissions; ++submission) {
         submit_and_wait();
-        check(vkGetQueryPoolResults(device_.handle(), queries.get(), 0, query_count,
-                                    ticks.size() * sizeof(ticks[0]), ticks.data(), sizeof(ticks[0]),
-                                    VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
-              "vkGetQueryPoolResults");
+        const std::vector<std::uint64_t> ticks =
+            device
+                .getQueryPoolResults<std::uint64_t>(
+                    *queries, 0, query_count, query_count * sizeof(std::uint64_t),
+                    sizeof(std::uint64_t),
+                    vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait)
+                .value;
         for (std::uint32_t query = 0; query < query_count; query += 2) {
             const std::uint64_t elapsed = (ticks[query + 1] - ticks[query]) & valid_mask;
             durations_ns.push_back(static_cast<double>(elapsed) *
@@ -360,7 +319,8 @@ void Gpu::for_each_chunk(const Image& image,
                          const std::function<void(const VkBufferImageCopy&, std::size_t offset,
                                                   std::size_t size)>& copy) {
     const VkExtent3D extent = image.extent();
-    const std::size_t row_size = extent.width * image.texel_size_bytes_;
+    const std::size_t row_size =
+        extent.width * texel_size_bytes_of(image.resource().created.format);
     const auto rows_per_chunk = static_cast<std::uint32_t>(staging().size_bytes() / row_size);
     std::size_t offset = 0;
     for (std::uint32_t layer = 0; layer < image.layers(); ++layer) {
@@ -407,7 +367,7 @@ std::vector<std::byte> Gpu::download(const Image& image, std::uint32_t level) {
     const VkExtent3D extent = {std::max(image.extent().width >> level, 1U),
                                std::max(image.extent().height >> level, 1U), 1};
     std::vector<std::byte> texels(std::size_t{extent.width} * extent.height * image.layers() *
-                                  image.texel_size_bytes_);
+                                  texel_size_bytes_of(image.created_.format));
     const Buffer buffer = make_buffer(texels.size(), 0);
     run([&](VkCommandBuffer commands) {
         constexpr VkImageLayout LAYOUT = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
@@ -430,63 +390,49 @@ Image Gpu::upload(const MapView& map) {
 }
 
 DescriptorSet::DescriptorSet(const Device& device, std::span<const Descriptors> bindings) {
-    const auto count_of = [](const Descriptors& binding) {
-        return static_cast<std::uint32_t>(binding.buffers.size() + binding.images.size());
-    };
-    std::vector<VkDescriptorSetLayoutBinding> layout_bindings;
-    std::vector<VkDescriptorPoolSize> pool_sizes;
+    const vk::Device made_on = device.handle();
+    std::vector<vk::DescriptorSetLayoutBinding> layout_bindings;
+    std::vector<vk::DescriptorPoolSize> pool_sizes;
+    std::vector<vk::WriteDescriptorSet> writes;
     for (const Descriptors& binding : bindings) {
+        const auto type = static_cast<vk::DescriptorType>(binding.type);
+        const auto count =
+            static_cast<std::uint32_t>(binding.buffers.size() + binding.images.size());
         layout_bindings.push_back({.binding = binding.binding,
-                                   .descriptorType = binding.type,
-                                   .descriptorCount = count_of(binding),
-                                   .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT});
-        pool_sizes.push_back({binding.type, count_of(binding)});
+                                   .descriptorType = type,
+                                   .descriptorCount = count,
+                                   .stageFlags = vk::ShaderStageFlagBits::eCompute});
+        pool_sizes.push_back({type, count});
+        writes.push_back(
+            {.dstBinding = binding.binding,
+             .descriptorCount = count,
+             .descriptorType = type,
+             .pImageInfo = reinterpret_cast<const vk::DescriptorImageInfo*>(binding.images.data()),
+             .pBufferInfo =
+                 reinterpret_cast<const vk::DescriptorBufferInfo*>(binding.buffers.data())});
     }
-    layout_ = make(device.handle(), "vkCreateDescriptorSetLayout", vkCreateDescriptorSetLayout,
-                   vkDestroyDescriptorSetLayout,
-                   VkDescriptorSetLayoutCreateInfo{
-                       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                       .bindingCount = static_cast<std::uint32_t>(bindings.size()),
-                       .pBindings = layout_bindings.data(),
-                   });
+    layout_ = keep(made_on.createDescriptorSetLayoutUnique(
+        vk::DescriptorSetLayoutCreateInfo{}.setBindings(layout_bindings)));
     if (bindings.empty()) {
         return;
     }
-    pool_ = make(device.handle(), "vkCreateDescriptorPool", vkCreateDescriptorPool,
-                 vkDestroyDescriptorPool,
-                 VkDescriptorPoolCreateInfo{
-                     .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                     .maxSets = 1,
-                     .poolSizeCount = static_cast<std::uint32_t>(pool_sizes.size()),
-                     .pPoolSizes = pool_sizes.data(),
-                 });
-    const VkDescriptorSetLayout layout = layout_.get();
-    const VkDescriptorSetAllocateInfo set_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = pool_.get(),
-        .descriptorSetCount = 1,
-        .pSetLayouts = &layout,
-    };
-    check(vkAllocateDescriptorSets(device.handle(), &set_info, &set_), "vkAllocateDescriptorSets");
-    for (const Descriptors& binding : bindings) {
-        const VkWriteDescriptorSet write = {
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = set_,
-            .dstBinding = binding.binding,
-            .descriptorCount = count_of(binding),
-            .descriptorType = binding.type,
-            .pImageInfo = binding.images.data(),
-            .pBufferInfo = binding.buffers.data(),
-        };
-        vkUpdateDescriptorSets(device.handle(), 1, &write, 0, nullptr);
+    pool_ = keep(made_on.createDescriptorPoolUnique(
+        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(pool_sizes)));
+    const vk::DescriptorSetLayout layout = layout_.get();
+    const vk::DescriptorSet set = made_on.allocateDescriptorSets(
+        vk::DescriptorSetAllocateInfo{.descriptorPool = pool_.get()}.setSetLayouts(layout))[0];
+    for (vk::WriteDescriptorSet& write : writes) {
+        write.dstSet = set;
     }
+    made_on.updateDescriptorSets(writes, {});
+    set_ = set;
 }
 
 ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> spirv,
                                  std::span<const BufferRange> storage_buffers,
                                  const MapImage* image, std::uint32_t push_constants_bytes,
                                  std::span<const VkImageView> stored) {
-    const VkDevice device = gpu.device().handle();
+    const vk::Device device = gpu.device().handle();
     std::vector<Descriptors> bindings;
     const auto add = [&](VkDescriptorType type) -> Descriptors& {
         const auto binding = static_cast<std::uint32_t>(bindings.size());
@@ -497,13 +443,9 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
             {range.buffer, range.offset_bytes, VK_WHOLE_SIZE}};
     }
     if (image != nullptr) {
-        sampler_ = make(device, "vkCreateSampler", vkCreateSampler, vkDestroySampler,
-                        VkSamplerCreateInfo{
-                            .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
-                            .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                            .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                            .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                        });
+        constexpr auto EDGE = vk::SamplerAddressMode::eClampToEdge;
+        sampler_ = keep(device.createSamplerUnique(
+            {.addressModeU = EDGE, .addressModeV = EDGE, .addressModeW = EDGE}));
         add(VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER).images = {
             {sampler_.get(), image->view, image->layout}};
     }
@@ -515,40 +457,23 @@ ComputePipeline::ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> 
     }
     set_.emplace(gpu.device(), bindings);
 
-    const VkDescriptorSetLayout set_layout = set_->layout();
-    const VkPushConstantRange push_constants = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                                push_constants_bytes};
-    layout_ =
-        make(device, "vkCreatePipelineLayout", vkCreatePipelineLayout, vkDestroyPipelineLayout,
-             VkPipelineLayoutCreateInfo{
-                 .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                 .setLayoutCount = 1,
-                 .pSetLayouts = &set_layout,
-                 .pushConstantRangeCount = push_constants_bytes > 0 ? 1U : 0U,
-                 .pPushConstantRanges = &push_constants,
-             });
+    const vk::DescriptorSetLayout set_layout = set_->layout();
+    const vk::PushConstantRange push_constants{vk::ShaderStageFlagBits::eCompute, 0,
+                                               push_constants_bytes};
+    layout_ = keep(device.createPipelineLayoutUnique(
+        {.setLayoutCount = 1,
+         .pSetLayouts = &set_layout,
+         .pushConstantRangeCount = push_constants_bytes > 0 ? 1U : 0U,
+         .pPushConstantRanges = &push_constants}));
     const auto shader =
-        make(device, "vkCreateShaderModule", vkCreateShaderModule, vkDestroyShaderModule,
-             VkShaderModuleCreateInfo{
-                 .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                 .codeSize = spirv.size_bytes(),
-                 .pCode = spirv.data(),
-             });
-    const VkComputePipelineCreateInfo pipeline_info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage =
-            {
-                .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                .module = shader.get(),
-                .pName = "main",
-            },
-        .layout = layout_.get(),
-    };
-    VkPipeline pipeline = VK_NULL_HANDLE;
-    check(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline),
-          "vkCreateComputePipelines");
-    pipeline_ = {device, pipeline, vkDestroyPipeline};
+        device.createShaderModuleUnique({.codeSize = spirv.size_bytes(), .pCode = spirv.data()});
+    pipeline_ = keep(
+        device
+            .createComputePipelineUnique({}, {.stage = {.stage = vk::ShaderStageFlagBits::eCompute,
+                                                        .module = *shader,
+                                                        .pName = "main"},
+                                              .layout = layout_.get()})
+            .value);
 }
 
 void ComputePipeline::record(VkCommandBuffer commands, VkExtent3D workgroups,

@@ -15,42 +15,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace quadtile::test {
 
-// A handle and the call that destroys it.
+// A handle, which is destroyed with its last owner.
 template <typename Handle>
-class Owned {
- public:
-    using Destroy = void(VKAPI_PTR*)(VkDevice, Handle, const VkAllocationCallbacks*);
-
-    Owned() = default;
-    Owned(VkDevice device, Handle handle, Destroy destroy)
-        : device_(device), handle_(handle), destroy_(destroy) {}
-    Owned(Owned&& other) noexcept { *this = std::move(other); }
-    Owned& operator=(Owned&& other) noexcept {
-        std::swap(device_, other.device_);
-        std::swap(handle_, other.handle_);
-        std::swap(destroy_, other.destroy_);
-        return *this;
-    }
-    ~Owned() {
-        if (handle_ != VK_NULL_HANDLE) {
-            destroy_(device_, handle_, nullptr);
-        }
-    }
-
-    [[nodiscard]] Handle get() const noexcept { return handle_; }
-
- private:
-    VkDevice device_ = VK_NULL_HANDLE;
-    Handle handle_ = VK_NULL_HANDLE;
-    Destroy destroy_ = nullptr;
-};
+using Owned = std::shared_ptr<std::remove_pointer_t<Handle>>;
 
 enum class Memory { device_local, host_visible };
 
@@ -76,9 +51,10 @@ class Image {
     [[nodiscard]] VkImage handle() const noexcept { return image_.get(); }
     [[nodiscard]] VkImageView view() const noexcept { return view_.get(); }
     [[nodiscard]] ImageResource resource() const noexcept { return {handle(), created_, layout_}; }
-    [[nodiscard]] VkExtent3D extent() const noexcept { return extent_; }
-    [[nodiscard]] std::uint32_t layers() const noexcept { return range_.layerCount; }
-    [[nodiscard]] VkImageSubresourceRange range() const noexcept { return range_; }
+    [[nodiscard]] VkExtent3D extent() const noexcept { return created_.extent; }
+    [[nodiscard]] std::uint32_t layers() const noexcept { return created_.arrayLayers; }
+    // All that it has.
+    [[nodiscard]] VkImageSubresourceRange range() const noexcept;
     [[nodiscard]] VkImageLayout layout() const noexcept { return layout_; }
     [[nodiscard]] MapImage map_image() const noexcept { return {view_.get(), layout_}; }
 
@@ -88,11 +64,12 @@ class Image {
     Owned<VkImage> image_;
     Owned<VkImageView> view_;
     VkImageCreateInfo created_ = {};
-    VkExtent3D extent_ = {};
-    VkDeviceSize texel_size_bytes_ = 0;
-    VkImageSubresourceRange range_ = {};
     VkImageLayout layout_ = VK_IMAGE_LAYOUT_UNDEFINED;
 };
+
+// Of a 2D image as any other.
+[[nodiscard]] VkImageCreateInfo image_info(const ImageShape& shape, std::uint32_t levels,
+                                           VkImageUsageFlags usage, VkImageCreateFlags flags = 0);
 
 using Recorder = std::function<void(VkCommandBuffer)>;
 
@@ -102,7 +79,6 @@ class Gpu {
     // Work goes to the device's queue by `submit`; empty: by vkQueueSubmit, for one thread at a
     // time.
     explicit Gpu(const Device& device, SubmitFunction submit = {});
-    ~Gpu();
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
 
@@ -121,8 +97,10 @@ class Gpu {
     [[nodiscard]] Image make_image(const MapShape& shape,
                                    VkImageLayout layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
 
-    // Of level 0 and one layer.
-    [[nodiscard]] Owned<VkImageView> make_view(const Image& image, VkFormat format) const;
+    // Of a level: of all layers as a 2D_ARRAY, else of the first. `usage`: what it is for; 0: all.
+    [[nodiscard]] Owned<VkImageView> make_view(const Image& image, std::uint32_t level = 0,
+                                               VkImageViewType type = VK_IMAGE_VIEW_TYPE_2D,
+                                               VkImageUsageFlags usage = 0) const;
 
     // Records, submits, waits.
     void run(const Recorder& record);
@@ -158,8 +136,6 @@ class Gpu {
     void compute_barrier(VkCommandBuffer commands) const;
 
  private:
-    friend class ComputePipeline;
-
     [[nodiscard]] Owned<VkDeviceMemory> allocate(const VkMemoryRequirements& requirements,
                                                  Memory memory) const;
     void transition(VkCommandBuffer commands, const Image& image, VkImageLayout from,
@@ -175,7 +151,6 @@ class Gpu {
     Device device_;
     SubmitFunction submit_;
     VkPhysicalDeviceProperties properties_ = {};
-    VkPhysicalDeviceMemoryProperties memory_properties_ = {};
     std::uint32_t timestamp_valid_bits_ = 0;
     Owned<VkCommandPool> command_pool_;
     VkCommandBuffer commands_ = VK_NULL_HANDLE;

@@ -6,10 +6,10 @@
 
 #include <texel_codec.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 
 namespace quadtile::test {
 
@@ -19,23 +19,6 @@ Buffer make_zeros(Gpu& gpu, VkDeviceSize size_bytes, VkBufferUsageFlags usage) {
     Buffer buffer = gpu.make_buffer(size_bytes, usage);
     gpu.fill(buffer, 0);
     return buffer;
-}
-
-VkImageCreateInfo mip_image_info(TexelFormat format, VkExtent2D extent, std::uint32_t levels,
-                                 std::uint32_t layers, VkImageUsageFlags usage,
-                                 VkImageCreateFlags flags) {
-    return {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .flags = flags,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = vk_format(format),
-        .extent = {extent.width, extent.height, 1},
-        .mipLevels = levels,
-        .arrayLayers = layers,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .tiling = VK_IMAGE_TILING_OPTIMAL,
-        .usage = usage,
-    };
 }
 
 bool holds_its_levels(const Downsampler& downsampler, const Downsampler::Shape& shape) {
@@ -48,12 +31,10 @@ bool holds_its_levels(const Downsampler& downsampler, const Downsampler::Shape& 
 Image make_source(Gpu& gpu, const Downsampler& downsampler, const Downsampler::Shape& shape) {
     const auto needed = downsampler.requirements(shape);
     const bool alone = !holds_its_levels(downsampler, shape);
-    return gpu.make_image(
-        mip_image_info(downsampler.options().source_format, {shape.width, shape.height},
-                       alone ? 1 : shape.levels, shape.layers,
-                       needed.source_usage | (alone ? 0 : needed.destination_usage),
-                       needed.source_flags | (alone ? 0 : needed.destination_flags)),
-        VK_IMAGE_LAYOUT_GENERAL);
+    return gpu.make_image(image_info(
+        {shape.width, shape.height, shape.layers, downsampler.options().source_format},
+        alone ? 1 : shape.levels, needed.source_usage | (alone ? 0 : needed.destination_usage),
+        needed.source_flags | (alone ? 0 : needed.destination_flags)));
 }
 
 std::optional<Image> make_destination(Gpu& gpu, const Downsampler& downsampler,
@@ -62,10 +43,10 @@ std::optional<Image> make_destination(Gpu& gpu, const Downsampler& downsampler,
         return {};
     }
     const auto needed = downsampler.requirements(shape);
+    const VkExtent2D extent = needed.destination_extent;
     return gpu.make_image(
-        mip_image_info(downsampler.options().format, needed.destination_extent, shape.levels,
-                       shape.layers, needed.destination_usage, needed.destination_flags),
-        VK_IMAGE_LAYOUT_GENERAL);
+        image_info({extent.width, extent.height, shape.layers, downsampler.options().format},
+                   shape.levels, needed.destination_usage, needed.destination_flags));
 }
 
 }  // namespace
@@ -149,6 +130,35 @@ void MipWorkspace::write_rectangles(std::span<const DirtyRectangle> rectangles) 
     std::memcpy(list + sizeof(header), rectangles.data(), rectangles.size_bytes());
 }
 
+std::vector<std::byte> random_texels(const ImageShape& shape, bool special, std::uint32_t seed,
+                                     float low, float high) {
+    std::mt19937 random(seed + shape.width * 7919 + shape.height);
+    const std::size_t count = std::size_t{shape.width} * shape.height * shape.layers;
+    const std::size_t size = texel_size_bytes(shape.format);
+    const bool depth = shape.format == TexelFormat::d32_float;
+    std::vector<std::byte> bytes(count * size);
+    if (reference::encoding_of(shape.format) >= ENCODING_UNORM8) {
+        std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random() & 0xffU); });
+        return bytes;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        reference::Texel texel{};
+        for (float& channel : texel) {
+            const float unit = static_cast<float>(random() >> 8U) / 16777216.0F;
+            channel = depth ? unit : low + (high - low) * unit;
+            if (special && !depth && random() % 64 == 0) {
+                constexpr float SPECIAL[] = {std::numeric_limits<float>::quiet_NaN(),
+                                             -std::numeric_limits<float>::quiet_NaN(),
+                                             std::numeric_limits<float>::infinity(),
+                                             -std::numeric_limits<float>::infinity(), -0.0F};
+                channel = SPECIAL[random() % 5];
+            }
+        }
+        reference::encode_texel(shape.format, texel, bytes.data() + i * size);
+    }
+    return bytes;
+}
+
 MipChain expected_chain(const DownsamplerOptions& options, const ImageView& image,
                         std::uint32_t levels) {
     return reference::downsample(image, {.reduction = options.reduction,
@@ -223,11 +233,25 @@ SubdivisionWorkspace::SubdivisionWorkspace(Gpu& gpu, const Subdivider& subdivide
       tile_list(gpu.make_buffer(
           subdivider.requirements(pyramid.shape, tile_capacity).tile_list_size_bytes,
           subdivider.requirements(pyramid.shape, tile_capacity).usage)),
-      binding(subdivider.bind(pyramid.shape, {.map = pyramid.map.map_image(),
-                                              .pyramid = pyramid.levels.range(),
-                                              .scratch = scratch.range(),
-                                              .tile_list = tile_list.range(),
-                                              .tile_capacity = tile_capacity})) {}
+      binding(subdivider.bind(pyramid.shape, resources(pyramid, tile_capacity))) {}
+
+Subdivider::Resources SubdivisionWorkspace::resources(const PyramidWorkspace& pyramid,
+                                                      std::uint64_t tile_capacity) const {
+    return {.map = pyramid.map.map_image(),
+            .pyramid = pyramid.levels.range(),
+            .scratch = scratch.range(),
+            .tile_list = tile_list.range(),
+            .tile_capacity = tile_capacity};
+}
+
+void SubdivisionWorkspace::run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
+                               const Subdivider& subdivider, const Threshold& threshold) const {
+    gpu.run([&](VkCommandBuffer commands) {
+        pyramid.record(commands, map.binding);
+        gpu.compute_barrier(commands);
+        subdivider.record(commands, binding, threshold);
+    });
+}
 
 TileListHeader SubdivisionWorkspace::read_header(Gpu& gpu) const {
     return gpu.read<TileListHeader>(tile_list, 0, 1).front();
@@ -235,6 +259,12 @@ TileListHeader SubdivisionWorkspace::read_header(Gpu& gpu) const {
 
 std::vector<Tile> SubdivisionWorkspace::read_tiles(Gpu& gpu) const {
     return gpu.read<Tile>(tile_list, sizeof(TileListHeader), read_header(gpu).written);
+}
+
+std::vector<Tile> SubdivisionWorkspace::read_sorted(Gpu& gpu) const {
+    std::vector<Tile> tiles = read_tiles(gpu);
+    sort_canonical(tiles);
+    return tiles;
 }
 
 std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapShape& shape,

@@ -10,6 +10,7 @@
 #include <quadtile/tiles.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -54,6 +55,12 @@ struct MipWorkspace {
     Downsampler::Binding binding;
 };
 
+// Texels of an image: any codes of 8 or 16 bits; floats from `low` on and below `high`, depths from
+// 0 to 1. `special`: NaN, infinities and -0 among the floats.
+[[nodiscard]] std::vector<std::byte> random_texels(const ImageShape& shape, bool special = false,
+                                                   std::uint32_t seed = 1, float low = -1.0F,
+                                                   float high = 3.0F);
+
 // What the reference makes of an image; CUSTOM_REDUCTION_GLSL where the reduction is the caller's.
 [[nodiscard]] MipChain expected_chain(const DownsamplerOptions& options, const ImageView& image,
                                       std::uint32_t levels);
@@ -81,10 +88,19 @@ struct SubdivisionWorkspace {
     SubdivisionWorkspace(Gpu& gpu, const Subdivider& subdivider, const PyramidWorkspace& pyramid,
                          std::uint64_t tile_capacity);
 
+    // What is bound, with room for so many tiles.
+    [[nodiscard]] Subdivider::Resources resources(const PyramidWorkspace& pyramid,
+                                                  std::uint64_t tile_capacity) const;
+    // The pyramid, then the tiles.
+    void run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
+             const Subdivider& subdivider, const Threshold& threshold) const;
+
     // Of the last run.
     [[nodiscard]] TileListHeader read_header(Gpu& gpu) const;
     // The `written` tiles of the last run, as they lie.
     [[nodiscard]] std::vector<Tile> read_tiles(Gpu& gpu) const;
+    // In canonical order.
+    [[nodiscard]] std::vector<Tile> read_sorted(Gpu& gpu) const;
 
     Buffer scratch;  // zeros
     Buffer tile_list;

@@ -9,7 +9,6 @@
 #include "reference/layers_and_budgets.hpp"
 #include "support/errors.hpp"
 #include "support/maps.hpp"
-#include "support/variants.hpp"
 
 #include <gmock/gmock.h>
 
@@ -30,7 +29,6 @@ constexpr float INF = std::numeric_limits<float>::infinity();
 constexpr float SMALLEST = std::numeric_limits<float>::min();  // that is not denormal
 constexpr float DENORMAL = std::numeric_limits<float>::denorm_min();
 constexpr float LARGEST = std::numeric_limits<float>::max();
-constexpr std::uint64_t ANY_NUMBER = std::numeric_limits<std::uint64_t>::max();
 
 float settled(float importance) {
     return std::bit_cast<float>(

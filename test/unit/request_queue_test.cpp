@@ -7,12 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <random>
 #include <thread>
 #include <vector>
 

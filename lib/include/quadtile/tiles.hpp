@@ -8,7 +8,6 @@
 #include <quadtile/image.hpp>
 #include <quadtile/strategy.hpp>
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,6 @@
 #include <quadtile/shadow.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 #include "device/compute_program.hpp"
 
 #include <chrono>
-#include <string>
 
 namespace quadtile::detail {
 

@@ -10,7 +10,6 @@
 
 #include <mutex>
 #include <string>
-#include <utility>
 
 namespace quadtile::detail {
 

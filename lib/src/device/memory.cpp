@@ -1,5 +1,7 @@
 #include "device/memory.hpp"
 
+#include <quadtile/resources.hpp>
+
 #include <initializer_list>
 
 namespace quadtile::detail {
@@ -124,11 +126,21 @@ Buffer::Buffer(const MemorySource& source, const std::string& name, vk::DeviceSi
     });
 }
 
+vk::ImageCreateInfo image_info(const ImageShape& shape, std::uint32_t levels,
+                               vk::ImageUsageFlags usage, vk::ImageCreateFlags flags) {
+    vk::ImageCreateInfo info(flags, vk::ImageType::e2D,
+                             static_cast<vk::Format>(vk_format(shape.format)),
+                             {shape.width, shape.height, 1}, levels, shape.layers);
+    info.setSamples(vk::SampleCountFlagBits::e1).setTiling(vk::ImageTiling::eOptimal);
+    info.setUsage(usage);
+    return info;
+}
+
 Image::Image(const MemorySource& source, const std::string& name, const vk::ImageCreateInfo& info,
              vk::ImageAspectFlags aspect)
     : context_(source.context) {
     const auto& context = context_;
-    image_ = vulkan_calls("creating the image of " + name, [&] {
+    image_ = vulkan_calls("creating " + name, [&] {
         return context->device.createImageUnique(info, nullptr, context->dispatch);
     });
     const auto needed = context->device.getImageMemoryRequirements(*image_, context->dispatch);
@@ -137,6 +149,9 @@ Image::Image(const MemorySource& source, const std::string& name, const vk::Imag
         context->name(*image_, name);
         context->name(memory_.handle(), name);
         context->device.bindImageMemory(*image_, memory_.handle(), 0, context->dispatch);
+        if (!aspect) {
+            return;
+        }
         const vk::ImageViewCreateInfo view({}, *image_, vk::ImageViewType::e2DArray, info.format,
                                            {}, {aspect, 0, 1, 0, info.arrayLayers});
         view_ = context->device.createImageViewUnique(view, nullptr, context->dispatch);

@@ -4,6 +4,8 @@
 
 #include "device/device_context.hpp"
 
+#include <quadtile/image.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -79,12 +81,16 @@ class Buffer {
     void* mapped_ = nullptr;
 };
 
+// Of all layers of the shape, optimally tiled.
+vk::ImageCreateInfo image_info(const ImageShape& shape, std::uint32_t levels,
+                               vk::ImageUsageFlags usage, vk::ImageCreateFlags flags = {});
+
 class Image {
  public:
     Image() = default;
-    // With a view of all layers, type 2D_ARRAY.
+    // With a view of all layers, type 2D_ARRAY; without an aspect there is none.
     Image(const MemorySource& source, const std::string& name, const vk::ImageCreateInfo& info,
-          vk::ImageAspectFlags aspect);
+          vk::ImageAspectFlags aspect = {});
 
     [[nodiscard]] vk::Image handle() const noexcept { return *image_; }
     [[nodiscard]] vk::ImageView view() const noexcept { return *view_; }

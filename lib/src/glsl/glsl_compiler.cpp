@@ -32,10 +32,8 @@ void refuse_at(const UserSource& user, std::size_t line, std::string_view messag
 #include <shaderc/shaderc.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 namespace quadtile::detail {
 

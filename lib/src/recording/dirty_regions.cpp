@@ -1,11 +1,8 @@
 #include "recording/dirty_regions.hpp"
 
-#include <quadtile/kernel_parameters.h>
 #include <quadtile/error.hpp>
 
-#include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "recording/fused_subdivision.hpp"
 
-#include <quadtile/kernel_parameters.h>
 #include <quadtile/texel_encoding.h>
 
 #include "../reference/texel_codec.hpp"

@@ -1,4 +1,5 @@
-// kernels/fused_*.comp on the host: their pipelines, their scratch, and the recording of the passes.
+// kernels/fused_*.comp on the host: their pipelines, their scratch, and the recording of the
+// passes.
 
 #pragma once
 
@@ -12,7 +13,6 @@
 #include <compare>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <vector>
 

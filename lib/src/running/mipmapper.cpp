@@ -25,100 +25,51 @@ std::string size_of(std::uint32_t width, std::uint32_t height) {
     return std::to_string(width) + " x " + std::to_string(height);
 }
 
-// An image and its memory. Unlike detail::Image it has no view: none of all formats and usages
-// together would be valid.
-class MipImage {
- public:
-    MipImage() = default;
-    // `name` is for error messages: "the source image".
+// Throws Error(unsupported) where the device cannot have such an image; `name` is for messages.
+void check_support(const DeviceContext& context, const std::string& name,
+                   const vk::ImageCreateInfo& info) {
+    vk::ImageFormatProperties most;
+    const vk::Result result = context.physical_device.getImageFormatProperties(
+        info.format, info.imageType, info.tiling, info.usage, info.flags, &most, context.dispatch);
+    const std::string what = name + " of format " + vk::to_string(info.format) + ", " +
+                             size_of(info.extent.width, info.extent.height) + " texels, " +
+                             std::to_string(info.arrayLayers) + " layers";
+    if (result == vk::Result::eErrorFormatNotSupported) {
+        throw Error(ErrorCode::unsupported, context.info.name + " cannot have " + what +
+                                                " with usage " + vk::to_string(info.usage) +
+                                                "; choose another format");
+    }
+    if (result != vk::Result::eSuccess) {
+        throw detail::error_from(result, "asking for the limits of " + name);
+    }
+    if (info.extent.width > most.maxExtent.width || info.extent.height > most.maxExtent.height ||
+        info.arrayLayers > most.maxArrayLayers || info.mipLevels > most.maxMipLevels) {
+        throw Error(ErrorCode::unsupported,
+                    context.info.name + " cannot have " + what + ": " +
+                        size_of(most.maxExtent.width, most.maxExtent.height) + " texels, " +
+                        std::to_string(most.maxArrayLayers) + " layers and " +
+                        std::to_string(most.maxMipLevels) +
+                        " mip levels are the most; use a smaller image");
+    }
+}
+
+// Without a view: none of all formats and usages together would be valid.
+struct MipImage {
     MipImage(const std::shared_ptr<DeviceContext>& context, const std::string& name,
              const vk::ImageCreateInfo& info)
-        : context_(context), created_(info) {
-        check_support(name);
-        const Dispatch& d = context->dispatch;
-        image_ = vulkan_calls("creating " + name,
-                              [&] { return context->device.createImageUnique(info, nullptr, d); });
-        const auto needed = context->device.getImageMemoryRequirements(*image_, d);
-        memory_ =
-            vulkan_calls("allocating " + std::to_string(needed.size) + " bytes for " + name, [&] {
-                return context->device.allocateMemoryUnique(
-                    {needed.size, memory_type(needed.memoryTypeBits)}, nullptr, d);
-            });
-        vulkan_calls("binding the memory of " + name, [&] {
-            context->name(*image_, name);
-            context->name(*memory_, name);
-            context->device.bindImageMemory(*image_, *memory_, 0, d);
-        });
+        : created(info) {
+        check_support(*context, name, info);
+        image = detail::Image({context}, name, info);
     }
 
-    [[nodiscard]] vk::Image handle() const noexcept { return *image_; }
-
     [[nodiscard]] ImageResource resource(vk::ImageLayout layout) const {
-        return {*image_, static_cast<VkImageCreateInfo>(created_),
+        return {image.handle(), static_cast<VkImageCreateInfo>(created),
                 static_cast<VkImageLayout>(layout)};
     }
 
- private:
-    void check_support(const std::string& name) const {
-        vk::ImageFormatProperties most;
-        const vk::ImageCreateInfo& info = created_;
-        const vk::Result result = context_->physical_device.getImageFormatProperties(
-            info.format, info.imageType, info.tiling, info.usage, info.flags, &most,
-            context_->dispatch);
-        const std::string what = name + " of format " + vk::to_string(info.format) + ", " +
-                                 size_of(info.extent.width, info.extent.height) + " texels, " +
-                                 std::to_string(info.arrayLayers) + " layers";
-        if (result == vk::Result::eErrorFormatNotSupported) {
-            throw Error(ErrorCode::unsupported, context_->info.name + " cannot have " + what +
-                                                    " with usage " + vk::to_string(info.usage) +
-                                                    "; choose another format");
-        }
-        if (result != vk::Result::eSuccess) {
-            throw detail::error_from(result, "asking for the limits of " + name);
-        }
-        if (info.extent.width > most.maxExtent.width ||
-            info.extent.height > most.maxExtent.height || info.arrayLayers > most.maxArrayLayers ||
-            info.mipLevels > most.maxMipLevels) {
-            throw Error(ErrorCode::unsupported,
-                        context_->info.name + " cannot have " + what + ": " +
-                            size_of(most.maxExtent.width, most.maxExtent.height) + " texels, " +
-                            std::to_string(most.maxArrayLayers) + " layers and " +
-                            std::to_string(most.maxMipLevels) +
-                            " mip levels are the most; use a smaller image");
-        }
-    }
-
-    // Device-local where such a type is allowed; Vulkan allows at least one type.
-    [[nodiscard]] std::uint32_t memory_type(std::uint32_t allowed) const {
-        const auto types = context_->physical_device.getMemoryProperties(context_->dispatch);
-        std::uint32_t chosen = 0;
-        for (std::uint32_t i = types.memoryTypeCount; i-- > 0;) {
-            if ((allowed & (1U << i)) == 0) {
-                continue;
-            }
-            chosen = i;
-            if (types.memoryTypes[i].propertyFlags & vk::MemoryPropertyFlagBits::eDeviceLocal) {
-                break;
-            }
-        }
-        return chosen;
-    }
-
-    std::shared_ptr<DeviceContext> context_;
-    vk::ImageCreateInfo created_;
-    Unique<vk::DeviceMemory> memory_;
-    Unique<vk::Image> image_;
+    vk::ImageCreateInfo created;
+    detail::Image image;
 };
-
-vk::ImageCreateInfo image_info(TexelFormat format, VkExtent2D extent, std::uint32_t levels,
-                               std::uint32_t layers, vk::ImageUsageFlags usage,
-                               vk::ImageCreateFlags flags) {
-    vk::ImageCreateInfo info(flags, vk::ImageType::e2D, static_cast<vk::Format>(vk_format(format)),
-                             {extent.width, extent.height, 1}, levels, layers);
-    info.setSamples(vk::SampleCountFlagBits::e1).setTiling(vk::ImageTiling::eOptimal);
-    info.setUsage(usage);
-    return info;
-}
 
 // What images of one shape need.
 struct MipResources {
@@ -130,7 +81,7 @@ struct MipResources {
     vk::ImageLayout source_layout;
 
     [[nodiscard]] vk::Image source_image() const {
-        return source ? source->handle() : destination.handle();
+        return (source ? *source : destination).image.handle();
     }
 };
 
@@ -212,11 +163,13 @@ void MipEngine::prepare(const Downsampler::Shape& shape) {
     } else {
         source.emplace(
             context, "the source image",
-            image_info(options.source_format, extent, 1, shape.layers, source_usage, source_flags));
+            detail::image_info({extent.width, extent.height, shape.layers, options.source_format},
+                               1, source_usage, source_flags));
     }
+    const auto [width, height] = needed.destination_extent;
     MipImage destination(context, "the image of the levels",
-                         image_info(options.format, needed.destination_extent, shape.levels,
-                                    shape.layers, destination_usage, destination_flags));
+                         detail::image_info({width, height, shape.layers, options.format},
+                                            shape.levels, destination_usage, destination_flags));
     Buffer state({context}, "the downsampler's state", needed.state_size_bytes,
                  vk::BufferUsageFlags(needed.state_usage) | vk::BufferUsageFlagBits::eTransferDst,
                  MemoryKind::device);
@@ -240,7 +193,7 @@ void MipEngine::prepare(const Downsampler::Shape& shape) {
         buffer.fillBuffer(resources->state.handle(), 0, VK_WHOLE_SIZE, 0, d);
         const vk::ImageMemoryBarrier to_general(
             {}, {}, vk::ImageLayout::eUndefined, vk::ImageLayout::eGeneral, VK_QUEUE_FAMILY_IGNORED,
-            VK_QUEUE_FAMILY_IGNORED, resources->destination.handle(),
+            VK_QUEUE_FAMILY_IGNORED, resources->destination.image.handle(),
             {vk::ImageAspectFlagBits::eColor, 0, shape.levels, 0, shape.layers});
         buffer.pipelineBarrier(Stage::eTopOfPipe, Stage::eBottomOfPipe, {}, {}, {}, to_general, d);
     });
@@ -288,7 +241,7 @@ void MipEngine::read_back(std::vector<MipChain::Level>& levels, std::uint32_t fi
                                         vk::AccessFlags after) {
                 return vk::ImageMemoryBarrier(
                     before, after, from, to, VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED,
-                    resources->destination.handle(),
+                    resources->destination.image.handle(),
                     {vk::ImageAspectFlagBits::eColor, first_level, VK_REMAINING_MIP_LEVELS, 0,
                      VK_REMAINING_ARRAY_LAYERS});
             };
@@ -296,8 +249,9 @@ void MipEngine::read_back(std::vector<MipChain::Level>& levels, std::uint32_t fi
                                    transition(Layout::eGeneral, Layout::eTransferSrcOptimal,
                                               Access::eMemoryWrite, Access::eTransferRead),
                                    d);
-            buffer.copyImageToBuffer(resources->destination.handle(), Layout::eTransferSrcOptimal,
-                                     readback_staging.handle(), detail::regions_of(batch), d);
+            buffer.copyImageToBuffer(resources->destination.image.handle(),
+                                     Layout::eTransferSrcOptimal, readback_staging.handle(),
+                                     detail::regions_of(batch), d);
             const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eHostRead);
             buffer.pipelineBarrier(
                 Stage::eTransfer, Stage::eHost | Stage::eAllCommands, {}, copied, {},

@@ -2,8 +2,6 @@
 
 #include <quadtile/error.hpp>
 
-#include <algorithm>
-
 namespace quadtile::detail {
 
 namespace {

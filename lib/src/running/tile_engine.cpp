@@ -6,7 +6,6 @@
 #include "../reference/layers_and_budgets.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cstring>
 #include <iterator>

@@ -8,20 +8,6 @@
 
 namespace quadtile::detail {
 
-namespace {
-
-vk::ImageCreateInfo map_image_info(const MapShape& shape) {
-    vk::ImageCreateInfo info;
-    info.setImageType(vk::ImageType::e2D)
-        .setFormat(static_cast<vk::Format>(vk_format(shape.format)));
-    info.setExtent({shape.width, shape.height, 1}).setMipLevels(1).setArrayLayers(shape.layers);
-    info.setSamples(vk::SampleCountFlagBits::e1).setTiling(vk::ImageTiling::eOptimal);
-    info.setUsage(vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst);
-    return info;
-}
-
-}  // namespace
-
 void TileEngine::forget_resources() {
     if (is_hung()) {
         return;
@@ -103,7 +89,9 @@ void TileEngine::prepare_map(const Source& source) {
     if (!source.image && !map_->map.handle()) {
         MapShape room = shape;
         room.layers = map_->room.layers;
-        map_->map = Image({context_, account_}, "the importance map", map_image_info(room),
+        using Usage = vk::ImageUsageFlagBits;
+        map_->map = Image({context_, account_}, "the importance map",
+                          image_info(room, 1, Usage::eSampled | Usage::eTransferDst),
                           aspect_of(shape.format));
     }
     const MapImage image =

@@ -1,5 +1,6 @@
 #include <quadtile/error.hpp>
 #include <quadtile/image.hpp>
+#include <quadtile/mip_chain.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -136,6 +137,14 @@ void check_shape(const MapShape& shape) {
                         std::to_string(channel_count(shape.format)) +
                         "; give the channel that holds the importance");
     }
+}
+
+std::uint32_t full_mip_levels(std::uint32_t width, std::uint32_t height,
+                              EdgeRule edge_rule) noexcept {
+    const std::uint32_t extent = std::max(width, height);
+    const auto floor_levels = static_cast<std::uint32_t>(std::bit_width(extent));
+    const bool rounds_up = edge_rule == EdgeRule::round_up && !std::has_single_bit(extent);
+    return rounds_up ? floor_levels + 1 : floor_levels;
 }
 
 }  // namespace quadtile

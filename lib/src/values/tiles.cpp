@@ -2,7 +2,6 @@
 #include <quadtile/tiles.hpp>
 
 #include <algorithm>
-#include <tuple>
 
 namespace quadtile {
 
