@@ -2,6 +2,7 @@
 
 #include "bake.hpp"
 #include "checkpoint.hpp"
+#include "choose_light.hpp"
 #include "denoise.hpp"
 #include "gpu_tracer.hpp"
 #include "light_map.hpp"
@@ -39,7 +40,6 @@ namespace {
 
 constexpr int INTERRUPTED_STATUS = 130;  // as shells have it for SIGINT
 constexpr std::uint32_t DEFAULT_EXTENT = 1024;
-constexpr float FARTHEST_LIGHT = 10000.0F;  // times the scene's size; floats have room for 1e6
 
 // ---- Interruption
 
@@ -60,7 +60,8 @@ class Run {
     int operator()() {
         check_outputs();
         load();
-        choose_light();
+        sky_ = choose_light(options_, generator_, scene_,
+                            [&](const std::string& message) { warn(message); });
         choose_light_map();
         choose_probes();
         measure("surface", [&] { surface_ = make_surface_map(scene_, extent_, options_.threads); });
@@ -180,184 +181,6 @@ class Run {
         check_outputs();
         if (lit_gltf_) {
             lit_gltf_->set_light_map_coordinates(scene_);
-        }
-    }
-
-    // Blender's exporter writes watts times 683 for lights, and emission as it is.
-    void convert_lights() {
-        const bool is_of_blender = generator_.find("Blender") != std::string::npos;
-        const bool divides = options_.light_units == LightUnits::blender ||
-                             (options_.light_units == LightUnits::automatic && is_of_blender);
-        if ((scene_.suns.empty() && scene_.point_lights.empty()) || !divides) {
-            return;
-        }
-        constexpr float LUMENS_PER_WATT = 683.0F;
-        for (Sun& sun : scene_.suns) {
-            sun.irradiance /= LUMENS_PER_WATT;
-        }
-        for (PointLight& light : scene_.point_lights) {
-            light.intensity /= LUMENS_PER_WATT;
-        }
-        if (options_.light_units == LightUnits::automatic) {
-            warn(
-                "the scene is from Blender, whose lights are in lux and candela: they are divided "
-                "by 683 to be in the unit of emission; if they were exported as 'unitless', give "
-                "--light-units photometric");
-        }
-    }
-
-    // Of a shadow mask: red, green and blue are of a sun each.
-    void make_sun_channels() {
-        const std::size_t suns = scene_.suns.size();
-        if (suns == 0 || suns > 3) {
-            throw std::runtime_error("a shadow mask has room for one to three suns, not " +
-                                     std::to_string(suns) +
-                                     "; give one by --sun-direction, or bake the others apart");
-        }
-        for (std::size_t i = 0; i < suns; ++i) {
-            scene_.suns[i].irradiance = glm::vec3(0.0F);
-            scene_.suns[i].irradiance[static_cast<int>(i)] = 1.0F;
-        }
-    }
-
-    // Lights in other units than emission are brighter or darker by orders of magnitude.
-    void compare_lights_with_emission() {
-        constexpr float UNLIKELY = 300.0F;
-        float light = 0.0F;
-        for (const Sun& sun : scene_.suns) {
-            light = std::max(light, greatest_of(sun.irradiance));
-        }
-        for (const PointLight& point : scene_.point_lights) {
-            light = std::max(light, greatest_of(point.intensity));
-        }
-        float emission = 0.0F;
-        for (const Material& material : scene_.materials) {
-            emission =
-                std::max(emission, greatest_of(material.emission) * std::numbers::pi_v<float>);
-        }
-        if (light > 0.0F && emission > 0.0F &&
-            (light > UNLIKELY * emission || emission > UNLIKELY * light)) {
-            warn("the brightest light gives " + app::text_of(light) +
-                 " (at a distance of 1), the brightest emission sends out " +
-                 app::text_of(emission) + ": they may be in different units; see --light-units");
-        }
-    }
-
-    static bool shines(const glm::vec3& colour) { return greatest_of(colour) > 0.0F; }
-
-    // Takes out what --lights leaves out, but for the sky, and the suns that --sun-direction
-    // replaces.
-    void keep_lights(const LightKinds& lights) {
-        if (options_.sun || !lights.suns) {
-            scene_.suns.clear();
-        }
-        if (!lights.points) {
-            scene_.point_lights.clear();
-        }
-        for (const std::string& name : lights.materials) {
-            if (std::ranges::none_of(scene_.materials, [&](const Material& material) {
-                    return material.name == name && shines(material.emission);
-                })) {
-                throw std::runtime_error("--lights: '" + name +
-                                         "' is neither sky, suns, points or emission, nor the name "
-                                         "of a material that emits light");
-            }
-        }
-        for (Material& material : scene_.materials) {
-            if (!lights.emission && std::ranges::count(lights.materials, material.name) == 0) {
-                material.emission = glm::vec3(0.0F);
-            }
-        }
-    }
-
-    void choose_light() {
-        const LightKinds& lights = options_.lights;
-        keep_lights(lights);
-        if (options_.quantity != Quantity::shadow_mask) {
-            convert_lights();
-            compare_lights_with_emission();
-        }
-        if (options_.sun && lights.suns) {
-            scene_.suns = {*options_.sun};
-        }
-        if (options_.quantity == Quantity::shadow_mask) {
-            make_sun_channels();
-        }
-        for (PointLight& light : scene_.point_lights) {
-            light.radius = light.radius > 0.0F ? light.radius : options_.light_radius;
-        }
-        if (lights.sky && !options_.sky_picture.empty()) {
-            const LoadedImage image = load_image(options_.sky_picture);
-            sky_.extent = {image.shape.width, image.shape.height};
-            sky_.turn_degrees = options_.sky_turn_degrees;
-            for (const reference::Texel& texel : reference::decode_texels(image.view())) {
-                const glm::vec3 radiance(texel[0], texel[1], texel[2]);
-                for (int i = 0; i < 3; ++i) {
-                    if (!std::isfinite(radiance[i]) || radiance[i] < 0.0F) {
-                        throw std::runtime_error("sky '" + options_.sky_picture.string() +
-                                                 "' has pixels that are negative or not finite");
-                    }
-                }
-                sky_.texels.push_back(radiance);
-            }
-        }
-        const bool is_lit_by_options =
-            (lights.sky && options_.sky) || (lights.suns && options_.sun) || !sky_.texels.empty();
-        const bool shines_itself =
-            (lights.sky && shines(scene_.sky)) ||
-            std::ranges::any_of(scene_.suns,
-                                [&](const Sun& sun) { return shines(sun.irradiance); }) ||
-            std::ranges::any_of(scene_.point_lights,
-                                [&](const PointLight& light) { return shines(light.intensity); }) ||
-            std::ranges::any_of(scene_.triangles, [&](const Triangle& triangle) {
-                return shines(scene_.materials[triangle.material].emission);
-            });
-        if (!is_lit_by_options && !shines_itself) {
-            throw std::runtime_error(
-                "nothing in '" + options_.scene.string() +
-                "' shines: no surface emits light, and no light is on (Blender does not export "
-                "area lights); give light by --sky, --sky-image or --sun-direction" +
-                (lights.sky && lights.suns && lights.points && lights.emission
-                     ? ""
-                     : ", or more of it by --lights"));
-        }
-        // A picture is taken as it is.
-        sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F)) *
-                        (lights.sky ? 1.0F : 0.0F);
-        check_light();
-    }
-
-    // Options are in range; files, and a sky's product of both, need not be.
-    void check_light() const {
-        const auto check = [](const std::string& light, const glm::vec3& colour) {
-            for (int i = 0; i < 3; ++i) {
-                if (!(std::abs(colour[i]) <= BRIGHTEST)) {
-                    throw std::runtime_error(light + " is brighter than " +
-                                             app::text_of(BRIGHTEST) +
-                                             ", which cannot be summed; take a larger unit of "
-                                             "light");
-                }
-            }
-        };
-        for (const Material& material : scene_.materials) {
-            check("material '" + material.name + "'", material.emission);
-        }
-        for (const Sun& sun : scene_.suns) {
-            check("a sun", sun.irradiance);
-        }
-        const Box<glm::dvec3> box = box_around(scene_.positions);
-        for (const PointLight& light : scene_.point_lights) {
-            check("a point or spot light", light.intensity);
-            const glm::dvec3 from_middle = glm::dvec3(light.position) - 0.5 * (box.low + box.high);
-            if (!(glm::length(from_middle) <= FARTHEST_LIGHT * glm::length(box.size()))) {
-                throw std::runtime_error("a point or spot light is farther away than " +
-                                         app::text_of(FARTHEST_LIGHT) +
-                                         " times the scene's size; make it a directional one");
-            }
-        }
-        check("the sky", sky_.radiance);
-        for (const glm::vec3& texel : sky_.texels) {
-            check("the sky's picture", sky_.radiance * texel);
         }
     }
 

@@ -82,4 +82,27 @@ bool has_textures(const Scene& scene, const Material& material) {
            !scene.texture_coordinates.empty();
 }
 
+double doubled_area(const Corners& corners) {
+    const glm::dvec2 a = corners[1] - corners[0];
+    const glm::dvec2 b = corners[2] - corners[0];
+    return a.x * b.y - a.y * b.x;
+}
+
+std::optional<Corners> corners_of(const Scene& scene, const Triangle& triangle,
+                                  const Extent& extent) {
+    Corners corners;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const glm::dvec2 coordinates = scene.light_map_coordinates[triangle.vertices[i]];
+        if (!(coordinates.x >= 0.0 && coordinates.x <= 1.0 && coordinates.y >= 0.0 &&
+              coordinates.y <= 1.0)) {
+            return std::nullopt;
+        }
+        corners[i] = coordinates * glm::dvec2(extent.width, extent.height);
+    }
+    if (doubled_area(corners) == 0.0) {
+        return std::nullopt;
+    }
+    return corners;
+}
+
 }  // namespace quadtile::baker

@@ -6,6 +6,8 @@
 #include "scene.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 namespace quadtile::baker {
 
@@ -46,5 +48,12 @@ inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coor
 
 // Whether the colours differ from point to point.
 [[nodiscard]] bool has_textures(const Scene& scene, const Material& material);
+
+// Of a triangle in the light map.
+using Corners = std::array<glm::dvec2, 3>;
+[[nodiscard]] double doubled_area(const Corners& corners);
+// In texels. None for what has no area, or is not in the map.
+[[nodiscard]] std::optional<Corners> corners_of(const Scene& scene, const Triangle& triangle,
+                                                const Extent& extent);
 
 }  // namespace quadtile::baker

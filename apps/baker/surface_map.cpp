@@ -47,32 +47,6 @@ struct TexelRange {
     std::uint32_t bottom = 0;
 };
 
-using Corners = std::array<glm::dvec2, 3>;
-
-double doubled_area(const Corners& corners) {
-    const glm::dvec2 a = corners[1] - corners[0];
-    const glm::dvec2 b = corners[2] - corners[0];
-    return a.x * b.y - a.y * b.x;
-}
-
-// In texels. None for what has no area, or is not in the map.
-std::optional<Corners> corners_of(const Scene& scene, const Triangle& triangle,
-                                  const Extent& extent) {
-    Corners corners;
-    for (std::size_t i = 0; i < 3; ++i) {
-        const glm::dvec2 coordinates = scene.light_map_coordinates[triangle.vertices[i]];
-        if (!(coordinates.x >= 0.0 && coordinates.x <= 1.0 && coordinates.y >= 0.0 &&
-              coordinates.y <= 1.0)) {
-            return std::nullopt;
-        }
-        corners[i] = coordinates * glm::dvec2(extent.width, extent.height);
-    }
-    if (doubled_area(corners) == 0.0) {
-        return std::nullopt;
-    }
-    return corners;
-}
-
 TexelRange bounds_of(const Corners& corners) {
     const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x});
     const auto [top, bottom] = std::minmax({corners[0].y, corners[1].y, corners[2].y});
@@ -529,15 +503,6 @@ std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const 
 }
 
 }  // namespace
-
-std::uint32_t packed_normal(const glm::dvec3& normal) {
-    std::uint32_t packed = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-        const auto component = std::lround(normal[axis] * NORMAL_SCALE);
-        packed |= (static_cast<std::uint32_t>(component) & 0x3ffU) << (10 * axis);
-    }
-    return packed;
-}
 
 SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint32_t threads) {
     if (extent.width > MAX_EDGE || extent.height > MAX_EDGE) {

@@ -29,9 +29,6 @@ struct SurfaceMap {
     std::vector<std::uint32_t> overlapping;  // triangles of these texels, each once, in order
 };
 
-// As TracedTriangle::normal, of one of length 1.
-[[nodiscard]] std::uint32_t packed_normal(const glm::dvec3& normal);
-
 // Samples each texel at 8 x 8 points; where several triangles cover one, the first counts. Texels
 // that triangles touch between the samples alone have the coverage of one sample at most. Triangles
 // without area, in the scene or in the light map, cover nothing. The result does not depend on the

@@ -141,6 +141,15 @@ double largest_texel_of(const Scene& scene, const std::vector<Areas>& areas,
 
 }  // namespace
 
+std::uint32_t packed_normal(const glm::dvec3& normal) {
+    std::uint32_t packed = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        const auto component = std::lround(normal[axis] * NORMAL_SCALE);
+        packed |= (static_cast<std::uint32_t>(component) & 0x3ffU) << (10 * axis);
+    }
+    return packed;
+}
+
 TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float pixels_per_texel,
                               float density_share) {
     TracedScene traced{.light_map = light_map};

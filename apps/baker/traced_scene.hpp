@@ -50,6 +50,9 @@ struct TracedScene {
     [[nodiscard]] double texel_area() const { return surface_area / light_map_area; }
 };
 
+// As TracedTriangle::normal, of one of length 1.
+[[nodiscard]] std::uint32_t packed_normal(const glm::dvec3& normal);
+
 // A triangle asks for `pixels_per_texel` pixels for each of its texels, by the square root of its
 // texels over its surface: that does not grow where one looks along the surface. Triangles without
 // area in the light map have no density: they block and shine, but ask for no resolution.
