@@ -187,6 +187,7 @@ COMMANDS = {
             "--directions": whole(1, 2**20),
             "--direct-directions": whole(1, 2**20),
             "--sun-directions": whole(1, 2**16),
+            "--lamp-points": whole(0, 2**16),
             "--noise": number(0.01, 100, directions="2"),
             "--bounces": whole(0, 100),
             "--pixels-per-texel": number(0.01, 16),
