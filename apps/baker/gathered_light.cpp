@@ -179,15 +179,19 @@ std::optional<float> GatheredLight::share_of_light(const std::vector<Accumulator
     return count > 0.0F ? std::optional(sum / count) : std::nullopt;
 }
 
+bool GatheredLight::is_lit_side(std::size_t place) const {
+    const std::size_t texel = place % state_.known.size();
+    return surface_.coverage[texel] > 0.0F && (place == texel || surface_.double_sided[texel] != 0);
+}
+
 void GatheredLight::finish_light(const PointLight& light, const std::vector<Accumulator>& sums) {
     const std::size_t texels = state_.known.size();
     for_texels(sums.size(), [&](std::size_t i) {
-        const std::size_t texel = i % texels;
-        const bool is_front = i == texel;
-        if (!(surface_.coverage[texel] > 0.0F) ||
-            !(is_front || surface_.double_sided[texel] != 0)) {
+        if (!is_lit_side(i)) {
             return;
         }
+        const std::size_t texel = i % texels;
+        const bool is_front = i == texel;
         const glm::vec3 normal = is_front ? surface_.normal[texel] : -surface_.normal[texel];
         const LightReceived open = received(light, surface_.patches[texel], normal);
         const std::optional<float> share =
@@ -217,12 +221,11 @@ void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point
     const glm::dvec3 middle = 0.5 * (lamp.box.low + lamp.box.high);
     state_.lamp_sums.resize(sums.size());
     for_texels(sums.size(), [&](std::size_t i) {
-        const std::size_t texel = i % texels;
-        const bool is_front = i == texel;
-        if (!(surface_.coverage[texel] > 0.0F) ||
-            !(is_front || surface_.double_sided[texel] != 0)) {
+        if (!is_lit_side(i)) {
             return;
         }
+        const std::size_t texel = i % texels;
+        const bool is_front = i == texel;
         const Patch& patch = surface_.patches[texel];
         const glm::vec3 normal = is_front ? surface_.normal[texel] : -surface_.normal[texel];
         const glm::vec3 open =

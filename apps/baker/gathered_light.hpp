@@ -100,6 +100,8 @@ class GatheredLight {
  private:
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
     [[nodiscard]] double known_texels() const;
+    // Of a front or a back, whose place is behind those of all fronts: whether it receives light.
+    [[nodiscard]] bool is_lit_side(std::size_t place) const;
     [[nodiscard]] std::optional<float> share_of_light(const std::vector<Accumulator>& sums,
                                                       std::size_t texel, std::size_t side) const;
     void add_irradiance(const std::vector<Accumulator>& sums, std::vector<glm::vec3>& irradiance,

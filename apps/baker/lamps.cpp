@@ -188,16 +188,14 @@ Lamps find_lamps(const Scene& scene, const SurfaceMap& surface, std::uint32_t po
             }
         }
     }
-    if (points < POINTS_A_PATCH || pieces.empty() || lamp_area > LARGEST_SHARE * scene_area) {
+    if (points == 0 || pieces.empty() || lamp_area > LARGEST_SHARE * scene_area) {
         return {};
     }
     Lamps lamps{connected_patches(pieces), {}};
-    const std::size_t patches =
-        std::max<std::size_t>(points / POINTS_A_PATCH, lamps.patches.size());
-    if (patches * POINTS_A_PATCH * DIRECTIONS_A_POINT > directions) {
+    if (lamps.patches.size() * POINTS_A_PATCH * DIRECTIONS_A_POINT > directions) {
         return {};
     }
-    cut(lamps.patches, patches);
+    cut(lamps.patches, points / POINTS_A_PATCH);
     // Where one is covered in part, all that shines is the lamp.
     lamps.texels.resize(surface.emission.size());
     for (std::size_t i = 0; i < lamps.texels.size(); ++i) {

@@ -58,8 +58,8 @@ constexpr std::uint32_t POINTS_A_PATCH = 2;
 constexpr std::uint32_t FACES_A_LAMP_POINT = 5;
 
 // What shines evenly and is small beside the scene, in so many points or a few more: each connected
-// part of it is a patch at least. None: where points would take longer than `directions`, which
-// light is gathered along without them.
+// part of it is a patch at least. None: where so many parts would take longer than `directions`,
+// which light is gathered along without them.
 [[nodiscard]] Lamps find_lamps(const Scene& scene, const SurfaceMap& surface, std::uint32_t points,
                                std::uint32_t directions);
 

@@ -165,7 +165,7 @@ TEST(Lamps, AreSmallEvenAndFew) {
     Quads quads = lit_floor(3.0F);
     quads.add({0, 1, 0}, 0.5F * X, 0.5F * Z, 1);
     quads.add({7, 1, 0}, 0.5F * X, 0.5F * Z, 1);
-    for (const std::uint32_t points : {2U, 6U, 64U, 100U}) {
+    for (const std::uint32_t points : {1U, 6U, 64U, 100U}) {
         const Lamps lamps = lamps_of(quads, points, 1024);
         EXPECT_EQ(lamps.patches.size(), std::max(points / 2, 3U));
         double area = 0.0;
@@ -188,7 +188,7 @@ TEST(Lamps, AreSmallEvenAndFew) {
         EXPECT_TRUE(std::ranges::none_of(quads.texels(0), shines));
     }
     EXPECT_THAT(lamps_of(quads, 0, 1024).patches, ::testing::IsEmpty());
-    EXPECT_THAT(lamps_of(quads, 64, 255).patches, ::testing::IsEmpty());
+    EXPECT_THAT(lamps_of(quads, 64, 23).patches, ::testing::IsEmpty());
     quads.scene.textures.resize(1);
     quads.scene.materials[1].emission_texture = 0;
     quads.scene.textures[0] = {.extent = {1, 1}, .texels = {{255, 255, 255, 255}}};
