@@ -110,12 +110,18 @@ std::string check_bake(Choices& choices, Room& room) {
             triangle.density = std::min(triangle.density, densest);
         }
     }
-    const BakeOptions options{.directions = choices.number("directions", 1, 12),
-                              .direct_directions = choices.number("direct_directions", 0, 12),
-                              .bounces = choices.number("bounces", 0, 2),
-                              .sun_directions = choices.number("sun_directions", 1, 6),
-                              .seed = choices.number("bake_seed", 1, 1000),
-                              .directional = choices.one_in("directional", 2)};
+    BakeOptions options{.directions = choices.number("directions", 1, 12),
+                        .direct_directions = choices.number("direct_directions", 0, 12),
+                        .bounces = choices.number("bounces", 0, 2),
+                        .sun_directions = choices.number("sun_directions", 1, 6),
+                        .lamp_points = choices.number("lamp_points", 0, 6),
+                        .seed = choices.number("bake_seed", 1, 1000),
+                        .directional = choices.one_in("directional", 2)};
+    Random places = choices.random("probe_places");
+    options.probes.resize(choices.number("probes", 0, 3));
+    for (glm::vec3& probe : options.probes) {
+        probe = glm::vec3(what.traced.half_extent) * random_vector(places, -1, 1);
+    }
     const GpuTracerOptions memory{.pool_bytes = choices.one_in("little_memory", 3)
                                                     ? std::uint64_t{256} << 10U
                                                     : std::uint64_t{64} << 20U};
@@ -124,7 +130,8 @@ std::string check_bake(Choices& choices, Room& room) {
     }
     const auto bake_by = [&](Tracer& tracer) {
         return baker::test::bytes_of(bake(what.traced, what.surface, what.suns, what.lights,
-                                          what.sky, what.tiles, options, tracer));
+                                          what.lamps(options), what.sky, what.tiles, options,
+                                          tracer));
     };
     const auto device = make_gpu_tracer(*room.gpu, what.traced, what.tiles, memory);
     const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
