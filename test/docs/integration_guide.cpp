@@ -229,6 +229,14 @@ TEST_F(IntegrationGuide, ManyMapsOnManyThreads) {
                                   .tiles);
 }
 
+TEST_F(IntegrationGuide, SeveralGpus) {
+    const std::string wanted_type = gpu->device().info().type;
+#include "snippets/devices"
+    const MapView map = view_of(importance, width, height);
+    EXPECT_TRUE(service.submit({.map = map, .threshold = of_map}).result.get().tiles ==
+                tiles_of_map);
+}
+
 TEST_F(IntegrationGuide, Errors) {
     Tiler tiler(device(), {.memory_limit_bytes = 1});
     const Threshold& threshold = of_map;
