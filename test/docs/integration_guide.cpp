@@ -469,6 +469,29 @@ TEST_F(IntegrationGuideGlsl, Reductions) {
     }
 }
 
+// The code of docs/downsampler.md.
+TEST_F(IntegrationGuide, MipLevels) {
+    const Device device = this->device();
+    std::vector<std::uint8_t> texels(std::size_t{1920} * 1080 * 4);
+    std::ranges::generate(texels,
+                          [word = 1U]() mutable { return (word = 69069 * word + 1) >> 24U; });
+    Image made;
+    const auto make_image = [&](const VkImageCreateInfo& info) {
+        made = gpu->make_image(info);
+        gpu->upload(made, texels.data());
+        return made.handle();
+    };
+    const VkCommandBuffer commands = begin_commands();
+#include "snippets/downsampler"
+    submit_and_wait(commands);
+    const MipChain expected = reference::downsample(
+        {texels.data(), {size.width, size.height, 1, TexelFormat::rgba8_srgb}}, {});
+    ASSERT_EQ(expected.levels.size(), shape.levels);
+    for (std::uint32_t level = 1; level < shape.levels; ++level) {
+        EXPECT_TRUE(gpu->download(made, level) == expected.levels[level].texels) << level;
+    }
+}
+
 TEST_F(IntegrationGuide, FirstUseAndThePipelineCache) {
     const TemporaryDirectory directory;
     const std::string folder = (directory.path() / "cache").string();
