@@ -42,7 +42,7 @@ class RequestQueue {
     // Throws what `close` was given, and why the only device that may answer is lost.
     std::optional<std::uint64_t> push(WaitingRequest&& request, WhenFull when_full);
 
-    // Who takes requests.
+    // A lane that takes requests.
     struct Taker {
         std::uint32_t device;
         std::uint32_t max_layers;  // of a run
