@@ -447,9 +447,11 @@ std::chrono::seconds soak_time() {
 
 // On two devices, one of which is lost at half time.
 TEST_F(ServiceSoak, EightThreadsOfMixedRequestsAndCancellations) {
+    Gate kept;  // its submissions and the other's come one after the other
     Gate lost;
+    kept.open();
     lost.open();
-    Service service({device_for(), lost.device},
+    Service service({kept.device, lost.device},
                     {.lanes = 2, .queue_capacity = 32, .repeat_lost = true});
     const auto start = std::chrono::steady_clock::now();
     const auto end = start + soak_time();
