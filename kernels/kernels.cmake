@@ -28,11 +28,8 @@ foreach(subgroups 0 1)
     foreach(kernel pyramid fused_all fused_count fused_emit fused_budget)
         quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}${suffix} DEFINES SUBGROUPS=${subgroups})
     endforeach()
-    foreach(kernel per_level subtree)
-        quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}${suffix}
-            DEFINES SUBGROUPS=${subgroups} USER_THRESHOLD=0)
-    endforeach()
+    quadtile_kernel(quadtile kernels/subtree NAME subtree${suffix}
+        DEFINES SUBGROUPS=${subgroups} USER_THRESHOLD=0)
 endforeach()
-quadtile_kernel(quadtile kernels/per_level_arguments)
 quadtile_kernel(quadtile kernels/dirty_blocks)
 quadtile_kernel_words(quadtile)

@@ -45,6 +45,24 @@ void write_tile(uint place, Tile tile) {
     }
 }
 
+// A tile to be.
+struct Node {
+    uint level;
+    uvec2 position;
+    float importance;
+    float threshold;
+};
+
+// Writes a node as a tile, if its place is before `end`.
+void write_node(uint place, uint end, uint layer, Node node) {
+    if (place < end) {
+        const uint flags = node.importance >= node.threshold ? TILE_CLAMPED : 0;
+        write_tile(place, Tile(tile_position(node.position.x, node.position.y),
+                               tile_node(node.level, flags, layer), node.importance,
+                               node.threshold));
+    }
+}
+
 // Of a list, or of a part of one, that begins at `first_tile` and has room for `capacity` tiles.
 TileListHeader tile_list_header(uint required, uint first_tile, uint capacity,
                                 uint max_workgroup_count, float threshold_factor) {

@@ -125,7 +125,7 @@ struct DirtyBlocksParameters {
     QUADTILE_UINT max_workgroup_count;
 };
 
-// ---- per_level.comp, per_level_arguments.comp, subtree.comp ------------------------------------
+// ---- subtree.comp ------------------------------------------------------------------------------
 
 const QUADTILE_UINT SUBDIVISION_WORKGROUP_SIZE = 256;
 
@@ -133,17 +133,13 @@ const QUADTILE_UINT SUBDIVISION_WORKGROUP_SIZE = 256;
 // their level. Nodes of level 1 never are: their children are tiles whatever they hold.
 const QUADTILE_UINT LOWEST_LISTED_LEVEL = 2;
 
-const QUADTILE_UINT PASS_FIRST = 1;  // starts at the roots, not at a list
-const QUADTILE_UINT PASS_LAST = 2;   // leaves no list, completes the header
-
 struct SubdivisionParameters {
     QUADTILE_UINT width;  // of the map, texels
     QUADTILE_UINT height;
     QUADTILE_UINT layers;
-    QUADTILE_UINT pass;
-    QUADTILE_UINT pass_flags;
+    QUADTILE_UINT pass;           // 0 starts at the roots, not at a list
     QUADTILE_UINT upper_level;    // of the nodes that the pass starts from
-    QUADTILE_UINT lower_level;    // of the nodes that it descends to
+    QUADTILE_UINT lower_level;    // of the nodes that it descends to: of those that are listed but in the last pass
     QUADTILE_UINT next_depth;     // levels that the next pass descends
     QUADTILE_UINT input_offset;   // of the pass's list in the node words
     QUADTILE_UINT output_offset;  // of the next pass's
