@@ -163,58 +163,26 @@ vec3 corner_of(uvec2 position) {
     return vec3(vec2(2 * position + 1) * texel_extent, layer);
 }
 
-// How a quad is read, and its texel i if it is not filtered: x first.
-#if CHANNELS == 1
-
 Quad read_quad(uvec2 position) {
     Quad quad;
     const vec3 corner = corner_of(position);
     if (FILTERED) {
         quad.reads[0] = textureLod(source, corner, 0.0);
-        return quad;
-    }
-    quad.reads[0] = textureGather(source, corner, 0);
-    return quad;
-}
-
-TEXEL quad_texel(Quad quad, uint i) {
-    const vec4 texels = quad.reads[0].wzxy;
-    return texels[i];
-}
-
-#elif CHANNELS == 2
-
-Quad read_quad(uvec2 position) {
-    Quad quad;
-    const vec3 corner = corner_of(position);
-    if (FILTERED) {
-        quad.reads[0] = textureLod(source, corner, 0.0);
+#if CHANNELS == 2
         if (REDUCTION == REDUCE_MIN_MAX) {
             quad.reads[1] = textureLod(source_maximum, corner, 0.0);
         }
+#endif
         return quad;
     }
+#if CHANNELS < 4
     quad.reads[0] = textureGather(source, corner, 0);
+#if CHANNELS == 2
     if (SOURCE_CHANNELS == 2) {
         quad.reads[1] = textureGather(source, corner, 1);
     }
-    return quad;
-}
-
-TEXEL quad_texel(Quad quad, uint i) {
-    const vec4 first = quad.reads[0].wzxy;
-    return vec2(first[i], SOURCE_CHANNELS == 2 ? quad.reads[1].wzxy[i] : first[i]);
-}
-
+#endif
 #else
-
-Quad read_quad(uvec2 position) {
-    Quad quad;
-    const vec3 corner = corner_of(position);
-    if (FILTERED) {
-        quad.reads[0] = textureLod(source, corner, 0.0);
-        return quad;
-    }
     const ivec2 last = ivec2(extent_of(parameters.base_level)) - 1;
     for (int i = 0; i < 4; ++i) {
         const ivec2 texel = ivec2(2 * position) + ivec2(i & 1, i >> 1);
@@ -223,12 +191,23 @@ Quad read_quad(uvec2 position) {
             quad.reads[i] = vec4(0.0);
         }
     }
+#endif
     return quad;
 }
 
-TEXEL quad_texel(Quad quad, uint i) { return quad.reads[i]; }
-
+// Texel i of a quad that is not filtered: x first.
+TEXEL quad_texel(Quad quad, uint i) {
+#if CHANNELS == 4
+    return quad.reads[i];
+#else
+    const vec4 first = quad.reads[0].wzxy;
+#if CHANNELS == 1
+    return first[i];
+#else
+    return vec2(first[i], SOURCE_CHANNELS == 2 ? quad.reads[1].wzxy[i] : first[i]);
 #endif
+#endif
+}
 
 // What is reduced of the texels of a quad: keys of extremes, else items.
 #if EXTREMES

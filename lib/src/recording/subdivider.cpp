@@ -124,9 +124,9 @@ struct Subdivider::Impl {
             throw Error(ErrorCode::invalid_argument,
                         "the reference runs on the host: call reference::subdivide");
         }
-        if (subtree_levels < 1 || subtree_levels > MAX_SUBTREE_LEVELS) {
+        if (options.subtree_levels < 1 || options.subtree_levels > MAX_SUBTREE_LEVELS) {
             throw Error(ErrorCode::invalid_argument,
-                        "subtree_levels is " + std::to_string(subtree_levels) +
+                        "subtree_levels is " + std::to_string(options.subtree_levels) +
                             ", it must be 1 to " + std::to_string(MAX_SUBTREE_LEVELS));
         }
         sampler =
