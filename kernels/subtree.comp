@@ -30,6 +30,7 @@
 // section 3.
 
 #if SUBGROUPS
+#extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #endif
 
@@ -96,70 +97,43 @@ Node node_at(uint level, uvec2 position) {
     return Node(level, position, importance_of(level, position), threshold_of(level, position));
 }
 
-// Places wanted in this workgroup, and the first of them in the list.
-shared uint wanted_places;
-shared uint first_place;
+// Of the list of tiles and of that of the next pass's nodes: places wanted in this workgroup, and the first of them.
+const uint TILES = 0;
+const uint NODES = 1;
+shared uint wanted_places[2];
+shared uint first_place[2];
 
-// A place among those that the workgroup wants, for each thread with `wanted`.
-uint local_place(bool wanted) {
+// Returns the first of `count` places for the thread, among those that the workgroup wants. All threads call this.
+uint local_place(uint list, uint count) {
 #if SUBGROUPS
-    const uvec4 ballot = subgroupBallot(wanted);
+    const uint all = subgroupAdd(count);
     uint first = 0;
     if (subgroupElect()) {
-        first = atomicAdd(wanted_places, subgroupBallotBitCount(ballot));
+        first = atomicAdd(wanted_places[list], all);
     }
-    return subgroupBroadcastFirst(first) + subgroupBallotExclusiveBitCount(ballot);
+    return subgroupBroadcastFirst(first) + subgroupExclusiveAdd(count);
 #else
-    return wanted ? atomicAdd(wanted_places, 1) : 0;
+    return atomicAdd(wanted_places[list], count);
 #endif
 }
 
-// Adds the places that are wanted in this workgroup to the number of tiles, or of nodes for the next pass. Returns the
-// first; `end` is the number then, 0 if none are wanted. Call it in uniform control flow of the workgroup.
-uint reserve(bool for_tiles, out uint end) {
-    barrier();
-    const uint count = wanted_places;
-    if (gl_LocalInvocationIndex == 0 && count > 0) {
-        first_place = for_tiles ? atomicAdd(state.tile_count, count, gl_ScopeDevice, 0, 0)
-                                : atomicAdd(state.passes[parameters.pass + 1].node_count, count,
-                                            gl_ScopeDevice, 0, 0);
+// Adds the places that are wanted to both lists, and raises the arguments of the next pass. Thread 0 calls this.
+void reserve_places(bool lists_nodes) {
+    const uint next = parameters.pass + 1;
+    const uint node_count = wanted_places[NODES];
+    if (wanted_places[TILES] > 0) {
+        first_place[TILES] = atomicAdd(state.tile_count, wanted_places[TILES], gl_ScopeDevice, 0, 0);
     }
-    barrier();
-    if (gl_LocalInvocationIndex == 0) {
-        wanted_places = 0;
-    }
-    const uint first = first_place;
-    end = count > 0 ? first + count : 0;
-    barrier();
-    return first;
-}
-
-// Call it in uniform control flow of the workgroup.
-void append_tile(bool wanted, Node node) {
-    const uint local = local_place(wanted);
-    uint end;
-    const uint first = reserve(true, end);
-    if (wanted) {
-        write_node(first + local, parameters.tile_capacity, layer, node);
-    }
-}
-
-// Adds a node to the next pass's list, whose arguments follow. Call it in uniform control flow of the workgroup.
-void append_node(bool wanted, uint level, uvec2 position) {
-    const uint local = local_place(wanted);
-    uint end;
-    const uint first = reserve(false, end);
-    if (wanted) {
-        const uvec2 extent = extent_of(level);
-        nodes[parameters.output_offset + first + local] =
-            (layer * extent.y + position.y) * extent.x + position.x;
+    uint end = 0;
+    if (node_count > 0) {
+        first_place[NODES] = atomicAdd(state.passes[next].node_count, node_count, gl_ScopeDevice, 0, 0);
+        end = first_place[NODES] + node_count;
     }
     // However short the list: the last pass must run to complete the header.
     const bool is_first = gl_WorkGroupID.xy == uvec2(0);
-    if (gl_LocalInvocationIndex == 0 && (is_first || end > 0)) {
+    if (end > 0 || (is_first && lists_nodes)) {
         const uint workgroups = max(workgroups_for(end, parameters.next_depth), 1);
         const uint limit = parameters.max_workgroup_count;
-        const uint next = parameters.pass + 1;
         atomicMax(state.passes[next].dispatch_x, folded_x(workgroups, limit), gl_ScopeDevice, 0, 0);
         atomicMax(state.passes[next].dispatch_y, folded_y(workgroups, limit), gl_ScopeDevice, 0, 0);
         if (is_first) {
@@ -168,22 +142,8 @@ void append_node(bool wanted, uint level, uvec2 position) {
     }
 }
 
-// The up to four texels of a split node of level 1: tiles in any case. Call it in uniform control flow of the workgroup.
-void append_children(bool wanted, uvec2 parent) {
-    const uvec2 count = wanted ? min(extent_of(0) - 2 * parent, uvec2(2)) : uvec2(0);
-    uint local[4];
-    for (uint child = 0; child < 4; ++child) {
-        local[child] = local_place(all(lessThan(uvec2(child & 1, child >> 1), count)));
-    }
-    uint end;
-    const uint first = reserve(true, end);
-    for (uint child = 0; child < 4; ++child) {
-        const uvec2 corner = uvec2(child & 1, child >> 1);
-        if (all(lessThan(corner, count))) {
-            write_node(first + local[child], parameters.tile_capacity, layer,
-                       node_at(0, 2 * parent + corner));
-        }
-    }
+void append_tile(uint place, Node node) {
+    write_node(first_place[TILES] + place, parameters.tile_capacity, layer, node);
 }
 
 // Ends the last pass: its last workgroup completes the header and puts the state back to zero. All workgroups come
@@ -207,8 +167,8 @@ void finish() {
 }
 
 void main() {
-    if (gl_LocalInvocationIndex == 0) {
-        wanted_places = 0;
+    if (gl_LocalInvocationIndex < 2) {
+        wanted_places[gl_LocalInvocationIndex] = 0;
     }
     barrier();
     const uint upper = parameters.upper_level;
@@ -247,13 +207,34 @@ void main() {
         }
     }
 
-    append_tile(is_tile, node);
-    if (lower >= LOWEST_LISTED_LEVEL) {
-        append_node(is_split, lower, node.position);
+    const bool lists_nodes = lower >= LOWEST_LISTED_LEVEL;
+    // The up to four texels of a split node of level 1 are tiles in any case.
+    const uvec2 children =
+        is_split && lower == 1 ? min(extent_of(0) - 2 * node.position, uvec2(2)) : uvec2(0);
+    uint tile_place = local_place(TILES, is_tile ? 1 : children.x * children.y);
+    const uint node_place = lists_nodes ? local_place(NODES, uint(is_split)) : 0;
+    barrier();
+    if (gl_LocalInvocationIndex == 0) {
+        reserve_places(lists_nodes);
+    }
+    barrier();
+    if (is_tile) {
+        append_tile(tile_place, node);
+    }
+    if (lists_nodes) {
+        if (is_split) {
+            const uvec2 extent = extent_of(lower);
+            nodes[parameters.output_offset + first_place[NODES] + node_place] =
+                (layer * extent.y + node.position.y) * extent.x + node.position.x;
+        }
         return;
     }
-    if (lower == 1) {
-        append_children(is_split, node.position);
+    for (uint child = 0; child < 4; ++child) {
+        const uvec2 corner = uvec2(child & 1, child >> 1);
+        if (all(lessThan(corner, children))) {
+            append_tile(tile_place, node_at(0, 2 * node.position + corner));
+            ++tile_place;
+        }
     }
     finish();
 }

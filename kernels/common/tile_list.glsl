@@ -24,24 +24,16 @@ layout(set = 0, binding = 9, std430) writeonly buffer Tiles3 {
 };
 
 void write_tile(uint place, Tile tile) {
-    if (TILES_IN_ONE_CHUNK) {
-        tiles_0[place] = tile;
-        return;
-    }
-    const uint index = place & ((1U << TILE_CHUNK_SHIFT) - 1);
-    switch (place >> TILE_CHUNK_SHIFT) {
-        case 0:
-            tiles_0[index] = tile;
-            break;
-        case 1:
-            tiles_1[index] = tile;
-            break;
-        case 2:
-            tiles_2[index] = tile;
-            break;
-        default:
-            tiles_3[index] = tile;
-            break;
+    const uint index = TILES_IN_ONE_CHUNK ? place : place & ((1U << TILE_CHUNK_SHIFT) - 1);
+    const uint chunk = TILES_IN_ONE_CHUNK ? 0 : place >> TILE_CHUNK_SHIFT;
+    if (chunk == 0) {
+        tiles_0[index] = tile;
+    } else if (chunk == 1) {
+        tiles_1[index] = tile;
+    } else if (chunk == 2) {
+        tiles_2[index] = tile;
+    } else {
+        tiles_3[index] = tile;
     }
 }
 

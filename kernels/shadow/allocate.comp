@@ -18,7 +18,6 @@ layout(local_size_x_id = 0) in;
 const uint SCAN_LEVELS = 10;
 const uint SCAN_THREADS = 1U << SCAN_LEVELS;
 #include "scan.glsl"
-#include "last_workgroup.glsl"
 #include "classify.glsl"
 #include "slots.glsl"
 
@@ -54,18 +53,12 @@ void write_tile(uint index, uint slot_class, uint cell, uint flags) {
     const Tile tile = list_tiles[index];
     const uint level = tile_level(tile);
 
-    ShadowTile result;
-    result.position = tile.position;
-    result.node = tile.node;
-    result.slot = shadow_slot_of_cell(parameters.tile_extent, cell);
-    result.state = slot_class | flags << 8;
-    result.crop_scale = shadow_crop_scale(parameters, level, slot_class);
-    result.crop_x = shadow_crop_offset(parameters, level, slot_class, tile_x(tile),
-                                       result.slot & 0xffffU);
-    result.crop_y =
-        shadow_crop_offset(parameters, level, slot_class, tile_y(tile), result.slot >> 16);
-    result.importance = tile.importance;
-    tiles[index] = result;
+    const uint slot = shadow_slot_of_cell(parameters.tile_extent, cell);
+    tiles[index] = ShadowTile(
+        tile.position, tile.node, slot, slot_class | flags << 8,
+        shadow_crop_scale(parameters, level, slot_class),
+        shadow_crop_offset(parameters, level, slot_class, tile_x(tile), slot & 0xffffU),
+        shadow_crop_offset(parameters, level, slot_class, tile_y(tile), slot >> 16), tile.importance);
 }
 
 // Slots for those that need one, the tiles, and the lists of them. `before`: as count_changes says it of the tiles

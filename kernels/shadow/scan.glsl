@@ -1,5 +1,5 @@
 // Prefix sums over the threads of a workgroup of up to SCAN_THREADS, four at once. SUBGROUPS: by subgroups, which
-// are full, so that threads lie in them in the order of their indices.
+// are full, so that threads lie in them in the order of their indices. And which workgroup of a dispatch is the last.
 
 #include "subgroups.glsl"
 #if SUBGROUPS
@@ -59,3 +59,17 @@ uvec4 exclusive_sums(uvec4 value, out uvec4 total) {
     workgroup_barrier();
     return before;
 }
+
+// Which workgroup of a dispatch is the last to come: it goes on with what all have handed over (hand_over.glsl).
+shared bool shared_is_last;
+// To be called by all threads of all workgroups; the counter is 0 before and after.
+#define IS_LAST_WORKGROUP(counter, workgroups)                   \
+    workgroup_barrier();                                         \
+    if (gl_LocalInvocationIndex == 0) {                          \
+        shared_is_last = ARRIVE(counter) + 1 == (workgroups);    \
+        if (shared_is_last) {                                    \
+            acquire_arrivals();                                  \
+            counter = 0;                                         \
+        }                                                        \
+    }                                                            \
+    workgroup_barrier();

@@ -107,7 +107,8 @@ UserKernel UserKernel::reduction(std::uint32_t channels, bool odd_blocks,
              {"EXTREMES", "0"},
              {"CHANNELS", std::to_string(channels)},
              {"CUSTOM", "1"},
-             {"ODD_BLOCKS", odd_blocks ? "1" : "0"}},
+             {"ODD_BLOCKS", odd_blocks ? "1" : "0"},
+             {"PYRAMID", "0"}},
             downsample_code(ItemType::floats, channels, odd_blocks, subgroup_operations).spirv};
 }
 
