@@ -87,7 +87,7 @@ void main() {
         if (PYRAMID == 0 && parameters.top_level <= parameters.base_level + 2) {
             return;
         }
-    } else if (WEIGHS) {
+    } else if (WEIGHTED) {
         make_edge_weights(thread);
     }
     barrier();

@@ -31,7 +31,11 @@ layout(local_size_x = WORKGROUP_SIZE) in;
 layout(constant_id = 11) const bool BLOCKS_FROM_LIST = false;
 layout(constant_id = 15) const bool SOME_BLOCKS = false;
 // Means of an image that is no square of a power of two. Code that is there and not run costs, too.
+#if EXTREMES
+const bool WEIGHTED = false;
+#else
 layout(constant_id = 13) const bool WEIGHTED = false;
+#endif
 // All blocks of the base level are of 64 x 64 texels, and all six levels above it are made.
 layout(constant_id = 14) const bool WHOLE_BLOCKS = false;
 // The most levels that are made of a group.
@@ -74,8 +78,6 @@ float texel_at(uvec2 position) { return texelFetch(source, ivec3(position, layer
 #endif
 
 // ---- Weights ---------------------------------------------------------------------------------------------
-
-const bool WEIGHS = EXTREMES == 0 && WEIGHTED;
 
 // A mean is carried as a sum over 4^level texels, also if a texel covers another number of them, at the edges. By
 // level and axis, what makes means of those sums there.
@@ -122,7 +124,7 @@ bool is_made(uint level, uvec2 position) {
 }
 
 void put(uint level, uvec2 position, ITEM item) {
-    if (WEIGHS) {
+    if (WEIGHTED) {
         item = mean_of_sum(level, position, item);
     }
     put_texel(level, position, encode(item));

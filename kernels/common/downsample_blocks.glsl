@@ -196,7 +196,7 @@ void reduce_base(Block block, uint thread) {
     if (copies_tables && FILTERED) {
         copy_srgb_tables(thread, WORKGROUP_SIZE);
     }
-    if (WEIGHS) {
+    if (WEIGHTED) {
         make_edge_weights(thread);
     }
     ITEM items[4];

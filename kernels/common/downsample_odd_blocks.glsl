@@ -26,7 +26,7 @@ TEXEL fetch_texel(uvec2 position) {
 // A fetched texel of the base level, as an item.
 ITEM item_of_texel(uvec2 position, TEXEL texel) {
     ITEM item = item_of(texel);
-    if (WEIGHS && parameters.base_level > 0) {
+    if (WEIGHTED && parameters.base_level > 0) {
         item = sum_of_mean(parameters.base_level, position, item);
     }
     return item;

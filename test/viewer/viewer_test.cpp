@@ -390,7 +390,7 @@ TEST_F(ViewerTest, ComparesStrategies) {
     const auto viewer = show(hill(100, 70), 100);
     const std::uint32_t tiles = viewer->summary().header.written;
     viewer->compare_strategies();
-    ASSERT_EQ(viewer->strategy_times().size(), 3U);
+    ASSERT_EQ(viewer->strategy_times().size(), 2U);
     for (const StrategyTime& time : viewer->strategy_times()) {
         EXPECT_EQ(time.problem, "");
         EXPECT_GT(time.milliseconds.value_or(1.0), 0.0);
