@@ -57,9 +57,8 @@ void measure_first_use(benchmark::State& state, const std::string& select, Strat
 }  // namespace
 
 void add_first_use(Session& session) {
-    for (const auto& [strategy, name] : {std::pair(Strategy::fused, "fused"),
-                                         {Strategy::subtree, "subtree"},
-                                         {Strategy::per_level, "per_level"}}) {
+    for (const auto& [strategy, name] :
+         {std::pair(Strategy::fused, "fused"), {Strategy::subtree, "subtree"}}) {
         for (const auto& [kept, kept_name] : {std::pair(Kept::nothing, "nothing_kept"),
                                               {Kept::in_directory, "cache_directory"},
                                               {Kept::on_device, "same_device"}}) {

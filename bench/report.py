@@ -2,7 +2,7 @@
 """Turns quadtile_bench's JSON output into tables and figures.
 
     report.py table results.json                Markdown tables on standard output, of what was run
-    report.py plot results.json figure.svg      time against SUBTREE_LEVELS beside per level
+    report.py plot results.json figure.svg      time against SUBTREE_LEVELS
     report.py roofline results.json figure.svg  bytes a second of each way from the map to its list,
                                                 under the roof of reading all texels
 
@@ -17,13 +17,11 @@ import textwrap
 TILE_BYTES = 16  # of a record in the list
 
 # The subdivision alone: label and benchmark.
-SUBDIVISIONS = {"per level": "subdivision_per_level"} | {
-    str(n): f"subdivision_subtree_{n}" for n in range(1, 9)
-}
+SUBDIVISIONS = {str(n): f"subdivision_subtree_{n}" for n in range(1, 9)}
 
 # From the map to its tiles: benchmark, label, colour and marker.
 PIPELINES = [
-    ("pipeline_per_level", "pyramid + per level", "#c0392b", "v"),
+    ("pipeline_subtree_1", "pyramid + subtree (1)", "#c0392b", "v"),
     ("pipeline_subtree_6", "pyramid + subtree (6)", "#d68910", "^"),
     ("pipeline_fused", "fused", "#2c6fbb", "o"),
     ("pipeline_fused_canonical", "fused, canonical", "#17a589", "s"),
@@ -35,7 +33,7 @@ STAGES = {
     "read all texels": "read_texels",
     "read all texels, write as many tiles": "read_texels_write_tiles",
     "pyramid": "pyramid",
-    "per level": "subdivision_per_level",
+    "subtree (1)": "subdivision_subtree_1",
     "subtree (6)": "subdivision_subtree_6",
     **{label: subject for subject, label, _, _ in PIPELINES},
     "fused, one block changed": "pipeline_fused_update",
@@ -44,7 +42,7 @@ STAGES = {
 RATIOS = {
     "pyramid / empty dispatch": ("pyramid", "empty_dispatch"),
     "pyramid / read all texels": ("pyramid", "read_texels"),
-    "per level / subtree (6)": ("subdivision_per_level", "subdivision_subtree_6"),
+    "subtree (1) / subtree (6)": ("subdivision_subtree_1", "subdivision_subtree_6"),
     "(pyramid + subtree (6)) / empty dispatch": ("pipeline_subtree_6", "empty_dispatch"),
     "(pyramid + subtree (6)) / read all texels": ("pipeline_subtree_6", "read_texels"),
     "fused / empty dispatch": ("pipeline_fused", "empty_dispatch"),
@@ -228,7 +226,7 @@ def print_maps(results):
                      lambda key: f"{results.counters[key].get('tiles', 0):,}"))
     print_table("Ratios", ["map", *RATIOS],
                 rows(lambda times: (ratio(times.get(a), times.get(b)) for a, b in RATIOS.values())))
-    print_table("The subdivision alone, microseconds, per level and by SUBTREE_LEVELS",
+    print_table("The subdivision alone, microseconds, by SUBTREE_LEVELS",
                 ["map", *SUBDIVISIONS],
                 rows(lambda times: map(times.get, SUBDIVISIONS.values())))
 
@@ -276,13 +274,11 @@ def plot(results, path, names):
         and (not names or name in names)
     }
     if not panels:
-        sys.exit("report.py: error: no map with per-level and all subtree times")
+        sys.exit("report.py: error: no map with all subtree times")
     figure, axes, columns = make_panels(len(panels), 2.8)
-    labels = [label.replace(" ", "\n") for label in SUBDIVISIONS]
-    colours = ["#c0392b"] + ["#2c6fbb"] * (len(labels) - 1)
     for axis, (key, times) in zip(axes, panels.items()):
         shown = [times[subject] for subject in SUBDIVISIONS.values()]
-        bars = axis.bar(labels, shown, color=colours)
+        bars = axis.bar(list(SUBDIVISIONS), shown, color="#2c6fbb")
         axis.bar_label(bars, map(three_digits, shown), fontsize=6)
         axis.margins(y=0.12)
         axis.set_title(f"{' '.join(key)}, {results.counters[key]['tiles']:,} tiles", fontsize=9)

@@ -17,7 +17,7 @@ struct Way {
 };
 
 std::vector<Way> ways_from_the_pyramid() {
-    std::vector<Way> ways = {{"per_level", {.strategy = Strategy::per_level}}};
+    std::vector<Way> ways;
     for (std::uint32_t levels = 1; levels <= MAX_SUBTREE_LEVELS; ++levels) {
         ways.push_back({"subtree_" + std::to_string(levels),
                         {.strategy = Strategy::subtree, .subtree_levels = levels}});
@@ -26,7 +26,7 @@ std::vector<Way> ways_from_the_pyramid() {
 }
 
 std::vector<Way> ways_from_the_map() {
-    return {{"per_level", {.strategy = Strategy::per_level}},
+    return {{"subtree_1", {.strategy = Strategy::subtree, .subtree_levels = 1}},
             {"subtree_6", {.strategy = Strategy::subtree, .subtree_levels = 6}},
             {"fused", {.strategy = Strategy::fused}},
             {"fused_canonical", {.strategy = Strategy::fused}, Order::canonical}};

@@ -15,7 +15,6 @@
 
 #include "quadtile/dirty_blocks.h"
 #include "quadtile/kernel_parameters.h"
-#include "downsample_group.glsl"
 #include "hand_over.glsl"
 
 layout(local_size_x = 64) in;
@@ -34,35 +33,28 @@ layout(set = 0, binding = 1, std430) nonprivate buffer Blocks {
 layout(set = 0, binding = 2, std430) nonprivate buffer State { uint state[]; };
 layout(push_constant) uniform Parameters { DirtyBlocksParameters parameters; };
 
+const bool ONE_GROUP = false;
+const uint GROUP_LEVELS = 0;
+#include "downsample_group.glsl"
+
 // A touched block will arrive in its group; with the first of them, the group in its own.
 void expect(uvec2 index, uint layer) {
     uint counters = parameters.layers + layer * parameters.state_words_per_layer + 1;
     uint level = BLOCK_LEVELS;
-    while (level < parameters.top_level) {
-        const uint levels = step_levels(level, parameters.top_level);
-        const uvec2 extent = uvec2(mip_extent(parameters.width, level, EDGE_RULE),
-                                   mip_extent(parameters.height, level, EDGE_RULE));
-        if (any(greaterThanEqual(index, extent))) {
-            return;
-        }
-        const uvec2 groups = uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
-                                   blocks_along(parameters.height, level, levels, EDGE_RULE));
-        index = uvec2(block_of(index.x, levels, groups.x), block_of(index.y, levels, groups.y));
-        const Group group = make_group(level, levels, index, groups, extent, counters,
-                                       parameters.texel_words);
+    while (level < parameters.top_level && all(lessThan(index, extent_of(level)))) {
+        const Group group = group_of(level, index, counters, parameters.texel_words);
         if (atomicAdd(state[group.expected], 1, gl_ScopeDevice, 0, 0) != 0) {
             return;
         }
-        counters += handover_words(parameters.width, parameters.height, level, levels, EDGE_RULE,
-                                   parameters.texel_words);
-        level += levels;
+        index = group.index;
+        counters = next_counters(group, counters, parameters.texel_words);
+        level += group.levels;
     }
 }
 
 void main() {
-    const uint columns = blocks_along(parameters.width, 0, BLOCK_LEVELS, EDGE_RULE);
-    const uint rows = blocks_along(parameters.height, 0, BLOCK_LEVELS, EDGE_RULE);
-    const uint blocks = columns * rows * parameters.layers;
+    const uvec2 grid = blocks_of(0, BLOCK_LEVELS);
+    const uint blocks = grid.x * grid.y * parameters.layers;
     const uint count = min(rectangle_count, parameters.rectangle_capacity);
     for (uint i = gl_WorkGroupID.x; i < count; i += gl_NumWorkGroups.x) {
         const DirtyRectangle rectangle = rectangles[i];
@@ -74,14 +66,14 @@ void main() {
             rectangle.x + min(rectangle.width, parameters.width - rectangle.x) - 1;
         const uint last_y =
             rectangle.y + min(rectangle.height, parameters.height - rectangle.y) - 1;
-        const uvec2 first = uvec2(block_of(rectangle.x, BLOCK_LEVELS, columns),
-                                  block_of(rectangle.y, BLOCK_LEVELS, rows));
+        const uvec2 first = uvec2(block_of(rectangle.x, BLOCK_LEVELS, grid.x),
+                                  block_of(rectangle.y, BLOCK_LEVELS, grid.y));
         const uvec2 touched =
-            uvec2(block_of(last_x, BLOCK_LEVELS, columns), block_of(last_y, BLOCK_LEVELS, rows)) -
+            uvec2(block_of(last_x, BLOCK_LEVELS, grid.x), block_of(last_y, BLOCK_LEVELS, grid.y)) -
             first + 1;
         for (uint n = gl_LocalInvocationIndex; n < touched.x * touched.y; n += 64) {
             const uvec2 index = first + uvec2(n % touched.x, n / touched.x);
-            const uint block = (rectangle.layer * rows + index.y) * columns + index.x;
+            const uint block = (rectangle.layer * grid.y + index.y) * grid.x + index.x;
             if (atomicExchange(words[blocks + block], 1, gl_ScopeDevice, 0, 0) == 0) {
                 words[atomicAdd(header.listed, 1, gl_ScopeDevice, 0, 0)] = block;
                 expect(index, rectangle.layer);
@@ -93,12 +85,9 @@ void main() {
     if (gl_LocalInvocationIndex == 0 &&
         ARRIVE(header.finished_workgroups) + 1 == gl_NumWorkGroups.x) {
         acquire_arrivals();
-        const uint listed = atomicExchange(header.listed, 0, gl_ScopeDevice, 0, 0);
-        header.dispatch_x = folded_x(listed, parameters.max_workgroup_count);
-        header.dispatch_y = folded_y(listed, parameters.max_workgroup_count);
-        header.dispatch_z = 1;
-        header.block_count = listed;
-        header.blocks = blocks;
-        header.finished_workgroups = 0;
+        const uint listed = HANDED_OVER(header.listed);
+        header = DirtyBlocksHeader(folded_x(listed, parameters.max_workgroup_count),
+                                   folded_y(listed, parameters.max_workgroup_count), 1, listed,
+                                   blocks, 0, 0, 0);
     }
 }

@@ -1,7 +1,7 @@
 #version 460
 // Mip levels of every layer of an image, in one dispatch: depth pyramids, texture mipmaps. downsample.glsl has how it
 // goes, downsample_items.glsl the macros that choose what is reduced. ODD_BLOCKS: the edge rule may treat blocks with
-// odd edges specially.
+// odd edges specially. PYRAMID: the quadtree's maxima of every layer of a map, in a buffer.
 //
 // Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels of the base level (x, y) and layer (z);
 // or, with BLOCKS_FROM_LIST, one for each entry of a list (x, y folded).
@@ -9,14 +9,30 @@
 // Bindings: downsample.glsl; set 0:
 //   4    blocks   the list that BLOCKS_FROM_LIST takes
 //   5    images   the base level and those above (mip_images.glsl); written only
+// PYRAMID: instead of these two
+//   5-8  pyramid  levels 1 to the top (quadtree.h), in chunks (pyramid_chunks.glsl)
 //
 // Memory order: the hand-over of messages.glsl, if GETS_MESSAGES (downsample_blocks.glsl). Else that of hand_over.glsl;
 // then a barrier of the crew orders its threads behind thread 0. All other barriers order shared memory only.
+// PYRAMID: NaN texels count as infinity: thread 0 adds their number to the state, and releases it before it counts in a
+// node that is infinite. Whoever has made an infinite root acquires.
 
 #include "downsample.glsl"
 #include "downsample_workgroup.glsl"
 #include "downsample_blocks.glsl"
 
+#if PYRAMID
+#include "downsample_ascent.glsl"
+#define PYRAMID_BINDING 5
+#include "pyramid_chunks.glsl"
+
+void put_texel(uint level, uvec2 position, float texel) {
+    write_pyramid(layer * parameters.floats_per_layer + parameters.level_start[level - 1] +
+                      position.y * parameters.pitch + position.x, texel);
+}
+
+void copy_texel(uvec2 position, float texel) {}
+#else
 layout(constant_id = 10) const bool COPY_SOURCE = false;
 
 layout(set = 0, binding = 4, std430) buffer Blocks { DirtyBlocksHeader dirty; uint dirty_words[]; };
@@ -38,15 +54,18 @@ void copy_texel(uvec2 position, TEXEL texel) {
     }
 }
 
-#if EXTREMES
-void note_key(KEY key) {}
 #endif
-void note_quads(uvec2 first_quad, uint thread) {}
-void before_arrival(ITEM item) {}
 
 void main() {
     const uint thread = thread_index();
-    uvec2 index;
+    uvec2 index = gl_WorkGroupID.xy + uvec2(parameters.first_block_x, parameters.first_block_y);
+    layer = gl_WorkGroupID.z + parameters.first_layer;
+#if PYRAMID
+    if (thread == 0) {
+        nan_texels = 0;
+    }
+    barrier();
+#else
     if (BLOCKS_FROM_LIST) {
         const uint entry = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
         if (entry >= dirty.block_count) {
@@ -59,24 +78,37 @@ void main() {
         if (thread == 0) {
             dirty_words[dirty.blocks + mark] = 0;
         }
-    } else {
-        index = gl_WorkGroupID.xy + uvec2(parameters.first_block_x, parameters.first_block_y);
-        layer = gl_WorkGroupID.z + parameters.first_layer;
     }
+#endif
     const Block block = block_at(index);
     const bool even = is_even(block);
     if (even) {
         reduce_base(block, thread);
-        if (parameters.top_level <= parameters.base_level + 2) {
+        if (PYRAMID == 0 && parameters.top_level <= parameters.base_level + 2) {
             return;
         }
-    } else if (WEIGHS) {
+    } else if (WEIGHTED) {
         make_edge_weights(thread);
     }
     barrier();
     if (thread >= CREW_SIZE) {
         return;
     }
+    const uint layer_state = layer_words();
+#if PYRAMID
+    if (thread == 0 && nan_texels > 0) {
+        atomicAdd(state[layer_state], nan_texels, gl_ScopeDevice, 0, 0);
+    }
+#endif
     ITEM item;
-    ascend(block, even, layer_words(), thread, item);
+    const bool ends = ascend(block, even, layer_state, thread, item);
+#if PYRAMID
+    // At the root all workgroups have counted their NaN texels.
+    if (!ends && thread == 0) {
+        if (may_hold_nan(item)) {
+            acquire_arrivals();
+        }
+        state[layer] = atomicExchange(state[layer_state], 0, gl_ScopeDevice, 0, 0);
+    }
+#endif
 }

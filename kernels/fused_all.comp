@@ -61,7 +61,8 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
     }
     const uint layer_state = layer_words();
     if (!is_split(parameters.top_level, uvec2(0), importance)) {
-        write_node(place, Node(parameters.top_level, uvec2(0), importance,
+        write_node(place, end_of_places(), layer,
+                   Node(parameters.top_level, uvec2(0), importance,
                                threshold_of(parameters.top_level, uvec2(0))));
     }
     words[layer] = take_nan_texels(importance, layer_state);

@@ -31,7 +31,7 @@ uint place_of_block(uvec2 block) {
     const float root = uintBitsToFloat(words[layer_state + LAYER_IMPORTANCE_WORD]);
     if (!is_split(parameters.top_level, uvec2(0), root)) {
         if (block == uvec2(0)) {
-            write_node(words[layer_state + LAYER_PLACE_WORD],
+            write_node(words[layer_state + LAYER_PLACE_WORD], end_of_places(), layer,
                        Node(parameters.top_level, uvec2(0), root,
                             threshold_of(parameters.top_level, uvec2(0))));
         }
@@ -69,7 +69,7 @@ uint place_of_block(uvec2 block) {
     if (begins_here && record > 0) {
         const uint tile_level = record - 1;
         const uvec2 position = block >> (tile_level - BLOCK_LEVELS);
-        write_node(place,
+        write_node(place, end_of_places(), layer,
                    Node(tile_level, position, importance, threshold_of(tile_level, position)));
     }
     return NOWHERE;

@@ -21,18 +21,17 @@ foreach(subgroups 0 1)
                 quadtile_kernel(quadtile kernels/downsample
                     NAME downsample_${items}_${channels}${odd}${suffix}
                     DEFINES SUBGROUPS=${subgroups} EXTREMES=${extremes}
-                            CHANNELS=${channels} CUSTOM=0 ODD_BLOCKS=${odd_blocks})
+                            CHANNELS=${channels} CUSTOM=0 ODD_BLOCKS=${odd_blocks} PYRAMID=0)
             endforeach()
         endforeach()
     endforeach()
-    foreach(kernel pyramid fused_all fused_count fused_emit fused_budget)
+    quadtile_kernel(quadtile kernels/downsample NAME pyramid${suffix}
+        DEFINES SUBGROUPS=${subgroups} EXTREMES=1 CHANNELS=1 CUSTOM=0 ODD_BLOCKS=0 PYRAMID=1)
+    foreach(kernel fused_all fused_count fused_emit fused_budget)
         quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}${suffix} DEFINES SUBGROUPS=${subgroups})
     endforeach()
-    foreach(kernel per_level subtree)
-        quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}${suffix}
-            DEFINES SUBGROUPS=${subgroups} USER_THRESHOLD=0)
-    endforeach()
+    quadtile_kernel(quadtile kernels/subtree NAME subtree${suffix}
+        DEFINES SUBGROUPS=${subgroups} USER_THRESHOLD=0)
 endforeach()
-quadtile_kernel(quadtile kernels/per_level_arguments)
 quadtile_kernel(quadtile kernels/dirty_blocks)
 quadtile_kernel_words(quadtile)

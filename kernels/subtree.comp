@@ -11,53 +11,195 @@
 // the lowest level that is split goes to the next pass's list, except that children of level 1 are
 // texels and become tiles at once.
 //
-// Bindings: common/subdivision.glsl. Memory order: appending is by relaxed atomics; a barrier of the
-// command buffer lies between a pass and the next; finish_pass() argues the end.
+// Appending: one atomic addition for a workgroup reserves places; a place beyond the capacity is
+// counted and not written. (One for a subgroup took twice as long where all nodes are split: all go to
+// one address.)
 //
-// After Tokuyoshi, "An Implementation of Adaptive Tile Subdivision on the GPU", section 4.
+// Bindings, set 0:
+//   0    map      sampler2DArray: level 0
+//   1    state    counters and arguments of the passes, then the node lists
+//   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (pyramid_chunks.glsl)
+//   6-9  tiles    the tile list (tile_list.glsl)
+//   10   thresholds of the nodes (threshold_map_index), where THRESHOLDS_BY_NODE
+// Set 1: what the user's own threshold function reads, where USER_THRESHOLD.
+//
+// Memory order: appending is by relaxed atomics; a barrier of the command buffer lies between a pass and the next;
+// finish_pass() argues the end.
+//
+// After Tokuyoshi, "An Implementation of Adaptive Tile Subdivision on the GPU", section 4; with one level a pass,
+// section 3.
 
-#include "subdivision.glsl"
+#if SUBGROUPS
+#extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_ballot : require
+#endif
 
-// The list of the next pass is now at least `length` nodes long: its arguments follow.
-void raise_arguments(uint length) {
-    const uint workgroups = workgroups_for(length, parameters.next_depth);
+#include "quadtile/kernel_parameters.h"
+#include "quadtile/tile_list.h"
+#include "hand_over.glsl"
+#include "texel_key.glsl"
+
+layout(local_size_x = 256) in;
+
+layout(set = 0, binding = 0) uniform sampler2DArray map;
+layout(set = 0, binding = 1, std430) nonprivate buffer State {
+    SubdivisionState state;
+    uint nodes[];
+};
+#include "tile_list.glsl"
+#define PYRAMID_BINDING 2
+#include "pyramid_chunks.glsl"
+// Whether each node has a threshold of its own; otherwise there is one for each level.
+layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
+layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
+layout(push_constant) uniform Parameters { SubdivisionParameters parameters; };
+
+uint layer;
+
+uvec2 extent_of(uint level) {
+    return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
+}
+
+// Importances and thresholds are settled floats, which compare as they are (importance_key.h).
+float importance_of(uint level, uvec2 position) {
+    if (level == 0) {
+        const float texel = texelFetch(map, ivec3(position, layer), 0).r;
+        return uintBitsToFloat(settled_bits(texel_key(texel, parameters.unorm_bits)));
+    }
+    return read_pyramid(pyramid_index(parameters.width, parameters.height, level, position.x,
+                                      position.y, layer));
+}
+
+#if USER_THRESHOLD
+// For the user's text, which defines threshold(). Its parameters take the place of thresholds by level.
+uvec2 map_extent() { return uvec2(parameters.width, parameters.height); }
+uint map_layers() { return parameters.layers; }
+float threshold_parameter(uint index) { return parameters.thresholds[index]; }
+#include "user_threshold.glsl"
+#endif
+
+// Returns the threshold of a node inside the map. The level is the same in all threads of a turn: it indexes push
+// constants. Thresholds of the caller's may be NaN or denormal; they count as importances do.
+float threshold_of(uint level, uvec2 position) {
+#if USER_THRESHOLD
+    const float given = threshold(level, position, layer);
+#else
+    if (!THRESHOLDS_BY_NODE) {
+        return parameters.thresholds[level];
+    }
+    const float given = node_thresholds[threshold_map_index(
+        parameters.width, parameters.height, parameters.layers, level, position.x, position.y, layer)];
+#endif
+    return uintBitsToFloat(settled_bits(key_from_bits(floatBitsToUint(given))));
+}
+
+Node node_at(uint level, uvec2 position) {
+    return Node(level, position, importance_of(level, position), threshold_of(level, position));
+}
+
+// Of the list of tiles and of that of the next pass's nodes: places wanted in this workgroup, and the first of them.
+const uint TILES = 0;
+const uint NODES = 1;
+shared uint wanted_places[2];
+shared uint first_place[2];
+
+// Returns the first of `count` places for the thread, among those that the workgroup wants. All threads call this.
+uint local_place(uint list, uint count) {
+#if SUBGROUPS
+    const uint all = subgroupAdd(count);
+    uint first = 0;
+    if (subgroupElect()) {
+        first = atomicAdd(wanted_places[list], all);
+    }
+    return subgroupBroadcastFirst(first) + subgroupExclusiveAdd(count);
+#else
+    return atomicAdd(wanted_places[list], count);
+#endif
+}
+
+// Adds the places that are wanted to both lists, and raises the arguments of the next pass. Thread 0 calls this.
+void reserve_places(bool lists_nodes) {
     const uint next = parameters.pass + 1;
-    atomicMax(state.passes[next].dispatch_x, folded_x(workgroups, parameters.max_workgroup_count),
-              gl_ScopeDevice, 0, 0);
-    atomicMax(state.passes[next].dispatch_y, folded_y(workgroups, parameters.max_workgroup_count),
-              gl_ScopeDevice, 0, 0);
+    const uint node_count = wanted_places[NODES];
+    if (wanted_places[TILES] > 0) {
+        first_place[TILES] = atomicAdd(state.tile_count, wanted_places[TILES], gl_ScopeDevice, 0, 0);
+    }
+    uint end = 0;
+    if (node_count > 0) {
+        first_place[NODES] = atomicAdd(state.passes[next].node_count, node_count, gl_ScopeDevice, 0, 0);
+        end = first_place[NODES] + node_count;
+    }
+    // However short the list: the last pass must run to complete the header.
+    const bool is_first = gl_WorkGroupID.xy == uvec2(0);
+    if (end > 0 || (is_first && lists_nodes)) {
+        const uint workgroups = max(workgroups_for(end, parameters.next_depth), 1);
+        const uint limit = parameters.max_workgroup_count;
+        atomicMax(state.passes[next].dispatch_x, folded_x(workgroups, limit), gl_ScopeDevice, 0, 0);
+        atomicMax(state.passes[next].dispatch_y, folded_y(workgroups, limit), gl_ScopeDevice, 0, 0);
+        if (is_first) {
+            state.passes[next].dispatch_z = 1;
+        }
+    }
+}
+
+void append_tile(uint place, Node node) {
+    write_node(first_place[TILES] + place, parameters.tile_capacity, layer, node);
+}
+
+// Ends the last pass: its last workgroup completes the header and puts the state back to zero. All workgroups come
+// here, with all their threads.
+//
+// Memory order: the hand-over of hand_over.glsl; its results are the additions to tile_count.
+void finish() {
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer,
+                   gl_SemanticsAcquireRelease);
+    if (gl_LocalInvocationIndex != 0 ||
+        ARRIVE(state.finished_workgroups) + 1 != gl_NumWorkGroups.x * gl_NumWorkGroups.y) {
+        return;
+    }
+    acquire_arrivals();
+    const uint required = atomicExchange(state.tile_count, 0, gl_ScopeDevice, 0, 0);
+    header = tile_list_header(required, 0, parameters.tile_capacity, parameters.max_workgroup_count, 1.0);
+    state.finished_workgroups = 0;
+    for (uint pass = 0; pass <= parameters.pass; ++pass) {
+        state.passes[pass] = SubdivisionPass(0, 0, 0, 0);
+    }
 }
 
 void main() {
-    begin_pass();
+    if (gl_LocalInvocationIndex < 2) {
+        wanted_places[gl_LocalInvocationIndex] = 0;
+    }
+    barrier();
+    const uint upper = parameters.upper_level;
     const uint lower = parameters.lower_level;
-    const uint depth = parameters.upper_level - lower;
-    const uint thread = dispatch_thread();
+    const uint depth = upper - lower;
+    const uint workgroup = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    const uint thread = workgroup * SUBDIVISION_WORKGROUP_SIZE + gl_LocalInvocationIndex;
     const uint subtree = thread >> (2 * depth);
+    const bool first = parameters.pass == 0;
 
     bool is_tile = false;
     bool is_split = false;  // at the lowest level
-    uint level = lower;
-    uint key = 0;
-    uint threshold = 0;
-    Node node = Node(uvec2(0), 0);
-
-    if (subtree < input_count()) {
-        const Node root = input_node(subtree);
+    Node node = Node(lower, uvec2(0), 0.0, 0.0);
+    if (subtree < (first ? parameters.layers : state.passes[parameters.pass].node_count)) {
+        // A root is node 0 of its layer, so its index packs it.
+        const uint packed = first ? subtree : nodes[parameters.input_offset + subtree];
+        const uvec2 extent = extent_of(upper);
+        const uint row = packed / extent.x;
+        layer = row / extent.y;
+        const uvec2 root = uvec2(packed % extent.x, row % extent.y);
         const uint local = thread & ((1U << (2 * depth)) - 1);
-        const uvec2 leaf = (root.position << depth) + uvec2(morton_x(local), morton_y(local));
+        const uvec2 leaf = (root << depth) + uvec2(morton_x(local), morton_y(local));
         if (all(lessThan(leaf, extent_of(lower)))) {
             // Listed nodes are known to be split.
-            const bool first = (parameters.pass_flags & PASS_FIRST) != 0;
-            level = parameters.upper_level + (first ? 1 : 0);
+            uint level = upper + (first ? 1 : 0);
             bool split = true;
             // Threads leave at different levels, but all that are in a turn are at the same one.
             while (split && level > lower) {
                 --level;
-                node = Node(leaf >> (level - lower), root.layer);
-                key = importance_key(level, node);
-                threshold = threshold_key(level, node);
-                split = key >= threshold;
+                node = node_at(level, leaf >> (level - lower));
+                split = node.importance >= node.threshold;
             }
             const bool at_corner = (node.position << (level - lower)) == leaf;
             is_tile = at_corner && (!split || level == 0);
@@ -65,21 +207,34 @@ void main() {
         }
     }
 
-    append_tile(is_tile, level, node, key, threshold);
-    if (lower == 1) {
-        append_children(is_split, node);
-    } else if (lower >= LOWEST_LISTED_LEVEL) {
-        const uint length = append_node(is_split, lower, node);
-        if (gl_LocalInvocationIndex == 0 && length > 0) {
-            raise_arguments(length);
+    const bool lists_nodes = lower >= LOWEST_LISTED_LEVEL;
+    // The up to four texels of a split node of level 1 are tiles in any case.
+    const uvec2 children =
+        is_split && lower == 1 ? min(extent_of(0) - 2 * node.position, uvec2(2)) : uvec2(0);
+    uint tile_place = local_place(TILES, is_tile ? 1 : children.x * children.y);
+    const uint node_place = lists_nodes ? local_place(NODES, uint(is_split)) : 0;
+    barrier();
+    if (gl_LocalInvocationIndex == 0) {
+        reserve_places(lists_nodes);
+    }
+    barrier();
+    if (is_tile) {
+        append_tile(tile_place, node);
+    }
+    if (lists_nodes) {
+        if (is_split) {
+            const uvec2 extent = extent_of(lower);
+            nodes[parameters.output_offset + first_place[NODES] + node_place] =
+                (layer * extent.y + node.position.y) * extent.x + node.position.x;
+        }
+        return;
+    }
+    for (uint child = 0; child < 4; ++child) {
+        const uvec2 corner = uvec2(child & 1, child >> 1);
+        if (all(lessThan(corner, children))) {
+            append_tile(tile_place, node_at(0, 2 * node.position + corner));
+            ++tile_place;
         }
     }
-    if (thread == 0 && (parameters.pass_flags & PASS_LAST) == 0) {
-        // However short the list: the last pass must run to complete the header.
-        const uint next = parameters.pass + 1;
-        atomicMax(state.passes[next].dispatch_x, 1, gl_ScopeDevice, 0, 0);
-        atomicMax(state.passes[next].dispatch_y, 1, gl_ScopeDevice, 0, 0);
-        atomicMax(state.passes[next].dispatch_z, 1, gl_ScopeDevice, 0, 0);
-    }
-    finish_pass();
+    finish();
 }

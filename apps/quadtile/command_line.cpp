@@ -115,7 +115,7 @@ void add_subdivision_options(CLI::App& command, SubdivisionRequest& request) {
     OptionGroup group(command, "Subdivision");
     group
         .add_choice("--strategy", request.strategy, STRATEGIES, "NAME",
-                    "auto, fused, subtree, per-level, or reference (on the CPU, without Vulkan)")
+                    "auto, fused, subtree, or reference (on the CPU, without Vulkan)")
         ->default_str("auto");
     group
         .add("--subtree-levels", request.subtree_levels, "N",
@@ -260,7 +260,7 @@ void check_function(const CLI::App& command, const TilesRequest& request) {
     }
     const Strategy strategy = request.subdivision.strategy;
     if (strategy == Strategy::fused || strategy == Strategy::reference) {
-        throw UsageError("--glsl needs the strategy auto, subtree or per-level, not " +
+        throw UsageError("--glsl needs the strategy auto or subtree, not " +
                          std::string(name_in(STRATEGIES, strategy)));
     }
     if (command.count("--max-tiles") > 0) {

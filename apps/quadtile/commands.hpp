@@ -114,7 +114,6 @@ void run(const DemoRequest& request);
 constexpr std::array<Named<Strategy>, 5> STRATEGIES{{{"auto", Strategy::automatic},
                                                      {"fused", Strategy::fused},
                                                      {"subtree", Strategy::subtree},
-                                                     {"per-level", Strategy::per_level},
                                                      {"reference", Strategy::reference}}};
 constexpr std::array<Named<LevelMethod>, 7> LEVEL_METHODS{{{"all", LevelMethod::all},
                                                            {"auto", LevelMethod::automatic},

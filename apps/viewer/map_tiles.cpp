@@ -304,7 +304,7 @@ std::uint64_t MapTiles::count(const SubdivisionSettings& settings, const Thresho
 std::vector<StrategyTime> MapTiles::compare(const SubdivisionSettings& settings,
                                             const Threshold& threshold) {
     std::vector<StrategyTime> times;
-    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree, Strategy::fused}) {
+    for (const Strategy strategy : {Strategy::subtree, Strategy::fused}) {
         SubdivisionSettings one = settings;
         one.strategy = strategy;
         one.has_budget = settings.has_budget && strategy == Strategy::fused;

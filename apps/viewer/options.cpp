@@ -136,7 +136,7 @@ void CommandLine::define_threshold() {
 void CommandLine::define_subdivision() {
     OptionGroup group(app, "Subdivision");
     group.add_choice("--strategy", subdivision_.strategy, STRATEGIES, "NAME",
-                     "auto, fused, subtree or per-level");
+                     "auto, fused or subtree");
     group.add("--subtree-levels", subdivision_.subtree_levels, "N",
               "Levels that one dispatch of subtree descends, 1 to 8", whole(1, MAX_SUBTREE_LEVELS));
     group.add_choice("--order", subdivision_.order, ORDERS, "NAME",

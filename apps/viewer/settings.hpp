@@ -97,10 +97,8 @@ constexpr std::array<app::Named<ThresholdKind>, 5> THRESHOLD_KINDS{
      {"per-level", ThresholdKind::per_level},
      {"memory", ThresholdKind::memory},
      {"glsl", ThresholdKind::glsl}}};
-constexpr std::array<app::Named<Strategy>, 4> STRATEGIES{{{"auto", Strategy::automatic},
-                                                          {"per-level", Strategy::per_level},
-                                                          {"subtree", Strategy::subtree},
-                                                          {"fused", Strategy::fused}}};
+constexpr std::array<app::Named<Strategy>, 4> STRATEGIES{
+    {{"auto", Strategy::automatic}, {"subtree", Strategy::subtree}, {"fused", Strategy::fused}}};
 constexpr std::array<app::Named<Order>, 2> ORDERS{
     {{"any", Order::any}, {"canonical", Order::canonical}}};
 constexpr std::array<app::Named<ColourMap>, 7> COLOUR_MAPS{{{"inferno", ColourMap::inferno},

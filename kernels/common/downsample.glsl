@@ -1,5 +1,4 @@
-// What the downsampling kernels share (pyramid.comp, downsample.comp): levels of every layer of an image, in one
-// dispatch.
+// The parts of downsample.comp: levels of every layer of an image, in one dispatch.
 //
 // A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels:
 // they become four texels in registers, one of the next level by an exchange among four threads, a part of the third
@@ -8,7 +7,7 @@
 // reduces the group's texels in the same way (size of a group: step_levels, kernel_parameters.h). Items are handed over
 // as they are, not rounded to the image's format (but for EDGE_DROP, where FidelityFX SPD rounds).
 //
-// Bindings, set 0, but for those of a kernel's own:
+// Bindings, set 0, but for those of downsample.comp itself:
 //   0    source   the base level, sampler2DArray: clamped to the edge for minima and maxima, which
 //                 repeats a texel of the same block and changes nothing; for sums with a border of 0
 //   1    state    see kernel_parameters.h; counters are back at 0 when the dispatch ends
@@ -22,7 +21,6 @@
 #include "quadtile/dirty_blocks.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/texel_encoding.h"
-#include "downsample_group.glsl"
 #include "messages.glsl"
 
 const uint WORKGROUP_SIZE = 256;
@@ -33,7 +31,11 @@ layout(local_size_x = WORKGROUP_SIZE) in;
 layout(constant_id = 11) const bool BLOCKS_FROM_LIST = false;
 layout(constant_id = 15) const bool SOME_BLOCKS = false;
 // Means of an image that is no square of a power of two. Code that is there and not run costs, too.
+#if EXTREMES
+const bool WEIGHTED = false;
+#else
 layout(constant_id = 13) const bool WEIGHTED = false;
+#endif
 // All blocks of the base level are of 64 x 64 texels, and all six levels above it are made.
 layout(constant_id = 14) const bool WHOLE_BLOCKS = false;
 // The most levels that are made of a group.
@@ -51,18 +53,9 @@ layout(set = 0, binding = 3, std430) readonly buffer Tables { SrgbTables srgb; }
 layout(push_constant) uniform Parameters { DownsampleParameters parameters; };
 
 #include "downsample_items.glsl"
+#include "downsample_group.glsl"
 
 uint layer;
-
-uvec2 extent_of(uint level) {
-    return uvec2(mip_extent(parameters.width, level, EDGE_RULE),
-                 mip_extent(parameters.height, level, EDGE_RULE));
-}
-
-uvec2 blocks_of(uint level, uint levels) {
-    return uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
-                 blocks_along(parameters.height, level, levels, EDGE_RULE));
-}
 
 uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
     return uvec2(block_extent(parameters.width, level, levels, index.x, EDGE_RULE),
@@ -72,28 +65,19 @@ uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
 // Returns the first word of the layer's state.
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
 
-// ---- What the kernel defines -------------------------------------------------------------------------
-
 // Stores a texel above the base level.
 void put_texel(uint level, uvec2 position, TEXEL texel);
 // Copies a texel of the base level, if that is wanted.
 void copy_texel(uvec2 position, TEXEL texel);
-// Takes note of the key of each quad (EXTREMES), then of the first of the thread's four quads, which lie one in each
-// quarter of the block.
-#if EXTREMES
-void note_key(KEY key);
+
+#if PYRAMID
+bool meets_nan = false;  // whether a quad of the thread has a NaN texel, maybe one outside the map
+
+float texel_at(uvec2 position) { return texelFetch(source, ivec3(position, layer), 0).r; }
+#include "nan_count.glsl"
 #endif
-void note_quads(uvec2 first_quad, uint thread);
-// Thread 0 calls this before it counts its workgroup in, if it has sent the item as a message.
-void before_arrival(ITEM item);
 
 // ---- Weights ---------------------------------------------------------------------------------------------
-
-#if EXTREMES
-const bool WEIGHS = false;
-#else
-const bool WEIGHS = WEIGHTED;
-#endif
 
 // A mean is carried as a sum over 4^level texels, also if a texel covers another number of them, at the edges. By
 // level and axis, what makes means of those sums there.
@@ -140,7 +124,7 @@ bool is_made(uint level, uvec2 position) {
 }
 
 void put(uint level, uvec2 position, ITEM item) {
-    if (WEIGHS) {
+    if (WEIGHTED) {
         item = mean_of_sum(level, position, item);
     }
     put_texel(level, position, encode(item));
@@ -163,58 +147,26 @@ vec3 corner_of(uvec2 position) {
     return vec3(vec2(2 * position + 1) * texel_extent, layer);
 }
 
-// How a quad is read, and its texel i if it is not filtered: x first.
-#if CHANNELS == 1
-
 Quad read_quad(uvec2 position) {
     Quad quad;
     const vec3 corner = corner_of(position);
     if (FILTERED) {
         quad.reads[0] = textureLod(source, corner, 0.0);
-        return quad;
-    }
-    quad.reads[0] = textureGather(source, corner, 0);
-    return quad;
-}
-
-TEXEL quad_texel(Quad quad, uint i) {
-    const vec4 texels = quad.reads[0].wzxy;
-    return texels[i];
-}
-
-#elif CHANNELS == 2
-
-Quad read_quad(uvec2 position) {
-    Quad quad;
-    const vec3 corner = corner_of(position);
-    if (FILTERED) {
-        quad.reads[0] = textureLod(source, corner, 0.0);
+#if CHANNELS == 2
         if (REDUCTION == REDUCE_MIN_MAX) {
             quad.reads[1] = textureLod(source_maximum, corner, 0.0);
         }
+#endif
         return quad;
     }
+#if CHANNELS < 4
     quad.reads[0] = textureGather(source, corner, 0);
+#if CHANNELS == 2
     if (SOURCE_CHANNELS == 2) {
         quad.reads[1] = textureGather(source, corner, 1);
     }
-    return quad;
-}
-
-TEXEL quad_texel(Quad quad, uint i) {
-    const vec4 first = quad.reads[0].wzxy;
-    return vec2(first[i], SOURCE_CHANNELS == 2 ? quad.reads[1].wzxy[i] : first[i]);
-}
-
+#endif
 #else
-
-Quad read_quad(uvec2 position) {
-    Quad quad;
-    const vec3 corner = corner_of(position);
-    if (FILTERED) {
-        quad.reads[0] = textureLod(source, corner, 0.0);
-        return quad;
-    }
     const ivec2 last = ivec2(extent_of(parameters.base_level)) - 1;
     for (int i = 0; i < 4; ++i) {
         const ivec2 texel = ivec2(2 * position) + ivec2(i & 1, i >> 1);
@@ -223,21 +175,23 @@ Quad read_quad(uvec2 position) {
             quad.reads[i] = vec4(0.0);
         }
     }
+#endif
     return quad;
 }
 
-TEXEL quad_texel(Quad quad, uint i) { return quad.reads[i]; }
-
-#endif
-
-// What is reduced of the texels of a quad: keys of extremes, else items.
-#if EXTREMES
-#define OPERAND KEY
-KEY operand_of(TEXEL texel) { return key_of(texel); }
+// Texel i of a quad that is not filtered: x first.
+TEXEL quad_texel(Quad quad, uint i) {
+#if CHANNELS == 4
+    return quad.reads[i];
 #else
-#define OPERAND ITEM
-ITEM operand_of(TEXEL texel) { return item_of(texel); }
+    const vec4 first = quad.reads[0].wzxy;
+#if CHANNELS == 1
+    return first[i];
+#else
+    return vec2(first[i], SOURCE_CHANNELS == 2 ? quad.reads[1].wzxy[i] : first[i]);
 #endif
+#endif
+}
 
 ITEM reduce_quad(Quad quad, uvec2 position) {
     if (FILTERED) {
@@ -250,18 +204,16 @@ ITEM reduce_quad(Quad quad, uvec2 position) {
         const ITEM item = item_of(texel);
         return REDUCTION == REDUCE_SUM ? item * 4.0 : item;
     }
-    OPERAND from[4];
+    KEY from[4];
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
         const TEXEL texel = quad_texel(quad, i);
         copy_texel(2 * position + uvec2(i & 1, i >> 1), texel);
-        from[i] = operand_of(texel);
+        from[i] = key_of(texel);
     }
-#if EXTREMES
-    const KEY key = reduce_keys(reduce_keys(from[0], from[1]), reduce_keys(from[2], from[3]));
-    note_key(key);
-    return item_of_key(key);
-#else
-    return reduce_four(from[0], from[1], from[2], from[3]);
+    const KEY key = reduce_four(from[0], from[1], from[2], from[3]);
+#if PYRAMID
+    meets_nan = meets_nan || counts_as_nan(key);
 #endif
+    return item_of_key(key);
 }

@@ -26,24 +26,14 @@ ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
 bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item, uint thread) {
     const uint level = block.level + block.levels;
     const uvec2 extent = extent_of(level);
-    uint levels = GROUP_LEVELS;
-    uvec2 groups = uvec2(1);
-    uvec2 index = uvec2(0);
-    uvec2 group_extent = extent;
-    if (!ONE_GROUP) {
-        levels = step_levels(level, parameters.top_level);
-        groups = blocks_of(level, levels);
-        index = uvec2(block_of(block.index.x, levels, groups.x),
-                      block_of(block.index.y, levels, groups.y));
-        group_extent = extent_of_block(level, levels, index);
-    }
-    const Group group = make_group(level, levels, index, groups, extent, counters, CHANNELS);
+    const Group group = group_of(level, block.index, counters, CHANNELS);
+    const uvec2 group_extent = ONE_GROUP ? extent : extent_of_block(level, group.levels, group.index);
     bool is_last = false;
     // Under EDGE_DROP there are blocks that become no texel.
     if (thread == 0 && (EDGE_RULE != EDGE_DROP || all(lessThan(block.index, extent)))) {
         const uint place = handed_over(group.nodes, extent.x, block.index);
         item = handed_over_item(level, block.index, item);
-        const uint slot = CHANNELS * slot_of(block.index - (index << levels), levels);
+        const uint slot = CHANNELS * slot_of(block.index - (group.index << group.levels), group.levels);
         [[unroll]]
         for (uint i = 0; i < CHANNELS; ++i) {
             HAND_OVER(state[place + i], word_of(item, i));
@@ -60,7 +50,11 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
         uint arrived = 0;
         if (!SOME_BLOCKS || expected > 1) {  // alone, it need not ask
             if (GETS_MESSAGES) {
-                before_arrival(item);
+#if PYRAMID
+                if (may_hold_nan(item)) {
+                    memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
+                }
+#endif
                 arrived = atomicAdd(state[group.counter], 1, gl_ScopeDevice, 0, 0);
             } else {
                 arrived = ARRIVE(state[group.counter]);
@@ -85,10 +79,9 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
         crew_barrier();
     }
     if (!ONE_GROUP) {
-        counters += handover_words(parameters.width, parameters.height, level, levels, EDGE_RULE,
-                                   CHANNELS);
+        counters = next_counters(group, counters, CHANNELS);
     }
-    block = Block(level, levels, index, group_extent, GETS_MESSAGES ? group.slots : group.nodes);
+    block = Block(level, group.levels, group.index, group_extent, GETS_MESSAGES ? group.slots : group.nodes);
     return true;
 }
 

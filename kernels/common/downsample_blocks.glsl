@@ -84,6 +84,11 @@ uvec2 place_in_quarter(uint thread) {
                  ((thread >> 1) & 1) | ((thread >> 2) & 2) | ((thread >> 3) & 4) | ((thread >> 4) & 8));
 }
 uvec2 quarter(uint i) { return uvec2(i & 1, i >> 1); }
+#if PYRAMID
+uvec2 own_texel(uvec2 first_quad, uint thread, uint i) {
+    return 2 * (first_quad + 16 * quarter(i >> 2)) + quarter(i & 3);
+}
+#endif
 
 // Whether the texels of groups come as messages: if all blocks run, and each texel is read by one thread. On an H200
 // messages make the kernel slower where it has too many registers with them: 8-bit texels that are not filtered
@@ -191,7 +196,7 @@ void reduce_base(Block block, uint thread) {
     if (copies_tables && FILTERED) {
         copy_srgb_tables(thread, WORKGROUP_SIZE);
     }
-    if (WEIGHS) {
+    if (WEIGHTED) {
         make_edge_weights(thread);
     }
     ITEM items[4];
@@ -203,7 +208,11 @@ void reduce_base(Block block, uint thread) {
             put(block.level + 1, position, items[i]);
         }
     }
-    note_quads(first, thread);
+#if PYRAMID
+    if (meets_nan) {
+        count_nan(first, thread);
+    }
+#endif
     ITEM item = reduce_neighbours(items, thread);
     const uvec2 local = 8 * quarter(thread & 3) + place / 2;
     const uvec2 position = 16 * block.index + local;

@@ -11,13 +11,37 @@ struct Group {
     uint slots;     // first word
 };
 
-// Returns a group of a level that has so many groups, in a hand-over whose words begin at `counters`.
-// `extent`: of the level, in nodes.
-Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uvec2 extent, uint counters,
-                 uint node_words) {
+uvec2 extent_of(uint level) {
+    return uvec2(mip_extent(parameters.width, level, EDGE_RULE),
+                 mip_extent(parameters.height, level, EDGE_RULE));
+}
+
+uvec2 blocks_of(uint level, uint levels) {
+    return uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
+                 blocks_along(parameters.height, level, levels, EDGE_RULE));
+}
+
+// Returns the group of a node, in a hand-over whose words begin at `counters`. ONE_GROUP: all nodes are one, of which
+// GROUP_LEVELS are made.
+Group group_of(uint level, uvec2 node, uint counters, uint node_words) {
+    uint levels = GROUP_LEVELS;
+    uvec2 groups = uvec2(1);
+    uvec2 index = uvec2(0);
+    if (!ONE_GROUP) {
+        levels = step_levels(level, parameters.top_level);
+        groups = blocks_of(level, levels);
+        index = uvec2(block_of(node.x, levels, groups.x), block_of(node.y, levels, groups.y));
+    }
     const uint place = index.y * groups.x + index.x;
     const uint count = groups.x * groups.y;
     const uint nodes = counters + 2 * count;
+    const uvec2 extent = extent_of(level);
     return Group(level, levels, index, counters + place, counters + count + place, nodes,
                  nodes + node_words * (extent.x * extent.y + place * slots_of_group(levels)));
+}
+
+// Returns the first word of the next hand-over.
+uint next_counters(Group group, uint counters, uint node_words) {
+    return counters + handover_words(parameters.width, parameters.height, group.level, group.levels,
+                                     EDGE_RULE, node_words, node_words);
 }

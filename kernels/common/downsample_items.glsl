@@ -132,6 +132,9 @@ KEY reduce_keys(KEY a, KEY b) {
 
 ITEM item_of(TEXEL texel) { return item_of_key(key_of(texel)); }
 
+KEY reduce_four(KEY a, KEY b, KEY c, KEY d) {
+    return reduce_keys(reduce_keys(a, b), reduce_keys(c, d));
+}
 ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) {
     return reduce_two(reduce_two(a, b), reduce_two(c, d));
 }
@@ -146,19 +149,7 @@ void copy_srgb_tables(uint thread, uint threads) {}
 
 // Whether unorm channels are reduced as codes, because they stay unorm: sums of integers are exact.
 layout(constant_id = 12) const bool IN_CODES = false;
-#define LARGEST_SOURCE_CODE float(encoding_largest_code(SOURCE_ENCODING))
 #define LARGEST_TARGET_CODE float(encoding_largest_code(TARGET_ENCODING))
-
-float decode_linear(float texel) {
-    if (SOURCE_UNORM_BITS == 0) {
-        return texel;
-    }
-    if (FILTERED) {
-        return IN_CODES ? texel * LARGEST_SOURCE_CODE : texel;
-    }
-    const float code = floor(texel * LARGEST_SOURCE_CODE + 0.5);
-    return IN_CODES ? code : uintBitsToFloat(bits_from_unorm(uint(code), SOURCE_UNORM_BITS));
-}
 
 // The sRGB tables: in shared memory, if there is room for them.
 #if CHANNELS == 4 && !ODD_BLOCKS
@@ -185,25 +176,49 @@ void copy_srgb_tables(uint thread, uint threads) {
 void copy_srgb_tables(uint thread, uint threads) {}
 #endif
 
+float decode_linear(float texel, uint encoding, bool filtered) {
+    if (encoding < ENCODING_UNORM8) {
+        return texel;
+    }
+    const float largest_code = float(encoding_largest_code(encoding));
+    if (filtered) {
+        return IN_CODES ? texel * largest_code : texel;
+    }
+    const float code = floor(texel * largest_code + 0.5);
+    return IN_CODES ? code
+                    : uintBitsToFloat(bits_from_unorm(uint(code), encoding == ENCODING_UNORM16 ? 16 : 8));
+}
+
 #if CHANNELS == 4
-float decode_colour(float texel) {
-    return FILTERED ? texel : SRGB.light[uint(texel * 255.0 + 0.5)];
+float decode_colour(float texel, bool stored) {
+    const uint code = uint(texel * 255.0 + 0.5);
+    return stored ? srgb.light[code] : (FILTERED ? texel : SRGB.light[code]);
 }
 #endif
 
-ITEM item_of(TEXEL texel) {
+// The item of a texel of the source, or of one that was stored.
+ITEM decode(TEXEL texel, bool stored) {
+    const uint encoding = stored ? TARGET_ENCODING : SOURCE_ENCODING;
+    const bool filtered = !stored && FILTERED;
 #if CHANNELS == 4
-    if (SOURCE_ENCODING == ENCODING_SRGB8) {
-        return ITEM(decode_colour(texel.r), decode_colour(texel.g), decode_colour(texel.b),
-                    decode_linear(texel.a));
+    if (encoding == ENCODING_SRGB8) {
+        return ITEM(decode_colour(texel.r, stored), decode_colour(texel.g, stored),
+                    decode_colour(texel.b, stored), decode_linear(texel.a, encoding, filtered));
     }
 #endif
     ITEM item;
     EACH_CHANNEL(i) {
-        CHANNEL(item, i) = decode_linear(CHANNEL(texel, i));
+        CHANNEL(item, i) = decode_linear(CHANNEL(texel, i), encoding, filtered);
     }
     return item;
 }
+
+ITEM item_of(TEXEL texel) { return decode(texel, false); }
+
+// Items are reduced as they are.
+#define KEY ITEM
+#define key_of item_of
+#define item_of_key(key) key
 
 ITEM mean_of_four(ITEM sum) { return sum * 0.25; }
 
@@ -254,28 +269,7 @@ TEXEL encode(ITEM item) {
 }
 
 // The item of the texel that an item is stored as.
-ITEM item_of_stored(ITEM item) {
-    TEXEL texel = encode(item);
-#if CHANNELS == 4
-    if (TARGET_ENCODING == ENCODING_SRGB8) {
-        const uvec4 codes = uvec4(texel * 255.0 + 0.5);
-        return ITEM(srgb.light[codes.r], srgb.light[codes.g], srgb.light[codes.b],
-                    IN_CODES ? float(codes.a) : texel.a);
-    }
-#endif
-    if (TARGET_ENCODING >= ENCODING_UNORM8) {
-        const uint bits = TARGET_ENCODING == ENCODING_UNORM16 ? 16 : 8;
-#if CHANNELS > 1
-        [[unroll]]
-#endif
-        EACH_CHANNEL(i) {
-            const float code = floor(CHANNEL(texel, i) * LARGEST_TARGET_CODE + 0.5);
-            CHANNEL(texel, i) =
-                IN_CODES ? code : uintBitsToFloat(bits_from_unorm(uint(code), bits));
-        }
-    }
-    return ITEM(texel);
-}
+ITEM item_of_stored(ITEM item) { return decode(encode(item), true); }
 
 #endif
 

@@ -26,7 +26,7 @@ TEXEL fetch_texel(uvec2 position) {
 // A fetched texel of the base level, as an item.
 ITEM item_of_texel(uvec2 position, TEXEL texel) {
     ITEM item = item_of(texel);
-    if (WEIGHS && parameters.base_level > 0) {
+    if (WEIGHTED && parameters.base_level > 0) {
         item = sum_of_mean(parameters.base_level, position, item);
     }
     return item;
@@ -39,52 +39,30 @@ struct Kept {
     uint pitch;
 };
 
-ITEM kept_item(Kept kept, uvec2 position) {
+uint kept_place(Kept kept, uvec2 position) {
     const uvec2 local = position - kept.first;
-    return room[kept.start + kept.pitch * local.y + local.x];
+    return kept.start + kept.pitch * local.y + local.x;
 }
-
-// Loops here take the same number of turns in all threads: lavapipe (Mesa 22.3) loses threads that leave
-// loops early, after some barriers.
-#if CUSTOM
-
-// Keeps compilers from unrolling a loop: windows of windows are 256 texels.
-uint rolled(uint turns) { return parameters.layers != 0 ? turns : 0; }
-
-// Defines ITEM name(Source source, Children children), the reduction of items CHILD(source, uvec2 at). The
-// nearest one stands for a missing one; of three along an axis the 2 x 2 windows are reduced, then their
-// results.
-#define DEFINE_REDUCTION(name, Source, CHILD)                                                 \
-    ITEM name(Source from, Children children) {                                               \
-        const uvec2 last = children.first + children.count - 1;                               \
-        const uvec2 windows = max(children.count, uvec2(2)) - 1;                              \
-        ITEM reduced[4];                                                                      \
-        for (uint w = 0; w < rolled(4); ++w) {                                                \
-            const uvec2 corner = children.first + min(uvec2(w & 1, w >> 1), windows - 1);     \
-            ITEM texels[4];                                                                   \
-            for (uint i = 0; i < 4; ++i) {                                                    \
-                const uvec2 at = min(corner + uvec2(i & 1, i >> 1), last);                    \
-                texels[i] = CHILD(from, at);                                                  \
-            }                                                                                 \
-            reduced[w] = reduce(texels[0], texels[1], texels[2], texels[3]);                  \
-        }                                                                                     \
-        return windows == uvec2(1) ? reduced[0]                                               \
-                                   : reduce(reduced[0], reduced[1], reduced[2], reduced[3]);  \
-    }
-
-ITEM load_texel(Block block, uvec2 position) {
-    if (block.level != parameters.base_level) {
-        return load_item(handed_over(block.texels, extent_of(block.level).x, position));
-    }
-    return item_of_texel(position, fetch_texel(position));
-}
-DEFINE_REDUCTION(reduce_texels, Block, load_texel)
-DEFINE_REDUCTION(reduce_kept, Kept, kept_item)
-
-#else
 
 // 3 x 3 items of which `count` are there.
 ITEM reduce_nine(ITEM items[9], uvec2 count) {
+#if CUSTOM
+    // Of three along an axis the 2 x 2 windows are reduced, then their results.
+    ITEM windows[4] = ITEM[](reduce(items[0], items[1], items[3], items[4]),
+                             reduce(items[1], items[2], items[4], items[5]),
+                             reduce(items[3], items[4], items[6], items[7]),
+                             reduce(items[4], items[5], items[7], items[8]));
+    if (count.x < 3) {
+        windows[1] = windows[0];
+        windows[3] = windows[2];
+    }
+    if (count.y < 3) {
+        windows[2] = windows[0];
+        windows[3] = windows[1];
+    }
+    const ITEM reduced = reduce(windows[0], windows[1], windows[2], windows[3]);
+    return all(lessThan(count, uvec2(3))) ? windows[0] : reduced;
+#else
     ITEM rows[3];
     [[unroll]]
     for (uint y = 0; y < 3; ++y) {
@@ -95,9 +73,10 @@ ITEM reduce_nine(ITEM items[9], uvec2 count) {
     const ITEM two = reduce_two(rows[0], count.y > 1 ? rows[1] : nothing());
     const ITEM total = reduce_two(two, count.y > 2 ? rows[2] : nothing());
     return REDUCTION == REDUCE_MEAN ? mean_of_four(total) : total;
+#endif
 }
 
-// Child i of 3 x 3; where it is missing, another one.
+// Child i of 3 x 3; where it is missing, the nearest one.
 uvec2 child_at(Children children, uint i) {
     return children.first + min(uvec2(i % 3, i / 3), children.count - 1);
 }
@@ -129,12 +108,10 @@ ITEM reduce_kept(Kept kept, Children children) {
     ITEM items[9];
     [[unroll]]
     for (uint i = 0; i < 9; ++i) {
-        items[i] = kept_item(kept, child_at(children, i));
+        items[i] = room[kept_place(kept, child_at(children, i))];
     }
     return reduce_nine(items, children.count);
 }
-
-#endif
 
 // The part of a level that a block makes.
 struct Part {
@@ -198,6 +175,19 @@ void reduce_regular(Block block, Part level_1, uvec2 count, uint thread) {
     }
 }
 
+// Makes and keeps `extent` texels from `first` on, `levels` above a block's, of what is kept below. Returns that of the
+// thread.
+ITEM make_part(Block block, uint levels, uvec2 first, uvec2 extent, Kept below, Kept kept, uint thread) {
+    ITEM item = nothing();
+    if (thread < extent.x * extent.y) {
+        const uvec2 position = first + place_in(thread, extent.x);
+        item = reduce_kept(below, children_of(block.level + levels, position));
+        put(block.level + levels, position, item);
+        room[kept_place(kept, position)] = item;
+    }
+    return item;
+}
+
 // The columns (axis 0) or rows from `start` to `end` of the first level of a block, and the second
 // level's above them.
 void reduce_strip(Block block, Part level_1, uvec2 start, uvec2 end, uint thread) {
@@ -215,14 +205,8 @@ void reduce_strip(Block block, Part level_1, uvec2 start, uvec2 end, uint thread
     const uvec2 start_2 = start / 2;
     const uvec2 end_2 = uvec2(end.x == level_1.count.x ? level_2.count.x : end.x / 2,
                               level_2.count.y);
-    const uvec2 extent_2 = end_2 - min(start_2, end_2);
-    if (thread < extent_2.x * extent_2.y) {
-        const uvec2 local = start_2 + place_in(thread, extent_2.x);
-        const uvec2 position = level_2.first + local;
-        const ITEM item = reduce_kept(strip, children_of(block.level + 2, position));
-        put(block.level + 2, position, item);
-        room[PITCH * local.y + local.x] = item;
-    }
+    make_part(block, 2, level_2.first + start_2, end_2 - min(start_2, end_2), strip,
+              Kept(0, level_2.first, PITCH), thread);
 }
 
 // Copies the texels of a part of a block, up to 4 x 256.
@@ -254,19 +238,15 @@ ITEM reduce_odd_block(Block block, uint thread) {
         reduce_strip(block, level_1, start, end, thread);
     }
 
-    ITEM item = nothing();
+    ITEM item;
     Kept below = Kept(0, first_texel(block) >> 2, PITCH);
     for (uint levels = 3; levels <= 6; ++levels) {
         barrier();
         const Part part = part_above(block, levels);
         const bool is_odd = (levels & 1) != 0;
         const Kept kept = Kept(is_odd ? ODD_LEVELS_START : 0, part.first, is_odd ? 15 : PITCH);
-        if (thread < part.count.x * part.count.y) {
-            const uvec2 local = place_in(thread, part.count.x);
-            const uvec2 position = part.first + local;
-            item = reduce_kept(below, children_of(block.level + levels, position));
-            put(block.level + levels, position, item);
-            room[kept.start + kept.pitch * local.y + local.x] = item;
+        if (part.count != uvec2(0)) {
+            item = make_part(block, levels, part.first, part.count, below, kept, thread);
         }
         below = kept;
     }

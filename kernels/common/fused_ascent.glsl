@@ -54,9 +54,6 @@ uint nan_texels_of(Block block, uvec4 keys, uint thread) {
     return nan_texels;
 }
 
-// Tells whether a node may hold NaN texels: these count as infinity.
-bool may_hold_nan(float importance) { return importance == uintBitsToFloat(0x7f800000U); }
-
 void add_nan_texels(uint added, uint layer_state) {
     if (added != 0) {
         atomicAdd(words[layer_state + LAYER_NAN_WORD], added, gl_ScopeDevice, 0, 0);

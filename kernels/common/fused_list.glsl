@@ -7,23 +7,6 @@ uint end_of_places() {
     return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity;
 }
 
-// A tile to be.
-struct Node {
-    uint level;
-    uvec2 position;
-    float importance;
-    float threshold;
-};
-
-void write_node(uint place, Node node) {
-    if (place < end_of_places()) {
-        const uint flags = node.importance >= node.threshold ? TILE_CLAMPED : 0;
-        write_tile(place, Tile(tile_position(node.position.x, node.position.y),
-                               tile_node(node.level, flags, layer), node.importance,
-                               node.threshold));
-    }
-}
-
 shared uint thread_tiles[WORKGROUP_SIZE];
 shared uint thread_places[WORKGROUP_SIZE];
 shared float step_thresholds[7];
@@ -104,7 +87,8 @@ void write_tiles(Block block, uint thread, uint total, uint first_place) {
         const uint place = start + thread;
         if (place < total) {
             const uint owner = owner_of(place);
-            write_node(first_place + place, tile_at(block, owner, place - thread_places[owner]));
+            write_node(first_place + place, end_of_places(), layer,
+                       tile_at(block, owner, place - thread_places[owner]));
         }
     }
 }

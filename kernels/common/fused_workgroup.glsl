@@ -32,17 +32,15 @@ uint scan(uint count, uint thread, out uint total) {
     }
     return before;
 #else
-    uint inclusive = count;
-    for (uint reach = 1; reach < WORKGROUP_SIZE; reach *= 2) {
-        counts[thread] = inclusive;
-        barrier();
-        inclusive += thread >= reach ? counts[thread - reach] : 0;
-        barrier();
-    }
-    counts[thread] = inclusive;
+    counts[thread] = count;
     barrier();
-    total = counts[WORKGROUP_SIZE - 1];
-    return inclusive - count;
+    uint before = 0;
+    total = 0;
+    for (uint i = 0; i < WORKGROUP_SIZE; ++i) {
+        before += i < thread ? counts[i] : 0;
+        total += counts[i];
+    }
+    return before;
 #endif
 }
 
@@ -64,14 +62,11 @@ uint largest_of_all(uint key, uint thread) {
     return subgroupMax(key);
 #else
     counts[thread] = key;
-    for (uint reach = WORKGROUP_SIZE / 2; reach > 0; reach /= 2) {
-        barrier();
-        if (thread < reach) {
-            counts[thread] = max(counts[thread], counts[thread + reach]);
-        }
-    }
     barrier();
-    return counts[0];
+    for (uint i = 0; i < WORKGROUP_SIZE; ++i) {
+        key = max(key, counts[i]);
+    }
+    return key;
 #endif
 }
 

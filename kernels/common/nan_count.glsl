@@ -6,6 +6,9 @@ shared uint nan_texels;  // 0 before
 uvec2 own_texel(uvec2 first, uint thread, uint i);
 float texel_at(uvec2 position);
 
+// Tells whether a node may hold NaN texels: these count as infinity.
+bool may_hold_nan(float importance) { return importance == uintBitsToFloat(0x7f800000U); }
+
 // Threads that have met a NaN call this. There are few: each reads its texels again.
 void count_nan(uvec2 first, uint thread) {
     uint count = 0;

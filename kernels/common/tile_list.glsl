@@ -24,24 +24,34 @@ layout(set = 0, binding = 9, std430) writeonly buffer Tiles3 {
 };
 
 void write_tile(uint place, Tile tile) {
-    if (TILES_IN_ONE_CHUNK) {
-        tiles_0[place] = tile;
-        return;
+    const uint index = TILES_IN_ONE_CHUNK ? place : place & ((1U << TILE_CHUNK_SHIFT) - 1);
+    const uint chunk = TILES_IN_ONE_CHUNK ? 0 : place >> TILE_CHUNK_SHIFT;
+    if (chunk == 0) {
+        tiles_0[index] = tile;
+    } else if (chunk == 1) {
+        tiles_1[index] = tile;
+    } else if (chunk == 2) {
+        tiles_2[index] = tile;
+    } else {
+        tiles_3[index] = tile;
     }
-    const uint index = place & ((1U << TILE_CHUNK_SHIFT) - 1);
-    switch (place >> TILE_CHUNK_SHIFT) {
-        case 0:
-            tiles_0[index] = tile;
-            break;
-        case 1:
-            tiles_1[index] = tile;
-            break;
-        case 2:
-            tiles_2[index] = tile;
-            break;
-        default:
-            tiles_3[index] = tile;
-            break;
+}
+
+// A tile to be.
+struct Node {
+    uint level;
+    uvec2 position;
+    float importance;
+    float threshold;
+};
+
+// Writes a node as a tile, if its place is before `end`.
+void write_node(uint place, uint end, uint layer, Node node) {
+    if (place < end) {
+        const uint flags = node.importance >= node.threshold ? TILE_CLAMPED : 0;
+        write_tile(place, Tile(tile_position(node.position.x, node.position.y),
+                               tile_node(node.level, flags, layer), node.importance,
+                               node.threshold));
     }
 }
 

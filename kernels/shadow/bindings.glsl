@@ -56,8 +56,8 @@ const uint CLASSIFIED_KEPT = 0x100U;    // was a tile of the last frame
 const uint CLASSIFIED_RENDER = 0x200U;  // must be drawn although its slot may stay
 uint classified_word(uint tile) { return tile_words_begin() + tile; }
 uint cell_word(uint tile) { return tile_words_begin() + parameters.max_tiles + tile; }
-// Of each tile of the last frame: 1 where it is none any more.
-uint removed_word(uint tile) { return tile_words_begin() + 2 * parameters.max_tiles + tile; }
+// Of each tile of the last frame: 1 where it still is one; 0 before and after.
+uint stays_word(uint tile) { return tile_words_begin() + 2 * parameters.max_tiles + tile; }
 // The workgroups of allocate.comp that have come.
 uint arrived_word() { return tile_words_begin() + 3 * parameters.max_tiles; }
 

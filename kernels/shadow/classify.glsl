@@ -37,75 +37,34 @@ bool is_touched(uint level, uvec2 node, uint light, uint slot_class) {
     return touched;
 }
 
-// Every so many-th key of the tiles of the last frame and of the list: a search begins in them.
-shared uint last_keys[SCAN_THREADS];
-shared uint list_keys[SCAN_THREADS];
+// The tiles of the last frame are searched for those of the list.
+#define SEARCH_THREADS SCAN_THREADS
+#include "find_tile.glsl"
 
-uint key_step(uint count) { return (count + gl_WorkGroupSize.x - 1) / gl_WorkGroupSize.x; }
-
-void load_keys() {
-    const uint thread = gl_LocalInvocationIndex;
-    const uint last_place = thread * key_step(header.tiles);
-    const uint list_place = thread * key_step(list_header.written);
-    last_keys[thread] = last_place < header.tiles
-                            ? shadow_key(tiles[last_place].position, tiles[last_place].node)
-                            : 0xffffffffU;
-    list_keys[thread] = list_place < list_header.written
-                            ? shadow_key(list_tiles[list_place].position, list_tiles[list_place].node)
-                            : 0xffffffffU;
-}
-
-// The last of `count` tiles, whose keys ascend, with this key or less; the first where there is none.
-#define FIND_KEY(keys, tiles, count, key)                                                          \
-    uint low = 0;                                                                                  \
-    uint high = gl_WorkGroupSize.x;                                                                \
-    for (uint step = 0; step < SCAN_LEVELS; ++step) {                                              \
-        const uint middle = (low + high) / 2;                                                      \
-        const bool is_behind = keys[middle] > key;                                                 \
-        low = is_behind ? low : middle;                                                            \
-        high = is_behind ? middle : high;                                                          \
-    }                                                                                              \
-    low *= key_step(count);                                                                        \
-    high = min(low + key_step(count), count);                                                      \
-    while (high - low > 1) {                                                                       \
-        const uint middle = (low + high) / 2;                                                      \
-        const bool is_behind = shadow_key(tiles[middle].position, tiles[middle].node) > key;       \
-        low = is_behind ? low : middle;                                                            \
-        high = is_behind ? middle : high;                                                          \
-    }
-
-bool is_same_node(uint position, uint node, uint other_position, uint other_node) {
-    const uint flags = 0xff00U;
-    return position == other_position && (node & ~flags) == (other_node & ~flags);
-}
+uint searched_tiles() { return header.tiles; }
+uint searched_key(uint i) { return shadow_key(tiles[i].position, tiles[i].node); }
 
 // The place of a node among the tiles of the last frame, or SHADOW_NONE.
 uint find_last(Tile tile) {
-    const uint key = shadow_key(tile.position, tile.node);
-    FIND_KEY(last_keys, tiles, header.tiles, key)
-    const bool found = header.tiles > 0 && is_same_node(tiles[low].position, tiles[low].node,
-                                                        tile.position, tile.node);
-    return found ? low : SHADOW_NONE;
+    const uint flags = 0xff00U;
+    const uint place = find_tile(shadow_key(tile.position, tile.node));
+    const bool found = header.tiles > 0 && tiles[place].position == tile.position &&
+                       (tiles[place].node & ~flags) == (tile.node & ~flags);
+    return found ? place : SHADOW_NONE;
 }
 
-bool is_gone(ShadowTile tile) {
-    const uint key = shadow_key(tile.position, tile.node);
-    FIND_KEY(list_keys, list_tiles, list_header.written, key)
-    return !is_same_node(list_tiles[low].position, list_tiles[low].node, tile.position, tile.node);
-}
-
-void classify(uint index) {
+void classify(uint index, uint last) {
     const Tile tile = list_tiles[index];
     const uint level = tile_level(tile);
     const uvec2 node = uvec2(tile_x(tile), tile_y(tile));
     const uint light = tile_layer(tile);
-    const uint last = find_last(tile);
     const bool kept = last != SHADOW_NONE;
     uint last_class = 0;
     uint last_slot = 0;
     if (kept) {
         last_class = tiles[last].state & 0xffU;
         last_slot = tiles[last].slot;
+        HAND_OVER(work[stays_word(last)], 1U);
     }
     const uint slot_class =
         shadow_class(parameters, level, tile.importance, last_class, header.factor_index);
@@ -118,9 +77,4 @@ void classify(uint index) {
         occupy(cell, slot_class);
     }
     HAND_OVER(work[cell_word(index)], cell);
-}
-
-// Notes whether a tile of the last frame is none any more.
-void classify_last(uint index) {
-    HAND_OVER(work[removed_word(index)], is_gone(tiles[index]) ? 1U : 0U);
 }

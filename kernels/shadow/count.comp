@@ -15,7 +15,6 @@
 layout(local_size_x_id = 0) in;
 const uint SCAN_THREADS = 1024;
 #include "scan.glsl"
-#include "last_workgroup.glsl"
 
 void add(uint factor, uint more_tiles, uint more_cells) {
     if (factor < BUDGET_FACTORS) {

@@ -32,11 +32,7 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
     const uint render_count = header.render_count;
     uint visited = 0;
     uint light = SHADOW_NONE;
-    ShadowBounds bounds;
-    bounds.low_x = 0.0;
-    bounds.low_y = 0.0;
-    bounds.high_x = 0.0;
-    bounds.high_y = 0.0;
+    ShadowBounds bounds = ShadowBounds(0.0, 0.0, 0.0, 0.0);
     for (uint first = 0; first < render_count; first += GROUP) {
         barrier();
         if (first + thread < render_count) {
@@ -80,12 +76,8 @@ void main() {
     const bool finds_room = place + count <= instance_capacity;
     visit_tiles(object, count > 0 && finds_room, place);
     if (index < object_count) {
-        DrawIndexedIndirectCommand draw;
-        draw.index_count = object.index_count;
-        draw.instance_count = finds_room ? count : header.render_count;
-        draw.first_index = object.first_index;
-        draw.vertex_offset = object.vertex_offset;
-        draw.first_instance = finds_room ? place : 0;
-        draws[index] = draw;
+        draws[index] = DrawIndexedIndirectCommand(
+            object.index_count, finds_room ? count : header.render_count, object.first_index,
+            object.vertex_offset, finds_room ? place : 0);
     }
 }

@@ -70,10 +70,6 @@ void look_for_edges(ivec2 first_pixel, ivec2 extent) {
     }
 }
 
-uint seen_around_pixel(ivec2 local) {
-    const uvec2 block = uvec2(local) / SHADOW_EDGE_BLOCK;
-    return seen_around[block.y * INNER_BLOCKS + block.x];
-}
 #endif
 
 // Of a pixel of this workgroup's, from (-1, -1) on. Outside the picture is background.
@@ -148,8 +144,9 @@ void main() {
                 shadow_request(parameters, light_here, pixel.x, pixel.y, depth,
                                depth_step(local, ivec2(1, 0)), depth_step(local, ivec2(0, 1)));
 #if EDGES
-            request.importance = shadow_beside_edge(parameters, request.importance,
-                                                    seen_around_pixel(local), light);
+            const uvec2 block = uvec2(local) / SHADOW_EDGE_BLOCK;
+            request.importance = shadow_beside_edge(
+                parameters, request.importance, seen_around[block.y * INNER_BLOCKS + block.x], light);
 #endif
             if (request.inside != 0) {
                 raise(request, light);

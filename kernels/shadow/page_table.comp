@@ -14,34 +14,15 @@ const uint THREADS = 256;
 const uint THREAD_TEXELS = BLOCK * BLOCK / THREADS;
 layout(local_size_x = THREADS) in;
 
-// Every so many-th key of the list: a search begins in them.
-shared uint sparse_keys[THREADS];
+#define SEARCH_THREADS THREADS
+#include "find_tile.glsl"
+
+uint searched_tiles() { return list_header.written; }
+uint searched_key(uint i) { return shadow_key(list_tiles[i].position, list_tiles[i].node); }
+
 // Of the tiles that touch the block: each has a texel of it at least.
 shared uint block_keys[BLOCK * BLOCK];
 shared uint block_pages[BLOCK * BLOCK];
-
-uint key_of(uint tile) { return shadow_key(list_tiles[tile].position, list_tiles[tile].node); }
-
-// The last tile of the list whose key is not above this one.
-uint find_tile(uint key, uint key_step) {
-    uint low = 0;
-    uint high = THREADS;
-    for (uint step = 1; step < THREADS; step *= 2) {
-        const uint middle = (low + high) / 2;
-        const bool is_behind = sparse_keys[middle] > key;
-        low = is_behind ? low : middle;
-        high = is_behind ? middle : high;
-    }
-    low *= key_step;
-    high = min(low + key_step, list_header.written);
-    while (high - low > 1) {
-        const uint middle = (low + high) / 2;
-        const bool is_behind = key_of(middle) > key;
-        low = is_behind ? low : middle;
-        high = is_behind ? middle : high;
-    }
-    return low;
-}
 
 // The place of a texel's tile among those of the block.
 uint find_in_block(uint key, uint count) {
@@ -71,19 +52,17 @@ void main() {
         const uvec2 texel = min(texel_of_share(k), uvec2(extent - 1));
         importance[k] = uintBitsToFloat(imageLoad(importance_map, ivec3(texel, light)).x);
     }
-    const uint key_step = (list_header.written + THREADS - 1) / THREADS;
-    const uint sparse_tile = thread * key_step;
-    sparse_keys[thread] = sparse_tile < list_header.written ? key_of(sparse_tile) : SHADOW_NONE;
+    load_keys();
     barrier();
 
     const uvec2 origin = gl_WorkGroupID.xy * BLOCK;
     const uint first_key = (light << 24) | morton_encode(origin.x, origin.y);
-    const uint first = find_tile(first_key, key_step);
-    const uint count = find_tile(first_key | (BLOCK * BLOCK - 1), key_step) - first + 1;
+    const uint first = find_tile(first_key);
+    const uint count = find_tile(first_key | (BLOCK * BLOCK - 1)) - first + 1;
     for (uint k = 0; k < THREAD_TEXELS; ++k) {
         const uint i = k * THREADS + thread;
         if (i < count) {
-            block_keys[i] = key_of(first + i);
+            block_keys[i] = searched_key(first + i);
             block_pages[i] = shadow_page(first + i, list_tiles[first + i].node & 0xffU);
         }
     }

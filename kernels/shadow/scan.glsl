@@ -1,5 +1,5 @@
 // Prefix sums over the threads of a workgroup of up to SCAN_THREADS, four at once. SUBGROUPS: by subgroups, which
-// are full, so that threads lie in them in the order of their indices.
+// are full, so that threads lie in them in the order of their indices. And which workgroup of a dispatch is the last.
 
 #include "subgroups.glsl"
 #if SUBGROUPS
@@ -7,7 +7,9 @@
 #endif
 
 shared uvec4 scanned[SCAN_THREADS];
+#if SUBGROUPS
 shared uvec4 chunk_sums[SCAN_THREADS / 4];  // subgroups have four threads at least
+#endif
 
 // All that the workgroup has written is visible to all its threads.
 void workgroup_barrier() {
@@ -22,48 +24,52 @@ void workgroup_barrier() {
 // loses threads in loops with barriers, and behind too many.
 uvec4 exclusive_sums(uvec4 value, out uvec4 total) {
     const uint thread = thread_index();
-#if SUBGROUPS
-    const uint chunk_size = gl_SubgroupSize;
-    const uvec4 in_chunk = subgroupExclusiveAdd(value);
-    const uvec4 with_own = in_chunk + value;
-    workgroup_barrier();  // behind what reads the last sums
-    if (gl_SubgroupInvocationID == gl_SubgroupSize - 1) {
-        chunk_sums[gl_SubgroupID] = with_own;
-    }
-    workgroup_barrier();
-#else
-    const uint chunk_size = 32;
-    workgroup_barrier();  // behind what reads the last sums
-    scanned[thread] = value;
-    workgroup_barrier();
-    const uint chunk_begin = thread - thread % chunk_size;
-    uvec4 in_chunk = uvec4(0);
-    uvec4 chunk_sum = uvec4(0);
-    for (uint i = 0; i < chunk_size; ++i) {
-        const uvec4 of_thread = scanned[min(chunk_begin + i, gl_WorkGroupSize.x - 1)];
-        in_chunk += chunk_begin + i < thread ? of_thread : uvec4(0);
-        chunk_sum += chunk_begin + i < gl_WorkGroupSize.x ? of_thread : uvec4(0);
-    }
-    chunk_sums[thread / chunk_size] = chunk_sum;  // the same by all of the chunk
-    workgroup_barrier();
-#endif
-    const uint chunks = (gl_WorkGroupSize.x + chunk_size - 1) / chunk_size;
-    const uint own_chunk = thread / chunk_size;
     uvec4 before = uvec4(0);
     total = uvec4(0);
+    workgroup_barrier();  // behind what reads the last sums
 #if SUBGROUPS
+    const uvec4 in_chunk = subgroupExclusiveAdd(value);
+    if (gl_SubgroupInvocationID == gl_SubgroupSize - 1) {
+        chunk_sums[gl_SubgroupID] = in_chunk + value;
+    }
+    workgroup_barrier();
+    const uint chunks = (gl_WorkGroupSize.x + gl_SubgroupSize - 1) / gl_SubgroupSize;
     if (chunks <= gl_SubgroupSize) {  // the same for all: each subgroup sums them up at once
         const uint chunk = gl_SubgroupInvocationID;
         const uvec4 of_chunk = chunk < chunks ? chunk_sums[chunk] : uvec4(0);
         total = subgroupAdd(of_chunk);
-        before = subgroupAdd(chunk < own_chunk ? of_chunk : uvec4(0));
-    } else
-#endif
+        before = subgroupAdd(chunk < gl_SubgroupID ? of_chunk : uvec4(0));
+    } else {
         for (uint chunk = 0; chunk < chunks; ++chunk) {
-            before += chunk < own_chunk ? chunk_sums[chunk] : uvec4(0);
+            before += chunk < gl_SubgroupID ? chunk_sums[chunk] : uvec4(0);
             total += chunk_sums[chunk];
         }
-    scanned[thread] = before + in_chunk + value;
+    }
+    before += in_chunk;
+#else
+    scanned[thread] = value;
     workgroup_barrier();
-    return before + in_chunk;
+    for (uint i = 0; i < gl_WorkGroupSize.x; ++i) {
+        before += i < thread ? scanned[i] : uvec4(0);
+        total += scanned[i];
+    }
+    workgroup_barrier();
+#endif
+    scanned[thread] = before + value;
+    workgroup_barrier();
+    return before;
 }
+
+// Which workgroup of a dispatch is the last to come: it goes on with what all have handed over (hand_over.glsl).
+shared bool shared_is_last;
+// To be called by all threads of all workgroups; the counter is 0 before and after.
+#define IS_LAST_WORKGROUP(counter, workgroups)                   \
+    workgroup_barrier();                                         \
+    if (gl_LocalInvocationIndex == 0) {                          \
+        shared_is_last = ARRIVE(counter) + 1 == (workgroups);    \
+        if (shared_is_last) {                                    \
+            acquire_arrivals();                                  \
+            counter = 0;                                         \
+        }                                                        \
+    }                                                            \
+    workgroup_barrier();

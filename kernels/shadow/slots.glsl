@@ -135,8 +135,8 @@ bool has_places(uvec4 needed, uvec4 free) {
     return beyond == 0;
 }
 
-// The first cell of a place.
-uint find_place(uint slot_class, uint place, uvec4 needed, uvec4 free) {
+// The first cell of a place. `anew`: all pages are free.
+uint find_place(bool anew, uint slot_class, uint place, uvec4 needed, uvec4 free) {
     uint first_cell = 0;  // within the slot that is quartered
     uint at = slot_class;
     for (uint c = 0; c < SHADOW_CLASSES - 1; ++c) {
@@ -147,5 +147,5 @@ uint find_place(uint slot_class, uint place, uvec4 needed, uvec4 free) {
             ++at;
         }
     }
-    return find_free_slot(at, place) + first_cell;
+    return (anew ? place * SHADOW_PAGE_CELLS : find_free_slot(at, place)) + first_cell;
 }

@@ -1,4 +1,4 @@
-// Twin of kernels/pyramid.comp: each node is the maximum of its children
+// Twin of the pyramid of kernels/downsample.comp: each node is the maximum of its children
 // inside the map.
 
 #include <quadtile/error.hpp>

@@ -243,7 +243,7 @@ TEST_F(CommandLine, GivesTheReferenceList) {
               memory},
              {{"--constant", "1.25"}, Threshold::constant(1.25F)},
              {{"--memory", "16,40", "--fragments", "fragments.pfm", "--strategy=fused"}, memory},
-             {{"--level-thresholds", "0.1,3,1,0.5,2,0.3,0.2,1", "--strategy=per-level"},
+             {{"--level-thresholds", "0.1,3,1,0.5,2,0.3,0.2,1", "--strategy=subtree"},
               Threshold::per_level(levels)},
              {{"--max-resolution", "16", "--strategy=subtree", "--subtree-levels=3"},
               Threshold::max_resolution(16.0F)},

@@ -337,9 +337,8 @@ TEST_F(CApi, ThresholdsAreCompiledFromGlsl) {
 }
 
 TEST_F(CApi, ListsSayHowTheyCameAbout) {
-    for (const auto& [strategy, name] : {std::pair(QUADTILE_STRATEGY_PER_LEVEL, "per_level"),
-                                         {QUADTILE_STRATEGY_SUBTREE, "subtree"},
-                                         {QUADTILE_STRATEGY_FUSED, "fused"}}) {
+    for (const auto& [strategy, name] :
+         {std::pair(QUADTILE_STRATEGY_SUBTREE, "subtree"), {QUADTILE_STRATEGY_FUSED, "fused"}}) {
         quadtile_service_options options = default_options();
         options.strategy = strategy;
         const Service service = make_service(options);

@@ -258,36 +258,30 @@ TEST_F(Faults, Tiler) {
     const Question layered({33, 20, 3}, Threshold::constant(0.8F));
     const std::vector<Threshold> layers(3, layered.threshold);
     // `automatic` takes fused, and subtree for thresholds that differ from node to node.
-    for (const Strategy strategy : {Strategy::automatic, Strategy::per_level}) {
-        with_each_call_failing(
-            strategy == Strategy::automatic ? "Tiler" : "Tiler, per level", [&](Attempt& attempt) {
-                std::optional<Tiler> tiler;
-                // Room for one tile, so that the list has to grow.
-                const TilerOptions options{.strategy = strategy, .initial_tile_capacity = 1};
-                if (!attempt.succeeds([&] { tiler.emplace(device(), options); })) {
-                    return;
-                }
-                const auto ask = [&](const Question& question) {
-                    return attempt.succeeds([&] {
-                        question.expect(tiler->subdivide(question.map, question.threshold));
-                    });
-                };
-                const auto ask_layers = [&] {
-                    return attempt.succeeds(
-                        [&] { layered.expect(tiler->subdivide(layered.map, layers)); });
-                };
-                const std::vector<std::function<bool()>> calls{
-                    [&] { return ask(first); }, [&] { return ask(longer); }, ask_layers,
-                    [&] { return ask(by_node); }, [&] { return ask(first); }};
-                const auto failed =
-                    std::ranges::find_if(calls, [](const auto& call) { return !call(); });
-                if (failed != calls.end()) {
-                    // Memory is there again; a lost device stays lost.
-                    EXPECT_NE((*failed)(), attempt.is_lost());
-                    EXPECT_NE(ask(first), attempt.is_lost());
-                }
-            });
-    }
+    with_each_call_failing("Tiler", [&](Attempt& attempt) {
+        std::optional<Tiler> tiler;
+        // Room for one tile, so that the list has to grow.
+        const TilerOptions options{.initial_tile_capacity = 1};
+        if (!attempt.succeeds([&] { tiler.emplace(device(), options); })) {
+            return;
+        }
+        const auto ask = [&](const Question& question) {
+            return attempt.succeeds(
+                [&] { question.expect(tiler->subdivide(question.map, question.threshold)); });
+        };
+        const auto ask_layers = [&] {
+            return attempt.succeeds([&] { layered.expect(tiler->subdivide(layered.map, layers)); });
+        };
+        const std::vector<std::function<bool()>> calls{
+            [&] { return ask(first); }, [&] { return ask(longer); }, ask_layers,
+            [&] { return ask(by_node); }, [&] { return ask(first); }};
+        const auto failed = std::ranges::find_if(calls, [](const auto& call) { return !call(); });
+        if (failed != calls.end()) {
+            // Memory is there again; a lost device stays lost.
+            EXPECT_NE((*failed)(), attempt.is_lost());
+            EXPECT_NE(ask(first), attempt.is_lost());
+        }
+    });
 }
 
 // What else may be short, each where the specification has it.
@@ -445,7 +439,7 @@ TEST_F(Faults, WhatIsMadeHasANameAndWhatIsRecordedALabel) {
         const Device named = Device::create(options);
         const std::vector<float> texels(100 * 60, 1.0F);
         const MapView map = view_of(texels, 100, 60);
-        for (const Strategy strategy : {Strategy::fused, Strategy::subtree, Strategy::per_level}) {
+        for (const Strategy strategy : {Strategy::fused, Strategy::subtree}) {
             (void)Tiler(named, {.strategy = strategy}).subdivide(map, Threshold::constant(0.5F));
         }
         (void)Mipmapper(named,
@@ -456,8 +450,7 @@ TEST_F(Faults, WhatIsMadeHasANameAndWhatIsRecordedALabel) {
     const std::vector<std::string> labels = faulty_vulkan::take_labels();
     for (const char* const label :
          {"quadtile: subdividing", "quadtile: pyramid", "quadtile: subdivision, fused",
-          "quadtile: subdivision, subtree", "quadtile: subdivision, per level",
-          "quadtile: mip levels"}) {
+          "quadtile: subdivision, subtree", "quadtile: mip levels"}) {
         EXPECT_THAT(labels, Contains(label));
     }
 }
@@ -476,7 +469,7 @@ TEST_F(Faults, BindingsOutliveWhatMadeThem) {
                                               .source_format = TexelFormat::r32_float,
                                               .format = TexelFormat::r32_float});
         const Pyramid pyramid(fresh);
-        const Subdivider subdivider(fresh, {.strategy = Strategy::per_level});
+        const Subdivider subdivider(fresh, {.strategy = Strategy::subtree});
         MipWorkspace mips(gpu, downsampler, view_of(texels, 64, 64), 7, 4);
         PyramidWorkspace map(gpu, pyramid, view_of(texels, 64, 64));
         SubdivisionWorkspace list(gpu, subdivider, map, 64);

@@ -66,8 +66,7 @@ TEST_F(Batches, InOneCallTakeThresholdsOfAllKinds) {
          {std::pair{std::vector{level, growing, level}, false},
           std::pair{std::vector{level, node, Threshold::constant(0.9F)}, true},
           std::pair{std::vector{node, growing, Threshold::map(random_thresholds(one))}, false}}) {
-        for (const Strategy strategy :
-             {Strategy::automatic, Strategy::fused, Strategy::per_level, Strategy::subtree}) {
+        for (const Strategy strategy : {Strategy::automatic, Strategy::fused, Strategy::subtree}) {
             if (strategy == Strategy::fused && !monotone) {
                 EXPECT_THROW((void)tiler_for(strategy).subdivide(map, thresholds), Error);
             } else {
@@ -89,8 +88,7 @@ TEST_F(Batches, InOneCallRefuseWhatDoesNotFit) {
                                                 {.max_tiles = budget});
         };
     };
-    for (const Strategy strategy :
-         {Strategy::automatic, Strategy::fused, Strategy::per_level, Strategy::subtree}) {
+    for (const Strategy strategy : {Strategy::automatic, Strategy::fused, Strategy::subtree}) {
         EXPECT_THAT(subdividing(strategy, {}), is_refused("2 layers, but 0 thresholds"));
         EXPECT_THAT(subdividing(strategy, {one, one, one}),
                     is_refused("2 layers, but 3 thresholds"));

@@ -13,7 +13,7 @@
 namespace quadtile::test {
 
 // Those that run on the device and are no choice among others.
-inline constexpr Strategy STRATEGIES[] = {Strategy::per_level, Strategy::subtree, Strategy::fused};
+inline constexpr Strategy STRATEGIES[] = {Strategy::subtree, Strategy::fused};
 
 class GpuTest : public testing::Test {
  protected:

@@ -150,29 +150,27 @@ TEST_F(SubdividerKernels, ThresholdsByNodeAreReadFromTheBoundBuffer) {
         }
     }
     const Threshold by_level = Threshold::constant(0.8F);
-    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
-        const Subdivider subdivider(gpu.device(), {.strategy = strategy});
-        const std::uint64_t capacity = texels.size();
-        SubdivisionWorkspace list(gpu, subdivider, map, capacity);
-        const auto bind = [&](const Buffer& thresholds) {
-            Subdivider::Resources resources = list.resources(map, capacity);
-            resources.node_thresholds = {thresholds.handle(), OFFSET};
-            list.binding = subdivider.bind(shape, resources);
-        };
-        const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
-            list.run(gpu, pyramid, map, subdivider, recorded);
-            EXPECT_TRUE(list.read_sorted(gpu) == reference::subdivide(view, expected).tiles);
-            expect_state_at_rest(gpu, list, strategy, shape);
-        };
-        const Buffer exact = buffer_of(gpu, contents, OFFSET);
-        bind(exact);
-        expect_tiles_of(by_node, by_node);
-        expect_tiles_of(Threshold::bound_map(), by_node);
-        expect_tiles_of(by_level, by_level);
-        const Buffer as_made = buffer_of(gpu, loose, OFFSET);
-        bind(as_made);
-        expect_tiles_of(Threshold::bound_map(), by_node);
-    }
+    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::subtree});
+    const std::uint64_t capacity = texels.size();
+    SubdivisionWorkspace list(gpu, subdivider, map, capacity);
+    const auto bind = [&](const Buffer& thresholds) {
+        Subdivider::Resources resources = list.resources(map, capacity);
+        resources.node_thresholds = {thresholds.handle(), OFFSET};
+        list.binding = subdivider.bind(shape, resources);
+    };
+    const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
+        list.run(gpu, pyramid, map, subdivider, recorded);
+        EXPECT_TRUE(list.read_sorted(gpu) == reference::subdivide(view, expected).tiles);
+        expect_state_at_rest(gpu, list, Strategy::subtree, shape);
+    };
+    const Buffer exact = buffer_of(gpu, contents, OFFSET);
+    bind(exact);
+    expect_tiles_of(by_node, by_node);
+    expect_tiles_of(Threshold::bound_map(), by_node);
+    expect_tiles_of(by_level, by_level);
+    const Buffer as_made = buffer_of(gpu, loose, OFFSET);
+    bind(as_made);
+    expect_tiles_of(Threshold::bound_map(), by_node);
 }
 
 TEST_F(SubdividerKernels, ThresholdsByNodeNeedABufferAndAStrategy) {

@@ -211,16 +211,14 @@ TEST_F(Subdivision, ThresholdsByNodeThatDoNotFitAreRefused) {
     };
     const Variant& device = all_variants().front();
     const Threshold threshold = Threshold::map(NodeThresholds(20, 30));
-    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
-        EXPECT_THAT(subdividing(device, strategy, {30, 20}, threshold),
-                    is_refused("20 x 30 texels"));
-        EXPECT_THAT(subdividing(device, strategy, {20, 30}, Threshold::bound_map()),
-                    is_refused("bound_map"));
-        // 256^2 floats alone are twice what a descriptor of this variant reaches.
-        EXPECT_THAT(subdividing(variant_named("short chunks"), strategy, {256, 256},
-                                Threshold::map(NodeThresholds(256, 256))),
-                    fails(ErrorCode::unsupported, "thresholds of this map's nodes"));
-    }
+    EXPECT_THAT(subdividing(device, Strategy::subtree, {30, 20}, threshold),
+                is_refused("20 x 30 texels"));
+    EXPECT_THAT(subdividing(device, Strategy::subtree, {20, 30}, Threshold::bound_map()),
+                is_refused("bound_map"));
+    // 256^2 floats alone are twice what a descriptor of this variant reaches.
+    EXPECT_THAT(subdividing(variant_named("short chunks"), Strategy::subtree, {256, 256},
+                            Threshold::map(NodeThresholds(256, 256))),
+                fails(ErrorCode::unsupported, "thresholds of this map's nodes"));
     NodeThresholds growing(20, 30);
     growing.at(3, 1, 2) = 1.0F;
     EXPECT_THAT(subdividing(device, Strategy::fused, {20, 30}, Threshold::map(growing)),

@@ -75,25 +75,19 @@ TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
     const ThresholdFunction compiled =
         ThresholdFunction::from_compiled(compile_threshold(FUNCTION));
     for (const Variant& variant : tile_variants()) {
-        for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
-            const bool is_whole = variant.name == all_variants().front().name;
-            if (!is_whole && strategy == Strategy::per_level) {
-                continue;  // drivers compile each for seconds
-            }
-            Tiler tiler(device_for(variant), {.strategy = strategy});
-            for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}}) {
-                const std::vector<float> texels = importances(shape);
-                const MapView map{texels.data(), shape};
-                const auto expect = [&](const Threshold& threshold, const Threshold& same) {
-                    expect_reference(tiler, map, threshold, reference::subdivide(map, same));
-                };
-                expect(Threshold::function(function, PARAMETERS), twin(shape));
-                // Another kind in between.
-                expect(Threshold::constant(2.0F), Threshold::constant(2.0F));
-                const std::vector<float> other{0.25F, 0.5F};
-                expect(Threshold::function(is_whole ? compiled : function, other),
-                       twin(shape, other));
-            }
+        const bool is_whole = variant.name == all_variants().front().name;
+        Tiler tiler(device_for(variant), {.strategy = Strategy::subtree});
+        for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}}) {
+            const std::vector<float> texels = importances(shape);
+            const MapView map{texels.data(), shape};
+            const auto expect = [&](const Threshold& threshold, const Threshold& same) {
+                expect_reference(tiler, map, threshold, reference::subdivide(map, same));
+            };
+            expect(Threshold::function(function, PARAMETERS), twin(shape));
+            // Another kind in between.
+            expect(Threshold::constant(2.0F), Threshold::constant(2.0F));
+            const std::vector<float> other{0.25F, 0.5F};
+            expect(Threshold::function(is_whole ? compiled : function, other), twin(shape, other));
         }
     }
 }
@@ -148,28 +142,25 @@ TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
         layout(set = 1, binding = 3, std430) readonly buffer Table { float table[]; };
         float threshold(uint level, uvec2 position, uint layer) { return table[level % 8]; }
     )");
-    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
-        const Subdivider subdivider(gpu.device(), {.strategy = strategy,
-                                                   .threshold_function = bounded,
-                                                   .threshold_resources = resources.layout()});
-        SubdivisionWorkspace list(gpu, subdivider, map, texels.size());
-        const auto recording = [&](const Threshold& threshold) {
-            list.run(gpu, pyramid, map, subdivider, threshold);
-        };
-        EXPECT_THAT([&] { recording(Threshold::function(bounded)); },
-                    is_refused("no descriptor set"));
-        Subdivider::Resources bound = list.resources(map, texels.size());
-        bound.threshold_resources = resources.handle();
-        list.binding = subdivider.bind(shape, bound);
-        const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
-            recording(recorded);
-            EXPECT_TRUE(list.read_sorted(gpu) == reference::subdivide(view, expected).tiles);
-        };
-        expect_tiles_of(Threshold::function(bounded), Threshold::per_level(levels));
-        expect_tiles_of(Threshold::constant(0.95F), Threshold::constant(0.95F));
-        EXPECT_THAT([&] { recording(Threshold::function(function)); },
-                    is_refused("another one than this Subdivider was made with"));
-    }
+    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::subtree,
+                                               .threshold_function = bounded,
+                                               .threshold_resources = resources.layout()});
+    SubdivisionWorkspace list(gpu, subdivider, map, texels.size());
+    const auto recording = [&](const Threshold& threshold) {
+        list.run(gpu, pyramid, map, subdivider, threshold);
+    };
+    EXPECT_THAT([&] { recording(Threshold::function(bounded)); }, is_refused("no descriptor set"));
+    Subdivider::Resources bound = list.resources(map, texels.size());
+    bound.threshold_resources = resources.handle();
+    list.binding = subdivider.bind(shape, bound);
+    const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
+        recording(recorded);
+        EXPECT_TRUE(list.read_sorted(gpu) == reference::subdivide(view, expected).tiles);
+    };
+    expect_tiles_of(Threshold::function(bounded), Threshold::per_level(levels));
+    expect_tiles_of(Threshold::constant(0.95F), Threshold::constant(0.95F));
+    EXPECT_THAT([&] { recording(Threshold::function(function)); },
+                is_refused("another one than this Subdivider was made with"));
 }
 
 TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
@@ -201,7 +192,7 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
         EXPECT_THAT(making(ThresholdFunction::from_glsl(with_resource), Strategy::subtree),
                     is_refused("threshold:2: error: 'Table' is " + of_resource));
         const auto ahead = ThresholdFunction::from_compiled(compile_threshold(with_resource));
-        EXPECT_THAT(making(ahead, Strategy::per_level),
+        EXPECT_THAT(making(ahead, Strategy::subtree),
                     is_refused("the compiled threshold function cannot be used: ", of_resource));
     }
     EXPECT_THAT(
@@ -226,9 +217,9 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
     other_version[16] ^= std::byte{1};
     EXPECT_THAT(making(ThresholdFunction::from_compiled(other_version), Strategy::subtree),
                 is_refused("another version of quadtile"));
-    EXPECT_THAT(making(ThresholdFunction::from_compiled(std::vector(100, std::byte{7})),
-                       Strategy::per_level),
-                is_refused("its first bytes are something else's"));
+    EXPECT_THAT(
+        making(ThresholdFunction::from_compiled(std::vector(100, std::byte{7})), Strategy::subtree),
+        is_refused("its first bytes are something else's"));
     const std::vector<std::byte> reduction =
         compile_reduction("float reduce(float a, float b, float c, float d) { return a; }", 1);
     EXPECT_THAT(making(ThresholdFunction::from_compiled(reduction), Strategy::subtree),

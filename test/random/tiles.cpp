@@ -321,7 +321,7 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
     }
     std::vector<Strategy> strategies{Strategy::automatic};
     if (!budget) {
-        strategies.insert(strategies.end(), {Strategy::per_level, Strategy::subtree});
+        strategies.push_back(Strategy::subtree);
     }
     if (asked.is_monotone) {
         strategies.push_back(Strategy::fused);
@@ -409,8 +409,8 @@ void bind_thresholds(Engine& engine, const MapShape& shape, const Threshold& thr
 // Recorded twice into buffers that may be too small for the list; then the counters are at rest.
 std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
                            const AskedThreshold& asked, const TileList& expected) {
-    std::vector<Strategy> strategies{Strategy::per_level, Strategy::subtree};
-    std::vector<std::string> labels{"per_level", "subtree"};
+    std::vector<Strategy> strategies{Strategy::subtree};
+    std::vector<std::string> labels{"subtree"};
     if (asked.is_monotone) {
         strategies.push_back(Strategy::fused);
         labels.emplace_back("fused");
@@ -549,7 +549,7 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
     const TileList expected = reference::subdivide(test.view(), thresholds);
     std::vector<Strategy> strategies{Strategy::fused};
     if (reaches_node_thresholds(variant, test.shape)) {
-        strategies.push_back(Strategy::per_level);  // by thresholds by node
+        strategies.push_back(Strategy::subtree);  // by thresholds by node
     }
     for (const Strategy strategy : strategies) {
         const std::string wrong = difference_in(

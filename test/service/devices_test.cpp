@@ -79,7 +79,8 @@ TEST_F(ServiceDevices, WhatOneCannotTakeGoesToAnother) {
     const MapShape shape{1024, 1024};
     SubdivisionRequest large = request_of(shape, random_map(shape), Threshold::constant(0.999F));
     Gate other;
-    Service service({small, other.device, small}, {.lanes = 1});
+    // By a strategy that needs a pyramid: that is what is too large.
+    Service service({small, other.device, small}, {.strategy = Strategy::subtree, .lanes = 1});
     Ticket held = service.submit(request_for(1, 1));
     other.await(1);
     Ticket ticket = service.submit(large);  // for the small ones first
@@ -90,7 +91,7 @@ TEST_F(ServiceDevices, WhatOneCannotTakeGoesToAnother) {
     expect_answer(ticket, large);
     expect_answer(held, request_for(1, 1));
     large.device.reset();
-    Service both({small, small});
+    Service both({small, small}, {.strategy = Strategy::subtree});
     EXPECT_THAT(asking(both, large),
                 fails(ErrorCode::unsupported, "no device can answer this request: device 0 (",
                       "at once; device 1 ("));

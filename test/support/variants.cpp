@@ -124,7 +124,7 @@ std::string text_of(const MapShape& shape) {
 }
 
 std::string text_of(Strategy strategy) {
-    constexpr const char* NAMES[] = {"automatic", "reference", "per_level", "subtree", "fused"};
+    constexpr const char* NAMES[] = {"automatic", "reference", "subtree", "fused"};
     return NAMES[static_cast<int>(strategy)];
 }
 

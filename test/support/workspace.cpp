@@ -272,7 +272,7 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
     const std::uint32_t top = top_level(shape.width, shape.height);
     const std::uint32_t per_layer =
         fused ? fused_words_per_layer(shape.width, shape.height, top)
-              : state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1);
+              : state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1, 1);
     for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
         std::uint32_t word = shape.layers + layer * per_layer;
         if (state[word] != 0) {
@@ -286,8 +286,9 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
             const std::uint32_t nodes =
                 level_extent(shape.width, level) * level_extent(shape.height, level);
             const std::uint32_t words =
-                fused ? groups * (2 + (1U << 2 * levels)) + FUSED_NODE_WORDS * nodes
-                      : handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, 1);
+                fused
+                    ? groups * (2 + (1U << 2 * levels)) + FUSED_NODE_WORDS * nodes
+                    : handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, 1, 1);
             // Nodes stay: behind counters and slots, or between them.
             const std::uint32_t first_node = fused ? words - FUSED_NODE_WORDS * nodes : 2 * groups;
             const std::uint32_t end_of_nodes = fused ? words : first_node + nodes;

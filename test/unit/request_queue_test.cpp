@@ -33,14 +33,14 @@ WaitingRequest request_of(MapShape shape, bool batches = true, int priority = 0)
 }
 
 TEST(RequestQueue, PriorityThenArrival) {
-    RequestQueue queue(10);
+    RequestQueue queue(10, 1);
     const int priorities[] = {0, 5, 0, -3, 5};
     for (std::uint32_t i = 0; i < 5; ++i) {
         (void)queue.push(request_of({1 + i, 1}, false, priorities[i]), WhenFull::refuse);
     }
     std::vector<std::uint32_t> widths;
     for (int i = 0; i < 5; ++i) {
-        auto taken = queue.take(100);
+        auto taken = queue.take({0, 100, true});
         ASSERT_EQ(taken.size(), 1U);
         widths.push_back(taken.front().request.map.shape.width);
         taken.front().promise.set_value({});
@@ -49,7 +49,7 @@ TEST(RequestQueue, PriorityThenArrival) {
 }
 
 TEST(RequestQueue, BatchesAreOfOneSizeAndNotTooLong) {
-    RequestQueue queue(20);
+    RequestQueue queue(20, 1);
     (void)queue.push(request_of({4, 4, 3}), WhenFull::refuse);
     (void)queue.push(request_of({4, 2}), WhenFull::refuse);
     (void)queue.push(request_of({4, 4, 1, TexelFormat::r16_float}), WhenFull::refuse);
@@ -60,7 +60,7 @@ TEST(RequestQueue, BatchesAreOfOneSizeAndNotTooLong) {
     std::vector<std::uint32_t> layers;
     for (int i = 0; i < 5; ++i) {
         std::uint32_t sum = 0;
-        auto taken = queue.take(6);
+        auto taken = queue.take({0, 6, true});
         for (WaitingRequest& waiting : taken) {
             sum += waiting.request.map.shape.layers;
             waiting.promise.set_value({});
@@ -72,7 +72,7 @@ TEST(RequestQueue, BatchesAreOfOneSizeAndNotTooLong) {
     EXPECT_EQ(layers, (std::vector<std::uint32_t>{5, 1, 1, 1, 4}));
     // Longer than any batch, but alone.
     (void)queue.push(request_of({4, 4, 50}), WhenFull::refuse);
-    EXPECT_EQ(queue.take(6).size(), 1U);
+    EXPECT_EQ(queue.take({0, 6, true}).size(), 1U);
 }
 
 // An owner of texels whose destructor calls the queue, which must hold no lock then, and which must
@@ -96,13 +96,13 @@ TEST(RequestQueue, OwnersAreLetGoBeforeTheAnswerAndOutsideOfTheLock) {
     const auto reason = std::make_exception_ptr(Error(ErrorCode::cancelled, "closed"));
     const std::function<void(RequestQueue&)> ways[] = {
         [](RequestQueue& queue) { EXPECT_TRUE(queue.cancel(0)); },
-        [&](RequestQueue& queue) { queue.fail_waiting(reason); },
+        [&](RequestQueue& queue) { queue.cancel_waiting(reason); },
         [](RequestQueue& queue) { queue.watch_deadlines(); },
-        [](RequestQueue& queue) { EXPECT_TRUE(queue.take(1).empty()); },
+        [](RequestQueue& queue) { EXPECT_TRUE(queue.take({0, 1, true}).empty()); },
     };
     for (std::size_t way = 0; way < std::size(ways); ++way) {
         const bool expires = way >= 2;
-        RequestQueue queue(4);
+        RequestQueue queue(4, 1);
         WaitingRequest waiting = request_of({1, 1});
         std::future<TileList> result = waiting.promise.get_future();
         waiting.request.texels_owner = std::make_shared<CallingOwner>(queue, result);

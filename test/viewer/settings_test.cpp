@@ -90,10 +90,10 @@ TEST(Settings, JsonIsForPeople) {
                       HasSubstr("\"kind\": \"max-resolution\""), HasSubstr("\"order\": \"any\""),
                       HasSubstr("\"colour_map\": \"inferno\"")));
     Settings settings;
-    settings.subdivision.strategy = Strategy::per_level;
+    settings.subdivision.strategy = Strategy::subtree;
     settings.drawing.colour_map = ColourMap::turbo;
     EXPECT_THAT(to_json(settings),
-                AllOf(HasSubstr("\"per-level\""), HasSubstr("\"colour_map\": \"turbo\"")));
+                AllOf(HasSubstr("\"subtree\""), HasSubstr("\"colour_map\": \"turbo\"")));
 }
 
 TEST(Settings, NamesThatAreNotUtf8DoNotKeepTheRestFromBeingWritten) {

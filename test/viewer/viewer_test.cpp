@@ -102,7 +102,7 @@ TEST_F(ViewerTest, ListsEqualTheReferenceWhateverTheKnobs) {
     all[0].threshold.kind = ThresholdKind::constant;
     all[0].strategy = Strategy::subtree;
     all[1].threshold.kind = ThresholdKind::per_level;
-    all[1].strategy = Strategy::per_level;
+    all[1].strategy = Strategy::subtree;
     all[2].strategy = Strategy::fused;
     all[2].order = Order::canonical;
     all[2].has_budget = true;
@@ -300,7 +300,7 @@ TEST_F(ViewerTest, TellsWhatTheLibraryRefuses) {
     EXPECT_FALSE(viewer->tiles().has_tiles());
     viewer->check_list();
     EXPECT_THAT(notice(*viewer), HasSubstr("no list"));
-    knobs.strategy = Strategy::per_level;
+    knobs.strategy = Strategy::subtree;
     viewer->update(AREA);
     EXPECT_EQ(viewer->problem(), "");
     knobs.threshold.kind = ThresholdKind::memory;
@@ -390,7 +390,7 @@ TEST_F(ViewerTest, ComparesStrategies) {
     const auto viewer = show(hill(100, 70), 100);
     const std::uint32_t tiles = viewer->summary().header.written;
     viewer->compare_strategies();
-    ASSERT_EQ(viewer->strategy_times().size(), 3U);
+    ASSERT_EQ(viewer->strategy_times().size(), 2U);
     for (const StrategyTime& time : viewer->strategy_times()) {
         EXPECT_EQ(time.problem, "");
         EXPECT_GT(time.milliseconds.value_or(1.0), 0.0);

@@ -17,8 +17,7 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT KEY_BIAS = 0x807fffffU;  // what -inf becomes after the sign fold
-const QUADTILE_UINT KEY_ZERO = 0x7f800001U;
+const QUADTILE_UINT KEY_BIAS = 0x807fffffU;      // what -inf becomes after the sign fold
 const QUADTILE_UINT KEY_INFINITY = 0xff000001U;  // above it: NaN
 const QUADTILE_UINT DENORMALS = 0x007fffffU;     // of each sign
 
@@ -35,15 +34,6 @@ QUADTILE_SHARED QUADTILE_UINT bits_from_key(QUADTILE_UINT key) {
 
 QUADTILE_SHARED bool key_is_nan(QUADTILE_UINT key) {
     return key > KEY_INFINITY;
-}
-
-// What a key counts as.
-QUADTILE_SHARED QUADTILE_UINT settle_key(QUADTILE_UINT key) {
-    if (key > KEY_INFINITY) {
-        return KEY_INFINITY;
-    }
-    const QUADTILE_UINT lowest = KEY_ZERO - 1 - DENORMALS;  // -0 lies just below 0
-    return key - lowest <= 2 * DENORMALS + 1 ? KEY_ZERO : key;
 }
 
 // Bits of the float that a key counts as: settled floats compare as they are.

@@ -12,7 +12,7 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-// ---- downsample.comp, pyramid.comp -------------------------------------------------------------
+// ---- downsample.comp ---------------------------------------------------------------------------
 
 // A workgroup reduces a block of 64 x 64 texels to one texel six levels up, then hands over to the
 // last workgroup of a group of blocks, which goes on with the group's texels, and so on.
@@ -88,26 +88,28 @@ QUADTILE_SHARED QUADTILE_UINT slots_of_group(QUADTILE_UINT levels) {
     return 1U << (levels > 3 ? 2 * levels : 6);
 }
 
-// Words of one level that is handed over in groups of 2^levels, with so many words a texel.
+// Words of one level that is handed over in groups of 2^levels, with so many words a node and a slot.
 QUADTILE_SHARED QUADTILE_UINT handover_words(QUADTILE_UINT width, QUADTILE_UINT height,
                                              QUADTILE_UINT level, QUADTILE_UINT levels,
-                                             QUADTILE_UINT edge_rule, QUADTILE_UINT texel_words) {
+                                             QUADTILE_UINT edge_rule, QUADTILE_UINT node_words,
+                                             QUADTILE_UINT slot_words) {
     const QUADTILE_UINT groups = blocks_along(width, level, levels, edge_rule) *
                                  blocks_along(height, level, levels, edge_rule);
-    const QUADTILE_UINT texels =
+    const QUADTILE_UINT nodes =
         mip_extent(width, level, edge_rule) * mip_extent(height, level, edge_rule);
-    return 2 * groups + texel_words * (texels + groups * slots_of_group(levels));
+    return 2 * groups + node_words * nodes + slot_words * groups * slots_of_group(levels);
 }
 
 QUADTILE_SHARED QUADTILE_UINT state_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,
                                                     QUADTILE_UINT top_level,
                                                     QUADTILE_UINT edge_rule,
-                                                    QUADTILE_UINT texel_words) {
+                                                    QUADTILE_UINT node_words,
+                                                    QUADTILE_UINT slot_words) {
     QUADTILE_UINT words = 1;
     for (QUADTILE_UINT level = BLOCK_LEVELS; level < top_level;
          level += step_levels(level, top_level)) {
         words += handover_words(width, height, level, step_levels(level, top_level), edge_rule,
-                                texel_words);
+                                node_words, slot_words);
     }
     return words;
 }
@@ -125,7 +127,7 @@ struct DirtyBlocksParameters {
     QUADTILE_UINT max_workgroup_count;
 };
 
-// ---- per_level.comp, per_level_arguments.comp, subtree.comp ------------------------------------
+// ---- subtree.comp ------------------------------------------------------------------------------
 
 const QUADTILE_UINT SUBDIVISION_WORKGROUP_SIZE = 256;
 
@@ -133,17 +135,13 @@ const QUADTILE_UINT SUBDIVISION_WORKGROUP_SIZE = 256;
 // their level. Nodes of level 1 never are: their children are tiles whatever they hold.
 const QUADTILE_UINT LOWEST_LISTED_LEVEL = 2;
 
-const QUADTILE_UINT PASS_FIRST = 1;  // starts at the roots, not at a list
-const QUADTILE_UINT PASS_LAST = 2;   // leaves no list, completes the header
-
 struct SubdivisionParameters {
     QUADTILE_UINT width;  // of the map, texels
     QUADTILE_UINT height;
     QUADTILE_UINT layers;
-    QUADTILE_UINT pass;
-    QUADTILE_UINT pass_flags;
+    QUADTILE_UINT pass;           // 0 starts at the roots, not at a list
     QUADTILE_UINT upper_level;    // of the nodes that the pass starts from
-    QUADTILE_UINT lower_level;    // of the nodes that it descends to
+    QUADTILE_UINT lower_level;    // of the nodes that it descends to: of those that are listed but in the last pass
     QUADTILE_UINT next_depth;     // levels that the next pass descends
     QUADTILE_UINT input_offset;   // of the pass's list in the node words
     QUADTILE_UINT output_offset;  // of the next pass's
@@ -165,8 +163,6 @@ struct SubdivisionPass {
 struct SubdivisionState {
     QUADTILE_UINT tile_count;
     QUADTILE_UINT finished_workgroups;  // of the last pass
-    QUADTILE_UINT reserved0;
-    QUADTILE_UINT reserved1;
     SubdivisionPass passes[MAX_LEVELS];
 };
 
@@ -229,16 +225,8 @@ const QUADTILE_UINT BUDGET_WORDS = BUDGET_HISTOGRAM_WORD + 1 + BUDGET_FACTORS;
 
 QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,
                                                     QUADTILE_UINT top_level) {
-    QUADTILE_UINT words = LAYER_WORDS;
-    for (QUADTILE_UINT level = BLOCK_LEVELS; level < top_level;
-         level += step_levels(level, top_level)) {
-        const QUADTILE_UINT levels = step_levels(level, top_level);
-        const QUADTILE_UINT groups =
-            level_extent(width, level + levels) * level_extent(height, level + levels);
-        words += groups * (2 + (1U << 2 * levels)) +
-                 FUSED_NODE_WORDS * level_extent(width, level) * level_extent(height, level);
-    }
-    return words;
+    return LAYER_WORDS - 1 + state_words_per_layer(width, height, top_level, EDGE_ROUND_UP,
+                                                   FUSED_NODE_WORDS, 1);
 }
 
 // ---- Dispatches --------------------------------------------------------------------------------

@@ -49,9 +49,9 @@ QUADTILE_SHARED QUADTILE_UINT shadow_list_stride(QUADTILE_UINT max_tiles) {
 }
 
 /// Tiles that a workgroup of allocate.comp looks after before the last one goes on: few, since each
-/// waits long and there are many processors. It has two threads at least for each.
+/// waits long and there are many processors.
 QUADTILE_SHARED QUADTILE_UINT shadow_allocate_group_tiles(QUADTILE_UINT threads) {
-    return threads < 128 ? threads / 2 : 64;
+    return threads < 64 ? threads : 64;
 }
 
 // ---- Identities

@@ -97,8 +97,7 @@ QUADTILE_C_API void quadtile_device_list_free(const quadtile_device_list* list);
 /// How the tiles are found; all give the same set. quadtile::Strategy says more.
 enum {
     QUADTILE_STRATEGY_AUTOMATIC = 0,  ///< the fastest for the device, the map and its threshold
-    QUADTILE_STRATEGY_PER_LEVEL = 1,  ///< one dispatch a level
-    QUADTILE_STRATEGY_SUBTREE = 2,    ///< one dispatch for several levels
+    QUADTILE_STRATEGY_SUBTREE = 2,    ///< one dispatch for one or more levels
     QUADTILE_STRATEGY_FUSED = 3       ///< one dispatch; for thresholds that are monotone
 };
 
@@ -288,7 +287,7 @@ typedef struct quadtile_tile_list {
     int32_t order;                 ///< QUADTILE_ORDER_*
     float threshold_factor;        ///< by which a budget scaled the threshold; else 1
     uint64_t nan_texels;           ///< that counted as +infinity
-    const char* strategy;          ///< the one that ran: "per_level", "subtree" or "fused"
+    const char* strategy;          ///< the one that ran: "subtree" or "fused"
     const char* strategy_reason;   ///< why QUADTILE_STRATEGY_AUTOMATIC has taken it; else empty
     const char* device;            ///< its name
     uint32_t buffer_repeats;       ///< runs repeated because the tile buffer was full

@@ -20,13 +20,13 @@ namespace quadtile {
 
 /// How a Subdivider finds the tiles.
 struct SubdividerOptions {
-    /// per_level, subtree or fused; or automatic: what takes every threshold, subtree on GPUs and
-    /// per_level on CPU drivers. choose_strategy knows more.
+    /// subtree or fused; or automatic: what takes every threshold, subtree, on CPU drivers with one
+    /// level. choose_strategy knows more.
     Strategy strategy = Strategy::automatic;
     /// Levels that one dispatch of `subtree` descends: 1 to 8.
     std::uint32_t subtree_levels = 6;
     /// The function whose thresholds (Threshold::function) can be recorded, beside all others. By
-    /// per_level and subtree.
+    /// subtree.
     std::optional<ThresholdFunction> threshold_function = std::nullopt;
     /// The layout of its set 1, for the stage COMPUTE; null where it has no resources. The
     /// caller's; it must exist until the Subdivider is made.

@@ -90,8 +90,8 @@ class QUADTILE_API Threshold {
     /// the list is wrong.
     [[nodiscard]] static Threshold bound_monotone_map();
 
-    /// Whatever a function of the user's gives each node on the GPU, by the strategies per_level
-    /// and subtree. `parameters` are what threshold_parameter(i) is there; they may change from run
+    /// Whatever a function of the user's gives each node on the GPU, by the strategy subtree.
+    /// `parameters` are what threshold_parameter(i) is there; they may change from run
     /// to run at no cost. Nobody knows whether it is monotone. Throws Error(invalid_argument) for
     /// more than max_function_parameters.
     [[nodiscard]] static Threshold function(ThresholdFunction function,

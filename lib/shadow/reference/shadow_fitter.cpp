@@ -416,19 +416,6 @@ bool place_new(const ShadowParameters& parameters, std::vector<ShadowTile>& tile
     return true;
 }
 
-// All anew, one behind the other.
-void repack(const ShadowParameters& parameters, std::vector<ShadowTile>& tiles) {
-    std::uint32_t cell = 0;
-    for (std::uint32_t slot_class = SHADOW_CLASSES; slot_class-- > 0;) {
-        for (ShadowTile& tile : tiles) {
-            if (class_of(tile) == slot_class) {
-                tile.slot = shadow_slot_of_cell(parameters.tile_extent, cell);
-                cell += shadow_slot_cells(slot_class);
-            }
-        }
-    }
-}
-
 // ---- 9. The outcome
 
 void set_crop(const ShadowParameters& parameters, ShadowTile& tile) {
@@ -537,7 +524,8 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
     }
     const bool is_repacked = !place_new(parameters_, result.tiles);
     if (is_repacked) {
-        repack(parameters_, result.tiles);
+        std::ranges::for_each(result.tiles, [](ShadowTile& tile) { tile.slot = SHADOW_NONE; });
+        (void)place_new(parameters_, result.tiles);
         result.header.flags = SHADOW_REPACKED;
     }
     for (std::size_t i = 0; i < result.tiles.size(); ++i) {

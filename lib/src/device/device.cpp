@@ -24,7 +24,7 @@ constexpr const char* VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation";
 constexpr std::uint32_t API_VERSION = VK_API_VERSION_1_3;  // used where there, 1.2 is enough
 
 // What the kernels need of every device.
-constexpr std::uint32_t NEEDED_STORAGE_BUFFERS = 2 + 2 * BUFFER_CHUNKS;  // subdivision.glsl
+constexpr std::uint32_t NEEDED_STORAGE_BUFFERS = 2 + 2 * BUFFER_CHUNKS;  // subtree.comp
 constexpr std::uint32_t NEEDED_PUSH_CONSTANT_BYTES = 128;
 constexpr std::uint32_t NEEDED_WORKGROUP_INVOCATIONS = 256;
 

@@ -31,10 +31,6 @@ KernelCode code_of(Kernel kernel, bool subgroup_operations) {
             return variant(FUSED_EMIT, FUSED_EMIT_SUBGROUP);
         case Kernel::fused_budget:
             return variant(FUSED_BUDGET, FUSED_BUDGET_SUBGROUP);
-        case Kernel::per_level:
-            return variant(PER_LEVEL, PER_LEVEL_SUBGROUP);
-        case Kernel::per_level_arguments:
-            return {PER_LEVEL_ARGUMENTS, false};
         case Kernel::subtree:
             break;
     }

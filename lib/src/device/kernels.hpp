@@ -14,8 +14,6 @@ enum class Kernel {
     fused_count,
     fused_emit,
     fused_budget,
-    per_level,
-    per_level_arguments,
     subtree
 };
 

@@ -94,12 +94,10 @@ CompiledKernels& compiled_kernels() {
 
 }  // namespace
 
-UserKernel UserKernel::threshold(Strategy strategy, bool subgroup_operations) {
-    return {strategy == Strategy::per_level ? "per_level" : "subtree",
+UserKernel UserKernel::threshold(bool subgroup_operations) {
+    return {"subtree",
             {{"SUBGROUPS", subgroup_operations ? "1" : "0"}, {"USER_THRESHOLD", "1"}},
-            code_of(strategy == Strategy::per_level ? Kernel::per_level : Kernel::subtree,
-                    subgroup_operations)
-                .spirv};
+            code_of(Kernel::subtree, subgroup_operations).spirv};
 }
 
 UserKernel UserKernel::reduction(std::uint32_t channels, bool odd_blocks,
@@ -109,7 +107,8 @@ UserKernel UserKernel::reduction(std::uint32_t channels, bool odd_blocks,
              {"EXTREMES", "0"},
              {"CHANNELS", std::to_string(channels)},
              {"CUSTOM", "1"},
-             {"ODD_BLOCKS", odd_blocks ? "1" : "0"}},
+             {"ODD_BLOCKS", odd_blocks ? "1" : "0"},
+             {"PYRAMID", "0"}},
             downsample_code(ItemType::floats, channels, odd_blocks, subgroup_operations).spirv};
 }
 
@@ -165,12 +164,7 @@ bool is_compiled_glsl(std::span<const std::byte> bytes) noexcept {
 
 std::vector<std::byte> compile_threshold(const std::string& glsl) {
     const ThresholdFunction function = ThresholdFunction::from_glsl(glsl);  // refuses an empty one
-    std::vector<UserKernel> kernels;
-    for (const Strategy strategy : {Strategy::per_level, Strategy::subtree}) {
-        for (const bool subgroups : {false, true}) {
-            kernels.push_back(UserKernel::threshold(strategy, subgroups));
-        }
-    }
+    const UserKernel kernels[] = {UserKernel::threshold(false), UserKernel::threshold(true)};
     // Where it meets a device it is known whether it has a set 1.
     return detail::compile_ahead(kernels, UserFunction::threshold(function.glsl(), {}), true);
 }

@@ -23,8 +23,8 @@ struct UserKernel {
     Macros macros;
     SpirvView library_code;  // the library's own, without a function
 
-    // Those that call threshold(); `strategy` is per_level or subtree.
-    [[nodiscard]] static UserKernel threshold(Strategy strategy, bool subgroup_operations);
+    // Those that call threshold().
+    [[nodiscard]] static UserKernel threshold(bool subgroup_operations);
     // Those that call reduce().
     [[nodiscard]] static UserKernel reduction(std::uint32_t channels, bool odd_blocks,
                                               bool subgroup_operations);

@@ -189,8 +189,9 @@ struct Downsampler::Impl {
         parameters.top_level = shape.levels - 1;
         parameters.base_texel_width = 1.0F / static_cast<float>(shape.width);
         parameters.base_texel_height = 1.0F / static_cast<float>(shape.height);
+        const std::uint32_t channels = channel_count(options.format);
         parameters.state_words_per_layer = state_words_per_layer(
-            shape.width, shape.height, shape.levels - 1, rule(), channel_count(options.format));
+            shape.width, shape.height, shape.levels - 1, rule(), channels, channels);
         return parameters;
     }
 

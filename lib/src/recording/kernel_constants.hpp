@@ -38,7 +38,7 @@ constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
 constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
 constexpr std::uint32_t LAYER_LISTS = 24;
-constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // subdivision.glsl, too
+constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // subtree.comp, too
 constexpr std::uint32_t SHARE_LEVELS = 26;
 
 // How the levels above the blocks of 64 x 64 texels are made, all in one dispatch. Measured on an

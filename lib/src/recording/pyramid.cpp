@@ -28,7 +28,7 @@ DownsampleParameters parameters_of(const MapShape& shape) {
     parameters.base_texel_width = 1.0F / static_cast<float>(shape.width);
     parameters.base_texel_height = 1.0F / static_cast<float>(shape.height);
     parameters.state_words_per_layer =
-        state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1);
+        state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1, 1);
     parameters.pitch = pyramid_pitch(shape.width);
     parameters.floats_per_layer = pyramid_pitch(shape.width) * pyramid_rows(shape.height);
     for (std::uint32_t level = 1; level <= top; ++level) {
@@ -43,7 +43,7 @@ vk::DeviceSize state_size_bytes(const MapShape& shape) {
     return words_per_layer * shape.layers * sizeof(std::uint32_t);
 }
 
-// See pyramid.comp.
+// See downsample.comp, PYRAMID.
 std::vector<detail::BindingType> binding_types() {
     std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler},
                                            {1, vk::DescriptorType::eStorageBuffer}};

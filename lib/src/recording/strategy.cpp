@@ -34,7 +34,7 @@ StrategyChoice choose_strategy(const DeviceInfo& device, const MapShape& shape,
     }
     threshold.check_fits(shape);
     if (device.type == "CPU") {
-        return {Strategy::per_level, subtree_levels, "a CPU driver: per level does the least work"};
+        return {Strategy::subtree, 1, "a CPU driver: level by level does the least work"};
     }
     if (!threshold.is_monotone(top)) {
         return {Strategy::subtree, subtree_levels,

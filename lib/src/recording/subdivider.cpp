@@ -34,29 +34,16 @@ struct Descent {
     std::uint32_t lower;
 };
 
-// One level a pass. A split node of level 1 needs no pass of its own: its children are tiles.
-std::vector<Descent> per_level_descents(std::uint32_t top) {
-    std::vector<Descent> descents{{top, top}};
-    for (std::uint32_t level = top; level > 1; --level) {
-        descents.push_back({level, level - 1});
-    }
-    return descents;
-}
-
-std::vector<Descent> subtree_descents(std::uint32_t top, std::uint32_t subtree_levels) {
+// A split node of level 1 needs no pass of its own: its children are tiles.
+std::vector<Descent> descents_of(const MapShape& shape, std::uint32_t subtree_levels) {
     std::vector<Descent> descents;
-    std::uint32_t upper = top;
+    std::uint32_t upper = top_level(shape.width, shape.height);
     do {
         const std::uint32_t lower = upper > subtree_levels ? upper - subtree_levels : 0;
         descents.push_back({upper, lower});
         upper = lower;
     } while (upper >= LOWEST_LISTED_LEVEL);
     return descents;
-}
-
-// Threads that find the same tile twice cost less than a dispatch, unless a CPU runs them.
-Strategy fastest_strategy(const DeviceInfo& device) {
-    return device.type == "CPU" ? Strategy::per_level : Strategy::subtree;
 }
 
 std::uint64_t nodes_of_level(const MapShape& shape, std::uint32_t level) {
@@ -102,10 +89,10 @@ void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              {}, barrier, {}, {}, dispatch);
 }
 
-// Behind the chunks of pyramid and tile list (subdivision.glsl).
+// Behind the chunks of pyramid and tile list (subtree.comp).
 constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
 
-// See subdivision.glsl, and fused.glsl: two buffers for batches in the place of the pyramid's
+// See subtree.comp, and fused.glsl: two buffers for batches in the place of the pyramid's
 // chunks, and no thresholds by node.
 std::vector<detail::BindingType> binding_types(bool with_pyramid) {
     std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler}};
@@ -122,9 +109,12 @@ std::vector<detail::BindingType> binding_types(bool with_pyramid) {
 
 struct Subdivider::Impl {
     Impl(const Device& device, const SubdividerOptions& options)
-        : strategy(options.strategy == Strategy::automatic ? fastest_strategy(device.info())
-                                                           : options.strategy),
-          subtree_levels(options.subtree_levels),
+        : strategy(options.strategy == Strategy::automatic ? Strategy::subtree : options.strategy),
+          // Threads that find the same tile twice cost less than a dispatch, unless a CPU runs
+          // them.
+          subtree_levels(options.strategy == Strategy::automatic && device.info().type == "CPU"
+                             ? 1
+                             : options.subtree_levels),
           threshold_function(options.threshold_function),
           has_threshold_resources(options.threshold_resources != VK_NULL_HANDLE),
           program(device.context(), "the subdivision", binding_types(strategy != Strategy::fused),
@@ -134,9 +124,9 @@ struct Subdivider::Impl {
             throw Error(ErrorCode::invalid_argument,
                         "the reference runs on the host: call reference::subdivide");
         }
-        if (subtree_levels < 1 || subtree_levels > MAX_SUBTREE_LEVELS) {
+        if (options.subtree_levels < 1 || options.subtree_levels > MAX_SUBTREE_LEVELS) {
             throw Error(ErrorCode::invalid_argument,
-                        "subtree_levels is " + std::to_string(subtree_levels) +
+                        "subtree_levels is " + std::to_string(options.subtree_levels) +
                             ", it must be 1 to " + std::to_string(MAX_SUBTREE_LEVELS));
         }
         sampler =
@@ -144,17 +134,13 @@ struct Subdivider::Impl {
         if (threshold_function && strategy == Strategy::fused) {
             throw Error(ErrorCode::invalid_argument,
                         "the strategy fused needs monotone thresholds, which nobody knows a "
-                        "function's to be; use subtree or per_level");
+                        "function's to be; use subtree");
         }
         if (strategy == Strategy::fused) {
             fused.emplace(program);
         } else {  // so that what cannot work fails here
             (void)pipeline(threshold_function ? ThresholdSource::function
                                               : ThresholdSource::levels);
-        }
-        if (strategy == Strategy::per_level) {
-            arguments_pipeline = program.make_pipeline(
-                detail::code_of(Kernel::per_level_arguments, false), "per_level_arguments", {});
         }
     }
 
@@ -168,21 +154,19 @@ struct Subdivider::Impl {
     }
 
     [[nodiscard]] Unique<vk::Pipeline> make_pipeline(ThresholdSource source) const {
-        const bool per_level = strategy == Strategy::per_level;
         const bool subgroups = program.context().info.features.subgroup_operations;
         std::vector<std::uint32_t> with_function;
-        detail::KernelCode code =
-            detail::code_of(per_level ? Kernel::per_level : Kernel::subtree, subgroups);
+        detail::KernelCode code = detail::code_of(Kernel::subtree, subgroups);
         if (source == ThresholdSource::function) {
             with_function =
-                detail::code_of(detail::UserKernel::threshold(strategy, subgroups),
+                detail::code_of(detail::UserKernel::threshold(subgroups),
                                 detail::UserFunction::threshold(threshold_function->glsl(),
                                                                 threshold_function->compiled()),
                                 has_threshold_resources, program.context().cache_directory);
             code = {with_function, subgroups};
         }
         return program.make_pipeline(
-            code, per_level ? "per_level" : "subtree",
+            code, "subtree",
             {{detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
              detail::pyramid_chunk_constant(program.context()),
              {detail::THRESHOLDS_BY_NODE, source == ThresholdSource::nodes ? 1 : 0}});
@@ -198,16 +182,11 @@ struct Subdivider::Impl {
         return made.get();
     }
 
-    [[nodiscard]] std::vector<Descent> descents_of(const MapShape& shape) const {
-        const std::uint32_t top = top_level(shape.width, shape.height);
-        return strategy == Strategy::per_level ? per_level_descents(top)
-                                               : subtree_descents(top, subtree_levels);
-    }
-
     // What the kernels use. The placeholder lies behind it.
     [[nodiscard]] vk::DeviceSize scratch_bytes(const MapShape& shape) const {
-        return strategy == Strategy::fused ? FusedSubdivision::scratch_size_bytes(shape)
-                                           : scratch_size_bytes(shape, descents_of(shape));
+        return strategy == Strategy::fused
+                   ? FusedSubdivision::scratch_size_bytes(shape)
+                   : scratch_size_bytes(shape, descents_of(shape, subtree_levels));
     }
 
     // Bound where a kernel has a buffer to read that it does not use: apart from all that is
@@ -237,7 +216,6 @@ struct Subdivider::Impl {
     Unique<vk::Sampler> sampler;
     mutable std::mutex pipelines_mutex;
     mutable std::map<ThresholdSource, Unique<vk::Pipeline>> pipelines;  // none of `fused`
-    Unique<vk::Pipeline> arguments_pipeline;                            // per_level only
     std::optional<FusedSubdivision> fused;                              // fused only
 };
 
@@ -380,7 +358,7 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
             (void)impl_->pipeline(Impl::ThresholdSource::nodes);
         }
     }
-    auto descents = impl_->descents_of(shape);
+    auto descents = descents_of(shape, impl_->subtree_levels);
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
         Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
@@ -498,9 +476,7 @@ std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
 void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
                                      const Threshold& threshold) const {
     const Dispatch& dispatch = program.dispatch();
-    const detail::DebugLabel label(
-        program.context(), buffer,
-        strategy == Strategy::per_level ? "subdivision, per level" : "subdivision, subtree");
+    const detail::DebugLabel label(program.context(), buffer, "subdivision, subtree");
     const vk::Pipeline passes_pipeline = pipeline(source_of(threshold));
     const auto list_offset =
         static_cast<std::uint32_t>(list_lengths(bound.shape, bound.descents)[0]);
@@ -532,7 +508,6 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
         const Descent& descent = bound.descents[pass];
         const bool is_last = pass + 1 == bound.descents.size();
         parameters.pass = pass;
-        parameters.pass_flags = (pass == 0 ? PASS_FIRST : 0) | (is_last ? PASS_LAST : 0);
         parameters.upper_level = descent.upper;
         parameters.lower_level = descent.lower;
         parameters.next_depth =
@@ -556,12 +531,6 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
             buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
                             folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
             continue;
-        }
-        if (arguments_pipeline) {
-            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *arguments_pipeline, dispatch);
-            buffer.dispatch(1, 1, 1, dispatch);
-            passes_barrier(buffer, dispatch);
-            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, passes_pipeline, dispatch);
         }
         buffer.dispatchIndirect(bound.scratch.buffer,
                                 bound.scratch.offset_bytes + offsetof(SubdivisionState, passes) +

@@ -80,7 +80,6 @@ constexpr Constant<quadtile::Severity> SEVERITIES[] = {
     {QUADTILE_SEVERITY_ERROR, quadtile::Severity::error}};
 constexpr Constant<Strategy> STRATEGIES[] = {
     {QUADTILE_STRATEGY_AUTOMATIC, Strategy::automatic, "automatic"},
-    {QUADTILE_STRATEGY_PER_LEVEL, Strategy::per_level, "per_level"},
     {QUADTILE_STRATEGY_SUBTREE, Strategy::subtree, "subtree"},
     {QUADTILE_STRATEGY_FUSED, Strategy::fused, "fused"}};
 constexpr Constant<TexelFormat> FORMATS[] = {{QUADTILE_FORMAT_R32_FLOAT, TexelFormat::r32_float},

@@ -250,7 +250,7 @@ void Threshold::check_monotone(std::uint32_t top) const {
         throw Error(ErrorCode::invalid_argument,
                     "the strategy fused and budgets of tiles need thresholds that do not grow with "
                     "the level, but " +
-                        found + "; use the strategy subtree or per level, and no budget");
+                        found + "; use the strategy subtree, and no budget");
     }
 }
 
