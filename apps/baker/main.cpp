@@ -23,7 +23,10 @@
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -34,7 +37,9 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace quadtile::baker {
 
@@ -49,8 +54,15 @@ constexpr const char* NO_MEMORY =
 
 volatile std::sig_atomic_t interrupt_signals = 0;
 
+// Of a job of several ranks, which is ended soon after it was asked to: by mpirun, where another rank
+// has died. Empty: there is no such job.
+std::string_view last_words;
+
 // The first one is waited for, the second one ends the program as ever.
 void note_interrupt(int signal) {
+    if (interrupt_signals == 0) {
+        (void)!::write(STDERR_FILENO, last_words.data(), last_words.size());
+    }
     interrupt_signals = 1;
     std::signal(signal, app::end_by_signal);
 }
@@ -273,6 +285,11 @@ class Run {
 
     BakeResult bake_scene() {
         interrupt_signals = 0;
+        if (ranks_.count() > 1 && ranks_.is_first() && !options_.bake.checkpoint.empty()) {
+            last_words =
+                "quadtile-bake: asked to end, and writes a checkpoint if it is given the time; in "
+                "any case the same command with --resume goes on from the last checkpoint\n";
+        }
         // Those that ask to end; mpirun passes SIGUSR1 on, without a time-out.
         for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
             std::signal(signal, note_interrupt);
