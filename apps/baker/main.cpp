@@ -54,8 +54,8 @@ constexpr const char* NO_MEMORY =
 
 volatile std::sig_atomic_t interrupt_signals = 0;
 
-// Of a job of several ranks, which is ended soon after it was asked to: by mpirun, where another rank
-// has died. Empty: there is no such job.
+// Of a job of several ranks, which is ended soon after it was asked to: by mpirun, where another
+// rank has died. Empty: there is no such job.
 std::string_view last_words;
 
 // The first one is waited for, the second one ends the program as ever.
