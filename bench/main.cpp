@@ -1,11 +1,12 @@
 // quadtile_bench: GPU times of each stage and of the downsampler on one device, checked against the
 // reference first.
 //
-//     quadtile_bench [--sizes=1024,2048,...] [--layers=256] [--samples=30] [Google Benchmark's
-//     options]
+//     quadtile_bench [--sizes=1024,2048,...] [--layers=256] [--samples=30] [--devices=4]
+//     [Google Benchmark's options]
 //
 // Sizes are extents of squares; with sizes given, all variants of the downsampler run on each. With
-// layers there are also so many maps of 1024 x 1024 in one run.
+// layers there are also so many maps of 1024 x 1024 in one run, with devices a service of one, two
+// and so on up to so many.
 // --benchmark_filter=^downsampler/ runs the downsampler only, --benchmark_filter=-^downsampler/ the
 // rest. QUADTILE_DEVICE chooses the device, QUADTILE_DATA the folder with the real maps.
 
@@ -30,6 +31,7 @@ struct Options {
     std::optional<std::vector<std::uint32_t>> sizes;
     std::uint32_t layers = 0;  // of batches
     std::uint32_t samples = 30;
+    std::uint32_t devices = 0;  // of a service
 };
 
 // Extents of the synthetic maps where no sizes are asked for.
@@ -75,6 +77,7 @@ Options take_options(int& argc, char** argv) {
     constexpr std::string_view SIZES = "--sizes=";
     constexpr std::string_view LAYERS = "--layers=";
     constexpr std::string_view SAMPLES = "--samples=";
+    constexpr std::string_view DEVICES = "--devices=";
     Options options;
     int kept = 1;
     for (int i = 1; i < argc; ++i) {
@@ -85,6 +88,8 @@ Options take_options(int& argc, char** argv) {
             options.layers = positive_number(argument.substr(LAYERS.size()));
         } else if (argument.starts_with(SAMPLES)) {
             options.samples = positive_number(argument.substr(SAMPLES.size()));
+        } else if (argument.starts_with(DEVICES)) {
+            options.devices = positive_number(argument.substr(DEVICES.size()));
         } else {
             argv[kept++] = argv[i];
         }
@@ -138,7 +143,7 @@ int run(int argc, char** argv) {
         bench::add_roofs(session, source);
         bench::add_stages(session, source);
     }
-    bench::add_service(session);
+    bench::add_service(session, options.devices);
     bench::add_first_use(session);
     bench::add_downsampler(session, downsampler_sizes(options, device.info()));
     benchmark::RunSpecifiedBenchmarks();

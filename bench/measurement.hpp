@@ -136,7 +136,8 @@ class Session {
 // The subjects. Each registers its benchmarks for one map.
 void add_roofs(Session& session, const MapSource& source);
 void add_stages(Session& session, const MapSource& source);
-void add_service(Session& session);
+// With so many devices of the session's kind, too, from one on.
+void add_service(Session& session, std::uint32_t devices);
 void add_first_use(Session& session);
 
 // What is downsampled.

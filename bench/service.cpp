@@ -1,5 +1,6 @@
-// The service from submit to future: what it adds to the GPU's time for one request, and how many
-// maps eight threads get through it, beside batches that a Tiler is given whole.
+// The service from submit to future: what it adds to the GPU's time for one request, how many maps
+// eight threads get through it, beside batches that a Tiler is given whole, and how many on several
+// devices.
 
 #include "measurement.hpp"
 #include "support/maps.hpp"
@@ -152,9 +153,65 @@ void measure_threads(benchmark::State& state, const Device& device,
     state.counters["largest_batch"] = static_cast<double>(service.statistics().largest_batch);
 }
 
+// Maps per second on so many devices of one kind, some taken twice where there are fewer. Each map
+// has a place of its own in host memory: no cache has them all. `alone`: what one device does,
+// measured first.
+void measure_devices(benchmark::State& state, const DeviceInfo& kind, std::size_t count,
+                     double& alone) {
+    std::vector<Device> devices;
+    while (devices.size() < count) {
+        for (const DeviceInfo& info : Device::enumerate()) {
+            if (info.name == kind.name && devices.size() < count) {
+                devices.push_back(Device::create({.select = std::to_string(info.index)}));
+            }
+        }
+    }
+    const std::vector<float> texels = test::smooth_map(SHAPE);
+    const std::vector<std::vector<float>> maps(128, texels);
+    Service service(devices, {.strategy = Strategy::fused,
+                              .max_batch_layers = 16,  // a staging buffer is full of them
+                              .queue_capacity = 256 * count});
+    SubdivisionRequest request = smooth_request();
+    for (std::uint32_t device = 0; device < count; ++device) {
+        request.device = device;
+        check(service.submit(request).result.get(), request);
+    }
+    request.device.reset();
+    const auto run = [&](std::size_t requests) {
+        std::vector<Ticket> tickets;
+        for (std::size_t i = 0; i < requests; ++i) {
+            request.map.texels = maps[i % maps.size()].data();
+            tickets.push_back(service.submit(request));
+        }
+        for (Ticket& ticket : tickets) {
+            benchmark::DoNotOptimize(ticket.result.get());
+        }
+    };
+    const std::size_t requests = (kind.type == "CPU" ? 16 : 1024) * count;
+    run(requests);  // buffers grow to their sizes
+    const Clock::time_point start = Clock::now();
+    for (auto _ : state) {
+        run(requests);
+        state.SetIterationTime(microseconds(Clock::now() - start) * 1e-6 /
+                               static_cast<double>(requests));
+    }
+    const double maps_per_s =
+        static_cast<double>(requests) * 1e6 / microseconds(Clock::now() - start);
+    alone = count == 1 ? maps_per_s : alone;
+    state.counters["maps_per_s"] = maps_per_s;
+    state.counters["speedup"] = maps_per_s / alone;
+}
+
 }  // namespace
 
-void add_service(Session& session) {
+void add_service(Session& session, std::uint32_t devices) {
+    const auto alone = std::make_shared<double>(0.0);
+    for (std::uint32_t count = 1; count <= devices; ++count) {
+        session.add_own("service/devices_" + std::to_string(count) + "/1024x1024",
+                        [&session, count, alone](benchmark::State& state) {
+                            measure_devices(state, session.gpu().device().info(), count, *alone);
+                        });
+    }
     session.add_own("service/alone/1024x1024", [&session](benchmark::State& state) {
         measure_alone(state, session.gpu().device());
     });

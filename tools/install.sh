@@ -13,7 +13,8 @@ packages=(
     # The viewer, and the tests of its window.
     libglfw3-dev libimgui-dev fonts-dejavu-core xvfb xdotool
     # The light map baker; Embree is what its tests compare it with.
-    libglm-dev libtinygltf-dev libtinyobjloader-dev libeigen3-dev libstb-dev libembree-dev
+    libglm-dev libtinygltf-dev libtinyobjloader-dev libeigen3-dev libdraco-dev libmeshoptimizer-dev
+    libstb-dev libembree-dev
     # The baker as a job of MPI.
     libopenmpi-dev openmpi-bin
     # For the tests of packages, and cpack.

@@ -1,6 +1,6 @@
 #include "lit_gltf.hpp"
 
-#include "parse_gltf.hpp"
+#include "decompress_gltf.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -79,6 +79,7 @@ class LitGltf::File {
         std::vector<std::filesystem::path> files;
         model_ = parse_gltf(path, std::move(*bytes), warnings, files);
         guarded([&] {
+            drop_compression(json_, model_);
             join_buffers();
             drop_light_maps();
             embed_pictures();
@@ -178,23 +179,11 @@ class LitGltf::File {
             starts.push_back(size_);
             size_ = aligned(size_ + buffer.data.size());
         }
-        const auto move = [&](Json& view) {
+        for (Json& view : json_["bufferViews"]) {
             const std::size_t start =
                 item_at(path_, starts, view.at("buffer").get<int>(), "a buffer view has no buffer");
-            if (start > 0) {
-                view["byteOffset"] = start + view.value("byteOffset", std::size_t{0});
-            }
+            view["byteOffset"] = start + view.at("byteOffset").get<std::size_t>();
             view["buffer"] = 0;
-        };
-        for (Json& view : json_["bufferViews"]) {
-            move(view);
-            if (view.contains("extensions")) {
-                for (Json& extension : view["extensions"]) {  // of compression
-                    if (extension.contains("buffer")) {
-                        move(extension);
-                    }
-                }
-            }
         }
     }
 
@@ -335,9 +324,6 @@ class LitGltf::File {
             {{"componentType", TINYGLTF_COMPONENT_TYPE_UNSIGNED_INT}, {"type", "SCALAR"}},
             add_view(bytes_of(indices), 0, ELEMENT_ARRAY_BUFFER), indices.size());
         primitive.erase("mode");  // triangles
-        if (primitive.contains("extensions")) {
-            primitive["extensions"].erase("KHR_draco_mesh_compression");  // of the old vertices
-        }
     }
 
     // Replaces accessors by those of some of their elements.

@@ -15,10 +15,10 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr std::array SUPPORTED_EXTENSIONS{"EXT_mesh_gpu_instancing", "KHR_lights_punctual",
-                                          "KHR_materials_emissive_strength",
-                                          "KHR_mesh_quantization", "KHR_texture_transform"};
-constexpr std::string_view DRACO = "KHR_draco_mesh_compression";
+constexpr std::array SUPPORTED_EXTENSIONS{
+    "EXT_mesh_gpu_instancing", "EXT_meshopt_compression",         "KHR_draco_mesh_compression",
+    "KHR_lights_punctual",     "KHR_materials_emissive_strength", "KHR_mesh_quantization",
+    "KHR_texture_transform"};
 constexpr std::size_t MAX_DECLARED_SIDE = 65536;
 constexpr double LARGEST_RADIUS = 1e6;  // of a light; world units
 
@@ -58,9 +58,8 @@ class GltfReader {
     void check_extensions() const {
         for (const std::string& name : model_.extensionsRequired) {
             if (std::ranges::find(SUPPORTED_EXTENSIONS, name) == SUPPORTED_EXTENSIONS.end()) {
-                fail("it requires the extension '" + name + "', which is not supported; " +
-                     (name == MESHOPT || name == DRACO ? DECOMPRESS
-                                                       : "export the scene without it"));
+                fail("it requires the extension '" + name +
+                     "', which is not supported; export the scene without it");
             }
         }
     }

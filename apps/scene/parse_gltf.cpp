@@ -1,5 +1,7 @@
 #include "parse_gltf.hpp"
 
+#include "decompress_gltf.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -176,6 +178,7 @@ tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
         refuse(path, "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
     }
 
+    bytes = with_placeholders(std::move(bytes));
     const auto size = static_cast<unsigned int>(bytes.size());
     bytes.append(HEADER, '\0');  // tinygltf 2.7 reads 8 bytes too far where a chunk is too long
     tinygltf::TinyGLTF reader;
@@ -198,10 +201,6 @@ tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
         error = exception.what();
     }
     error = trimmed(error);
-    if (!good && json_of(bytes).find(MESHOPT) != std::string_view::npos) {
-        refuse(path, "it has the extension '" + std::string(MESHOPT) +
-                         "', which is not supported; " + DECOMPRESS);
-    }
     if (!good) {
         refuse(path, "it is no whole glTF 2.0 file: " + reason_of(error));
     }
@@ -214,6 +213,7 @@ tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
     if (!model.asset.version.starts_with("2.")) {
         refuse(path, "it is glTF " + model.asset.version + "; convert it to glTF 2.0");
     }
+    decompress(path, model);
     return model;
 }
 

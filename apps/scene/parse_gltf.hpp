@@ -16,13 +16,7 @@
 
 namespace quadtile::baker {
 
-// tinygltf does not read all files that have it.
-constexpr std::string_view MESHOPT = "EXT_meshopt_compression";
-// The remedy for compressed meshes.
-inline const std::string DECOMPRESS =
-    "export the scene without compression, or undo it: gltf-transform copy in.glb out.glb";
-
-// Adds to `warnings`, and to `files` the files that the file names. Throws std::runtime_error.
+// Meshes are decompressed. Adds to `warnings`, and to `files` the files that the file names. Throws std::runtime_error.
 [[nodiscard]] tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
                                          std::vector<std::string>& warnings,
                                          std::vector<std::filesystem::path>& files);

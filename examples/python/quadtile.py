@@ -31,6 +31,9 @@ class ServiceOptions(ctypes.Structure):
         ("memory_limit_bytes", c_uint64),
         ("gpu_timeout_ms", c_uint64),
         ("cache_directory", c_char_p),
+        ("devices", POINTER(c_char_p)),
+        ("device_count", c_uint32),
+        ("repeat_lost", c_int32),
     ]
 
 
@@ -163,15 +166,17 @@ def _checked(status):
 
 
 class Service:
-    """A device and the threads that subdivide maps on it. Thread-safe.
+    """Devices and the threads that subdivide maps on them. Thread-safe.
 
     Options are the members of quadtile_service_options, e.g. Service(device=b"NVIDIA", lanes=1).
+    Several devices are a list: Service(devices=[b"0", b"1"]).
     """
 
-    def __init__(self, **options):
+    def __init__(self, *, devices=(), **options):
         self._handle = _Handle()
         given = ServiceOptions()
         _checked(_options_init(byref(given), sizeof(given)))
+        given.devices, given.device_count = (c_char_p * len(devices))(*devices), len(devices)
         for name, value in options.items():
             setattr(given, name, value)
         _checked(_service_create(byref(given), byref(self._handle)))

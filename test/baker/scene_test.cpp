@@ -7,7 +7,10 @@
 #include "support/temporary_directory.hpp"
 #include "unwrap.hpp"
 
+#include <draco/compression/encode.h>
+#include <draco/mesh/triangle_soup_mesh_builder.h>
 #include <gmock/gmock.h>
+#include <meshoptimizer.h>
 #include <nlohmann/json.hpp>
 
 #include <random>
@@ -664,18 +667,10 @@ TEST_F(SceneFile, RefusesWhatIsOutOfRange) {
 
 TEST_F(SceneFile, RefusesExtensionsThatItDoesNotKnow) {
     const std::string rest = mesh(LIT_SQUARE) + ONE_NODE;
-    EXPECT_THAT(gltf_refusal(square_file().json(
-                    rest + R"(,"extensionsRequired":["KHR_draco_mesh_compression"])")),
-                AllOf(HasSubstr("'KHR_draco_mesh_compression'"), HasSubstr("gltf-transform copy")));
-    // As gltfpack writes them: with a buffer that has no bytes.
-    EXPECT_THAT(gltf_refusal(R"({"asset":{"version":"2.0"},"buffers":[{"byteLength":9,"extensions":
-                    {"EXT_meshopt_compression":{"fallback":true}}}],
-                    "extensionsRequired":["EXT_meshopt_compression"]})"),
-                AllOf(HasSubstr("'EXT_meshopt_compression'"), HasSubstr("gltf-transform copy")));
+    EXPECT_THAT(gltf_refusal(square_file().json(rest + R"(,"extensionsRequired":["MINE_thing"])")),
+                AllOf(HasSubstr("'MINE_thing'"), HasSubstr("export the scene without it")));
     EXPECT_NO_THROW(
         load_gltf(square_file().json(rest + R"(,"extensionsRequired":["KHR_lights_punctual"])")));
-    EXPECT_NO_THROW((void)load_gltf(
-        square_file().json(rest + R"(,"extensionsUsed":["KHR_draco_mesh_compression"])")));
 }
 
 TEST_F(SceneFile, RefusesWhatIsNoScene) {
@@ -839,6 +834,183 @@ class LitScene : public SceneFile {
         return directory_.add(name, bytes);
     }
 };
+
+void expect_same(const Scene& a, const Scene& b) {
+    EXPECT_TRUE(a.positions == b.positions);
+    EXPECT_TRUE(a.normals == b.normals);
+    EXPECT_TRUE(a.light_map_coordinates == b.light_map_coordinates);
+    ASSERT_EQ(a.triangles.size(), b.triangles.size());
+    for (std::size_t i = 0; i < a.triangles.size(); ++i) {
+        ASSERT_EQ(a.triangles[i].vertices, b.triangles[i].vertices);
+        ASSERT_EQ(a.triangles[i].material, b.triangles[i].material);
+    }
+}
+
+// The square's positions, normals, light map coordinates and indices, each with its filter and
+// mode; all in the buffer 0, with buffer 1 for other programs. Without fallback that has no bytes.
+std::string meshopt_square(bool binary) {
+    Json json = Json::parse(square_file().json(
+        mesh(LIT_SQUARE) + ONE_NODE + R"(,"extensionsUsed":["EXT_meshopt_compression"],)" +
+        R"("extensionsRequired":["KHR_mesh_quantization","EXT_meshopt_compression"])"));
+    std::string bytes;
+    const auto compress = [&](std::size_t view, const std::string& mode, const std::string& filter,
+                              std::size_t count, std::size_t stride, const void* data) {
+        std::vector<unsigned char> buffer(1000);
+        const auto* const indices = static_cast<const unsigned*>(data);
+        buffer.resize(mode == "ATTRIBUTES"
+                          ? meshopt_encodeVertexBuffer(buffer.data(), 1000, data, count, stride)
+                      : mode == "TRIANGLES"
+                          ? meshopt_encodeIndexBuffer(buffer.data(), 1000, indices, count)
+                          : meshopt_encodeIndexSequence(buffer.data(), 1000, indices, count));
+        Json& to = json["bufferViews"][view];
+        to = {{"buffer", 1}, {"byteLength", count * stride}};
+        if (mode == "ATTRIBUTES") {
+            to["byteStride"] = stride;
+        }
+        to["extensions"]["EXT_meshopt_compression"] = {
+            {"buffer", 0},     {"byteOffset", bytes.size()}, {"byteLength", buffer.size()},
+            {"count", count},  {"byteStride", stride},       {"mode", mode},
+            {"filter", filter}};
+        bytes.append(buffer.begin(), buffer.end());
+    };
+    std::array<std::uint32_t, 12> positions{};
+    meshopt_encodeFilterExp(positions.data(), 4, 12, 15, SQUARE_POSITIONS.data());
+    compress(0, "ATTRIBUTES", "EXPONENTIAL", 4, 12, positions.data());
+    const std::array<float, 16> up{0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0};
+    std::array<std::int8_t, 16> normals{};
+    meshopt_encodeFilterOct(normals.data(), 4, 4, 8, up.data());
+    compress(1, "ATTRIBUTES", "OCTAHEDRAL", 4, 4, normals.data());
+    json["accessors"][1].update(Json{{"componentType", 5120}, {"normalized", true}});
+    compress(2, "ATTRIBUTES", "NONE", 4, 8, SQUARE_COORDINATES.data());
+    const std::array<unsigned, 6> indices{0, 1, 2, 0, 2, 3};
+    compress(3, binary ? "TRIANGLES" : "INDICES", "NONE", 6, 2, indices.data());
+    // A turn about z by a right angle.
+    const std::array<float, 4> turn{0, 0, std::sqrt(0.5F), std::sqrt(0.5F)};
+    std::array<std::int16_t, 4> turned{};
+    meshopt_encodeFilterQuat(turned.data(), 1, 8, 16, turn.data());
+    compress(4, "ATTRIBUTES", "QUATERNION", 1, 8, turned.data());
+    json["accessors"].push_back({{"bufferView", 4},
+                                 {"componentType", 5122},
+                                 {"normalized", true},
+                                 {"count", 1},
+                                 {"type", "VEC4"}});
+    json["nodes"][0]["extensions"]["EXT_mesh_gpu_instancing"]["attributes"]["ROTATION"] = 4;
+    json["buffers"] = {
+        {{"byteLength", bytes.size()},
+         {"uri", "data:application/octet-stream;base64," + base64(bytes)}},
+        {{"byteLength", 200}, {"extensions", {{"EXT_meshopt_compression", {{"fallback", true}}}}}}};
+    return json.dump();
+}
+
+// The square in Draco's data, with and without connectivity of its own; `lossy`: of 14 bits.
+std::string draco_square(int method, bool lossy) {
+    draco::TriangleSoupMeshBuilder builder;
+    builder.Start(2);
+    using Attribute = draco::GeometryAttribute;
+    const std::vector<float> normals{0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1};
+    for (const auto& [type, size, values] : {std::tuple(Attribute::POSITION, 3, SQUARE_POSITIONS),
+                                             {Attribute::NORMAL, 3, normals},
+                                             {Attribute::GENERIC, 2, SQUARE_COORDINATES}}) {
+        const int id =
+            builder.AddAttribute(type, static_cast<std::int8_t>(size), draco::DT_FLOAT32);
+        for (std::uint32_t t = 0; t < 2; ++t) {
+            builder.SetAttributeValuesForFace(id, draco::FaceIndex(t), values.data(),
+                                              &values[size * (t + 1)], &values[size * (t + 2)]);
+        }
+    }
+    const std::unique_ptr<draco::Mesh> built = builder.Finalize();
+    draco::Encoder encoder;
+    encoder.SetEncodingMethod(method);
+    for (const auto type : {Attribute::POSITION, Attribute::NORMAL, Attribute::GENERIC}) {
+        if (lossy) {
+            encoder.SetAttributeQuantization(type, 14);
+        }
+    }
+    draco::EncoderBuffer data;
+    EXPECT_TRUE(encoder.EncodeMeshToBuffer(*built, &data).ok());
+    Gltf gltf = square_file();
+    const int view = gltf.add_bytes(std::string(data.data(), data.size()));
+    Json json = Json::parse(gltf.json(mesh(LIT_SQUARE) + ONE_NODE +
+                                      R"(,"extensionsRequired":["KHR_draco_mesh_compression"])"));
+    json["meshes"][0]["primitives"][0]["extensions"]["KHR_draco_mesh_compression"] = {
+        {"bufferView", view}, {"attributes", {{"POSITION", 0}, {"NORMAL", 1}, {"TEXCOORD_1", 2}}}};
+    for (std::size_t i = 0; i < 4; ++i) {
+        json["accessors"][i].erase("bufferView");
+    }
+    return json.dump();
+}
+
+// By corner of a triangle: its place, normal and place in the light map.
+std::vector<std::array<float, 8>> corners(const Scene& scene) {
+    std::vector<std::array<float, 8>> all;
+    for (const Triangle& triangle : scene.triangles) {
+        for (const std::uint32_t v : triangle.vertices) {
+            const glm::vec3 p = scene.positions[v];
+            const glm::vec3 n = scene.normals[v];
+            const glm::vec2 l = scene.light_map_coordinates[v];
+            all.push_back({p.x, p.y, p.z, n.x, n.y, n.z, l.x, l.y});
+        }
+    }
+    std::ranges::sort(all);
+    return all;
+}
+
+// Catches filters, modes, attributes and types that are mixed up, and a lit scene that still says
+// it is compressed, or has the data of the compressed one.
+TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
+    const Scene square = load_square(ONE_NODE).scene;
+    const Scene turned =
+        load_square(nodes(R"({"mesh":0,"rotation":[0,0,0.70710678,0.70710678]})")).scene;
+    for (const auto& [file, expected, bound] : {std::tuple(draco_square(0, false), square, 0.0F),
+                                                {draco_square(1, false), square, 0.0F},
+                                                {draco_square(1, true), square, 1e-3F},
+                                                {meshopt_square(true), turned, 1e-4F},
+                                                {meshopt_square(false), turned, 1e-4F}}) {
+        const LoadedScene loaded = load("compressed.gltf", file);
+        EXPECT_THAT(loaded.warnings, IsEmpty());
+        std::vector<std::array<float, 8>> actual = corners(loaded.scene);
+        const std::vector<std::array<float, 8>> wanted = corners(expected);
+        ASSERT_EQ(actual.size(), wanted.size());
+        for (std::size_t i = 0; i < 8 * wanted.size(); ++i) {
+            EXPECT_NEAR(actual[i / 8][i % 8], wanted[i / 8][i % 8], bound) << i;
+        }
+        LitGltf lit(directory_.path() / "compressed.gltf");
+        const std::string glb = lit.with_light_map(loaded.scene, {{"\x89PNG"}}, {8, 8});
+        EXPECT_THAT(glb, AllOf(Not(HasSubstr("compression")), Not(HasSubstr("DRACO"))));
+        expect_same(load("baked.glb", glb).scene, loaded.scene);
+    }
+}
+
+// Catches damaged data that crashes, and sizes of gigabytes.
+TEST_F(DamagedSceneFile, IsASceneOrAnErrorIfItIsCompressed) {
+    for (const std::string& file : {draco_square(0, true), draco_square(1, true),
+                                    meshopt_square(true), meshopt_square(false)}) {
+        Json json = Json::parse(file);
+        std::string& text = json["buffers"][0]["uri"].get_ref<std::string&>();
+        const std::string whole = text;
+        for (std::size_t i = whole.find(',') + 1; i < whole.size(); ++i) {
+            for (const char digit : {'A', '/', 'h', whole[i] == 'B' ? 'C' : 'B'}) {
+                text[i] = digit;
+                (void)loads("damaged.gltf", json.dump());
+            }
+            text = whole;
+        }
+        const bool is_draco = file.find("KHR_draco") != std::string::npos;
+        Json& length = is_draco ? json["bufferViews"][4]["byteLength"]
+                                : json["bufferViews"][3]["extensions"].front()["byteLength"];
+        for (std::size_t i = length; i-- > 1;) {
+            length = i;
+            EXPECT_THAT(refusal("cut.gltf", json.dump()),
+                        AllOf(HasSubstr(is_draco ? "mesh 0 'Walls', primitive 0" : "buffer view 3"),
+                              HasSubstr("is damaged"), HasSubstr("compress the scene again")));
+        }
+        if (!is_draco) {
+            json["bufferViews"][0]["extensions"].front()["count"] = 1'000'000'000;
+            EXPECT_THAT(refusal("huge.gltf", json.dump()),
+                        HasSubstr("cannot have 1000000000 elements of 12"));
+        }
+    }
+}
 
 // Two nodes with one mesh, one of them mirrored; a strip; what only some vertices have; a vertex
 // that nothing uses; things that the baker does not know.
@@ -1033,17 +1205,6 @@ void expect_normals_in_front(const Scene& scene) {
         }
     }
     EXPECT_EQ(behind, 0U);
-}
-
-void expect_same(const Scene& a, const Scene& b) {
-    EXPECT_TRUE(a.positions == b.positions);
-    EXPECT_TRUE(a.normals == b.normals);
-    EXPECT_TRUE(a.light_map_coordinates == b.light_map_coordinates);
-    ASSERT_EQ(a.triangles.size(), b.triangles.size());
-    for (std::size_t i = 0; i < a.triangles.size(); ++i) {
-        ASSERT_EQ(a.triangles[i].vertices, b.triangles[i].vertices);
-        ASSERT_EQ(a.triangles[i].material, b.triangles[i].material);
-    }
 }
 
 TEST(DemoScene, IsWhole) {

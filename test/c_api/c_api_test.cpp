@@ -1,5 +1,5 @@
-// The C API: every function, every error, and lists that are those of the reference. The README's
-// program in C shows that it is C.
+// The C API: every function, every error, and lists that are those of the reference. The printed
+// program of docs/c_and_python.md shows that it is C.
 
 #include "support/hash.hpp"
 
@@ -129,9 +129,11 @@ Service make_service(quadtile_service_options options = default_options()) {
     return Service(service);
 }
 
-const quadtile_device_info& device_of(const Service& service) {
+const quadtile_device_info& device_of(const Service& service, std::uint32_t number = 0) {
     const quadtile_device_info* device = nullptr;
-    EXPECT_EQ(quadtile_service_device(service.get(), &device), QUADTILE_SUCCESS);
+    std::int32_t is_lost = 1;
+    EXPECT_EQ(quadtile_service_device(service.get(), number, &is_lost, &device), QUADTILE_SUCCESS);
+    EXPECT_EQ(is_lost, 0);
     return *device;
 }
 
@@ -560,6 +562,25 @@ TEST_F(CApi, WhatOnlyTheDeviceKnowsIsAnswered) {
         taking_fails(submit(service, request), QUADTILE_ERROR_INVALID_ARGUMENT, "max_tiles is 1"));
 }
 
+// Finds devices that are not made or not told apart.
+TEST_F(CApi, SeveralDevices) {
+    const std::string number = std::to_string(device_of(make_service()).index);
+    const char* const names[] = {number.c_str(), number.c_str()};
+    quadtile_service_options options = default_options();
+    options.devices = names;
+    options.device_count = 2;
+    const Service service = make_service(options);
+    (void)take(submit(service, small_request()), small_request());
+    EXPECT_EQ(device_of(service, 1).index, device_of(service).index);
+    EXPECT_NE(&device_of(service, 1), &device_of(service));
+    quadtile_service* made = nullptr;
+    options.device = names[0];
+    EXPECT_TRUE(is_refused(quadtile_service_create(&options, &made), "by devices alone"));
+    options.device = nullptr;
+    options.devices = nullptr;
+    EXPECT_TRUE(is_refused(quadtile_service_create(&options, &made), "devices is NULL"));
+}
+
 TEST_F(CApi, NullIsRefused) {
     const Service owner = make_service();
     quadtile_service* const service = owner.get();
@@ -572,8 +593,14 @@ TEST_F(CApi, NullIsRefused) {
     EXPECT_TRUE(is_refused(quadtile_service_options_init(nullptr, sizeof(quadtile_service_options)),
                            "options is NULL"));
     EXPECT_TRUE(is_refused(quadtile_service_create(nullptr, nullptr), "service is NULL"));
-    EXPECT_TRUE(is_refused(quadtile_service_device(nullptr, &device), "service is NULL"));
-    EXPECT_TRUE(is_refused(quadtile_service_device(service, nullptr), "device is NULL"));
+    std::int32_t is_lost = 0;
+    EXPECT_TRUE(
+        is_refused(quadtile_service_device(nullptr, 0, &is_lost, &device), "service is NULL"));
+    EXPECT_TRUE(is_refused(quadtile_service_device(service, 0, nullptr, &device), "is_lost is"));
+    EXPECT_TRUE(
+        is_refused(quadtile_service_device(service, 0, &is_lost, nullptr), "device is NULL"));
+    EXPECT_TRUE(is_refused(quadtile_service_device(service, 1, &is_lost, &device),
+                           "number is 1, but the service has 1 devices"));
     EXPECT_TRUE(is_refused(quadtile_request_init(nullptr, sizeof(made)), "request is NULL"));
     for (const auto submitting : {quadtile_service_submit, quadtile_service_try_submit}) {
         EXPECT_TRUE(is_refused(submitting(nullptr, &request, &ticket), "service is NULL"));

@@ -229,6 +229,14 @@ TEST_F(IntegrationGuide, ManyMapsOnManyThreads) {
                                   .tiles);
 }
 
+TEST_F(IntegrationGuide, SeveralGpus) {
+    const std::string wanted_type = gpu->device().info().type;
+#include "snippets/devices"
+    const MapView map = view_of(importance, width, height);
+    EXPECT_TRUE(service.submit({.map = map, .threshold = of_map}).result.get().tiles ==
+                tiles_of_map);
+}
+
 TEST_F(IntegrationGuide, Errors) {
     Tiler tiler(device(), {.memory_limit_bytes = 1});
     const Threshold& threshold = of_map;
@@ -458,6 +466,29 @@ TEST_F(IntegrationGuideGlsl, Reductions) {
     ASSERT_EQ(chain.levels.size(), expected.levels.size());
     for (std::size_t level = 0; level < expected.levels.size(); ++level) {
         EXPECT_TRUE(chain.levels[level].texels == expected.levels[level].texels) << level;
+    }
+}
+
+// The code of docs/downsampler.md.
+TEST_F(IntegrationGuide, MipLevels) {
+    const Device device = this->device();
+    std::vector<std::uint8_t> texels(std::size_t{1920} * 1080 * 4);
+    std::ranges::generate(texels,
+                          [word = 1U]() mutable { return (word = 69069 * word + 1) >> 24U; });
+    Image made;
+    const auto make_image = [&](const VkImageCreateInfo& info) {
+        made = gpu->make_image(info);
+        gpu->upload(made, texels.data());
+        return made.handle();
+    };
+    const VkCommandBuffer commands = begin_commands();
+#include "snippets/downsampler"
+    submit_and_wait(commands);
+    const MipChain expected = reference::downsample(
+        {texels.data(), {size.width, size.height, 1, TexelFormat::rgba8_srgb}}, {});
+    ASSERT_EQ(expected.levels.size(), shape.levels);
+    for (std::uint32_t level = 1; level < shape.levels; ++level) {
+        EXPECT_TRUE(gpu->download(made, level) == expected.levels[level].texels) << level;
     }
 }
 

@@ -5,6 +5,7 @@
 #include "faulty_vulkan.hpp"
 #include "gpu_test.hpp"
 #include "leaks.hpp"
+#include "requests.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
@@ -29,7 +30,6 @@
 namespace quadtile::test {
 namespace {
 
-using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::AnyOf;
 using testing::Contains;
@@ -513,6 +513,7 @@ struct Questions {
         if (i + 1 == questions.size()) {
             request.map.texels = nullptr;
             request.image = image.map_image();
+            request.device = 0;
         }
         return request;
     }
@@ -618,6 +619,47 @@ TEST_F(Faults, ServiceOfTwoLanes) {
                                }
                            },
                            {.step = 3, .may_go_well = anything});
+}
+
+// Two devices, one of which fails; the other comes in then: each map in host memory is answered. It
+// compiles in each attempt, so every nineteenth call will do.
+TEST_F(Faults, ServiceOfTwoDevices) {
+    Gpu gpu(plain());
+    const Questions questions(gpu);
+    const auto scenario = [&](Attempt& attempt) {
+        Gate other;
+        std::optional<Service> service;
+        if (!attempt.succeeds([&] {
+                service.emplace(std::vector{device(), other.device},
+                                ServiceOptions{.lanes = 1, .repeat_lost = true});
+            })) {
+            return;
+        }
+        SubdivisionRequest first = questions.request(0);
+        first.device = 1;
+        Ticket keeps_other = service->submit(first);
+        other.await(1);
+        std::vector<Ticket> tickets(questions.questions.size());
+        for (std::size_t i = 0; i < tickets.size(); ++i) {
+            attempt.succeeds([&] { tickets[i] = service->submit(questions.request(i)); });
+        }
+        for (std::size_t i = 0; i < tickets.size() && tickets[i].result.valid(); ++i) {
+            while (tickets[i].result.wait_for(1ms) != std::future_status::ready) {
+                if (!faulty_vulkan::failed_function().empty()) {
+                    other.open();
+                }
+            }
+            Attempt unfailing(VK_SUCCESS);
+            (i + 1 == tickets.size() ? attempt : unfailing).succeeds([&] {
+                questions.questions[i].expect(tickets[i].result.get());
+            });
+        }
+        other.open();
+        questions.questions[0].expect(keeps_other.result.get());
+        expect_all_counted(*service);
+        attempt.has_failed_if(service->statistics().devices[0].lost);
+    };
+    with_each_call_failing("Service, two devices", scenario, {.step = 19, .may_go_well = anything});
 }
 
 // ---- Waits that hang

@@ -1,175 +1,24 @@
 // The service: every request is answered exactly once, by the list that the reference gives or by
 // an error that says why not.
 
-#include "gpu_test.hpp"
+#include "requests.hpp"
 #include "support/gpu.hpp"
-#include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
 
-#include <gmock/gmock.h>
-
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <future>
-#include <mutex>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 
 namespace quadtile::test {
 namespace {
 
-using namespace std::chrono_literals;
-
 class ServiceTest : public GpuTest {};
 class ServiceSoak : public GpuTest {};
-
-SubdivisionRequest request_of(const MapShape& shape, std::vector<float> texels,
-                              const Threshold& threshold) {
-    const auto owner = std::make_shared<const std::vector<float>>(std::move(texels));
-    return {.map = {owner->data(), shape}, .texels_owner = owner, .threshold = threshold};
-}
-
-// For what comes in any case, on a busy machine, too.
-constexpr auto PATIENCE = 4min;
-
-// The host's device, with work that goes through a function.
-Device adopt(const Device& host, SubmitFunction submit) {
-    return Device::adopt({.get_instance_proc_addr = host.get_instance_proc_addr(),
-                          .instance = host.instance(),
-                          .physical_device = host.physical_device(),
-                          .device = host.handle(),
-                          .queue_family = host.queue_family(),
-                          .submit = std::move(submit),
-                          .enabled = host.info().features});
-}
-
-// Submits to the host's queue.
-VkResult submit_to(const Device& host, const VkSubmitInfo& work, VkFence fence) {
-    const auto vkQueueSubmit = reinterpret_cast<PFN_vkQueueSubmit>(
-        host.get_instance_proc_addr()(host.instance(), "vkQueueSubmit"));
-    return vkQueueSubmit(host.queue(), 1, &work, fence);
-}
-
-// A service with a gate before its queue. Lanes stop there with what they submit until the test
-// opens it, for good: how long a lane is busy is not left to the speed of the machine. One that is
-// never opened lets them go after a while, so that a test that is stuck fails.
-class GatedService {
- public:
-    explicit GatedService(const ServiceOptions& options)
-        : service(std::make_shared<Service>(
-              adopt(device_for(),
-                    [this](const VkSubmitInfo& work, VkFence fence) { return pass(work, fence); }),
-              options)) {}
-    // However a test ends: the service then waits for its lanes.
-    ~GatedService() { open(); }
-    GatedService(const GatedService&) = delete;
-    GatedService& operator=(const GatedService&) = delete;
-
-    // Has one more lane at the gate, with a request of its own.
-    [[nodiscard]] Ticket hold_lane() {
-        const MapShape shape{8, 8};
-        Ticket ticket =
-            service->submit(request_of(shape, random_map(shape), Threshold::constant(0.5F)));
-        std::unique_lock lock(mutex_);
-        ++held_;
-        if (!changed_.wait_for(lock, PATIENCE, [&] { return arrived_ >= held_; })) {
-            throw std::runtime_error("no lane has come to the gate");
-        }
-        return ticket;
-    }
-
-    void open() {
-        const std::lock_guard lock(mutex_);
-        is_open_ = true;
-        changed_.notify_all();
-    }
-
- private:
-    VkResult pass(const VkSubmitInfo& work, VkFence fence) {
-        std::unique_lock lock(mutex_);
-        ++arrived_;
-        changed_.notify_all();
-        (void)changed_.wait_for(lock, PATIENCE, [&] { return is_open_; });
-        return submit_to(device_for(), work, fence);  // one thread at a time
-    }
-
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    int held_ = 0;
-    int arrived_ = 0;
-    bool is_open_ = false;
-
- public:
-    std::shared_ptr<Service> service;  // the last member: its lanes use the others
-};
-
-// EXPECT_THAT(throwing(ticket), fails(...))
-auto throwing(Ticket& ticket) {
-    return [&ticket] { (void)ticket.result.get(); };
-}
-auto submitting(Service& service, const SubdivisionRequest& request) {
-    return [&service, request] { (void)service.submit(request); };
-}
-// What a request meets, at submission or later.
-auto asking(Service& service, const SubdivisionRequest& request) {
-    return [&service, request] { (void)service.submit(request).result.get(); };
-}
-
-// Any threshold and any option, by a number.
-SubdivisionRequest mixed_request(std::uint32_t number) {
-    std::mt19937 random(number);
-    const MapShape shapes[] = {{64, 64}, {200, 120}, {1, 1}, {130, 70, 3}, {257, 33}};
-    const MapShape shape = shapes[random() % std::size(shapes)];
-    std::vector<float> texels = random() % 2 == 0 ? smooth_map(shape) : random_map(shape, number);
-    if (random() % 4 == 0) {
-        texels = with_special_values(std::move(texels), 64, number);
-    }
-    const auto threshold = [&]() -> Threshold {
-        switch (random() % 5) {
-            case 0:
-                return Threshold::constant(0.9F);
-            case 1:
-                return Threshold::max_resolution(static_cast<float>(1 + random() % 64));
-            case 2: {  // grows from a level to the next
-                std::vector<float> levels;
-                for (std::uint32_t i = 0; i <= top_level(shape.width, shape.height); ++i) {
-                    levels.push_back(0.1F + 0.1F * static_cast<float>(i));
-                }
-                return Threshold::per_level(levels);
-            }
-            case 3:
-                return Threshold::map(random_thresholds(shape, number));
-            default:
-                return Threshold::constant(static_cast<float>(random() % 100) / 50.0F);
-        }
-    };
-    SubdivisionRequest request = request_of(shape, std::move(texels), threshold());
-    request.priority = static_cast<int>(random() % 3);
-    if (random() % 4 == 0) {
-        request.options.order = Order::any;
-    }
-    if (random() % 8 == 0) {
-        request.threshold = Threshold::constant(0.9F);
-        request.options.max_tiles = 20000;
-    }
-    return request;
-}
-
-// What is wrong with an answer, or nothing.
-std::string check_answer(TileList list, const SubdivisionRequest& request) {
-    const TileList expected = reference::subdivide(request.map, request.threshold, request.options);
-    if (request.options.order == Order::any) {
-        sort_canonical(list.tiles);
-    }
-    return difference(list, expected);
-}
 
 TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
     GatedService gated({.strategy = Strategy::fused, .lanes = 1, .max_batch_layers = 12});
@@ -596,8 +445,14 @@ std::chrono::seconds soak_time() {
     return std::chrono::seconds(text != nullptr ? std::atoi(text) : 5);
 }
 
+// On two devices, one of which is lost at half time.
 TEST_F(ServiceSoak, EightThreadsOfMixedRequestsAndCancellations) {
-    Service service(device_for(), {.lanes = 2, .queue_capacity = 32});
+    Gate kept;  // its submissions and the other's come one after the other
+    Gate lost;
+    kept.open();
+    lost.open();
+    Service service({kept.device, lost.device},
+                    {.lanes = 2, .queue_capacity = 32, .repeat_lost = true});
     const auto start = std::chrono::steady_clock::now();
     const auto end = start + soak_time();
     std::atomic<std::uint64_t> answered = 0;
@@ -633,6 +488,8 @@ TEST_F(ServiceSoak, EightThreadsOfMixedRequestsAndCancellations) {
     std::this_thread::sleep_until(start + soak_time() / 3);
     const std::uint64_t resident = resident_bytes();
     const bool has_met_everything = answered >= 1000;
+    std::this_thread::sleep_until(start + soak_time() / 2);
+    lost.open(VK_ERROR_DEVICE_LOST);
     for (std::thread& thread : threads) {
         thread.join();
     }

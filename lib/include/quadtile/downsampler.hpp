@@ -27,7 +27,7 @@ enum class TexelRead {
     texels,     ///< each texel by itself (gathers, or fetches of four channels)
     /// A quad in one go: a bilinear sampler for mean and sum, MIN and MAX reduction for extremes.
     /// The mean of four texels is then rounded as the texture unit does: off by up to 2^-8 of the
-    /// largest of them (measured on NVIDIA: README). Extremes are exact but for NaN.
+    /// largest of them (measured on NVIDIA). Extremes are exact but for NaN.
     filtered,
 };
 

@@ -52,7 +52,8 @@ enum {
     QUADTILE_ERROR_UNSUPPORTED = -2,        ///< the device or this build cannot do it
     QUADTILE_ERROR_NO_DEVICE = -3,          ///< no Vulkan loader, driver or suitable device
     QUADTILE_ERROR_OUT_OF_MEMORY = -4,      ///< host or device memory, or the service's limit
-    QUADTILE_ERROR_DEVICE_LOST = -5,        ///< the device stopped; make a new service
+    QUADTILE_ERROR_DEVICE_LOST = -5,        ///< the device stopped; where no other is left, make a
+                                            ///< new service
     QUADTILE_ERROR_CANCELLED = -6,          ///< by the caller
     QUADTILE_ERROR_DEADLINE_EXCEEDED = -7,  ///< the request waited for too long
     QUADTILE_ERROR_VULKAN = -8,             ///< any other failure of a Vulkan call
@@ -123,33 +124,40 @@ typedef struct quadtile_service_options {
     void* log_user_data;          ///< given to `log` as it is
     int32_t strategy;             ///< QUADTILE_STRATEGY_*
     uint32_t subtree_levels;      ///< 1 to 8, for QUADTILE_STRATEGY_SUBTREE
-    uint32_t lanes;               ///< runs on the device at the same time
+    uint32_t lanes;               ///< runs on each device at the same time
     uint32_t max_batch_layers;    ///< that go into one run
     size_t queue_capacity;        ///< requests that may wait
-    uint64_t memory_limit_bytes;  ///< of device and staging memory; 0: no limit
+    uint64_t memory_limit_bytes;  ///< of device and staging memory for each device; 0: no limit
     uint64_t gpu_timeout_ms;      ///< more than 0; a longer run counts as hung: the device is lost
     /// A folder in which compiled pipelines and GLSL are kept from one run of the program to the
     /// next. NULL or empty: the environment variable QUADTILE_CACHE_DIRECTORY; where that is empty
     /// too, nothing is kept.
     const char* cache_directory;
+    /// Several devices, each as `device`, which is NULL then. Requests go to whichever is free.
+    const char* const* devices;
+    uint32_t device_count;  ///< how many; 0: the one that `device` names
+    /// Not 0: what ran on a device when it was lost is run on another one, once.
+    int32_t repeat_lost;
 } quadtile_service_options;
 
 /// Sets all options to their defaults. `struct_size` is sizeof(quadtile_service_options).
 QUADTILE_C_API quadtile_status quadtile_service_options_init(quadtile_service_options* options,
                                                              size_t struct_size);
 
-/// A device and the threads that subdivide maps on it.
+/// Devices and the threads that subdivide maps on them.
 typedef struct quadtile_service quadtile_service;
 
-/// Makes a device and starts the service on it. NULL for `options`: the defaults.
+/// Makes the devices and starts the service on them. NULL for `options`: the defaults.
 QUADTILE_C_API quadtile_status quadtile_service_create(const quadtile_service_options* options,
                                                        quadtile_service** service);
 
 /// Answers what waits, then ends the service. Tickets and lists stay as they are. NULL is allowed.
 QUADTILE_C_API void quadtile_service_destroy(quadtile_service* service);
 
-/// The device in use; valid until the service is destroyed.
+/// A device in use, valid until the service is destroyed, and whether it is lost (not 0). `number`
+/// is its place in `devices`, from 0 on.
 QUADTILE_C_API quadtile_status quadtile_service_device(const quadtile_service* service,
+                                                       uint32_t number, int32_t* is_lost,
                                                        const quadtile_device_info** device);
 
 // ---- Requests

@@ -16,6 +16,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace quadtile {
 
@@ -31,18 +32,23 @@ struct ServiceOptions {
     /// faster map by map. `fused` does it on every device.
     Strategy strategy = Strategy::automatic;
     std::uint32_t subtree_levels = 6;  ///< 1 to 8, for `subtree`
-    /// Runs on the device at the same time: each lane has a thread and buffers of its own, and
+    /// Runs on each device at the same time: each lane has a thread and buffers of its own, and
     /// fills its staging memory while others compute.
     std::uint32_t lanes = 2;
-    /// Layers that go into one run, where so many of one shape wait.
+    /// Layers that go into one run, where so many of one shape wait; of several devices each takes
+    /// its part of them.
     std::uint32_t max_batch_layers = 64;
     /// Requests that may wait. Then submit() waits, too, and try_submit() refuses.
     std::size_t queue_capacity = 256;
-    /// Of device and staging memory, pipelines not counted; each lane has an equal part. A request
-    /// that needs more than that fails with out_of_memory. 0: no limit.
+    /// Of device and staging memory for each device, pipelines not counted; each of its lanes has
+    /// an equal part. A request that needs more than that fails with out_of_memory. 0: no limit.
     std::uint64_t memory_limit_bytes = 0;
     /// As for Tiler: a run that takes longer counts as a lost device.
     std::chrono::milliseconds gpu_timeout{60'000};
+    /// Whether requests that ran on a device when it was lost are run on another one, once: one
+    /// with which a second device is lost fails. Off by default: a request may be what has hung the
+    /// device, by GLSL of the caller's for one, and would take the second with it.
+    bool repeat_lost = false;
     /// Where the lanes' runs with their stages go, and how long requests wait. Null: nowhere.
     std::shared_ptr<TraceFile> trace = nullptr;
 };
@@ -71,6 +77,9 @@ struct SubdivisionRequest {
     /// available and visible to TRANSFER / TRANSFER_READ at its end. It must stay as it is until
     /// the request is answered.
     std::optional<BufferRange> buffer = std::nullopt;
+    /// The only device that may answer, by its number in the service's list. Needed where a service
+    /// of several devices gets an image or a buffer: it is one of that device. Null: any.
+    std::optional<std::uint32_t> device = std::nullopt;
     Threshold threshold;            ///< there is no default
     SubdivideOptions options = {};  ///< a batch's lists are canonical in any case
     /// Higher ones first; equal ones in the order in which they came. One that fits into a batch is
@@ -83,7 +92,8 @@ struct SubdivisionRequest {
 /// A request that was taken. Letting go of it does not cancel the request.
 class QUADTILE_API Ticket {
  public:
-    /// The tile list, or an Error: of Tiler::subdivide, or cancelled, deadline_exceeded. Its first
+    /// The tile list, or an Error: of Tiler::subdivide, or cancelled, deadline_exceeded. Where
+    /// several devices failed, the Error has the reason of each. The list's first
     /// stage is "wait", its others are those of the batch that it was in.
     std::future<TileList> result;
 
@@ -95,6 +105,13 @@ class QUADTILE_API Ticket {
     friend class Service;
     std::weak_ptr<detail::RequestQueue> queue_;
     std::uint64_t number_ = 0;
+};
+
+/// What one device of a Service has done since that was made.
+struct DeviceStatistics {
+    bool lost = false;            ///< takes no more requests
+    std::uint64_t runs = 0;       ///< of one request or a batch
+    std::uint64_t succeeded = 0;  ///< requests answered by a tile list
 };
 
 /// What a Service has done since it was made. Of what was submitted, what is in none of the next
@@ -110,6 +127,8 @@ struct ServiceStatistics {
     std::uint64_t largest_batch = 0;      ///< requests
     std::uint64_t memory_bytes = 0;       ///< taken now
     std::uint64_t most_memory_bytes = 0;  ///< the sum of the most that each lane has taken
+
+    std::vector<DeviceStatistics> devices;  ///< in the order of the service's list
 };
 
 /// What becomes of requests that wait when a Service ends.
@@ -122,9 +141,14 @@ enum class Shutdown {
 ///
 /// Requests whose maps have one width, height and format go into one run as layers, each with its
 /// own threshold, where their thresholds are by level and monotone and they have no budget. What
-/// fails in a batch is tried again alone, so that one request cannot spoil the others. When the
-/// device is lost, everything that waits and everything that comes later gets Error(device_lost);
-/// make a new Device and a new Service then.
+/// fails in a batch is tried again alone, so that one request cannot spoil the others.
+///
+/// With several devices each request goes to the first lane that is free, of whatever device: all
+/// give the same tiles. What one device cannot take (the map is too large, it is out of memory, it
+/// lacks what GLSL of the caller's needs) goes to the others. When a device is lost, what runs
+/// there gets Error(device_lost), or is repeated (ServiceOptions::repeat_lost); the other devices
+/// go on. When the last is lost, everything that waits and everything that comes later gets
+/// Error(device_lost); make new Devices and a new Service then.
 ///
 /// Thread-safe.
 class QUADTILE_API Service {
@@ -132,6 +156,9 @@ class QUADTILE_API Service {
     /// Starts the lanes. Throws Error as Tiler's constructor does; invalid_argument for options of
     /// 0.
     explicit Service(const Device& device, const ServiceOptions& options = {});
+    /// The same on several devices, which may be of different kinds. Their numbers are those of
+    /// this list, from 0 on. Throws Error(invalid_argument) where it is empty.
+    explicit Service(const std::vector<Device>& devices, const ServiceOptions& options = {});
     /// shutdown(Shutdown::finish). Where an owner of texels (SubdivisionRequest::texels_owner)
     /// destroys it on one of its own threads, a thread in the background waits instead, and frees
     /// what the service has of the device when all requests are answered: an adopted device must
@@ -142,7 +169,7 @@ class QUADTILE_API Service {
 
     /// Waits while the queue is full.
     /// Throws Error: invalid_argument for a shape, texels or a threshold that cannot be subdivided,
-    /// cancelled after shutdown(), device_lost after the device was lost.
+    /// cancelled after shutdown(), device_lost where no device is left that may answer.
     [[nodiscard]] Ticket submit(SubdivisionRequest request);
 
     /// The same, but none where the queue is full.

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <new>
 #include <optional>
@@ -222,7 +223,33 @@ quadtile_service_options default_options() {
             .queue_capacity = defaults.queue_capacity,
             .memory_limit_bytes = defaults.memory_limit_bytes,
             .gpu_timeout_ms = static_cast<std::uint64_t>(defaults.gpu_timeout.count()),
-            .cache_directory = nullptr};
+            .cache_directory = nullptr,
+            .devices = nullptr,
+            .device_count = 0,
+            .repeat_lost = defaults.repeat_lost ? 1 : 0};
+}
+
+// Those that the options name.
+std::vector<Device> make_devices(const quadtile_service_options& options) {
+    if (options.device_count != 0 && options.device != nullptr) {
+        throw Error(ErrorCode::invalid_argument,
+                    "device and devices are given; name several devices by devices alone");
+    }
+    const std::span<const char* const> names =
+        options.device_count == 0
+            ? std::span(&options.device, 1)
+            : std::span(required(options.devices, "devices"), options.device_count);
+    quadtile::DeviceOptions device_options;
+    device_options.validation = options.validation != 0;
+    device_options.cache_directory =
+        options.cache_directory != nullptr ? options.cache_directory : "";
+    device_options.log = log_callback_of(options);
+    std::vector<Device> devices;
+    for (const char* name : names) {
+        device_options.select = name != nullptr ? name : "";
+        devices.push_back(Device::create(device_options));
+    }
+    return devices;
 }
 
 Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
@@ -340,10 +367,14 @@ void publish(OwningTileList& owner) {
 }  // namespace
 
 struct quadtile_service {
-    quadtile_service(const Device& device, const ServiceOptions& options)
-        : described(device.info()), service(device, options) {}
+    quadtile_service(const std::vector<Device>& devices, const ServiceOptions& options)
+        : service(devices, options) {
+        for (const Device& device : devices) {
+            described.emplace_back(device.info());
+        }
+    }
 
-    DescribedDevice described;
+    std::deque<DescribedDevice> described;
     Service service;
 };
 
@@ -398,14 +429,9 @@ quadtile_status quadtile_service_create(const quadtile_service_options* options,
             .max_batch_layers = given.max_batch_layers,
             .queue_capacity = given.queue_capacity,
             .memory_limit_bytes = given.memory_limit_bytes,
-            .gpu_timeout = milliseconds_of(given.gpu_timeout_ms)};
-        quadtile::DeviceOptions device_options;
-        device_options.select = given.device != nullptr ? given.device : "";
-        device_options.validation = given.validation != 0;
-        device_options.cache_directory =
-            given.cache_directory != nullptr ? given.cache_directory : "";
-        device_options.log = log_callback_of(given);
-        result = new quadtile_service(Device::create(device_options), service_options);
+            .gpu_timeout = milliseconds_of(given.gpu_timeout_ms),
+            .repeat_lost = given.repeat_lost != 0};
+        result = new quadtile_service(make_devices(given), service_options);
         return QUADTILE_SUCCESS;
     });
 }
@@ -414,11 +440,18 @@ void quadtile_service_destroy(quadtile_service* service) {
     delete service;
 }
 
-quadtile_status quadtile_service_device(const quadtile_service* service,
-                                        const quadtile_device_info** device) {
+quadtile_status quadtile_service_device(const quadtile_service* service, uint32_t number,
+                                        int32_t* is_lost, const quadtile_device_info** device) {
     return guarded([&] {
         const quadtile_device_info*& result = output(device, "device");
-        result = &required(service, "service")->described.info();
+        const std::size_t count = required(service, "service")->described.size();
+        if (number >= count) {
+            throw Error(ErrorCode::invalid_argument,
+                        "number is " + std::to_string(number) + ", but the service has " +
+                            std::to_string(count) + " devices, which are numbered from 0");
+        }
+        *required(is_lost, "is_lost") = service->service.statistics().devices[number].lost ? 1 : 0;
+        result = &service->described[number].info();
         return QUADTILE_SUCCESS;
     });
 }

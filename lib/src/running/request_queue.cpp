@@ -1,6 +1,7 @@
 #include "running/request_queue.hpp"
 
-#include <quadtile/error.hpp>
+#include <algorithm>
+#include <ranges>
 
 namespace quadtile::detail {
 
@@ -42,6 +43,34 @@ void WaitingRequest::answer(const std::exception_ptr& failure) {
     promise.set_exception(failure);
 }
 
+Error WaitingRequest::why_refused() const {
+    if (refusals.size() == 1) {
+        return refusals.begin()->second;
+    }
+    std::string text = "no device can answer this request";
+    const Error* main = nullptr;  // one that may not come again, where there is any
+    for (const auto& [device, refusal] : refusals) {
+        text += (main == nullptr ? ": " : "; ") + std::string(refusal.what());
+        main = main == nullptr || main->code() < refusal.code() ? &refusal : main;
+    }
+    return {main->code(), text, main->vk_result()};
+}
+
+bool RequestQueue::may_answer(std::uint32_t device, const WaitingRequest& request) const {
+    return !lost_[device] && request.request.device.value_or(device) == device &&
+           !request.refusals.contains(device);
+}
+
+bool RequestQueue::has_device(const WaitingRequest& request) const {
+    return std::ranges::any_of(std::views::iota(0U, static_cast<std::uint32_t>(lost_.size())),
+                               [&](auto device) { return may_answer(device, request); });
+}
+
+RequestQueue::Requests::iterator RequestQueue::next_for(std::uint32_t device) {
+    return std::ranges::find_if(
+        waiting_, [&](const auto& entry) { return may_answer(device, entry.second); });
+}
+
 // Taken out with the mutex held, to be answered without it: whoever waits for an answer may call
 // the queue again at once.
 std::vector<WaitingRequest> RequestQueue::remove_if(
@@ -68,34 +97,63 @@ std::vector<WaitingRequest> RequestQueue::remove_if(
 std::optional<std::uint64_t> RequestQueue::push(WaitingRequest&& request, WhenFull when_full) {
     std::unique_lock lock(mutex_);
     if (when_full == WhenFull::wait) {
-        has_room_.wait(lock, [&] { return waiting_.size() < capacity_ || closed_; });
+        has_room_.wait(
+            lock, [&] { return waiting_.size() < capacity_ || closed_ || !has_device(request); });
     }
     if (closed_) {
         std::rethrow_exception(closed_);
     }
+    if (!has_device(request)) {
+        throw Error(*lost_[*request.request.device]);
+    }
     if (waiting_.size() >= capacity_) {
         return std::nullopt;
     }
-    const std::uint64_t number = counts_.pushed;
+    request.number = counts_.pushed++;
+    return insert(std::move(request));
+}
+
+std::uint64_t RequestQueue::insert(WaitingRequest&& request) {
+    const std::uint64_t number = request.number;
+    const bool is_for_any = !request.request.device && request.refusals.empty();
     const bool has_deadline = request.request.deadline.has_value();
-    const Turn turn(-std::int64_t{request.request.priority}, number);
-    waiting_.emplace(turn, std::move(request));
-    ++counts_.pushed;
-    has_work_.notify_one();
+    waiting_.emplace(Turn(-std::int64_t{request.request.priority}, number), std::move(request));
+    is_for_any ? has_work_.notify_one() : has_work_.notify_all();
     if (has_deadline) {
         deadlines_changed_.notify_one();
     }
     return number;
 }
 
-std::vector<WaitingRequest> RequestQueue::take(std::uint32_t max_layers) {
+bool RequestQueue::put_back(WaitingRequest& request) {
+    const std::lock_guard lock(mutex_);
+    if (is_cancelled_ || !has_device(request)) {
+        return false;
+    }
+    insert(std::move(request));
+    return true;
+}
+
+void RequestQueue::done(std::size_t count) {
+    const std::lock_guard lock(mutex_);
+    running_ -= count;
+    if (running_ == 0 && closed_) {
+        has_work_.notify_all();
+        deadlines_changed_.notify_all();
+    }
+}
+
+std::vector<WaitingRequest> RequestQueue::take(const Taker& taker) {
     while (true) {
         std::vector<WaitingRequest> expired;
         std::vector<WaitingRequest> taken;
         {
             std::unique_lock lock(mutex_);
-            has_work_.wait(lock, [&] { return !waiting_.empty() || closed_; });
-            if (waiting_.empty()) {
+            has_work_.wait(lock, [&] {
+                return lost_[taker.device] || next_for(taker.device) != waiting_.end() ||
+                       (closed_ && running_ == 0);
+            });
+            if (next_for(taker.device) == waiting_.end()) {
                 return {};
             }
             const Clock::time_point now = Clock::now();
@@ -103,8 +161,9 @@ std::vector<WaitingRequest> RequestQueue::take(std::uint32_t max_layers) {
                 return is_expired(request, now);
             });
             counts_.expired += expired.size();
-            if (!waiting_.empty()) {
-                taken = take_batch(max_layers);
+            if (const auto first = next_for(taker.device); first != waiting_.end()) {
+                taken = take_batch(taker, *first);
+                running_ += taken.size();
             }
         }
         answer_all(expired, deadline_exceeded());
@@ -114,19 +173,33 @@ std::vector<WaitingRequest> RequestQueue::take(std::uint32_t max_layers) {
     }
 }
 
-std::vector<WaitingRequest> RequestQueue::take_batch(std::uint32_t max_layers) {
-    const Turn first = waiting_.begin()->first;
-    const MapShape shape = waiting_.begin()->second.request.map.shape;
-    const bool batches = waiting_.begin()->second.batches;
-    const bool in_buffer = waiting_.begin()->second.request.buffer.has_value();
+std::vector<WaitingRequest> RequestQueue::take_batch(const Taker& taker,
+                                                     const Requests::value_type& first) {
+    const Turn turn = first.first;
+    const MapShape shape = first.second.request.map.shape;
+    const bool batches = taker.batches && first.second.batches;
+    const bool in_buffer = first.second.request.buffer.has_value();
+    const bool is_for_any = !first.second.request.device;
+    const auto fits = [&](const WaitingRequest& request) {
+        return batches && request.batches && same_size(request.request.map.shape, shape) &&
+               request.request.buffer.has_value() == in_buffer && may_answer(taker.device, request);
+    };
+    std::uint64_t most = taker.max_layers;
+    if (is_for_any && lost_.size() > 1) {  // the others get their part
+        std::uint64_t waiting = 0;
+        for (const auto& [other, request] : waiting_) {
+            waiting += fits(request) ? request.request.map.shape.layers : 0;
+        }
+        const auto devices =
+            static_cast<std::uint64_t>(std::ranges::count_if(lost_, std::logical_not()));
+        most = std::min(most, (waiting + devices - 1) / devices);
+    }
     std::uint64_t layers = 0;
-    return remove_if([&](const Turn& turn, const WaitingRequest& request) {
-        const MapShape& other = request.request.map.shape;
-        const bool fits = turn == first || (batches && request.batches && same_size(other, shape) &&
-                                            request.request.buffer.has_value() == in_buffer &&
-                                            layers + other.layers <= max_layers);
-        layers += fits ? other.layers : 0;
-        return fits;
+    return remove_if([&](const Turn& other, const WaitingRequest& request) {
+        const std::uint32_t more = request.request.map.shape.layers;
+        const bool taken = other == turn || (fits(request) && layers + more <= most);
+        layers += taken ? more : 0;
+        return taken;
     });
 }
 
@@ -145,7 +218,7 @@ bool RequestQueue::cancel(std::uint64_t number) {
 
 void RequestQueue::watch_deadlines() {
     std::unique_lock lock(mutex_);
-    while (!closed_ || !waiting_.empty()) {
+    while (!closed_ || !waiting_.empty() || running_ != 0) {
         std::optional<Clock::time_point> next;
         for (const auto& [turn, request] : waiting_) {
             const auto& deadline = request.request.deadline;
@@ -178,21 +251,40 @@ void RequestQueue::close(std::exception_ptr reason) {
     deadlines_changed_.notify_all();
 }
 
-void RequestQueue::fail_waiting(std::exception_ptr reason) {
-    std::vector<WaitingRequest> failed;
-    bool is_cancellation = false;
+void RequestQueue::cancel_waiting(const std::exception_ptr& reason) {
+    std::vector<WaitingRequest> cancelled;
     {
         const std::lock_guard lock(mutex_);
-        failed = remove_if([](const Turn&, const WaitingRequest&) { return true; });
-        try {
-            std::rethrow_exception(reason);
-        } catch (const Error& error) {
-            is_cancellation = error.code() == ErrorCode::cancelled;
-        } catch (...) {  // counts as a failure
-        }
-        (is_cancellation ? counts_.cancelled : counts_.failed) += failed.size();
+        is_cancelled_ = true;
+        cancelled = remove_if([](const Turn&, const WaitingRequest&) { return true; });
+        counts_.cancelled += cancelled.size();
     }
-    answer_all(failed, reason);
+    answer_all(cancelled, reason);
+}
+
+void RequestQueue::lose(std::uint32_t device, const Error& why) {
+    std::vector<WaitingRequest> failed;
+    {
+        const std::lock_guard lock(mutex_);
+        if (lost_[device]) {
+            return;
+        }
+        lost_[device] = why;
+        if (!closed_ &&
+            std::ranges::all_of(lost_, [](const auto& lost) { return lost.has_value(); })) {
+            closed_ = std::make_exception_ptr(why);
+        }
+        failed = remove_if(
+            [&](const Turn&, const WaitingRequest& request) { return !has_device(request); });
+        counts_.failed += failed.size();
+        has_room_.notify_all();
+        has_work_.notify_all();
+        deadlines_changed_.notify_all();
+    }
+    for (WaitingRequest& request : failed) {
+        request.refusals.emplace(device, why);
+        request.answer(std::make_exception_ptr(request.why_refused()));
+    }
 }
 
 RequestQueue::Counts RequestQueue::counts() const {

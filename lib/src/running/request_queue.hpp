@@ -1,7 +1,8 @@
-// The requests of a Service that wait. Knows nothing of devices.
+// The requests of a Service that wait. Knows devices by their numbers only.
 
 #pragma once
 
+#include <quadtile/error.hpp>
 #include <quadtile/service.hpp>
 
 #include <condition_variable>
@@ -19,27 +20,47 @@ struct WaitingRequest {
     // may call the queue and the service: no lock may be held.
     void answer(TileList list);
     void answer(const std::exception_ptr& failure);
+    // The one refusal that there is, or all in one sentence.
+    [[nodiscard]] Error why_refused() const;
 
     SubdivisionRequest request;
     bool batches = false;  // may share a run with others of its shape
     std::promise<TileList> promise;
     std::chrono::steady_clock::time_point arrival;
+    std::uint64_t number = 0;                 // given by the queue, in the order of arrival
+    std::map<std::uint32_t, Error> refusals;  // why devices cannot answer, by their numbers
 };
 
 // Thread-safe. Each request that was pushed is taken, cancelled, expired or failed, exactly once;
-// in all cases but the first the queue answers it.
+// in all cases but the first the queue answers it. What was taken may be put back.
 class RequestQueue {
  public:
-    explicit RequestQueue(std::size_t capacity) : capacity_(capacity) {}
+    RequestQueue(std::size_t capacity, std::size_t devices) : capacity_(capacity), lost_(devices) {}
 
     enum class WhenFull { wait, refuse };
     // The request's number, or none where the queue is full and does not wait.
-    // Throws what `close` was given.
+    // Throws what `close` was given, and why the only device that may answer is lost.
     std::optional<std::uint64_t> push(WaitingRequest&& request, WhenFull when_full);
 
-    // The next request and those that may share its run, up to so many layers. Waits for one; empty
-    // where the queue is closed and nothing waits any more.
-    [[nodiscard]] std::vector<WaitingRequest> take(std::uint32_t max_layers);
+    // A lane that takes requests.
+    struct Taker {
+        std::uint32_t device;
+        std::uint32_t max_layers;  // of a run
+        bool batches;              // puts requests together
+    };
+    // The next request that the device may answer and those that may share its run; they run until
+    // `done`. Waits for one; empty where none will come: the device is lost, or the queue is closed
+    // and nothing waits or runs that could be put back.
+    [[nodiscard]] std::vector<WaitingRequest> take(const Taker& taker);
+    // A request that runs waits again, for the devices that have not refused it. False where there
+    // is none, or what waits was failed; the request is as it was then.
+    [[nodiscard]] bool put_back(WaitingRequest& request);
+    // So many requests run no more: they are answered or put back.
+    void done(std::size_t count);
+
+    // A device takes no more requests; what no other may answer is failed. The last one closes the
+    // queue.
+    void lose(std::uint32_t device, const Error& why);
 
     // Whether it still waited.
     bool cancel(std::uint64_t number);
@@ -50,8 +71,8 @@ class RequestQueue {
 
     // Later pushes throw `reason`; what waits stays.
     void close(std::exception_ptr reason);
-    // What waits is answered with it.
-    void fail_waiting(std::exception_ptr reason);
+    // What waits is answered with it, and nothing is put back any more.
+    void cancel_waiting(const std::exception_ptr& reason);
 
     struct Counts {
         std::uint64_t pushed = 0;
@@ -67,7 +88,12 @@ class RequestQueue {
     using Requests = std::map<Turn, WaitingRequest>;
 
     // With the mutex held:
-    [[nodiscard]] std::vector<WaitingRequest> take_batch(std::uint32_t max_layers);
+    std::uint64_t insert(WaitingRequest&& request);
+    [[nodiscard]] bool may_answer(std::uint32_t device, const WaitingRequest& request) const;
+    [[nodiscard]] bool has_device(const WaitingRequest& request) const;
+    [[nodiscard]] Requests::iterator next_for(std::uint32_t device);
+    [[nodiscard]] std::vector<WaitingRequest> take_batch(const Taker& taker,
+                                                         const Requests::value_type& first);
     [[nodiscard]] std::vector<WaitingRequest> remove_if(
         const std::function<bool(const Turn&, const WaitingRequest&)>& condition);
 
@@ -77,6 +103,9 @@ class RequestQueue {
     std::condition_variable has_work_;
     std::condition_variable deadlines_changed_;
     Requests waiting_;
+    std::size_t running_ = 0;                 // taken and not done
+    std::vector<std::optional<Error>> lost_;  // of each device, why
+    bool is_cancelled_ = false;
     std::exception_ptr closed_;  // null while open
     Counts counts_;
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <span>
 #include <string>
 #include <thread>
@@ -28,7 +29,11 @@ std::exception_ptr error(ErrorCode code, const std::string& message) {
     return std::make_exception_ptr(Error(code, message));
 }
 
-void check(const ServiceOptions& options) {
+void check(const std::vector<Device>& devices, const ServiceOptions& options) {
+    if (devices.empty()) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the list of devices is empty; a service needs at least one device");
+    }
     if (options.lanes == 0 || options.max_batch_layers == 0 || options.queue_capacity == 0) {
         throw Error(ErrorCode::invalid_argument,
                     "a service needs at least one lane, one layer a batch and room for one "
@@ -36,19 +41,37 @@ void check(const ServiceOptions& options) {
     }
 }
 
+// One of the service's devices.
+struct Site {
+    Site(std::uint32_t i, const Device& of) : number(i), device(of) {}
+
+    [[nodiscard]] Error named(const Error& failure) const {
+        return {failure.code(), name + failure.what(), failure.vk_result()};
+    }
+
+    std::uint32_t number;
+    Device device;
+    std::string name;  // "device 0 (llvmpipe): " where there are several
+    std::atomic<bool> lost = false;
+    std::atomic<std::uint64_t> runs = 0;
+    std::atomic<std::uint64_t> succeeded = 0;
+};
+
 // One run at a time, by a thread of its own.
 struct Lane {
-    Lane(std::uint32_t index, const Device& device, const ServiceOptions& options)
-        : name("lane " + std::to_string(index)),
+    Lane(std::uint32_t index, Site& of, const ServiceOptions& options)
+        : site(of),
+          name(of.name + "lane " + std::to_string(index)),
           account(std::make_shared<MemoryAccount>(options.memory_limit_bytes != 0
                                                       ? options.memory_limit_bytes / options.lanes
                                                       : UINT64_MAX)),
-          engine(new TileEngine(device,
+          engine(new TileEngine(of.device,
                                 {.strategy = options.strategy,
                                  .subtree_levels = options.subtree_levels,
                                  .gpu_timeout = options.gpu_timeout},
                                 account)) {}
 
+    Site& site;
     std::string name;  // "lane 0"
     std::shared_ptr<MemoryAccount> account;
     detail::TileEnginePointer engine;
@@ -58,13 +81,23 @@ struct Lane {
 }  // namespace
 
 struct Service::Impl {
-    Impl(const Device& given_device, const ServiceOptions& service_options)
-        : device(given_device),
-          options(service_options),
-          queue(std::make_shared<RequestQueue>(options.queue_capacity)) {
-        check(options);
-        for (std::uint32_t i = 0; i < options.lanes; ++i) {
-            lanes.push_back(std::make_unique<Lane>(i, device, options));
+    Impl(const std::vector<Device>& devices, const ServiceOptions& service_options)
+        : options(service_options),
+          queue(std::make_shared<RequestQueue>(options.queue_capacity, devices.size())) {
+        check(devices, options);
+        for (const Device& device : devices) {
+            Site& site = sites.emplace_back(static_cast<std::uint32_t>(sites.size()), device);
+            if (devices.size() > 1) {
+                site.name =
+                    "device " + std::to_string(site.number) + " (" + device.info().name + "): ";
+            }
+            try {
+                for (std::uint32_t i = 0; i < options.lanes; ++i) {
+                    lanes.push_back(std::make_unique<Lane>(i, site, options));
+                }
+            } catch (const Error& failure) {
+                throw site.named(failure);
+            }
         }
         // From here on nothing throws but the start of a thread.
         try {
@@ -93,18 +126,16 @@ struct Service::Impl {
                                                      const std::vector<WaitingRequest>& batch);
     void run_alone(Lane& lane, WaitingRequest& waiting);
     void fail(WaitingRequest& waiting, const std::exception_ptr& failure);
-    [[nodiscard]] bool note_loss(const std::exception_ptr& failure);
+    void fail_on(Site& site, WaitingRequest& waiting, const Error& failure);
     void trace_run(const Lane& lane, Clock::time_point start, std::span<const TileList> lists);
 
-    Device device;
     ServiceOptions options;
     std::shared_ptr<RequestQueue> queue;
+    std::deque<Site> sites;
     std::vector<std::unique_ptr<Lane>> lanes;
     std::thread deadline_watch;
     std::mutex join_mutex;
-    std::atomic<std::uint64_t> succeeded = 0;
     std::atomic<std::uint64_t> failed = 0;
-    std::atomic<std::uint64_t> runs = 0;
     std::atomic<std::uint64_t> largest_batch = 0;
     std::atomic<std::uint64_t> traced_waits = 0;
 
@@ -119,7 +150,7 @@ void Service::Impl::shutdown(Shutdown how) {
         error(ErrorCode::cancelled, "the service has been shut down; make a new one");
     queue->close(reason);
     if (how == Shutdown::cancel) {
-        queue->fail_waiting(reason);
+        queue->cancel_waiting(reason);
     }
     if (working_for == this) {  // a thread cannot wait for itself
         return;
@@ -171,13 +202,21 @@ WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
     if (request.buffer) {
         check_alignment(*request.buffer, shape);
     }
+    const std::string count = std::to_string(sites.size());
+    if (request.device && *request.device >= sites.size()) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the request is for device " + std::to_string(*request.device) +
+                        ", but the service has " + count + ", which are numbered from 0");
+    }
+    if (!request.device && sites.size() > 1 && (request.image || request.buffer)) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the service has " + count +
+                        " devices, so a request with an image or a buffer needs the number of "
+                        "its own (SubdivisionRequest::device)");
+    }
     request.threshold.check_fits(shape);
-    const bool by_level = !request.threshold.is_by_node();
-    const bool strategy_batches =
-        options.strategy == Strategy::fused ||
-        (options.strategy == Strategy::automatic && device.info().type != "CPU");
-    const bool batches = strategy_batches && !request.image && !request.options.max_tiles &&
-                         by_level &&
+    const bool batches = !request.image && !request.options.max_tiles &&
+                         !request.threshold.is_by_node() &&
                          request.threshold.is_monotone(top_level(shape.width, shape.height));
     return {
         .request = std::move(request), .batches = batches, .promise = {}, .arrival = Clock::now()};
@@ -192,18 +231,24 @@ Ticket Service::Impl::ticket_of(std::uint64_t number, std::future<TileList> resu
 }
 
 void Service::Impl::work(Lane& lane) {
-    const std::uint32_t max_layers = std::min(options.max_batch_layers, device.info().max_layers);
+    const DeviceInfo& info = lane.site.device.info();
+    const RequestQueue::Taker taker{
+        .device = lane.site.number,
+        .max_layers = std::min(options.max_batch_layers, info.max_layers),
+        .batches = options.strategy == Strategy::fused ||
+                   (options.strategy == Strategy::automatic && info.type != "CPU")};
     while (true) {
-        std::vector<WaitingRequest> batch = queue->take(max_layers);
+        std::vector<WaitingRequest> batch = queue->take(taker);
         if (batch.empty()) {
             return;
         }
-        ++runs;
+        ++lane.site.runs;
         std::uint64_t largest = largest_batch;
         while (largest < batch.size() &&
                !largest_batch.compare_exchange_weak(largest, batch.size())) {
         }
         run(lane, batch);
+        queue->done(batch.size());
     }
 }
 
@@ -222,16 +267,19 @@ void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
     if (batch.size() > 1) {
         try {
             lists = run_together(lane, batch);
-        } catch (...) {
-            const std::exception_ptr failure = std::current_exception();
-            if (note_loss(failure)) {
+        } catch (const Error& failure) {
+            if (failure.code() == ErrorCode::device_lost) {
                 for (WaitingRequest& waiting : batch) {
-                    fail(waiting, failure);
+                    fail_on(lane.site, waiting, failure);
                 }
                 return;
             }
-            device.context()->say(Severity::info, "a run of " + std::to_string(batch.size()) +
-                                                      " maps failed: each is tried alone");
+        } catch (...) {  // tried alone, too
+        }
+        if (lists.empty()) {
+            lane.site.device.context()->say(
+                Severity::info,
+                "a run of " + std::to_string(batch.size()) + " maps failed: each is tried alone");
             lane.engine->forget_resources();
         }
     }
@@ -240,7 +288,7 @@ void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
             run_alone(lane, batch[i]);
             continue;
         }
-        ++succeeded;
+        ++lane.site.succeeded;
         batch[i].answer(std::move(lists[i]));
     }
 }
@@ -275,7 +323,7 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
                     : lane.engine->subdivide(request.map, request.threshold, request.options);
             note_wait(list, waiting, start);
             trace_run(lane, start, {&list, 1});
-            ++succeeded;
+            ++lane.site.succeeded;
             waiting.answer(std::move(list));
             return;
         } catch (const Error& failure) {
@@ -284,8 +332,7 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
                 lane.engine->forget_resources();
                 continue;
             }
-            (void)note_loss(std::current_exception());
-            fail(waiting, std::current_exception());
+            fail_on(lane.site, waiting, failure);
             return;
         } catch (...) {
             fail(waiting, std::current_exception());
@@ -330,20 +377,26 @@ void Service::Impl::fail(WaitingRequest& waiting, const std::exception_ptr& fail
     waiting.answer(failure);
 }
 
-// Whether a failure is the loss of the device, after which nothing can be answered any more.
-bool Service::Impl::note_loss(const std::exception_ptr& failure) {
-    try {
-        std::rethrow_exception(failure);
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::device_lost) {
-            return false;
-        }
-    } catch (...) {
-        return false;
+// A device has not answered: another one may, unless the request itself is at fault.
+void Service::Impl::fail_on(Site& site, WaitingRequest& waiting, const Error& failure) {
+    if (failure.code() == ErrorCode::invalid_argument) {
+        fail(waiting, std::make_exception_ptr(failure));
+        return;
     }
-    queue->close(failure);
-    queue->fail_waiting(failure);
-    return true;
+    const Error named = site.named(failure);
+    waiting.refusals.emplace(site.number, named);
+    bool may_repeat = true;
+    if (failure.code() == ErrorCode::device_lost) {
+        site.lost = true;
+        queue->lose(site.number, named);
+        const auto is_loss = [](const auto& refusal) {
+            return refusal.second.code() == ErrorCode::device_lost;
+        };
+        may_repeat = options.repeat_lost && std::ranges::count_if(waiting.refusals, is_loss) == 1;
+    }
+    if (!may_repeat || !queue->put_back(waiting)) {
+        fail(waiting, std::make_exception_ptr(waiting.why_refused()));
+    }
 }
 
 bool Ticket::cancel() const {
@@ -352,7 +405,10 @@ bool Ticket::cancel() const {
 }
 
 Service::Service(const Device& device, const ServiceOptions& options)
-    : impl_(std::make_shared<Impl>(device, options)) {}
+    : Service(std::vector{device}, options) {}
+
+Service::Service(const std::vector<Device>& devices, const ServiceOptions& options)
+    : impl_(std::make_shared<Impl>(devices, options)) {}
 
 Service::~Service() {
     if (Impl::working_for == impl_.get()) {
@@ -391,12 +447,16 @@ void Service::shutdown(Shutdown how) {
 ServiceStatistics Service::statistics() const {
     const RequestQueue::Counts counts = impl_->queue->counts();
     ServiceStatistics statistics{.submitted = counts.pushed,
-                                 .succeeded = impl_->succeeded,
                                  .failed = impl_->failed + counts.failed,
                                  .cancelled = counts.cancelled,
                                  .expired = counts.expired,
-                                 .runs = impl_->runs,
                                  .largest_batch = impl_->largest_batch};
+    for (const Site& site : impl_->sites) {
+        statistics.devices.push_back(
+            {.lost = site.lost, .runs = site.runs, .succeeded = site.succeeded});
+        statistics.runs += site.runs;
+        statistics.succeeded += site.succeeded;
+    }
     for (const auto& lane : impl_->lanes) {
         statistics.memory_bytes += lane->account->used_bytes();
         statistics.most_memory_bytes += lane->account->most_used_bytes();

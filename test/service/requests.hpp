@@ -1,0 +1,183 @@
+// What the tests of the service share: requests of every kind, answers held against the reference,
+// and devices behind a gate.
+
+#pragma once
+
+#include "gpu_test.hpp"
+#include "support/maps.hpp"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quadtile::test {
+
+using namespace std::chrono_literals;
+
+inline SubdivisionRequest request_of(const MapShape& shape, std::vector<float> texels,
+                                     const Threshold& threshold) {
+    const auto owner = std::make_shared<const std::vector<float>>(std::move(texels));
+    return {.map = {owner->data(), shape}, .texels_owner = owner, .threshold = threshold};
+}
+
+// For what comes in any case, on a busy machine, too.
+inline constexpr auto PATIENCE = 4min;
+
+// The host's device, with work that goes through a function.
+inline Device adopt(const Device& host, SubmitFunction submit) {
+    return Device::adopt({.get_instance_proc_addr = host.get_instance_proc_addr(),
+                          .instance = host.instance(),
+                          .physical_device = host.physical_device(),
+                          .device = host.handle(),
+                          .queue_family = host.queue_family(),
+                          .submit = std::move(submit),
+                          .enabled = host.info().features});
+}
+
+// Submits to the host's queue, one thread at a time.
+inline VkResult submit_to(const Device& host, const VkSubmitInfo& work, VkFence fence) {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    const auto vkQueueSubmit = reinterpret_cast<PFN_vkQueueSubmit>(
+        host.get_instance_proc_addr()(host.instance(), "vkQueueSubmit"));
+    return vkQueueSubmit(host.queue(), 1, &work, fence);
+}
+
+// A device whose submissions stop at a gate until the test opens it, for good: how long a lane is
+// busy is not left to the speed of the machine. One that is never opened lets them go after a
+// while, so that a test that is stuck fails.
+class Gate {
+ public:
+    Device device = adopt(device_for(), [this](const VkSubmitInfo& work, VkFence fence) {
+        return pass(work, fence);
+    });
+
+    // Until so many submissions have come.
+    void await(int arrived) {
+        std::unique_lock lock(mutex_);
+        if (!changed_.wait_for(lock, PATIENCE, [&] { return arrived_ >= arrived; })) {
+            throw std::runtime_error("no lane has come to the gate");
+        }
+    }
+    // What waits and what comes later goes through, or is told that the device is lost.
+    void open(VkResult result = VK_SUCCESS) {
+        const std::lock_guard lock(mutex_);
+        result_ = result;
+        changed_.notify_all();
+    }
+
+ private:
+    VkResult pass(const VkSubmitInfo& work, VkFence fence) {
+        std::unique_lock lock(mutex_);
+        ++arrived_;
+        changed_.notify_all();
+        (void)changed_.wait_for(lock, PATIENCE, [&] { return result_ != VK_NOT_READY; });
+        return result_ == VK_ERROR_DEVICE_LOST ? result_ : submit_to(device_for(), work, fence);
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int arrived_ = 0;
+    VkResult result_ = VK_NOT_READY;
+};
+
+// A service with a gate before its queue.
+class GatedService {
+ public:
+    explicit GatedService(const ServiceOptions& options)
+        : service(std::make_shared<Service>(gate_.device, options)) {}
+    // However a test ends: the service then waits for its lanes.
+    ~GatedService() { open(); }
+    GatedService(const GatedService&) = delete;
+    GatedService& operator=(const GatedService&) = delete;
+
+    // Has one more lane at the gate, with a request of its own.
+    [[nodiscard]] Ticket hold_lane() {
+        const MapShape shape{8, 8};
+        Ticket ticket =
+            service->submit(request_of(shape, random_map(shape), Threshold::constant(0.5F)));
+        gate_.await(++held_);
+        return ticket;
+    }
+
+    void open() { gate_.open(); }
+
+ private:
+    Gate gate_;
+    int held_ = 0;
+
+ public:
+    std::shared_ptr<Service> service;  // the last member: its lanes use the others
+};
+
+// EXPECT_THAT(throwing(ticket), fails(...))
+inline auto throwing(Ticket& ticket) {
+    return [&ticket] { (void)ticket.result.get(); };
+}
+inline auto submitting(Service& service, const SubdivisionRequest& request) {
+    return [&service, request] { (void)service.submit(request); };
+}
+// What a request meets, at submission or later.
+inline auto asking(Service& service, const SubdivisionRequest& request) {
+    return [&service, request] { (void)service.submit(request).result.get(); };
+}
+
+// Any threshold and any option, by a number.
+inline SubdivisionRequest mixed_request(std::uint32_t number) {
+    std::mt19937 random(number);
+    const MapShape shapes[] = {{64, 64}, {200, 120}, {1, 1}, {130, 70, 3}, {257, 33}};
+    const MapShape shape = shapes[random() % std::size(shapes)];
+    std::vector<float> texels = random() % 2 == 0 ? smooth_map(shape) : random_map(shape, number);
+    if (random() % 4 == 0) {
+        texels = with_special_values(std::move(texels), 64, number);
+    }
+    const auto threshold = [&]() -> Threshold {
+        switch (random() % 5) {
+            case 0:
+                return Threshold::constant(0.9F);
+            case 1:
+                return Threshold::max_resolution(static_cast<float>(1 + random() % 64));
+            case 2: {  // grows from a level to the next
+                std::vector<float> levels;
+                for (std::uint32_t i = 0; i <= top_level(shape.width, shape.height); ++i) {
+                    levels.push_back(0.1F + 0.1F * static_cast<float>(i));
+                }
+                return Threshold::per_level(levels);
+            }
+            case 3:
+                return Threshold::map(random_thresholds(shape, number));
+            default:
+                return Threshold::constant(static_cast<float>(random() % 100) / 50.0F);
+        }
+    };
+    SubdivisionRequest request = request_of(shape, std::move(texels), threshold());
+    request.priority = static_cast<int>(random() % 3);
+    if (random() % 4 == 0) {
+        request.options.order = Order::any;
+    }
+    if (random() % 8 == 0) {
+        request.threshold = Threshold::constant(0.9F);
+        request.options.max_tiles = 20000;
+    }
+    return request;
+}
+
+// What is wrong with an answer, or nothing.
+inline std::string check_answer(TileList list, const SubdivisionRequest& request) {
+    const TileList expected = reference::subdivide(request.map, request.threshold, request.options);
+    if (request.options.order == Order::any) {
+        sort_canonical(list.tiles);
+    }
+    return difference(list, expected);
+}
+
+}  // namespace quadtile::test
