@@ -105,7 +105,9 @@ class WatchedTracer : public Tracer {
                       std::span<const double> predicted_nodes, const Stop& stop) override {
         return tracer_.trace(frames, tiles, predicted_nodes, stop);
     }
-    void read_sums(std::vector<Accumulator>& sums) override { tracer_.read_sums(sums); }
+    void read_sums(std::size_t first, std::span<Accumulator> sums) override {
+        tracer_.read_sums(first, sums);
+    }
     void clear_sums() override { tracer_.clear_sums(); }
     void set_sums(std::span<const Accumulator> sums) override { tracer_.set_sums(sums); }
     [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,

@@ -1,5 +1,5 @@
-# What `cmake --install` and cpack take, in five components: quadtile_runtime (the program, shared libraries),
-# quadtile_viewer, quadtile_baker, quadtile_shadow_app, and quadtile_development (headers, static libraries, what find_package and
+# What `cmake --install` and cpack take, in six components: quadtile_runtime (the program, shared libraries),
+# quadtile_viewer, quadtile_baker, quadtile_baker_mpi (not by cpack), quadtile_shadow_app, and quadtile_development (headers, static libraries, what find_package and
 # pkg-config read).
 
 include(CMakePackageConfigHelpers)
@@ -28,7 +28,7 @@ foreach(export quadtile-reference quadtile quadtile-shadow quadtile-images)
     endif()
 endforeach()
 file(RELATIVE_PATH libraries_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-foreach(program_component cli:runtime viewer:viewer bake:baker shadow_app:shadow_app)
+foreach(program_component cli:runtime viewer:viewer bake:baker bake_mpi:baker_mpi shadow_app:shadow_app)
     string(REGEX REPLACE "(.+):(.+)" "quadtile_\\1;quadtile_\\2" program_component ${program_component})
     list(GET program_component 0 program)
     list(GET program_component 1 component)

@@ -15,6 +15,8 @@ packages=(
     # The light map baker; Embree is what its tests compare it with.
     libglm-dev libtinygltf-dev libtinyobjloader-dev libeigen3-dev libdraco-dev libmeshoptimizer-dev
     libstb-dev libembree-dev
+    # The baker as a job of MPI.
+    libopenmpi-dev openmpi-bin
     # For the tests of packages, and cpack.
     pkgconf dpkg-dev
     # A Vulkan driver for machines without a GPU, and the checks that the tests run with.

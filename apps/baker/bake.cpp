@@ -1,18 +1,20 @@
 #include "bake.hpp"
 
 #include "checkpoint.hpp"
-#include "direction_tiles.hpp"
 #include "gathered_light.hpp"
+#include "pass_tracing.hpp"
 #include "passes.hpp"
 #include "probes.hpp"
+
+#include <quadtile/version.h>
 
 #include <glm/geometric.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numbers>
 #include <ranges>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -25,30 +27,18 @@ using namespace std::chrono_literals;
 // Longer groups of directions make the GPU busier, shorter ones make Ctrl-C quicker.
 constexpr double LONGEST_GROUP_SECONDS = 0.5;
 
-constexpr std::size_t MOST_PIECES = 65536;  // that the tracer is given at a time
-// Directions with more pieces request their tiles anew in each pass.
-constexpr std::size_t MOST_KEPT_PIECES = 65536;
+// Sums that ranks add up at a time.
+constexpr std::size_t PIECE_TEXELS = 1U << 20U;
 
-// The weight of a fragment of which the light map has one for each texel.
-constexpr double MEAN_WEIGHT = 16384.0;
 // The greatest radiance with the mean weight: a half of the lower word of a sum.
 constexpr double LARGEST_UNITS = 2147483648.0;
-constexpr double LARGEST_WEIGHT = 1073741824.0;  // four times that is a word
-
-// What the tracer is given at a time.
-struct TracerWork {
-    const WindowTiles* part = nullptr;  // that the last frame is of
-    std::vector<ProjectionFrame> frames;
-    std::vector<TracedTile> tiles;
-    std::vector<double> predicted_nodes;
-};
 
 class Bake {
  public:
     Bake(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
          const std::vector<PointLight>& lights, const Lamps& lamps, const Sky& sky,
          const TileOptions& tile_options, const BakeOptions& options, Tracer& tracer,
-         const BakeWatcher& watcher)
+         const BakeWatcher& watcher, Ranks* ranks)
         : scene_(scene),
           surface_(surface),
           suns_(suns),
@@ -59,11 +49,13 @@ class Bake {
           options_(options),
           tracer_(tracer),
           watcher_(watcher),
+          ranks_(ranks != nullptr ? *ranks : alone_),
           passes_(surface, suns, lights, lamps, sky, options) {}
 
     BakeResult run() {
         state_.fingerprint = fingerprint_of(scene_, surface_, suns_, lights_, lamps_,
                                             passes_.sets(), tile_options_, options_);
+        check_ranks();
         const std::size_t texels = scene_.light_map.texels();
         for (auto* const light : {&state_.direct, &state_.sent, &state_.indirect}) {
             light->assign(scene_.sum_count(), glm::vec3(0.0F));
@@ -85,6 +77,7 @@ class Bake {
         if (options_.resume) {
             resume();
         }
+        sums_.resize(scene_.sum_count());
         for (; state_.pass < passes_.planned().size() || needs_more();
              ++state_.pass, state_.directions_done = 0) {
             if (!run_pass(passes_.planned()[state_.pass])) {
@@ -94,6 +87,10 @@ class Bake {
         }
         result_.interrupted = result_.interrupted || !run_probes();
         result_.noise = light_.noise();
+        light_.gather();
+        if (!ranks_.is_first()) {
+            return std::move(result_);
+        }
         result_.error = light_.error();
         result_.inside_texels = state_.inside_texels;
         result_.map = light_.make_map(!result_.interrupted);
@@ -137,19 +134,31 @@ class Bake {
 
     // ---- Checkpoints
 
+    // A rank that bakes something else would spoil the light of all.
+    void check_ranks() {
+        Fingerprint all;
+        all.add(state_.fingerprint);
+        all.add(std::uint32_t{options_.resume});
+        all.add(std::uint32_t{options_.checkpoint.empty()});
+        all.add(QUADTILE_VERSION_STRING);
+        std::uint64_t of_first = all.value();
+        ranks_.broadcast(std::as_writable_bytes(std::span(&of_first, 1)));
+        ranks_.together([&] {
+            if (all.value() != of_first) {
+                throw std::runtime_error(
+                    "it bakes another scene, or with other options, than rank 0: give all ranks "
+                    "the same command, the same files, and the same version of the program");
+            }
+        });
+    }
+
     void resume() {
-        std::optional<Checkpoint> checkpoint = read_checkpoint(options_.checkpoint);
-        if (!checkpoint) {
+        bool is_there = false;
+        ranks_.together([&] { is_there = ranks_.is_first() && read_state(); });
+        if (ranks_.greatest(is_there ? 1.0 : 0.0) == 0.0) {
             return;
         }
-        if (checkpoint->fingerprint != state_.fingerprint ||
-            checkpoint->sums.size() != scene_.sum_count()) {
-            throw std::runtime_error(
-                "checkpoint '" + options_.checkpoint.string() +
-                "' is of another bake: the scene, the light or an option has changed; bake without "
-                "--resume, or with what it was begun with");
-        }
-        state_ = std::move(*checkpoint);
+        broadcast_checkpoint(state_, ranks_);
         for (const std::uint8_t kind : state_.more) {
             passes_.add(passes_.more_of(static_cast<Pass::Kind>(kind)));
         }
@@ -161,10 +170,35 @@ class Bake {
         last_noise_ = light_.noise();
     }
 
+    // Returns false where there is none.
+    [[nodiscard]] bool read_state() {
+        std::optional<Checkpoint> checkpoint = read_checkpoint(options_.checkpoint);
+        if (!checkpoint) {
+            return false;
+        }
+        if (checkpoint->fingerprint != state_.fingerprint ||
+            checkpoint->sums.size() != scene_.sum_count()) {
+            throw std::runtime_error(
+                "checkpoint '" + options_.checkpoint.string() +
+                "' is of another bake: the scene, the light or an option has changed; bake without "
+                "--resume, or with what it was begun with");
+        }
+        state_ = std::move(*checkpoint);
+        return true;
+    }
+
     void write_state() {
         if (!options_.checkpoint.empty()) {
-            state_.sums = tracer_.sums();
-            write_checkpoint(options_.checkpoint, state_);
+            if (!std::exchange(is_light_gathered_, true)) {
+                light_.gather();
+            }
+            light_.move_lamp_sums();
+            ranks_.gather(std::span(state_.probe_sums), PROBE_SUMS, false);
+            state_.sums.resize(ranks_.is_first() ? scene_.sum_count() : 0);
+            add_up_sums({0, scene_.sum_count()}, 0, state_.sums);
+            if (ranks_.is_first()) {
+                write_checkpoint(options_.checkpoint, state_);
+            }
             state_.sums = {};
         }
         last_checkpoint_ = Clock::now();
@@ -174,6 +208,7 @@ class Bake {
 
     bool run_pass(const Pass& pass) {
         const auto start = Clock::now();
+        is_light_gathered_ = false;
         DirectionSet own;
         own.directions = passes_.own_directions(pass);
         DirectionSet& set = own.directions.empty() ? passes_.set_of(pass) : own;
@@ -184,16 +219,22 @@ class Bake {
         const std::vector<glm::vec4>& outgoing =
             read_outgoing(is_direct(pass) ? Emission::without_lamps : Emission::none,
                           !is_direct(pass) && !is_of_source(pass));
-        choose_scale(pass, outgoing, directions);
+        const double scale = choose_scale(pass, outgoing, directions);
+        light_.set_scale(scale);
+        if (pass.kind == Pass::Kind::lamps) {
+            light_.begin_lamps(passes_.lamp_patches(), pass.doubling > 0);
+        }
         tracer_.begin_pass(outgoing);
         if (!state_.sums.empty()) {
             tracer_.set_sums(state_.sums);
             state_.sums = {};
         }
+        PassTracing tracing(scene_, tile_options_, tracer_, pass, set, scale);
         const std::uint32_t done_before = state_.directions_done;
-        std::uint32_t group = 1;
+        const std::size_t half = passes_.half_of(pass, directions.size());
         while (state_.directions_done < directions.size()) {
-            if (!goes_on(pass.name)) {
+            const bool is_first_half = state_.directions_done < half;
+            if (!run_round(pass, tracing, is_first_half ? half : directions.size())) {
                 // The first light is better than none; a part of a bounce is noise beside all of
                 // the one before.
                 if ((is_of_source(pass) || pass.kind == Pass::Kind::direct) && pass.doubling == 0) {
@@ -201,24 +242,10 @@ class Bake {
                 }
                 return false;
             }
-            const auto group_start = Clock::now();
-            const std::size_t half = passes_.half_of(pass, directions.size());
-            const std::size_t next = pass.kind == Pass::Kind::lamps  ? end_of_point()
-                                     : state_.directions_done < half ? half
-                                                                     : directions.size();
-            trace(pass, set, std::min<std::size_t>(group, next - state_.directions_done));
-            if (pass.kind == Pass::Kind::lamps && state_.directions_done == next) {
-                add_lamp_point(pass);
-            }
-            if (half > 0 && state_.directions_done == half && state_.tiles_done == 0 &&
-                !is_moment(pass) && pass.doubling == 0) {
+            if (is_first_half && state_.directions_done == half && !is_moment(pass) &&
+                pass.doubling == 0) {
                 light_.note_half(read_sums());
-            }
-            const double seconds = seconds_since(group_start);
-            if (seconds < 0.5 * LONGEST_GROUP_SECONDS) {
-                group = std::min(2 * group, tracer_.frames_at_once());
-            } else if (seconds > LONGEST_GROUP_SECONDS) {
-                group = std::max(group / 2, 1U);
+                is_light_gathered_ = false;
             }
         }
         finish_pass(pass);
@@ -228,28 +255,88 @@ class Bake {
         return true;
     }
 
-    // Of the lamps' point that is traced: the directions up to it and with it.
-    [[nodiscard]] std::size_t end_of_point() const {
-        return (state_.directions_done / FACES_A_LAMP_POINT + 1) * FACES_A_LAMP_POINT;
+    // Shares out the directions before `end`, until all are done or a checkpoint is due. Returns
+    // false where the bake is interrupted. A process alone stops within a direction; several do
+    // whole ones, as each of them has another one.
+    bool run_round(const Pass& pass, PassTracing& tracing, std::size_t end) {
+        report(pass.name, state_.directions_done);
+        if (are_interrupted()) {
+            write_state();
+            return false;
+        }
+        // All faces around a lamp's point are traced by the same rank, which adds up what these
+        // have found.
+        const bool is_of_lamps = pass.kind == Pass::Kind::lamps;
+        const std::size_t unit = is_of_lamps ? FACES_A_LAMP_POINT : 1;
+        const bool is_alone = ranks_.count() == 1;
+        // What a checkpoint has a part of.
+        const std::size_t first = state_.directions_done;
+        const std::size_t next = (first + (state_.tiles_done > 0 ? 1 : 0) + unit - 1) / unit * unit;
+        Range own{first, ranks_.is_first() ? next : first};
+        state_.tiles_done = ranks_.is_first() ? state_.tiles_done : 0;
+        ranks_.hand_out({next / unit, end / unit});
+        while (true) {
+            if (own.size() == 0) {
+                const Range units = ranks_.take(is_of_lamps ? 1 : group_);
+                own = {units.first * unit, units.end * unit};
+            }
+            if (own.size() == 0) {
+                break;
+            }
+            const auto start = Clock::now();
+            tracing.trace(
+                own, state_.tiles_done, is_alone, [&] { return is_alone && is_interrupted(); },
+                [&] {
+                    return is_alone && (is_interrupted() || is_checkpoint_due(std::max(
+                                                                options_.checkpoint_interval, 1s)));
+                });
+            if (is_of_lamps && own.size() == 0) {
+                add_lamp_point(own.end / unit - 1);
+            }
+            adapt_group(seconds_since(start));
+            if (is_interrupted() ||
+                (ranks_.is_first() && is_checkpoint_due(options_.checkpoint_interval))) {
+                ranks_.stop();
+                if (is_alone) {
+                    break;
+                }
+            }
+            report(pass.name, own.size() > 0 ? own.first : ranks_.handed_out() * unit);
+        }
+        const std::size_t done = own.size() > 0 ? own.first : ranks_.handed_out() * unit;
+        state_.directions_done = static_cast<std::uint32_t>(
+            ranks_.greatest(ranks_.is_first() ? static_cast<double>(done) : 0.0));
+        if (state_.directions_done < end && !are_interrupted()) {
+            write_state();
+        }
+        return true;
     }
 
-    // The one whose last direction is done.
-    void add_lamp_point(const Pass& pass) {
-        const std::size_t number = state_.directions_done / FACES_A_LAMP_POINT - 1;
+    void adapt_group(double seconds) {
+        if (seconds < 0.5 * LONGEST_GROUP_SECONDS) {
+            group_ = std::min(2 * group_, tracer_.frames_at_once());
+        } else if (seconds > LONGEST_GROUP_SECONDS) {
+            group_ = std::max(group_ / 2, 1U);
+        }
+    }
+
+    void add_lamp_point(std::size_t number) {
         const LampPoint& point = passes_.lamp_points()[number];
-        const bool is_first_half = number < passes_.lamp_patches().size();
-        light_.add_lamp_point(passes_.lamp_patches()[point.patch], point, is_first_half,
-                              pass.doubling > 0, read_sums());
+        tracer_.read_sums(0, sums_);
+        light_.add_lamp_point(passes_.lamp_patches()[point.patch], point,
+                              number < passes_.lamp_patches().size(), sums_);
         tracer_.clear_sums();
     }
 
     // Reports; writes the state if it is time, or if it is interrupted: then returns false.
     [[nodiscard]] bool goes_on(const std::string& pass) {
-        report(pass);
-        if (is_interrupted() || is_checkpoint_due(options_.checkpoint_interval)) {
+        report(pass, 0);
+        const double interrupted = are_interrupted() ? 1.0 : 0.0;
+        const bool is_due = ranks_.is_first() && is_checkpoint_due(options_.checkpoint_interval);
+        if (ranks_.greatest(is_due ? 1.0 : interrupted) > 0.0) {
             write_state();
         }
-        return !interrupted_;
+        return interrupted == 0.0;
     }
 
     // Once it is true, it stays so.
@@ -258,8 +345,14 @@ class Bake {
         return interrupted_;
     }
 
+    // Any rank.
+    [[nodiscard]] bool are_interrupted() {
+        interrupted_ = ranks_.greatest(is_interrupted() ? 1.0 : 0.0) > 0.0;
+        return interrupted_;
+    }
+
     [[nodiscard]] bool is_checkpoint_due(std::chrono::seconds interval) const {
-        return Clock::now() - last_checkpoint_ > interval;
+        return !options_.checkpoint.empty() && Clock::now() - last_checkpoint_ > interval;
     }
 
     // Behind all passes. Returns false where it was interrupted.
@@ -268,6 +361,7 @@ class Bake {
             return true;
         }
         const auto start = Clock::now();
+        is_light_gathered_ = false;
         std::vector<ProbeSource> sources{{passes_.direct().directions}};
         for (const Pass& of : passes_.planned()) {
             if (of.kind == Pass::Kind::sun || of.kind == Pass::Kind::light) {
@@ -279,9 +373,10 @@ class Bake {
         state_.sent = state_.indirect;
         if (!gather_probes(
                 scene_, options_.probes, sources, read_outgoing(Emission::all, true), tracer_,
-                [&] { return goes_on("probes"); }, state_)) {
+                [&] { return goes_on("probes"); }, ranks_, state_)) {
             return false;
         }
+        ranks_.gather(std::span(state_.probe_sums), PROBE_SUMS, false);
         result_.probes = probes_of(options_.probes, state_);
         result_.passes.push_back({"probes", state_.probe_steps, seconds_since(start)});
         return true;
@@ -296,8 +391,8 @@ class Bake {
     // A power of two that no sum of a pass can overflow: of each direction a texel receives the
     // greatest radiance at most, with the weight of its whole surface, and of some pixels at its
     // edges. Of a light's point it has all that there is around that at most.
-    void choose_scale(const Pass& pass, const std::vector<glm::vec4>& outgoing,
-                      const std::vector<BundleDirection>& directions) {
+    [[nodiscard]] double choose_scale(const Pass& pass, const std::vector<glm::vec4>& outgoing,
+                                      const std::vector<BundleDirection>& directions) const {
         // Not less, so that the scale of all weights is finite where there is no light.
         float greatest = 1e-20F;
         for (const glm::vec4& radiance : outgoing) {
@@ -314,126 +409,7 @@ class Bake {
         const double weights = (scene_.is_smooth ? 16.0 : 4.0) * MEAN_WEIGHT *
                                (largest_texel + 16.0) * static_cast<double>(directions.size());
         const double units = std::min(LARGEST_UNITS / MEAN_WEIGHT, 0x1p62 / weights);
-        scale_ = std::exp2(std::floor(std::log2(units / double{greatest})));
-        light_.set_scale(scale_);
-    }
-
-    [[nodiscard]] ProjectionFrame frame_of(const Pass& pass, const BundleDirection& direction,
-                                           const MapWindow& window) const {
-        ProjectionFrame frame = make_frame(direction, scene_, tile_options_.map_extent, window);
-        frame.is_source = is_of_source(pass) ? 1 : 0;
-        frame.share_ahead = 1.0F;
-        frame.share_behind = 1.0F;
-        if (!is_of_source(pass) && !is_direct(pass)) {
-            std::ranges::fill(frame.sky_ahead, 0.0F);
-            std::ranges::fill(frame.sky_behind, 0.0F);
-        }
-        if (is_moment(pass)) {
-            const auto cosine =
-                static_cast<float>(direction.direction[static_cast<int>(pass.number)]);
-            frame.share_ahead = 0.5F + 0.5F * cosine;
-            frame.share_behind = 0.5F - 0.5F * cosine;
-        }
-        return frame;
-    }
-
-    // Traces `count` directions, or as much of them as there is time for.
-    void trace(const Pass& pass, DirectionSet& set, std::size_t count) {
-        const std::size_t end = state_.directions_done + count;
-        if (!request_missing_tiles(
-                scene_, tile_options_, tracer_, [&] { return is_interrupted(); }, set,
-                state_.directions_done, end)) {
-            return;
-        }
-        std::uint64_t skipped = state_.tiles_done;
-        TracerWork work;
-        for (std::size_t i = state_.directions_done; i < end; ++i) {
-            for (const WindowTiles& part : set.tiles[i]) {
-                for (const MapTile& tile : part.tiles) {
-                    const bool is_full =
-                        work.tiles.size() >= MOST_PIECES ||
-                        (work.part != &part && work.frames.size() == tracer_.frames_at_once());
-                    if (is_full && !finish_work(work, set, end)) {
-                        return;
-                    }
-                    if (work.part != &part) {
-                        work.part = &part;
-                        work.frames.push_back(frame_of(pass, set.directions[i], part.window));
-                    }
-                    add_pieces(work, tile, skipped);
-                }
-            }
-        }
-        (void)finish_work(work, set, end);
-    }
-
-    // Leaves out as many as are skipped, and counts these down.
-    void add_pieces(TracerWork& work, const MapTile& tile, std::uint64_t& skipped) const {
-        for (std::uint32_t y = 0; y < tile.resolution; y += LARGEST_PIECE) {
-            for (std::uint32_t x = 0; x < tile.resolution; x += LARGEST_PIECE) {
-                if (skipped > 0) {
-                    --skipped;
-                    continue;
-                }
-                TracedTile piece = traced_tile(
-                    tile, static_cast<std::uint32_t>(work.frames.size()) - 1, work.frames.back());
-                piece.first_x = x;
-                piece.first_y = y;
-                piece.width = std::min(tile.resolution - x, LARGEST_PIECE);
-                piece.height = std::min(tile.resolution - y, LARGEST_PIECE);
-                const double share = static_cast<double>(piece.width) * piece.height /
-                                     (static_cast<double>(tile.resolution) * tile.resolution);
-                work.tiles.push_back(piece);
-                work.predicted_nodes.push_back(share * tile.predicted_nodes);
-            }
-        }
-    }
-
-    // Returns false where not all of it was done.
-    bool finish_work(TracerWork& work, DirectionSet& set, std::size_t end) {
-        std::size_t done = 0;
-        if (!work.tiles.empty()) {
-            done = tracer_.trace(work.frames, work.tiles, work.predicted_nodes, [&] {
-                return is_interrupted() ||
-                       is_checkpoint_due(std::max(options_.checkpoint_interval, 1s));
-            });
-        }
-        const bool is_whole = done == work.tiles.size();
-        work = {};
-        state_.tiles_done += done;
-        for (; state_.directions_done < end; ++state_.directions_done) {
-            DirectionTiles& tiles = set.tiles[state_.directions_done];
-            const std::uint64_t pieces = count_pieces(tiles);
-            if (state_.tiles_done < pieces) {
-                break;
-            }
-            state_.tiles_done -= pieces;
-            if (pieces > MOST_KEPT_PIECES) {
-                tiles = {};
-            }
-        }
-        return is_whole;
-    }
-
-    [[nodiscard]] TracedTile traced_tile(const MapTile& tile, std::uint32_t frame_index,
-                                         const ProjectionFrame& frame) const {
-        const double map_texels = std::exp2(tile.level);
-        const double scale = tile.resolution / map_texels;
-        const double pixel = frame.units_per_texel / scale;
-        // Around a point: at the scene's extent, where all texels would fill the sphere.
-        const double unit_area = frame.is_perspective != 0
-                                     ? 4.0 * std::numbers::pi * scene_.depth_extent *
-                                           scene_.depth_extent /
-                                           static_cast<double>(scene_.light_map.texels())
-                                     : scene_.unit_area;
-        const double weight =
-            std::clamp(std::round(MEAN_WEIGHT * pixel * pixel / unit_area), 1.0, LARGEST_WEIGHT);
-        return {.frame = frame_index,
-                .map_x = static_cast<float>(std::uint32_t{tile.x} << tile.level),
-                .map_y = static_cast<float>(std::uint32_t{tile.y} << tile.level),
-                .scale = static_cast<float>(scale),
-                .weight = static_cast<std::uint32_t>(weight),
-                .radiance_scale = static_cast<float>(weight * scale_)};
+        return std::exp2(std::floor(std::log2(units / double{greatest})));
     }
 
     // ---- What a pass has found
@@ -454,10 +430,35 @@ class Bake {
         report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
     }
 
-    // Of the tracer, in memory that is kept: making it anew takes longer than many a pass.
+    // Of this rank's texels and their neighbours, in memory that is kept: making it anew takes
+    // longer than many a pass.
     [[nodiscard]] const std::vector<Accumulator>& read_sums() {
-        tracer_.read_sums(sums_);
+        const std::size_t texels = scene_.light_map.texels();
+        const std::size_t row = scene_.light_map.width + std::size_t{1};
+        for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
+            const Range own = ranks_.part_of(rank, texels, TEXEL_BLOCK);
+            const Range wanted{own.first - std::min(own.first, row),
+                               std::min(own.end + row, texels)};
+            for (std::size_t side = 0; own.size() > 0 && side < sums_.size(); side += texels) {
+                add_up_sums({wanted.first + side, wanted.end + side}, rank, sums_);
+            }
+        }
         return sums_;
+    }
+
+    // Of the tracers of all ranks, for one of them, where the same places of `sums` receive them.
+    void add_up_sums(const Range& places, std::uint32_t to, std::vector<Accumulator>& sums) {
+        const bool is_here = ranks_.number() == to;
+        std::vector<Accumulator> sent(is_here ? 0 : std::min(PIECE_TEXELS, places.size()));
+        for (std::size_t first = places.first; first < places.end; first += PIECE_TEXELS) {
+            const std::size_t size = std::min(PIECE_TEXELS, places.end - first);
+            const std::span<Accumulator> piece =
+                is_here ? std::span(sums).subspan(first, size) : std::span(sent).first(size);
+            tracer_.read_sums(first, piece);
+            ranks_.add_up({reinterpret_cast<std::uint64_t*>(piece.data()),
+                           piece.size_bytes() / sizeof(std::uint64_t)},
+                          to);
+        }
     }
 
     void add_light(const Pass& pass, const std::vector<Accumulator>& sums) {
@@ -494,9 +495,9 @@ class Bake {
         }
     }
 
-    void report(const std::string& pass) {
+    void report(const std::string& pass, std::size_t directions_done) {
         if (watcher_.progress) {
-            std::uint64_t done = state_.directions_done + state_.probe_steps;
+            std::uint64_t done = directions_done + state_.probe_steps;
             std::uint64_t all = options_.probes.empty() ? 0 : passes_.probe_steps();
             for (std::uint32_t i = 0; i < passes_.planned().size(); ++i) {
                 done += i < state_.pass ? passes_.directions_of(passes_.planned()[i]) : 0;
@@ -521,15 +522,18 @@ class Bake {
     const BakeOptions& options_;
     Tracer& tracer_;
     const BakeWatcher& watcher_;
+    Ranks alone_;
+    Ranks& ranks_;
 
     Passes passes_;
     std::vector<Accumulator> sums_;
     std::vector<glm::vec4> outgoing_;
     bool interrupted_ = false;
-    double scale_ = 1.0;  // units of the sums in a radiance of 1 with a weight of 1
+    std::uint32_t group_ = 1;         // directions that are traced together
+    bool is_light_gathered_ = false;  // as light_.gather() has left it
 
     Checkpoint state_;
-    GatheredLight light_{scene_, surface_, lamps_, options_, state_};
+    GatheredLight light_{scene_, surface_, lamps_, options_, ranks_, state_};
     std::uint64_t resumed_directions_ = 0;
     double last_mean_ = 0.0;
     std::optional<double> last_noise_;
@@ -543,8 +547,9 @@ class Bake {
 BakeResult bake(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
                 const std::vector<PointLight>& lights, const Lamps& lamps, const Sky& sky,
                 const TileOptions& tile_options, const BakeOptions& options, Tracer& tracer,
-                const BakeWatcher& watcher) {
-    return Bake(scene, surface, suns, lights, lamps, sky, tile_options, options, tracer, watcher)
+                const BakeWatcher& watcher, Ranks* ranks) {
+    return Bake(scene, surface, suns, lights, lamps, sky, tile_options, options, tracer, watcher,
+                ranks)
         .run();
 }
 

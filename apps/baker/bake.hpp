@@ -6,6 +6,7 @@
 #include "directions.hpp"
 #include "lamps.hpp"
 #include "light_map.hpp"
+#include "ranks.hpp"
 #include "surface_map.hpp"
 #include "tracer.hpp"
 
@@ -85,13 +86,15 @@ struct BakeWatcher {
 };
 
 // The surface has the patches of its texels where there are point lights or lamps. The same scene,
-// surface, sky, tile options and options give the same bits, from every tracer, interrupted or not.
+// surface, sky, tile options and options give the same bits, from every tracer, interrupted or not,
+// by however many ranks (null: this process alone). All of these call it; the result's map, error
+// and probes are the first one's.
 // Throws std::runtime_error for a checkpoint that is damaged or of another bake, and what the
 // tracer throws.
 [[nodiscard]] BakeResult bake(const TracedScene& scene, const SurfaceMap& surface,
                               const std::vector<Sun>& suns, const std::vector<PointLight>& lights,
                               const Lamps& lamps, const Sky& sky, const TileOptions& tile_options,
                               const BakeOptions& options, Tracer& tracer,
-                              const BakeWatcher& watcher = {});
+                              const BakeWatcher& watcher = {}, Ranks* ranks = nullptr);
 
 }  // namespace quadtile::baker

@@ -75,7 +75,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
 namespace {
 
 // With the byte order, as numbers are written as they are in memory.
-constexpr std::uint64_t MAGIC = 0x36454b41'42544451;  // "QDTBAKE6"
+constexpr std::uint64_t MAGIC = 0x37454b41'42544451;  // "QDTBAKE7"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
@@ -173,35 +173,54 @@ class Reader {
     Fingerprint check_;
 };
 
-// What Writer and Reader have behind the magic number, in this order.
-void visit(auto& file, auto& checkpoint) {
+// To the other ranks, or from the first one.
+class Broadcast {
+ public:
+    explicit Broadcast(Ranks& ranks) : ranks_(ranks) {}
+
+    template <typename T>
+    void value(T& value) {
+        ranks_.broadcast(std::as_writable_bytes(std::span(&value, 1)));
+    }
+    template <typename T>
+    void all(std::vector<T>& values) {
+        std::uint64_t count = values.size();
+        value(count);
+        values.resize(count);
+        ranks_.broadcast(std::as_writable_bytes(std::span(values)));
+    }
+
+ private:
+    Ranks& ranks_;
+};
+
+// All but sums.
+void visit_state(auto& file, auto& checkpoint) {
     file.value(checkpoint.fingerprint);
     file.value(checkpoint.pass);
     file.value(checkpoint.directions_done);
     file.value(checkpoint.tiles_done);
     file.all(checkpoint.more);
-    file.all(checkpoint.sources);
-    file.all(checkpoint.lamps);
-    file.all(checkpoint.lamp_sums);
-    file.all(checkpoint.direct);
-    file.all(checkpoint.sent);
-    file.all(checkpoint.indirect);
-    file.all(checkpoint.known);
     file.value(checkpoint.inside_texels);
-    file.all(checkpoint.half);
-    file.all(checkpoint.sources_error);
-    file.all(checkpoint.lamps_error);
-    file.all(checkpoint.direct_error);
-    file.all(checkpoint.indirect_error);
-    for (auto& moment : checkpoint.moments) {
-        file.all(moment);
-    }
-    file.all(checkpoint.sums);
+    Checkpoint::visit_light(checkpoint, [&](auto& values) { file.all(values); });
     file.value(checkpoint.probe_steps);
     file.all(checkpoint.probe_sums);
 }
 
+// What Writer and Reader have behind the magic number, in this order.
+void visit(auto& file, auto& checkpoint) {
+    visit_state(file, checkpoint);
+    file.all(checkpoint.lamp_sums);
+    file.all(checkpoint.lamp_moments);
+    file.all(checkpoint.sums);
+}
+
 }  // namespace
+
+void broadcast_checkpoint(Checkpoint& checkpoint, Ranks& ranks) {
+    Broadcast broadcast(ranks);
+    visit_state(broadcast, checkpoint);
+}
 
 void check_replaceable(const std::filesystem::path& path) {
     if (is_regular(path) && !is_checkpoint(path)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bake.hpp"
+#include "ranks.hpp"
 #include "shaders/bake.h"
 
 #include <glm/vec3.hpp>
@@ -57,17 +58,20 @@ class Fingerprint {
     std::span<const std::vector<BundleDirection>* const> sets, const TileOptions& tile_options,
     const BakeOptions& options);
 
-// Of lamps, by the points that a pass has done.
-struct LampLight {
-    glm::vec3 irradiance{0.0F};
+// Of lamps, by the points that a pass has done: whole numbers of a unit, so that their sums do not
+// depend on their order.
+struct LampSums {
+    std::array<std::int64_t, 3> irradiance{};
     // Grey: what there would be if nothing were between, and the part of it whose rays have met the
     // texel.
-    float open = 0.0F;
-    float met = 0.0F;
+    std::int64_t open = 0;
+    std::int64_t met = 0;
     // Of the first half of the points.
-    float half = 0.0F;  // irradiance, grey
-    float half_met = 0.0F;
+    std::int64_t half = 0;  // irradiance, grey
+    std::int64_t half_met = 0;
 };
+// Red, green and blue of each axis, of a front.
+using LampMoments = std::array<std::int64_t, 9>;
 
 struct Checkpoint {
     // Of everything that the light map depends on: scene, light and options.
@@ -78,14 +82,15 @@ struct Checkpoint {
     std::vector<std::uint8_t> more;     // passes of more directions or points: Pass::Kind
     // By texel, `sources`, `lamps`, `lamp_sums`, `direct`, `sent`, `indirect` and `sums` as
     // TracedScene::sum_count; empty: none yet, or not wanted.
-    std::vector<glm::vec3> sources;  // irradiance straight from suns and point lights; empty: none
-    std::vector<glm::vec3> lamps;    // irradiance straight from lamps; empty: there are none
-    std::vector<LampLight> lamp_sums;  // of the pass that runs
-    std::vector<glm::vec3> direct;     // irradiance straight from other emitters and sky
-    std::vector<glm::vec3> sent;       // of other surfaces, as the pass that runs takes it
-    std::vector<glm::vec3> indirect;   // of other surfaces, as the last bounce has found it
-    std::vector<std::uint8_t> known;   // as LightMap::known
-    std::uint64_t inside_texels = 0;   // as BakeResult has them
+    std::vector<glm::vec3> sources;   // irradiance straight from suns and point lights; empty: none
+    std::vector<glm::vec3> lamps;     // irradiance straight from lamps; empty: there are none
+    std::vector<LampSums> lamp_sums;  // of the pass that runs
+    std::vector<LampMoments> lamp_moments;  // of it, by texel; empty: not wanted
+    std::vector<glm::vec3> direct;          // irradiance straight from other emitters and sky
+    std::vector<glm::vec3> sent;            // of other surfaces, as the pass that runs takes it
+    std::vector<glm::vec3> indirect;        // of other surfaces, as the last bounce has found it
+    std::vector<std::uint8_t> known;        // as LightMap::known
+    std::uint64_t inside_texels = 0;        // as BakeResult has them
     // By texel, grey: the mean radiance of the pass that runs, after half of its directions; empty:
     // these are not done. And the errors of the light, as far as two halves of the directions tell
     // them.
@@ -98,7 +103,27 @@ struct Checkpoint {
     std::vector<Accumulator> sums;   // of the pass that runs
     std::uint32_t probe_steps = 0;   // of gather_probes, behind all passes
     std::vector<double> probe_sums;  // of gather_probes
+
+    // Calls visit(vector) for the light of texels, which ranks have of a part of them each.
+    template <typename Self>
+    static void visit_light(Self& self, const auto& visit) {
+        for (auto* const light :
+             {&self.sources, &self.lamps, &self.direct, &self.sent, &self.indirect}) {
+            visit(*light);
+        }
+        visit(self.known);
+        for (auto* const grey : {&self.half, &self.sources_error, &self.lamps_error,
+                                 &self.direct_error, &self.indirect_error}) {
+            visit(*grey);
+        }
+        for (auto& moment : self.moments) {
+            visit(moment);
+        }
+    }
 };
+
+// Gives all ranks what the first one has, but for sums.
+void broadcast_checkpoint(Checkpoint& checkpoint, Ranks& ranks);
 
 // Throws std::runtime_error where `path` is a regular file that is no checkpoint, which must not be
 // replaced or removed as one.

@@ -64,32 +64,39 @@ std::uint64_t count_pieces(const DirectionTiles& parts) {
 }
 
 bool request_missing_tiles(const TracedScene& scene, const TileOptions& options, Tracer& tracer,
-                           const Stop& stop, DirectionSet& set, std::size_t first,
-                           std::size_t end) {
+                           const Stop& stop, DirectionSet& set, const Range& directions,
+                           bool beyond) {
     set.tiles.resize(set.directions.size());
-    while (first < end && !set.tiles[first].empty()) {
-        ++first;
-    }
-    if (first == end) {
-        return true;
-    }
-    std::vector<ProjectionFrame> frames;
-    for (std::size_t i = first; i < set.tiles.size() && frames.size() < tracer.frames_at_once();
-         ++i) {
-        frames.push_back(make_frame(set.directions[i], scene, options.map_extent));
-    }
-    for (std::vector<MapTile>& tiles : tracer.request_tiles(frames, stop)) {
-        // Windows take their time: only those that are needed now.
-        if (first >= end && std::ranges::any_of(tiles, [&](const MapTile& tile) {
-                return needs_window(tile, options);
-            })) {
-            break;
+    const std::size_t last = beyond ? set.tiles.size() : directions.end;
+    do {
+        std::vector<std::size_t> missing;
+        for (std::size_t i = directions.first; i < last && (i < directions.end || !missing.empty());
+             ++i) {
+            if (set.tiles[i].empty() && missing.size() < tracer.frames_at_once()) {
+                missing.push_back(i);
+            }
         }
-        set.tiles[first] =
-            add_windows(scene, options, tracer, stop, set.directions[first], std::move(tiles));
-        ++first;
-    }
-    return !stop();
+        if (missing.empty()) {
+            return true;
+        }
+        std::vector<ProjectionFrame> frames;
+        for (const std::size_t i : missing) {
+            frames.push_back(make_frame(set.directions[i], scene, options.map_extent));
+        }
+        auto next = missing.begin();
+        for (std::vector<MapTile>& tiles : tracer.request_tiles(frames, stop)) {
+            // Windows take their time: only those that are needed now.
+            if (*next >= directions.end && std::ranges::any_of(tiles, [&](const MapTile& tile) {
+                    return needs_window(tile, options);
+                })) {
+                break;
+            }
+            set.tiles[*next] =
+                add_windows(scene, options, tracer, stop, set.directions[*next], std::move(tiles));
+            ++next;
+        }
+    } while (!stop());
+    return false;
 }
 
 }  // namespace quadtile::baker

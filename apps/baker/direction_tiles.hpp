@@ -3,6 +3,7 @@
 #pragma once
 
 #include "directions.hpp"
+#include "ranks.hpp"
 #include "tracer.hpp"
 
 #include <cstdint>
@@ -31,11 +32,11 @@ struct DirectionSet {
     std::vector<DirectionTiles> tiles;  // of each of them
 };
 
-// Requests what is missing of the directions from `first` on, before `end`. Tiles are the same in
-// every pass over the set. As many directions as go together are requested, also beyond `end`.
-// Returns false where it was stopped.
+// Requests what is missing of some directions. Tiles are the same in every pass over the set. With
+// `beyond` as many directions as go together are requested, also behind these. Returns false where
+// it was stopped.
 [[nodiscard]] bool request_missing_tiles(const TracedScene& scene, const TileOptions& options,
                                          Tracer& tracer, const Stop& stop, DirectionSet& set,
-                                         std::size_t first, std::size_t end);
+                                         const Range& directions, bool beyond);
 
 }  // namespace quadtile::baker

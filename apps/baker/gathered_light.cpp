@@ -6,7 +6,6 @@
 #include <glm/geometric.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -51,34 +50,31 @@ glm::vec3 GatheredLight::mean_of(const Accumulator& sums) const {
 // Suns are seen by few directions: only what a gathering finds of texels counts, if there is
 // one.
 void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
-    const std::size_t texels = state_.known.size();
-    std::vector<float> backs(texels, 1.0F);  // 1: no ray meets the texel, too
-    for_texels(texels, [&](std::size_t i) {
+    // 1: no ray meets the texel, too.
+    const auto backs_of = [&](std::size_t i) {
         const double weight = joined(sums[i].weight);
-        if (weight > 0.0) {
-            backs[i] = static_cast<float>(joined(sums[i].back) / weight);
-        }
-    });
-    std::atomic<std::uint64_t> inside_texels = 0;
-    for_texels(texels, [&](std::size_t i) {
-        bool is_inside = backs[i] > ALL_BACKS;
-        if (!is_inside && backs[i] > MOST_BACKS) {
+        return weight > 0.0 ? static_cast<float>(joined(sums[i].back) / weight) : 1.0F;
+    };
+    const double inside_texels = sum_over_texels([&](std::size_t i) {
+        const float backs = backs_of(i);
+        bool is_inside = backs > ALL_BACKS;
+        if (!is_inside && backs > MOST_BACKS) {
             visit_neighbours(scene_.light_map, i, [&](std::size_t neighbour) {
-                is_inside = is_inside || backs[neighbour] < backs[i] - LITTLE_CHANGE;
+                is_inside = is_inside || backs_of(neighbour) < backs - LITTLE_CHANGE;
             });
         }
         // Rays at a chart's edge are rounded beyond it, too.
         const bool is_met = joined(sums[i].weight) > 0.0 && surface_.coverage[i] > 0.0F;
-        inside_texels += is_met && is_inside ? 1 : 0;
         state_.known[i] = is_met && !is_inside ? 1 : 0;
+        return is_met && is_inside ? 1.0 : 0.0;
     });
-    state_.inside_texels = inside_texels;
+    state_.inside_texels = static_cast<std::uint64_t>(inside_texels);
     forget_slivers();
 }
 
 void GatheredLight::note_half(const std::vector<Accumulator>& sums) {
     state_.half.resize(state_.known.size());
-    for_texels(state_.half.size(), [&](std::size_t i) { state_.half[i] = grey(mean_of(sums[i])); });
+    for_texels([&](std::size_t i) { state_.half[i] = grey(mean_of(sums[i])); });
 }
 
 // Of n directions, the mean over the first m differs from that over all by an error of variance
@@ -97,7 +93,7 @@ float GatheredLight::error_of(std::size_t texel, const glm::vec3& mean) const {
 void GatheredLight::add_irradiance(const std::vector<Accumulator>& sums,
                                    std::vector<glm::vec3>& irradiance,
                                    std::vector<float>& error) const {
-    for_texels(sums.size(), [&](std::size_t i) {
+    for_sides([&](std::size_t i) {
         const glm::vec3 mean = mean_of(sums[i]);
         irradiance[i] += std::numbers::pi_v<float> * mean;
         if (i < error.size()) {
@@ -119,7 +115,7 @@ void GatheredLight::finish_bounce(const std::vector<Accumulator>& sums) {
 void GatheredLight::finish_more(const std::vector<Accumulator>& sums, bool is_bounce) {
     std::vector<glm::vec3>& irradiance = is_bounce ? state_.indirect : state_.direct;
     std::vector<float>& error = is_bounce ? state_.indirect_error : state_.direct_error;
-    for_texels(sums.size(), [&](std::size_t i) {
+    for_sides([&](std::size_t i) {
         glm::vec3 change(0.0F);
         if (joined(sums[i].weight) > 0.0) {
             change = 0.5F * (std::numbers::pi_v<float> * mean_of(sums[i]) - irradiance[i]);
@@ -134,7 +130,7 @@ void GatheredLight::finish_more(const std::vector<Accumulator>& sums, bool is_bo
 void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& sums) {
     const glm::vec3 to_sun = -glm::normalize(sun.direction);
     const std::size_t texels = state_.known.size();
-    for_texels(sums.size(), [&](std::size_t i) {
+    for_sides([&](std::size_t i) {
         const bool is_front = i < texels;
         const glm::vec3 normal = is_front ? surface_.normal[i] : -surface_.normal[i - texels];
         const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
@@ -186,7 +182,7 @@ bool GatheredLight::is_lit_side(std::size_t place) const {
 
 void GatheredLight::finish_light(const PointLight& light, const std::vector<Accumulator>& sums) {
     const std::size_t texels = state_.known.size();
-    for_texels(sums.size(), [&](std::size_t i) {
+    for_sides([&](std::size_t i) {
         if (!is_lit_side(i)) {
             return;
         }
@@ -214,13 +210,28 @@ void GatheredLight::finish_light(const PointLight& light, const std::vector<Accu
     forget_slivers();
 }
 
+// So that no sum overflows. A polygon that fills the hemisphere gives pi times its radiance.
+void GatheredLight::begin_lamps(const std::vector<LampPatch>& patches, bool is_more) {
+    double most = 1e-20;
+    for (const LampPatch& patch : patches) {
+        double of_patch = 0.0;
+        for (const LampPiece& piece : patch.pieces) {
+            of_patch += 4.0 * double{greatest_of(piece.radiance)};
+        }
+        most += std::min(of_patch, double{BRIGHTEST});
+    }
+    lamp_scale_ = std::exp2(std::floor(std::log2(0x1p62 / most)));
+    state_.lamp_sums.resize(scene_.sum_count());
+    state_.lamp_moments.resize(directional_ && !is_more ? state_.known.size() : 0);
+}
+
 void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point,
-                                   bool is_first_half, bool is_more,
-                                   const std::vector<Accumulator>& sums) {
+                                   bool is_first_half, const std::vector<Accumulator>& sums) {
     const std::size_t texels = state_.known.size();
     const glm::dvec3 middle = 0.5 * (lamp.box.low + lamp.box.high);
-    state_.lamp_sums.resize(sums.size());
-    for_texels(sums.size(), [&](std::size_t i) {
+    const auto whole = [&](float value) { return std::llround(double{value} * lamp_scale_); };
+    const std::size_t blocks = (sums.size() + TEXEL_BLOCK - 1) / TEXEL_BLOCK;
+    const auto add = [&](std::size_t i) {
         if (!is_lit_side(i)) {
             return;
         }
@@ -233,8 +244,8 @@ void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point
         if (!(greatest_of(open) > 0.0F)) {
             return;
         }
-        LampLight& light = state_.lamp_sums[i];
-        light.open += grey(open);
+        LampSums& light = state_.lamp_sums[i];
+        light.open += whole(grey(open));
         const glm::dvec3 from_point = glm::dvec3(patch.centre) - point.position;
         // Behind the point it is not known which of the patch's other pieces the texel sees.
         const std::optional<float> share = glm::dot(from_point, point.normal) > 0.0
@@ -244,41 +255,82 @@ void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point
             return;
         }
         const glm::vec3 irradiance = *share * open;
-        light.met += grey(open);
-        light.irradiance += irradiance;
-        light.half += is_first_half ? grey(irradiance) : 0.0F;
-        light.half_met += is_first_half ? grey(open) : 0.0F;
+        light.met += whole(grey(open));
+        for (int colour = 0; colour < 3; ++colour) {
+            light.irradiance[static_cast<std::size_t>(colour)] += whole(irradiance[colour]);
+        }
+        light.half += is_first_half ? whole(grey(irradiance)) : 0;
+        light.half_met += is_first_half ? whole(grey(open)) : 0;
         const glm::vec3 to_lamp(glm::normalize(middle - glm::dvec3(patch.centre)));
-        for (int axis = 0; directional_ && is_front && !is_more && axis < 3; ++axis) {
-            state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_lamp[axis];
+        for (int m = 0; is_front && !state_.lamp_moments.empty() && m < 9; ++m) {
+            state_.lamp_moments[i][static_cast<std::size_t>(m)] +=
+                whole(irradiance[m % 3] * to_lamp[m / 3]);
+        }
+    };
+    parallel_for(blocks, 0, [&](std::size_t block) {
+        for (std::size_t i = block * TEXEL_BLOCK;
+             i < std::min(sums.size(), (block + 1) * TEXEL_BLOCK); ++i) {
+            add(i);
         }
     });
 }
 
+void GatheredLight::add_up_lamps(const Range& texels, std::uint32_t to) {
+    const auto add_up = [&](auto& sums, std::size_t first) {
+        if (!sums.empty()) {
+            const auto part = std::as_writable_bytes(std::span(sums).subspan(first, texels.size()));
+            ranks_.add_up({reinterpret_cast<std::uint64_t*>(part.data()),
+                           part.size() / sizeof(std::uint64_t)},
+                          to);
+        }
+    };
+    add_up(state_.lamp_sums, texels.first);
+    if (scene_.has_two_sides) {
+        add_up(state_.lamp_sums, texels.first + state_.known.size());
+    }
+    add_up(state_.lamp_moments, texels.first);
+}
+
+void GatheredLight::move_lamp_sums() {
+    add_up_lamps({0, state_.known.size()}, 0);
+    if (!ranks_.is_first()) {
+        std::ranges::fill(state_.lamp_sums, LampSums());
+        std::ranges::fill(state_.lamp_moments, LampMoments());
+    }
+}
+
 // Light that is not known is as the rest. There are no moments of other light yet.
 void GatheredLight::finish_lamps(bool is_more) {
-    const std::vector<LampLight> sums = std::exchange(state_.lamp_sums, {});
-    for_texels(sums.size(), [&](std::size_t i) {
-        const LampLight& sum = sums[i];
-        const float scale = sum.met > 0.0F ? sum.open / sum.met : 0.0F;
-        const glm::vec3 change = scale * sum.irradiance - state_.lamps[i];
+    for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
+        add_up_lamps(ranks_.part_of(rank, state_.known.size(), TEXEL_BLOCK), rank);
+    }
+    const std::vector<LampSums> sums = std::exchange(state_.lamp_sums, {});
+    const std::vector<LampMoments> moments = std::exchange(state_.lamp_moments, {});
+    const auto light_of = [&](std::int64_t whole) {
+        return static_cast<float>(static_cast<double>(whole) / lamp_scale_);
+    };
+    for_sides([&](std::size_t i) {
+        const auto& [irradiance, all_open, all_met, first_half, first_met] = sums[i];
+        const float open = light_of(all_open);
+        const float met = light_of(all_met);
+        const float half = light_of(first_half);
+        const float half_met = light_of(first_met);
+        const glm::vec3 light(light_of(irradiance[0]), light_of(irradiance[1]),
+                              light_of(irradiance[2]));
+        const float scale = met > 0.0F ? open / met : 0.0F;
+        const glm::vec3 change = scale * light - state_.lamps[i];
         state_.lamps[i] += is_more ? 0.5F * change : change;
         if (i >= state_.known.size()) {
             return;
         }
-        const float rest_met = sum.met - sum.half_met;
-        const float difference =
-            sum.half_met > 0.0F && rest_met > 0.0F
-                ? sum.half / sum.half_met - (grey(sum.irradiance) - sum.half) / rest_met
-                : 0.0F;
-        state_.lamps_error[i] = 0.5F * (is_more ? grey(change) : sum.open * difference);
-        if (!is_more) {
-            state_.known[i] = sum.met > 0.0F ? 1 : 0;
-            for (std::vector<glm::vec3>& moment : state_.moments) {
-                if (directional_) {
-                    moment[i] *= scale;
-                }
-            }
+        const float rest_met = light_of(all_met - first_met);
+        const float difference = half_met > 0.0F && rest_met > 0.0F
+                                     ? half / half_met - (grey(light) - half) / rest_met
+                                     : 0.0F;
+        state_.lamps_error[i] = 0.5F * (is_more ? grey(change) : open * difference);
+        state_.known[i] = is_more ? state_.known[i] : met > 0.0F ? 1 : 0;
+        for (std::size_t m = 0; !moments.empty() && m < 9; ++m) {
+            state_.moments[m / 3][i][static_cast<int>(m % 3)] = scale * light_of(moments[i][m]);
         }
     });
 }
@@ -286,7 +338,10 @@ void GatheredLight::finish_lamps(bool is_more) {
 // Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that,
 // less the radiance itself, is radiance * cosine.
 void GatheredLight::begin_moments(const std::vector<Accumulator>& sums) {
-    for_texels(directional_ ? state_.known.size() : 0, [&](std::size_t i) {
+    if (!directional_) {
+        return;
+    }
+    for_texels([&](std::size_t i) {
         for (std::vector<glm::vec3>& moment : state_.moments) {
             moment[i] -= std::numbers::pi_v<float> * mean_of(sums[i]);
         }
@@ -294,7 +349,7 @@ void GatheredLight::begin_moments(const std::vector<Accumulator>& sums) {
 }
 
 void GatheredLight::finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums) {
-    for_texels(state_.known.size(), [&](std::size_t i) {
+    for_texels([&](std::size_t i) {
         state_.moments[axis][i] += std::numbers::pi_v<float> * 2.0F * mean_of(sums[i]);
     });
 }
@@ -306,13 +361,13 @@ glm::vec3 GatheredLight::direct_at(std::size_t place) const {
 }
 
 double GatheredLight::known_texels() const {
-    return sum_over_texels(state_.known.size(), [&](std::size_t i) { return state_.known[i]; });
+    return sum_over_texels([&](std::size_t i) { return state_.known[i]; });
 }
 
 void GatheredLight::read_outgoing(Emission emission, bool reflects,
                                   std::vector<glm::vec4>& outgoing) const {
     outgoing.resize(scene_.sum_count());
-    for_texels(outgoing.size(), [&](std::size_t i) {
+    for_sides([&](std::size_t i) {
         const std::size_t texel = i % scene_.light_map.texels();
         const bool has_two_sides = surface_.double_sided[texel] != 0;
         if (i != texel && !has_two_sides) {
@@ -331,48 +386,71 @@ void GatheredLight::read_outgoing(Emission emission, bool reflects,
             (surface_.smooth[texel] != 0 ? packed_normal(surface_.normal[texel]) : 0);
         outgoing[i] = glm::vec4(radiance, std::bit_cast<float>(bits));
     });
+    gather(outgoing, true);
+}
+
+template <typename T>
+void GatheredLight::gather(std::vector<T>& values, bool to_all) const {
+    const std::size_t texels = scene_.light_map.texels();
+    for (std::size_t first = 0; first < values.size(); first += texels) {
+        ranks_.gather(std::span(values).subspan(first, texels), TEXEL_BLOCK, to_all);
+    }
+}
+
+void GatheredLight::gather() {
+    Checkpoint::visit_light(state_, [&](auto& values) { gather(values, false); });
 }
 
 double GatheredLight::mean_irradiance() const {
     const double known = known_texels();
-    const double total = sum_over_texels(state_.known.size(), [&](std::size_t i) {
+    const double total = sum_over_texels([&](std::size_t i) {
         const glm::vec3 irradiance = direct_at(i) + state_.indirect[i];
         return state_.known[i] != 0 ? (irradiance.r + irradiance.g + irradiance.b) / 3.0 : 0.0;
     });
     return known > 0.0 ? total / known : 0.0;
 }
 
+float GatheredLight::error_at(std::size_t texel) const {
+    return state_.direct_error[texel] +
+           (state_.indirect_error[texel] +
+            (state_.sources.empty() ? 0.0F : state_.sources_error[texel]) +
+            (state_.lamps.empty() ? 0.0F : state_.lamps_error[texel]));
+}
+
 std::vector<float> GatheredLight::error() const {
-    std::vector<float> error = state_.direct_error;
-    for_texels(error.size(), [&](std::size_t i) {
-        error[i] += state_.indirect_error[i] +
-                    (state_.sources.empty() ? 0.0F : state_.sources_error[i]) +
-                    (state_.lamps.empty() ? 0.0F : state_.lamps_error[i]);
-    });
+    std::vector<float> error(state_.known.size());
+    for (std::size_t i = 0; i < error.size(); ++i) {
+        error[i] = error_at(i);
+    }
     return error;
 }
 
 std::optional<double> GatheredLight::noise() const {
-    const double noise = noise_of(error());
+    const double noise = noise_by([&](std::size_t i) { return error_at(i); });
     return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
 }
 
 double GatheredLight::noise_of(const std::vector<float>& error) const {
-    const double squares = sum_over_texels(error.size(), [&](std::size_t i) {
-        return state_.known[i] != 0 ? double{error[i]} * error[i] : 0.0;
+    return error.empty() ? 0.0 : noise_by([&](std::size_t i) { return error[i]; });
+}
+
+double GatheredLight::noise_by(const auto& error_at) const {
+    const double squares = sum_over_texels([&](std::size_t i) {
+        return state_.known[i] != 0 ? double{error_at(i)} * error_at(i) : 0.0;
     });
-    return error.empty() ? 0.0 : std::sqrt(squares / known_texels()) / mean_irradiance();
+    return std::sqrt(squares / known_texels()) / mean_irradiance();
 }
 
 // Few rays meet a texel of which charts cover little, and what these found is noise. A
 // neighbour in the same plane knows better; it fills the texel when the map is dilated.
 void GatheredLight::forget_slivers() {
+    gather(state_.known, true);
     const std::vector<std::uint8_t> all_known = state_.known;
     const auto knows_better = [&](std::size_t texel, std::size_t neighbour) {
         return all_known[neighbour] != 0 && surface_.coverage[neighbour] >= WELL_COVERED &&
                glm::dot(surface_.normal[texel], surface_.normal[neighbour]) > SAME_PLANE_COSINE;
     };
-    for_texels(state_.known.size(), [&](std::size_t i) {
+    for_texels([&](std::size_t i) {
         if (surface_.coverage[i] >= SLIVER_COVERAGE) {
             return;
         }

@@ -5,6 +5,7 @@
 #include "checkpoint.hpp"
 #include "light_map.hpp"
 #include "parallel.hpp"
+#include "ranks.hpp"
 #include "surface_map.hpp"
 #include "traced_scene.hpp"
 
@@ -16,37 +17,22 @@
 
 namespace quadtile::baker {
 
-// Calls work(block, i) for all texels, which come in blocks, from many threads.
-constexpr std::size_t TEXEL_BLOCK = 8192;
-void for_blocks(std::size_t texels, const auto& work) {
-    parallel_for((texels + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0, [&](std::size_t block) {
-        const std::size_t end = std::min(texels, (block + 1) * TEXEL_BLOCK);
-        for (std::size_t i = block * TEXEL_BLOCK; i < end; ++i) {
-            work(block, i);
-        }
-    });
-}
-
-void for_texels(std::size_t texels, const auto& work) {
-    for_blocks(texels, [&](std::size_t, std::size_t i) { work(i); });
-}
-
-// The same bits for any number of threads.
-double sum_over_texels(std::size_t texels, const auto& value) {
-    std::vector<double> sums(texels / TEXEL_BLOCK + 1);
-    for_blocks(texels, [&](std::size_t block, std::size_t i) { sums[block] += value(i); });
-    return std::accumulate(sums.begin(), sums.end(), 0.0);
-}
+// Ranks have parts of the light map, in blocks of so many texels.
+constexpr std::size_t TEXEL_BLOCK = 1024;
 
 // Whose light leaves a texel.
 enum class Emission { none, without_lamps, all };
 
-// The light lies in a checkpoint's state, which the bake owns.
+// The light lies in a checkpoint's state, which the bake owns. Each rank has and changes that of
+// its own texels; sums are those of these and their neighbours. All ranks call what changes the
+// light of a pass, and the means, in the same order.
 class GatheredLight {
  public:
     GatheredLight(const TracedScene& scene, const SurfaceMap& surface, const Lamps& lamps,
-                  const BakeOptions& options, Checkpoint& state)
+                  const BakeOptions& options, Ranks& ranks, Checkpoint& state)
         : scene_(scene),
+          ranks_(ranks),
+          own_(ranks.own_part(scene.light_map.texels(), TEXEL_BLOCK)),
           surface_(surface),
           lamps_(lamps),
           directional_(options.directional),
@@ -63,9 +49,14 @@ class GatheredLight {
 
     void finish_sun(const Sun& sun, const std::vector<Accumulator>& sums);
     void finish_light(const PointLight& light, const std::vector<Accumulator>& sums);
-    // By what a point of a lamp's patch has found. The moments of the first pass alone count.
+    // Before all points of these patches.
+    void begin_lamps(const std::vector<LampPatch>& patches, bool is_more);
+    // By what a point of a lamp's patch has found, of all texels. The moments of the first pass
+    // alone count.
     void add_lamp_point(const LampPatch& lamp, const LampPoint& point, bool is_first_half,
-                        bool is_more, const std::vector<Accumulator>& sums);
+                        const std::vector<Accumulator>& sums);
+    // Of all ranks, for the first one: the others begin anew.
+    void move_lamp_sums();
     // Of all points: the light, or its mean with that of as many other ones.
     void finish_lamps(bool is_more);
     void find_known(const std::vector<Accumulator>& sums);
@@ -75,6 +66,9 @@ class GatheredLight {
     void finish_more(const std::vector<Accumulator>& sums, bool is_bounce);
     void begin_moments(const std::vector<Accumulator>& sums);
     void finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums);
+
+    // The light of all ranks, for the first one.
+    void gather();
 
     // Over the known texels.
     [[nodiscard]] double mean_irradiance() const;
@@ -90,14 +84,51 @@ class GatheredLight {
     // those of all fronts.
     [[nodiscard]] glm::vec3 direct_at(std::size_t place) const;
 
-    // Radiance that leaves each texel, as Tracer::begin_pass takes it: emission, and what it
-    // reflects of direct light and of what is sent.
+    // Radiance that leaves each texel, of all ranks, as Tracer::begin_pass takes it: emission, and
+    // what it reflects of direct light and of what is sent.
     void read_outgoing(Emission emission, bool reflects, std::vector<glm::vec4>& outgoing) const;
 
     // Takes the light out of the state. Directional light needs a whole bake.
     [[nodiscard]] LightMap make_map(bool is_whole);
 
  private:
+    // Calls work(block, i) for this rank's texels, which come in blocks, from many threads.
+    void for_blocks(const auto& work) const {
+        const std::size_t first = own_.first / TEXEL_BLOCK;
+        parallel_for((own_.size() + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0, [&](std::size_t i) {
+            const std::size_t block = first + i;
+            const std::size_t end = std::min(own_.end, (block + 1) * TEXEL_BLOCK);
+            for (std::size_t texel = block * TEXEL_BLOCK; texel < end; ++texel) {
+                work(block, texel);
+            }
+        });
+    }
+    void for_texels(const auto& work) const {
+        for_blocks([&](std::size_t, std::size_t i) { work(i); });
+    }
+    // Of this rank's texels: the places of fronts, and of backs where a surface has two sides.
+    void for_sides(const auto& work) const {
+        for_texels([&](std::size_t i) {
+            work(i);
+            if (scene_.has_two_sides) {
+                work(i + scene_.light_map.texels());
+            }
+        });
+    }
+    // Of all ranks. The same bits for any number of ranks and threads.
+    [[nodiscard]] double sum_over_texels(const auto& value) const {
+        std::vector<double> sums((scene_.light_map.texels() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
+        for_blocks([&](std::size_t block, std::size_t i) { sums[block] += value(i); });
+        ranks_.gather(std::span(sums), 1, true);
+        return std::accumulate(sums.begin(), sums.end(), 0.0);
+    }
+
+    // By texel, or by the places of sums: of all ranks, for the first one or for all.
+    template <typename T>
+    void gather(std::vector<T>& values, bool to_all) const;
+    // Of the lamps' points of all ranks: those of some texels, for one rank.
+    void add_up_lamps(const Range& texels, std::uint32_t to);
+
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
     [[nodiscard]] double known_texels() const;
     // Of a front or a back, whose place is behind those of all fronts: whether it receives light.
@@ -107,15 +138,20 @@ class GatheredLight {
     void add_irradiance(const std::vector<Accumulator>& sums, std::vector<glm::vec3>& irradiance,
                         std::vector<float>& error) const;
     [[nodiscard]] float error_of(std::size_t texel, const glm::vec3& mean) const;
+    [[nodiscard]] float error_at(std::size_t texel) const;
+    [[nodiscard]] double noise_by(const auto& error_at) const;
     void forget_slivers();
 
     const TracedScene& scene_;
+    Ranks& ranks_;
+    Range own_;  // texels
     const SurfaceMap& surface_;
     const Lamps& lamps_;
     bool directional_;
     bool sun_shares_;
     Checkpoint& state_;
     double scale_ = 1.0;
+    double lamp_scale_ = 1.0;   // units of LampSums in an irradiance of 1
     float half_weight_ = 1.0F;  // of the change since the half of the directions
 };
 

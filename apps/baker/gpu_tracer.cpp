@@ -108,9 +108,8 @@ class GpuTracer : public Tracer {
     std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
                       std::span<const double> predicted_nodes, const Stop& stop) override;
 
-    void read_sums(std::vector<Accumulator>& sums) override {
-        sums.resize(scene_.sum_count());
-        download(accumulators_, std::as_writable_bytes(std::span(sums)));
+    void read_sums(std::size_t first, std::span<Accumulator> sums) override {
+        download(accumulators_, first * sizeof(Accumulator), std::as_writable_bytes(sums));
     }
     void clear_sums() override {
         gpu_.run([&](vk::CommandBuffer commands) {
@@ -145,7 +144,7 @@ class GpuTracer : public Tracer {
 
     void check_sizes() const;
     void make_buffers();
-    void download(const app::Buffer& source, std::span<std::byte> bytes);
+    void download(const app::Buffer& source, std::uint64_t first, std::span<std::byte> bytes);
 
     static void add_parts(const Waiting& whole, std::deque<Waiting>& waiting);
     [[nodiscard]] double work_of(const Waiting& tile) const;
@@ -267,13 +266,14 @@ void GpuTracer::make_buffers() {
                       *alpha_triangles_.handle, *alpha_texels_.handle});
 }
 
-void GpuTracer::download(const app::Buffer& source, std::span<std::byte> bytes) {
+void GpuTracer::download(const app::Buffer& source, std::uint64_t first,
+                         std::span<std::byte> bytes) {
     for (std::size_t offset = 0; offset < bytes.size(); offset += readback_.size_bytes) {
         const std::size_t size = std::min<std::size_t>(readback_.size_bytes, bytes.size() - offset);
         gpu_.run([&](vk::CommandBuffer commands) {
             app::memory_barrier(commands);
             commands.copyBuffer(*source.handle, *readback_.handle,
-                                vk::BufferCopy{.srcOffset = offset, .size = size});
+                                vk::BufferCopy{.srcOffset = first + offset, .size = size});
             app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
         });
         constexpr std::size_t PART = 4U << 20U;

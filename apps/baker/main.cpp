@@ -9,6 +9,7 @@
 #include "lit_gltf.hpp"
 #include "load_scene.hpp"
 #include "options.hpp"
+#include "ranks.hpp"
 #include "reference_tracer.hpp"
 #include "report.hpp"
 #include "surface_map.hpp"
@@ -22,17 +23,23 @@
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <iostream>
+#include <map>
 #include <numbers>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace quadtile::baker {
 
@@ -40,13 +47,22 @@ namespace {
 
 constexpr int INTERRUPTED_STATUS = 130;  // as shells have it for SIGINT
 constexpr std::uint32_t DEFAULT_EXTENT = 1024;
+constexpr const char* NO_MEMORY =
+    "there is not enough memory for this scene; make the light map smaller with --size";
 
 // ---- Interruption
 
 volatile std::sig_atomic_t interrupt_signals = 0;
 
+// Of a job of several ranks, which is ended soon after it was asked to: by mpirun, where another
+// rank has died. Empty: there is no such job.
+std::string_view last_words;
+
 // The first one is waited for, the second one ends the program as ever.
 void note_interrupt(int signal) {
+    if (interrupt_signals == 0) {
+        (void)!::write(STDERR_FILENO, last_words.data(), last_words.size());
+    }
     interrupt_signals = 1;
     std::signal(signal, app::end_by_signal);
 }
@@ -55,9 +71,10 @@ void note_interrupt(int signal) {
 
 class Run {
  public:
-    explicit Run(const Options& options) : options_(options) {}
+    Run(const Options& options, Ranks& ranks) : options_(options), ranks_(ranks) {}
 
-    int operator()() {
+    // All that can fail where the command or this host is not as it should be.
+    void prepare() {
         check_outputs();
         load();
         sky_ = choose_light(options_, generator_, scene_,
@@ -76,8 +93,15 @@ class Run {
                       : "; give each object a place of its own with --pack, or make new "
                         "coordinates with --unwrap"));
         }
+        make_tracer();
+    }
+
+    // The exit status.
+    int bake_light_map() {
         const BakeResult result = bake_scene();
-        finish(result);
+        if (ranks_.is_first()) {
+            finish(result);
+        }
         return result.interrupted ? INTERRUPTED_STATUS : 0;
     }
 
@@ -90,12 +114,17 @@ class Run {
 
     void warn(const std::string& message) {
         report_.warnings.push_back(message);
-        std::cerr << app::message_line("quadtile-bake: warning", message) << std::endl;
+        if (ranks_.is_first()) {
+            std::cerr << app::message_line("quadtile-bake: warning", message) << std::endl;
+        }
     }
 
     // What cannot be written is known before hours of baking, not behind them. Pipes and devices
     // are left alone: who reads would take the end of this try for that of the file.
     void check_outputs() const {
+        if (!ranks_.is_first()) {
+            return;
+        }
         check_replaceable(options_.bake.checkpoint);
         for (const auto& [option, path, is_written] : file_arguments(options_, pages_.count)) {
             std::error_code ignored;
@@ -213,48 +242,76 @@ class Run {
                                    : read_probe_points(options_.probe_points);
     }
 
-    BakeResult bake_scene() {
+    void make_tracer() {
         measure("prepare", [&] {
             traced_ = make_traced_scene(scene_, extent_, options_.pixels_per_texel,
                                         options_.density_share);
         });
-        const TileOptions tiles =
+        const TileOptions& tiles = report_.tiles =
             suited_tiles(options_.tiles, extent_, options_.pixels_per_texel, options_.pool_bytes);
-        report_.tiles = tiles;
-
-        std::optional<app::Instance> instance;
-        std::optional<app::Gpu> gpu;
-        std::unique_ptr<Tracer> tracer;
         measure("device", [&] {
             if (options_.reference) {
-                tracer = make_reference_tracer(*traced_, tiles, options_.threads);
+                tracer_ = make_reference_tracer(*traced_, tiles, options_.threads);
                 return;
             }
-            instance.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
-            gpu.emplace(*instance, options_.device, vk::SurfaceKHR());
-            tracer = make_gpu_tracer(*gpu, *traced_, tiles, {.pool_bytes = options_.pool_bytes});
+            instance_.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
+            gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(), ranks_.number_on_host());
+            tracer_ = make_gpu_tracer(*gpu_, *traced_, tiles, {.pool_bytes = options_.pool_bytes});
         });
-        report_.device = tracer->device_name();
+    }
 
+    // Of all ranks.
+    void report_devices() {
+        struct Device {
+            std::array<char, 256> name;
+            TracerStatistics statistics;
+        };
+        std::vector<Device> devices(ranks_.count());
+        Device& own = devices[ranks_.number()];
+        tracer_->device_name().copy(own.name.data(), own.name.size() - 1);
+        own.statistics = tracer_->statistics();
+        ranks_.gather(std::span(devices), 1, false);
+        std::map<std::string, std::uint32_t> counts;
+        for (const Device& device : devices) {
+            ++counts[device.name.data()];
+            report_.statistics.add(device.statistics);
+        }
+        for (const auto& [name, count] : counts) {
+            report_.device += (report_.device.empty() ? "" : ", ") +
+                              (count > 1 ? std::to_string(count) + " x " : "") + name;
+        }
+        report_.ranks = ranks_.count();
+    }
+
+    BakeResult bake_scene() {
         interrupt_signals = 0;
-        std::signal(SIGINT, note_interrupt);
-        std::signal(SIGTERM, note_interrupt);
+        if (ranks_.count() > 1 && ranks_.is_first() && !options_.bake.checkpoint.empty()) {
+            last_words =
+                "quadtile-bake: asked to end, and writes a checkpoint if it is given the time; in "
+                "any case the same command with --resume goes on from the last checkpoint\n";
+        }
+        // Those that ask to end; mpirun passes SIGUSR1 on, without a time-out.
+        for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
+            std::signal(signal, note_interrupt);
+        }
         const std::string checkpoint = "'" + options_.bake.checkpoint.string() + "'";
         bool tells_where = options_.bake.resume;
-        if (tells_where && !std::filesystem::exists(options_.bake.checkpoint)) {
+        if (tells_where && ranks_.is_first() &&
+            !std::filesystem::exists(options_.bake.checkpoint)) {
             warn("nothing to resume: there is no checkpoint " + checkpoint + "; it begins anew");
             tells_where = false;
         }
-        ProgressLine line(options_.quiet);
+        ProgressLine line(options_.quiet || !ranks_.is_first());
         BakeResult result;
         measure("bake", [&] {
             result = bake(*traced_, surface_, scene_.suns, scene_.point_lights,
                           find_lamps(scene_, surface_, options_.bake.lamp_points,
                                      options_.bake.direct_directions),
-                          sky_, tiles, bake_options_, *tracer,
+                          sky_, report_.tiles, bake_options_, *tracer_,
                           {.progress =
                                [&](const BakeProgress& progress) {
-                                   if (std::exchange(tells_where, false) && !options_.quiet) {
+                                   if (std::exchange(tells_where, false) && !options_.quiet &&
+                                       ranks_.is_first()) {
                                        std::cerr << "quadtile-bake: resumes " << checkpoint
                                                  << " with direction "
                                                  << progress.directions_done + 1 << " of "
@@ -262,13 +319,14 @@ class Run {
                                    }
                                    line.show(progress);
                                },
-                           .interrupted = [] { return interrupt_signals != 0; }});
+                           .interrupted = [] { return interrupt_signals != 0; }},
+                          &ranks_);
         });
         line.end();
-        report_.statistics = tracer->statistics();
-        tracer.reset();
-        gpu.reset();
-        app::check_validation(instance ? instance->validation_messages() : 0);
+        report_devices();
+        tracer_.reset();
+        gpu_.reset();
+        app::check_validation(instance_ ? instance_->validation_messages() : 0);
         return result;
     }
 
@@ -399,6 +457,7 @@ class Run {
     }
 
     const Options& options_;
+    Ranks& ranks_;
     BakeOptions bake_options_ = options_.bake;  // and the probes
     ProbeGrid probe_grid_;                      // empty: there is none
     Scene scene_;
@@ -410,18 +469,55 @@ class Run {
     std::vector<std::filesystem::path> files_;  // that the scene's file names
     SurfaceMap surface_;
     std::optional<TracedScene> traced_;
+    std::optional<app::Instance> instance_;
+    std::optional<app::Gpu> gpu_;
+    std::unique_ptr<Tracer> tracer_;
     BakeReport report_;
 };
 
-// The exit status: 0, or 130 where it was interrupted and can be resumed.
-int run(int argc, char** argv) {
-    const Options options = parse_options(argc, argv);
+// Calls what may run out of the device's memory.
+int with_advice(const std::function<int()>& work) {
     try {
-        return Run(options)();
+        return work();
     } catch (const vk::OutOfDeviceMemoryError&) {
         throw std::runtime_error(
             "the device has not enough memory; allow less with --memory, or make the light map "
             "smaller with --size");
+    }
+}
+
+// The exit status: 0, or 130 where it was interrupted and can be resumed.
+int run(int argc, char** argv) {
+    const std::unique_ptr<Ranks> ranks = make_ranks(argc, argv);
+    Options options;
+    std::optional<Run> bake;
+    try {
+        ranks->together([&] {
+            options = parse_options(argc, argv);
+            (void)with_advice([&] {
+                bake.emplace(options, *ranks).prepare();
+                return 0;
+            });
+        });
+        return with_advice([&] { return bake->bake_light_map(); });
+    } catch (const EndedElsewhere&) {
+        return 0;
+    } catch (const std::exception& error) {
+        if (ranks->count() == 1 || ranks->has_ended_together()) {
+            throw;
+        }
+        // The others would wait for this one for ever.
+        const std::string reason =
+            app::is_out_of_memory(error) ? std::string(NO_MEMORY) : error.what();
+        const std::string advice = options.bake.checkpoint.empty()
+                                       ? "all ranks end"
+                                       : "all ranks end; when it is mended, the same command with "
+                                         "--resume goes on from the last checkpoint";
+        std::cerr << app::message_line("quadtile-bake: error",
+                                       ranks->name() + ": " + reason + "; " + advice)
+                  << std::endl;
+        ranks->abort();
+        throw;
     }
 }
 
@@ -430,8 +526,6 @@ int run(int argc, char** argv) {
 }  // namespace quadtile::baker
 
 int main(int argc, char** argv) {
-    return quadtile::app::run_program(
-        "quadtile-bake",
-        "there is not enough memory for this scene; make the light map smaller with --size",
-        [&] { return quadtile::baker::run(argc, argv); });
+    return quadtile::app::run_program("quadtile-bake", quadtile::baker::NO_MEMORY,
+                                      [&] { return quadtile::baker::run(argc, argv); });
 }

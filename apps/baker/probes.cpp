@@ -10,14 +10,13 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 namespace quadtile::baker {
 
 namespace {
 
-// Of a probe: red, green and blue of each coefficient, and the share of rays that see backs.
-constexpr std::size_t BACKS = 27;
-constexpr std::size_t SUMS = 28;
+constexpr std::size_t BACKS = 27;   // of PROBE_SUMS
 constexpr double MOST_BACKS = 0.5;  // of a valid probe
 
 constexpr double LIGHT_STEPS = 131072.0;  // of depth, from a light to a probe
@@ -36,13 +35,13 @@ void add_light(double* sums, const glm::dvec3& radiance, const glm::dvec3& from)
     }
 }
 
-// What a source gives to all probes.
+// What a source gives to probes.
 struct Gathering {
     const TracedScene& scene;
-    const std::vector<glm::vec3>& positions;
+    std::span<const glm::vec3> positions;
     const std::vector<glm::vec4>& outgoing;
     const ProbeSource& source;
-    std::vector<double>& sums;
+    std::span<double> sums;
 
     // Along the parallel rays of `count` directions.
     void look_along(Tracer& tracer, std::size_t first, std::size_t count) const {
@@ -57,7 +56,7 @@ struct Gathering {
         const std::vector<ProbeSight> sights = tracer.see(frames, points);
         parallel_for(points.size(), 0, [&](std::size_t probe) {
             for (std::size_t i = 0; i < count; ++i) {
-                add(&sums[SUMS * probe], source.directions[first + i],
+                add(&sums[PROBE_SUMS * probe], source.directions[first + i],
                     sights[i * points.size() + probe]);
             }
         });
@@ -110,7 +109,7 @@ struct Gathering {
             if (sights[i].ahead == NO_TEXEL) {
                 const double open =
                     received(light, {.centre = positions[i]}, glm::vec3(from)).irradiance;
-                add_light(&sums[SUMS * i],
+                add_light(&sums[PROBE_SUMS * i],
                           share * glm::min(open * glm::dvec3(light.intensity), double{BRIGHTEST}),
                           from);
             }
@@ -135,11 +134,16 @@ ProjectionFrame probe_frame(const BundleDirection& direction, const TracedScene&
 
 bool gather_probes(const TracedScene& scene, const std::vector<glm::vec3>& positions,
                    const std::vector<ProbeSource>& sources, const std::vector<glm::vec4>& outgoing,
-                   Tracer& tracer, const std::function<bool()>& goes_on, Checkpoint& state) {
-    state.probe_sums.resize(SUMS * positions.size());
+                   Tracer& tracer, const std::function<bool()>& goes_on, const Ranks& ranks,
+                   Checkpoint& state) {
+    state.probe_sums.resize(PROBE_SUMS * positions.size());
+    const Range own = ranks.own_part(positions.size(), 1);
+    const std::size_t most_of_a_rank = (positions.size() + ranks.count() - 1) / ranks.count();
     std::size_t end = 0;  // of the source's steps
     for (const ProbeSource& source : sources) {
-        const Gathering gathering{scene, positions, outgoing, source, state.probe_sums};
+        const Gathering gathering{
+            scene, std::span(positions).subspan(own.first, own.size()), outgoing, source,
+            std::span(state.probe_sums).subspan(PROBE_SUMS * own.first, PROBE_SUMS * own.size())};
         const std::size_t faces = source.light != nullptr ? faces_of(*source.light) : 1;
         const std::size_t steps = source.directions.size() / faces;
         end += steps;
@@ -148,12 +152,14 @@ bool gather_probes(const TracedScene& scene, const std::vector<glm::vec3>& posit
                 return false;
             }
             const std::size_t left = end - state.probe_steps;
-            std::size_t count = 1;
-            if (source.light != nullptr) {
+            const std::size_t count =
+                source.light != nullptr ? 1 : std::min(left, MOST_PROBES / most_of_a_rank);
+            if (own.size() == 0) {
+                // There are fewer probes than ranks.
+            } else if (source.light != nullptr) {
                 gathering.look_from(tracer, source.directions[(steps - left) * faces].point,
                                     1.0 / static_cast<double>(steps));
             } else {
-                count = std::min(left, MOST_PROBES / positions.size());
                 gathering.look_along(tracer, steps - left, count);
             }
             state.probe_steps += static_cast<std::uint32_t>(count);
@@ -165,7 +171,7 @@ bool gather_probes(const TracedScene& scene, const std::vector<glm::vec3>& posit
 std::vector<Probe> probes_of(const std::vector<glm::vec3>& positions, const Checkpoint& state) {
     std::vector<Probe> probes;
     for (std::size_t i = 0; i < positions.size(); ++i) {
-        const double* sums = &state.probe_sums[SUMS * i];
+        const double* sums = &state.probe_sums[PROBE_SUMS * i];
         Probe& probe = probes.emplace_back(positions[i], sums[BACKS] <= MOST_BACKS);
         for (glm::vec3& coefficient : probe.radiance_sh) {
             coefficient = {sums[0], sums[1], sums[2]};

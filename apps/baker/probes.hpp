@@ -18,18 +18,22 @@ struct ProbeSource {
     const PointLight* light = nullptr;
 };
 
+// Of a probe: red, green and blue of each coefficient, and the share of rays that see backs.
+constexpr std::size_t PROBE_SUMS = 28;
+
 // A direction as Tracer::see takes it. Its pixels are half as wide as the mean texel.
 [[nodiscard]] ProjectionFrame probe_frame(const BundleDirection& direction,
                                           const TracedScene& scene);
 
 // Goes on with Checkpoint::probe_steps; a step is a direction, of a light one of its points.
 // `outgoing` is that of Tracer::begin_pass. Each probe's sums are made in the order of the steps,
-// so they are the same on all devices. Returns false where `goes_on` did, which is asked between
-// steps.
+// so they are the same on all devices. Each rank has a part of the probes. Returns false where
+// `goes_on` did, which is asked between steps.
 [[nodiscard]] bool gather_probes(const TracedScene& scene, const std::vector<glm::vec3>& positions,
                                  const std::vector<ProbeSource>& sources,
                                  const std::vector<glm::vec4>& outgoing, Tracer& tracer,
-                                 const std::function<bool()>& goes_on, Checkpoint& state);
+                                 const std::function<bool()>& goes_on, const Ranks& ranks,
+                                 Checkpoint& state);
 
 [[nodiscard]] std::vector<Probe> probes_of(const std::vector<glm::vec3>& positions,
                                            const Checkpoint& state);

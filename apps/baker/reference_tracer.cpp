@@ -104,11 +104,10 @@ class ReferenceTracer : public Tracer {
         return done;
     }
 
-    void read_sums(std::vector<Accumulator>& words) override {
-        words.resize(sums_.size());
+    void read_sums(std::size_t first, std::span<Accumulator> words) override {
         for (std::size_t i = 0; i < words.size(); ++i) {
             Sums sums;
-            std::ranges::copy(sums_[i], sums.begin());
+            std::ranges::copy(sums_[first + i], sums.begin());
             words[i] = std::bit_cast<Accumulator>(sums);
         }
     }

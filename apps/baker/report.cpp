@@ -56,6 +56,7 @@ std::string report_json(const BakeReport& report) {
                           {"noise_percent", percent_json(pass.noise)}});
     }
     const Json json{{"device", report.device},
+                    {"ranks", report.ranks},
                     {"interrupted", report.interrupted},
                     {"triangles", report.triangles},
                     {"light_map", {report.light_map.width, report.light_map.height}},

@@ -19,7 +19,8 @@ struct Stage {
 };
 
 struct BakeReport {
-    std::string device;
+    std::string device;  // of all ranks, if these are several: "2 x A, B"
+    std::uint32_t ranks = 1;
     std::size_t triangles = 0;
     Extent light_map;
     Quantity quantity = Quantity::irradiance;  // that the output holds

@@ -61,6 +61,24 @@ struct TracerStatistics {
     double map_seconds = 0.0;           // of importance maps, where the device can tell
     double subdivision_seconds = 0.0;   // of quadtile alone, where the device can tell
     double tracing_seconds = 0.0;
+
+    // What another tracer has done at the same time.
+    void add(const TracerStatistics& other) {
+        tiles += other.tiles;
+        pixels += other.pixels;
+        predicted_nodes += other.predicted_nodes;
+        nodes += other.nodes;
+        repeated_tiles += other.repeated_tiles;
+        split_tiles += other.split_tiles;
+        submissions += other.submissions;
+        longest_submission_seconds =
+            std::max(longest_submission_seconds, other.longest_submission_seconds);
+        most_pool_bytes = std::max(most_pool_bytes, other.most_pool_bytes);
+        tile_request_seconds += other.tile_request_seconds;
+        map_seconds += other.map_seconds;
+        subdivision_seconds += other.subdivision_seconds;
+        tracing_seconds += other.tracing_seconds;
+    }
 };
 
 constexpr std::size_t MOST_PROBES = 262144;  // and rays through probes that are traced together
@@ -91,13 +109,9 @@ class Tracer {
     virtual std::size_t trace(std::span<const ProjectionFrame> frames,
                               std::span<const TracedTile> tiles,
                               std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
-    // By texel of the light map: of all fronts, then of all backs where a surface has two sides.
-    virtual void read_sums(std::vector<Accumulator>& sums) = 0;
-    [[nodiscard]] std::vector<Accumulator> sums() {
-        std::vector<Accumulator> sums;
-        read_sums(sums);
-        return sums;
-    }
+    // From `first` on, by texel of the light map: of all fronts, then of all backs where a surface
+    // has two sides.
+    virtual void read_sums(std::size_t first, std::span<Accumulator> sums) = 0;
     virtual void clear_sums() = 0;
     // Goes on from there.
     virtual void set_sums(std::span<const Accumulator> sums) = 0;

@@ -155,9 +155,10 @@ Instance::Instance(const char* application, std::span<const char* const> extensi
 
 // ---- The device
 
-Gpu::Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR surface)
+Gpu::Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR surface,
+         std::size_t turn)
     : instance_(instance.handle()), validates_(instance.validates()) {
-    choose_physical_device(select, surface);
+    choose_physical_device(select, surface, turn);
     make_device(static_cast<bool>(surface));
     command_pool_ = device_->createCommandPoolUnique(
         {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
@@ -172,12 +173,14 @@ Gpu::~Gpu() {
     (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(*device_);
 }
 
-void Gpu::choose_physical_device(const std::string& select, vk::SurfaceKHR surface) {
+void Gpu::choose_physical_device(const std::string& select, vk::SurfaceKHR surface,
+                                 std::size_t turn) {
     const char* const variable = std::getenv("QUADTILE_DEVICE");
     const std::string wanted =
         !select.empty() ? select : std::string(variable == nullptr ? "" : variable);
     const std::vector<vk::PhysicalDevice> all = instance_.enumeratePhysicalDevices();
     std::string objections;
+    std::vector<std::size_t> best;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const std::string name = all[i].getProperties().deviceName.data();
         choices_.push_back({name, objection_to(all[i], surface)});
@@ -185,14 +188,20 @@ void Gpu::choose_physical_device(const std::string& select, vk::SurfaceKHR surfa
             objections += "; " + name + ": " + choices_.back().objection;
         } else if (!wanted.empty() && !is_selected(wanted, i, name)) {
             objections += "; " + name + ": it is not '" + wanted + "'";
-        } else if (!physical_device_ || rank(all[i]) > rank(physical_device_)) {
-            physical_device_ = all[i];
-            chosen_ = i;
+        } else {
+            if (!best.empty() && rank(all[i]) > rank(all[best.front()])) {
+                best.clear();
+            }
+            if (best.empty() || rank(all[i]) == rank(all[best.front()])) {
+                best.push_back(i);
+            }
         }
     }
-    if (!physical_device_) {
+    if (best.empty()) {
         throw std::runtime_error("no Vulkan device will do" + objections);
     }
+    chosen_ = best[turn % best.size()];
+    physical_device_ = all[chosen_];
     ends_long_loops_ =
         physical_device_
             .getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceDriverProperties>()

@@ -123,9 +123,11 @@ struct DrawState {
 class Gpu {
  public:
     // `select` as in DeviceOptions: empty: QUADTILE_DEVICE, else the best. `surface` is what the
-    // device must present to; null: nothing. Throws std::runtime_error where no device will do,
+    // device must present to; null: nothing. Of several that are as good, it is the one with the
+    // number `turn`, counted round and round. Throws std::runtime_error where no device will do,
     // with the reason for each.
-    Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR surface);
+    Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR surface,
+        std::size_t turn = 0);
     ~Gpu();
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
@@ -180,7 +182,8 @@ class Gpu {
                                                         const DrawState& state) const;
 
  private:
-    void choose_physical_device(const std::string& select, vk::SurfaceKHR surface);
+    void choose_physical_device(const std::string& select, vk::SurfaceKHR surface,
+                                std::size_t turn);
     void make_device(bool presents);
     [[nodiscard]] vk::UniqueDeviceMemory allocate(const vk::MemoryRequirements& requirements,
                                                   MemoryUse use) const;

@@ -1,0 +1,132 @@
+#include "pass_tracing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr std::size_t MOST_PIECES = 65536;  // that the tracer is given at a time
+// Directions with more pieces request their tiles anew in each pass.
+constexpr std::size_t MOST_KEPT_PIECES = 65536;
+
+constexpr double LARGEST_WEIGHT = 1073741824.0;  // four times that is a word
+
+}  // namespace
+
+ProjectionFrame PassTracing::frame_of(const BundleDirection& direction,
+                                      const MapWindow& window) const {
+    ProjectionFrame frame = make_frame(direction, scene_, options_.map_extent, window);
+    frame.is_source = is_of_source(pass_) ? 1 : 0;
+    frame.share_ahead = 1.0F;
+    frame.share_behind = 1.0F;
+    if (!is_of_source(pass_) && !is_direct(pass_)) {
+        std::ranges::fill(frame.sky_ahead, 0.0F);
+        std::ranges::fill(frame.sky_behind, 0.0F);
+    }
+    if (is_moment(pass_)) {
+        const auto cosine = static_cast<float>(direction.direction[static_cast<int>(pass_.number)]);
+        frame.share_ahead = 0.5F + 0.5F * cosine;
+        frame.share_behind = 0.5F - 0.5F * cosine;
+    }
+    return frame;
+}
+
+void PassTracing::trace(Range& directions, std::uint64_t& pieces_done, bool requests_beyond,
+                        const Stop& interrupted, const Stop& stop) {
+    if (!request_missing_tiles(scene_, options_, tracer_, interrupted, set_, directions,
+                               requests_beyond)) {
+        return;
+    }
+    std::uint64_t skipped = pieces_done;
+    Work work;
+    for (std::size_t i = directions.first; i < directions.end; ++i) {
+        for (const WindowTiles& part : set_.tiles[i]) {
+            for (const MapTile& tile : part.tiles) {
+                const bool is_full =
+                    work.tiles.size() >= MOST_PIECES ||
+                    (work.part != &part && work.frames.size() == tracer_.frames_at_once());
+                if (is_full && !finish_work(work, directions, pieces_done, stop)) {
+                    return;
+                }
+                if (work.part != &part) {
+                    work.part = &part;
+                    work.frames.push_back(frame_of(set_.directions[i], part.window));
+                }
+                add_pieces(work, tile, skipped);
+            }
+        }
+    }
+    (void)finish_work(work, directions, pieces_done, stop);
+}
+
+// Leaves out as many as are skipped, and counts these down.
+void PassTracing::add_pieces(Work& work, const MapTile& tile, std::uint64_t& skipped) const {
+    for (std::uint32_t y = 0; y < tile.resolution; y += LARGEST_PIECE) {
+        for (std::uint32_t x = 0; x < tile.resolution; x += LARGEST_PIECE) {
+            if (skipped > 0) {
+                --skipped;
+                continue;
+            }
+            TracedTile piece = traced_tile(tile, static_cast<std::uint32_t>(work.frames.size()) - 1,
+                                           work.frames.back());
+            piece.first_x = x;
+            piece.first_y = y;
+            piece.width = std::min(tile.resolution - x, LARGEST_PIECE);
+            piece.height = std::min(tile.resolution - y, LARGEST_PIECE);
+            const double share = static_cast<double>(piece.width) * piece.height /
+                                 (static_cast<double>(tile.resolution) * tile.resolution);
+            work.tiles.push_back(piece);
+            work.predicted_nodes.push_back(share * tile.predicted_nodes);
+        }
+    }
+}
+
+// Returns false where not all of it was done.
+bool PassTracing::finish_work(Work& work, Range& directions, std::uint64_t& pieces_done,
+                              const Stop& stop) {
+    std::size_t done = 0;
+    if (!work.tiles.empty()) {
+        done = tracer_.trace(work.frames, work.tiles, work.predicted_nodes, stop);
+    }
+    const bool is_whole = done == work.tiles.size();
+    work = {};
+    pieces_done += done;
+    for (; directions.size() > 0; ++directions.first) {
+        DirectionTiles& tiles = set_.tiles[directions.first];
+        const std::uint64_t pieces = count_pieces(tiles);
+        if (pieces_done < pieces) {
+            break;
+        }
+        pieces_done -= pieces;
+        if (pieces > MOST_KEPT_PIECES) {
+            tiles = {};
+        }
+    }
+    return is_whole;
+}
+
+TracedTile PassTracing::traced_tile(const MapTile& tile, std::uint32_t frame_index,
+                                    const ProjectionFrame& frame) const {
+    const double map_texels = std::exp2(tile.level);
+    const double scale = tile.resolution / map_texels;
+    const double pixel = frame.units_per_texel / scale;
+    // Around a point: at the scene's extent, where all texels would fill the sphere.
+    const double unit_area = frame.is_perspective != 0
+                                 ? 4.0 * std::numbers::pi * scene_.depth_extent *
+                                       scene_.depth_extent /
+                                       static_cast<double>(scene_.light_map.texels())
+                                 : scene_.unit_area;
+    const double weight =
+        std::clamp(std::round(MEAN_WEIGHT * pixel * pixel / unit_area), 1.0, LARGEST_WEIGHT);
+    return {.frame = frame_index,
+            .map_x = static_cast<float>(std::uint32_t{tile.x} << tile.level),
+            .map_y = static_cast<float>(std::uint32_t{tile.y} << tile.level),
+            .scale = static_cast<float>(scale),
+            .weight = static_cast<std::uint32_t>(weight),
+            .radiance_scale = static_cast<float>(weight * scale_)};
+}
+
+}  // namespace quadtile::baker

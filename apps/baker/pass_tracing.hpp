@@ -1,0 +1,61 @@
+// The directions of a pass, as the tracer takes them: frames, and pieces of tiles.
+
+#pragma once
+
+#include "direction_tiles.hpp"
+#include "passes.hpp"
+#include "ranks.hpp"
+#include "traced_scene.hpp"
+#include "tracer.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace quadtile::baker {
+
+// The weight of a fragment of which the light map has one for each texel.
+constexpr double MEAN_WEIGHT = 16384.0;
+
+class PassTracing {
+ public:
+    // `scale` is that of GatheredLight::set_scale.
+    PassTracing(const TracedScene& scene, const TileOptions& options, Tracer& tracer,
+                const Pass& pass, DirectionSet& set, double scale)
+        : scene_(scene),
+          options_(options),
+          tracer_(tracer),
+          pass_(pass),
+          set_(set),
+          scale_(scale) {}
+
+    // Traces directions, the first one without the pieces that are done, and takes what is done out
+    // of `directions`. `requests_beyond`: also tiles of later directions, where these go together.
+    // Requests, which begin anew, are stopped by `interrupted`, tracing by `stop`.
+    void trace(Range& directions, std::uint64_t& pieces_done, bool requests_beyond,
+               const Stop& interrupted, const Stop& stop);
+
+ private:
+    // What the tracer is given at a time.
+    struct Work {
+        const WindowTiles* part = nullptr;  // that the last frame is of
+        std::vector<ProjectionFrame> frames;
+        std::vector<TracedTile> tiles;
+        std::vector<double> predicted_nodes;
+    };
+
+    [[nodiscard]] ProjectionFrame frame_of(const BundleDirection& direction,
+                                           const MapWindow& window) const;
+    void add_pieces(Work& work, const MapTile& tile, std::uint64_t& skipped) const;
+    [[nodiscard]] TracedTile traced_tile(const MapTile& tile, std::uint32_t frame_index,
+                                         const ProjectionFrame& frame) const;
+    bool finish_work(Work& work, Range& directions, std::uint64_t& pieces_done, const Stop& stop);
+
+    const TracedScene& scene_;
+    const TileOptions& options_;
+    Tracer& tracer_;
+    const Pass& pass_;
+    DirectionSet& set_;
+    double scale_;
+};
+
+}  // namespace quadtile::baker
