@@ -259,9 +259,7 @@ class Bake {
     // false where the bake is interrupted. A process alone stops within a direction; several do
     // whole ones, as each of them has another one.
     bool run_round(const Pass& pass, PassTracing& tracing, std::size_t end) {
-        report(pass.name, state_.directions_done);
-        if (are_interrupted()) {
-            write_state();
+        if (!goes_on(pass.name, state_.directions_done)) {
             return false;
         }
         // All faces around a lamp's point are traced by the same rank, which adds up what these
@@ -306,9 +304,6 @@ class Bake {
         const std::size_t done = own.size() > 0 ? own.first : ranks_.handed_out() * unit;
         state_.directions_done = static_cast<std::uint32_t>(
             ranks_.greatest(ranks_.is_first() ? static_cast<double>(done) : 0.0));
-        if (state_.directions_done < end && !are_interrupted()) {
-            write_state();
-        }
         return true;
     }
 
@@ -329,8 +324,8 @@ class Bake {
     }
 
     // Reports; writes the state if it is time, or if it is interrupted: then returns false.
-    [[nodiscard]] bool goes_on(const std::string& pass) {
-        report(pass, 0);
+    [[nodiscard]] bool goes_on(const std::string& pass, std::size_t directions_done) {
+        report(pass, directions_done);
         const double interrupted = are_interrupted() ? 1.0 : 0.0;
         const bool is_due = ranks_.is_first() && is_checkpoint_due(options_.checkpoint_interval);
         if (ranks_.greatest(is_due ? 1.0 : interrupted) > 0.0) {
@@ -373,7 +368,7 @@ class Bake {
         state_.sent = state_.indirect;
         if (!gather_probes(
                 scene_, options_.probes, sources, read_outgoing(Emission::all, true), tracer_,
-                [&] { return goes_on("probes"); }, ranks_, state_)) {
+                [&] { return goes_on("probes", 0); }, ranks_, state_)) {
             return false;
         }
         ranks_.gather(std::span(state_.probe_sums), PROBE_SUMS, false);
