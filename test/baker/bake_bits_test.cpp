@@ -159,7 +159,7 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
     const std::string expected = bytes_of(bake_by_reference(what, options));
     options.checkpoint = directory_.path() / "checkpoint";
     std::set<std::string> passes;
-    constexpr std::uint32_t INTERRUPTIONS = 16;
+    constexpr std::uint32_t INTERRUPTIONS = 24;
     const std::uint32_t asks = count_asks(what, options);
     for (std::uint32_t i = 0; i < INTERRUPTIONS; ++i) {
         options.resume = false;

@@ -12,8 +12,9 @@
 // Leaks of others, by the module that allocated. What the library does not give back to them shows
 // as objects that are alive (faulty_vulkan.hpp).
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions();
-const char* __lsan_default_suppressions() {  // NOLINT: its name
-    return "leak:libvulkan_lvp.so\n";        // lavapipe: what it keeps for later devices
+const char* __lsan_default_suppressions() {            // NOLINT: its name
+    return "leak:libvulkan_lvp.so\n"                   // lavapipe: what it keeps for later devices
+           "leak:libVkLayer_khronos_validation.so\n";  // what it keeps of calls that have failed
 }
 
 namespace quadtile::test {
