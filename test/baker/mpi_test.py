@@ -93,10 +93,11 @@ def room():
 
 
 class Job:
-    """`groups`: of ranks, how many and with which options besides; the first one's is rank 0."""
+    """`groups`: of ranks, how many and with which options besides; the first one's is rank 0.
+    `hosts`: options of mpirun."""
 
-    def __init__(self, output, groups, *more):
-        command = [MPIEXEC]
+    def __init__(self, output, groups, *more, hosts=()):
+        command = [MPIEXEC, *hosts]
         for i, (count, options) in enumerate(groups):
             command += [":"] if i > 0 else []
             command += ["--oversubscribe", "-n", str(count), PARALLEL]
@@ -134,10 +135,25 @@ def files_of_one(options):
     return files("whole")
 
 
+def two_hosts():
+    """This one, and the same with another name: for 2 and 3 ranks."""
+    other = ["unshare", "--user", "--map-root-user", "--uts"]
+    if subprocess.run([*other, "hostname", "other"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
+        print("not tried: two hosts, as no host here can have another name")
+        return []
+    agent = Path("agent")
+    agent.write_text(f'#!/bin/sh\nshift\nexec {" ".join(other)} sh -c "hostname other; $*"\n', encoding="ascii")
+    agent.chmod(0o700)
+    return ["--mca", "plm_rsh_agent", str(agent.resolve()), "--host", "localhost:2,other:3"]
+
+
 def check_same_bits():
     expected = files_of_one(SHORT)
+    hosts = two_hosts()
     for groups in ([(1, SHORT)], [(2, SHORT)], [(1, SHORT), (2, CPU)], [(5, CPU)]):
-        job = Job("same", groups, "--report", "same.json", "--no-checkpoint")
+        job = Job(
+            "same", groups, "--report", "same.json", "--no-checkpoint", hosts=hosts if groups[0][0] == 5 else []
+        )
         assert job.wait() == 0, job.log()
         assert files("same") == expected, f"other bits by {groups}"
         ranks = sum(count for count, _ in groups)
