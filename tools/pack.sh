@@ -4,7 +4,8 @@
 #     tools/pack.sh [--data FOLDER] DIR
 #
 # DIR must be new or empty. DIR/run.sh runs everything there and needs nothing but libc, libstdc++ and
-# a Vulkan loader. --data takes the folder with the real maps along.
+# a Vulkan loader. --data takes the folder with the real maps along. Where there is Open MPI, DIR/scaling.py measures
+# bakes on several GPUs.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -45,9 +46,11 @@ cmake --build "$root/build/pack"
 mkdir "$directory/bin" "$directory/lib"
 cp "$root/build/pack/bin/quadtile"* "$directory/bin"
 cp "$root/tools/run_packed.sh" "$directory/run.sh"
+cp "$root/bench/scaling.py" "$directory"
 # What every Linux has (the C and C++ runtime), or what belongs to the GPU's driver (the loader).
 on_target='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libvulkan)\.so'
-ldd "$directory/bin/"* | awk '$2 == "=>" { print $1, $3 }' | sort -u |
+# quadtile-bake-mpi needs no more than quadtile-bake, but for MPI: that is the target's, with all its own libraries.
+find "$directory/bin" -type f ! -name '*-mpi' -exec ldd {} + | awk '$2 == "=>" { print $1, $3 }' | sort -u |
     while read -r name path; do
         [[ $name =~ $on_target ]] || cp -L "$path" "$directory/lib/$name"
     done
