@@ -1,13 +1,15 @@
-// What becomes of each tile, for list.comp. Cells and what stays are set by several workgroups, and read behind a
+// What becomes of each tile, for list.comp. All threads go through all loops, whether they have a tile or not: lavapipe
+// loses threads otherwise. Cells and what stays are set by several workgroups, and read behind a
 // barrier of the command buffer.
 
-void occupy(uint cell, uint slot_class) {
+void occupy(bool has_slot, uint cell, uint slot_class) {
     const uint cells = shadow_slot_cells(slot_class);
     const uint first = cells_word() + cell / 32;
-    if (cells < 32) {
+    if (has_slot && cells < 32) {
         atomicOr(words[first], ((1U << cells) - 1) << (cell % 32));
-    } else {
-        for (uint word = 0; word < cells / 32; ++word) {
+    }
+    for (uint word = 0; word < PAGE_WORDS; ++word) {
+        if (has_slot && word < cells / 32) {
             words[first + word] = 0xffffffffU;
         }
     }
@@ -40,8 +42,23 @@ bool is_touched(uint level, uvec2 node, uint light, uint slot_class) {
     return touched;
 }
 
-// Writes down what becomes of a tile.
-void write_found(uint found, uint level, uvec2 node, uint light, float importance, uint block) {
+float importance_of(uint level, uvec2 node, uint first_texel, uint block, uint light) {
+    if (level == 0) {
+        return uintBitsToFloat(imageLoad(importance_map, ivec3(node, light)).x);
+    }
+    const bool is_above = level > block_levels();
+    const uint place = is_above ? gl_WorkGroupID.x >> (2 * (level - block_levels())) : first_texel >> (2 * level);
+    const uint word = is_above ? upper_node_word(light, first_node(parameters.map_levels - level) + place)
+                               : block_node_word(block, first_node(block_levels() - level) + place);
+    return uintBitsToFloat(words[word + NODE_IMPORTANCE]);
+}
+
+// Writes down what becomes of a tile, if there is one: its first texel in the block, and above its level.
+void write_found(uint found, bool is_tile, uint item, uint block, uint light) {
+    const uint level = item >> 16;
+    const uvec2 origin = z_order(gl_WorkGroupID.x) << block_levels();
+    const uvec2 node = (origin + z_order(item & 0xffffU)) >> level;
+    const float importance = importance_of(level, node, item & 0xffffU, block, light);
     uint page = 0;
     if (has_last_frame()) {
         page = last_page(level, node, light);
@@ -54,14 +71,17 @@ void write_found(uint found, uint level, uvec2 node, uint light, float importanc
         const ShadowTile last = load_tile(shadow_page_tile(page));
         last_class = last.state & 0xffU;
         last_slot = last.slot;
-        words[stays_word(shadow_page_tile(page))] = 1;
     }
     const uint slot_class = shadow_class(parameters, level, importance, last_class, header.factor_index);
-    const bool render = light_has_changed != 0 || is_touched(level, node, light, slot_class);
-    uint cell = SHADOW_NONE;
-    if (kept && slot_class == last_class) {
-        cell = shadow_cell_of_slot(parameters.tile_extent, last_slot);
-        occupy(cell, slot_class);
+    const bool touched = is_touched(level, node, light, slot_class);
+    const bool has_slot = kept && slot_class == last_class;
+    const uint cell = has_slot ? shadow_cell_of_slot(parameters.tile_extent, last_slot) : SHADOW_NONE;
+    occupy(is_tile && has_slot, cell, slot_class);
+    if (!is_tile) {
+        return;
+    }
+    if (kept) {
+        words[stays_word(shadow_page_tile(page))] = 1;
     }
     float threshold = float_from_bits(BITS_INFINITY);
     if (level > 0) {
@@ -73,8 +93,8 @@ void write_found(uint found, uint level, uvec2 node, uint light, float importanc
     words[first + FOUND_NODE] = tile_node(level, 0, light);
     words[first + FOUND_IMPORTANCE] = floatBitsToUint(importance);
     words[first + FOUND_THRESHOLD] = floatBitsToUint(threshold);
-    words[first + FOUND_CLASSIFIED] =
-        slot_class | (kept ? CLASSIFIED_KEPT : 0) | (render ? CLASSIFIED_RENDER : 0);
+    words[first + FOUND_CLASSIFIED] = slot_class | (kept ? CLASSIFIED_KEPT : 0) |
+                                      (touched || light_has_changed != 0 ? CLASSIFIED_RENDER : 0);
     words[first + FOUND_CELL] = cell;
     HAND_OVER(words[first + FOUND_BLOCK], block);
 }

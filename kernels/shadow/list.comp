@@ -21,6 +21,7 @@ shared uint cover;  // 1 + the level of the tile that holds the block; 0: there 
 shared uint ends[BLOCK_NODES];
 shared uint starts[BLOCK_TEXELS / 32];
 shared uint ranks[BLOCK_TEXELS / 32];
+shared uint items[BLOCK_TEXELS];  // of the tiles that begin here: the first texel, and above the level
 shared uint first_found;
 shared uint count;
 
@@ -87,23 +88,18 @@ void find_starts() {
     }
 }
 
-void write_tiles(uint block, uint light) {
+void find_items() {
     const uint thread = gl_LocalInvocationIndex;
-    const uvec2 origin = z_order(gl_WorkGroupID.x) << block_levels();
     FOR_EACH(i, first_node(block_levels())) {
         if (is_tile(i)) {
             const uint below_root = levels_below_root(i);
-            const uint level = block_levels() - below_root;
-            write_found(first_found + rank_of(first_texel(i, below_root)), level,
-                        (origin >> level) + z_order(i - first_node(below_root)), light,
-                        uintBitsToFloat(words[block_node_word(block, i) + NODE_IMPORTANCE]), block);
+            const uint texel = first_texel(i, below_root);
+            items[rank_of(texel)] = texel | (block_levels() - below_root) << 16;
         }
     }
     if (has_texels()) {
         for (uint i = 0; i < 4; ++i) {
-            const uvec2 texel = origin + z_order(4 * thread + i);
-            write_found(first_found + rank_of(4 * thread) + i, 0, texel, light,
-                        uintBitsToFloat(imageLoad(importance_map, ivec3(texel, light)).x), block);
+            items[rank_of(4 * thread) + i] = 4 * thread + i;
         }
     }
 }
@@ -113,15 +109,6 @@ void write_tiles(uint block, uint light) {
 bool begins_here() {
     const uint above = cover - 1 - block_levels();
     return (gl_WorkGroupID.x & ((1U << (2 * above)) - 1)) == 0;
-}
-
-void write_cover(uint block, uint light) {
-    const uint level = cover - 1;
-    const uint above = level - block_levels();
-    const uint place = gl_WorkGroupID.x >> (2 * above);
-    const uint word = above == 0 ? block_node_word(block, 0)
-                                 : upper_node_word(light, first_node(levels_above() - above) + place);
-    write_found(first_found, level, z_order(place), light, uintBitsToFloat(words[word + NODE_IMPORTANCE]), block);
 }
 
 // ---- All
@@ -201,9 +188,14 @@ void main() {
     write_block(block);
     barrier();
     if (cover == 0) {
-        write_tiles(block, light);
-    } else if (count > 0 && gl_LocalInvocationIndex == 0) {
-        write_cover(block, light);
+        find_items();
+    } else if (gl_LocalInvocationIndex == 0) {
+        items[0] = (cover - 1) << 16;
+    }
+    barrier();
+    for (uint i = 0; i < count; i += BLOCK_THREADS) {
+        const uint rank = i + gl_LocalInvocationIndex;
+        write_found(first_found + rank, rank < count, items[min(rank, count - 1)], block, light);
     }
     IS_LAST_WORKGROUP(words[listed_word()], all_blocks())
     if (shared_is_last) {
