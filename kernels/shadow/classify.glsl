@@ -1,23 +1,28 @@
-// What becomes of each tile, for all workgroups of allocate.comp. They hand over what they write (hand_over.glsl).
+// What becomes of each tile, for list.comp. All threads go through all loops, whether they have a tile or not: lavapipe
+// loses threads otherwise. Cells and what stays are set by several workgroups, and read behind a
+// barrier of the command buffer.
 
-void occupy(uint cell, uint slot_class) {
+void occupy(bool has_slot, uint cell, uint slot_class) {
     const uint cells = shadow_slot_cells(slot_class);
-    if (cells < 32) {
-        atomicOr(work[cell / 32], ((1U << cells) - 1) << (cell % 32));
-    } else {
-        for (uint word = 0; word < cells / 32; ++word) {
-            HAND_OVER(work[cell / 32 + word], 0xffffffffU);
+    const uint first = cells_word() + cell / 32;
+    if (has_slot && cells < 32) {
+        atomicOr(words[first], ((1U << cells) - 1) << (cell % 32));
+    }
+    for (uint word = 0; word < PAGE_WORDS; ++word) {
+        if (has_slot && word < cells / 32) {
+            words[first + word] = 0xffffffffU;
         }
     }
 }
 
-shared uint changed_lights;  // a bit for each
+shared uint light_has_changed;  // that of the workgroup: 1, else 0
 
-void compare_lights() {
-    for (uint i = gl_LocalInvocationIndex; i < 16 * parameters.lights; i += gl_WorkGroupSize.x) {
-        if (clip_has_changed(i / 16, i % 16)) {
-            atomicOr(changed_lights, 1U << (i / 16));
-        }
+// All threads call this between barriers; light_has_changed is 0 before.
+void compare_light(uint light) {
+    const uint element = gl_LocalInvocationIndex;
+    if (element < 16 && floatBitsToUint(frame.lights[light].clip_from_world[element]) !=
+                            words[last_light_word(light, element)]) {
+        atomicOr(light_has_changed, 1);
     }
 }
 
@@ -37,44 +42,59 @@ bool is_touched(uint level, uvec2 node, uint light, uint slot_class) {
     return touched;
 }
 
-// The tiles of the last frame are searched for those of the list.
-#define SEARCH_THREADS SCAN_THREADS
-#include "find_tile.glsl"
-
-uint searched_tiles() { return header.tiles; }
-uint searched_key(uint i) { return shadow_key(tiles[i].position, tiles[i].node); }
-
-// The place of a node among the tiles of the last frame, or SHADOW_NONE.
-uint find_last(Tile tile) {
-    const uint flags = 0xff00U;
-    const uint place = find_tile(shadow_key(tile.position, tile.node));
-    const bool found = header.tiles > 0 && tiles[place].position == tile.position &&
-                       (tiles[place].node & ~flags) == (tile.node & ~flags);
-    return found ? place : SHADOW_NONE;
+float importance_of(uint level, uvec2 node, uint first_texel, uint block, uint light) {
+    if (level == 0) {
+        return uintBitsToFloat(imageLoad(importance_map, ivec3(node, light)).x);
+    }
+    const bool is_above = level > block_levels();
+    const uint place = is_above ? gl_WorkGroupID.x >> (2 * (level - block_levels())) : first_texel >> (2 * level);
+    const uint word = is_above ? upper_node_word(light, first_node(parameters.map_levels - level) + place)
+                               : block_node_word(block, first_node(block_levels() - level) + place);
+    return uintBitsToFloat(words[word + NODE_IMPORTANCE]);
 }
 
-void classify(uint index, uint last) {
-    const Tile tile = list_tiles[index];
-    const uint level = tile_level(tile);
-    const uvec2 node = uvec2(tile_x(tile), tile_y(tile));
-    const uint light = tile_layer(tile);
-    const bool kept = last != SHADOW_NONE;
+// Writes down what becomes of a tile, if there is one: its first texel in the block, and above its level.
+void write_found(uint found, bool is_tile, uint item, uint block, uint light) {
+    const uint level = item >> 16;
+    const uvec2 origin = z_order(gl_WorkGroupID.x) << block_levels();
+    const uvec2 node = (origin + z_order(item & 0xffffU)) >> level;
+    const float importance = importance_of(level, node, item & 0xffffU, block, light);
+    uint page = 0;
+    if (has_last_frame()) {
+        page = last_page(level, node, light);
+    }
+    const uint last_level = shadow_page_level(page);
+    const bool kept = has_last_frame() && last_level == level;
     uint last_class = 0;
     uint last_slot = 0;
     if (kept) {
-        last_class = tiles[last].state & 0xffU;
-        last_slot = tiles[last].slot;
-        HAND_OVER(work[stays_word(last)], 1U);
+        const ShadowTile last = load_tile(shadow_page_tile(page));
+        last_class = last.state & 0xffU;
+        last_slot = last.slot;
     }
-    const uint slot_class =
-        shadow_class(parameters, level, tile.importance, last_class, header.factor_index);
-    const bool render = (changed_lights >> light & 1U) != 0 || is_touched(level, node, light, slot_class);
-    HAND_OVER(work[classified_word(index)],
-              slot_class | (kept ? CLASSIFIED_KEPT : 0) | (render ? CLASSIFIED_RENDER : 0));
-    uint cell = SHADOW_NONE;
-    if (kept && slot_class == last_class) {
-        cell = shadow_cell_of_slot(parameters.tile_extent, last_slot);
-        occupy(cell, slot_class);
+    const uint slot_class = shadow_class(parameters, level, importance, last_class, header.factor_index);
+    const bool touched = is_touched(level, node, light, slot_class);
+    const bool has_slot = kept && slot_class == last_class;
+    const uint cell = has_slot ? shadow_cell_of_slot(parameters.tile_extent, last_slot) : SHADOW_NONE;
+    occupy(is_tile && has_slot, cell, slot_class);
+    if (!is_tile) {
+        return;
     }
-    HAND_OVER(work[cell_word(index)], cell);
+    if (kept) {
+        words[stays_word(shadow_page_tile(page))] = 1;
+    }
+    float threshold = float_from_bits(BITS_INFINITY);
+    if (level > 0) {
+        threshold = scaled_threshold(
+            shadow_split_threshold(parameters, level, has_last_frame() && last_level < level), header.factor_index);
+    }
+    const uint first = found_word(found);
+    words[first + FOUND_POSITION] = tile_position(node.x, node.y);
+    words[first + FOUND_NODE] = tile_node(level, 0, light);
+    words[first + FOUND_IMPORTANCE] = floatBitsToUint(importance);
+    words[first + FOUND_THRESHOLD] = floatBitsToUint(threshold);
+    words[first + FOUND_CLASSIFIED] = slot_class | (kept ? CLASSIFIED_KEPT : 0) |
+                                      (touched || light_has_changed != 0 ? CLASSIFIED_RENDER : 0);
+    words[first + FOUND_CELL] = cell;
+    HAND_OVER(words[first + FOUND_BLOCK], block);
 }

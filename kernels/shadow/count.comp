@@ -1,28 +1,29 @@
-// The least factor under which tiles and cells keep their budgets. Each node tells under which factors it is a tile,
-// and how many cells its slot has then: as events, what comes and goes from one factor to the next. The last
-// workgroup sums them up.
-// CPU twin: least_factor of lib/shadow/reference/shadow_fitter.cpp.
+// The least factor under which tiles and cells keep their budgets. What each node needs: the maximum of its texels.
+// Under how many factors it is split, and under which it is a tile, and how many cells its slot has then: as events,
+// what comes and goes from one factor to the next. The last workgroup does the same for the nodes above all blocks,
+// and sums the events up.
+// CPU twin: build_pyramid and least_factor of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of as many threads as the device has, 1024 at most, a thread a node (levels_below_root);
+// Dispatch: workgroups of 256 threads, one for each block (x, along the Z-order curve), a thread for four texels;
 // lights as z.
-// Bindings: bindings.glsl; reads pyramid, importance map, page table and tiles of the last frame; adds to events,
-// which are 0 before and after; writes the header's factor.
-// Memory order: the hand-over of hand_over.glsl, whose results are atomic additions.
-// Source: docs/shadows.md, steps 3 and 4; the bins are those of budgets (budget.h).
+// Bindings: bindings.glsl; reads importance map, page table and tiles of the last frame; adds to events, which are 0
+// before and after; writes nodes and the header's factor.
+// Memory order: the hand-over of hand_over.glsl: atomic additions, and the nodes at the blocks' roots; nodes above
+// lie between barriers of the last workgroup.
+// Source: docs/shadows.md, steps 2 to 5; the bins are those of budgets (budget.h).
 #version 460
 #include "bindings.glsl"
 
-layout(local_size_x_id = 0) in;
-const uint SCAN_THREADS = 1024;
+layout(local_size_x = BLOCK_THREADS) in;
 #include "scan.glsl"
 
 void add(uint factor, uint more_tiles, uint more_cells) {
     if (factor < BUDGET_FACTORS) {
         if (more_tiles != 0) {
-            atomicAdd(events[factor], more_tiles);
+            atomicAdd(words[events_word(factor)], more_tiles);
         }
         if (more_cells != 0) {
-            atomicAdd(events[BUDGET_FACTORS + factor], more_cells);
+            atomicAdd(words[events_word(BUDGET_FACTORS + factor)], more_cells);
         }
     }
 }
@@ -36,7 +37,7 @@ void count_tile(uint level, uvec2 node, uint light, float importance, uint first
     if (has_last_frame()) {
         const uint page = last_page(level, node, light);
         if (shadow_page_level(page) == level) {
-            last_class = tiles[shadow_page_tile(page)].state & 0xffU;
+            last_class = load_tile(shadow_page_tile(page)).state & 0xffU;
         }
     }
     uint cells = 1;
@@ -54,8 +55,7 @@ void count_tile(uint level, uvec2 node, uint light, float importance, uint first
 }
 
 // How many factors a node of level 1 or above is split under.
-uint split_end(uint level, uvec2 node, uint light) {
-    const float importance = node_importance(level, node, light);
+uint split_end(uint level, uvec2 node, uint light, float importance) {
     // Most nodes are not split under any factor, whatever they were; that takes no page.
     uint end = budget_bin(importance, shadow_split_threshold(parameters, level, true));
     if (end > 0 && !was_split(level, node, light)) {
@@ -64,39 +64,135 @@ uint split_end(uint level, uvec2 node, uint light) {
     return end;
 }
 
-void count_node(uint i, uint light) {
-    const uint below_root = levels_below_root(i);
-    const uint level = parameters.map_levels - below_root;
-    const uvec2 node = node_position(i - first_node(below_root));
-    const uint end = below_root == 0 ? BUDGET_FACTORS : split_end(level + 1, node >> 1, light);
-    if (end > 0) {
-        const uint first = level == 0 ? 0 : split_end(level, node, light);
-        count_tile(level, node, light, node_importance(level, node, light), first, end);
+// ---- A block
+
+shared float needed[BLOCK_NODES];  // by its nodes
+shared uint ends[BLOCK_NODES];
+
+float needed_of_four(uint first) {
+    return max(max(needed[first], needed[first + 1]), max(needed[first + 2], needed[first + 3]));
+}
+
+// Of a level of the block's tree. Written out four times below: lavapipe loses threads in loops with barriers.
+#define FIND_NEEDED(below_root)                                       \
+    {                                                                 \
+        const uint i = first_node(below_root) + thread;               \
+        if ((below_root) + 1 < quads_below && thread < (1U << (2 * (below_root)))) { \
+            needed[i] = needed_of_four(4 * i + 1);                    \
+        }                                                             \
+        barrier();                                                    \
+    }
+
+void count_block(uint block, uint light) {
+    const uint thread = gl_LocalInvocationIndex;
+    const uint quads_below = block_levels();  // one more than the level of four texels lies below the block's root
+    const uint first_quad = first_node(quads_below - 1);
+    const uvec2 origin = z_order(gl_WorkGroupID.x) << block_levels();
+    const uvec2 quad = origin / 2 + z_order(thread);
+    const bool has_quad = thread < (1U << (2 * (quads_below - 1)));
+    float texels[4] = float[](0.0, 0.0, 0.0, 0.0);
+    if (has_quad) {
+        for (uint i = 0; i < 4; ++i) {
+            texels[i] = uintBitsToFloat(imageLoad(importance_map, ivec3(2 * quad + z_order(i), light)).x);
+        }
+        needed[first_quad + thread] = max(max(texels[0], texels[1]), max(texels[2], texels[3]));
+    }
+    barrier();
+    FIND_NEEDED(3)
+    FIND_NEEDED(2)
+    FIND_NEEDED(1)
+    FIND_NEEDED(0)
+    const uint nodes = first_node(quads_below);
+    FOR_EACH(i, nodes) {
+        const uint below_root = levels_below_root(i);
+        const uint level = block_levels() - below_root;
+        const uvec2 node = (origin >> level) + z_order(i - first_node(below_root));
+        ends[i] = split_end(level, node, light, needed[i]);
+        HAND_OVER(words[block_node_word(block, i) + NODE_END], ends[i]);
+        HAND_OVER(words[block_node_word(block, i) + NODE_IMPORTANCE], floatBitsToUint(needed[i]));
+    }
+    barrier();
+    FOR_EACH(i, nodes) {
+        if (i > 0) {  // the last workgroup counts the root
+            const uint below_root = levels_below_root(i);
+            const uint level = block_levels() - below_root;
+            const uvec2 node = (origin >> level) + z_order(i - first_node(below_root));
+            count_tile(level, node, light, needed[i], ends[i], ends[(i - 1) / 4]);
+        }
+    }
+    if (has_quad) {
+        for (uint i = 0; i < 4; ++i) {
+            count_tile(0, 2 * quad + z_order(i), light, texels[i], 0, ends[first_quad + thread]);
+        }
+    }
+}
+
+// ---- All that lies above: the nodes of a level of all lights, one after the other
+
+// Of a node down to the blocks' roots.
+uint node_word(uint light, uint below_root, uint place) {
+    return below_root == levels_above() ? block_node_word(light * light_blocks() + place, 0)
+                                        : upper_node_word(light, first_node(below_root) + place);
+}
+
+void find_upper_nodes(uint below_root) {
+    const uint level_nodes = 1U << (2 * below_root);
+    FOR_EACH(i, parameters.lights * level_nodes) {
+        const uint light = i / level_nodes;
+        const uint place = i % level_nodes;
+        uint importance = 0;  // its bits, which compare as it does
+        for (uint child = 0; child < 4; ++child) {
+            importance = max(importance, HANDED_OVER(words[node_word(light, below_root + 1, 4 * place + child) +
+                                                           NODE_IMPORTANCE]));
+        }
+        const uint word = node_word(light, below_root, place);
+        HAND_OVER(words[word + NODE_IMPORTANCE], importance);
+        HAND_OVER(words[word + NODE_END], split_end(parameters.map_levels - below_root, z_order(place), light,
+                                                    uintBitsToFloat(importance)));
+    }
+}
+
+void count_upper_nodes() {
+    const uint light_nodes = first_node(levels_above() + 1);
+    FOR_EACH(k, parameters.lights * light_nodes) {
+        const uint light = k / light_nodes;
+        const uint i = k % light_nodes;
+        const uint below_root = levels_below_root(i);
+        const uint place = i - first_node(below_root);
+        const uint word = node_word(light, below_root, place);
+        uint end = BUDGET_FACTORS;
+        if (i > 0) {
+            end = HANDED_OVER(words[upper_node_word(light, (i - 1) / 4) + NODE_END]);
+        }
+        count_tile(parameters.map_levels - below_root, z_order(place), light,
+                   uintBitsToFloat(HANDED_OVER(words[word + NODE_IMPORTANCE])),
+                   HANDED_OVER(words[word + NODE_END]), end);
     }
 }
 
 shared uint least_factor;
 
 void choose_factor() {
-    const uint thread_factors = BUDGET_FACTORS / gl_WorkGroupSize.x;
+    const uint thread_factors = BUDGET_FACTORS / BLOCK_THREADS;
     const uint begin = thread_index() * thread_factors;
     if (gl_LocalInvocationIndex == 0) {
         least_factor = BUDGET_FACTORS - 1;
     }
+    uvec4 more[thread_factors];
     uvec4 of_thread = uvec4(0);
-    for (uint i = begin; i < begin + thread_factors; ++i) {
-        of_thread.x += HANDED_OVER(events[i]);
-        of_thread.y += HANDED_OVER(events[BUDGET_FACTORS + i]);
+    for (uint i = 0; i < thread_factors; ++i) {
+        more[i] = uvec4(HANDED_OVER(words[events_word(begin + i)]),
+                        HANDED_OVER(words[events_word(BUDGET_FACTORS + begin + i)]), 0, 0);
+        of_thread += more[i];
     }
     uvec4 total;
     uvec4 sums = exclusive_sums(of_thread, total);
-    for (uint i = begin; i < begin + thread_factors; ++i) {
-        sums.x += HANDED_OVER(events[i]);
-        sums.y += HANDED_OVER(events[BUDGET_FACTORS + i]);
-        events[i] = 0;
-        events[BUDGET_FACTORS + i] = 0;
+    for (uint i = 0; i < thread_factors; ++i) {
+        sums += more[i];
+        words[events_word(begin + i)] = 0;
+        words[events_word(BUDGET_FACTORS + begin + i)] = 0;
         if (sums.x <= parameters.max_tiles && sums.y <= parameters.max_cells) {
-            atomicMin(least_factor, i);
+            atomicMin(least_factor, begin + i);
         }
     }
     workgroup_barrier();
@@ -106,13 +202,25 @@ void choose_factor() {
     }
 }
 
+// Written out for each level there may be: lavapipe loses threads in loops with barriers.
+#define FIND_UPPER_NODES(below_root)         \
+    if ((below_root) < levels_above()) {     \
+        find_upper_nodes(below_root);        \
+    }                                        \
+    workgroup_barrier();
+
 void main() {
-    const uint i = gl_GlobalInvocationID.x;
-    if (i < first_node(parameters.map_levels + 1)) {
-        count_node(i, gl_WorkGroupID.z);
-    }
-    IS_LAST_WORKGROUP(events[2 * BUDGET_FACTORS], gl_NumWorkGroups.x * gl_NumWorkGroups.z)
+    count_block(gl_WorkGroupID.z * light_blocks() + gl_WorkGroupID.x, gl_WorkGroupID.z);
+    IS_LAST_WORKGROUP(words[counted_word()], all_blocks())
     if (shared_is_last) {
+        FIND_UPPER_NODES(5)
+        FIND_UPPER_NODES(4)
+        FIND_UPPER_NODES(3)
+        FIND_UPPER_NODES(2)
+        FIND_UPPER_NODES(1)
+        FIND_UPPER_NODES(0)
+        count_upper_nodes();
+        workgroup_barrier();
         choose_factor();
     }
 }

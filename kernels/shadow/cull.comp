@@ -36,8 +36,8 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
     for (uint first = 0; first < render_count; first += GROUP) {
         barrier();
         if (first + thread < render_count) {
-            staged_index[thread] = lists[list_word(LIST_RENDER, first + thread)];
-            staged[thread] = tiles[staged_index[thread]];
+            staged_index[thread] = words[list_word(LIST_RENDER, first + thread)];
+            staged[thread] = load_tile(staged_index[thread]);
         }
         barrier();
         const uint count = min(GROUP, render_count - first);
@@ -62,7 +62,7 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
 void main() {
     const uint index = gl_GlobalInvocationID.x;
     if (index < header.render_count) {
-        instances[index] = lists[list_word(LIST_RENDER, index)];
+        instances[index] = words[list_word(LIST_RENDER, index)];
     }
     ShadowObject object = objects[min(index, object_count - 1)];
     if (index >= object_count) {

@@ -30,7 +30,7 @@ shared ShadowLight light_here;
 float background;
 
 #if EDGES
-layout(set = 0, binding = 14) uniform usampler2D lit_mask;
+layout(set = 0, binding = 4) uniform usampler2D lit_mask;
 
 // What was seen in the blocks of this workgroup's pixels and those around; then of each with those around it.
 const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;

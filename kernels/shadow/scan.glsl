@@ -1,4 +1,4 @@
-// Prefix sums over the threads of a workgroup of up to SCAN_THREADS, four at once. SUBGROUPS: by subgroups, which
+// Prefix sums over the threads of a workgroup, four at once. SUBGROUPS: by subgroups, which
 // are full, so that threads lie in them in the order of their indices. And which workgroup of a dispatch is the last.
 
 #include "subgroups.glsl"
@@ -6,9 +6,9 @@
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #endif
 
-shared uvec4 scanned[SCAN_THREADS];
+shared uvec4 scanned[gl_WorkGroupSize.x];
 #if SUBGROUPS
-shared uvec4 chunk_sums[SCAN_THREADS / 4];  // subgroups have four threads at least
+shared uvec4 chunk_sums[gl_WorkGroupSize.x / 4];  // subgroups have four threads at least
 #endif
 
 // All that the workgroup has written is visible to all its threads.

@@ -1,4 +1,4 @@
-// Free slots of the atlas, and places in them for tiles, for the last workgroup of allocate.comp.
+// Free slots of the atlas, and places in them for tiles, for allocate.comp.
 // Source: docs/shadows.md, step 8. Slots are the blocks of a buddy system (Knowlton, "A Fast Storage Allocator",
 // 1965) in two dimensions, along the Z-order curve.
 
@@ -19,14 +19,14 @@ uint first_of_share(uint count) { return thread_index() * share_of(count); }
 // cell of each. A page is two quads of words.
 
 const uint PAGE_QUADS = 2;
+const uint SCAN_LEVELS = 10;  // enough for 1024 threads
 
 uvec4 page_quads[PAGE_QUADS];  // of the page that this thread looks at
 
 void look_at_page(uint page) {
     for (uint quad = 0; quad < PAGE_QUADS; ++quad) {
-        const uint word = (page * PAGE_QUADS + quad) * 4;
-        page_quads[quad] = uvec4(HANDED_OVER(work[word]), HANDED_OVER(work[word + 1]),
-                                 HANDED_OVER(work[word + 2]), HANDED_OVER(work[word + 3]));
+        const uint word = cells_word() + (page * PAGE_QUADS + quad) * 4;
+        page_quads[quad] = uvec4(words[word], words[word + 1], words[word + 2], words[word + 3]);
     }
 }
 

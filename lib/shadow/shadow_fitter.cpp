@@ -1,10 +1,9 @@
 #include "device/compute_program.hpp"
 
-#include <quadtile/pyramid.hpp>
 #include <quadtile/shadow.hpp>
-#include <quadtile/subdivider.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <string>
 
@@ -21,24 +20,44 @@ using detail::vulkan_calls;
 
 // Workgroups of the kernels (their local_size).
 constexpr std::uint32_t IMPORTANCE_BLOCK = 32;
-constexpr std::uint32_t NODE_GROUP = 256;
 constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
-constexpr std::uint32_t PAGE_TABLE_BLOCK = 32;
+constexpr std::uint32_t GROUP_THREAD_BYTES = 20;    // shared memory of allocate.comp, for a thread
 constexpr std::uint32_t CULL_GROUP = 64;
 
-// Of kernels/shadow/bindings.glsl and cull.comp.
-constexpr std::uint32_t STORAGE_BUFFERS = 14;
+// Of kernels/shadow/bindings.glsl.
+constexpr std::uint32_t BLOCK_LEVELS = 5;
+constexpr std::uint32_t BLOCK_TEXELS = 1U << (2 * BLOCK_LEVELS);
+constexpr std::uint32_t BLOCK_WORDS = 4 + 2 * BLOCK_TEXELS / 32;
+constexpr std::uint32_t FOUND_WORDS = 8;
+constexpr std::uint32_t COUNTERS = 3;
 
-// Of importance.comp.
-constexpr std::uint32_t LIT_BINDING = 14;
+// Of set 0.
+constexpr std::uint32_t MEMORY_BINDING = 3;
+constexpr std::uint32_t LIT_BINDING = 4;
+
+// Where the parts of the memory begin, in words behind the header.
+struct Places {
+    std::uint32_t tiles = 0;
+    std::uint32_t lists = 0;
+    std::uint32_t removed = 0;
+    std::uint32_t tile_list = 0;
+    std::uint32_t work = 0;
+    std::uint32_t events = 0;
+    std::uint32_t nodes = 0;
+    std::uint32_t blocks = 0;
+    std::uint32_t last_lights = 0;
+};
 
 // As kernels/shadow/bindings.glsl has it.
 struct PushConstants {
     ShadowParameters parameters;
     std::uint32_t object_count = 0;
     std::uint32_t instance_capacity = 0;
+    Places places;
 };
+constexpr std::size_t LEAST_PUSH_CONSTANTS_BYTES = 128;  // that any device has
+static_assert(sizeof(PushConstants) <= LEAST_PUSH_CONSTANTS_BYTES);
 
 using Stage = vk::PipelineStageFlagBits;
 using Access = vk::AccessFlagBits;
@@ -56,78 +75,70 @@ Descriptor storage_buffer(const BufferRange& range, vk::DeviceSize size_bytes) {
     return Descriptor::storage_buffer(range.buffer, range.offset_bytes, size_bytes);
 }
 
-MapShape map_shape(const ShadowOptions& options) {
-    return {options.map_extent, options.map_extent, options.lights, TexelFormat::r32_float};
-}
-
 void require(bool is_given, const std::string& what) {
     if (!is_given) {
         throw Error(ErrorCode::invalid_argument, "shadow maps need " + what + ", but got none");
     }
 }
 
-// A range of the memory.
-struct Region {
-    VkDeviceSize offset_bytes = 0;
-    VkDeviceSize size_bytes = 0;
-};
-
 // Where everything lies in the memory.
 struct Layout {
-    Region frame;
-    Region header;
-    Region tiles;
-    Region lists;
-    Region removed;
-    Region pyramid;
-    Region pyramid_state;
-    Region thresholds;
-    Region events;
-    Region scratch;
-    Region tile_list;
-    Region work;
-    Region last_lights;
+    VkDeviceSize header_offset_bytes = 0;
+    VkDeviceSize words_offset_bytes = 0;
+    Places places;
     VkDeviceSize size_bytes = 0;
-    VkDeviceSize alignment_bytes = 0;
-    VkBufferUsageFlags usage = 0;
+
+    [[nodiscard]] VkDeviceSize offset_bytes(std::uint32_t place) const {
+        return words_offset_bytes + VkDeviceSize{place} * sizeof(std::uint32_t);
+    }
 };
 
-std::uint64_t work_words(const ShadowParameters& parameters) {
-    const std::uint64_t cells = shadow_atlas_cells(parameters);
-    return std::uint64_t{3} * parameters.max_tiles + 1 + cells / 32;
+constexpr VkDeviceSize ALIGNMENT_BYTES = 256;  // the largest of storage buffers that Vulkan allows
+
+constexpr VkDeviceSize aligned(VkDeviceSize bytes) {
+    return groups_of(static_cast<std::uint32_t>(bytes), ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
 }
 
-Layout make_layout(const ShadowOptions& options, const ShadowParameters& parameters,
-                   const Pyramid& pyramid, const Subdivider& subdivider) {
-    const MapShape shape = map_shape(options);
-    const auto levels = pyramid.requirements(shape);
-    const auto list = subdivider.requirements(shape, options.max_tiles);
-    Layout layout;
-    constexpr VkDeviceSize LARGEST_STORAGE_ALIGNMENT = 256;  // that Vulkan allows
-    layout.alignment_bytes =
-        std::max({levels.alignment_bytes, list.alignment_bytes, LARGEST_STORAGE_ALIGNMENT});
-    layout.usage = levels.usage | list.usage | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                   VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    const auto place = [&](VkDeviceSize size_bytes) {
-        const Region region{layout.size_bytes, size_bytes};
-        const VkDeviceSize end = layout.size_bytes + size_bytes + layout.alignment_bytes - 1;
-        layout.size_bytes = end - end % layout.alignment_bytes;
-        return region;
+// Of the map, in words; at most a fifth of what a storage buffer always may have.
+std::uint32_t node_words(const ShadowParameters& parameters, std::uint32_t light_blocks) {
+    const std::uint32_t above =
+        parameters.map_levels - std::min(parameters.map_levels, BLOCK_LEVELS);
+    return 2 * parameters.lights *
+           (light_blocks * nodes_from_root(BLOCK_LEVELS) + nodes_from_root(above));
+}
+
+// Blocks of a light's map.
+std::uint32_t blocks_of(const ShadowParameters& parameters) {
+    return 1U << (2 * (parameters.map_levels - std::min(parameters.map_levels, BLOCK_LEVELS)));
+}
+
+Layout make_layout(const ShadowParameters& parameters) {
+    constexpr std::uint32_t TILE_WORDS = sizeof(ShadowTile) / sizeof(std::uint32_t);
+    constexpr std::uint32_t LIST_WORDS = sizeof(Tile) / sizeof(std::uint32_t);
+    constexpr std::uint32_t LIST_HEADER_WORDS = sizeof(TileListHeader) / sizeof(std::uint32_t);
+    constexpr std::uint32_t PLACE_WORDS = ALIGNMENT_BYTES / sizeof(std::uint32_t);
+    const std::uint32_t tiles = parameters.max_tiles;
+    std::uint32_t end = 0;
+    const auto place = [&end](std::uint32_t words) {
+        const std::uint32_t begin = end;
+        end = groups_of(begin + words, PLACE_WORDS) * PLACE_WORDS;
+        return begin;
     };
-    constexpr VkDeviceSize WORD = sizeof(std::uint32_t);
-    layout.frame = place(sizeof(ShadowFrame));
-    layout.header = place(sizeof(ShadowHeader));
-    layout.tiles = place(options.max_tiles * sizeof(ShadowTile));
-    layout.lists = place(3 * WORD * shadow_list_stride(options.max_tiles));
-    layout.removed = place(options.max_tiles * sizeof(ShadowTile));
-    layout.pyramid = place(levels.pyramid_size_bytes);
-    layout.pyramid_state = place(levels.state_size_bytes);
-    layout.thresholds = place(threshold_map_size_bytes(shape));
-    layout.events = place(WORD * (2 * BUDGET_FACTORS + 1));
-    layout.scratch = place(list.scratch_size_bytes);
-    layout.tile_list = place(list.tile_list_size_bytes);
-    layout.work = place(WORD * work_words(parameters));
-    layout.last_lights = place(sizeof(ShadowMatrix) * SHADOW_MAX_LIGHTS);
+    Layout layout;
+    layout.header_offset_bytes = aligned(sizeof(ShadowFrame));
+    layout.words_offset_bytes = layout.header_offset_bytes + aligned(sizeof(ShadowHeader));
+    layout.places = {
+        .tiles = place(tiles * TILE_WORDS),
+        .lists = place(3 * shadow_list_stride(tiles)),
+        .removed = place(tiles * TILE_WORDS),
+        .tile_list = place(LIST_HEADER_WORDS + tiles * LIST_WORDS),
+        // A bit for each cell; of each tile, whether it stays, how it was found, and the order.
+        .work = place(shadow_atlas_cells(parameters) / 32 + (2 + FOUND_WORDS) * tiles),
+        .events = place(2 * BUDGET_FACTORS + COUNTERS),
+        .nodes = place(node_words(parameters, blocks_of(parameters))),
+        .blocks = place(parameters.lights * blocks_of(parameters) * BLOCK_WORDS),
+        .last_lights = place(sizeof(ShadowMatrix) / sizeof(float) * SHADOW_MAX_LIGHTS)};
+    layout.size_bytes = layout.offset_bytes(end);
     return layout;
 }
 
@@ -166,18 +177,7 @@ Unique<vk::ImageView> make_view(const DeviceContext& context, VkImage image, vk:
     });
 }
 
-void check_limits(const DeviceContext& context) {
-    const std::uint32_t buffers = context.physical_device.getProperties(context.dispatch)
-                                      .limits.maxPerStageDescriptorStorageBuffers;
-    if (buffers < STORAGE_BUFFERS) {
-        throw Error(ErrorCode::unsupported,
-                    "fitted shadow maps need " + std::to_string(STORAGE_BUFFERS) +
-                        " storage buffers in a shader, but " + context.info.name + " allows " +
-                        std::to_string(buffers) + "; take another device");
-    }
-}
-
-// Threads of the workgroups that sum up.
+// Threads of the workgroup that sums up; powers of two.
 std::uint32_t largest_group(const DeviceContext& context) {
     const auto properties =
         context.physical_device.getProperties2<vk::PhysicalDeviceProperties2,
@@ -188,20 +188,19 @@ std::uint32_t largest_group(const DeviceContext& context) {
         return std::min(LARGEST_PLAIN_GROUP, limits.maxComputeWorkGroupInvocations);
     }
     const auto& subgroups = properties.get<vk::PhysicalDeviceSubgroupSizeControlProperties>();
-    return std::min({LARGEST_GROUP, limits.maxComputeWorkGroupInvocations,
-                     context.info.subgroup_size * subgroups.maxComputeWorkgroupSubgroups});
+    return std::bit_floor(
+        std::min({LARGEST_GROUP, limits.maxComputeWorkGroupInvocations,
+                  limits.maxComputeSharedMemorySize / GROUP_THREAD_BYTES,
+                  context.info.subgroup_size * subgroups.maxComputeWorkgroupSubgroups}));
 }
 
 std::vector<detail::BindingType> frame_bindings() {
     using Type = vk::DescriptorType;
-    std::vector<detail::BindingType> bindings;
-    for (std::uint32_t binding = 0; binding <= LIT_BINDING; ++binding) {
-        bindings.push_back({binding, binding == 0 || binding == LIT_BINDING
-                                         ? Type::eCombinedImageSampler
-                                     : binding < 3 ? Type::eStorageImage
-                                                   : Type::eStorageBuffer});
-    }
-    return bindings;
+    return {{0, Type::eCombinedImageSampler},
+            {1, Type::eStorageImage},
+            {2, Type::eStorageImage},
+            {MEMORY_BINDING, Type::eStorageBuffer},
+            {LIT_BINDING, Type::eCombinedImageSampler}};
 }
 
 std::vector<detail::BindingType> object_bindings() {
@@ -226,8 +225,6 @@ struct ShadowFitter::Impl {
 
     ShadowOptions options;
     ShadowParameters parameters;
-    Pyramid pyramid;
-    Subdivider subdivider;
     Layout layout;
     ComputeProgram objects;  // for its descriptors, which are set 1 of the kernels
     ComputeProgram program;
@@ -236,23 +233,18 @@ struct ShadowFitter::Impl {
     Unique<vk::Pipeline> importance;
     Unique<vk::Pipeline> importance_edges;  // with a lit mask
     Unique<vk::Pipeline> count;
-    Unique<vk::Pipeline> thresholds;
+    Unique<vk::Pipeline> list;
     Unique<vk::Pipeline> allocate;
-    Unique<vk::Pipeline> page_table;
     Unique<vk::Pipeline> cull;
 };
 
 struct ShadowFitter::Binding::Impl {
     std::shared_ptr<const ShadowFitter::Impl> owner;
     BufferRange memory;
-    vk::Image importance;
-    Unique<vk::ImageView> importance_words;
-    Unique<vk::ImageView> importance_floats;
+    Unique<vk::ImageView> importance;
     Unique<vk::ImageView> page_table;
     bool has_lit;
     detail::DescriptorSet descriptors;
-    Pyramid::Binding pyramid;
-    Subdivider::Binding subdivision;
 };
 
 struct ShadowFitter::ObjectBinding::Impl {
@@ -266,16 +258,13 @@ struct ShadowFitter::ObjectBinding::Impl {
 ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
     : options(given),
       parameters(shadow_parameters(given)),
-      pyramid(made_on),
-      subdivider(made_on, {.strategy = Strategy::fused}),
-      layout(make_layout(options, parameters, pyramid, subdivider)),
+      layout(make_layout(parameters)),
       objects(made_on.context(), "shadow maps, objects", object_bindings(), 0),
       program(made_on.context(), "shadow maps", frame_bindings(), sizeof(PushConstants),
               objects.set_layout()),
       sampler(
           program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage)),
       large_group(largest_group(program.context())) {
-    check_limits(program.context());
     // By subgroups where the device has them, and the kernel uses them.
     const bool by_subgroups = made_on.info().features.subgroup_operations;
     const auto make = [&](std::span<const std::uint32_t> plain, const std::string& name,
@@ -287,9 +276,8 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
     importance = make(SHADOW_IMPORTANCE, "importance");
     importance_edges = make(SHADOW_IMPORTANCE_EDGES, "importance, edges");
     count = make(SHADOW_COUNT, "count", SHADOW_COUNT_SUBGROUP);
-    thresholds = make(SHADOW_THRESHOLDS, "thresholds");
+    list = make(SHADOW_LIST, "list", SHADOW_LIST_SUBGROUP);
     allocate = make(SHADOW_ALLOCATE, "allocate", SHADOW_ALLOCATE_SUBGROUP);
-    page_table = make(SHADOW_PAGE_TABLE, "page table");
     cull = make(SHADOW_CULL, "cull");
 }
 
@@ -304,75 +292,52 @@ ShadowFitter::Requirements ShadowFitter::requirements() const {
     const Layout& layout = impl_->layout;
     const VkDeviceSize list_bytes =
         sizeof(std::uint32_t) * shadow_list_stride(impl_->options.max_tiles);
+    const VkDeviceSize lists = layout.offset_bytes(layout.places.lists);
     return {.memory_size_bytes = layout.size_bytes,
-            .alignment_bytes = layout.alignment_bytes,
-            .usage = layout.usage,
-            // quadtile reads it as floats, atomics need integers.
+            .alignment_bytes = ALIGNMENT_BYTES,
+            .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                     VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+            // Callers see floats, atomics need integers.
             .importance =
                 image_of(impl_->options, VK_FORMAT_R32_SFLOAT, VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT),
             .page_table = image_of(impl_->options, VK_FORMAT_R32_UINT, 0),
-            .frame_offset_bytes = layout.frame.offset_bytes,
-            .header_offset_bytes = layout.header.offset_bytes,
-            .tiles_offset_bytes = layout.tiles.offset_bytes,
-            .kept_offset_bytes = layout.lists.offset_bytes,
-            .added_offset_bytes = layout.lists.offset_bytes + list_bytes,
-            .removed_offset_bytes = layout.removed.offset_bytes,
-            .render_offset_bytes = layout.lists.offset_bytes + 2 * list_bytes,
-            .tile_list_offset_bytes = layout.tile_list.offset_bytes};
+            .frame_offset_bytes = 0,
+            .header_offset_bytes = layout.header_offset_bytes,
+            .tiles_offset_bytes = layout.offset_bytes(layout.places.tiles),
+            .kept_offset_bytes = lists,
+            .added_offset_bytes = lists + list_bytes,
+            .removed_offset_bytes = layout.offset_bytes(layout.places.removed),
+            .render_offset_bytes = lists + 2 * list_bytes,
+            .tile_list_offset_bytes = layout.offset_bytes(layout.places.tile_list)};
 }
 
 ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
-    const Layout& layout = impl_->layout;
-    const MapShape shape = map_shape(impl_->options);
     require(resources.memory.buffer != VK_NULL_HANDLE, "a buffer for their memory");
     require(resources.importance != VK_NULL_HANDLE, "an image for importance");
     require(resources.page_table != VK_NULL_HANDLE, "an image for the page table");
     require(resources.depth != VK_NULL_HANDLE, "a view of the camera's depth buffer");
-    if (resources.memory.offset_bytes % layout.alignment_bytes != 0) {
+    if (resources.memory.offset_bytes % ALIGNMENT_BYTES != 0) {
         throw Error(ErrorCode::invalid_argument,
                     "the memory of shadow maps begins at " +
                         std::to_string(resources.memory.offset_bytes) +
                         " bytes; take a multiple of Requirements::alignment_bytes, " +
-                        std::to_string(layout.alignment_bytes));
+                        std::to_string(ALIGNMENT_BYTES));
     }
     const DeviceContext& context = impl_->program.context();
-    const auto range_of = [&](const Region& region) {
-        return BufferRange{resources.memory.buffer,
-                           resources.memory.offset_bytes + region.offset_bytes};
-    };
-    auto words = make_view(context, resources.importance, vk::Format::eR32Uint, shape.layers);
-    auto floats = make_view(context, resources.importance, vk::Format::eR32Sfloat, shape.layers);
-    auto pages = make_view(context, resources.page_table, vk::Format::eR32Uint, shape.layers);
-
-    std::vector<Descriptor> descriptors{
-        Descriptor::sampled(*impl_->sampler, resources.depth, resources.depth_layout),
-        Descriptor::storage_images({*words}),
-        Descriptor::storage_images({*pages}),
-    };
-    for (const Region& region :
-         {layout.frame, layout.header, layout.tiles, layout.lists, layout.removed, layout.pyramid,
-          layout.thresholds, layout.events, layout.tile_list, layout.work, layout.last_lights}) {
-        descriptors.push_back(storage_buffer(range_of(region), region.size_bytes));
-    }
+    const std::uint32_t layers = impl_->options.lights;
+    auto importance = make_view(context, resources.importance, vk::Format::eR32Uint, layers);
+    auto pages = make_view(context, resources.page_table, vk::Format::eR32Uint, layers);
     const bool has_lit = resources.lit != VK_NULL_HANDLE;
-    // Without a mask no kernel looks there, but lavapipe follows all descriptors of a set.
-    descriptors.push_back(
-        has_lit ? Descriptor::sampled(*impl_->sampler, resources.lit, resources.lit_layout)
-                : Descriptor::sampled(*impl_->sampler, *words, VK_IMAGE_LAYOUT_GENERAL));
-    const MapImage map{*floats, VK_IMAGE_LAYOUT_GENERAL};
-    auto pyramid = impl_->pyramid.bind(
-        shape,
-        {.map = map, .pyramid = range_of(layout.pyramid), .state = range_of(layout.pyramid_state)});
-    auto subdivision =
-        impl_->subdivider.bind(shape, {.map = map,
-                                       .scratch = range_of(layout.scratch),
-                                       .tile_list = range_of(layout.tile_list),
-                                       .tile_capacity = impl_->options.max_tiles,
-                                       .node_thresholds = range_of(layout.thresholds)});
-    auto set = impl_->program.make_descriptors(descriptors);
-    return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
-        impl_, resources.memory, resources.importance, std::move(words), std::move(floats),
-        std::move(pages), has_lit, std::move(set), std::move(pyramid), std::move(subdivision)}));
+    auto set = impl_->program.make_descriptors(
+        {Descriptor::sampled(*impl_->sampler, resources.depth, resources.depth_layout),
+         Descriptor::storage_images({*importance}), Descriptor::storage_images({*pages}),
+         storage_buffer(resources.memory, impl_->layout.size_bytes),
+         // Without a mask no kernel looks there, but lavapipe follows all descriptors of a set.
+         has_lit ? Descriptor::sampled(*impl_->sampler, resources.lit, resources.lit_layout)
+                 : Descriptor::sampled(*impl_->sampler, *importance, VK_IMAGE_LAYOUT_GENERAL)});
+    return Binding(std::make_shared<Binding::Impl>(
+        Binding::Impl{impl_, resources.memory, std::move(importance), std::move(pages), has_lit,
+                      std::move(set)}));
 }
 
 void ShadowFitter::rebind_depth(Binding& binding, VkImageView depth, VkImageLayout layout) const {
@@ -417,8 +382,7 @@ void ShadowFitter::Impl::kernel_barrier(vk::CommandBuffer commands,
 void ShadowFitter::Impl::record_frame(vk::CommandBuffer commands, const Binding::Impl& bound,
                                       const ShadowFrame& frame) const {
     const auto update = [&](std::size_t offset_bytes, std::size_t size_bytes) {
-        commands.updateBuffer(bound.memory.buffer,
-                              bound.memory.offset_bytes + layout.frame.offset_bytes + offset_bytes,
+        commands.updateBuffer(bound.memory.buffer, bound.memory.offset_bytes + offset_bytes,
                               size_bytes, reinterpret_cast<const std::byte*>(&frame) + offset_bytes,
                               program.dispatch());
     };
@@ -428,13 +392,12 @@ void ShadowFitter::Impl::record_frame(vk::CommandBuffer commands, const Binding:
     }
 }
 
-// quadtile's own recordings change what is bound, so each kernel binds all that it needs.
 void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, const Binding::Impl& bound,
                                        vk::Pipeline pipeline, vk::Extent3D groups) const {
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, program.dispatch());
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
                                 bound.descriptors.set, {}, program.dispatch());
-    const PushConstants constants{.parameters = parameters};
+    const PushConstants constants{.parameters = parameters, .places = layout.places};
     commands.pushConstants<PushConstants>(program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                           constants, program.dispatch());
     commands.dispatch(groups.width, groups.height, groups.depth, program.dispatch());
@@ -446,7 +409,7 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     const Binding::Impl& bound = *binding.impl_;
     const vk::CommandBuffer buffer(commands);
     const std::uint32_t lights = impl.options.lights;
-    const std::uint32_t levels = impl.parameters.map_levels;
+    const vk::Extent3D blocks{blocks_of(impl.parameters), 1, lights};
     const auto kernel = [&](const Unique<vk::Pipeline>& pipeline, vk::Extent3D groups) {
         impl.record_kernel(buffer, bound, *pipeline, groups);
         impl.kernel_barrier(buffer);
@@ -456,22 +419,12 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     kernel(bound.has_lit ? impl.importance_edges : impl.importance,
            {groups_of(frame.depth_width, IMPORTANCE_BLOCK),
             groups_of(frame.depth_height, IMPORTANCE_BLOCK), lights});
-    impl.pyramid.record(commands, bound.pyramid);
-    impl.kernel_barrier(buffer);
-    const std::uint32_t nodes = nodes_from_root(levels);  // of level 1 and above
-    const std::uint32_t texel_quads = (std::uint32_t{1} << (2 * levels)) / 4;
-    kernel(impl.count, {groups_of(nodes_from_root(levels + 1), impl.large_group), 1, lights});
-    kernel(impl.thresholds, {groups_of(texel_quads + nodes, NODE_GROUP), 1, lights});
-    impl.subdivider.record(commands, bound.subdivision, Threshold::bound_monotone_map(),
-                           {.order = Order::canonical});
-    impl.kernel_barrier(buffer);
-
-    // Slots and page table follow from the list, each by itself: no barrier between.
-    impl.record_kernel(
-        buffer, bound, *impl.allocate,
-        {groups_of(impl.options.max_tiles, shadow_allocate_group_tiles(impl.large_group)), 1, 1});
-    const std::uint32_t blocks = groups_of(impl.options.map_extent, PAGE_TABLE_BLOCK);
-    impl.record_kernel(buffer, bound, *impl.page_table, {blocks, blocks, lights});
+    kernel(impl.count, blocks);
+    kernel(impl.list, blocks);
+    const std::uint32_t texel_quads =
+        lights * impl.options.map_extent * impl.options.map_extent / 4;
+    impl.record_kernel(buffer, bound, *impl.allocate,
+                       {1 + groups_of(texel_quads, impl.large_group), 1, 1});
 }
 
 void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& objects) const {
@@ -484,7 +437,8 @@ void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& ob
                               {bound.frame, bound.descriptors.set}, {}, dispatch);
     const PushConstants constants{.parameters = impl.parameters,
                                   .object_count = bound.object_count,
-                                  .instance_capacity = bound.instance_capacity};
+                                  .instance_capacity = bound.instance_capacity,
+                                  .places = impl.layout.places};
     buffer.pushConstants<PushConstants>(impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                         constants, dispatch);
     const std::uint32_t threads = std::max(bound.object_count, impl.options.max_tiles);

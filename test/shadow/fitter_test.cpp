@@ -83,7 +83,18 @@ std::vector<Case> cases() {
                                .merge_ratio = 1.0F,
                                .importance_decay = 0.0F,
                                .max_stretch = 8.0F}),
-             {lamp()}}};
+             {lamp()}},
+            // Several levels above the blocks that workgroups have: an arrival that is lost in one,
+            // as a driver did, leaves no list.
+            {"many blocks",
+             {.lights = 2,
+              .map_extent = 256,
+              .atlas_extent = 1024,
+              .tile_extent = 64,
+              .gutter = 1,
+              .max_tiles = 400,
+              .importance_decay = 0.8F},
+             {sun(), lamp()}}};
 }
 
 // What has happened in all frames.

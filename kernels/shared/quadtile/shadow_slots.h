@@ -48,12 +48,6 @@ QUADTILE_SHARED QUADTILE_UINT shadow_list_stride(QUADTILE_UINT max_tiles) {
     return (max_tiles + 63) & ~63U;
 }
 
-/// Tiles that a workgroup of allocate.comp looks after before the last one goes on: few, since each
-/// waits long and there are many processors.
-QUADTILE_SHARED QUADTILE_UINT shadow_allocate_group_tiles(QUADTILE_UINT threads) {
-    return threads < 64 ? threads : 64;
-}
-
 // ---- Identities
 
 /// What orders tiles as lists in canonical order do, and says which is which where their levels are

@@ -1,0 +1,204 @@
+// The tiles under the factor that was chosen: those that begin in each block, and what becomes of them. The last
+// workgroup puts them in canonical order.
+// CPU twin: subdivide, thresholds_of and classified of lib/shadow/reference/shadow_fitter.cpp.
+//
+// Dispatch: workgroups of 256 threads, one for each block (x, along the Z-order curve), a thread for four texels;
+// lights as z.
+// Bindings: bindings.glsl; reads nodes, importance map, page table and tiles of the last frame; cells and `stays` are
+// 0 before. Writes the tiles that are found, their order, blocks, cells, `stays` and the list's header.
+// Memory order: the hand-over of hand_over.glsl: how many tiles begin in each block, where they were found, and the
+// block of each. The workgroup's own words lie between its barriers.
+// Source: docs/shadows.md, steps 5 to 7. The list is in canonical order, along the Z-order curve, so the tiles of a
+// block follow each other in it, and one that covers several blocks belongs to the first of them.
+#version 460
+#include "bindings.glsl"
+
+layout(local_size_x = BLOCK_THREADS) in;
+#include "classify.glsl"
+#include "scan.glsl"
+
+shared uint cover;  // 1 + the level of the tile that holds the block; 0: there is none
+shared uint ends[BLOCK_NODES];
+shared uint starts[BLOCK_TEXELS / 32];
+shared uint ranks[BLOCK_TEXELS / 32];
+shared uint items[BLOCK_TEXELS];  // of the tiles that begin here: the first texel, and above the level
+shared uint first_found;
+shared uint count;
+
+bool is_split(uint end) { return header.factor_index < end; }
+
+void begin(uint block, uint light) {
+    const uint thread = gl_LocalInvocationIndex;
+    if (thread == 0) {
+        cover = 0;
+        light_has_changed = 0;
+    }
+    if (thread < BLOCK_TEXELS / 32) {
+        starts[thread] = 0;
+    }
+    FOR_EACH(i, first_node(block_levels())) {
+        ends[i] = words[block_node_word(block, i) + NODE_END];
+    }
+    barrier();
+    compare_light(light);
+    // All above a node that is split are split, too: the greatest that is not is a tile.
+    if (thread == 0 && !is_split(ends[0])) {
+        atomicMax(cover, 1 + block_levels());
+    }
+    if (thread < levels_above()) {
+        const uint place = gl_WorkGroupID.x >> (2 * (levels_above() - thread));
+        if (!is_split(words[upper_node_word(light, first_node(thread) + place) + NODE_END])) {
+            atomicMax(cover, 1 + parameters.map_levels - thread);
+        }
+    }
+    barrier();
+}
+
+// ---- A block of smaller tiles
+
+// Of a node within the block: its first texel along the Z-order curve.
+uint first_texel(uint i, uint below_root) {
+    return (i - first_node(below_root)) << (2 * (block_levels() - below_root));
+}
+
+bool is_tile(uint i) { return i > 0 && !is_split(ends[i]) && is_split(ends[(i - 1) / 4]); }
+
+// How many begin before a texel.
+uint rank_of(uint texel) {
+    return ranks[texel / 32] + bitCount(starts[texel / 32] & ((1U << (texel % 32)) - 1));
+}
+
+// Whether this thread's four texels are tiles.
+bool has_texels() {
+    const uint quads_below = block_levels() - 1;
+    return gl_LocalInvocationIndex < (1U << (2 * quads_below)) &&
+           is_split(ends[first_node(quads_below) + gl_LocalInvocationIndex]);
+}
+
+void find_starts() {
+    const uint thread = gl_LocalInvocationIndex;
+    FOR_EACH(i, first_node(block_levels())) {
+        if (is_tile(i)) {
+            const uint texel = first_texel(i, levels_below_root(i));
+            atomicOr(starts[texel / 32], 1U << (texel % 32));
+        }
+    }
+    if (has_texels()) {
+        atomicOr(starts[thread / 8], 0xfU << (4 * thread % 32));
+    }
+}
+
+void find_items() {
+    const uint thread = gl_LocalInvocationIndex;
+    FOR_EACH(i, first_node(block_levels())) {
+        if (is_tile(i)) {
+            const uint below_root = levels_below_root(i);
+            const uint texel = first_texel(i, below_root);
+            items[rank_of(texel)] = texel | (block_levels() - below_root) << 16;
+        }
+    }
+    if (has_texels()) {
+        for (uint i = 0; i < 4; ++i) {
+            items[rank_of(4 * thread) + i] = 4 * thread + i;
+        }
+    }
+}
+
+// ---- A block within a tile
+
+bool begins_here() {
+    const uint above = cover - 1 - block_levels();
+    return (gl_WorkGroupID.x & ((1U << (2 * above)) - 1)) == 0;
+}
+
+// ---- All
+
+void write_block(uint block) {
+    const uint thread = gl_LocalInvocationIndex;
+    const bool covered = cover > 0;
+    if (thread < BLOCK_TEXELS / 32) {
+        uint before = 0;
+        for (uint word = 0; word < BLOCK_TEXELS / 32; ++word) {
+            before += word < thread ? uint(bitCount(starts[word])) : 0;
+        }
+        ranks[thread] = before;
+        if (!covered) {
+            words[block_word(block) + BLOCK_STARTS + thread] = starts[thread];
+            words[block_word(block) + BLOCK_RANKS + thread] = before;
+        }
+        if (thread == BLOCK_TEXELS / 32 - 1) {
+            count = covered ? (begins_here() ? 1 : 0) : before + uint(bitCount(starts[thread]));
+            first_found = 0;
+            if (count > 0) {
+                first_found = atomicAdd(words[found_count_word()], count);
+            }
+            words[block_word(block) + BLOCK_COVER] = covered ? cover - 1 : SHADOW_NONE;
+            HAND_OVER(words[block_word(block) + BLOCK_COUNT], count);
+            HAND_OVER(words[block_word(block) + BLOCK_FOUND], first_found);
+        }
+    }
+}
+
+// What the last workgroup does: the order of all.
+void order_tiles() {
+    const uint share = (all_blocks() + BLOCK_THREADS - 1) / BLOCK_THREADS;
+    const uint first_block = thread_index() * share;
+    uvec4 of_thread = uvec4(0);
+    for (uint i = 0; i < share; ++i) {
+        if (first_block + i < all_blocks()) {
+            of_thread.x += HANDED_OVER(words[block_word(first_block + i) + BLOCK_COUNT]);
+        }
+    }
+    uvec4 total;
+    uint first = exclusive_sums(of_thread, total).x;
+    for (uint i = 0; i < share; ++i) {
+        if (first_block + i < all_blocks()) {
+            const uint word = block_word(first_block + i);
+            HAND_OVER(words[word + BLOCK_FIRST], first);
+            first += HANDED_OVER(words[word + BLOCK_COUNT]);
+        }
+    }
+    workgroup_barrier();
+    FOR_EACH(found, total.x) {
+        const uint word = block_word(HANDED_OVER(words[found_word(found) + FOUND_BLOCK]));
+        const uint tile =
+            HANDED_OVER(words[word + BLOCK_FIRST]) + found - HANDED_OVER(words[word + BLOCK_FOUND]);
+        words[order_word(tile)] = found;
+    }
+    if (thread_index() == 0) {
+        words[found_count_word()] = 0;
+        // As TileListHeader has them: there is room for all, and a dispatch has no limit below.
+        const uint list_header[16] =
+            uint[](total.x, total.x, 0, parameters.max_tiles, total.x, 1, 1, 0, 4, total.x, 0, 0,
+                   floatBitsToUint(1.0), 0, 0, 0);
+        for (uint i = 0; i < 16; ++i) {
+            words[places.tile_list + i] = list_header[i];
+        }
+    }
+}
+
+void main() {
+    const uint light = gl_WorkGroupID.z;
+    const uint block = light * light_blocks() + gl_WorkGroupID.x;
+    begin(block, light);
+    if (cover == 0) {
+        find_starts();
+    }
+    barrier();
+    write_block(block);
+    barrier();
+    if (cover == 0) {
+        find_items();
+    } else if (gl_LocalInvocationIndex == 0) {
+        items[0] = (cover - 1) << 16;
+    }
+    barrier();
+    for (uint i = 0; i < count; i += BLOCK_THREADS) {
+        const uint rank = i + gl_LocalInvocationIndex;
+        write_found(first_found + rank, rank < count, items[min(rank, count - 1)], block, light);
+    }
+    IS_LAST_WORKGROUP(words[listed_word()], all_blocks())
+    if (shared_is_last) {
+        order_tiles();
+    }
+}

@@ -1,0 +1,35 @@
+// The page table: of each texel the tile that covers it; and what the importance map begins the next frame with.
+// CPU twin: page_table_of and faded_importance of lib/shadow/reference/shadow_fitter.cpp.
+// Source: docs/shadows.md, steps 10 and 1.
+
+// Of four texels, counted along the Z-order curve, light by light.
+void write_pages(uint quad) {
+    const uint block_quads = 1U << (2 * block_levels() - 2);
+    const uint light = quad / (block_quads * light_blocks());
+    if (light >= parameters.lights) {
+        return;
+    }
+    const uint block = block_word(quad / block_quads);
+    const uint first_place = 4 * (quad % block_quads);  // within the block
+    const uint first = words[block + BLOCK_FIRST];
+    const uint found = words[block + BLOCK_FOUND];
+    const uint cover = words[block + BLOCK_COVER];
+    const uint covering = first + words[block + BLOCK_COUNT] - 1;
+    const uint starts = words[block + BLOCK_STARTS + first_place / 32];
+    const uint rank = words[block + BLOCK_RANKS + first_place / 32];
+    const uvec2 origin = z_order(quad / block_quads % light_blocks()) << block_levels();
+    for (uint i = 0; i < 4; ++i) {
+        const uint place = first_place + i;
+        const ivec3 texel = ivec3(origin + z_order(place), light);
+        uint page = 0;
+        if (cover == SHADOW_NONE) {
+            const uint begun = rank + uint(bitCount(starts & (0xffffffffU >> (31 - place % 32)))) - 1;
+            page = shadow_page(first + begun, words[found_word(found + begun) + FOUND_NODE] & 0xffU);
+        } else {
+            page = shadow_page(covering, cover);
+        }
+        imageStore(page_table, texel, uvec4(page));
+        const float importance = uintBitsToFloat(imageLoad(importance_map, texel).x);
+        imageStore(importance_map, texel, uvec4(floatBitsToUint(shadow_faded(parameters, importance))));
+    }
+}
