@@ -91,12 +91,20 @@ TEST_F(Subdivision, EveryStrategyEqualsTheReference) {
     }
 }
 
-// Masks, rows and sides of blocks, of maps with one and with more of them, beside edges and corners of blocks.
+// Masks, rows and sides of blocks, of maps with one and with more of them, beside edges and corners
+// of blocks.
 TEST_F(Subdivision, BalancedListsEqualTheReference) {
     for (const Variant& variant :
          {all_variants().front(), variant_named("without subgroup operations")}) {
-        for (const MapShape& shape :
-             {MapShape{1, 1}, {2, 1}, {3, 3}, {37, 20}, {64, 64}, {7, 7, 70}, {100, 137, 3}, {129, 1}, {513, 300}}) {
+        for (const MapShape& shape : {MapShape{1, 1},
+                                      {2, 1},
+                                      {3, 3},
+                                      {37, 20},
+                                      {64, 64},
+                                      {7, 7, 70},
+                                      {100, 137, 3},
+                                      {129, 1},
+                                      {513, 300}}) {
             for (const Balance balance : {Balance::edges, Balance::corners}) {
                 SCOPED_TRACE(balance == Balance::edges ? "edges" : "corners");
                 expect_same_as_reference(shape, variant, Strategy::fused, 6, balance);

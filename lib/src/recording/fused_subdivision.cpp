@@ -47,9 +47,9 @@ void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              dispatch);
 }
 
-// One workgroup of fused_emit.comp or balance_tiles.comp takes 4^levels blocks: many workgroups that have little to do
-// each cost more than they bring (16 384 of them 31 us on an H200), but enough of them must be
-// there to fill a GPU.
+// One workgroup of fused_emit.comp or balance_tiles.comp takes 4^levels blocks: many workgroups
+// that have little to do each cost more than they bring (16 384 of them 31 us on an H200), but
+// enough of them must be there to fill a GPU.
 std::uint32_t levels_of_share(const MapShape& shape) {
     constexpr std::uint64_t enough = 1024;
     const std::uint64_t blocks = std::uint64_t{level_extent(shape.width, BLOCK_LEVELS)} *

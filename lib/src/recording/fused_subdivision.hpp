@@ -1,5 +1,5 @@
-// kernels/fused_*.comp and kernels/balance_*.comp on the host: their pipelines, their scratch, and the
-// recording of the passes.
+// kernels/fused_*.comp and kernels/balance_*.comp on the host: their pipelines, their scratch, and
+// the recording of the passes.
 
 #pragma once
 

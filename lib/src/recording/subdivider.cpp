@@ -427,9 +427,9 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     const bool balance = resources.balance.buffer != VK_NULL_HANDLE;
     if (balance) {
         impl_->check_balance_buffer(shape);
-        descriptors.push_back(Descriptor::storage_buffer(
-            resources.balance.buffer, resources.balance.offset_bytes,
-            FusedSubdivision::balance_size_bytes(shape)));
+        descriptors.push_back(
+            Descriptor::storage_buffer(resources.balance.buffer, resources.balance.offset_bytes,
+                                       FusedSubdivision::balance_size_bytes(shape)));
     } else {
         descriptors.push_back(impl_->placeholder(shape, resources.scratch));
     }
