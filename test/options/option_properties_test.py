@@ -93,7 +93,7 @@ SUBDIVISION = {
     "--subtree-levels": whole(1, 8),
     "--max-tiles": whole(1, U32),
     "--trace": write(),
-    **others("--format", "--stats", "--strategy", "--order", "--device"),
+    **others("--format", "--stats", "--strategy", "--order", "--device", "--balance"),
 }
 
 # `base`: arguments of a quick run; `stop`: others in their place that end it as soon as the command
