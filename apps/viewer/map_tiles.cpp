@@ -202,11 +202,13 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
     const auto budget =
         settings.has_budget ? std::optional(settings.max_tiles) : std::optional<std::uint64_t>();
     order_ = settings.order;
+    balance_ = settings.balance;
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.fillBuffer(*answer_.handle, 0, VK_WHOLE_SIZE, 0);
         app::memory_barrier(commands);
         timer_.begin(commands);
-        run.subdivider.record(commands, *run.binding, threshold, {settings.order, budget});
+        run.subdivider.record(commands, *run.binding, threshold,
+                              {settings.order, budget, settings.balance});
         timer_.end(commands);
         app::memory_barrier(commands);
         record_search(commands, *tally_, {.map_width = shape_.width, .map_height = shape_.height});
@@ -338,6 +340,7 @@ ProbeResult MapTiles::probe(std::uint32_t x, std::uint32_t y) {
 TileList MapTiles::read() {
     TileList list{.shape = shape_,
                   .order = order_,
+                  .balance = balance_,
                   .threshold_factor = summary_.header.threshold_factor,
                   .report = {.strategy = summary_.strategy,
                              .strategy_reason = summary_.strategy_reason,

@@ -143,6 +143,7 @@ class MapTiles {
 
     TilesSummary summary_;
     Order order_ = Order::any;  // of the list
+    Balance balance_ = Balance::none;
     std::optional<double> pyramid_milliseconds_;
 };
 

@@ -267,6 +267,7 @@ COMMANDS = {
             "--ui-scale": number(0.25, 8, takes=("0",)),
             "--size": whole(1, 16384, "{}x8"),
             **others("--channel", "--fragments-channel", "--strategy", "--order", "--device"),
+            **others("--balance"),
             **others("--fill", "--no-outlines", "--no-clamped-marks", "--colour-map", "--linear"),
             **others("--logarithmic", "--panel", "--no-settings", "--validation", "--log"),
         },
