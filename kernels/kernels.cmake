@@ -27,7 +27,7 @@ foreach(subgroups 0 1)
     endforeach()
     quadtile_kernel(quadtile kernels/downsample NAME pyramid${suffix}
         DEFINES SUBGROUPS=${subgroups} EXTREMES=1 CHANNELS=1 CUSTOM=0 ODD_BLOCKS=0 PYRAMID=1)
-    foreach(kernel fused_all fused_count fused_emit fused_budget)
+    foreach(kernel fused_all fused_count fused_emit fused_budget balance_marks balance_tiles)
         quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}${suffix} DEFINES SUBGROUPS=${subgroups})
     endforeach()
     quadtile_kernel(quadtile kernels/subtree NAME subtree${suffix}

@@ -6,7 +6,8 @@
 //
 // fused_all.comp gives the tiles in any order. Canonical order takes two passes: fused_count.comp counts the tiles
 // below each block, fused_emit.comp writes each to its place. A budget of tiles takes another pass before them:
-// fused_budget.comp finds the factor that scales the thresholds (budget.h).
+// fused_budget.comp finds the factor that scales the thresholds (budget.h). Balanced lists take two passes of their own:
+// balance_marks.comp, balance_tiles.comp.
 //
 // A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
 // it. If it is, each thread takes 4 x 4 texels in turn along the Z-order curve and knows all its nodes up to the
@@ -41,6 +42,8 @@ const uint PASS_ALL = 0;
 const uint PASS_COUNT = 1;
 const uint PASS_EMIT = 2;
 const uint PASS_BUDGET = 3;
+const uint PASS_MARKS = 4;
+const uint PASS_TILES = 5;
 
 // What fused_count.comp leaves of a node, for fused_emit.comp: 0 for one inside a tile that begins before it, one
 // more than the level of the tile that begins in it, or:
@@ -55,6 +58,11 @@ layout(constant_id = 22) const bool WITH_BUDGET = false;
 // order parts lie one behind the other, in any order they are of one size.
 layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
+// What balance_tiles.comp does: tiles in any order; counts; tiles to their places, in canonical order.
+layout(constant_id = 28) const uint STAGE = 0;
+const uint STAGE_ANY = 0;
+const uint STAGE_COUNT = 1;
+const uint STAGE_CANONICAL = 2;
 // Whether each node has a threshold of its own; otherwise there is one for each level.
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
 
@@ -93,8 +101,11 @@ uint nodes_of_level(uint level) {
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
 // Tells whether tiles go to parts of the list, all of one size.
-bool in_parts() { return PASS == PASS_ALL && LAYER_LISTS; }
+bool in_parts() { return LAYER_LISTS && (PASS == PASS_ALL || (PASS == PASS_TILES && STAGE == STAGE_ANY)); }
 uint part_capacity() { return parameters.tile_capacity / parameters.layers; }
+
+// Tells whether only some blocks run.
+bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
 
 // Returns the first word of the layer's state.
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
@@ -103,7 +114,7 @@ uint layer_words() { return parameters.layers + layer * parameters.state_words_p
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
 
 // Nodes of a level that are handed over to one workgroup. Their words in the state buffer: for each group a counter
-// and a number of tiles, for each group its slots, row by row, then the nodes of the level.
+// and a number of tiles; for each group its slots, row by row; as many of masks; then the nodes of the level.
 struct Group {
     uint level;   // of the nodes
     uint levels;  // that are made of the nodes
@@ -111,6 +122,7 @@ struct Group {
     uint counter;  // word of the nodes that have arrived
     uint tiles;    // word of the tiles below the group, above the blocks
     uint slots;    // first word
+    uint mask_slots;
     uint nodes;    // first word of the level's nodes
 };
 
@@ -119,8 +131,10 @@ Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uint counte
     const uint place = index.y * groups.x + index.x;
     const uint count = groups.x * groups.y;
     const uint slots = counters + 2 * count;
+    const uint mask_slots = slots + (count << 2 * levels);
     return Group(level, levels, index, counters + place, counters + count + place,
-                 slots + (place << 2 * levels), slots + (count << 2 * levels));
+                 slots + (place << 2 * levels), mask_slots + (place << 2 * levels),
+                 mask_slots + (count << 2 * levels));
 }
 
 // Returns the group that a block's node is handed over to.
@@ -137,6 +151,18 @@ uint next_counters(Group group) {
 // Returns the first word of a node.
 uint word_of(Group group, uvec2 index) {
     return group.nodes + index.y * extent_of(group.level).x + index.x;
+}
+
+// Tells whether all other layers are finished. Thread 0 asks, once for each layer.
+bool is_last_layer() {
+    if (parameters.running_layers > 1) {
+        if (ARRIVE(state.finished_layers) + 1 != parameters.running_layers) {
+            return false;
+        }
+        acquire_arrivals();
+        state.finished_layers = 0;
+    }
+    return true;
 }
 
 // ---- Thresholds ------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ std::vector<Content> contents_of(const MapShape& shape) {
 }
 
 void expect_same_as_reference(const MapShape& shape, const Variant& variant, Strategy strategy,
-                              std::uint32_t subtree_levels = 6) {
+                              std::uint32_t subtree_levels = 6, Balance balance = Balance::none) {
     SCOPED_TRACE(variant.name + ", " + std::to_string(subtree_levels) + " subtree levels");
     Tiler& tiler = tiler_for(variant, strategy, subtree_levels);
     const std::uint64_t reach = variant.limits.max_storage_buffer_range_bytes;
@@ -65,7 +65,7 @@ void expect_same_as_reference(const MapShape& shape, const Variant& variant, Str
             !threshold.is_monotone(top_level(shape.width, shape.height))) {
             continue;
         }
-        const TileList expected = reference::subdivide(map, threshold);
+        const TileList expected = reference::subdivide(map, threshold, {.balance = balance});
         if (expected.tiles.size() > device_for(variant).info().max_tiles ||
             (reach != 0 && threshold.is_by_node() && threshold_map_size_bytes(shape) > reach)) {
             EXPECT_THROW((void)tiler.subdivide(map, threshold), Error);
@@ -86,6 +86,20 @@ TEST_F(Subdivision, EveryStrategyEqualsTheReference) {
         for (const MapShape& shape : shapes) {
             for (const Strategy strategy : STRATEGIES) {
                 expect_same_as_reference(shape, variant, strategy);
+            }
+        }
+    }
+}
+
+// Masks, rows and sides of blocks, of maps with one and with more of them, beside edges and corners of blocks.
+TEST_F(Subdivision, BalancedListsEqualTheReference) {
+    for (const Variant& variant :
+         {all_variants().front(), variant_named("without subgroup operations")}) {
+        for (const MapShape& shape :
+             {MapShape{1, 1}, {2, 1}, {3, 3}, {37, 20}, {64, 64}, {7, 7, 70}, {100, 137, 3}, {129, 1}, {513, 300}}) {
+            for (const Balance balance : {Balance::edges, Balance::corners}) {
+                SCOPED_TRACE(balance == Balance::edges ? "edges" : "corners");
+                expect_same_as_reference(shape, variant, Strategy::fused, 6, balance);
             }
         }
     }

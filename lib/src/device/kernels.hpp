@@ -14,6 +14,8 @@ enum class Kernel {
     fused_count,
     fused_emit,
     fused_budget,
+    balance_marks,
+    balance_tiles,
     subtree
 };
 

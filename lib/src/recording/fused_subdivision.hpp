@@ -1,5 +1,5 @@
-// kernels/fused_*.comp on the host: their pipelines, their scratch, and the recording of the
-// passes.
+// kernels/fused_*.comp and kernels/balance_*.comp on the host: their pipelines, their scratch, and the
+// recording of the passes.
 
 #pragma once
 
@@ -24,6 +24,8 @@ class FusedSubdivision {
     explicit FusedSubdivision(const ComputeProgram& program);
 
     [[nodiscard]] static vk::DeviceSize scratch_size_bytes(const MapShape& shape);
+    // What balanced lists need beside it.
+    [[nodiscard]] static vk::DeviceSize balance_size_bytes(const MapShape& shape);
 
     // What is subdivided, and how.
     struct Run {
@@ -37,8 +39,8 @@ class FusedSubdivision {
         bool layer_lists;
     };
 
-    // One dispatch; one more for canonical order, one more for a budget. Compiles pipelines when
-    // they are first needed. Thread-safe.
+    // One dispatch; one more for canonical order, one more for a budget, one more for balance.
+    // Compiles pipelines when they are first needed. Thread-safe.
     void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
 
     // Counts only the blocks that rectangles touch, then writes the whole list in canonical order.
@@ -57,6 +59,8 @@ class FusedSubdivision {
         bool node_thresholds;
         bool layer_lists;
         std::uint32_t share_levels;
+        bool corners;
+        std::uint32_t stage;  // of balance_tiles.comp
 
         auto operator<=>(const PipelineKey&) const = default;
     };
@@ -66,9 +70,11 @@ class FusedSubdivision {
     void bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const;
     void bind(vk::CommandBuffer commands, const PipelineKey& key) const;
     void push(vk::CommandBuffer commands, const FusedParameters& parameters) const;
+    void record_balanced(vk::CommandBuffer commands, const Run& run) const;
     void record_blocks(vk::CommandBuffer commands, const PipelineKey& key,
                        const MapShape& shape) const;
-    void record_emission(vk::CommandBuffer commands, PipelineKey key, const MapShape& shape) const;
+    // A pass behind others by workgroups that take several blocks each.
+    void record_shares(vk::CommandBuffer commands, PipelineKey key, const MapShape& shape) const;
 
     const ComputeProgram& program_;
     mutable std::mutex mutex_;  // of the pipelines

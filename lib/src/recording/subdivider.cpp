@@ -1,6 +1,7 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/subdivider.hpp>
 
+#include "../reference/balance.hpp"
 #include "../reference/layers_and_budgets.hpp"
 #include "glsl/user_kernels.hpp"
 #include "recording/fused_subdivision.hpp"
@@ -91,6 +92,7 @@ void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
 
 // Behind the chunks of pyramid and tile list (subtree.comp).
 constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
+constexpr std::uint32_t BALANCE_BINDING = THRESHOLDS_BINDING + 1;  // balance.glsl
 
 // See subtree.comp, and fused.glsl: two buffers for batches in the place of the pyramid's
 // chunks, and no thresholds by node.
@@ -102,6 +104,7 @@ std::vector<detail::BindingType> binding_types(bool with_pyramid) {
         }
     }
     types.push_back({THRESHOLDS_BINDING, vk::DescriptorType::eStorageBuffer});
+    types.push_back({BALANCE_BINDING, vk::DescriptorType::eStorageBuffer});
     return types;
 }
 
@@ -203,6 +206,8 @@ struct Subdivider::Impl {
 
     void check(const MapShape& shape, std::uint64_t tile_capacity) const;
     void check_threshold_map(const MapShape& shape) const;
+    void check_balance_buffer(const MapShape& shape) const;
+    void check_options(const Binding::Impl& bound, const SubdivideOptions& options) const;
     void check_threshold(const MapShape& shape, const Threshold& threshold) const;
     void check_threshold(const Binding::Impl& bound, const Threshold& threshold) const;
     void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
@@ -227,6 +232,7 @@ struct Subdivider::Binding::Impl {
     bool layer_thresholds;
     bool node_thresholds;
     bool layer_lists;
+    bool balance;
     DescriptorSet descriptors;
     vk::DescriptorSet threshold_resources;
 
@@ -295,6 +301,27 @@ void Subdivider::Impl::check_threshold_map(const MapShape& shape) const {
     }
 }
 
+void Subdivider::Impl::check_balance_buffer(const MapShape& shape) const {
+    const detail::DeviceContext& context = program.context();
+    const vk::DeviceSize size_bytes = FusedSubdivision::balance_size_bytes(shape);
+    if (size_bytes > context.max_storage_buffer_range_bytes) {
+        throw Error(ErrorCode::unsupported,
+                    "balanced lists of this map need a buffer of " + std::to_string(size_bytes) +
+                        " bytes, " + context.info.name + " can address " +
+                        std::to_string(context.max_storage_buffer_range_bytes) +
+                        "; cut the map into several or subdivide fewer layers at once");
+    }
+}
+
+void Subdivider::Impl::check_options(const Binding::Impl& bound,
+                                     const SubdivideOptions& options) const {
+    reference::check_balance(options);
+    if (options.balance != Balance::none && !bound.balance) {
+        throw Error(ErrorCode::invalid_argument,
+                    "no buffer for balanced lists was bound; give one to Subdivider::bind");
+    }
+}
+
 void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& threshold) const {
     threshold.check_fits(shape);
     if (fused) {
@@ -345,6 +372,7 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
             .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
             .layer_thresholds_size_bytes = layer_thresholds_size_bytes(shape),
             .layer_headers_size_bytes = shape.layers * sizeof(TileListHeader),
+            .balance_size_bytes = FusedSubdivision::balance_size_bytes(shape),
             .alignment_bytes = alignment,
             .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
 }
@@ -396,9 +424,18 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     } else {
         descriptors.push_back(impl_->placeholder(shape, resources.scratch));
     }
+    const bool balance = resources.balance.buffer != VK_NULL_HANDLE;
+    if (balance) {
+        impl_->check_balance_buffer(shape);
+        descriptors.push_back(Descriptor::storage_buffer(
+            resources.balance.buffer, resources.balance.offset_bytes,
+            FusedSubdivision::balance_size_bytes(shape)));
+    } else {
+        descriptors.push_back(impl_->placeholder(shape, resources.scratch));
+    }
     return Binding(std::make_shared<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
-        resources.scratch, layer_thresholds, by_node, layer_lists,
+        resources.scratch, layer_thresholds, by_node, layer_lists, balance,
         impl_->program.make_descriptors(descriptors), resources.threshold_resources));
 }
 
@@ -416,6 +453,7 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
                         const Threshold& threshold, const SubdivideOptions& options) const {
     const Binding::Impl& bound = *binding.impl_;
     impl_->check_threshold(bound, threshold);
+    impl_->check_options(bound, options);
     if (impl_->fused) {
         impl_->fused->record(commands, bound.descriptors.set, bound.run(&threshold, options));
         return;
@@ -436,6 +474,7 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
                         const SubdivideOptions& options) const {
     const Binding::Impl& bound = *binding.impl_;
     bound.check_layer_thresholds();
+    impl_->check_options(bound, options);
     impl_->fused->record(commands, bound.descriptors.set, bound.run(nullptr, options));
 }
 
