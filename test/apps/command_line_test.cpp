@@ -255,11 +255,11 @@ TEST_F(CommandLine, GivesTheReferenceList) {
              {{"--max-resolution", "8", "--max-tiles", "200"},
               Threshold::max_resolution(8.0F),
               {.max_tiles = 200}},
-             {{"--constant", "2.5", "--balance", "edges", "--strategy=reference"},
+             {{"--constant", "2.5", "--balance", "edges"},
               Threshold::constant(2.5F),
               {.balance = Balance::edges}},
-             {{"--balance", "corners", "--constant", "2.5", "--strategy=reference"},
-              Threshold::constant(2.5F),
+             {{"--balance", "corners", "--level-thresholds", "0.1,3,1,0.5,2,0.3,0.2,1"},
+              Threshold::per_level(levels),
               {.balance = Balance::corners}}}) {
         SCOPED_TRACE(::testing::PrintToString(here.arguments));
         if (here.arguments.back() != "--strategy=reference") {
