@@ -90,7 +90,7 @@ Gpu::Gpu(std::atomic<std::uint32_t>* validation_messages) {
 void Gpu::make_instance(std::atomic<std::uint32_t>* validation_messages) {
     VULKAN_HPP_DEFAULT_DISPATCHER.init(
         loader_.getProcAddress<PFN_vkGetInstanceProcAddr>("vkGetInstanceProcAddr"));
-    const vk::ApplicationInfo application{.pApplicationName = "quadtile's renderer example",
+    const vk::ApplicationInfo application{.pApplicationName = "quadtile's examples",
                                           .apiVersion = VK_API_VERSION_1_3};
     vk::InstanceCreateInfo info{.pApplicationInfo = &application};
     const char* const extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
@@ -242,7 +242,9 @@ Image Gpu::make_image(vk::Extent2D extent, vk::Format format, vk::ImageUsageFlag
     image.view = device_->createImageViewUnique({.image = *image.handle,
                                                  .viewType = vk::ImageViewType::e2DArray,
                                                  .format = format,
-                                                 .subresourceRange = COLOUR_RANGE});
+                                                 .subresourceRange =
+                                                     format == DEPTH_FORMAT ? DEPTH_RANGE
+                                                                            : COLOUR_RANGE});
     return image;
 }
 
@@ -260,7 +262,8 @@ vk::UniquePipeline Gpu::make_compute_pipeline(vk::PipelineLayout layout, SpirV s
 }
 
 vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, SpirV vertex_shader,
-                                           SpirV fragment_shader, vk::Format colour_format) const {
+                                           SpirV fragment_shader, vk::Format colour_format,
+                                           bool with_depth) const {
     const auto vertex = make_shader(vertex_shader);
     const auto fragment = make_shader(fragment_shader);
     using Stage = vk::ShaderStageFlagBits;
@@ -268,8 +271,9 @@ vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, SpirV vert
         {{.stage = Stage::eVertex, .module = *vertex, .pName = "main"},
          {.stage = Stage::eFragment, .module = *fragment, .pName = "main"}}};
     const vk::PipelineVertexInputStateCreateInfo no_vertex_buffers;
-    const vk::PipelineInputAssemblyStateCreateInfo strips{
-        .topology = vk::PrimitiveTopology::eTriangleStrip};
+    const vk::PipelineInputAssemblyStateCreateInfo triangles{
+        .topology = with_depth ? vk::PrimitiveTopology::eTriangleList
+                               : vk::PrimitiveTopology::eTriangleStrip};
     const vk::PipelineViewportStateCreateInfo one_viewport{.viewportCount = 1, .scissorCount = 1};
     const vk::PipelineRasterizationStateCreateInfo filled{.lineWidth = 1.0F};
     const vk::PipelineMultisampleStateCreateInfo one_sample;
@@ -280,16 +284,22 @@ vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, SpirV vert
                                                          .pAttachments = &opaque};
     const std::array dynamic_states{vk::DynamicState::eViewport, vk::DynamicState::eScissor};
     const auto dynamic = vk::PipelineDynamicStateCreateInfo{}.setDynamicStates(dynamic_states);
-    const vk::PipelineRenderingCreateInfo rendering{.colorAttachmentCount = 1,
-                                                    .pColorAttachmentFormats = &colour_format};
+    const vk::PipelineDepthStencilStateCreateInfo depth{.depthTestEnable = VK_TRUE,
+                                                        .depthWriteEnable = VK_TRUE,
+                                                        .depthCompareOp = vk::CompareOp::eGreater};
+    const vk::PipelineRenderingCreateInfo rendering{
+        .colorAttachmentCount = 1,
+        .pColorAttachmentFormats = &colour_format,
+        .depthAttachmentFormat = with_depth ? DEPTH_FORMAT : vk::Format::eUndefined};
     const vk::GraphicsPipelineCreateInfo info{.pNext = &rendering,
                                               .stageCount = stages.size(),
                                               .pStages = stages.data(),
                                               .pVertexInputState = &no_vertex_buffers,
-                                              .pInputAssemblyState = &strips,
+                                              .pInputAssemblyState = &triangles,
                                               .pViewportState = &one_viewport,
                                               .pRasterizationState = &filled,
                                               .pMultisampleState = &one_sample,
+                                              .pDepthStencilState = with_depth ? &depth : nullptr,
                                               .pColorBlendState = &blending,
                                               .pDynamicState = &dynamic,
                                               .layout = layout};
