@@ -1,6 +1,7 @@
 """Maps from any thread, tile lists in Futures."""
 
 import threading
+import weakref
 from concurrent.futures import Future
 from typing import Any, Optional, Sequence, Union
 
@@ -91,6 +92,7 @@ class Service:
         # Of the native half alone: so the service ends when its user lets go of it.
         self._thread = threading.Thread(target=_answer, args=(self._native,), name="quadtile answers", daemon=True)
         self._thread.start()
+        weakref.finalize(self, self._native.shutdown, False).atexit = False
 
     def submit(
         self,

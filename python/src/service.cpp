@@ -98,11 +98,6 @@ NativeService::NativeService(const std::vector<std::string>& devices, const Serv
 
 NativeService::~NativeService() {
     services().erase(this);
-    if (getpid() != process_) {
-        // Its threads are in the process that this one was forked from: it could only wait for them.
-        new std::shared_ptr<Service>(std::move(service_));
-        return;
-    }
     shutdown(false);
 }
 
@@ -224,6 +219,10 @@ py::object NativeService::next_answers() {
 }
 
 void NativeService::shutdown(bool cancel) {
+    if (getpid() != process_) {
+        // Its threads are in the process that this one was forked from: it would wait for ever, so it is left alone.
+        new std::shared_ptr<Service>(std::move(service_));
+    }
     std::shared_ptr<Service> service = service_;
     if (!service) {
         return;
