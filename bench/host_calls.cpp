@@ -1,0 +1,87 @@
+// What bench/python.py compares the Python package with: the same calls from C++, on the same map.
+//
+//     quadtile_host_calls MAP    (1024 x 1024 32-bit floats)
+//
+// Prints the median of the microseconds of Tiler::subdivide, and the maps per second that two threads get through a
+// Service with WINDOW requests under way each.
+
+#include <quadtile/quadtile.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <deque>
+#include <fstream>
+#include <thread>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// As in bench/python.py.
+constexpr quadtile::MapShape SHAPE = {1024, 1024};
+constexpr int CALLS = 400;
+constexpr int REQUESTS = 1500;  // of a thread
+constexpr std::size_t WINDOW = 16;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double tiler_us(const quadtile::Device& device, const quadtile::MapView& map, const quadtile::Threshold& threshold) {
+    quadtile::Tiler tiler(device);
+    std::vector<double> times;
+    for (int i = 0; i < CALLS + 20; ++i) {
+        const Clock::time_point start = Clock::now();
+        const quadtile::TileList list = tiler.subdivide(map, threshold);
+        times.push_back(seconds_since(start) * 1e6);
+    }
+    times.erase(times.begin(), times.begin() + 20);
+    std::ranges::nth_element(times, times.begin() + CALLS / 2);
+    return times[CALLS / 2];
+}
+
+double service_maps_per_s(const quadtile::Device& device, const quadtile::MapView& map,
+                          const quadtile::Threshold& threshold) {
+    quadtile::Service service(device);
+    const auto work = [&](int requests) {
+        std::deque<std::future<quadtile::TileList>> under_way;
+        for (int i = 0; i < requests; ++i) {
+            under_way.push_back(service.submit({.map = map, .threshold = threshold}).result);
+            if (under_way.size() == WINDOW) {
+                (void)under_way.front().get();
+                under_way.pop_front();
+            }
+        }
+        for (auto& result : under_way) {
+            (void)result.get();
+        }
+    };
+    work(100);
+    const Clock::time_point start = Clock::now();
+    std::thread other(work, REQUESTS);
+    work(REQUESTS);
+    other.join();
+    return 2 * REQUESTS / seconds_since(start);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::vector<float> texels(std::size_t{SHAPE.width} * SHAPE.height);
+    const auto size_bytes = static_cast<std::streamsize>(texels.size() * sizeof(float));
+    if (argc != 2 || !std::ifstream(argv[1], std::ios::binary).read(reinterpret_cast<char*>(texels.data()), size_bytes)) {
+        std::fprintf(stderr, "usage: quadtile_host_calls MAP, a file of 1024 x 1024 32-bit floats\n");
+        return 2;
+    }
+    try {
+        const quadtile::MapView map = {texels.data(), SHAPE};
+        const quadtile::Threshold threshold = quadtile::Threshold::max_resolution(64);
+        const quadtile::Device device = quadtile::Device::create();
+        std::printf("tiler_us %.1f\n", tiler_us(device, map, threshold));
+        std::printf("service_maps_per_s %.1f\n", service_maps_per_s(device, map, threshold));
+    } catch (const quadtile::Error& error) {
+        std::fprintf(stderr, "quadtile_host_calls: error: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,61 @@
+"""Adaptive tile subdivision on the GPU, with NumPy.
+
+    import numpy, quadtile
+
+    importance = numpy.full((600, 1000), 0.1, numpy.float32)  # pixels needed across a texel
+    importance[300, 42] = 50                                  # one busy place
+    tiles = quadtile.subdivide(importance, max_resolution=64)
+    print(len(tiles), tiles["level"].max(), tiles.device)
+
+subdivide            a map's tiles as a structured array, on the GPU or the CPU
+Service              maps from many threads, tiles in Futures
+mip_levels           mip levels of an image
+load_map             a map from an OpenEXR, PFM or PNG file
+devices              what Vulkan devices there are
+reference.subdivide  the same tiles by plain loops, without Vulkan
+plot                 a Matplotlib figure of a map and its tiles
+bake                 the light map of a scene, by quadtile-bake
+
+What fails raises Error, with `code` and `result`. What an argument is at fault for is a TypeError or a ValueError.
+docs/python.md is the guide.
+"""
+
+import atexit as _atexit
+
+from . import _native, reference
+from ._bake import BakeProgress, bake
+from ._errors import ArgumentError, Error
+from ._files import load_map
+from ._plot import plot
+from ._service import Service
+from ._subdivide import DeviceInfo, devices, mip_levels, subdivide
+from ._tiles import Stage, TileList
+
+__all__ = [
+    "ArgumentError",
+    "BakeProgress",
+    "DeviceInfo",
+    "Error",
+    "Service",
+    "Stage",
+    "TILE_CLAMPED",
+    "TileList",
+    "bake",
+    "devices",
+    "load_map",
+    "mip_levels",
+    "plot",
+    "reference",
+    "subdivide",
+    "tile_dtype",
+]
+
+__version__ = _native.version
+TILE_CLAMPED = _native.TILE_CLAMPED  # flag of a texel whose importance is not below its threshold
+tile_dtype = _native.tile_dtype  # of a TileList
+
+# Python ends threads that come back from the library after this, in the midst of it.
+_atexit.register(_native.end_calls)
+
+for _function in (bake, devices, load_map, mip_levels, plot, subdivide):
+    _function.__module__ = "quadtile"

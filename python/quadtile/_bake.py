@@ -1,0 +1,123 @@
+"""The light map baker, as a program of its own.
+
+It is started and not linked: a scene that makes the driver lose the device, or a crash, ends that process and not the
+interpreter; and the module needs none of the baker's libraries.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import warnings
+from typing import Any, Callable, List, NamedTuple, Optional, Union
+
+import numpy
+
+from ._errors import ArgumentError, Error
+from ._files import images
+
+
+class BakeProgress(NamedTuple):
+    """How far a bake is."""
+
+    fraction: float  # 0 to 1, of all rays
+    stage: str  # "direct light", "bounce 1"
+    left: str  # an estimate, such as "2 min 10 s"; empty at the beginning
+    noise_percent: Optional[float]  # of the light map's mean light so far
+
+
+BakeProgress.__module__ = "quadtile"
+
+_PROGRESS = re.compile(r"\[[#.]*\] +(\d+) %  (.*?)(?:, ([^,]*) left)?(?:, noise so far (\S+) %)?")
+
+
+def _program() -> str:
+    program = os.environ.get("QUADTILE_BAKE") or shutil.which("quadtile-bake")
+    if program is None:
+        raise FileNotFoundError(
+            "there is no program quadtile-bake on PATH: install the package quadtile-baker, or set the environment "
+            "variable QUADTILE_BAKE to its path"
+        )
+    return program
+
+
+def _arguments(options: "dict[str, Any]") -> List[str]:
+    arguments = []
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            arguments.append(option)
+        elif isinstance(value, (list, tuple)):
+            arguments.append(f"{option}={','.join(str(part) for part in value)}")
+        elif value is not None and value is not False:
+            arguments.append(f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+    return arguments
+
+
+def _failure(status: int, message: str) -> Exception:
+    if status < 0:
+        return Error(f"quadtile-bake was ended by signal {-status}{': ' if message else ''}{message}", "baker")
+    if status == 2:
+        return ArgumentError(message, "invalid_argument")
+    return Error(message or f"quadtile-bake ended with the status {status}", "baker")
+
+
+def bake(
+    scene: "Union[str, os.PathLike[str]]",
+    *,
+    output: "Union[None, str, os.PathLike[str]]" = None,
+    progress: Optional[Callable[[BakeProgress], None]] = None,
+    **options: Any,
+) -> numpy.ndarray:
+    """Bakes the light of a scene, by the program quadtile-bake; returns the light map.
+
+        light = quadtile.bake("room.glb", size=256, quality="draft", sky=(1, 1, 1), progress=print)
+
+    Args:
+        scene: a glTF or OBJ file.
+        output: an OpenEXR file to keep the light map in. Default: none.
+        progress: called with a BakeProgress for every tenth of the work, on this thread. What it raises ends the bake.
+        options: those of quadtile-bake, with _ for -: `sun_direction=(0, -1, 0)` is `--sun-direction 0,-1,0`, and
+            `unwrap=True` is `--unwrap`. `quadtile-bake --help` lists them.
+
+    Returns:
+        An array of float32 of (height, width, 4): light in R, G and B (irradiance, or what `quantity` says), and A 1
+        where a texel was baked, 0 where it was filled from its neighbours. With `half=True` it is of float16.
+
+    Raises:
+        FileNotFoundError: there is no quadtile-bake on PATH, nor at the environment variable QUADTILE_BAKE.
+        ArgumentError: the program refuses an option.
+        Error: the bake failed; its code is "baker", and its message the program's.
+
+    Warnings of the program become UserWarnings.
+    """
+    if "page" in options:
+        raise ValueError("quadtile.bake returns one light map, and `page` makes several: start quadtile-bake for them")
+    if output is not None and not os.fspath(output).endswith(".exr"):
+        raise ValueError(
+            f"output must be an OpenEXR file (.exr), not {os.fspath(output)!r}; lit_scene=FILE.glb writes the scene"
+        )
+    with tempfile.TemporaryDirectory(prefix="quadtile-") as folder:
+        light_map = os.fspath(output) if output is not None else os.path.join(folder, "light.exr")
+        command = [_program(), os.fspath(scene), "--output", light_map, *_arguments(options)]
+        message = ""
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace") as child:
+            try:
+                for line in child.stderr or ():
+                    line = line.rstrip("\n")
+                    at = _PROGRESS.fullmatch(line)
+                    if at is not None:
+                        if progress is not None:
+                            noise = float(at[4]) if at[4] else None
+                            progress(BakeProgress(int(at[1]) / 100, at[2], at[3] or "", noise))
+                    elif line.startswith("quadtile-bake: warning: "):
+                        warnings.warn(line[len("quadtile-bake: warning: ") :], stacklevel=2)
+                    elif line.startswith("quadtile-bake: error: "):
+                        message = line[len("quadtile-bake: error: ") :]
+            except BaseException:
+                child.terminate()
+                raise
+        if child.returncode != 0:
+            raise _failure(child.returncode, message)
+        return images().load_image(light_map)

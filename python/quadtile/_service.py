@@ -1,0 +1,176 @@
+"""Maps from any thread, tile lists in Futures."""
+
+import threading
+import weakref
+from concurrent.futures import Future
+from typing import Any, Optional, Sequence, Union
+
+from . import _native
+from ._errors import Error
+from ._subdivide import Device, DeviceInfo, Map, Memory, device_name
+from ._tiles import tile_list
+
+
+class _TileListFuture(Future):
+    """Answers a request; cancel() takes it back if it still waits."""
+
+    _request: Optional[_native.Request] = None
+
+    def cancel(self) -> bool:
+        if self._request is not None and not self.done() and not self._request.cancel():
+            return False
+        return super().cancel()
+
+
+def _answer(native: _native.Service) -> None:
+    """Resolves Futures until the service is shut down; the work of a thread."""
+    while True:
+        answers = native.next_answers()
+        if answers is None:
+            return
+        for future, answer in answers:
+            if isinstance(answer, Error) and answer.code == "cancelled":
+                Future.cancel(future)
+            if future.set_running_or_notify_cancel():
+                if isinstance(answer, BaseException):
+                    future.set_exception(answer)
+                else:
+                    future.set_result(tile_list(answer))
+        del answers, future, answer  # or their memory would be kept until the next answer
+
+
+class Service:
+    """Subdivides maps for any number of threads, and answers by Futures.
+
+        with quadtile.Service() as service:
+            futures = [service.submit(map, max_resolution=64) for map in maps]
+            lists = [future.result() for future in futures]
+
+    Maps of one shape that wait at the same time go through one run. All of it is thread-safe, and works without
+    Python's global lock. The end of a `with` shuts the service down, after all requests are answered. At the
+    interpreter's end a service that is still there cancels what waits, and finishes what runs.
+
+    Args:
+        device: number or part of the name as in `subdivide`, or a sequence of several. Each request goes to the first
+            that is free.
+        strategy: as in `subdivide`, without "reference".
+        lanes: runs on each device at the same time.
+        max_batch_layers: maps, or layers of maps, that go into one run.
+        queue_capacity: requests that may wait; then `submit` waits, too.
+        memory_limit_bytes: of device and staging memory for each device; 0: no limit.
+        gpu_timeout_s: seconds after which a run counts as hung, and the device as lost.
+        repeat_lost: whether requests that ran on a device when it was lost are run on another one, once.
+
+    Raises:
+        Error: no_device, out_of_memory, device_lost; "unsupported" in a process that was forked.
+        ValueError, TypeError: an option that cannot be used.
+    """
+
+    def __init__(
+        self,
+        device: Union[Device, Sequence[Device]] = None,
+        *,
+        strategy: str = "automatic",
+        lanes: int = 2,
+        max_batch_layers: int = 64,
+        queue_capacity: int = 256,
+        memory_limit_bytes: int = 0,
+        gpu_timeout_s: float = 60.0,
+        repeat_lost: bool = False,
+    ):
+        several = device if isinstance(device, (list, tuple)) and not isinstance(device, DeviceInfo) else [device]
+        self._native = _native.Service(
+            [device_name(one) for one in several],
+            strategy,
+            lanes,
+            max_batch_layers,
+            queue_capacity,
+            memory_limit_bytes,
+            gpu_timeout_s,
+            repeat_lost,
+        )
+        # Of the native half alone: so the service ends when its user lets go of it.
+        self._thread = threading.Thread(target=_answer, args=(self._native,), name="quadtile answers", daemon=True)
+        self._thread.start()
+        weakref.finalize(self, self._native.shutdown, False).atexit = False
+
+    def submit(
+        self,
+        map: Map,
+        *,
+        max_resolution: Optional[float] = None,
+        constant: Optional[float] = None,
+        per_level: Optional[Sequence[float]] = None,
+        memory: Optional[Memory] = None,
+        threshold_map: Optional[Sequence[Any]] = None,
+        glsl: Optional[str] = None,
+        parameters: Sequence[float] = (),
+        order: str = "canonical",
+        max_tiles: Optional[int] = None,
+        priority: int = 0,
+        deadline_s: Optional[float] = None,
+        device: Optional[int] = None,
+        wait: bool = True,
+    ) -> "Optional[Future]":
+        """Submits a map; returns a concurrent.futures.Future of its TileList.
+
+        The Future's `cancel()` takes the request back if it still waits, and returns whether it did.
+        `asyncio.wrap_future` makes it awaitable. Callbacks run on a thread of the service's.
+
+        The map is not copied if it is an array in C order: do not write to it before the Future is done.
+
+        Args:
+            map, max_resolution ... max_tiles: as in `subdivide`.
+            priority: higher ones go first, equal ones in the order in which they came.
+            deadline_s: seconds from now; a request that waits for longer fails.
+            device: the only one that may answer, by its place in the service's list.
+            wait: whether to wait while the queue is full; else None is returned then.
+
+        Raises:
+            TypeError, ValueError: an argument that cannot be used.
+            Error: "cancelled" after a shutdown, device_lost if no device is left.
+
+        The Future raises what `subdivide` does, and Error with the code "deadline_exceeded".
+        """
+        future = _TileListFuture()
+        request = self._native.submit(
+            future,
+            map,
+            (max_resolution, constant, per_level, memory, threshold_map, glsl, parameters),
+            (order, max_tiles),
+            priority,
+            deadline_s,
+            device,
+            wait,
+        )
+        if request is None:
+            return None
+        future._request = request
+        return future
+
+    def shutdown(self, cancel: bool = False) -> None:
+        """Takes no more requests, and returns when all that were taken are answered.
+
+        With `cancel` those that wait are cancelled. May be called more than once, and from callbacks of Futures.
+        """
+        self._native.shutdown(cancel)
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def statistics(self) -> "dict[str, Any]":
+        """What the service has done so far.
+
+        Counts of requests: submitted, succeeded, failed, cancelled, expired; what is in none of the last four waits or
+        runs. `runs` of one request or a batch, `largest_batch` in requests, `memory_bytes` taken now,
+        `most_memory_bytes`; `devices`, a list of dictionaries with lost, runs and succeeded.
+        """
+        return self._native.statistics()
+
+    def __enter__(self) -> "Service":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.shutdown()
+
+
+Service.__module__ = "quadtile"

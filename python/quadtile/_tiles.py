@@ -1,0 +1,117 @@
+"""Tile lists as NumPy arrays."""
+
+from typing import Any, NamedTuple, Optional, Tuple
+
+import numpy
+
+from . import _native
+
+
+class Stage(NamedTuple):
+    """A timed stage of a run."""
+
+    name: str
+    milliseconds: float
+    on_gpu: bool  # measured by timestamps of the GPU, else by the host's clock
+
+
+class _Run(NamedTuple):
+    width: int
+    height: int
+    layers: int
+    levels: int
+    order: str
+    threshold_factor: float
+    nan_texels: int
+    strategy: str
+    strategy_reason: str
+    device: str
+    buffer_repeats: int
+    stages: Tuple[Stage, ...]
+
+
+def _of_run(name: str, doc: str) -> Any:
+    def get(tiles: "TileList") -> Any:
+        if tiles._run is None:
+            raise AttributeError(f"this array has no {name}: it was not made by a subdivision, nor is it a part of one")
+        return getattr(tiles._run, name)
+
+    return property(get, doc=doc)
+
+
+class TileList(numpy.ndarray):
+    """The tiles of a map: a structured array of one axis, and attributes that tell how they came about.
+
+    Fields, in 16 bytes without padding (`quadtile.tile_dtype`):
+
+        x, y         uint16   column and row of the tile, in units of 2**level texels; row 0 is at the top
+        level        uint8    0 for a texel; the tile covers 2**level x 2**level texels, cut at the map's edge
+        flags        uint8    TILE_CLAMPED, or 0
+        layer        uint16   of the map
+        importance   float32  the maximum over the tile's texels; never NaN
+        threshold    float32  what the importance was compared with
+
+    A field (`tiles["level"]`) is a plain array. A part of the list (`tiles[tiles["layer"] == 0]`) is a TileList with
+    the attributes of the run that it is of. Copies and pickles keep them, too.
+    """
+
+    _run: Optional[_Run] = None
+
+    width: int = _of_run("width", "Texels of the map from left to right.")
+    height: int = _of_run("height", "Texels of the map from top to bottom.")
+    layers: int = _of_run("layers", "Layers of the map.")
+    levels: int = _of_run("levels", "Levels of the quadtree, from 0 (texels) to the root's.")
+    order: str = _of_run("order", '"canonical" or "any".')
+    threshold_factor: float = _of_run("threshold_factor", "By which max_tiles scaled the threshold; else 1.")
+    nan_texels: int = _of_run("nan_texels", "Texels that were NaN and counted as +infinity.")
+    strategy: str = _of_run("strategy", 'That ran: "reference", "subtree" or "fused".')
+    strategy_reason: str = _of_run("strategy_reason", "Why it was chosen; empty if the caller did.")
+    device: str = _of_run("device", "Name of the device; empty for the reference.")
+    buffer_repeats: int = _of_run("buffer_repeats", "Runs repeated because the buffer of tiles was full.")
+    stages: Tuple[Stage, ...] = _of_run("stages", "Stages of the run with their times, in the order of execution.")
+
+    def __array_finalize__(self, source: Any) -> None:
+        self._run = getattr(source, "_run", None)
+
+    def __array_wrap__(self, array: Any, context: Any = None) -> Any:
+        return array[()]  # what is computed of tiles is no list of tiles
+
+    def __getitem__(self, key: Any) -> Any:
+        part = super().__getitem__(key)
+        if isinstance(part, TileList) and part.dtype != _native.tile_dtype:
+            return part.view(numpy.ndarray)
+        return part
+
+    def __reduce__(self) -> Any:
+        make, arguments, state = super().__reduce__()
+        return make, arguments, (state, self._run)
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state[0])
+        self._run = state[1]
+
+    def tiles_per_level(self) -> numpy.ndarray:
+        """Numbers of tiles of the levels 0 to levels - 1: an array of int64."""
+        return numpy.bincount(self["level"], minlength=self.levels)
+
+    def rectangles(self) -> numpy.ndarray:
+        """The texels that each tile covers: an array of int32 of (tiles, 4).
+
+        Columns are left, top, right and bottom; right and bottom are exclusive, and cut at the map's edge.
+        """
+        level = self["level"].astype(numpy.int32)
+        left, top = self["x"].astype(numpy.int32) << level, self["y"].astype(numpy.int32) << level
+        right = numpy.minimum(left + (1 << level), self.width)
+        bottom = numpy.minimum(top + (1 << level), self.height)
+        return numpy.stack([left, top, right, bottom], axis=-1)
+
+
+TileList.__module__ = Stage.__module__ = "quadtile"
+
+
+def tile_list(made: Tuple[numpy.ndarray, Tuple[Any, ...]]) -> TileList:
+    """What the native module makes of a map, as a TileList."""
+    array, run = made
+    tiles = array.view(TileList)
+    tiles._run = _Run(*run[:-1], tuple(Stage(*stage) for stage in run[-1]))
+    return tiles

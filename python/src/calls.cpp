@@ -1,0 +1,55 @@
+#include "calls.hpp"
+
+#include <quadtile/error.hpp>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+namespace quadtile::python {
+
+namespace {
+
+// All under the GIL.
+bool has_ended = false;
+std::size_t calls_under_way = 0;
+const pid_t process = getpid();
+
+}  // namespace
+
+WithoutGil::WithoutGil(AtExit at_exit) : state_(nullptr) {
+    if (has_ended && at_exit == AtExit::refused) {
+        throw Error(ErrorCode::cancelled, "the interpreter is ending, and quadtile takes no more work; wait for your "
+                                          "threads before the program's end");
+    }
+    ++calls_under_way;
+    state_ = PyEval_SaveThread();
+}
+
+WithoutGil::~WithoutGil() {
+    PyEval_RestoreThread(state_);
+    --calls_under_way;
+}
+
+void end_calls(const std::function<void()>& stop, const std::function<bool()>& is_done) {
+    if (getpid() != process) {
+        return;
+    }
+    has_ended = true;
+    stop();
+    while (calls_under_way > 0 || !is_done()) {
+        const py::gil_scoped_release without_gil;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+void check_process() {
+    if (getpid() != process) {
+        throw Error(ErrorCode::unsupported,
+                    "this process was forked from one that has imported quadtile, and Vulkan does not work in it; start "
+                    "it anew, e.g. by multiprocessing.get_context('spawn')");
+    }
+}
+
+}  // namespace quadtile::python

@@ -1,0 +1,305 @@
+#include "service.hpp"
+
+#include "calls.hpp"
+#include "devices.hpp"
+#include "errors.hpp"
+
+#include <pybind11/stl.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <set>
+#include <utility>
+#include <variant>
+
+namespace quadtile::python {
+
+struct Request {
+    // Whoever answers takes these two out, under the GIL: a thread without it may be the last that lets go of this.
+    py::object future;
+    py::object texels;
+    // The rest under the mutex of Answers.
+    enum class State { submitting, taken, refused } state = State::submitting;
+    Ticket ticket;  // of one that was taken
+};
+
+struct Answers {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<std::shared_ptr<Request>> answered;
+    std::size_t awaited = 0;  // submitted, and not given to Python
+    bool is_closed = false;   // no more will come
+};
+
+namespace {
+
+using Answer = std::variant<TileList, std::exception_ptr>;
+
+// These that were not shut down, and those whose answers a thread takes. Under the GIL; never destroyed.
+std::set<NativeService*>& services() {
+    static auto& all = *new std::set<NativeService*>;
+    return all;
+}
+std::set<std::shared_ptr<Answers>>& open_answers() {
+    static auto& all = *new std::set<std::shared_ptr<Answers>>;
+    return all;
+}
+
+py::object exception_of(const std::exception_ptr& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+        return exception_object(error);
+    } catch (const std::bad_alloc&) {
+        return py::reinterpret_borrow<py::object>(PyExc_MemoryError)("out of memory");
+    } catch (const std::exception& error) {
+        return py::reinterpret_borrow<py::object>(PyExc_RuntimeError)(error.what());
+    }
+}
+
+bool is_lost_device(const std::exception_ptr& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+        return error.code() == ErrorCode::device_lost;
+    } catch (...) {
+        return false;
+    }
+}
+
+std::chrono::milliseconds milliseconds_from(double seconds, const char* name) {
+    if (!(seconds >= 0.0)) {
+        throw py::value_error(std::string(name) + " must be a number of seconds from 0 on, not " +
+                              std::to_string(seconds));
+    }
+    // What is longer than 30 years would not fit a time point.
+    return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(std::min(seconds, 1e9)));
+}
+
+}  // namespace
+
+NativeService::NativeService(const std::vector<std::string>& devices, const ServiceOptions& options)
+    : device_names_(devices), answers_(std::make_shared<Answers>()), process_(getpid()) {
+    check_process();
+    {
+        const WithoutGil without_gil;
+        std::vector<Device> shared;
+        for (const std::string& device : devices) {
+            shared.push_back(shared_device(device)->device);
+        }
+        service_ = std::make_shared<Service>(shared, options);
+    }
+    services().insert(this);
+}
+
+NativeService::~NativeService() {
+    services().erase(this);
+    shutdown(false);
+}
+
+std::shared_ptr<Request> NativeService::submit(const py::object& future, Subdivision subdivision, int priority,
+                                               std::optional<double> deadline_s, std::optional<std::uint32_t> device,
+                                               bool waits) {
+    check_process();
+    if (!service_) {
+        throw Error(ErrorCode::cancelled, "the service was shut down; make a new one");
+    }
+    const auto request = std::make_shared<Request>();
+    request->future = future;
+    request->texels = std::move(subdivision.map.array);
+    SubdivisionRequest submitted = {.map = subdivision.map.view,
+                                    .device = device,
+                                    .threshold = std::move(subdivision.threshold),
+                                    .options = subdivision.options,
+                                    .priority = priority};
+    if (deadline_s) {
+        submitted.deadline = std::chrono::steady_clock::now() + milliseconds_from(*deadline_s, "deadline_s");
+    }
+    // Called by the thread that answers, or by this one if the request is refused.
+    submitted.texels_owner =
+        std::shared_ptr<const void>(submitted.map.texels, [request, answers = answers_](const void*) {
+            {
+                const std::lock_guard lock(answers->mutex);
+                answers->answered.push_back(request);
+            }
+            answers->changed.notify_all();
+        });
+    std::exception_ptr failure;
+    bool is_taken = false;
+    {
+        const std::shared_ptr<Service> service = service_;
+        const WithoutGil without_gil;
+        {
+            const std::lock_guard lock(answers_->mutex);
+            ++answers_->awaited;
+        }
+        std::optional<Ticket> ticket;
+        try {
+            ticket = waits ? service->submit(std::move(submitted)) : service->try_submit(std::move(submitted));
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        is_taken = ticket.has_value();
+        const std::lock_guard lock(answers_->mutex);
+        request->state = is_taken ? Request::State::taken : Request::State::refused;
+        if (is_taken) {
+            request->ticket = std::move(*ticket);
+        } else {
+            --answers_->awaited;
+        }
+        answers_->changed.notify_all();
+    }
+    if (!is_taken) {
+        request->future = {};
+        request->texels = {};
+    }
+    if (failure) {
+        std::rethrow_exception(failure);
+    }
+    return is_taken ? request : nullptr;
+}
+
+py::object NativeService::next_answers() {
+    open_answers().insert(answers_);
+    std::vector<std::pair<std::shared_ptr<Request>, Answer>> taken;
+    {
+        const WithoutGil without_gil(WithoutGil::AtExit::allowed);
+        std::deque<std::shared_ptr<Request>> answered;
+        {
+            std::unique_lock lock(answers_->mutex);
+            const auto is_submitted = [](const std::shared_ptr<Request>& request) {
+                return request->state != Request::State::submitting;
+            };
+            answers_->changed.wait(lock, [&] {
+                std::erase_if(answers_->answered, [](const std::shared_ptr<Request>& request) {
+                    return request->state == Request::State::refused;
+                });
+                return std::ranges::any_of(answers_->answered, is_submitted) ||
+                       (answers_->is_closed && answers_->awaited == 0);
+            });
+            std::erase_if(answers_->answered, [&](const std::shared_ptr<Request>& request) {
+                if (is_submitted(request)) {
+                    answered.push_back(request);
+                    return true;
+                }
+                return false;
+            });
+            answers_->awaited -= answered.size();
+        }
+        for (const std::shared_ptr<Request>& request : answered) {
+            try {
+                taken.emplace_back(request, request->ticket.result.get());
+            } catch (...) {
+                taken.emplace_back(request, std::current_exception());
+            }
+            const auto* const failure = std::get_if<std::exception_ptr>(&taken.back().second);
+            if (failure != nullptr && is_lost_device(*failure)) {
+                std::ranges::for_each(device_names_, forget_device);
+            }
+        }
+    }
+    if (taken.empty()) {
+        open_answers().erase(answers_);
+        return py::none();
+    }
+    py::list answers;
+    for (auto& [request, answer] : taken) {
+        auto* const list = std::get_if<TileList>(&answer);
+        const py::object value = list != nullptr ? py::object(tile_list(std::move(*list)))
+                                                 : exception_of(std::get<std::exception_ptr>(answer));
+        answers.append(py::make_tuple(std::move(request->future), value));
+        request->future = {};
+        request->texels = {};
+    }
+    return answers;
+}
+
+void NativeService::shutdown(bool cancel) {
+    if (getpid() != process_) {
+        // Its threads are in the process that this one was forked from: it would wait for ever, so it is left alone.
+        new std::shared_ptr<Service>(std::move(service_));
+    }
+    std::shared_ptr<Service> service = service_;
+    if (!service) {
+        return;
+    }
+    {
+        const WithoutGil without_gil(WithoutGil::AtExit::allowed);
+        service->shutdown(cancel ? Shutdown::cancel : Shutdown::finish);
+    }
+    if (service_) {
+        last_statistics_ = service_->statistics();
+        service_.reset();
+    }
+    const WithoutGil without_gil(WithoutGil::AtExit::allowed);
+    service.reset();
+    {
+        const std::lock_guard lock(answers_->mutex);
+        answers_->is_closed = true;
+    }
+    answers_->changed.notify_all();
+}
+
+py::dict NativeService::statistics() const {
+    const ServiceStatistics now = service_ ? service_->statistics() : last_statistics_;
+    py::list devices;
+    for (const DeviceStatistics& device : now.devices) {
+        devices.append(
+            py::dict(py::arg("lost") = device.lost, py::arg("runs") = device.runs, py::arg("succeeded") = device.succeeded));
+    }
+    return py::dict(py::arg("submitted") = now.submitted, py::arg("succeeded") = now.succeeded,
+                    py::arg("failed") = now.failed, py::arg("cancelled") = now.cancelled,
+                    py::arg("expired") = now.expired, py::arg("runs") = now.runs,
+                    py::arg("largest_batch") = now.largest_batch, py::arg("memory_bytes") = now.memory_bytes,
+                    py::arg("most_memory_bytes") = now.most_memory_bytes, py::arg("devices") = devices);
+}
+
+void shut_down_services() {
+    // A service may be destroyed, or made, while another one is shut down.
+    while (!services().empty()) {
+        NativeService* const service = *services().begin();
+        services().erase(services().begin());
+        service->shutdown(true);
+    }
+}
+
+bool all_answers_taken() {
+    return open_answers().empty();
+}
+
+void define_service(py::module_& module) {
+    py::class_<Request, std::shared_ptr<Request>>(module, "Request")
+        .def("cancel", [](Request& request) {
+            const WithoutGil without_gil(WithoutGil::AtExit::allowed);
+            return request.ticket.cancel();
+        });
+    py::class_<NativeService>(module, "Service")
+        .def(py::init([](const std::vector<std::string>& devices, const std::string& strategy, py::handle lanes,
+                         py::handle max_batch_layers, py::handle queue_capacity, py::handle memory_limit_bytes,
+                         double gpu_timeout_s, bool repeat_lost) {
+            return std::make_unique<NativeService>(
+                devices, ServiceOptions{.strategy = strategy_from(strategy),
+                                        .lanes = count32_from(lanes, "lanes"),
+                                        .max_batch_layers = count32_from(max_batch_layers, "max_batch_layers"),
+                                        .queue_capacity = count_from(queue_capacity, "queue_capacity"),
+                                        .memory_limit_bytes = count_from(memory_limit_bytes, "memory_limit_bytes"),
+                                        .gpu_timeout = milliseconds_from(gpu_timeout_s, "gpu_timeout_s"),
+                                        .repeat_lost = repeat_lost});
+        }))
+        .def("submit",
+             [](NativeService& service, const py::object& future, py::handle map, const py::tuple& threshold,
+                const py::tuple& options, int priority, std::optional<double> deadline_s,
+                std::optional<std::uint32_t> device, bool waits) {
+                 return service.submit(future, subdivision_from(map, threshold, options), priority, deadline_s, device,
+                                       waits);
+             })
+        .def("next_answers", &NativeService::next_answers)
+        .def("shutdown", &NativeService::shutdown)
+        .def("statistics", &NativeService::statistics);
+}
+
+}  // namespace quadtile::python

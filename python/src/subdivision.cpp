@@ -1,0 +1,201 @@
+#include "subdivision.hpp"
+
+#include "calls.hpp"
+#include "errors.hpp"
+
+#include <array>
+#include <vector>
+
+namespace quadtile::python {
+
+namespace {
+
+std::vector<float> numbers_from(py::handle given, const char* name) {
+    std::vector<float> numbers;
+    if (!py::isinstance<py::iterable>(given) || py::isinstance<py::str>(given)) {
+        throw_type_error(name, "a sequence of numbers", given);
+    }
+    for (const py::handle number : given) {
+        numbers.push_back(number_from(number, name));
+    }
+    return numbers;
+}
+
+py::sequence sequence_from(py::handle given, const char* name, const char* wanted) {
+    if (!py::isinstance<py::sequence>(given) || py::isinstance<py::str>(given)) {
+        throw_type_error(name, wanted, given);
+    }
+    return py::reinterpret_borrow<py::sequence>(given);
+}
+
+std::string text_from(py::handle given, const char* name) {
+    if (!py::isinstance<py::str>(given)) {
+        throw_type_error(name, "a text", given);
+    }
+    return given.cast<std::string>();
+}
+
+Threshold memory_threshold(py::handle given) {
+    const py::sequence values = sequence_from(given, "memory", "(pixels, nodes, fragments)");
+    if (values.size() != 3) {
+        throw py::value_error("memory must be (pixels, nodes, fragments), not " + std::to_string(values.size()) +
+                              " values");
+    }
+    const float pixels = number_from(values[0], "memory[0]");
+    const float nodes = number_from(values[1], "memory[1]");
+    const HostImage fragments = map_from(py::object(values[2]), "fragments");
+    const WithoutGil without_gil;
+    return Threshold::memory(pixels, nodes, fragments.view);
+}
+
+Threshold map_threshold(py::handle given, const MapShape& map) {
+    const py::sequence levels = sequence_from(given, "threshold_map", "a sequence of an array for each level");
+    NodeThresholds nodes(map.width, map.height, map.layers);
+    if (levels.size() != nodes.top() + 1) {
+        throw py::value_error("threshold_map has " + std::to_string(levels.size()) + " levels, but the map has " +
+                              std::to_string(nodes.top() + 1));
+    }
+    for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
+        const std::string name = "threshold_map[" + std::to_string(level) + "]";
+        const std::size_t width = level_extent(map.width, level);
+        const std::size_t height = level_extent(map.height, level);
+        using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
+        const Floats values = Floats::ensure(py::object(levels[level]));
+        if (!values) {
+            throw py::type_error(name + " must be an array of numbers");
+        }
+        const py::tuple wanted =
+            values.ndim() == 2 ? py::make_tuple(height, width) : py::make_tuple(map.layers, height, width);
+        if (!wanted.equal(values.attr("shape")) || (values.ndim() == 2 && map.layers != 1)) {
+            throw py::value_error(name + " must have the shape " +
+                                  py::str(py::make_tuple(map.layers, height, width)).cast<std::string>() +
+                                  ", without the first axis for one layer, but has " +
+                                  py::str(values.attr("shape")).cast<std::string>());
+        }
+        const float* value = values.data();
+        for (std::uint32_t layer = 0; layer < map.layers; ++layer) {
+            for (std::uint32_t y = 0; y < height; ++y) {
+                for (std::uint32_t x = 0; x < width; ++x) {
+                    nodes.at(level, x, y, layer) = *value++;
+                }
+            }
+        }
+    }
+    return Threshold::map(std::move(nodes));
+}
+
+Threshold threshold_from(const py::tuple& given, const MapShape& map) {
+    constexpr std::array NAMES = {"max_resolution", "constant", "per_level", "memory", "threshold_map", "glsl"};
+    std::string names;
+    std::size_t which = 0;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < NAMES.size(); ++i) {
+        if (!given[i].is_none()) {
+            names += (count == 0 ? "" : ", ") + std::string(NAMES[i]);
+            which = i;
+            ++count;
+        }
+    }
+    if (count != 1) {
+        throw py::type_error("give one threshold of max_resolution, constant, per_level, memory, threshold_map and "
+                             "glsl" + (count == 0 ? std::string() : ", not " + names));
+    }
+    const std::vector<float> parameters = numbers_from(given[NAMES.size()], "parameters");
+    const py::object value = given[which];
+    if (!parameters.empty() && std::string_view(NAMES[which]) != "glsl") {
+        throw py::type_error(std::string("parameters are of glsl, and ") + NAMES[which] + " has none");
+    }
+    switch (which) {
+        case 0:
+            return Threshold::max_resolution(number_from(value, NAMES[which]));
+        case 1:
+            return Threshold::constant(number_from(value, NAMES[which]));
+        case 2:
+            return Threshold::per_level(numbers_from(value, NAMES[which]));
+        case 3:
+            return memory_threshold(value);
+        case 4:
+            return map_threshold(value, map);
+        default:
+            return Threshold::function(ThresholdFunction::from_glsl(text_from(value, NAMES[which])), parameters);
+    }
+}
+
+SubdivideOptions options_from(const py::tuple& given) {
+    SubdivideOptions options;
+    options.order = static_cast<Order>(choice_from("order", text_from(given[0], "order"), {"any", "canonical"}));
+    if (!given[1].is_none()) {
+        options.max_tiles = count_from(given[1], "max_tiles");
+    }
+    return options;
+}
+
+constexpr std::array STRATEGIES = {"automatic", "reference", "subtree", "fused"};
+
+}  // namespace
+
+Subdivision subdivision_from(py::handle map, const py::tuple& threshold, const py::tuple& options) {
+    HostImage image = map_from(map, "map");
+    Threshold made = threshold_from(threshold, image.view.shape);
+    return {std::move(image), std::move(made), options_from(options)};
+}
+
+Strategy strategy_from(const std::string& name) {
+    return static_cast<Strategy>(choice_from("strategy", name, {"automatic", "reference", "subtree", "fused"}));
+}
+
+std::size_t choice_from(const std::string& argument, const std::string& given,
+                        std::initializer_list<const char*> names) {
+    std::string list;
+    std::size_t index = 0;
+    for (const char* const name : names) {
+        if (given == name) {
+            return index;
+        }
+        ++index;
+        list += std::string(list.empty() ? "" : index == names.size() ? " or " : ", ") + "'" + name + "'";
+    }
+    throw py::value_error(argument + " must be " + list + ", not '" + given + "'");
+}
+
+std::uint64_t count_from(py::handle given, const char* name, std::uint64_t most) {
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(given.ptr()));
+    if (!number) {
+        PyErr_Clear();
+        throw_type_error(name, "an integer", given);
+    }
+    const std::uint64_t value = PyLong_AsUnsignedLongLong(number.ptr());
+    if (PyErr_Occurred() != nullptr || value > most) {
+        PyErr_Clear();
+        throw py::value_error(std::string(name) + " must be from 0 to " + std::to_string(most) + ", not " +
+                              py::str(number).cast<std::string>());
+    }
+    return value;
+}
+
+float number_from(py::handle given, const char* name) {
+    const double value = PyFloat_AsDouble(given.ptr());
+    if (PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        throw_type_error(name, "a number", given);
+    }
+    return static_cast<float>(value);
+}
+
+py::tuple tile_list(TileList list) {
+    py::list stages;
+    for (const StageTime& stage : list.report.stages) {
+        stages.append(py::make_tuple(stage.stage, stage.milliseconds, stage.on_gpu));
+    }
+    const py::tuple run = py::make_tuple(
+        list.shape.width, list.shape.height, list.shape.layers, list.levels(),
+        list.order == Order::canonical ? "canonical" : "any", list.threshold_factor, list.nan_texels,
+        STRATEGIES.at(static_cast<std::size_t>(list.report.strategy)), list.report.strategy_reason,
+        list.report.device, list.report.buffer_repeats, py::tuple(stages));
+    const void* const first = list.tiles.data();  // which moving leaves where it is
+    const auto count = static_cast<py::ssize_t>(list.tiles.size());
+    const py::capsule owner = owner_of(std::move(list.tiles));
+    return py::make_tuple(py::array(tile_dtype(), {count}, {py::ssize_t{sizeof(Tile)}}, first, owner), run);
+}
+
+}  // namespace quadtile::python

@@ -1,0 +1,111 @@
+"""The interpreter's end with work in flight: it must come, and neither crash nor lose an answer that runs."""
+
+import pytest
+
+from conftest import run_script
+
+BEGIN = """
+import atexit, os, sys, threading, time
+import numpy, quadtile
+map = numpy.random.default_rng(1).random((200, 300), dtype=numpy.float32)
+"""
+
+GATE = """
+from conftest import LaneGate, load_gates
+gate = LaneGate(load_gates(), numpy.full((80, 90), 0.75, numpy.float32))
+def open_later():
+    time.sleep(0.3)
+    gate.open()
+"""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        # Daemon threads in the library while Python ends: it would end them in the midst of C++.
+        """
+def work():
+    while True:
+        quadtile.subdivide(map, max_resolution=4)
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+quadtile.subdivide(map, max_resolution=4)
+print("end")
+""",
+        # A service with a long queue, of which nothing is waited for.
+        """
+service = quadtile.Service()
+futures = [service.submit(map, max_resolution=4) for _ in range(200)]
+print("end")
+""",
+        # A daemon thread that waits for room in the queue, and one that waits for an answer.
+        GATE
+        + """
+service = quadtile.Service(lanes=1, queue_capacity=1)
+first = service.submit(gate.texels, constant=0.5)
+gate.wait()
+service.submit(map, constant=0.5)
+threading.Thread(target=lambda: service.submit(map, constant=0.5), daemon=True).start()
+threading.Thread(target=first.result, daemon=True).start()
+threading.Thread(target=open_later, daemon=True).start()
+first.add_done_callback(lambda future: print("end" if len(future.result()) else "", flush=True))
+""",
+        # Calls of other handlers, before and after the library's.
+        """
+service = quadtile.Service()
+def before():
+    assert len(quadtile.subdivide(map, max_resolution=4)) > 1
+    assert len(service.submit(map, max_resolution=4).result()) > 1
+    print("end")
+atexit.register(before)
+""",
+        """
+def work():
+    while True:
+        quadtile.load_map(os.environ["MAP"])
+        quadtile.mip_levels(map)
+with open(os.environ["MAP"], "wb") as file:
+    file.write(b"Pf\\n300 200\\n-1.0\\n" + map.tobytes())
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+quadtile.load_map(os.environ["MAP"])
+print("end")
+""",
+    ],
+)
+def test_the_interpreter_ends_with_work_in_flight(script, tmp_path):
+    run = run_script(BEGIN + script, MAP=str(tmp_path / "map.pfm"))
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "end\n"
+    assert "Fatal" not in run.stderr and "terminate" not in run.stderr
+
+
+def test_after_the_end_calls_are_refused():
+    run = run_script(
+        """
+import atexit
+def after():
+    import numpy
+    try:
+        quadtile.subdivide(numpy.zeros((4, 4), numpy.float32), constant=1)
+    except quadtile.Error as error:
+        print(error.code, error)
+atexit.register(after)
+import quadtile
+"""
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("cancelled the interpreter is ending")
+
+
+def test_an_exception_ends_it_as_ever():
+    run = run_script(BEGIN + "service = quadtile.Service(); service.submit(map, constant=1); raise KeyError('mine')")
+    assert run.returncode == 1 and "KeyError: 'mine'" in run.stderr and "Fatal" not in run.stderr
+
+
+def test_neither_import_nor_an_unused_service_waits():
+    assert run_script("import quadtile").returncode == 0
+    assert run_script("import quadtile; s = quadtile.Service()").returncode == 0
+    # Matplotlib, and what reads files, are loaded when they are needed.
+    run = run_script("import quadtile, sys; print([m for m in ('matplotlib', 'quadtile._images') if m in sys.modules])")
+    assert run.stdout == "[]\n"

@@ -1,0 +1,160 @@
+"""Mip levels, files, pictures, the baker, and the package's description of itself."""
+
+import ast
+import inspect
+import os
+import pathlib
+import pydoc
+
+import numpy
+import pytest
+
+import quadtile
+from quadtile import _native
+from conftest import run_script
+
+
+def half(image, reduce):
+    """The next level of a size that is even."""
+    return reduce([image[..., ::2, ::2], image[..., 1::2, ::2], image[..., ::2, 1::2], image[..., 1::2, 1::2]], axis=0)
+
+
+def test_mip_levels_are_those_of_numpy():
+    image = numpy.random.default_rng(1).random((3, 16, 32), dtype=numpy.float32)
+    for reduction, reduce in (("max", numpy.max), ("min", numpy.min), ("mean", numpy.mean), ("sum", numpy.sum)):
+        levels = quadtile.mip_levels(image, reduction)
+        assert [level.shape for level in levels] == [(3, 16, 32), (3, 8, 16), (3, 4, 8), (3, 2, 4), (3, 1, 2), (3, 1, 1)]
+        assert (levels[0] == image).all()
+        for below, level in zip(levels, levels[1:5]):
+            numpy.testing.assert_allclose(level, half(below, reduce), rtol=1e-6)
+    two = quadtile.mip_levels(image[0], "min_max", levels=2)[1]
+    numpy.testing.assert_array_equal(two, numpy.stack([half(image[0], numpy.min), half(image[0], numpy.max)], -1))
+    glsl = "float reduce(float a, float b, float c, float d) { return a + 2.0 * d; }"
+    custom = quadtile.mip_levels(image[0], "custom", glsl=glsl, levels=2)[1]
+    numpy.testing.assert_allclose(custom, image[0][::2, ::2] + 2 * image[0][1::2, 1::2], rtol=1e-6)
+    odd = quadtile.mip_levels(image[0][:5, :7], edge_rule="round_up")
+    assert [level.shape for level in odd] == [(5, 7), (3, 4), (2, 2), (1, 1)]
+    assert odd[-1][0, 0] == image[0][:5, :7].max()
+
+
+def test_mip_levels_of_every_format():
+    grey = numpy.random.default_rng(1).integers(0, 255, (8, 8)).astype(numpy.uint8)
+    assert (quadtile.mip_levels(grey)[1] == half(grey, numpy.max)).all()
+    assert quadtile.mip_levels(grey, "sum")[1].dtype == numpy.float32
+    assert quadtile.mip_levels(grey, "max", dtype="float32")[1].dtype == numpy.float32
+    colour = numpy.repeat(grey[..., None], 4, -1)
+    linear, srgb = (quadtile.mip_levels(colour, "mean", channels=True, srgb=srgb)[-1][0, 0] for srgb in (False, True))
+    assert abs(int(linear[0]) - grey.mean()) < 3 and srgb[0] > linear[0] + 5  # reduced in linear light
+    assert quadtile.mip_levels(grey.astype(numpy.float16), levels=2)[1].dtype == numpy.float16
+    for error, words, arguments in (
+        (ValueError, "3 channels", {"image": colour[..., :3], "channels": True}),
+        (ValueError, "channels", {"image": grey, "channels": True}),
+        (ValueError, "reduction must be", {"image": grey, "reduction": "median"}),
+        (ValueError, "edge_rule", {"image": grey, "edge_rule": "wrap"}),
+        (TypeError, "image must be an array", {"image": grey.astype(float)}),
+        (ValueError, "levels", {"image": grey, "levels": 9}),
+    ):
+        with pytest.raises(error, match=words):
+            quadtile.mip_levels(**arguments)
+
+
+def test_maps_of_files(tmp_path):
+    if not hasattr(quadtile, "load_map") or "QUADTILE_WITHOUT_IMAGES" in os.environ:
+        pytest.skip("built without quadtile::images")
+    map = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
+    path = tmp_path / "map.pfm"
+    path.write_bytes(b"Pf\n4 3\n-1.0\n" + map[::-1].tobytes())
+    loaded = quadtile.load_map(path)
+    assert loaded.dtype == numpy.float32 and (loaded == map).all()
+    assert (quadtile.load_map(str(path), "Y") == map).all()
+    with pytest.raises(quadtile.ArgumentError, match="no such file"):
+        quadtile.load_map(tmp_path / "none.exr")
+    with pytest.raises(ValueError, match="channel"):
+        quadtile.load_map(path, "R")
+
+
+def test_a_plot_has_the_map_and_an_outline_for_each_tile():
+    pytest.importorskip("matplotlib")
+    map = numpy.zeros((2, 20, 30), numpy.float32)
+    map[1, 3, 4], map[1, 9, 9], map[1, 0, 0], map[1, 0, 1] = 8, numpy.nan, numpy.inf, -1
+    tiles = quadtile.subdivide(map, max_resolution=8)
+    figure = quadtile.plot(map, tiles, layer=1)
+    axes = figure.axes[0]
+    assert axes.images[0].get_array().shape == (20, 30, 3)
+    assert tuple(axes.images[0].get_array()[9, 9]) == (0, 220, 70)  # NaN
+    outlines = axes.collections[0].get_segments()
+    assert len(outlines) == (tiles["layer"] == 1).sum()
+    assert {tuple(outline[0]) for outline in outlines} == {tuple(r[:2]) for r in tiles[tiles["layer"] == 1].rectangles()}
+    assert quadtile.plot(map[0], tiles, axes=axes) is figure
+    with pytest.raises(ValueError, match="20 x 30"):
+        quadtile.plot(map[0].T, tiles)
+    with pytest.raises(ValueError, match="layer 2"):
+        quadtile.plot(map, tiles, layer=2)
+    figure.savefig(os.devnull, format="png")
+
+
+ROOM = """mtllib room.mtl
+v 0 0 0
+v 1 0 0
+v 1 0 1
+v 0 0 1
+vt 0 0
+vt 1 0
+vt 1 1
+vt 0 1
+usemtl floor
+f 4/4 3/3 2/2 1/1
+"""
+
+
+@pytest.mark.skipif("QUADTILE_BAKE" not in os.environ, reason="built without the baker")
+def test_bake_returns_the_light_map(tmp_path, monkeypatch):
+    (tmp_path / "room.obj").write_text(ROOM)
+    (tmp_path / "room.mtl").write_text("newmtl floor\nKd 0.5 0.5 0.5\n")
+    told = []
+    quick = {"size": "8x8", "quality": "draft", "directions": 64, "direct_directions": 64, "denoise": "off"}
+    light = quadtile.bake(tmp_path / "room.obj", sky=(1, 2, 3), progress=told.append, output=tmp_path / "kept.exr", **quick)
+    assert light.shape == (8, 8, 4) and light.dtype == numpy.float32
+    # A plane under a sky of radiance L receives pi L.
+    numpy.testing.assert_allclose(light[..., :3].mean((0, 1)), numpy.pi * numpy.array([1, 2, 3]), rtol=0.05)
+    assert (light[..., 3] == 1).all() and (tmp_path / "kept.exr").exists()
+    assert told[-1].fraction == 1 and all(isinstance(progress.stage, str) for progress in told)
+    assert [progress.fraction for progress in told] == sorted(progress.fraction for progress in told)
+    with pytest.raises(quadtile.ArgumentError, match="--size"):
+        quadtile.bake(tmp_path / "room.obj", size="x")
+    with pytest.raises(quadtile.Error, match="none.glb") as raised:
+        quadtile.bake(tmp_path / "none.glb")
+    assert raised.value.code == "baker"
+    with pytest.raises(ZeroDivisionError):
+        quadtile.bake(tmp_path / "room.obj", sky=(1, 1, 1), progress=lambda _: 1 / 0, **quick)
+    monkeypatch.delenv("QUADTILE_BAKE")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(FileNotFoundError, match="quadtile-baker"):
+        quadtile.bake(tmp_path / "room.obj")
+
+
+def test_bake_tells_of_a_crash(tmp_path, monkeypatch):
+    program = tmp_path / "quadtile-bake"
+    program.write_text("#!/bin/sh\necho 'quadtile-bake: warning: careful' >&2\nkill -SEGV $$\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("QUADTILE_BAKE", str(program))
+    with pytest.warns(UserWarning, match="careful"), pytest.raises(quadtile.Error, match="signal 11"):
+        quadtile.bake("room.glb")
+
+
+def test_the_package_describes_itself():
+    text = pydoc.plain(pydoc.render_doc(quadtile))
+    for name in quadtile.__all__:
+        assert name in text
+        one = getattr(quadtile, name)
+        if callable(one):
+            assert one.__module__ == "quadtile", name
+            assert inspect.getdoc(one), name
+    assert "pybind" not in text and "_native" not in text
+    # The stub of the native module names what is there.
+    stub = ast.parse((pathlib.Path(quadtile.__file__).parent / "_native.pyi").read_text())
+    named = {node.name for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    named |= {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
+    assert named == {name for name in dir(_native) if not name.startswith("__")}
+    assert (pathlib.Path(quadtile.__file__).parent / "py.typed").exists()
+    assert run_script("from quadtile import *; subdivide, Service").returncode == 0

@@ -1,0 +1,171 @@
+"""Service: Futures, their cancellation and deadlines, asyncio, many threads."""
+
+import asyncio
+import concurrent.futures
+import gc
+import os
+import threading
+
+import numpy
+import pytest
+
+import quadtile
+from quadtile import reference
+
+MAP = numpy.random.default_rng(2).random((70, 130), dtype=numpy.float32)
+OTHER = numpy.random.default_rng(3).random((50, 60), dtype=numpy.float32)
+
+
+def test_futures_have_the_lists():
+    with quadtile.Service() as service:
+        futures = [service.submit(map, max_resolution=4) for map in (MAP, OTHER, MAP)]
+        done, _ = concurrent.futures.wait(futures, timeout=60)
+        assert done == set(futures)
+        for future, map in zip(futures, (MAP, OTHER, MAP)):
+            assert future.result().tobytes() == reference.subdivide(map, max_resolution=4).tobytes()
+            assert not future.cancel() and future.done()
+        assert futures[0].result().stages[0].name == "wait"
+        statistics = service.statistics()
+        assert (statistics["submitted"], statistics["succeeded"]) == (3, 3)
+    assert service.statistics()["succeeded"] == 3
+    with pytest.raises(quadtile.Error, match="shut down") as raised:
+        service.submit(MAP, constant=1)
+    assert raised.value.code == "cancelled"
+    service.shutdown()
+
+
+def test_waiting_requests_are_cancelled_and_late_ones_fail(gate):
+    with quadtile.Service(lanes=1, queue_capacity=3) as service:
+        try:
+            runs = service.submit(gate.texels, constant=0.5)
+            gate.wait()
+            late = service.submit(MAP, constant=0.5, deadline_s=0.001)
+            with pytest.raises(quadtile.Error) as raised:
+                late.result(60)
+            assert raised.value.code == "deadline_exceeded"
+            waiting = [service.submit(MAP, constant=0.5) for _ in range(3)]
+            assert service.submit(MAP, constant=0.5, wait=False) is None  # the queue is full
+            assert waiting[0].cancel() and waiting[0].cancel() and waiting[0].cancelled()
+            with pytest.raises(concurrent.futures.CancelledError):
+                waiting[0].result()
+            concurrent.futures.wait([waiting[0]], timeout=60)
+            assert not runs.cancel() and not runs.done()
+            with pytest.raises(concurrent.futures.TimeoutError):
+                runs.result(0.01)
+        finally:
+            gate.open()
+        assert len(runs.result(60)) > 0
+        assert all(len(future.result(60)) > 0 for future in waiting[1:])
+
+
+def test_shutdown_cancels_what_waits(gate):
+    service = quadtile.Service(lanes=1)
+    runs = service.submit(gate.texels, constant=0.5)
+    gate.wait()
+    waits = service.submit(MAP, constant=0.5)
+    thread = threading.Thread(target=service.shutdown, args=(True,))
+    thread.start()
+    assert concurrent.futures.wait([waits], timeout=60).done and waits.cancelled()
+    gate.open()
+    thread.join()
+    assert len(runs.result(60)) > 0
+
+
+def test_asyncio_awaits_and_cancels(gate):
+    async def work(service):
+        blocked = service.submit(gate.texels, constant=0.5)
+        waits = asyncio.wrap_future(service.submit(MAP, constant=0.5))
+        waits.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waits
+        gate.open()
+        return await asyncio.gather(*(asyncio.wrap_future(service.submit(MAP, max_resolution=4)) for _ in range(8)),
+                                    asyncio.wrap_future(blocked))
+
+    with quadtile.Service(lanes=1) as service:
+        lists = asyncio.run(work(service))
+    expected = reference.subdivide(MAP, max_resolution=4).tobytes()
+    assert [tiles.tobytes() for tiles in lists[:8]] == [expected] * 8
+
+
+def test_errors_are_of_the_call_or_of_the_future():
+    with quadtile.Service() as service:
+        for error, arguments in ((TypeError, {}), (ValueError, {"constant": -1}), (ValueError, {"per_level": [1]}),
+                                 (ValueError, {"constant": 1, "deadline_s": -1}),
+                                 (ValueError, {"constant": 1, "deadline_s": float("nan")}),
+                                 (ValueError, {"constant": 1, "device": 7})):
+            with pytest.raises(error):
+                service.submit(MAP, **arguments)
+        with pytest.raises(TypeError):
+            service.submit(MAP.astype(float), constant=1)
+        future = service.submit(MAP, glsl="float threshold() { }")
+        assert isinstance(future.exception(60), quadtile.ArgumentError)
+        # An answer that fails leaves the service as it was.
+        assert len(service.submit(MAP, constant=1, deadline_s=1e300).result(60)) == 1
+    for options in ({"lanes": 0}, {"lanes": -1}, {"strategy": "none"}, {"gpu_timeout_s": float("nan")}):
+        with pytest.raises(ValueError):
+            quadtile.Service(**options)
+    with pytest.raises(ValueError, match="empty"):
+        quadtile.Service([])
+    with quadtile.Service([0, 0]) as service:
+        assert len(service.submit(MAP, constant=0.5, device=1).result(60)) > 0
+        assert [device["succeeded"] for device in service.statistics()["devices"]] == [0, 1]
+
+
+# A callback that calls the service, on the thread that answers, must not wait for itself.
+def test_callbacks_may_use_and_end_the_service():
+    service = quadtile.Service()
+    ended = threading.Event()
+    again = []
+
+    def more(future):
+        again.append(service.submit(OTHER, constant=0.5))
+        again[0].add_done_callback(lambda _: (service.shutdown(), ended.set()))
+
+    service.submit(MAP, constant=0.5).add_done_callback(more)
+    assert ended.wait(60)
+    assert len(again[0].result()) > 0
+
+
+def test_many_threads_share_a_service():
+    expected = [reference.subdivide(map, max_resolution=4).tobytes() for map in (MAP, OTHER)]
+    with quadtile.Service(queue_capacity=8) as service:
+
+        def work(i):
+            map = (MAP, OTHER)[i % 2]
+            return all(service.submit(map, max_resolution=4).result().tobytes() == expected[i % 2] for _ in range(20))
+
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            assert all(pool.map(work, range(16)))
+
+
+# A thread, or a device's memory, that stays when the service is let go of.
+def test_a_service_ends_when_it_is_let_go_of():
+    service = quadtile.Service()
+    future = service.submit(MAP, constant=0.5)
+    thread = service._thread
+    del service
+    gc.collect()
+    thread.join(60)
+    assert not thread.is_alive() and len(future.result(0)) > 0
+
+
+def test_a_forked_process_is_told_that_it_cannot():
+    service = quadtile.Service()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = []
+        for call in (lambda: quadtile.subdivide(MAP, constant=1), lambda: service.submit(MAP, constant=1),
+                     quadtile.Service, quadtile.devices):
+            try:
+                call()
+            except quadtile.Error as error:
+                said.append("spawn" in str(error))
+        said.append(len(reference.subdivide(MAP, constant=1)) == 0)
+        del service  # must not wait for threads that are not here
+        os.write(writer, repr(said).encode())
+        os._exit(0)
+    assert os.read(reader, 100) == b"[True, True, True, True, False]"
+    assert os.waitpid(child, 0)[1] == 0
+    service.shutdown()

@@ -1,0 +1,237 @@
+"""Tile lists against quadtile.reference, to the bit, and against the definition in NumPy."""
+
+import pickle
+import threading
+
+import numpy
+import pytest
+
+import quadtile
+from quadtile import reference, subdivide
+
+RANDOM = numpy.random.default_rng(1)
+
+
+def random_map(*shape):
+    return RANDOM.random(shape, dtype=numpy.float32)
+
+
+def special_map():
+    texels = random_map(70, 130)
+    texels[3, 5], texels[50, 60], texels[60:, 100:], texels[0, :9] = numpy.nan, numpy.inf, -numpy.inf, -0.0
+    return texels
+
+
+def oracle(map, threshold_of_level):
+    """The definition, level by level: (level, x, y, importance, threshold, flags) of the tiles of one layer."""
+    maxima = [numpy.where(numpy.isnan(map), numpy.float32(numpy.inf), map)]
+    while maxima[-1].size > 1:
+        even = numpy.pad(maxima[-1], [(0, extent % 2) for extent in maxima[-1].shape], constant_values=-numpy.inf)
+        maxima.append(numpy.maximum(numpy.maximum(even[::2, ::2], even[1::2, ::2]), numpy.maximum(even[::2, 1::2], even[1::2, 1::2])))
+    tiles, exists = [], numpy.ones((1, 1), bool)
+    for level in reversed(range(len(maxima))):
+        exists = exists[: maxima[level].shape[0], : maxima[level].shape[1]]
+        threshold = numpy.float32(threshold_of_level(level))
+        below = maxima[level] < threshold
+        y, x = numpy.nonzero(exists & (below | (level == 0)))
+        tiles += [(level, *place, maxima[level][place[::-1]], threshold, int(not below[place[::-1]])) for place in zip(x, y)]
+        exists = (exists & ~below).repeat(2, 0).repeat(2, 1)
+    return tiles
+
+
+def records(tiles):
+    return list(tiles[["level", "x", "y", "importance", "threshold", "flags"]].tolist())
+
+
+def assert_same(tiles, expected):
+    assert tiles.dtype == expected.dtype
+    assert tiles.tobytes() == expected.tobytes()
+    assert (tiles.width, tiles.height, tiles.layers) == (expected.width, expected.height, expected.layers)
+    assert tiles.nan_texels == expected.nan_texels
+
+
+# A wrong field of the record, a wrong order of axes, or a threshold passed on in another unit.
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (33, 2), (64, 64), (70, 130)])
+@pytest.mark.parametrize("name, value", [("constant", 0.9), ("max_resolution", 6.0)])
+def test_tiles_are_those_of_the_definition(shape, name, value):
+    map = special_map() if shape == (70, 130) else random_map(*shape)
+    tiles = subdivide(map, **{name: value})
+    expected = oracle(map, lambda level: value if name == "constant" else value / 2**level)
+    assert sorted(records(tiles)) == sorted(expected)
+    assert (tiles["layer"] == 0).all()
+    assert_same(tiles, reference.subdivide(map, **{name: value}))
+    covered = numpy.zeros(shape, int)
+    for left, top, right, bottom in tiles.rectangles():
+        covered[top:bottom, left:right] += 1
+    assert (covered == 1).all()
+
+
+def test_every_threshold_is_that_of_the_reference():
+    map = random_map(2, 37, 61)
+    levels = [numpy.full((2, -(-37 // 2**level), -(-61 // 2**level)), 0.9 / 1.1**level) for level in range(7)]
+    thresholds = [
+        {"constant": 0.9},
+        {"max_resolution": 3},
+        {"per_level": [0.99, 0.9, 0.8, 0.8, 0.5, 0.5, 0.1]},
+        {"memory": (4.0, 20.0, RANDOM.integers(0, 9, map.shape).astype(numpy.uint8))},
+        {"threshold_map": levels},
+        {"constant": 0.9, "max_tiles": 300},
+    ]
+    for threshold in thresholds:
+        expected = reference.subdivide(map, **threshold)
+        assert len(expected) > 2
+        assert_same(subdivide(map, **threshold), expected)
+        assert_same(subdivide(map, strategy="reference", **threshold), expected)
+        if "max_tiles" not in threshold:
+            assert_same(subdivide(map, strategy="subtree", **threshold), expected)
+        assert_same(subdivide(map, strategy="fused", **threshold), expected)
+    assert len(expected) <= 300 and expected.threshold_factor > 1
+    # Layers apart: a list is that of each layer by itself.
+    both = subdivide(map, max_resolution=3)
+    for layer in (0, 1):
+        alone = subdivide(map[layer], max_resolution=3)
+        assert records(both[both["layer"] == layer]) == records(alone)
+
+
+def test_glsl_is_the_function_that_it_says():
+    map = random_map(50, 70)
+    glsl = """
+    float threshold(uint level, uvec2 position, uint layer) {
+        return threshold_parameter(0) / float(1u << level) + 0.0 * float(map_layers());
+    }"""
+    assert_same(subdivide(map, glsl=glsl, parameters=[4.0]), reference.subdivide(map, max_resolution=4))
+    assert_same(subdivide(map, glsl=glsl, parameters=(2,)), reference.subdivide(map, max_resolution=2))
+    with pytest.raises(ValueError, match="threshold:1:"):
+        subdivide(map, glsl="float threshold(uint level) { retrun 1; }")
+
+
+# Texels read with the wrong stride, order, byte order or scale.
+@pytest.mark.parametrize("dtype", ["float32", "float16", "uint16", "uint8"])
+def test_arrays_of_every_layout(dtype):
+    whole = (RANDOM.random((90, 120)) * (1 if dtype.startswith("f") else numpy.iinfo(dtype).max)).astype(dtype)
+    part = whole[3:80:2, 5:100:3]
+    scale = 1 if dtype.startswith("f") else numpy.iinfo(dtype).max
+    expected = subdivide((part / numpy.float32(scale)).astype(numpy.float32), constant=0.9)
+    read_only = part.copy()
+    read_only.flags.writeable = False
+    unaligned = numpy.frombuffer(b"x" + part.tobytes(), dtype, offset=1).reshape(part.shape)
+    for array in (part, part.copy(), numpy.asfortranarray(part), part[::-1, ::-1][::-1, ::-1], read_only, unaligned,
+                  part.astype(part.dtype.newbyteorder()), part.copy().view(type("Sub", (numpy.ndarray,), {})),
+                  memoryview(part.copy())):
+        before = bytes(array)
+        tiles = subdivide(array, constant=0.9)
+        numpy.testing.assert_array_equal(tiles[["x", "y", "level"]], expected[["x", "y", "level"]])
+        numpy.testing.assert_allclose(tiles["importance"], expected["importance"], rtol=1e-6)
+        assert bytes(array) == before
+    broadcast = numpy.broadcast_to(part[0], (20, part.shape[1]))
+    assert_same(subdivide(broadcast, constant=0.9), subdivide(broadcast.copy(), constant=0.9))
+
+
+def test_what_cannot_be_a_map_is_refused():
+    good = random_map(8, 8)
+    for bad in (good.astype(float), good.astype(int), good > 0, good.astype(complex), [["a"]], object(), None, [[1.0]]):
+        with pytest.raises(TypeError, match="map must be an array"):
+            subdivide(bad, constant=1)
+    with pytest.raises(TypeError, match="masked"):
+        subdivide(numpy.ma.masked_less(good, 0.5), constant=1)
+    for bad in (good[0], good[0, 0], good[None, None]):
+        with pytest.raises(ValueError, match=r"\(height, width\)"):
+            subdivide(bad, constant=1)
+    for shape in ((0, 8), (8, 0), (0, 8, 8)):
+        with pytest.raises(ValueError, match="empty"):
+            subdivide(numpy.zeros(shape, numpy.float32), constant=1)
+    # Refused before a copy is made, which would take 20 GB.
+    for shape in ((70_000, 70_000), (2**40, 1), (5, 60_000, 60_000)):
+        with pytest.raises(ValueError, match="too large"):
+            subdivide(numpy.broadcast_to(numpy.float32(0), shape), constant=1)
+    with pytest.raises(quadtile.Error) as raised:  # more than the device's images can hold
+        subdivide(numpy.zeros((1, 65_536), numpy.uint8), constant=1)
+    assert raised.value.code == "unsupported" and not isinstance(raised.value, ValueError)
+
+
+def test_arguments_are_refused_by_name():
+    map = random_map(8, 8)
+    for error, words, arguments in (
+        (TypeError, "one threshold", {}),
+        (TypeError, "not constant, glsl|not max_resolution, constant", {"constant": 1, "max_resolution": 1}),
+        (TypeError, "constant must be a number, not str", {"constant": "1"}),
+        (ValueError, "negative or NaN", {"constant": -1}),
+        (ValueError, "negative or NaN", {"max_resolution": float("nan")}),
+        (ValueError, "4 levels|values", {"per_level": [1, 2]}),
+        (TypeError, "per_level must be a sequence", {"per_level": 3}),
+        (TypeError, "parameters", {"constant": 1, "parameters": [1]}),
+        (ValueError, "memory must be", {"memory": (1, 2)}),
+        (ValueError, "levels", {"threshold_map": [map]}),
+        (ValueError, r"threshold_map\[1\]", {"threshold_map": [map] * 4}),
+        (TypeError, "glsl must be a text", {"glsl": b"x"}),
+        (ValueError, "order must be 'any' or 'canonical', not 'z'", {"constant": 1, "order": "z"}),
+        (ValueError, "strategy must be", {"constant": 1, "strategy": "slow"}),
+        (ValueError, "max_tiles must be from 0", {"constant": 1, "max_tiles": -1}),
+        (TypeError, "max_tiles must be an integer", {"constant": 1, "max_tiles": 1.5}),
+        (ValueError, "grow with the level", {"per_level": [1, 2, 3, 4], "max_tiles": 9}),
+        (TypeError, "device must be", {"constant": 1, "device": 1.5}),
+    ):
+        with pytest.raises(error, match=words):
+            subdivide(map, **arguments)
+    with pytest.raises(quadtile.Error, match="no such GPU") as raised:
+        subdivide(map, constant=1, device="no such GPU")
+    assert (raised.value.code, raised.value.result) == ("no_device", 0)
+    with pytest.raises(quadtile.ArgumentError) as raised:
+        subdivide(map, constant=-1)
+    assert raised.value.code == "invalid_argument"
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (type(again), str(again), again.code) == (type(raised.value), str(raised.value), "invalid_argument")
+
+
+def test_a_list_is_an_array_with_attributes():
+    map = special_map()
+    tiles = subdivide(map, max_resolution=8, order="any")
+    assert tiles.dtype.itemsize == 16 and tiles.dtype == quadtile.tile_dtype
+    assert (tiles.width, tiles.height, tiles.layers, tiles.levels) == (130, 70, 1, 9)
+    assert (tiles.order, tiles.nan_texels, tiles.threshold_factor) == ("any", 1, 1.0)
+    assert tiles.device == quadtile.devices()[0].name and tiles.strategy == "subtree" and tiles.strategy_reason
+    assert tiles.stages[0].milliseconds >= 0 and tiles.buffer_repeats >= 0
+    assert tiles.tiles_per_level().sum() == len(tiles) and len(tiles.tiles_per_level()) == 9
+    assert ((tiles["flags"] & quadtile.TILE_CLAMPED) != 0).any()
+    # Parts and copies are lists; columns and what is computed are not.
+    for part in (tiles[3:9], tiles[tiles["level"] > 1], tiles.copy(), numpy.sort(tiles), pickle.loads(pickle.dumps(tiles))):
+        assert isinstance(part, quadtile.TileList) and part.width == 130
+    assert type(tiles["x"]) is type(tiles["x"] * 2) is type(tiles == tiles) is numpy.ndarray
+    assert type(tiles[["x", "y"]]) is numpy.ndarray
+    with pytest.raises(AttributeError, match="no width"):
+        numpy.zeros(3, quadtile.tile_dtype).view(quadtile.TileList).width
+    # The list owns its memory: it lives longer than what made it.
+    kept = subdivide(map, constant=0.5)
+    first = kept.tobytes()
+    for _ in range(5):
+        subdivide(random_map(70, 130), constant=0.5)
+    assert kept.tobytes() == first
+    kept["x"] = 3  # and is the caller's
+
+
+def test_devices_choose_and_are_told():
+    first = quadtile.devices()[0]
+    assert first.index == 0 and not first.rejections and first.max_map_extent >= 4096
+    map = random_map(20, 20)
+    for device in (first, 0, "0", first.name):
+        assert subdivide(map, constant=0.5, device=device).device == first.name
+
+
+# A Tiler or a device that two threads use at a time, or a lock that is held while another one waits for the GIL.
+def test_many_threads_get_their_own_lists():
+    maps = [random_map(40 + i, 60) for i in range(12)]
+    expected = [reference.subdivide(map, max_resolution=4).tobytes() for map in maps]
+    wrong = []
+
+    def work(i):
+        for round in range(6):
+            map = (i + round) % len(maps)
+            if subdivide(maps[map], max_resolution=4).tobytes() != expected[map]:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
