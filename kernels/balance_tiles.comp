@@ -242,7 +242,7 @@ void finish(uint thread) {
         const uint required =
             atomicExchange(words[layer_state + LAYER_PART_WORD], 0, gl_ScopeDevice, 0, 0);
         const uint capacity = part_capacity();
-        layer_headers[layer] = make_header(required, first_of_part(), capacity);
+        WRITE_LAYER_HEADER(layer, make_header(required, first_of_part(), capacity));
         atomicAdd(state.place_count, min(required, capacity), gl_ScopeDevice, 0, 0);
         atomicAdd(state.required_count, required, gl_ScopeDevice, 0, 0);
     }

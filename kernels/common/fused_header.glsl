@@ -43,7 +43,7 @@ uint place_layers(uint thread) {
             if (LAYER_LISTS) {
                 const uint rest =
                     parameters.tile_capacity - min(parameters.tile_capacity, first + before);
-                layer_headers[start + thread] = make_header(tiles, first + before, rest);
+                WRITE_LAYER_HEADER(start + thread, make_header(tiles, first + before, rest));
             }
         }
         first += total;

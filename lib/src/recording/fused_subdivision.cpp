@@ -47,9 +47,9 @@ void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              dispatch);
 }
 
-// One workgroup of fused_emit.comp or balance_tiles.comp takes 4^levels blocks: many workgroups that have little to do
-// each cost more than they bring (16 384 of them 31 us on an H200), but enough of them must be
-// there to fill a GPU.
+// One workgroup of fused_emit.comp or balance_tiles.comp takes 4^levels blocks: many workgroups
+// that have little to do each cost more than they bring (16 384 of them 31 us on an H200), but
+// enough of them must be there to fill a GPU.
 std::uint32_t levels_of_share(const MapShape& shape) {
     constexpr std::uint64_t enough = 1024;
     const std::uint64_t blocks = std::uint64_t{level_extent(shape.width, BLOCK_LEVELS)} *
@@ -59,8 +59,7 @@ std::uint32_t levels_of_share(const MapShape& shape) {
 
 }  // namespace
 
-FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(program) {
-    // So that what cannot work fails here.
+void FusedSubdivision::prepare() const {
     (void)pipeline({.pass = Kernel::fused_all,
                     .encoding = ENCODING_FLOAT32,
                     .tiles_in_one_chunk = true,
@@ -69,6 +68,7 @@ FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(pro
                     .node_thresholds = false,
                     .layer_lists = false,
                     .share_levels = 0,
+                    .pyramid_in_one_chunk = false,
                     .corners = false,
                     .stage = 0});
 }
@@ -102,6 +102,8 @@ vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
              {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
              {LAYER_LISTS, key.layer_lists ? 1U : 0U},
              {SHARE_LEVELS, key.share_levels},
+             pyramid_chunk_constant(program_.context()),
+             {PYRAMID_IN_ONE_CHUNK, key.pyramid_in_one_chunk ? 1U : 0U},
              {CORNERS, key.corners ? 1U : 0U},
              {STAGE, key.stage},
              {SOURCE_ENCODING, key.encoding}});
@@ -119,6 +121,7 @@ FusedSubdivision::PipelineKey FusedSubdivision::key_of(const Run& run) const {
         .node_thresholds = run.node_thresholds,
         .layer_lists = run.layer_lists,
         .share_levels = 0,
+        .pyramid_in_one_chunk = run.descent && pyramid_is_one_chunk(program_.context(), run.shape),
         .corners = run.options.balance == Balance::corners,
         .stage = 0};
 }
@@ -185,9 +188,9 @@ void FusedSubdivision::record_balanced(vk::CommandBuffer commands, const Run& ru
     constexpr std::uint32_t STAGE_COUNT = 1;
     constexpr std::uint32_t STAGE_CANONICAL = 2;
     PipelineKey key = key_of(run);
-    key.pass = Kernel::balance_marks;
+    key.pass = run.descent ? Kernel::balance_marks_descent : Kernel::balance_marks;
     record_blocks(commands, key, run.shape);
-    key.pass = Kernel::balance_tiles;
+    key.pass = run.descent ? Kernel::balance_tiles_descent : Kernel::balance_tiles;
     if (run.options.order == Order::any) {
         key.stage = STAGE_ANY;
         record_shares(commands, key, run.shape);

@@ -1,5 +1,5 @@
-// kernels/fused_*.comp and kernels/balance_*.comp on the host: their pipelines, their scratch, and the
-// recording of the passes.
+// kernels/fused_*.comp and kernels/balance_*.comp on the host: their pipelines, their scratch, and
+// the recording of the passes.
 
 #pragma once
 
@@ -20,8 +20,11 @@ namespace quadtile::detail {
 
 class FusedSubdivision {
  public:
-    // `program` outlives it. Compiles the pipeline of any order for R32F maps.
-    explicit FusedSubdivision(const ComputeProgram& program);
+    // `program` outlives it.
+    explicit FusedSubdivision(const ComputeProgram& program) : program_(program) {}
+
+    // Compiles the pipeline of any order for R32F maps, so that what cannot work fails.
+    void prepare() const;
 
     [[nodiscard]] static vk::DeviceSize scratch_size_bytes(const MapShape& shape);
     // What balanced lists need beside it.
@@ -37,6 +40,8 @@ class FusedSubdivision {
         bool layer_thresholds;
         bool node_thresholds;
         bool layer_lists;
+        // With the pyramid bound instead of these two (DESCENT in fused.glsl): for balanced lists.
+        bool descent;
     };
 
     // One dispatch; one more for canonical order, one more for a budget, one more for balance.
@@ -59,6 +64,7 @@ class FusedSubdivision {
         bool node_thresholds;
         bool layer_lists;
         std::uint32_t share_levels;
+        bool pyramid_in_one_chunk;
         bool corners;
         std::uint32_t stage;  // of balance_tiles.comp
 

@@ -39,7 +39,7 @@ constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
 constexpr std::uint32_t LAYER_LISTS = 24;
 constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // subtree.comp, too
-constexpr std::uint32_t SHARE_LEVELS = 26;  // balance_tiles.comp, too
+constexpr std::uint32_t SHARE_LEVELS = 26;        // balance_tiles.comp, too
 // balance.glsl, balance_tiles.comp
 constexpr std::uint32_t CORNERS = 27;
 constexpr std::uint32_t STAGE = 28;

@@ -238,8 +238,8 @@ TileList TileEngine::start_result(const MapShape& shape, const SubdivideOptions&
 
 // The others' lists are sorted on the host.
 bool TileEngine::sorts_on_host(const Request& request) const {
-    return request.options.order == Order::canonical &&
-           request.options.balance == Balance::none && subdivider_->strategy() != Strategy::fused;
+    return request.options.order == Order::canonical && request.options.balance == Balance::none &&
+           subdivider_->strategy() != Strategy::fused;
 }
 
 TileEngine::Run TileEngine::run(const Source& source, const Request& request, TileList& result) {
@@ -469,8 +469,7 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch, B
     for (const BatchedMap& part : batch) {
         thresholds.insert(thresholds.end(), part.map.shape.layers, *part.threshold);
     }
-    const Request request{nullptr, Subdivider::layer_thresholds(source.shape, thresholds),
-                          options};
+    const Request request{nullptr, Subdivider::layer_thresholds(source.shape, thresholds), options};
     (void)prepare_strategy({.strategy = Strategy::fused});
     TileList all = start_result(source.shape, options);
     const Run made = run(source, request, all);
