@@ -60,6 +60,7 @@ class Request(ctypes.Structure):
         ("max_tiles", c_uint64),
         ("priority", c_int32),
         ("deadline_ms", c_uint64),
+        ("balance", c_int32),
     ]
 
 
@@ -104,7 +105,14 @@ TOO_LATE = 3
 FORMAT_R32_FLOAT = 0
 THRESHOLD_CONSTANT = 1
 THRESHOLD_MAX_RESOLUTION = 3
+BALANCE_NONE = 0
+BALANCE_EDGES = 1
+BALANCE_CORNERS = 2
 TILE_CLAMPED = 1
+TILE_COARSER_LEFT = 2
+TILE_COARSER_RIGHT = 4
+TILE_COARSER_TOP = 8
+TILE_COARSER_BOTTOM = 16
 NO_TIMEOUT = 2**64 - 1
 
 # ---- The library
@@ -186,7 +194,8 @@ class Service:
 
         `texels` is a NumPy array or whatever else has a buffer, height x width or
         layers x height x width, in C order. It must not be changed before the answer. Options are
-        other members of quadtile_request, e.g. max_tiles=1000, deadline_ms=50.
+        other members of quadtile_request, e.g. max_tiles=1000, deadline_ms=50,
+        balance=BALANCE_EDGES.
         """
         view = memoryview(texels)
         if view.format != "f" or view.ndim not in (2, 3) or not view.c_contiguous:

@@ -119,6 +119,8 @@ class Example(unittest.TestCase):
             ["--constant", "0.9"],
             ["--constant", "inf"],
             ["--constant", "0.5", "--max-tiles", "4000"],
+            ["--max-resolution", "16", "--balance", "edges"],
+            ["--max-resolution", "16", "--balance", "corners"],
         ):
             expected = subprocess.run(
                 [COMMAND_LINE, "tiles", self.path("map.pfm"), "--strategy", "reference"] + options,
