@@ -81,6 +81,30 @@ bool is_discrete(vk::PhysicalDevice device) {
 
 }  // namespace
 
+void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after) {
+    const vk::MemoryBarrier2 barrier{.srcStageMask = before.stages,
+                                     .srcAccessMask = before.accesses,
+                                     .dstStageMask = after.stages,
+                                     .dstAccessMask = after.accesses};
+    commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &barrier});
+}
+
+void change_layout(vk::CommandBuffer commands, const Image& image,
+                   const vk::ImageSubresourceRange& range, vk::ImageLayout from, vk::ImageLayout to,
+                   const Scope& before, const Scope& after) {
+    const vk::ImageMemoryBarrier2 barrier{.srcStageMask = before.stages,
+                                          .srcAccessMask = before.accesses,
+                                          .dstStageMask = after.stages,
+                                          .dstAccessMask = after.accesses,
+                                          .oldLayout = from,
+                                          .newLayout = to,
+                                          .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .image = *image.handle,
+                                          .subresourceRange = range};
+    commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
+}
+
 Gpu::Gpu(std::atomic<std::uint32_t>* validation_messages) {
     make_instance(validation_messages);
     choose_physical_device();
@@ -239,12 +263,11 @@ Image Gpu::make_image(vk::Extent2D extent, vk::Format format, vk::ImageUsageFlag
                                                .usage = usage});
     image.memory = allocate(device_->getImageMemoryRequirements(*image.handle), false);
     device_->bindImageMemory(*image.handle, *image.memory, 0);
-    image.view = device_->createImageViewUnique({.image = *image.handle,
-                                                 .viewType = vk::ImageViewType::e2DArray,
-                                                 .format = format,
-                                                 .subresourceRange =
-                                                     format == DEPTH_FORMAT ? DEPTH_RANGE
-                                                                            : COLOUR_RANGE});
+    image.view = device_->createImageViewUnique(
+        {.image = *image.handle,
+         .viewType = vk::ImageViewType::e2DArray,
+         .format = format,
+         .subresourceRange = format == DEPTH_FORMAT ? DEPTH_RANGE : COLOUR_RANGE});
     return image;
 }
 

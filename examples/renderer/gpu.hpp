@@ -38,6 +38,16 @@ struct Image {
     vk::UniqueImageView view;
 };
 
+// Who accesses something, and how.
+struct Scope {
+    vk::PipelineStageFlags2 stages;
+    vk::AccessFlags2 accesses;
+};
+void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after);
+void change_layout(vk::CommandBuffer commands, const Image& image,
+                   const vk::ImageSubresourceRange& range, vk::ImageLayout from, vk::ImageLayout to,
+                   const Scope& before, const Scope& after);
+
 using SpirV = std::span<const std::uint32_t>;
 
 class Gpu {

@@ -18,10 +18,6 @@ const uint MAP_EXTENT = 180;   // texels; no power of two: some tiles are cut at
 const uint HEIGHT_EXTENT = MAP_EXTENT * PATCH + 1;  // heights lie at the corners of the squares
 const uint PATCH_VERTICES = (PATCH + 1) * (PATCH + 1);
 
-// View::flags
-const uint STITCHES = 1;    // edges to coarser neighbours
-const uint SHOWS_TILES = 2; // by colour
-
 // Distances are in squares of the height map, directions have the length 1.
 struct View {
     vec3 eye;                // x, y on the map, z up
@@ -31,8 +27,10 @@ struct View {
     vec3 down;
     float scale_y;
     vec3 forward;
-    uint flags;
-    uint seed;
+    uint stitches;           // 0: none, to see what they are for
+    float tiles_end;         // left of this column of pixels the tiles are shown
+    uint seed;               // of the heights
+    uint unused[2];
 };
 
 #ifdef __cplusplus

@@ -27,7 +27,7 @@ void main() {
     const float rock = 1.0 - smoothstep(0.72, 0.86, normal.z);
     vec3 ground = mix(vec3(0.24, 0.34, 0.12), vec3(0.36, 0.36, 0.18), smoothstep(40.0, 130.0, place.z));
     ground = mix(mix(ground, vec3(0.38, 0.33, 0.29), rock), vec3(0.92, 0.94, 0.98), snow * (1.0 - 0.7 * rock));
-    if ((view.flags & SHOWS_TILES) != 0) {
+    if (gl_FragCoord.x < view.tiles_end) {
         ground = mix(ground, LEVEL_COLOURS[min(level, 5)], 0.55);
         const vec2 to_line = min(fract(in_patch), 1.0 - fract(in_patch)) / fwidth(in_patch);
         ground *= min(to_line.x, to_line.y) < 0.6 ? 0.6 : 1.0;
@@ -35,7 +35,7 @@ void main() {
         ground *= min(to_side.x, to_side.y) < 1.0 ? 0.2 : 1.0;
     }
     const float sun = max(dot(normal, normalize(vec3(0.6, -0.5, 0.5))), 0.0);
-    const vec3 lit = ground * (sun * vec3(1.35, 1.22, 1.0) + vec3(0.2, 0.25, 0.34));
-    const float haze = 1.0 - exp(-pow(distance(place, view.eye) / 1300.0, 2.0));
+    const vec3 lit = ground * (sun * vec3(1.15, 1.02, 0.82) + vec3(0.13, 0.17, 0.24));
+    const float haze = 1.0 - exp(-pow(distance(place, view.eye) / 1700.0, 2.0));
     colour = vec4(pow(mix(lit, vec3(0.55, 0.68, 0.82), haze), vec3(1.0 / 2.2)), 1.0);
 }

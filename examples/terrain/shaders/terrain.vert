@@ -18,7 +18,7 @@ void main() {
     level = tile_level(tile);
     uvec2 vertex = uvec2(gl_VertexIndex % (PATCH + 1), gl_VertexIndex / (PATCH + 1));
     in_patch = vec2(vertex);
-    if ((view.flags & STITCHES) != 0) {
+    if (view.stitches != 0) {
         if ((vertex.x == 0 && tile_coarser_left(tile)) || (vertex.x == PATCH && tile_coarser_right(tile))) {
             vertex.y &= ~1U;
         }
