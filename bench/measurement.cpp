@@ -173,14 +173,17 @@ bool more_than_the_device_holds(const Error& error) {
 Scene::Scene(test::Gpu& gpu, const Pyramid& pyramid, Map map)
     : map_(std::move(map)), pyramid_(gpu, pyramid, map_.view()) {}
 
-std::uint64_t Scene::expected_tile_count() {
-    if (!expected_tile_count_) {
-        expected_tile_count_ = count_tiles(map_);
-        if (*expected_tile_count_ <= LONGEST_COMPARED_LIST) {
-            expected_tiles_ = reference::subdivide(map_.view(), map_.threshold).tiles;
-        }
+const Scene::Expected& Scene::expected(Balance balance) {
+    const auto known = expected_.find(balance);
+    if (known != expected_.end()) {
+        return known->second;
     }
-    return *expected_tile_count_;
+    Expected made{count_tiles(map_), {}};
+    if (made.count <= LONGEST_COMPARED_LIST) {  // longer ones are of texels, so they are balanced
+        made.tiles = reference::subdivide(map_.view(), map_.threshold, {.balance = balance}).tiles;
+        made.count = made.tiles.size();
+    }
+    return expected_.emplace(balance, std::move(made)).first->second;
 }
 
 void Scene::check_pyramid(test::Gpu& gpu) const {
@@ -202,15 +205,17 @@ void Scene::check_pyramid(test::Gpu& gpu) const {
     }
 }
 
-void Scene::check_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace, Order order) {
+void Scene::check_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace, Order order,
+                        Balance balance) {
     const TileListHeader header = workspace.read_header(gpu);
-    if (header.required != expected_tile_count() || header.written != header.required) {
+    const auto& [count, tiles] = expected(balance);
+    if (header.required != count || header.written != header.required) {
         throw WrongResult("wrong number of tiles: " + std::to_string(header.required) +
                           " required, " + std::to_string(header.written) + " written, " +
-                          std::to_string(expected_tile_count()) + " expected");
+                          std::to_string(count) + " expected");
     }
-    if (expected_tile_count() <= LONGEST_COMPARED_LIST) {
-        compare_tiles(gpu, workspace, order, expected_tiles_);
+    if (count <= LONGEST_COMPARED_LIST) {
+        compare_tiles(gpu, workspace, order, tiles);
     }
 }
 

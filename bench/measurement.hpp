@@ -69,13 +69,16 @@ class Scene {
 
     [[nodiscard]] const Map& map() const noexcept { return map_; }
     [[nodiscard]] const test::PyramidWorkspace& pyramid() const noexcept { return pyramid_; }
-    [[nodiscard]] std::uint64_t expected_tile_count();
+    [[nodiscard]] std::uint64_t expected_tile_count(Balance balance = Balance::none) {
+        return expected(balance).count;
+    }
 
     // Compares the pyramid with the reference, bit for bit. Throws WrongResult.
     void check_pyramid(test::Gpu& gpu) const;
     // Compares a tile list with the reference: up to LONGEST_COMPARED_LIST tiles bit for bit in
     // canonical order, above that their number. Throws WrongResult.
-    void check_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace, Order order);
+    void check_tiles(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace, Order order,
+                     Balance balance = Balance::none);
     // The same for a list in any order within a budget; where there are more than
     // LONGEST_COMPARED_LIST tiles without a budget, that it is kept. Throws WrongResult.
     void check_budget(test::Gpu& gpu, const test::SubdivisionWorkspace& workspace,
@@ -85,10 +88,15 @@ class Scene {
     static constexpr std::uint64_t LONGEST_COMPARED_LIST = 4096 * 4096;
 
  private:
+    struct Expected {
+        std::uint64_t count;
+        std::vector<Tile> tiles;  // LONGEST_COMPARED_LIST at most, else none
+    };
+    [[nodiscard]] const Expected& expected(Balance balance);
+
     Map map_;
     test::PyramidWorkspace pyramid_;
-    std::optional<std::uint64_t> expected_tile_count_;
-    std::vector<Tile> expected_tiles_;
+    std::map<Balance, Expected> expected_;
 };
 
 // Commands to time, which own what they work on.

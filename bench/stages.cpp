@@ -14,6 +14,7 @@ struct Way {
     std::string name;
     SubdividerOptions options;
     Order order = Order::any;
+    Balance balance = Balance::none;
 };
 
 std::vector<Way> ways_from_the_pyramid() {
@@ -29,7 +30,13 @@ std::vector<Way> ways_from_the_map() {
     return {{"subtree_1", {.strategy = Strategy::subtree, .subtree_levels = 1}},
             {"subtree_6", {.strategy = Strategy::subtree, .subtree_levels = 6}},
             {"fused", {.strategy = Strategy::fused}},
-            {"fused_canonical", {.strategy = Strategy::fused}, Order::canonical}};
+            {"fused_canonical", {.strategy = Strategy::fused}, Order::canonical},
+            {"balanced_edges", {.strategy = Strategy::fused}, Order::any, Balance::edges},
+            {"balanced_corners", {.strategy = Strategy::fused}, Order::any, Balance::corners},
+            {"balanced_edges_canonical",
+             {.strategy = Strategy::fused},
+             Order::canonical,
+             Balance::edges}};
 }
 
 // A subdivider at work on a scene.
@@ -37,22 +44,23 @@ struct Work {
     Work(Session& session_, Scene& scene_, const Way& way, Threshold threshold_)
         : session(session_),
           scene(scene_),
-          order(way.order),
+          options{.order = way.order, .balance = way.balance},
           threshold(std::move(threshold_)),
           subdivider(session.gpu().device(), way.options),
-          workspace(session.gpu(), subdivider, scene.pyramid(), scene.expected_tile_count()) {}
+          workspace(session.gpu(), subdivider, scene.pyramid(),
+                    scene.expected_tile_count(way.balance), way.balance != Balance::none) {}
 
     void record_pyramid(VkCommandBuffer commands) const {
         session.pyramid().record(commands, scene.pyramid().binding);
         session.gpu().compute_barrier(commands);
     }
     void record_tiles(VkCommandBuffer commands) const {
-        subdivider.record(commands, workspace.binding, threshold, {order});
+        subdivider.record(commands, workspace.binding, threshold, options);
     }
 
     Session& session;
     Scene& scene;
-    Order order;
+    SubdivideOptions options;
     Threshold threshold;
     Subdivider subdivider;
     test::SubdivisionWorkspace workspace;
@@ -66,12 +74,19 @@ std::shared_ptr<const Work> checked_work(Session& session, Scene& scene, const W
         work->record_pyramid(commands);
         work->record_tiles(commands);
     });
-    scene.check_tiles(session.gpu(), work->workspace, way.order);
+    scene.check_tiles(session.gpu(), work->workspace, way.order, way.balance);
     return work;
 }
 
-std::map<std::string, double> tile_counter(Scene& scene) {
-    return {{"tiles", static_cast<double>(scene.expected_tile_count())}};
+// Those of the ordinary list, and how many a balance adds.
+std::map<std::string, double> tile_counter(Scene& scene, Balance balance = Balance::none) {
+    const std::uint64_t ordinary = scene.expected_tile_count();
+    std::map<std::string, double> counters{{"tiles", static_cast<double>(ordinary)}};
+    if (balance != Balance::none) {
+        counters["added_tiles"] =
+            static_cast<double>(scene.expected_tile_count(balance) - ordinary);
+    }
+    return counters;
 }
 
 Measurement measure_way(Session& session, Scene& scene, const Way& way, bool from_the_map) {
@@ -83,7 +98,7 @@ Measurement measure_way(Session& session, Scene& scene, const Way& way, bool fro
                 }
                 work->record_tiles(commands);
             },
-            tile_counter(scene)};
+            tile_counter(scene, way.balance)};
 }
 
 // Thresholds that are constant, or that halve from level to level.

@@ -49,12 +49,6 @@ void write(Block block, uint thread, Found found) {
     write_tiles(block, thread, found.total, place);
 }
 
-// Takes the NaN texels of a layer out of the state.
-uint take_nan_texels(float importance, uint layer_state) {
-    return may_hold_nan(importance)
-               ? atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0) : 0;
-}
-
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (!is_finisher) {
         return;

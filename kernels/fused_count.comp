@@ -107,29 +107,6 @@ void write(Block block, uint thread, Found found) {
     }
 }
 
-// Gives each layer its first place, when all are counted. Returns the sum. All threads call this.
-uint place_layers(uint thread) {
-    uint first = 0;
-    for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {
-        const uint word = parameters.layers + (start + thread) * parameters.state_words_per_layer;
-        const bool is_there = start + thread < parameters.layers;
-        const uint tiles = is_there ? HANDED_OVER(words[word + LAYER_TILES_WORD]) : 0;
-        uint total;
-        const uint before = scan(tiles, thread, total);
-        if (is_there) {
-            words[word + LAYER_PLACE_WORD] = first + before;
-            if (LAYER_LISTS) {
-                const uint rest =
-                    parameters.tile_capacity - min(parameters.tile_capacity, first + before);
-                layer_headers[start + thread] = make_header(tiles, first + before, rest);
-            }
-        }
-        first += total;
-        barrier();
-    }
-    return first;
-}
-
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
         const uint layer_state = layer_words();

@@ -27,11 +27,16 @@ foreach(subgroups 0 1)
     endforeach()
     quadtile_kernel(quadtile kernels/downsample NAME pyramid${suffix}
         DEFINES SUBGROUPS=${subgroups} EXTREMES=1 CHANNELS=1 CUSTOM=0 ODD_BLOCKS=0 PYRAMID=1)
-    foreach(kernel fused_all fused_count fused_emit fused_budget)
+    foreach(kernel fused_all fused_count fused_emit fused_budget balance_marks balance_tiles)
         quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}${suffix} DEFINES SUBGROUPS=${subgroups})
+    endforeach()
+    foreach(kernel balance_marks balance_tiles)
+        quadtile_kernel(quadtile kernels/${kernel} NAME ${kernel}_descent${suffix}
+            DEFINES SUBGROUPS=${subgroups} DESCENT=1)
     endforeach()
     quadtile_kernel(quadtile kernels/subtree NAME subtree${suffix}
         DEFINES SUBGROUPS=${subgroups} USER_THRESHOLD=0)
 endforeach()
 quadtile_kernel(quadtile kernels/dirty_blocks)
+quadtile_kernel(quadtile kernels/node_thresholds DEFINES USER_THRESHOLD=0)
 quadtile_kernel_words(quadtile)

@@ -63,10 +63,20 @@ class TextBuffer {
     std::string text_;
 };
 
+// The sides on which the neighbour is coarser, as letters.
+std::string coarser_sides(const Tile& tile) {
+    return std::string(tile.coarser_left() ? "l" : "") + (tile.coarser_right() ? "r" : "") +
+           (tile.coarser_top() ? "t" : "") + (tile.coarser_bottom() ? "b" : "");
+}
+
 void write_json(const TileList& list, TextBuffer& out) {
+    const bool balanced = list.balance != Balance::none;
     out << "{\"width\":" << list.shape.width << ",\"height\":" << list.shape.height
-        << ",\"levels\":" << list.levels() << ",\"nan_texels\":" << list.nan_texels
-        << ",\n \"tiles\":[";
+        << ",\"levels\":" << list.levels();
+    if (balanced) {
+        out << ",\"balance\":\"" << name_in(BALANCES, list.balance) << "\"";
+    }
+    out << ",\"nan_texels\":" << list.nan_texels << ",\n \"tiles\":[";
     std::string_view separator = "\n  ";
     for (const Tile& tile : list.tiles) {
         out << separator << "{\"level\":" << tile.level() << ",\"x\":" << tile.x()
@@ -74,7 +84,11 @@ void write_json(const TileList& list, TextBuffer& out) {
         out.number(tile.importance, "\"inf\"", "\"-inf\"");
         out << ",\"threshold\":";
         out.number(tile.threshold, "\"inf\"", "\"-inf\"");
-        out << (tile.clamped() ? ",\"clamped\":true}" : ",\"clamped\":false}");
+        out << (tile.clamped() ? ",\"clamped\":true" : ",\"clamped\":false");
+        if (balanced) {
+            out << ",\"coarser\":\"" << coarser_sides(tile) << "\"";
+        }
+        out << "}";
         out.flush_if_large();
         separator = ",\n  ";
     }
@@ -82,13 +96,18 @@ void write_json(const TileList& list, TextBuffer& out) {
 }
 
 void write_csv(const TileList& list, TextBuffer& out) {
-    out << "level,x,y,layer,importance,threshold,clamped\n";
+    const bool balanced = list.balance != Balance::none;
+    out << "level,x,y,layer,importance,threshold,clamped" << (balanced ? ",coarser\n" : "\n");
     for (const Tile& tile : list.tiles) {
         out << tile.level() << "," << tile.x() << "," << tile.y() << "," << tile.layer() << ",";
         out.number(tile.importance, "inf", "-inf");
         out << ",";
         out.number(tile.threshold, "inf", "-inf");
-        out << (tile.clamped() ? ",true\n" : ",false\n");
+        out << (tile.clamped() ? ",true" : ",false");
+        if (balanced) {
+            out << "," << coarser_sides(tile);
+        }
+        out << "\n";
         out.flush_if_large();
     }
 }

@@ -2,13 +2,19 @@
 
 #pragma once
 
+#include "arguments.hpp"
+
 #include <quadtile/tiles.hpp>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 
 namespace quadtile::app {
+
+constexpr std::array<Named<Balance>, 3> BALANCES{
+    {{"none", Balance::none}, {"edges", Balance::edges}, {"corners", Balance::corners}}};
 
 enum class TileFormat { json, csv, binary };
 

@@ -131,6 +131,11 @@ void add_subdivision_options(CLI::App& command, SubdivisionRequest& request) {
               "At most K tiles: scales the thresholds by the smallest factor that leaves no "
               "more (strategies auto, fused and reference)",
               within(std::uint64_t{1}, std::uint64_t{std::numeric_limits<std::uint32_t>::max()}));
+    group
+        .add_choice("--balance", request.options.balance, BALANCES, "NAME",
+                    "Also splits tiles until those that share an edge (edges), or an edge or a "
+                    "corner (corners), differ by at most one level: none, edges or corners")
+        ->default_str("none");
     add_device_option(group, request.device);
     OptionGroup(command, GENERAL)
         .add_flag("--stats", request.stats,
@@ -274,6 +279,11 @@ void check_function(const CLI::App& command, const TilesRequest& request) {
 // threshold here.
 std::string finish_threshold(const CLI::App& command, const ThresholdArguments& arguments,
                              SubdivisionRequest& request) {
+    if (request.options.balance != Balance::none && request.options.max_tiles) {
+        throw UsageError(
+            "--max-tiles cannot count the tiles that --balance adds; give one of them, or raise "
+            "the threshold until the balanced tiles are few enough");
+    }
     const std::string given = only_one_of(
         command, {"--constant", "--level-thresholds", "--max-resolution", "--memory", "--glsl"});
     if (given == "--constant") {

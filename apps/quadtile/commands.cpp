@@ -68,18 +68,37 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+struct Subdivided {
+    TileList list;
+    std::size_t added_tiles = 0;  // by balancing; counted for --stats alone
+};
+
+// The same list without a balance is made only to compare the numbers of tiles.
+template <typename Subdivide>
+Subdivided subdivide_and_compare(const SubdivisionRequest& request, const Subdivide& subdivide) {
+    Subdivided result{subdivide(request.options)};
+    if (request.stats && request.options.balance != Balance::none) {
+        SubdivideOptions ordinary = request.options;
+        ordinary.balance = Balance::none;
+        result.added_tiles = result.list.tiles.size() - subdivide(ordinary).tiles.size();
+    }
+    return result;
+}
+
 // On the host for Strategy::reference, which touches no Vulkan; else on the chosen device.
-TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
+Subdivided subdivide_map(const MapView& map, const SubdivisionRequest& request) {
     try {  // a list of another length than the map has levels
         request.threshold->check_fits(map.shape);
     } catch (const Error& error) {
         throw UsageError(std::string("--level-thresholds: ") + error.what());
     }
     if (request.strategy == Strategy::reference) {
-        const Stopwatch watch;
-        TileList list = reference::subdivide(map, *request.threshold, request.options);
-        list.report.stages.push_back(watch.stage("subdivide"));
-        return list;
+        return subdivide_and_compare(request, [&](const SubdivideOptions& options) {
+            const Stopwatch watch;
+            TileList list = reference::subdivide(map, *request.threshold, options);
+            list.report.stages.push_back(watch.stage("subdivide"));
+            return list;
+        });
     }
     const Stopwatch device_watch;
     const Device device = open_device(request.device, "--strategy reference");
@@ -87,9 +106,11 @@ TileList subdivide_map(const MapView& map, const SubdivisionRequest& request) {
     const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
     const StageTime making = tiler_watch.stage("make a tiler");
-    TileList list = tiler.subdivide(map, *request.threshold, request.options);
-    list.report.stages.insert(list.report.stages.begin(), {opening, making});
-    return list;
+    return subdivide_and_compare(request, [&](const SubdivideOptions& options) {
+        TileList list = tiler.subdivide(map, *request.threshold, options);
+        list.report.stages.insert(list.report.stages.begin(), {opening, making});
+        return list;
+    });
 }
 
 // Writes the picture of the map into a file that is still to be committed.
@@ -117,7 +138,8 @@ void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
 }
 
 // The line for each number of --stats: also of the stages before and after those of the list.
-std::string describe_run(const TileList& list, const StageTime& load, const StageTime& write) {
+std::string describe_run(const Subdivided& result, const StageTime& load, const StageTime& write) {
+    const TileList& list = result.list;
     std::ostringstream text;
     text << std::fixed << std::setprecision(3);
     const auto line = [&](const std::string& name) -> std::ostream& {
@@ -136,6 +158,10 @@ std::string describe_run(const TileList& list, const StageTime& load, const Stag
         line("thresholds times") << list.threshold_factor << "\n";
     }
     line("tiles") << list.tiles.size() << "\n";
+    if (list.balance != Balance::none) {
+        line("  added by balancing")
+            << result.added_tiles << " (" << name_in(BALANCES, list.balance) << ")\n";
+    }
     const std::vector<std::uint64_t> counts = list.tiles_per_level();
     for (std::size_t level = counts.size(); level-- > 0;) {
         line("  of level " + std::to_string(level)) << counts[level] << "\n";
@@ -196,13 +222,14 @@ void run(const TilesRequest& request) {
     }
     const StageTime load = load_watch.stage("load");
 
-    const TileList list = [&] {
+    const Subdivided result = [&] {
         try {
             return subdivide_map(map.view(), subdivision);
         } catch (const Error& error) {
             throw glsl.with_name(error);
         }
     }();
+    const TileList& list = result.list;
 
     const auto trace = open_trace(subdivision, load);
     const Stopwatch write_watch;
@@ -221,7 +248,7 @@ void run(const TilesRequest& request) {
     }
     const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
-        std::cerr << describe_run(list, load, write);
+        std::cerr << describe_run(result, load, write);
     }
     write_trace(trace.get(), list, load, write);
 }
@@ -268,7 +295,8 @@ void run(const DemoRequest& request) {
     if (!subdivision.threshold) {
         subdivision.threshold = Threshold::max_resolution(DEMO_MAX_RESOLUTION);
     }
-    const TileList list = subdivide_map(map, subdivision);
+    const Subdivided result = subdivide_map(map, subdivision);
+    const TileList& list = result.list;
 
     const auto trace = open_trace(subdivision, load);
     const Stopwatch write_watch;
@@ -285,7 +313,7 @@ void run(const DemoRequest& request) {
     image.commit();
     const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
-        std::cerr << describe_run(list, load, write);
+        std::cerr << describe_run(result, load, write);
     }
     write_trace(trace.get(), list, load, write);
 

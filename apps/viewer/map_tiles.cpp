@@ -88,6 +88,7 @@ void MapTiles::set_map(const MapView& map) {
         pyramid_ = gpu_.make_buffer(needed.pyramid_size_bytes, usage);
         pyramid_state_ = gpu_.make_buffer(needed.state_size_bytes, usage | Usage::eTransferDst);
         node_thresholds_ = {};
+        balance_buffer_ = {};
         pyramid_binding_ =
             pyramid_builder_.bind(given.shape, {.map = {.view = *map_.view},
                                                 .pyramid = {.buffer = *pyramid_.handle},
@@ -164,7 +165,8 @@ MapTiles::Run& MapTiles::run_of(Strategy strategy, std::uint32_t subtree_levels)
 }
 
 void MapTiles::bind(Run& run, bool by_node) {
-    if (run.binding && run.binds_node_thresholds == by_node) {
+    const bool balances = static_cast<bool>(balance_buffer_.handle);
+    if (run.binding && run.binds_node_thresholds == by_node && run.binds_balance == balances) {
         return;
     }
     Subdivider::Resources resources{.map = {.view = *map_.view},
@@ -177,7 +179,11 @@ void MapTiles::bind(Run& run, bool by_node) {
     if (by_node) {
         resources.node_thresholds = {.buffer = *node_thresholds_.handle};
     }
+    if (balances) {
+        resources.balance = {.buffer = *balance_buffer_.handle};
+    }
     run.binding = run.subdivider.bind(shape_, resources);
+    run.binds_balance = balances;
     run.binds_node_thresholds = by_node;
 }
 
@@ -202,11 +208,13 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
     const auto budget =
         settings.has_budget ? std::optional(settings.max_tiles) : std::optional<std::uint64_t>();
     order_ = settings.order;
+    balance_ = settings.balance;
     gpu_.run([&](vk::CommandBuffer commands) {
         commands.fillBuffer(*answer_.handle, 0, VK_WHOLE_SIZE, 0);
         app::memory_barrier(commands);
         timer_.begin(commands);
-        run.subdivider.record(commands, *run.binding, threshold, {settings.order, budget});
+        run.subdivider.record(commands, *run.binding, threshold,
+                              {settings.order, budget, settings.balance});
         timer_.end(commands);
         app::memory_barrier(commands);
         record_search(commands, *tally_, {.map_width = shape_.width, .map_height = shape_.height});
@@ -229,7 +237,7 @@ MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Thre
                                                 : std::optional<std::uint64_t>();
         choice = settings.order == Order::canonical
                      ? StrategyChoice{Strategy::fused, 0, "it alone makes the canonical order"}
-                     : choose_strategy(device_.info(), shape_, threshold, budget);
+                     : choose_strategy(device_.info(), shape_, threshold, budget, settings.balance);
     }
     const ThresholdFunction* const function = threshold.user_function();
     if (function != nullptr && function_ != *function) {
@@ -242,7 +250,13 @@ MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Thre
     if (threshold.needs_threshold_map()) {
         fill_node_thresholds(threshold);
     }
-    return run_of(choice.strategy, choice.subtree_levels);
+    Run& run = run_of(choice.strategy, choice.subtree_levels);
+    if (settings.balance != Balance::none && !balance_buffer_.handle) {
+        const auto needed = run.subdivider.requirements(shape_, tile_capacity_);
+        balance_buffer_ =
+            gpu_.make_buffer(needed.balance_size_bytes, vk::BufferUsageFlags(needed.usage));
+    }
+    return run;
 }
 
 void MapTiles::run_until_it_fits(Run& run, const SubdivisionSettings& settings,
@@ -338,6 +352,7 @@ ProbeResult MapTiles::probe(std::uint32_t x, std::uint32_t y) {
 TileList MapTiles::read() {
     TileList list{.shape = shape_,
                   .order = order_,
+                  .balance = balance_,
                   .threshold_factor = summary_.header.threshold_factor,
                   .report = {.strategy = summary_.strategy,
                              .strategy_reason = summary_.strategy_reason,

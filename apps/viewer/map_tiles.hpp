@@ -99,6 +99,7 @@ class MapTiles {
         app::Buffer scratch;
         std::optional<Subdivider::Binding> binding;  // none: resources have changed
         bool binds_node_thresholds = false;
+        bool binds_balance = false;
         bool has_run = false;
     };
 
@@ -131,6 +132,7 @@ class MapTiles {
     app::Buffer tile_list_;
     std::uint64_t tile_capacity_ = 0;
     app::Buffer node_thresholds_;
+    app::Buffer balance_buffer_;  // from the first balanced list of a shape on
     std::uint64_t generation_ = 0;
 
     // For tally and probe.
@@ -143,6 +145,7 @@ class MapTiles {
 
     TilesSummary summary_;
     Order order_ = Order::any;  // of the list
+    Balance balance_ = Balance::none;
     std::optional<double> pyramid_milliseconds_;
 };
 

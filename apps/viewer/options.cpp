@@ -58,6 +58,7 @@ class CommandLine {
     void define_program();
 
     void finish_threshold(const std::string& given);
+    void settle_balance();
     void settle_strategy();
     void finish_range();
     void check_files();
@@ -142,6 +143,9 @@ void CommandLine::define_subdivision() {
     group.add_choice("--order", subdivision_.order, ORDERS, "NAME",
                      "any (faster), or canonical: by Morton code, always the\n"
                      "same (strategies auto and fused)");
+    group.add_choice("--balance", subdivision_.balance, app::BALANCES, "NAME",
+                     "none, edges or corners: tiles that share an edge\n"
+                     "(or a corner, too) differ by at most one level");
     group.add("--max-tiles", subdivision_.max_tiles, "K",
               "At most K tiles: scales the thresholds by the smallest\n"
               "factor that leaves no more (strategies auto and fused)",
@@ -259,6 +263,22 @@ void CommandLine::finish_threshold(const std::string& given) {
     }
 }
 
+// A budget and a balance exclude each other: what the last run has left of them gives way.
+void CommandLine::settle_balance() {
+    if (subdivision_.balance == Balance::none || !subdivision_.has_budget) {
+        return;
+    }
+    if (has("--balance") && has("--max-tiles")) {
+        throw UsageError(
+            "--max-tiles cannot count the tiles that --balance adds; give one of them");
+    }
+    if (has("--max-tiles")) {
+        subdivision_.balance = Balance::none;
+    } else if (has("--balance")) {
+        subdivision_.has_budget = false;
+    }
+}
+
 // Budgets and the canonical order are made by fused alone. Where the arguments contradict each
 // other they are wrong; where they contradict the last run, what is left of that gives way.
 void CommandLine::settle_strategy() {
@@ -353,6 +373,7 @@ Options CommandLine::finish(bool has_last_run) {
     }
     options_.gives_device = has("--device");
     subdivision_.has_budget |= has("--max-tiles");
+    settle_balance();
     settle_strategy();
     drawing_.outlines &= !has("--no-outlines");
     drawing_.mark_clamped &= !has("--no-clamped-marks");

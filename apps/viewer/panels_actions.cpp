@@ -165,6 +165,8 @@ std::vector<Action> Panels::make_actions() {
         [&subdivision] { go_on(STRATEGIES, subdivision.strategy); });
     add("Order of the list: any or canonical", "R", {{GLFW_KEY_R}},
         [&subdivision] { go_on(ORDERS, subdivision.order); });
+    add("Next balance: none, edges or corners", "U", {{GLFW_KEY_U}},
+        [&subdivision] { go_on(app::BALANCES, subdivision.balance); });
     add("Budget of tiles on or off", "B", {{GLFW_KEY_B}},
         [&subdivision] { subdivision.has_budget = !subdivision.has_budget; });
 

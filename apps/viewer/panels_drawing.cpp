@@ -209,10 +209,13 @@ void Panels::draw_histogram() {
 
 void Panels::draw_fill() {
     DrawingSettings& settings = viewer_.settings.drawing;
-    form_.switched("Outlines", "Draws the border of each tile (E).", settings.outlines, [&] {
-        ImGui::SliderFloat("##width", &settings.outline_width, 0.5F, 5.0F, "%.1f pixels",
-                           ImGuiSliderFlags_AlwaysClamp);
-    });
+    form_.switched("Outlines",
+                   "Draws the border of each tile (E), in a balanced list magenta where the "
+                   "neighbour is coarser.",
+                   settings.outlines, [&] {
+                       ImGui::SliderFloat("##width", &settings.outline_width, 0.5F, 5.0F,
+                                          "%.1f pixels", ImGuiSliderFlags_AlwaysClamp);
+                   });
     form_.tip("How wide the outlines are. Ctrl+click to type.");
 
     form_.combo("Fill", "Colours tiles by something that is known of them (G).", FILLS,

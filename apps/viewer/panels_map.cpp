@@ -36,6 +36,10 @@ const std::vector<std::string> ORDER_TIPS{
     "As fast as possible; differs from run to run.",
     "Along the Z-order (Morton) curve: always the same list. Made by the strategy fused alone."};
 
+const std::vector<std::string> BALANCE_TIPS{
+    "By anything.", "By one at most, where tiles share an edge.",
+    "By one at most, where tiles share an edge or a corner."};
+
 std::size_t position(const std::vector<std::string>& names, const std::string& name) {
     return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
 }
@@ -374,6 +378,10 @@ void Panels::draw_strategy() {
                 "In what order the tiles are in the list (R). Canonical: along the Z-order "
                 "(Morton) curve, always the same, made by the strategy fused alone.",
                 ORDERS, settings.order, ORDER_TIPS);
+    form_.combo("Balance",
+                "By how much the levels of tiles that touch may differ (U). What balancing adds, "
+                "no budget can count.",
+                app::BALANCES, settings.balance, BALANCE_TIPS);
 }
 
 void Panels::draw_budget() {

@@ -26,6 +26,19 @@ void text_right(Form& form, const std::string& text, ImU32 colour = TEXT_COLOUR)
     form.text(text, colour);
 }
 
+// The sides of a tile on which the neighbour is coarser.
+std::string coarser_text(const Tile& tile) {
+    std::string text;
+    for (const auto& [is_coarser, side] :
+         {std::pair(tile.coarser_left(), "left"), std::pair(tile.coarser_right(), "right"),
+          std::pair(tile.coarser_top(), "top"), std::pair(tile.coarser_bottom(), "bottom")}) {
+        if (is_coarser) {
+            text += (text.empty() ? "" : ", ") + std::string(side);
+        }
+    }
+    return text.empty() ? "no neighbour" : text;
+}
+
 // The heads of a table, each with its tooltip.
 void table_heads(Form& form, std::span<const std::array<const char*, 2>> heads) {
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
@@ -197,6 +210,12 @@ void Panels::draw_texel(const ProbedTexel& texel) {
                        std::to_string(rect.left) + ", " + std::to_string(rect.top) + ";  " +
                            std::to_string(rect.right - rect.left) + " x " +
                            std::to_string(rect.bottom - rect.top));
+        if ((viewer_.summary().header.flags & TILE_LIST_BALANCED) != 0) {
+            form_.text_row("Coarser",
+                           "Sides on which the neighbour is one level coarser; there the outline "
+                           "is magenta.",
+                           coarser_text(tile));
+        }
         form_.text_row("Importance", "The largest in the tile.", number_text(tile.importance, 7));
         form_.text_row("Threshold", "What the tile's importance is below, unless it is clamped.",
                        number_text(tile.threshold, 7));

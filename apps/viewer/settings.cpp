@@ -217,6 +217,7 @@ void describe(Members& members, SubdivisionSettings& settings) {
     members.choice("strategy", settings.strategy, STRATEGIES);
     members.whole("subtree_levels", settings.subtree_levels, 1U, std::uint32_t{MAX_SUBTREE_LEVELS});
     members.choice("order", settings.order, ORDERS);
+    members.choice("balance", settings.balance, app::BALANCES);
     members.flag("has_budget", settings.has_budget);
     members.whole("max_tiles", settings.max_tiles, std::uint64_t{1}, MAX_TILES_LIMIT);
 }

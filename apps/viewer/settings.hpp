@@ -3,6 +3,7 @@
 #pragma once
 
 #include "arguments.hpp"
+#include "write_tiles.hpp"
 
 #include <quadtile/image.hpp>
 #include <quadtile/threshold.hpp>
@@ -37,6 +38,7 @@ struct SubdivisionSettings {
     Strategy strategy = Strategy::automatic;  // not reference
     std::uint32_t subtree_levels = 6;
     Order order = Order::any;
+    Balance balance = Balance::none;
     bool has_budget = false;
     std::uint64_t max_tiles = 1000;
 

@@ -101,7 +101,7 @@ void Viewer::check_list() {
                 "GLSL");
             return;
         }
-        SubdivideOptions options;
+        SubdivideOptions options{.balance = applied_->balance};
         if (applied_->has_budget) {  // the settings may be others by now
             options.max_tiles = applied_->max_tiles;
         }

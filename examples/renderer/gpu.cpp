@@ -81,6 +81,30 @@ bool is_discrete(vk::PhysicalDevice device) {
 
 }  // namespace
 
+void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after) {
+    const vk::MemoryBarrier2 barrier{.srcStageMask = before.stages,
+                                     .srcAccessMask = before.accesses,
+                                     .dstStageMask = after.stages,
+                                     .dstAccessMask = after.accesses};
+    commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &barrier});
+}
+
+void change_layout(vk::CommandBuffer commands, const Image& image,
+                   const vk::ImageSubresourceRange& range, vk::ImageLayout from, vk::ImageLayout to,
+                   const Scope& before, const Scope& after) {
+    const vk::ImageMemoryBarrier2 barrier{.srcStageMask = before.stages,
+                                          .srcAccessMask = before.accesses,
+                                          .dstStageMask = after.stages,
+                                          .dstAccessMask = after.accesses,
+                                          .oldLayout = from,
+                                          .newLayout = to,
+                                          .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .image = *image.handle,
+                                          .subresourceRange = range};
+    commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
+}
+
 Gpu::Gpu(std::atomic<std::uint32_t>* validation_messages) {
     make_instance(validation_messages);
     choose_physical_device();
@@ -90,7 +114,7 @@ Gpu::Gpu(std::atomic<std::uint32_t>* validation_messages) {
 void Gpu::make_instance(std::atomic<std::uint32_t>* validation_messages) {
     VULKAN_HPP_DEFAULT_DISPATCHER.init(
         loader_.getProcAddress<PFN_vkGetInstanceProcAddr>("vkGetInstanceProcAddr"));
-    const vk::ApplicationInfo application{.pApplicationName = "quadtile's renderer example",
+    const vk::ApplicationInfo application{.pApplicationName = "quadtile's examples",
                                           .apiVersion = VK_API_VERSION_1_3};
     vk::InstanceCreateInfo info{.pApplicationInfo = &application};
     const char* const extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
@@ -239,10 +263,11 @@ Image Gpu::make_image(vk::Extent2D extent, vk::Format format, vk::ImageUsageFlag
                                                .usage = usage});
     image.memory = allocate(device_->getImageMemoryRequirements(*image.handle), false);
     device_->bindImageMemory(*image.handle, *image.memory, 0);
-    image.view = device_->createImageViewUnique({.image = *image.handle,
-                                                 .viewType = vk::ImageViewType::e2DArray,
-                                                 .format = format,
-                                                 .subresourceRange = COLOUR_RANGE});
+    image.view = device_->createImageViewUnique(
+        {.image = *image.handle,
+         .viewType = vk::ImageViewType::e2DArray,
+         .format = format,
+         .subresourceRange = format == DEPTH_FORMAT ? DEPTH_RANGE : COLOUR_RANGE});
     return image;
 }
 
@@ -260,7 +285,8 @@ vk::UniquePipeline Gpu::make_compute_pipeline(vk::PipelineLayout layout, SpirV s
 }
 
 vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, SpirV vertex_shader,
-                                           SpirV fragment_shader, vk::Format colour_format) const {
+                                           SpirV fragment_shader, vk::Format colour_format,
+                                           bool with_depth) const {
     const auto vertex = make_shader(vertex_shader);
     const auto fragment = make_shader(fragment_shader);
     using Stage = vk::ShaderStageFlagBits;
@@ -268,8 +294,9 @@ vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, SpirV vert
         {{.stage = Stage::eVertex, .module = *vertex, .pName = "main"},
          {.stage = Stage::eFragment, .module = *fragment, .pName = "main"}}};
     const vk::PipelineVertexInputStateCreateInfo no_vertex_buffers;
-    const vk::PipelineInputAssemblyStateCreateInfo strips{
-        .topology = vk::PrimitiveTopology::eTriangleStrip};
+    const vk::PipelineInputAssemblyStateCreateInfo triangles{
+        .topology = with_depth ? vk::PrimitiveTopology::eTriangleList
+                               : vk::PrimitiveTopology::eTriangleStrip};
     const vk::PipelineViewportStateCreateInfo one_viewport{.viewportCount = 1, .scissorCount = 1};
     const vk::PipelineRasterizationStateCreateInfo filled{.lineWidth = 1.0F};
     const vk::PipelineMultisampleStateCreateInfo one_sample;
@@ -280,16 +307,22 @@ vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, SpirV vert
                                                          .pAttachments = &opaque};
     const std::array dynamic_states{vk::DynamicState::eViewport, vk::DynamicState::eScissor};
     const auto dynamic = vk::PipelineDynamicStateCreateInfo{}.setDynamicStates(dynamic_states);
-    const vk::PipelineRenderingCreateInfo rendering{.colorAttachmentCount = 1,
-                                                    .pColorAttachmentFormats = &colour_format};
+    const vk::PipelineDepthStencilStateCreateInfo depth{.depthTestEnable = VK_TRUE,
+                                                        .depthWriteEnable = VK_TRUE,
+                                                        .depthCompareOp = vk::CompareOp::eGreater};
+    const vk::PipelineRenderingCreateInfo rendering{
+        .colorAttachmentCount = 1,
+        .pColorAttachmentFormats = &colour_format,
+        .depthAttachmentFormat = with_depth ? DEPTH_FORMAT : vk::Format::eUndefined};
     const vk::GraphicsPipelineCreateInfo info{.pNext = &rendering,
                                               .stageCount = stages.size(),
                                               .pStages = stages.data(),
                                               .pVertexInputState = &no_vertex_buffers,
-                                              .pInputAssemblyState = &strips,
+                                              .pInputAssemblyState = &triangles,
                                               .pViewportState = &one_viewport,
                                               .pRasterizationState = &filled,
                                               .pMultisampleState = &one_sample,
+                                              .pDepthStencilState = with_depth ? &depth : nullptr,
                                               .pColorBlendState = &blending,
                                               .pDynamicState = &dynamic,
                                               .layout = layout};

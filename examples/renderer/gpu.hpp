@@ -20,9 +20,11 @@
 
 namespace renderer {
 
-// All that images have here.
 constexpr vk::ImageSubresourceRange COLOUR_RANGE{
     .aspectMask = vk::ImageAspectFlagBits::eColor, .levelCount = 1, .layerCount = 1};
+constexpr vk::Format DEPTH_FORMAT = vk::Format::eD32Sfloat;
+constexpr vk::ImageSubresourceRange DEPTH_RANGE{
+    .aspectMask = vk::ImageAspectFlagBits::eDepth, .levelCount = 1, .layerCount = 1};
 
 struct Buffer {
     vk::UniqueDeviceMemory memory;
@@ -35,6 +37,16 @@ struct Image {
     vk::UniqueImage handle;
     vk::UniqueImageView view;
 };
+
+// Who accesses something, and how.
+struct Scope {
+    vk::PipelineStageFlags2 stages;
+    vk::AccessFlags2 accesses;
+};
+void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after);
+void change_layout(vk::CommandBuffer commands, const Image& image,
+                   const vk::ImageSubresourceRange& range, vk::ImageLayout from, vk::ImageLayout to,
+                   const Scope& before, const Scope& after);
 
 using SpirV = std::span<const std::uint32_t>;
 
@@ -63,10 +75,12 @@ class Gpu {
                                    vk::ImageUsageFlags usage) const;
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
                                                            SpirV shader) const;
-    // Triangle strips without vertex buffers into one colour image.
+    // Triangle strips without vertex buffers into one colour image. With depth: lists of triangles,
+    // of which the greatest depth of an image of DEPTH_FORMAT is seen.
     [[nodiscard]] vk::UniquePipeline make_draw_pipeline(vk::PipelineLayout layout,
                                                         SpirV vertex_shader, SpirV fragment_shader,
-                                                        vk::Format colour_format) const;
+                                                        vk::Format colour_format,
+                                                        bool with_depth = false) const;
 
  private:
     void make_instance(std::atomic<std::uint32_t>* validation_messages);

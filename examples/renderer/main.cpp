@@ -45,35 +45,6 @@ using Access = vk::AccessFlagBits2;
 using Layout = vk::ImageLayout;
 using Stage = vk::PipelineStageFlagBits2;
 
-// Who accesses something, and how.
-struct Scope {
-    vk::PipelineStageFlags2 stages;
-    vk::AccessFlags2 accesses;
-};
-
-void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after) {
-    const vk::MemoryBarrier2 barrier{.srcStageMask = before.stages,
-                                     .srcAccessMask = before.accesses,
-                                     .dstStageMask = after.stages,
-                                     .dstAccessMask = after.accesses};
-    commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &barrier});
-}
-
-void change_layout(vk::CommandBuffer commands, const Image& image, Layout from, Layout to,
-                   const Scope& before, const Scope& after) {
-    const vk::ImageMemoryBarrier2 barrier{.srcStageMask = before.stages,
-                                          .srcAccessMask = before.accesses,
-                                          .dstStageMask = after.stages,
-                                          .dstAccessMask = after.accesses,
-                                          .oldLayout = from,
-                                          .newLayout = to,
-                                          .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                          .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                          .image = *image.handle,
-                                          .subresourceRange = COLOUR_RANGE};
-    commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
-}
-
 class Renderer {
  public:
     Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent,
@@ -182,7 +153,8 @@ void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
     memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
                    {Stage::eVertexShader, Access::eShaderRead});
     // The frame before has drawn the same picture. What is in it may go.
-    change_layout(commands, picture_, Layout::eUndefined, Layout::eColorAttachmentOptimal,
+    change_layout(commands, picture_, COLOUR_RANGE, Layout::eUndefined,
+                  Layout::eColorAttachmentOptimal,
                   {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
                   {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite});
 
@@ -226,7 +198,7 @@ std::vector<std::byte> Renderer::picture() {
     const Buffer buffer = gpu_.make_buffer(size_bytes, vk::BufferUsageFlagBits::eTransferDst, true);
     gpu_.run([&](vk::CommandBuffer commands) {
         // After the frames, by the order of submission: a barrier reaches back across them.
-        change_layout(commands, picture_, Layout::eColorAttachmentOptimal,
+        change_layout(commands, picture_, COLOUR_RANGE, Layout::eColorAttachmentOptimal,
                       Layout::eTransferSrcOptimal,
                       {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
                       {Stage::eCopy, Access::eTransferRead});
@@ -287,7 +259,7 @@ Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent
         // The scratch is zeros once; each run of quadtile leaves it ready for the next.
         commands.fillBuffer(*scratch_.handle, 0, VK_WHOLE_SIZE, 0);
         // The map stays in the layout for both, storing and sampling.
-        change_layout(commands, map_, Layout::eUndefined, Layout::eGeneral, {}, {});
+        change_layout(commands, map_, COLOUR_RANGE, Layout::eUndefined, Layout::eGeneral, {}, {});
         memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
                        {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
     });

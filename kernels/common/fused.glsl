@@ -6,7 +6,8 @@
 //
 // fused_all.comp gives the tiles in any order. Canonical order takes two passes: fused_count.comp counts the tiles
 // below each block, fused_emit.comp writes each to its place. A budget of tiles takes another pass before them:
-// fused_budget.comp finds the factor that scales the thresholds (budget.h).
+// fused_budget.comp finds the factor that scales the thresholds (budget.h). Balanced lists take two passes of their own:
+// balance_marks.comp, balance_tiles.comp.
 //
 // A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
 // it. If it is, each thread takes 4 x 4 texels in turn along the Z-order curve and knows all its nodes up to the
@@ -20,6 +21,10 @@
 //   3    layer_headers     LAYER_LISTS: one for each layer's part of the list
 //   6-9  tiles  the tile list (tile_list.glsl)
 //   10   node_thresholds  THRESHOLDS_BY_NODE: of each node (threshold_map_index, quadtree.h)
+//
+// DESCENT: for thresholds that are not monotone, of balanced lists. A node then is split if it is not below its
+// threshold and all nodes above it are split, which the pyramid tells. Of the bindings these differ:
+//   2-5  pyramid  the levels from 1 on, in chunks (pyramid_chunks.glsl); no layers with thresholds or lists of their own
 //
 // A barrier of the command buffer lies between passes.
 
@@ -41,6 +46,8 @@ const uint PASS_ALL = 0;
 const uint PASS_COUNT = 1;
 const uint PASS_EMIT = 2;
 const uint PASS_BUDGET = 3;
+const uint PASS_MARKS = 4;
+const uint PASS_TILES = 5;
 
 // What fused_count.comp leaves of a node, for fused_emit.comp: 0 for one inside a tile that begins before it, one
 // more than the level of the tile that begins in it, or:
@@ -55,6 +62,11 @@ layout(constant_id = 22) const bool WITH_BUDGET = false;
 // order parts lie one behind the other, in any order they are of one size.
 layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
+// What balance_tiles.comp does: tiles in any order; counts; tiles to their places, in canonical order.
+layout(constant_id = 28) const uint STAGE = 0;
+const uint STAGE_ANY = 0;
+const uint STAGE_COUNT = 1;
+const uint STAGE_CANONICAL = 2;
 // Whether each node has a threshold of its own; otherwise there is one for each level.
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
 
@@ -63,8 +75,17 @@ layout(set = 0, binding = 1, std430) nonprivate buffer State {
     FusedState state;
     uint words[];
 };
+#ifdef DESCENT
+#define PYRAMID_BINDING 2
+#include "pyramid_chunks.glsl"
+#define LAYER_THRESHOLD(place) 0.0
+#define WRITE_LAYER_HEADER(of_layer, made)
+#else
 layout(set = 0, binding = 2, std430) readonly buffer Thresholds { float layer_thresholds[]; };
 layout(set = 0, binding = 3, std430) writeonly buffer Headers { TileListHeader layer_headers[]; };
+#define LAYER_THRESHOLD(place) layer_thresholds[place]
+#define WRITE_LAYER_HEADER(of_layer, made) layer_headers[of_layer] = made
+#endif
 layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { FusedParameters parameters; };
 
@@ -93,8 +114,11 @@ uint nodes_of_level(uint level) {
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
 // Tells whether tiles go to parts of the list, all of one size.
-bool in_parts() { return PASS == PASS_ALL && LAYER_LISTS; }
+bool in_parts() { return LAYER_LISTS && (PASS == PASS_ALL || (PASS == PASS_TILES && STAGE == STAGE_ANY)); }
 uint part_capacity() { return parameters.tile_capacity / parameters.layers; }
+
+// Tells whether only some blocks run.
+bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
 
 // Returns the first word of the layer's state.
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
@@ -103,7 +127,7 @@ uint layer_words() { return parameters.layers + layer * parameters.state_words_p
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
 
 // Nodes of a level that are handed over to one workgroup. Their words in the state buffer: for each group a counter
-// and a number of tiles, for each group its slots, row by row, then the nodes of the level.
+// and a number of tiles; for each group its slots, row by row; as many of masks; then the nodes of the level.
 struct Group {
     uint level;   // of the nodes
     uint levels;  // that are made of the nodes
@@ -111,6 +135,7 @@ struct Group {
     uint counter;  // word of the nodes that have arrived
     uint tiles;    // word of the tiles below the group, above the blocks
     uint slots;    // first word
+    uint mask_slots;
     uint nodes;    // first word of the level's nodes
 };
 
@@ -119,8 +144,10 @@ Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uint counte
     const uint place = index.y * groups.x + index.x;
     const uint count = groups.x * groups.y;
     const uint slots = counters + 2 * count;
+    const uint mask_slots = slots + (count << 2 * levels);
     return Group(level, levels, index, counters + place, counters + count + place,
-                 slots + (place << 2 * levels), slots + (count << 2 * levels));
+                 slots + (place << 2 * levels), mask_slots + (place << 2 * levels),
+                 mask_slots + (count << 2 * levels));
 }
 
 // Returns the group that a block's node is handed over to.
@@ -139,6 +166,18 @@ uint word_of(Group group, uvec2 index) {
     return group.nodes + index.y * extent_of(group.level).x + index.x;
 }
 
+// Tells whether all other layers are finished. Thread 0 asks, once for each layer.
+bool is_last_layer() {
+    if (parameters.running_layers > 1) {
+        if (ARRIVE(state.finished_layers) + 1 != parameters.running_layers) {
+            return false;
+        }
+        acquire_arrivals();
+        state.finished_layers = 0;
+    }
+    return true;
+}
+
 // ---- Thresholds ------------------------------------------------------------------------------------------
 
 // Returns a node's threshold before it is scaled. The level must be the same in all threads, unless thresholds are by
@@ -150,7 +189,7 @@ float given_threshold(uint level, uvec2 position) {
                                                parameters.layers, level, node.x, node.y, layer);
         return uintBitsToFloat(settled_bits(key_from_bits(floatBitsToUint(node_thresholds[place]))));
     }
-    return LAYER_THRESHOLDS ? layer_thresholds[layer * (parameters.top_level + 1) + level]
+    return LAYER_THRESHOLDS ? LAYER_THRESHOLD(layer * (parameters.top_level + 1) + level)
                             : parameters.thresholds[level];
 }
 
@@ -160,9 +199,18 @@ float threshold_of(uint level, uvec2 position) {
                        : given;
 }
 
-// Importance and threshold are settled floats, which compare as they are (importance_key.h).
+// Importance and threshold are settled floats, which compare as they are (importance_key.h). The level must be the same
+// in all threads.
 bool is_split(uint level, uvec2 position, float importance) {
-    return importance >= threshold_of(level, position);
+    bool splits = importance >= threshold_of(level, position);
+#ifdef DESCENT
+    for (uint above = level + 1; above <= parameters.top_level; ++above) {
+        const uvec2 node = min(position >> (above - level), extent_of(above) - 1);
+        const uint place = pyramid_index(parameters.width, parameters.height, above, node.x, node.y, layer);
+        splits = splits && read_pyramid(place) >= threshold_of(above, node);
+    }
+#endif
+    return splits;
 }
 
 // ---- Step 1 of a block ---------------------------------------------------------------------------------------

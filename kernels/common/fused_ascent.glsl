@@ -1,5 +1,5 @@
-// The way up of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp): from a
-// block to the root, as long as this workgroup is the last of its group.
+// The way up of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp,
+// balance_marks.comp): from a block to the root, as long as this workgroup is the last of its group.
 //
 // Each workgroup sends its block's node to its group (messages.glsl). The workgroup of a group that arrives last treats
 // the group's nodes as it treated quads of texels before. The last layer to finish is found by a counter, too.
@@ -17,9 +17,12 @@ struct Found {
     uvec4 handed_over;  // tiles below the thread's nodes, of a group
 };
 
+// Tells whether NaN texels are taken out of the state when the root is made: whoever sends an infinite node releases.
+const bool TAKES_NAN = PASS == PASS_ALL || PASS == PASS_MARKS;
+
 // The kernel defines these.
 
-// All threads call this, if the block's node is split.
+// All threads call this, if the block's node is split; PASS_MARKS for all groups.
 Found find(Block block, bool is_root, uint thread);
 // Thread 0 calls this for a block of texels, before it sends the node. `nan`: NaN texels of the block.
 void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state);
@@ -31,9 +34,12 @@ void write(Block block, uint thread, Found found);
 // All threads of the workgroup that has made the root of a layer call this, when the layer's tiles are counted. The
 // finisher is a thread other than 0 if there are tiles to write, so that it works beside thread 0.
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread);
-
-// Tells whether only some blocks run.
-bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
+#ifdef MARKS
+// Thread 0 calls this for a node, before it counts it in.
+void send_mask(Group group, uvec2 index, float importance, bool splits);
+#else
+void send_mask(Group group, uvec2 index, float importance, bool splits) {}
+#endif
 
 // ---- NaN -------------------------------------------------------------------------------------------------
 
@@ -58,6 +64,12 @@ void add_nan_texels(uint added, uint layer_state) {
     if (added != 0) {
         atomicAdd(words[layer_state + LAYER_NAN_WORD], added, gl_ScopeDevice, 0, 0);
     }
+}
+
+// Takes the NaN texels of a layer out of the state.
+uint take_nan_texels(float importance, uint layer_state) {
+    return may_hold_nan(importance)
+               ? atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0) : 0;
 }
 
 // ---- Groups ----------------------------------------------------------------------------------------------
@@ -98,6 +110,8 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
             atomicAdd(words[group.tiles], tiles, gl_ScopeDevice, 0, 0);
             releases = true;
         }
+    } else if (PASS == PASS_MARKS) {
+        send_mask(group, block.index, importance, splits);
     } else {
         const uint node = word_of(group, block.index);
         HAND_OVER(words[node], floatBitsToUint(importance));
@@ -178,18 +192,6 @@ uint receive_tiles(Block block, uint first_key) {
     return is_full ? 1U << (32 - ARRIVAL_BITS) : ahead_tiles;
 }
 
-// Tells whether all other layers are finished. Thread 0 asks, once for each layer.
-bool is_last_layer() {
-    if (parameters.running_layers > 1) {
-        if (ARRIVE(state.finished_layers) + 1 != parameters.running_layers) {
-            return false;
-        }
-        acquire_arrivals();
-        state.finished_layers = 0;
-    }
-    return true;
-}
-
 // ---- The way up --------------------------------------------------------------------------------------------
 
 void ascend() {
@@ -248,13 +250,13 @@ void ascend() {
         const bool is_root = level == parameters.top_level;
         uint nan = 0;
         Found found = Found(uint(is_root), 0, 0, 0.0, uvec4(0));  // a root that is not split is a tile
-        if (splits) {
+        if (splits || (PASS == PASS_MARKS && handovers > 0)) {
             // A block with NaN is split: NaN counts as infinity.
             if (PASS != PASS_BUDGET && handovers == 0 && counts_as_nan(largest)) {
                 nan = nan_texels_of(block, keys, thread);
             }
             if (handovers > 0 &&
-                (PASS == PASS_ALL ? may_hold_nan(importance) : !is_update())) {
+                (TAKES_NAN ? may_hold_nan(importance) : !is_update())) {
                 acquire_for_all(thread);
             }
             keep_step_1(handovers > 0, keys, thread);

@@ -1,4 +1,4 @@
-// How fused_all.comp and fused_count.comp complete the headers of the list and of its parts.
+// How fused_all.comp, fused_count.comp and balance_tiles.comp complete the headers of the list and of its parts.
 
 TileListHeader make_header(uint required, uint first_tile, uint capacity) {
     const uint factor = WITH_BUDGET ? words[budget_words() + BUDGET_FACTOR_WORD] : 0;
@@ -7,6 +7,7 @@ TileListHeader make_header(uint required, uint first_tile, uint capacity) {
         tile_list_header(is_lost ? 0 : required, is_lost ? 0 : first_tile, capacity,
                          parameters.max_workgroup_count, budget_factor(factor));
     made.flags |= is_lost ? TILE_LIST_NOT_COUNTED : 0;
+    made.flags |= PASS == PASS_TILES ? TILE_LIST_BALANCED : 0;
     return made;
 }
 
@@ -14,7 +15,8 @@ void finish_list(uint required, uint written) {
     TileListHeader whole = make_header(required, 0, parameters.tile_capacity);
     if (in_parts()) {  // not one behind the other: there is nothing to dispatch or draw
         whole.written = written;
-        whole.flags = written < required ? TILE_LIST_OVERFLOW : 0;
+        whole.flags &= ~TILE_LIST_OVERFLOW;
+        whole.flags |= written < required ? TILE_LIST_OVERFLOW : 0;
         whole.dispatch_x = 0;
         whole.draw_instance_count = 0;
     }
@@ -25,4 +27,27 @@ void finish_list(uint required, uint written) {
     if (!is_update()) {
         state.is_counted = uint(PASS == PASS_COUNT && !WITH_BUDGET);
     }
+}
+
+// Gives each layer its first place, when all are counted. Returns the sum. All threads call this.
+uint place_layers(uint thread) {
+    uint first = 0;
+    for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {
+        const uint word = parameters.layers + (start + thread) * parameters.state_words_per_layer;
+        const bool is_there = start + thread < parameters.layers;
+        const uint tiles = is_there ? HANDED_OVER(words[word + LAYER_TILES_WORD]) : 0;
+        uint total;
+        const uint before = scan(tiles, thread, total);
+        if (is_there) {
+            words[word + LAYER_PLACE_WORD] = first + before;
+            if (LAYER_LISTS) {
+                const uint rest =
+                    parameters.tile_capacity - min(parameters.tile_capacity, first + before);
+                WRITE_LAYER_HEADER(start + thread, make_header(tiles, first + before, rest));
+            }
+        }
+        first += total;
+        barrier();
+    }
+    return first;
 }

@@ -1,4 +1,4 @@
-// How the fused kernels write the tiles of a block to the list: fused_all.comp, fused_emit.comp.
+// How the fused kernels write the tiles of a block to the list: fused_all.comp, fused_emit.comp, balance_tiles.comp.
 //
 // Each thread lays out its own tiles in shared memory. Then all threads write, neighbours in the list by neighbouring
 // threads.
@@ -80,6 +80,13 @@ uint owner_of(uint place) {
     return owner;
 }
 
+// Returns flags of the sides where a tile's neighbour is coarser.
+#ifdef BALANCED
+uint sides_of(Block block, Node node);
+#else
+uint sides_of(Block block, Node node) { return 0; }
+#endif
+
 // Writes all tiles of the block, from a place in the list on.
 void write_tiles(Block block, uint thread, uint total, uint first_place) {
     [[dont_unroll]]
@@ -87,8 +94,8 @@ void write_tiles(Block block, uint thread, uint total, uint first_place) {
         const uint place = start + thread;
         if (place < total) {
             const uint owner = owner_of(place);
-            write_node(first_place + place, end_of_places(), layer,
-                       tile_at(block, owner, place - thread_places[owner]));
+            const Node node = tile_at(block, owner, place - thread_places[owner]);
+            write_node(first_place + place, end_of_places(), layer, node, sides_of(block, node));
         }
     }
 }

@@ -9,12 +9,18 @@ uint tile_count(uint tiles) {
     return tiles >= 1U << TILE_STEP_SHIFT ? 1 : bitCount(tiles);
 }
 
-// Finds the tiles that begin in a thread's texels; `importance` is the larger tile's. All threads call this, behind
-// keep_step_1.
-uint find_tiles(Block block, uint thread, out float importance) {
+#ifdef BALANCED
+// Tells whether the balanced list splits a node inside the map, which begins in the thread's texels.
+bool splits_node(Block block, uint step, uvec2 position, float importance);
+#else
+bool splits_node(Block block, uint step, uvec2 position, float importance) {
+    return is_split(block.base + step, position, importance);
+}
+#endif
+
+// Finds the tiles that begin in a thread's texels, of the nodes that these lie in; `importance` is the larger tile's.
+uint tiles_of(Block block, uint thread, float nodes[7], out float importance) {
     const uvec2 position = position_of(block, thread);
-    float nodes[7];
-    find_nodes(thread, nodes);
     // The highest step whose node is not split: its parent is, or it is the root. (Other blocks have no tiles where
     // their node is not split.)
     uint unsplit = 1;
@@ -22,7 +28,7 @@ uint find_tiles(Block block, uint thread, out float importance) {
     [[unroll]]
     for (uint step = 2; step <= 6; ++step) {
         if (step <= block.steps &&
-            !is_split(block.base + step, position >> (step - 2), nodes[step])) {
+            !splits_node(block, step, position >> (step - 2), nodes[step])) {
             unsplit = step;
             importance = nodes[step];
         }
@@ -39,7 +45,7 @@ uint find_tiles(Block block, uint thread, out float importance) {
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
         const float quad = step_1[4 * thread + i];
-        split |= uint(is_split(block.base + 1, 2 * position + morton(i), quad)) << i;
+        split |= uint(splits_node(block, 1, 2 * position + morton(i), quad)) << i;
     }
     uint tiles = 0;
     if (block.steps == 0) {  // a map of one texel
@@ -58,4 +64,11 @@ uint find_tiles(Block block, uint thread, out float importance) {
         }
     }
     return tiles;
+}
+
+// The same from the nodes of step 1. All threads call this, behind keep_step_1.
+uint find_tiles(Block block, uint thread, out float importance) {
+    float nodes[7];
+    find_nodes(thread, nodes);
+    return tiles_of(block, thread, nodes, importance);
 }

@@ -92,10 +92,8 @@ float four_nodes(uint first) {
                        nodes_of_step_2[first + 2], nodes_of_step_2[first + 3]);
 }
 
-// Makes the nodes of the steps 2 to 6 that a thread's node of step 2 lies in, behind keep_step_1.
-void find_nodes(uint thread, out float nodes[7]) {
-    nodes[2] = reduce_four(step_1[4 * thread], step_1[4 * thread + 1], step_1[4 * thread + 2],
-                           step_1[4 * thread + 3]);
+// Makes the nodes of the steps 3 to 6 that a thread's node of step 2 lies in.
+void find_upper_nodes(uint thread, inout float nodes[7]) {
 #if SUBGROUPS
     float node = reduce_two(nodes[2], subgroupShuffleXor(nodes[2], 1));
     nodes[3] = reduce_two(node, subgroupShuffleXor(node, 2));
@@ -125,4 +123,11 @@ void find_nodes(uint thread, out float nodes[7]) {
     nodes[5] = quarter < 2 ? (quarter < 1 ? of_step_5[0] : of_step_5[1])
                            : (quarter < 3 ? of_step_5[2] : of_step_5[3]);
     nodes[6] = reduce_four(of_step_5[0], of_step_5[1], of_step_5[2], of_step_5[3]);
+}
+
+// Makes the nodes of the steps 2 to 6, behind keep_step_1.
+void find_nodes(uint thread, out float nodes[7]) {
+    nodes[2] = reduce_four(step_1[4 * thread], step_1[4 * thread + 1], step_1[4 * thread + 2],
+                           step_1[4 * thread + 3]);
+    find_upper_nodes(thread, nodes);
 }

@@ -45,14 +45,19 @@ struct Node {
     float threshold;
 };
 
-// Writes a node as a tile, if its place is before `end`.
-void write_node(uint place, uint end, uint layer, Node node) {
+// Writes a node as a tile, if its place is before `end`. `sides`: flags of the sides where its neighbour is coarser.
+void write_node(uint place, uint end, uint layer, Node node, uint sides) {
     if (place < end) {
-        const uint flags = node.importance >= node.threshold ? TILE_CLAMPED : 0;
+        const bool is_clamped = node.level == 0 && node.importance >= node.threshold;
+        const uint flags = sides | (is_clamped ? TILE_CLAMPED : 0);
         write_tile(place, Tile(tile_position(node.position.x, node.position.y),
                                tile_node(node.level, flags, layer), node.importance,
                                node.threshold));
     }
+}
+
+void write_node(uint place, uint end, uint layer, Node node) {
+    write_node(place, end, layer, node, 0);
 }
 
 // Of a list, or of a part of one, that begins at `first_tile` and has room for `capacity` tiles.

@@ -2,6 +2,7 @@
 
 #include <quadtile/error.hpp>
 
+#include "balance.hpp"
 #include "layers_and_budgets.hpp"
 
 #include <string>
@@ -100,10 +101,12 @@ Threshold by_node(const MapShape& shape, std::span<const Threshold> layer_thresh
 TileList subdivide(const MapView& map, const Threshold& threshold,
                    const SubdivideOptions& options) {
     check_shape(map.shape);
+    check_balance(options);
     const std::uint32_t top = top_level(map.shape.width, map.shape.height);
     TileList list;
     list.shape = map.shape;
     list.order = Order::canonical;
+    list.balance = options.balance;
     list.report.strategy = Strategy::reference;
     Threshold kept = threshold;
     if (options.max_tiles) {
@@ -114,7 +117,11 @@ TileList subdivide(const MapView& map, const Threshold& threshold,
     for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
         const Pyramid pyramid = build_pyramid(map, layer);
         list.nan_texels += pyramid.nan_texels;
-        Recursion(pyramid, thresholds, layer, list.tiles).subdivide(top, 0, 0);
+        if (options.balance == Balance::none) {
+            Recursion(pyramid, thresholds, layer, list.tiles).subdivide(top, 0, 0);
+        } else {
+            add_balanced_tiles(pyramid, thresholds, layer, options.balance, list.tiles);
+        }
     }
     return list;
 }

@@ -107,6 +107,7 @@ class Service:
         parameters: Sequence[float] = (),
         order: str = "canonical",
         max_tiles: Optional[int] = None,
+        balance: str = "none",
         priority: int = 0,
         deadline_s: Optional[float] = None,
         device: Optional[int] = None,
@@ -120,7 +121,7 @@ class Service:
         The map is not copied if it is an array in C order: do not write to it before the Future is done.
 
         Args:
-            map, max_resolution ... max_tiles: as in `subdivide`.
+            map, max_resolution ... balance: as in `subdivide`.
             priority: higher ones go first, equal ones in the order in which they came.
             deadline_s: seconds from now; a request that waits for longer fails.
             device: the only one that may answer, by its place in the service's list.
@@ -137,7 +138,7 @@ class Service:
             future,
             map,
             (max_resolution, constant, per_level, memory, threshold_map, glsl, parameters),
-            (order, max_tiles),
+            (order, max_tiles, balance),
             priority,
             deadline_s,
             device,

@@ -21,6 +21,7 @@ class _Run(NamedTuple):
     layers: int
     levels: int
     order: str
+    balance: str
     threshold_factor: float
     nan_texels: int
     strategy: str
@@ -46,7 +47,7 @@ class TileList(numpy.ndarray):
 
         x, y         uint16   column and row of the tile, in units of 2**level texels; row 0 is at the top
         level        uint8    0 for a texel; the tile covers 2**level x 2**level texels, cut at the map's edge
-        flags        uint8    TILE_CLAMPED, or 0
+        flags        uint8    TILE_CLAMPED, and in balanced lists TILE_COARSER_LEFT, _RIGHT, _TOP, _BOTTOM
         layer        uint16   of the map
         importance   float32  the maximum over the tile's texels; never NaN
         threshold    float32  what the importance was compared with
@@ -62,6 +63,7 @@ class TileList(numpy.ndarray):
     layers: int = _of_run("layers", "Layers of the map.")
     levels: int = _of_run("levels", "Levels of the quadtree, from 0 (texels) to the root's.")
     order: str = _of_run("order", '"canonical" or "any".')
+    balance: str = _of_run("balance", '"none", "edges" or "corners"; other than "none" the flags TILE_COARSER_* are set.')
     threshold_factor: float = _of_run("threshold_factor", "By which max_tiles scaled the threshold; else 1.")
     nan_texels: int = _of_run("nan_texels", "Texels that were NaN and counted as +infinity.")
     strategy: str = _of_run("strategy", 'That ran: "reference", "subtree" or "fused".')

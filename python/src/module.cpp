@@ -113,6 +113,10 @@ PYBIND11_MODULE(_native, module) {
     module.attr("version") = QUADTILE_VERSION_STRING;
     module.attr("tile_dtype") = tile_dtype();
     module.attr("TILE_CLAMPED") = quadtile::TILE_CLAMPED;
+    module.attr("TILE_COARSER_LEFT") = quadtile::TILE_COARSER_LEFT;
+    module.attr("TILE_COARSER_RIGHT") = quadtile::TILE_COARSER_RIGHT;
+    module.attr("TILE_COARSER_TOP") = quadtile::TILE_COARSER_TOP;
+    module.attr("TILE_COARSER_BOTTOM") = quadtile::TILE_COARSER_BOTTOM;
     module.def("subdivide", &subdivide);
     module.def("mip_levels", &mip_levels);
     module.def("devices", &devices);

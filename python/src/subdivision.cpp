@@ -121,16 +121,25 @@ Threshold threshold_from(const py::tuple& given, const MapShape& map) {
     }
 }
 
+// Names of enumerators in their order.
+constexpr std::initializer_list<const char*> ORDERS = {"any", "canonical"};
+constexpr std::initializer_list<const char*> BALANCES = {"none", "edges", "corners"};
+constexpr std::initializer_list<const char*> STRATEGIES = {"automatic", "reference", "subtree", "fused"};
+
+template <typename Enumerator>
+const char* name_of(std::initializer_list<const char*> names, Enumerator enumerator) {
+    return names.begin()[static_cast<std::size_t>(enumerator)];
+}
+
 SubdivideOptions options_from(const py::tuple& given) {
     SubdivideOptions options;
-    options.order = static_cast<Order>(choice_from("order", text_from(given[0], "order"), {"any", "canonical"}));
+    options.order = static_cast<Order>(choice_from("order", text_from(given[0], "order"), ORDERS));
     if (!given[1].is_none()) {
         options.max_tiles = count_from(given[1], "max_tiles");
     }
+    options.balance = static_cast<Balance>(choice_from("balance", text_from(given[2], "balance"), BALANCES));
     return options;
 }
-
-constexpr std::array STRATEGIES = {"automatic", "reference", "subtree", "fused"};
 
 }  // namespace
 
@@ -141,7 +150,7 @@ Subdivision subdivision_from(py::handle map, const py::tuple& threshold, const p
 }
 
 Strategy strategy_from(const std::string& name) {
-    return static_cast<Strategy>(choice_from("strategy", name, {"automatic", "reference", "subtree", "fused"}));
+    return static_cast<Strategy>(choice_from("strategy", name, STRATEGIES));
 }
 
 std::size_t choice_from(const std::string& argument, const std::string& given,
@@ -189,8 +198,8 @@ py::tuple tile_list(TileList list) {
     }
     const py::tuple run = py::make_tuple(
         list.shape.width, list.shape.height, list.shape.layers, list.levels(),
-        list.order == Order::canonical ? "canonical" : "any", list.threshold_factor, list.nan_texels,
-        STRATEGIES.at(static_cast<std::size_t>(list.report.strategy)), list.report.strategy_reason,
+        name_of(ORDERS, list.order), name_of(BALANCES, list.balance), list.threshold_factor, list.nan_texels,
+        name_of(STRATEGIES, list.report.strategy), list.report.strategy_reason,
         list.report.device, list.report.buffer_repeats, py::tuple(stages));
     const void* const first = list.tiles.data();  // which moving leaves where it is
     const auto count = static_cast<py::ssize_t>(list.tiles.size());

@@ -26,7 +26,7 @@ struct Subdivision {
 };
 
 // `threshold` is (max_resolution, constant, per_level, memory, threshold_map, glsl, parameters), of which exactly one
-// but the last is given; `options` is (order, max_tiles). Throws TypeError, ValueError and Error(invalid_argument).
+// but the last is given; `options` is (order, max_tiles, balance). Throws TypeError, ValueError and Error(invalid_argument).
 [[nodiscard]] Subdivision subdivision_from(py::handle map, const py::tuple& threshold, const py::tuple& options);
 
 // Throws ValueError, which lists the names.

@@ -89,6 +89,10 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", "nan"}), "'nan' is not a number of 0 or more"},
              {with({"--constant", "1.5x"}), "'1.5x' is not a number"},
              {with({"--constant", "1", "--max-tiles", "0"}), "0 not in range 1 to 4294967295"},
+             {with({"--constant", "1", "--balance", "sides"}), "--balance"},
+             {with({"--constant", "1", "--balance", "edges", "--max-tiles", "9"}),
+              "--max-tiles cannot count the tiles that --balance adds"},
+             {{"demo", "--balance", "corners", "--max-tiles", "9"}, "--max-tiles cannot count"},
              {with({"--level-thresholds", "1,2,3"}), "this map has 8 levels"},
              {with({"--level-thresholds", "1,2,3,4,5,6,7,8,9"}), "9 level thresholds"},
              {with({"--memory", "16,100"}), "--fragments"},
@@ -250,7 +254,13 @@ TEST_F(CommandLine, GivesTheReferenceList) {
              {{"--max-resolution", "8", "--order", "any"}, Threshold::max_resolution(8.0F)},
              {{"--max-resolution", "8", "--max-tiles", "200"},
               Threshold::max_resolution(8.0F),
-              {.max_tiles = 200}}}) {
+              {.max_tiles = 200}},
+             {{"--constant", "2.5", "--balance", "edges"},
+              Threshold::constant(2.5F),
+              {.balance = Balance::edges}},
+             {{"--balance", "corners", "--level-thresholds", "0.1,3,1,0.5,2,0.3,0.2,1"},
+              Threshold::per_level(levels),
+              {.balance = Balance::corners}}}) {
         SCOPED_TRACE(::testing::PrintToString(here.arguments));
         if (here.arguments.back() != "--strategy=reference") {
             SKIP_WITHOUT_DEVICE();
@@ -267,6 +277,7 @@ TEST_F(CommandLine, GivesTheReferenceList) {
         EXPECT_EQ(list.shape.width, 100U);
         EXPECT_EQ(list.shape.height, 61U);
         EXPECT_EQ(list.nan_texels, expected.nan_texels);
+        EXPECT_EQ(list.balance, expected.balance);
         EXPECT_TRUE(list.tiles == expected.tiles);
     }
     EXPECT_THAT(error_of({"tiles", "map.pfm", "--strategy", "fused", "--level-thresholds",
@@ -342,6 +353,21 @@ TEST_F(CommandLine, StatisticsGoToStandardError) {
           std::string("write +[0-9.]+ ms"), std::string("device +[^\n]+")}) {
         EXPECT_THAT(result.error, ::testing::ContainsRegex(line + "\n"));
     }
+}
+
+// Catches a count of all tiles, or of none, where that of the added ones is asked for.
+TEST_F(CommandLine, StatisticsTellWhatBalancingAdds) {
+    const auto tiles = [&](Balance balance) {
+        return reference::subdivide(map(), Threshold::constant(2.5F), {.balance = balance})
+            .tiles.size();
+    };
+    const std::size_t added = tiles(Balance::corners) - tiles(Balance::none);
+    ASSERT_GT(added, 0U);
+    const ProgramResult result = run({"tiles", "map.pfm", "--constant", "2.5", "--strategy",
+                                      "reference", "--balance", "corners", "--stats"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    EXPECT_THAT(result.error, ::testing::ContainsRegex("added by balancing +" +
+                                                       std::to_string(added) + " .corners.\n"));
 }
 
 TEST_F(CommandLine, DevicesAreListed) {

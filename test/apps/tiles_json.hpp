@@ -9,6 +9,7 @@
 
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace quadtile::app::test {
 
@@ -25,14 +26,21 @@ inline TileList parse_json(const std::string& text) {
     list.shape = {json.at("width"), json.at("height"), 1, TexelFormat::r32_float};
     list.nan_texels = json.at("nan_texels");
     EXPECT_EQ(json.at("levels"), list.levels());
-    EXPECT_EQ(json.size(), 5U);
+    const bool balanced = json.contains("balance");
+    if (balanced) {
+        EXPECT_TRUE(json["balance"] == "edges" || json["balance"] == "corners");
+        list.balance = json["balance"] == "edges" ? Balance::edges : Balance::corners;
+    }
+    EXPECT_EQ(json.size(), balanced ? 6U : 5U);
     for (const nlohmann::json& tile : json.at("tiles")) {
-        EXPECT_EQ(tile.size(), 7U);
-        list.tiles.push_back(
-            {tile_position(tile.at("x"), tile.at("y")),
-             tile_node(tile.at("level"), tile.at("clamped").get<bool>() ? TILE_CLAMPED : 0,
-                       tile.at("layer")),
-             number(tile.at("importance")), number(tile.at("threshold"))});
+        EXPECT_EQ(tile.size(), balanced ? 8U : 7U);
+        std::uint32_t flags = tile.at("clamped").get<bool>() ? TILE_CLAMPED : 0;
+        for (const char side : balanced ? tile.at("coarser").get<std::string>() : "") {
+            flags |= TILE_COARSER_LEFT << std::string_view("lrtb").find(side);
+        }
+        list.tiles.push_back({tile_position(tile.at("x"), tile.at("y")),
+                              tile_node(tile.at("level"), flags, tile.at("layer")),
+                              number(tile.at("importance")), number(tile.at("threshold"))});
     }
     return list;
 }

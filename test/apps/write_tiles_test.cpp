@@ -90,6 +90,26 @@ TEST(WriteTiles, CsvGivesTheSameValuesBack) {
     EXPECT_FALSE(std::getline(csv, line));
 }
 
+// Catches a side that is left out, or named after another one.
+TEST(WriteTiles, BalancedListsTellTheirCoarserNeighbours) {
+    TileList list;
+    list.shape = {16, 16};
+    list.balance = Balance::corners;
+    for (std::uint32_t sides = 0; sides < 16; ++sides) {
+        list.tiles.push_back({sides, tile_node(0, sides << 1U | sides % 2, 0), 1.0F, 2.0F});
+    }
+    const TileList read = parse_json(text_of(list, TileFormat::json));
+    EXPECT_EQ(read.balance, Balance::corners);
+    EXPECT_EQ(read.tiles, list.tiles);
+
+    const std::string csv = text_of(list, TileFormat::csv);
+    EXPECT_TRUE(
+        csv.starts_with("level,x,y,layer,importance,threshold,clamped,coarser\n"
+                        "0,0,0,0,1,2,false,\n0,1,0,0,1,2,true,l\n0,2,0,0,1,2,false,r\n"));
+    EXPECT_NE(csv.find(",true,lrtb\n"), std::string::npos);
+    EXPECT_NE(csv.find("\n0,12,0,0,1,2,false,tb\n"), std::string::npos);
+}
+
 TEST(WriteTiles, BinaryIsHeaderAndRecords) {
     const TileList list = list_of_odd_values();
     const std::string bytes = text_of(list, TileFormat::binary);

@@ -191,7 +191,8 @@ void expect_reference(const quadtile_request& request, const quadtile_tile_list&
     const MapShape shape{request.width, request.height, request.layers, format_of(request.format)};
     const TileList expected = reference::subdivide(
         {request.texels, shape}, threshold_of(request, shape),
-        {.max_tiles = request.max_tiles != 0 ? std::optional(request.max_tiles) : std::nullopt});
+        {.max_tiles = request.max_tiles != 0 ? std::optional(request.max_tiles) : std::nullopt,
+         .balance = static_cast<Balance>(request.balance)});  // the same numbers
     EXPECT_EQ(list.width, shape.width);
     EXPECT_EQ(list.height, shape.height);
     EXPECT_EQ(list.layers, shape.layers);
@@ -374,6 +375,21 @@ TEST_F(CApi, BudgetsAreKept) {
     const List list = ask(make_service(), request);
     EXPECT_LE(list->tile_count, 3000U);
     EXPECT_GT(list->threshold_factor, 1.0F);
+}
+
+// Catches a balance that is lost on its way, or taken for the other one.
+TEST_F(CApi, ListsAreBalanced) {
+    const Service service = make_service();
+    std::vector<float> texels(std::size_t{128} * 128);
+    texels[63 * 128 + 63] = 1.0F;  // next to large tiles
+    quadtile_request request = request_of(texels.data(), 128, 128);
+    for (const std::int32_t balance : {QUADTILE_BALANCE_EDGES, QUADTILE_BALANCE_CORNERS}) {
+        request.balance = balance;
+        const List list = ask(service, request);
+        EXPECT_TRUE(std::any_of(list->tiles, list->tiles + list->tile_count, [](const auto& tile) {
+            return (tile.flags & QUADTILE_TILE_COARSER_LEFT) != 0;
+        }));
+    }
 }
 
 TEST_F(CApi, DevicesAreDescribed) {
@@ -667,6 +683,7 @@ TEST_F(CApi, BadRequestsAreRefused) {
         {[](R& r) { r.format = 6; }, "format is 6"},
         {[](R& r) { r.format = -1; }, "QUADTILE_FORMAT_*"},
         {[](R& r) { r.order = 2; }, "order is 2"},
+        {[](R& r) { r.balance = 3; }, "balance is 3"},
         {[](R& r) { r.threshold_kind = 0; }, "threshold_kind is 0"},
         {[](R& r) { r.threshold_kind = 6; }, "threshold_kind is 6"},
         {[](R& r) { r.threshold_value = -1.0F; }, "negative"},

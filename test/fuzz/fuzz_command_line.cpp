@@ -39,6 +39,8 @@ void check(const SubdivisionRequest& request) {
            "with subtree levels outside their range");
     expect(!request.options.max_tiles || *request.options.max_tiles >= 1,
            "with a budget of no tiles");
+    expect(!request.options.max_tiles || request.options.balance == Balance::none,
+           "with a budget and a balance");
 }
 void check(const TilesRequest& request) {
     expect(!request.input.empty(), "without INPUT");

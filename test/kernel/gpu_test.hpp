@@ -31,9 +31,12 @@ template <typename Thresholds>
 void expect_reference(Tiler& tiler, const MapView& map, const Thresholds& thresholds,
                       const TileList& expected, std::optional<std::uint64_t> max_tiles = {}) {
     for (const Order order : {Order::canonical, Order::any}) {
-        TileList list = tiler.subdivide(map, thresholds, {order, max_tiles});
+        TileList list = tiler.subdivide(map, thresholds, {order, max_tiles, expected.balance});
         EXPECT_EQ(list.order, order);
-        sort_canonical(list.tiles);
+        EXPECT_EQ(list.balance, expected.balance);
+        if (order == Order::any) {
+            sort_canonical(list.tiles);
+        }
         EXPECT_EQ(difference(list, expected), "")
             << text_of(map.shape) << ", strategy " << text_of(list.report.strategy)
             << (order == Order::any ? ", any order" : "");

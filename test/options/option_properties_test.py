@@ -93,7 +93,7 @@ SUBDIVISION = {
     "--subtree-levels": whole(1, 8),
     "--max-tiles": whole(1, U32),
     "--trace": write(),
-    **others("--format", "--stats", "--strategy", "--order", "--device"),
+    **others("--format", "--stats", "--strategy", "--order", "--device", "--balance"),
 }
 
 # `base`: arguments of a quick run; `stop`: others in their place that end it as soon as the command
@@ -267,6 +267,7 @@ COMMANDS = {
             "--ui-scale": number(0.25, 8, takes=("0",)),
             "--size": whole(1, 16384, "{}x8"),
             **others("--channel", "--fragments-channel", "--strategy", "--order", "--device"),
+            **others("--balance"),
             **others("--fill", "--no-outlines", "--no-clamped-marks", "--colour-map", "--linear"),
             **others("--logarithmic", "--panel", "--no-settings", "--validation", "--log"),
         },

@@ -93,6 +93,36 @@ def test_every_threshold_is_that_of_the_reference():
         assert records(both[both["layer"] == layer]) == records(alone)
 
 
+def touching_levels(tiles, shape):
+    """Pairs of levels of texels that lie side by side."""
+    level = numpy.zeros(shape, int)
+    for tile, (left, top, right, bottom) in zip(tiles, tiles.rectangles()):
+        level[top:bottom, left:right] = tile["level"]
+    return numpy.abs(numpy.diff(level, axis=0)), numpy.abs(numpy.diff(level, axis=1)), level
+
+
+# A balance, or its flags, that do not reach the library or the list.
+@pytest.mark.parametrize("balance", ["edges", "corners"])
+def test_balanced_lists_are_those_of_the_reference(balance):
+    map = numpy.full((50, 70), 0.1, numpy.float32)
+    map[20, 30] = 9
+    ordinary, balanced = (subdivide(map, constant=1, balance=balance) for balance in ("none", balance))
+    assert max(difference.max() for difference in touching_levels(ordinary, map.shape)[:2]) > 1
+    assert max(difference.max() for difference in touching_levels(balanced, map.shape)[:2]) == 1
+    level = touching_levels(balanced, map.shape)[2]
+    for tile, (left, top, right, bottom) in zip(balanced, balanced.rectangles()):
+        coarser = left > 0 and level[top, left - 1] > tile["level"]
+        assert coarser == ((tile["flags"] & quadtile.TILE_COARSER_LEFT) != 0)
+    assert (ordinary.balance, balanced.balance) == ("none", balance)
+    assert_same(balanced, reference.subdivide(map, constant=1, balance=balance))
+    with quadtile.Service() as service:
+        assert_same(service.submit(map, constant=1, balance=balance).result(), balanced)
+    with pytest.raises(ValueError, match="balance must be"):
+        subdivide(map, constant=1, balance="faces")
+    with pytest.raises(ValueError, match="budget|max_tiles"):
+        subdivide(map, constant=1, balance=balance, max_tiles=9)
+
+
 def test_glsl_is_the_function_that_it_says():
     map = random_map(50, 70)
     glsl = """

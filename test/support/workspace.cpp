@@ -226,13 +226,18 @@ PyramidWorkspace::PyramidWorkspace(Gpu& gpu, const Pyramid& pyramid, const MapVi
 
 SubdivisionWorkspace::SubdivisionWorkspace(Gpu& gpu, const Subdivider& subdivider,
                                            const PyramidWorkspace& pyramid,
-                                           std::uint64_t tile_capacity)
+                                           std::uint64_t tile_capacity, bool balanced)
     : scratch(make_zeros(gpu,
                          subdivider.requirements(pyramid.shape, tile_capacity).scratch_size_bytes,
                          subdivider.requirements(pyramid.shape, tile_capacity).usage)),
       tile_list(gpu.make_buffer(
           subdivider.requirements(pyramid.shape, tile_capacity).tile_list_size_bytes,
           subdivider.requirements(pyramid.shape, tile_capacity).usage)),
+      balance(balanced
+                  ? std::optional(gpu.make_buffer(
+                        subdivider.requirements(pyramid.shape, tile_capacity).balance_size_bytes,
+                        subdivider.requirements(pyramid.shape, tile_capacity).usage))
+                  : std::nullopt),
       binding(subdivider.bind(pyramid.shape, resources(pyramid, tile_capacity))) {}
 
 Subdivider::Resources SubdivisionWorkspace::resources(const PyramidWorkspace& pyramid,
@@ -241,15 +246,17 @@ Subdivider::Resources SubdivisionWorkspace::resources(const PyramidWorkspace& py
             .pyramid = pyramid.levels.range(),
             .scratch = scratch.range(),
             .tile_list = tile_list.range(),
-            .tile_capacity = tile_capacity};
+            .tile_capacity = tile_capacity,
+            .balance = balance ? balance->range() : BufferRange{}};
 }
 
 void SubdivisionWorkspace::run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
-                               const Subdivider& subdivider, const Threshold& threshold) const {
+                               const Subdivider& subdivider, const Threshold& threshold,
+                               const SubdivideOptions& options) const {
     gpu.run([&](VkCommandBuffer commands) {
         pyramid.record(commands, map.binding);
         gpu.compute_barrier(commands);
-        subdivider.record(commands, binding, threshold);
+        subdivider.record(commands, binding, threshold, options);
     });
 }
 
@@ -278,6 +285,10 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
         if (state[word] != 0) {
             return "the NaN texels of layer " + std::to_string(layer);
         }
+        if (fused &&
+            (state[word + LAYER_PART_WORD] != 0 || state[word + LAYER_ARRIVALS_WORD] != 0)) {
+            return "the counters of layer " + std::to_string(layer);
+        }
         word += fused ? LAYER_WORDS : 1;
         for (std::uint32_t level = BLOCK_LEVELS; level < top; level += step_levels(level, top)) {
             const std::uint32_t levels = step_levels(level, top);
@@ -287,7 +298,7 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
                 level_extent(shape.width, level) * level_extent(shape.height, level);
             const std::uint32_t words =
                 fused
-                    ? groups * (2 + (1U << 2 * levels)) + FUSED_NODE_WORDS * nodes
+                    ? groups * (2 + (FUSED_SLOT_WORDS << 2 * levels)) + FUSED_NODE_WORDS * nodes
                     : handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, 1, 1);
             // Nodes stay: behind counters and slots, or between them.
             const std::uint32_t first_node = fused ? words - FUSED_NODE_WORDS * nodes : 2 * groups;

@@ -85,15 +85,17 @@ template <typename Below>
 
 // Room for the subdivision of a PyramidWorkspace, which must outlive it.
 struct SubdivisionWorkspace {
+    // `balanced`: also for balanced lists.
     SubdivisionWorkspace(Gpu& gpu, const Subdivider& subdivider, const PyramidWorkspace& pyramid,
-                         std::uint64_t tile_capacity);
+                         std::uint64_t tile_capacity, bool balanced = false);
 
     // What is bound, with room for so many tiles.
     [[nodiscard]] Subdivider::Resources resources(const PyramidWorkspace& pyramid,
                                                   std::uint64_t tile_capacity) const;
     // The pyramid, then the tiles.
     void run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
-             const Subdivider& subdivider, const Threshold& threshold) const;
+             const Subdivider& subdivider, const Threshold& threshold,
+             const SubdivideOptions& options = {.order = Order::any}) const;
 
     // Of the last run.
     [[nodiscard]] TileListHeader read_header(Gpu& gpu) const;
@@ -104,6 +106,7 @@ struct SubdivisionWorkspace {
 
     Buffer scratch;  // zeros
     Buffer tile_list;
+    std::optional<Buffer> balance;
     Subdivider::Binding binding;
 };
 

@@ -87,6 +87,7 @@ TEST_F(ViewerOptions, ChangeSettings) {
               R"("strategy":"fused","order":"canonical","has_budget":true,"max_tiles":4294967295)"},
              {{"--strategy", "subtree", "--subtree-levels", "8", "--order", "any"},
               R"("strategy":"subtree","subtree_levels":8)"},
+             {{"--balance", "corners"}, R"("balance":"corners")"},
              {{"--strategy", "auto", "--order", "canonical"}, R"("order":"canonical")"}}) {
         EXPECT_EQ(options(arguments).settings,
                   settings_from_json(R"({"subdivision":{)" + subdivision + "}}"))
@@ -222,6 +223,8 @@ TEST_F(ViewerOptions, ContradictionsAreUsageErrors) {
                 HasSubstr("--order canonical needs the strategy auto or fused, not subtree"));
     EXPECT_THAT(error_of({"--max-tiles", "9", "--strategy", "subtree"}),
                 HasSubstr("--max-tiles needs the strategy auto or fused, not subtree"));
+    EXPECT_THAT(error_of({"--max-tiles", "9", "--balance", "edges"}),
+                HasSubstr("--max-tiles cannot count the tiles that --balance adds"));
     EXPECT_THAT(error_of({"--list", "a.json"}), HasSubstr("--list is for screenshots; give"));
     EXPECT_THAT(error_of({"--size", "1x1"}), HasSubstr("--size is for screenshots; give"));
     EXPECT_THAT(error_of({"--linear", "--logarithmic"}), HasSubstr("give one of them"));
@@ -321,6 +324,13 @@ TEST_F(ViewerOptionsAfterARun, ItsSettingsGiveWayToContraryOptions) {
         EXPECT_EQ(settings.order, gives_way ? Order::any : Order::canonical);
         EXPECT_EQ(settings.has_budget, !gives_way);
     }
+    // A budget that is kept, and a balance that comes to it; and the other way round.
+    EXPECT_FALSE(options({"--balance", "edges"}).settings.subdivision.has_budget);
+    last_.subdivision.has_budget = false;
+    last_.subdivision.balance = Balance::edges;
+    save_settings(last_, settings_path());
+    EXPECT_EQ(options({"--max-tiles", "5"}).settings.subdivision.balance, Balance::none);
+    EXPECT_EQ(options({}).settings.subdivision.balance, Balance::edges);
     EXPECT_FALSE(options({}).settings.drawing.automatic_range);
     EXPECT_TRUE(options({"--logarithmic"}).settings.drawing.automatic_range);
     EXPECT_FALSE(options({"--range", "0,9"}).settings.drawing.automatic_range);

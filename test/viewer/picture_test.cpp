@@ -160,6 +160,7 @@ const Tile* tile_of_pixel(const Scene& scene, std::uint32_t column, std::uint32_
 struct Expected {
     std::vector<Colour> any_of;  // by the neighbours in the tables
     bool is_outline = false;
+    bool is_to_coarser = false;
     bool is_striped = false;
 };
 
@@ -178,7 +179,15 @@ Expected expected_pixel(const Scene& scene, std::uint32_t column, std::uint32_t 
     const double width = scene.drawing.outlines ? scene.drawing.outline_width : 0.0;
 
     Expected expected;
-    expected.is_outline = from_left < width || from_top < width;
+    const double to_right =
+        scene.view.origin_x + double{scene.view.zoom} * rect.right - column - 0.5;
+    const double to_bottom =
+        scene.view.origin_y + double{scene.view.zoom} * rect.bottom - row - 0.5;
+    expected.is_to_coarser = (from_left < width && tile->coarser_left()) ||
+                             (to_right < width && tile->coarser_right()) ||
+                             (from_top < width && tile->coarser_top()) ||
+                             (to_bottom < width && tile->coarser_bottom());
+    expected.is_outline = from_left < width || from_top < width || expected.is_to_coarser;
     expected.is_striped =
         scene.drawing.mark_clamped && tile->clamped() && (side < 8 || (column + row) % 8 < 3);
     const float importance = importance_of_pixel(scene, column, row);
@@ -196,9 +205,10 @@ Expected expected_pixel(const Scene& scene, std::uint32_t column, std::uint32_t 
                 const double brightness =
                     0.25 * colour.red + 0.625 * colour.green + 0.125 * colour.blue;
                 const double opacity = std::clamp((side / width - 1) / 11, 0.0, 0.75);
-                colour = mix(colour,
-                             brightness < 0.588 * 255 ? Colour{120, 235, 255} : Colour{20, 40, 90},
-                             opacity);
+                const Colour line = expected.is_to_coarser     ? Colour{255, 80, 255}
+                                    : brightness < 0.588 * 255 ? Colour{120, 235, 255}
+                                                               : Colour{20, 40, 90};
+                colour = mix(colour, line, opacity);
             }
             expected.any_of.push_back(colour);
         }
@@ -252,7 +262,8 @@ class ViewerPicture : public app::test::AppGpuTest {
         scene.range = viewer.range();
         const MapView map = view_of(scene.texels, scene.width, scene.height);
         scene.tiles =
-            reference::subdivide(map, make_threshold(subdivision.threshold, map.shape, nullptr));
+            reference::subdivide(map, make_threshold(subdivision.threshold, map.shape, nullptr),
+                                 {.balance = subdivision.balance});
         scene.pyramid = reference::build_pyramid(map);
 
         const app::Picture picture =
@@ -302,6 +313,19 @@ TEST_F(ViewerPicture, HasOutlinesWhereTilesBegin) {
     Scene wide = make_scene(37, 53, 7.0F);
     wide.drawing.outline_width = 2.5F;
     EXPECT_GT(compare(wide, constant(3.5F), {150, 190}), 1000U);
+}
+
+// Catches sides that are swapped, and marks on edges to neighbours that are not coarser.
+TEST_F(ViewerPicture, MarksEdgesToCoarserNeighbours) {
+    Scene scene = make_scene(37, 53, 3.0F);
+    scene.texels.assign(scene.texels.size(), 0.0F);
+    scene.texels[20 * 37 + 17] = 4.0F;
+    SubdivisionSettings subdivision = constant(3.5F);
+    const std::size_t ordinary = compare(scene, subdivision, {120, 170});
+    for (const Balance balance : {Balance::edges, Balance::corners}) {
+        subdivision.balance = balance;
+        EXPECT_GT(compare(scene, subdivision, {120, 170}), ordinary + 100);
+    }
 }
 
 TEST_F(ViewerPicture, MarksClampedTiles) {

@@ -33,6 +33,7 @@ Settings other_settings() {
     settings.subdivision.strategy = Strategy::subtree;
     settings.subdivision.subtree_levels = 8;
     settings.subdivision.order = Order::canonical;
+    settings.subdivision.balance = Balance::corners;
     settings.subdivision.has_budget = true;
     settings.subdivision.max_tiles = 4294967295;
     settings.drawing = {ColourMap::grey, false, false,       -1.0F / 7.0F, 3.0F / 7.0F, 16,

@@ -6,12 +6,14 @@
 layout(location = 0) flat in vec2 first_pixel;
 layout(location = 1) flat in float side_pixels;
 layout(location = 2) flat in vec3 fill_colour;
-layout(location = 3) flat in uint is_clamped;
+layout(location = 3) flat in uint flags;
+layout(location = 4) flat in vec2 end_pixel;
 
 layout(location = 0) out vec4 colour;
 
 const vec3 CLAMPED = vec3(255.0, 0.0, 80.0) / 255.0;
 const vec3 LIGHT = vec3(120.0, 235.0, 255.0) / 255.0;
+const vec3 COARSER = vec3(255.0, 80.0, 255.0) / 255.0;
 const vec3 DARK = vec3(20.0, 40.0, 90.0) / 255.0;
 
 // Outlines of small tiles are fainter: they would hide the map.
@@ -24,16 +26,22 @@ void main() {
     if (drawing.fill != FILL_NONE) {
         shown = mix(shown, fill_colour, drawing.fill_opacity);
     }
-    if (drawing.mark_clamped != 0 && is_clamped != 0) {
+    if (drawing.mark_clamped != 0 && (flags & TILE_CLAMPED) != 0) {
         const uvec2 pixel = uvec2(gl_FragCoord.xy);
         const bool is_striped = side_pixels >= 8.0;
         if (!is_striped || ((pixel.x + pixel.y) & 7) < 3) {
             shown = CLAMPED;
         }
     }
-    // The left and upper side; the neighbours draw the others. Light on dark and dark on light.
+    // The left and upper side; the neighbours draw the others. Light on dark and dark on light. On
+    // all sides where the neighbour is coarser.
     const vec2 from_side = gl_FragCoord.xy - first_pixel;
-    if (min(from_side.x, from_side.y) < drawing.outline_pixels) {
+    const bvec2 is_first = lessThan(from_side, vec2(drawing.outline_pixels));
+    const bvec2 is_last = lessThan(end_pixel - gl_FragCoord.xy, vec2(drawing.outline_pixels));
+    if ((is_first.x && (flags & TILE_COARSER_LEFT) != 0) || (is_last.x && (flags & TILE_COARSER_RIGHT) != 0) ||
+        (is_first.y && (flags & TILE_COARSER_TOP) != 0) || (is_last.y && (flags & TILE_COARSER_BOTTOM) != 0)) {
+        shown = mix(shown, COARSER, outline_opacity());
+    } else if (any(is_first)) {
         const float brightness = dot(shown, vec3(0.25, 0.625, 0.125));
         shown = mix(shown, brightness < 0.588 ? LIGHT : DARK, outline_opacity());
     }

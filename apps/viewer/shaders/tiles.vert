@@ -7,7 +7,8 @@
 layout(location = 0) flat out vec2 first_pixel;  // of the tile's corner; not rounded
 layout(location = 1) flat out float side_pixels;
 layout(location = 2) flat out vec3 fill_colour;
-layout(location = 3) flat out uint is_clamped;
+layout(location = 3) flat out uint flags;
+layout(location = 4) flat out vec2 end_pixel;  // of the tile's last corner, cut at the map's edge
 
 vec3 colour_of(Tile tile) {
     switch (drawing.fill) {
@@ -35,5 +36,6 @@ void main() {
     first_pixel = origin + vec2(first) * drawing.zoom;
     side_pixels = float(1U << level) * drawing.zoom;
     fill_colour = colour_of(tile);
-    is_clamped = tile_flags(tile) & TILE_CLAMPED;
+    flags = tile_flags(tile);
+    end_pixel = origin + vec2(end) * drawing.zoom;
 }

@@ -201,12 +201,13 @@ struct FusedState {
     QUADTILE_UINT is_counted;      // 1 where nodes and layers are as canonical order has left them
 };
 
-const QUADTILE_UINT LAYER_WORDS = 5;
+const QUADTILE_UINT LAYER_WORDS = 6;
 const QUADTILE_UINT LAYER_NAN_WORD = 0;    // texels, counted so far
 const QUADTILE_UINT LAYER_PART_WORD = 1;   // tiles so far, in any order with parts for layers
 const QUADTILE_UINT LAYER_TILES_WORD = 2;  // of canonical order
 const QUADTILE_UINT LAYER_PLACE_WORD = 3;  // of its first tile in the list
 const QUADTILE_UINT LAYER_IMPORTANCE_WORD = 4;  // of its root, of canonical order
+const QUADTILE_UINT LAYER_ARRIVALS_WORD = 5;  // of balanced lists: workgroups that have finished
 
 // Words of a node that is handed over, each of all nodes of a level before the next. All but the
 // first are for canonical order.
@@ -218,6 +219,9 @@ const QUADTILE_UINT NODE_PLACE = 4;            // of its first tile, in the node
 const QUADTILE_UINT NODE_TILE_IMPORTANCE = 5;  // of the tile that begins in it
 const QUADTILE_UINT FUSED_NODE_WORDS = 6;
 
+// Words of a node's slots (messages.glsl): its importance; for balanced lists its mask.
+const QUADTILE_UINT FUSED_SLOT_WORDS = 2;
+
 // For budgets: the index of the factor, and the histogram over budget_bin, which is 0 between runs.
 const QUADTILE_UINT BUDGET_FACTOR_WORD = 0;
 const QUADTILE_UINT BUDGET_HISTOGRAM_WORD = 1;
@@ -226,7 +230,41 @@ const QUADTILE_UINT BUDGET_WORDS = BUDGET_HISTOGRAM_WORD + 1 + BUDGET_FACTORS;
 QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,
                                                     QUADTILE_UINT top_level) {
     return LAYER_WORDS - 1 + state_words_per_layer(width, height, top_level, EDGE_ROUND_UP,
-                                                   FUSED_NODE_WORDS, 1);
+                                                   FUSED_NODE_WORDS, FUSED_SLOT_WORDS);
+}
+
+// ---- balance_*.comp ----------------------------------------------------------------------------
+
+// The buffer of balanced lists, in words: the masks (balance.glsl) of all nodes of the blocks' level
+// and above, their importances, then BALANCE_BLOCK_WORDS for each block. Nodes lie as in the pyramid
+// of a map with 2 x 2 texels for each block. (Of maps of one block the root takes the block's
+// place.)
+QUADTILE_SHARED QUADTILE_UINT balance_node_index(QUADTILE_UINT width, QUADTILE_UINT height,
+                                                 QUADTILE_UINT level, QUADTILE_UINT x,
+                                                 QUADTILE_UINT y, QUADTILE_UINT layer) {
+    return pyramid_index(2 * level_extent(width, BLOCK_LEVELS),
+                         2 * level_extent(height, BLOCK_LEVELS), level - BLOCK_LEVELS + 1, x, y,
+                         layer);
+}
+
+QUADTILE_SHARED QUADTILE_UINT balance_nodes(QUADTILE_UINT width, QUADTILE_UINT height,
+                                            QUADTILE_UINT layers) {
+    return pyramid_pitch(2 * level_extent(width, BLOCK_LEVELS)) *
+           pyramid_rows(2 * level_extent(height, BLOCK_LEVELS)) * layers;
+}
+
+// Words of a block: rows of bits, of which nodes its own splits force to be split; for canonical
+// order the number of its tiles, then the place of the first; the importances of its nodes of level
+// 2 in Z-order. All but the second are there only if the block's node is split.
+const QUADTILE_UINT BALANCE_ROWS = 70;  // of the levels 1 to 5 (balance_first_row)
+const QUADTILE_UINT BALANCE_PLACE = 70;
+const QUADTILE_UINT BALANCE_LEVEL_2 = 72;
+const QUADTILE_UINT BALANCE_BLOCK_WORDS = BALANCE_LEVEL_2 + 256;
+
+// The first row of a level, 1 to 6: 32 rows of level 1; 64 >> level of others, one more before and
+// one behind, with one more bit on either side.
+QUADTILE_SHARED QUADTILE_UINT balance_first_row(QUADTILE_UINT level) {
+    return level == 1 ? 0 : 64 - (128U >> level) + 2 * (level - 2);
 }
 
 // ---- Dispatches --------------------------------------------------------------------------------

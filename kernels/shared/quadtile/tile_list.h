@@ -16,6 +16,12 @@ QUADTILE_NAMESPACE_BEGIN
 // ---- Tile flags
 
 const QUADTILE_UINT TILE_CLAMPED = 1;  ///< a texel whose importance is not below the threshold
+// In balanced lists alone: the neighbour across that edge is one level coarser. Otherwise the
+// neighbours there are of the tile's own level, one level finer, or outside the map.
+const QUADTILE_UINT TILE_COARSER_LEFT = 2;     ///< at column x - 1
+const QUADTILE_UINT TILE_COARSER_RIGHT = 4;    ///< at column x + 1
+const QUADTILE_UINT TILE_COARSER_TOP = 8;      ///< at row y - 1
+const QUADTILE_UINT TILE_COARSER_BOTTOM = 16;  ///< at row y + 1
 
 // ---- Header flags
 
@@ -24,6 +30,7 @@ const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;  ///< required > written: the buffer
 const QUADTILE_UINT TILE_LIST_OVER_BUDGET = 2;
 /// Empty: an update of a list for which canonical order has not been recorded before.
 const QUADTILE_UINT TILE_LIST_NOT_COUNTED = 4;
+const QUADTILE_UINT TILE_LIST_BALANCED = 8;  ///< its tiles have the flags TILE_COARSER_*
 
 /// A tile: the node (level, x, y) of a layer's quadtree. It covers the texels
 /// [x << level, (x + 1) << level) x [y << level, (y + 1) << level) that lie inside the map.
@@ -46,7 +53,7 @@ struct Tile {
     [[nodiscard]] constexpr std::uint32_t level() const {
         return node & 0xffU;
     }
-    /// TILE_CLAMPED or 0.
+    /// TILE_*, or 0.
     [[nodiscard]] constexpr std::uint32_t flags() const {
         return (node >> 8U) & 0xffU;
     }
@@ -57,6 +64,22 @@ struct Tile {
     /// Whether it is a texel whose importance is not below its threshold.
     [[nodiscard]] constexpr bool clamped() const {
         return (flags() & TILE_CLAMPED) != 0;
+    }
+    /// Whether the neighbour across the left edge is one level coarser; in balanced lists alone.
+    [[nodiscard]] constexpr bool coarser_left() const {
+        return (flags() & TILE_COARSER_LEFT) != 0;
+    }
+    /// The same of the right edge.
+    [[nodiscard]] constexpr bool coarser_right() const {
+        return (flags() & TILE_COARSER_RIGHT) != 0;
+    }
+    /// The same of the top edge.
+    [[nodiscard]] constexpr bool coarser_top() const {
+        return (flags() & TILE_COARSER_TOP) != 0;
+    }
+    /// The same of the bottom edge.
+    [[nodiscard]] constexpr bool coarser_bottom() const {
+        return (flags() & TILE_COARSER_BOTTOM) != 0;
     }
     /// Importance and threshold compare as floats.
     friend constexpr bool operator==(const Tile&, const Tile&) = default;
@@ -79,6 +102,18 @@ uint tile_flags(Tile tile) {
 }
 uint tile_layer(Tile tile) {
     return tile.node >> 16;
+}
+bool tile_coarser_left(Tile tile) {
+    return (tile_flags(tile) & TILE_COARSER_LEFT) != 0;
+}
+bool tile_coarser_right(Tile tile) {
+    return (tile_flags(tile) & TILE_COARSER_RIGHT) != 0;
+}
+bool tile_coarser_top(Tile tile) {
+    return (tile_flags(tile) & TILE_COARSER_TOP) != 0;
+}
+bool tile_coarser_bottom(Tile tile) {
+    return (tile_flags(tile) & TILE_COARSER_BOTTOM) != 0;
 }
 #endif
 

@@ -187,6 +187,13 @@ enum {
     QUADTILE_ORDER_CANONICAL = 1  ///< by layer and Morton code; always the same
 };
 
+/// By how much the levels of tiles that touch may differ.
+enum {
+    QUADTILE_BALANCE_NONE = 0,    ///< by anything
+    QUADTILE_BALANCE_EDGES = 1,   ///< by one at most, where tiles share an edge
+    QUADTILE_BALANCE_CORNERS = 2  ///< by one at most, where tiles share an edge or a corner
+};
+
 /// A map, and what is wanted of it; quadtile_request_init sets what has a default.
 typedef struct quadtile_request {
     size_t struct_size;  ///< by quadtile_request_init
@@ -220,6 +227,7 @@ typedef struct quadtile_request {
     uint64_t max_tiles;    ///< a budget, kept by scaling all thresholds; 0: none
     int32_t priority;      ///< higher ones first
     uint64_t deadline_ms;  ///< a request that still waits after so long fails; 0: none
+    int32_t balance;       ///< QUADTILE_BALANCE_*; other than NONE it excludes max_tiles
 } quadtile_request;
 
 /// Sets a request to: one layer, canonical order, 0 and NULL for everything else. `struct_size` is
@@ -254,7 +262,12 @@ QUADTILE_C_API quadtile_status quadtile_ticket_cancel(const quadtile_ticket* tic
 
 /// Bits of a tile's flags.
 enum {
-    QUADTILE_TILE_CLAMPED = 1  ///< a texel whose importance is not below the threshold
+    QUADTILE_TILE_CLAMPED = 1,  ///< a texel whose importance is not below the threshold
+    // In balanced lists alone: the neighbour across that edge is one level coarser.
+    QUADTILE_TILE_COARSER_LEFT = 2,    ///< at column x - 1
+    QUADTILE_TILE_COARSER_RIGHT = 4,   ///< at column x + 1
+    QUADTILE_TILE_COARSER_TOP = 8,     ///< at row y - 1
+    QUADTILE_TILE_COARSER_BOTTOM = 16  ///< at row y + 1
 };
 
 /// A tile covers the texels [x << level, (x + 1) << level) x [y << level, (y + 1) << level) that

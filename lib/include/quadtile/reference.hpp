@@ -51,11 +51,12 @@ struct Pyramid {
 /// Starts at the root; a node whose importance is below its threshold is a tile,
 /// otherwise its children take its place; a texel is a tile in any case, flagged clamped where it
 /// is not below (Tokuyoshi's course note, algorithm 1, with the clamped texels that it drops).
+/// With a balance, nodes next to much smaller tiles are split besides (docs/concepts.md).
 /// Throws Error(invalid_argument) for a bad shape, null texels or a threshold that does not fit it
 /// (bound_map fits none here); with a budget also for a threshold that is not monotone, and where
 /// even the largest factor, just below 2^32, leaves more tiles: there is one for each layer at
 /// least, and nodes whose importance is infinite or 2^32 times their threshold (0, for example) are
-/// split under every factor.
+/// split under every factor. Throws it for a budget together with a balance, too.
 [[nodiscard]] QUADTILE_API TileList subdivide(const MapView& map, const Threshold& threshold,
                                               const SubdivideOptions& options = {});
 

@@ -64,6 +64,8 @@ class QUADTILE_API Subdivider {
         VkDeviceSize layer_thresholds_size_bytes;
         /// For layers with lists of their own; see Resources.
         VkDeviceSize layer_headers_size_bytes;
+        /// For balanced lists; see Resources.
+        VkDeviceSize balance_size_bytes;
         VkDeviceSize alignment_bytes;  ///< of the offsets of all in their buffers
         VkBufferUsageFlags usage;      ///< STORAGE_BUFFER | INDIRECT_BUFFER; add to it freely
     };
@@ -104,6 +106,11 @@ class QUADTILE_API Subdivider {
         /// tile_capacity / layers tiles, and overflows by itself; the list's own header then counts
         /// all tiles, and has no arguments for dispatch and draw.
         BufferRange layer_headers;
+
+        /// For balanced lists (SubdivideOptions::balance), otherwise none: balance_size_bytes. What
+        /// it holds before does not matter, and nothing in it is of use behind a run: recordings
+        /// that do not execute at the same time may share it, whatever their maps.
+        BufferRange balance;
     };
 
     /// The descriptors of one set of resources; see Pyramid::Binding.

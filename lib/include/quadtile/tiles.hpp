@@ -23,6 +23,13 @@ enum class Order {
     canonical,  ///< by layer, then by the Morton code of the tile's first texel; always the same
 };
 
+/// By how much the levels of tiles that touch may differ.
+enum class Balance {
+    none,     ///< by anything: the ordinary list
+    edges,    ///< by one at most, where tiles share an edge
+    corners,  ///< by one at most, where tiles share an edge or a corner
+};
+
 /// What a subdivision keeps to beside the threshold.
 struct SubdivideOptions {
     Order order = Order::canonical;  ///< of the list
@@ -32,6 +39,10 @@ struct SubdivideOptions {
     /// percent, and nodes that exceed their thresholds in the same ratio are split together or not
     /// at all, so there may be fewer tiles.
     std::optional<std::uint64_t> max_tiles = std::nullopt;
+    /// Other than none: the coarsest refinement of the ordinary list that is balanced so. Its tiles
+    /// have the flags TILE_COARSER_*. The tiles of each layer are balanced by themselves. Together
+    /// with max_tiles it is refused.
+    Balance balance = Balance::none;
 };
 
 /// The rectangle of map texels that a tile covers, right and bottom exclusive, cut at the map's
@@ -70,9 +81,10 @@ struct RunReport {
 
 /// The tiles of a map and how they came about.
 struct QUADTILE_API TileList {
-    MapShape shape;            ///< of the map
-    std::vector<Tile> tiles;   ///< of all layers
-    Order order = Order::any;  ///< of the tiles
+    MapShape shape;                   ///< of the map
+    std::vector<Tile> tiles;          ///< of all layers
+    Order order = Order::any;         ///< of the tiles
+    Balance balance = Balance::none;  ///< other than none: the tiles have the flags TILE_COARSER_*
 
     float threshold_factor = 1.0F;  ///< by which a budget scaled the threshold
     std::uint64_t nan_texels = 0;   ///< texels that were NaN and counted as +inf

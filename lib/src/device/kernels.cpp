@@ -31,6 +31,16 @@ KernelCode code_of(Kernel kernel, bool subgroup_operations) {
             return variant(FUSED_EMIT, FUSED_EMIT_SUBGROUP);
         case Kernel::fused_budget:
             return variant(FUSED_BUDGET, FUSED_BUDGET_SUBGROUP);
+        case Kernel::balance_marks:
+            return variant(BALANCE_MARKS, BALANCE_MARKS_SUBGROUP);
+        case Kernel::balance_tiles:
+            return variant(BALANCE_TILES, BALANCE_TILES_SUBGROUP);
+        case Kernel::balance_marks_descent:
+            return variant(BALANCE_MARKS_DESCENT, BALANCE_MARKS_DESCENT_SUBGROUP);
+        case Kernel::balance_tiles_descent:
+            return variant(BALANCE_TILES_DESCENT, BALANCE_TILES_DESCENT_SUBGROUP);
+        case Kernel::node_thresholds:
+            return {NODE_THRESHOLDS, false};
         case Kernel::subtree:
             break;
     }

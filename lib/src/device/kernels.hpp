@@ -14,6 +14,11 @@ enum class Kernel {
     fused_count,
     fused_emit,
     fused_budget,
+    balance_marks,
+    balance_tiles,
+    balance_marks_descent,
+    balance_tiles_descent,
+    node_thresholds,
     subtree
 };
 

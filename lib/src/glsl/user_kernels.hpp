@@ -25,6 +25,7 @@ struct UserKernel {
 
     // Those that call threshold().
     [[nodiscard]] static UserKernel threshold(bool subgroup_operations);
+    [[nodiscard]] static UserKernel node_thresholds();
     // Those that call reduce().
     [[nodiscard]] static UserKernel reduction(std::uint32_t channels, bool odd_blocks,
                                               bool subgroup_operations);

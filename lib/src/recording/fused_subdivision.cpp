@@ -47,10 +47,10 @@ void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              dispatch);
 }
 
-// One workgroup of fused_emit.comp takes 4^levels blocks: many workgroups that have little to do
-// each cost more than they bring (16 384 of them 31 us on an H200), but enough of them must be
-// there to fill a GPU.
-std::uint32_t emission_share_levels(const MapShape& shape) {
+// One workgroup of fused_emit.comp or balance_tiles.comp takes 4^levels blocks: many workgroups
+// that have little to do each cost more than they bring (16 384 of them 31 us on an H200), but
+// enough of them must be there to fill a GPU.
+std::uint32_t levels_of_share(const MapShape& shape) {
     constexpr std::uint64_t enough = 1024;
     const std::uint64_t blocks = std::uint64_t{level_extent(shape.width, BLOCK_LEVELS)} *
                                  level_extent(shape.height, BLOCK_LEVELS) * shape.layers;
@@ -59,8 +59,7 @@ std::uint32_t emission_share_levels(const MapShape& shape) {
 
 }  // namespace
 
-FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(program) {
-    // So that what cannot work fails here.
+void FusedSubdivision::prepare() const {
     (void)pipeline({.pass = Kernel::fused_all,
                     .encoding = ENCODING_FLOAT32,
                     .tiles_in_one_chunk = true,
@@ -68,7 +67,10 @@ FusedSubdivision::FusedSubdivision(const ComputeProgram& program) : program_(pro
                     .layer_thresholds = false,
                     .node_thresholds = false,
                     .layer_lists = false,
-                    .share_levels = 0});
+                    .share_levels = 0,
+                    .pyramid_in_one_chunk = false,
+                    .corners = false,
+                    .stage = 0});
 }
 
 vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
@@ -76,6 +78,15 @@ vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
         1 + fused_words_per_layer(shape.width, shape.height, top_level(shape.width, shape.height));
     return sizeof(FusedState) +
            (words_per_layer * shape.layers + BUDGET_WORDS) * sizeof(std::uint32_t);
+}
+
+vk::DeviceSize FusedSubdivision::balance_size_bytes(const MapShape& shape) {
+    const vk::DeviceSize blocks = vk::DeviceSize{level_extent(shape.width, BLOCK_LEVELS)} *
+                                  level_extent(shape.height, BLOCK_LEVELS) * shape.layers;
+    const vk::DeviceSize words =
+        2 * vk::DeviceSize{balance_nodes(shape.width, shape.height, shape.layers)} +
+        BALANCE_BLOCK_WORDS * blocks;
+    return words * sizeof(std::uint32_t);
 }
 
 vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
@@ -91,6 +102,10 @@ vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
              {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
              {LAYER_LISTS, key.layer_lists ? 1U : 0U},
              {SHARE_LEVELS, key.share_levels},
+             pyramid_chunk_constant(program_.context()),
+             {PYRAMID_IN_ONE_CHUNK, key.pyramid_in_one_chunk ? 1U : 0U},
+             {CORNERS, key.corners ? 1U : 0U},
+             {STAGE, key.stage},
              {SOURCE_ENCODING, key.encoding}});
     }
     return made.get();
@@ -105,7 +120,10 @@ FusedSubdivision::PipelineKey FusedSubdivision::key_of(const Run& run) const {
         .layer_thresholds = run.layer_thresholds,
         .node_thresholds = run.node_thresholds,
         .layer_lists = run.layer_lists,
-        .share_levels = 0};
+        .share_levels = 0,
+        .pyramid_in_one_chunk = run.descent && pyramid_is_one_chunk(program_.context(), run.shape),
+        .corners = run.options.balance == Balance::corners,
+        .stage = 0};
 }
 
 void FusedSubdivision::bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const {
@@ -129,10 +147,9 @@ void FusedSubdivision::record_blocks(vk::CommandBuffer commands, const PipelineK
                       level_extent(shape.height, BLOCK_LEVELS), shape.layers, program_.dispatch());
 }
 
-void FusedSubdivision::record_emission(vk::CommandBuffer commands, PipelineKey key,
-                                       const MapShape& shape) const {
-    key.pass = Kernel::fused_emit;
-    key.share_levels = emission_share_levels(shape);
+void FusedSubdivision::record_shares(vk::CommandBuffer commands, PipelineKey key,
+                                     const MapShape& shape) const {
+    key.share_levels = levels_of_share(shape);
     pass_barrier(commands, program_.dispatch());
     bind(commands, key);
     commands.dispatch(level_extent(shape.width, BLOCK_LEVELS + key.share_levels),
@@ -142,9 +159,15 @@ void FusedSubdivision::record_emission(vk::CommandBuffer commands, PipelineKey k
 
 void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
                               const Run& run) const {
-    const DebugLabel label(program_.context(), commands, "subdivision, fused");
+    const bool is_balanced = run.options.balance != Balance::none;
+    const DebugLabel label(program_.context(), commands,
+                           is_balanced ? "subdivision, balanced" : "subdivision, fused");
     bind(commands, descriptors);
     push(commands, parameters_of(program_.context(), run));
+    if (is_balanced) {
+        record_balanced(commands, run);
+        return;
+    }
     PipelineKey key = key_of(run);
     if (run.options.max_tiles) {
         key.pass = Kernel::fused_budget;
@@ -155,7 +178,27 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
     key.pass = run.options.order == Order::any ? Kernel::fused_all : Kernel::fused_count;
     record_blocks(commands, key, run.shape);
     if (run.options.order == Order::canonical) {
-        record_emission(commands, key, run.shape);
+        key.pass = Kernel::fused_emit;
+        record_shares(commands, key, run.shape);
+    }
+}
+
+void FusedSubdivision::record_balanced(vk::CommandBuffer commands, const Run& run) const {
+    constexpr std::uint32_t STAGE_ANY = 0;  // fused.glsl
+    constexpr std::uint32_t STAGE_COUNT = 1;
+    constexpr std::uint32_t STAGE_CANONICAL = 2;
+    PipelineKey key = key_of(run);
+    key.pass = run.descent ? Kernel::balance_marks_descent : Kernel::balance_marks;
+    record_blocks(commands, key, run.shape);
+    key.pass = run.descent ? Kernel::balance_tiles_descent : Kernel::balance_tiles;
+    if (run.options.order == Order::any) {
+        key.stage = STAGE_ANY;
+        record_shares(commands, key, run.shape);
+        return;
+    }
+    for (const std::uint32_t stage : {STAGE_COUNT, STAGE_CANONICAL}) {
+        key.stage = stage;
+        record_shares(commands, key, run.shape);
     }
 }
 
@@ -195,7 +238,8 @@ void FusedSubdivision::record_update(vk::CommandBuffer commands, vk::DescriptorS
         commands.dispatch(region.columns, region.rows, 1, program_.dispatch());
     }
     push(commands, whole);
-    record_emission(commands, key, shape);
+    key.pass = Kernel::fused_emit;
+    record_shares(commands, key, shape);
 }
 
 }  // namespace quadtile::detail

@@ -1,5 +1,5 @@
-// kernels/fused_*.comp on the host: their pipelines, their scratch, and the recording of the
-// passes.
+// kernels/fused_*.comp and kernels/balance_*.comp on the host: their pipelines, their scratch, and
+// the recording of the passes.
 
 #pragma once
 
@@ -20,10 +20,15 @@ namespace quadtile::detail {
 
 class FusedSubdivision {
  public:
-    // `program` outlives it. Compiles the pipeline of any order for R32F maps.
-    explicit FusedSubdivision(const ComputeProgram& program);
+    // `program` outlives it.
+    explicit FusedSubdivision(const ComputeProgram& program) : program_(program) {}
+
+    // Compiles the pipeline of any order for R32F maps, so that what cannot work fails.
+    void prepare() const;
 
     [[nodiscard]] static vk::DeviceSize scratch_size_bytes(const MapShape& shape);
+    // What balanced lists need beside it.
+    [[nodiscard]] static vk::DeviceSize balance_size_bytes(const MapShape& shape);
 
     // What is subdivided, and how.
     struct Run {
@@ -35,10 +40,12 @@ class FusedSubdivision {
         bool layer_thresholds;
         bool node_thresholds;
         bool layer_lists;
+        // With the pyramid bound instead of these two (DESCENT in fused.glsl): for balanced lists.
+        bool descent;
     };
 
-    // One dispatch; one more for canonical order, one more for a budget. Compiles pipelines when
-    // they are first needed. Thread-safe.
+    // One dispatch; one more for canonical order, one more for a budget, one more for balance.
+    // Compiles pipelines when they are first needed. Thread-safe.
     void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
 
     // Counts only the blocks that rectangles touch, then writes the whole list in canonical order.
@@ -57,6 +64,9 @@ class FusedSubdivision {
         bool node_thresholds;
         bool layer_lists;
         std::uint32_t share_levels;
+        bool pyramid_in_one_chunk;
+        bool corners;
+        std::uint32_t stage;  // of balance_tiles.comp
 
         auto operator<=>(const PipelineKey&) const = default;
     };
@@ -66,9 +76,11 @@ class FusedSubdivision {
     void bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const;
     void bind(vk::CommandBuffer commands, const PipelineKey& key) const;
     void push(vk::CommandBuffer commands, const FusedParameters& parameters) const;
+    void record_balanced(vk::CommandBuffer commands, const Run& run) const;
     void record_blocks(vk::CommandBuffer commands, const PipelineKey& key,
                        const MapShape& shape) const;
-    void record_emission(vk::CommandBuffer commands, PipelineKey key, const MapShape& shape) const;
+    // A pass behind others by workgroups that take several blocks each.
+    void record_shares(vk::CommandBuffer commands, PipelineKey key, const MapShape& shape) const;
 
     const ComputeProgram& program_;
     mutable std::mutex mutex_;  // of the pipelines

@@ -39,7 +39,10 @@ constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
 constexpr std::uint32_t LAYER_LISTS = 24;
 constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // subtree.comp, too
-constexpr std::uint32_t SHARE_LEVELS = 26;
+constexpr std::uint32_t SHARE_LEVELS = 26;        // balance_tiles.comp, too
+// balance.glsl, balance_tiles.comp
+constexpr std::uint32_t CORNERS = 27;
+constexpr std::uint32_t STAGE = 28;
 
 // How the levels above the blocks of 64 x 64 texels are made, all in one dispatch. Measured on an
 // H200: where one group makes them, up to 2048 x 2048 texels, its many threads are worth their

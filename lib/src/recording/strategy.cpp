@@ -2,6 +2,7 @@
 #include <quadtile/device.hpp>
 #include <quadtile/strategy.hpp>
 #include <quadtile/threshold.hpp>
+#include <quadtile/tiles.hpp>
 
 #include <algorithm>
 
@@ -25,7 +26,8 @@ std::uint32_t best_subtree_levels(std::uint32_t top) {
 }  // namespace
 
 StrategyChoice choose_strategy(const DeviceInfo& device, const MapShape& shape,
-                               const Threshold& threshold, std::optional<std::uint64_t> max_tiles) {
+                               const Threshold& threshold, std::optional<std::uint64_t> max_tiles,
+                               Balance balance) {
     const std::uint32_t top = top_level(shape.width, shape.height);
     const std::uint32_t subtree_levels = best_subtree_levels(top);
     if (max_tiles) {
@@ -33,6 +35,10 @@ StrategyChoice choose_strategy(const DeviceInfo& device, const MapShape& shape,
         return {Strategy::fused, subtree_levels, "only fused keeps a budget on the GPU"};
     }
     threshold.check_fits(shape);
+    if (balance != Balance::none && threshold.is_monotone(top)) {
+        return {Strategy::fused, subtree_levels,
+                "a balanced list, and a threshold that does not grow from a node to its parent"};
+    }
     if (device.type == "CPU") {
         return {Strategy::subtree, 1, "a CPU driver: level by level does the least work"};
     }

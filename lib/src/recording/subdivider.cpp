@@ -1,6 +1,7 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/subdivider.hpp>
 
+#include "../reference/balance.hpp"
 #include "../reference/layers_and_budgets.hpp"
 #include "glsl/user_kernels.hpp"
 #include "recording/fused_subdivision.hpp"
@@ -91,6 +92,11 @@ void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
 
 // Behind the chunks of pyramid and tile list (subtree.comp).
 constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
+constexpr std::uint32_t BALANCE_BINDING = THRESHOLDS_BINDING + 1;  // balance.glsl
+
+// Places of descriptors, in all bindings.
+constexpr std::size_t MAP = 0;
+constexpr std::size_t SCRATCH = 1;
 
 // See subtree.comp, and fused.glsl: two buffers for batches in the place of the pyramid's
 // chunks, and no thresholds by node.
@@ -102,6 +108,7 @@ std::vector<detail::BindingType> binding_types(bool with_pyramid) {
         }
     }
     types.push_back({THRESHOLDS_BINDING, vk::DescriptorType::eStorageBuffer});
+    types.push_back({BALANCE_BINDING, vk::DescriptorType::eStorageBuffer});
     return types;
 }
 
@@ -119,7 +126,8 @@ struct Subdivider::Impl {
           has_threshold_resources(options.threshold_resources != VK_NULL_HANDLE),
           program(device.context(), "the subdivision", binding_types(strategy != Strategy::fused),
                   std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters)),
-                  options.threshold_resources) {
+                  options.threshold_resources),
+          fused(program) {
         if (strategy == Strategy::reference) {
             throw Error(ErrorCode::invalid_argument,
                         "the reference runs on the host: call reference::subdivide");
@@ -136,13 +144,15 @@ struct Subdivider::Impl {
                         "the strategy fused needs monotone thresholds, which nobody knows a "
                         "function's to be; use subtree");
         }
-        if (strategy == Strategy::fused) {
-            fused.emplace(program);
+        if (is_fused()) {
+            fused.prepare();
         } else {  // so that what cannot work fails here
             (void)pipeline(threshold_function ? ThresholdSource::function
                                               : ThresholdSource::levels);
         }
     }
+
+    [[nodiscard]] bool is_fused() const noexcept { return strategy == Strategy::fused; }
 
     // Where a kernel has the thresholds from.
     enum class ThresholdSource { levels, nodes, function };
@@ -182,11 +192,33 @@ struct Subdivider::Impl {
         return made.get();
     }
 
-    // What the kernels use. The placeholder lies behind it.
+    // node_thresholds.comp with the function, compiled when it is first needed. Thread-safe.
+    [[nodiscard]] vk::Pipeline function_pipeline() const;
+
+    [[nodiscard]] vk::DeviceSize aligned(vk::DeviceSize bytes) const {
+        const vk::DeviceSize alignment = detail::storage_alignment_bytes(program.context());
+        return (bytes + alignment - 1) / alignment * alignment;
+    }
+
+    // The scratch: that of `subtree`, then that of the fused kernels, which serve its balanced
+    // lists too, then the placeholder.
+    [[nodiscard]] vk::DeviceSize subtree_scratch_bytes(const MapShape& shape) const {
+        return is_fused() ? 0 : scratch_size_bytes(shape, descents_of(shape, subtree_levels));
+    }
     [[nodiscard]] vk::DeviceSize scratch_bytes(const MapShape& shape) const {
-        return strategy == Strategy::fused
-                   ? FusedSubdivision::scratch_size_bytes(shape)
-                   : scratch_size_bytes(shape, descents_of(shape, subtree_levels));
+        return aligned(subtree_scratch_bytes(shape)) + FusedSubdivision::scratch_size_bytes(shape);
+    }
+    [[nodiscard]] Descriptor fused_scratch(const MapShape& shape,
+                                           const BufferRange& scratch) const {
+        return Descriptor::storage_buffer(
+            scratch.buffer, scratch.offset_bytes + aligned(subtree_scratch_bytes(shape)),
+            FusedSubdivision::scratch_size_bytes(shape));
+    }
+
+    // The buffer of balanced lists: that of the kernels, then thresholds by the function.
+    [[nodiscard]] vk::DeviceSize balance_bytes(const MapShape& shape) const {
+        return aligned(FusedSubdivision::balance_size_bytes(shape)) +
+               (threshold_function ? threshold_map_size_bytes(shape) : 0);
     }
 
     // Bound where a kernel has a buffer to read that it does not use: apart from all that is
@@ -197,16 +229,23 @@ struct Subdivider::Impl {
                                           PLACEHOLDER_BYTES);
     }
     [[nodiscard]] vk::DeviceSize placeholder_offset_bytes(const MapShape& shape) const {
-        const vk::DeviceSize alignment = detail::storage_alignment_bytes(program.context());
-        return (scratch_bytes(shape) + alignment - 1) / alignment * alignment;
+        return aligned(scratch_bytes(shape));
     }
 
     void check(const MapShape& shape, std::uint64_t tile_capacity) const;
     void check_threshold_map(const MapShape& shape) const;
+    void check_balance_buffer(const MapShape& shape) const;
+    void check_options(const Binding::Impl& bound, const SubdivideOptions& options) const;
     void check_threshold(const MapShape& shape, const Threshold& threshold) const;
     void check_threshold(const Binding::Impl& bound, const Threshold& threshold) const;
     void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
                        const Threshold& threshold) const;
+    void record_balanced(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                         const Threshold& threshold, const SubdivideOptions& options) const;
+    void record_function(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                         const Threshold& threshold) const;
+    [[nodiscard]] SubdivisionParameters parameters_of(const Binding::Impl& bound,
+                                                      const Threshold& threshold) const;
 
     Strategy strategy;
     std::uint32_t subtree_levels;
@@ -216,7 +255,8 @@ struct Subdivider::Impl {
     Unique<vk::Sampler> sampler;
     mutable std::mutex pipelines_mutex;
     mutable std::map<ThresholdSource, Unique<vk::Pipeline>> pipelines;  // none of `fused`
-    std::optional<FusedSubdivision> fused;                              // fused only
+    mutable Unique<vk::Pipeline> made_function_pipeline;
+    FusedSubdivision fused;  // of the strategy, or for balanced lists
 };
 
 struct Subdivider::Binding::Impl {
@@ -227,8 +267,12 @@ struct Subdivider::Binding::Impl {
     bool layer_thresholds;
     bool node_thresholds;
     bool layer_lists;
+    bool balance;
     DescriptorSet descriptors;
     vk::DescriptorSet threshold_resources;
+    // Not of `fused`: for balanced lists, by thresholds that are bound and by the function's.
+    std::optional<DescriptorSet> balanced = std::nullopt;
+    std::optional<DescriptorSet> balanced_by_function = std::nullopt;
 
     void check_layer_thresholds() const;
     // Of `fused`; without a threshold, with those of the layers.
@@ -253,13 +297,14 @@ FusedSubdivision::Run Subdivider::Binding::Impl::run(const Threshold* threshold,
             .options = options,
             .layer_thresholds = threshold == nullptr,
             .node_thresholds = threshold != nullptr && threshold->is_by_node(),
-            .layer_lists = layer_lists};
+            .layer_lists = layer_lists,
+            .descent = false};
 }
 
 void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
     const detail::DeviceContext& context = program.context();
     detail::check_map(context, shape);
-    if (!fused) {
+    if (!is_fused()) {
         detail::check_pyramid(context, shape);
     }
     if (tile_capacity == 0) {
@@ -295,9 +340,30 @@ void Subdivider::Impl::check_threshold_map(const MapShape& shape) const {
     }
 }
 
+void Subdivider::Impl::check_balance_buffer(const MapShape& shape) const {
+    const detail::DeviceContext& context = program.context();
+    const vk::DeviceSize size_bytes = FusedSubdivision::balance_size_bytes(shape);
+    if (size_bytes > context.max_storage_buffer_range_bytes) {
+        throw Error(ErrorCode::unsupported,
+                    "balanced lists of this map need a buffer of " + std::to_string(size_bytes) +
+                        " bytes, " + context.info.name + " can address " +
+                        std::to_string(context.max_storage_buffer_range_bytes) +
+                        "; cut the map into several or subdivide fewer layers at once");
+    }
+}
+
+void Subdivider::Impl::check_options(const Binding::Impl& bound,
+                                     const SubdivideOptions& options) const {
+    reference::check_balance(options);
+    if (options.balance != Balance::none && !bound.balance) {
+        throw Error(ErrorCode::invalid_argument,
+                    "no buffer for balanced lists was bound; give one to Subdivider::bind");
+    }
+}
+
 void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& threshold) const {
     threshold.check_fits(shape);
-    if (fused) {
+    if (is_fused()) {
         threshold.check_monotone(top_level(shape.width, shape.height));
     }
     if (threshold.needs_threshold_map()) {
@@ -345,6 +411,7 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
             .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
             .layer_thresholds_size_bytes = layer_thresholds_size_bytes(shape),
             .layer_headers_size_bytes = shape.layers * sizeof(TileListHeader),
+            .balance_size_bytes = impl_->balance_bytes(shape),
             .alignment_bytes = alignment,
             .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
 }
@@ -354,18 +421,20 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     const bool by_node = resources.node_thresholds.buffer != VK_NULL_HANDLE;
     if (by_node) {
         impl_->check_threshold_map(shape);
-        if (!impl_->fused) {
+        if (!impl_->is_fused()) {
             (void)impl_->pipeline(Impl::ThresholdSource::nodes);
         }
     }
     auto descents = descents_of(shape, impl_->subtree_levels);
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
-        Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
-                                   impl_->scratch_bytes(shape))};
+        impl_->is_fused()
+            ? impl_->fused_scratch(shape, resources.scratch)
+            : Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
+                                         impl_->subtree_scratch_bytes(shape))};
     const bool layer_thresholds = resources.layer_thresholds.buffer != VK_NULL_HANDLE;
     const bool layer_lists = resources.layer_headers.buffer != VK_NULL_HANDLE;
-    if (impl_->fused) {
+    if (impl_->is_fused()) {
         descriptors.push_back(
             layer_thresholds ? Descriptor::storage_buffer(resources.layer_thresholds.buffer,
                                                           resources.layer_thresholds.offset_bytes,
@@ -376,9 +445,7 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
             layer_lists ? Descriptor::storage_buffer(resources.layer_headers.buffer,
                                                      resources.layer_headers.offset_bytes,
                                                      shape.layers * sizeof(TileListHeader))
-                        : Descriptor::storage_buffer(resources.scratch.buffer,
-                                                     resources.scratch.offset_bytes,
-                                                     impl_->scratch_bytes(shape)));
+                        : impl_->fused_scratch(shape, resources.scratch));
     } else {
         if (layer_thresholds || layer_lists) {
             throw Error(ErrorCode::invalid_argument,
@@ -396,16 +463,45 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     } else {
         descriptors.push_back(impl_->placeholder(shape, resources.scratch));
     }
-    return Binding(std::make_shared<Binding::Impl>(
+    const bool balance = resources.balance.buffer != VK_NULL_HANDLE;
+    if (balance) {
+        impl_->check_balance_buffer(shape);
+        descriptors.push_back(
+            Descriptor::storage_buffer(resources.balance.buffer, resources.balance.offset_bytes,
+                                       FusedSubdivision::balance_size_bytes(shape)));
+    } else {
+        descriptors.push_back(impl_->placeholder(shape, resources.scratch));
+    }
+    Binding binding(std::make_shared<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
-        resources.scratch, layer_thresholds, by_node, layer_lists,
+        resources.scratch, layer_thresholds, by_node, layer_lists, balance,
         impl_->program.make_descriptors(descriptors), resources.threshold_resources));
+    if (balance && !impl_->is_fused()) {
+        descriptors[SCRATCH] = impl_->fused_scratch(shape, resources.scratch);
+        binding.impl_->balanced = impl_->program.make_descriptors(descriptors);
+        if (impl_->threshold_function) {
+            impl_->check_threshold_map(shape);
+            descriptors[descriptors.size() - 2] = Descriptor::storage_buffer(
+                resources.balance.buffer,
+                resources.balance.offset_bytes +
+                    impl_->aligned(FusedSubdivision::balance_size_bytes(shape)),
+                threshold_map_size_bytes(shape));
+            binding.impl_->balanced_by_function = impl_->program.make_descriptors(descriptors);
+        }
+    }
+    return binding;
 }
 
 void Subdivider::rebind_map(Binding& binding, const MapImage& map) const {
-    constexpr std::size_t MAP = 0;  // as bind has it
-    impl_->program.replace_descriptor(binding.impl_->descriptors, MAP,
-                                      Descriptor::sampled(*impl_->sampler, map.view, map.layout));
+    Binding::Impl& bound = *binding.impl_;
+    const Descriptor sampled = Descriptor::sampled(*impl_->sampler, map.view, map.layout);
+    for (const DescriptorSet* set :
+         {&bound.descriptors, bound.balanced ? &*bound.balanced : nullptr,
+          bound.balanced_by_function ? &*bound.balanced_by_function : nullptr}) {
+        if (set != nullptr) {
+            impl_->program.replace_descriptor(*set, MAP, sampled);
+        }
+    }
 }
 
 void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {
@@ -416,8 +512,13 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
                         const Threshold& threshold, const SubdivideOptions& options) const {
     const Binding::Impl& bound = *binding.impl_;
     impl_->check_threshold(bound, threshold);
-    if (impl_->fused) {
-        impl_->fused->record(commands, bound.descriptors.set, bound.run(&threshold, options));
+    impl_->check_options(bound, options);
+    if (impl_->is_fused()) {
+        impl_->fused.record(commands, bound.descriptors.set, bound.run(&threshold, options));
+        return;
+    }
+    if (options.balance != Balance::none) {
+        impl_->record_balanced(commands, bound, threshold, options);
         return;
     }
     if (options.order == Order::canonical) {
@@ -436,7 +537,8 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
                         const SubdivideOptions& options) const {
     const Binding::Impl& bound = *binding.impl_;
     bound.check_layer_thresholds();
-    impl_->fused->record(commands, bound.descriptors.set, bound.run(nullptr, options));
+    impl_->check_options(bound, options);
+    impl_->fused.record(commands, bound.descriptors.set, bound.run(nullptr, options));
 }
 
 void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
@@ -444,21 +546,20 @@ void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
                                std::span<const DirtyRectangle> rectangles) const {
     const Binding::Impl& bound = *binding.impl_;
     impl_->check_threshold(bound, threshold);
-    if (!impl_->fused) {
+    if (!impl_->is_fused()) {
         throw Error(ErrorCode::invalid_argument,
                     "only the strategy fused brings a list up to date; use it, or record the "
                     "whole map");
     }
-    impl_->fused->record_update(commands, bound.descriptors.set, bound.run(&threshold, {}),
-                                rectangles);
+    impl_->fused.record_update(commands, bound.descriptors.set, bound.run(&threshold, {}),
+                               rectangles);
 }
 
 void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
                                std::span<const DirtyRectangle> rectangles) const {
     const Binding::Impl& bound = *binding.impl_;
     bound.check_layer_thresholds();
-    impl_->fused->record_update(commands, bound.descriptors.set, bound.run(nullptr, {}),
-                                rectangles);
+    impl_->fused.record_update(commands, bound.descriptors.set, bound.run(nullptr, {}), rectangles);
 }
 
 std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
@@ -473,14 +574,8 @@ std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
     return words;
 }
 
-void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                                     const Threshold& threshold) const {
-    const Dispatch& dispatch = program.dispatch();
-    const detail::DebugLabel label(program.context(), buffer, "subdivision, subtree");
-    const vk::Pipeline passes_pipeline = pipeline(source_of(threshold));
-    const auto list_offset =
-        static_cast<std::uint32_t>(list_lengths(bound.shape, bound.descents)[0]);
-
+SubdivisionParameters Subdivider::Impl::parameters_of(const Binding::Impl& bound,
+                                                      const Threshold& threshold) const {
     SubdivisionParameters parameters{};
     parameters.width = bound.shape.width;
     parameters.height = bound.shape.height;
@@ -493,6 +588,68 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
                           std::begin(parameters.thresholds));
     }
     std::ranges::copy(threshold.function_parameters(), std::begin(parameters.thresholds));
+    return parameters;
+}
+
+vk::Pipeline Subdivider::Impl::function_pipeline() const {
+    const std::lock_guard lock(pipelines_mutex);
+    if (!made_function_pipeline) {
+        const std::vector<std::uint32_t> code =
+            detail::code_of(detail::UserKernel::node_thresholds(),
+                            detail::UserFunction::threshold(threshold_function->glsl(),
+                                                            threshold_function->compiled()),
+                            has_threshold_resources, program.context().cache_directory);
+        made_function_pipeline = program.make_pipeline({code, false}, "node_thresholds", {});
+    }
+    return made_function_pipeline.get();
+}
+
+// The thresholds of all nodes by the function.
+void Subdivider::Impl::record_function(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                                       const Threshold& threshold) const {
+    const Dispatch& dispatch = program.dispatch();
+    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, function_pipeline(), dispatch);
+    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
+                              bound.balanced_by_function->set, {}, dispatch);
+    if (has_threshold_resources) {
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 1,
+                                  bound.threshold_resources, {}, dispatch);
+    }
+    SubdivisionParameters parameters = parameters_of(bound, threshold);
+    for (std::uint32_t level = 0; level <= top_level(bound.shape.width, bound.shape.height);
+         ++level) {
+        parameters.upper_level = level;
+        buffer.pushConstants<SubdivisionParameters>(
+            program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
+        const std::uint32_t workgroups =
+            workgroups_for(static_cast<std::uint32_t>(nodes_of_level(bound.shape, level)), 0);
+        buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
+                        folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
+    }
+    passes_barrier(buffer, dispatch);
+}
+
+// The fused kernels' balanced lists, by the pyramid.
+void Subdivider::Impl::record_balanced(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                                       const Threshold& threshold,
+                                       const SubdivideOptions& options) const {
+    const bool by_function = threshold.user_function() != nullptr;
+    if (by_function) {
+        record_function(buffer, bound, threshold);
+    }
+    FusedSubdivision::Run run = bound.run(&threshold, options);
+    run.descent = true;
+    fused.record(buffer, by_function ? bound.balanced_by_function->set : bound.balanced->set, run);
+}
+
+void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                                     const Threshold& threshold) const {
+    const Dispatch& dispatch = program.dispatch();
+    const detail::DebugLabel label(program.context(), buffer, "subdivision, subtree");
+    const vk::Pipeline passes_pipeline = pipeline(source_of(threshold));
+    const auto list_offset =
+        static_cast<std::uint32_t>(list_lengths(bound.shape, bound.descents)[0]);
+    SubdivisionParameters parameters = parameters_of(bound, threshold);
 
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
                               bound.descriptors.set, {}, dispatch);

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+using quadtile::Balance;
 using quadtile::Device;
 using quadtile::DeviceInfo;
 using quadtile::Error;
@@ -44,6 +45,10 @@ static_assert(SAMPLE_TILE.x == 0x1234 && SAMPLE_TILE.y == 0x5678);
 static_assert(SAMPLE_TILE.level == 9 && SAMPLE_TILE.flags == 0xab && SAMPLE_TILE.layer == 0xcdef);
 static_assert(SAMPLE_TILE.importance == 1.5F && SAMPLE_TILE.threshold == 2.5F);
 static_assert(QUADTILE_TILE_CLAMPED == quadtile::TILE_CLAMPED);
+static_assert(QUADTILE_TILE_COARSER_LEFT == quadtile::TILE_COARSER_LEFT &&
+              QUADTILE_TILE_COARSER_RIGHT == quadtile::TILE_COARSER_RIGHT &&
+              QUADTILE_TILE_COARSER_TOP == quadtile::TILE_COARSER_TOP &&
+              QUADTILE_TILE_COARSER_BOTTOM == quadtile::TILE_COARSER_BOTTOM);
 
 namespace {
 
@@ -90,6 +95,9 @@ constexpr Constant<TexelFormat> FORMATS[] = {{QUADTILE_FORMAT_R32_FLOAT, TexelFo
                                              {QUADTILE_FORMAT_D16_UNORM, TexelFormat::d16_unorm}};
 constexpr Constant<Order> ORDERS[] = {{QUADTILE_ORDER_ANY, Order::any},
                                       {QUADTILE_ORDER_CANONICAL, Order::canonical}};
+constexpr Constant<Balance> BALANCES[] = {{QUADTILE_BALANCE_NONE, Balance::none},
+                                          {QUADTILE_BALANCE_EDGES, Balance::edges},
+                                          {QUADTILE_BALANCE_CORNERS, Balance::corners}};
 
 // The entry of a value, which must be there.
 template <typename Value>
@@ -313,7 +321,9 @@ SubdivisionRequest request_of(const quadtile_request& request) {
     SubdivisionRequest result{
         .map = {required(request.texels, "texels"), shape},
         .threshold = threshold_of(request, shape),
-        .options = {.order = value_of<Order>(ORDERS, request.order, "order", "QUADTILE_ORDER_*")},
+        .options = {.order = value_of<Order>(ORDERS, request.order, "order", "QUADTILE_ORDER_*"),
+                    .balance = value_of<Balance>(BALANCES, request.balance, "balance",
+                                                 "QUADTILE_BALANCE_*")},
         .priority = request.priority};
     if (request.copy_texels != 0) {
         const auto* bytes = static_cast<const std::byte*>(request.texels);

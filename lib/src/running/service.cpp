@@ -2,6 +2,7 @@
 #include <quadtile/service.hpp>
 #include <quadtile/trace.hpp>
 
+#include "../reference/balance.hpp"
 #include "running/request_queue.hpp"
 #include "running/tile_engine.hpp"
 
@@ -215,6 +216,7 @@ WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
                         "its own (SubdivisionRequest::device)");
     }
     request.threshold.check_fits(shape);
+    reference::check_balance(request.options);
     const bool batches = !request.image && !request.options.max_tiles &&
                          !request.threshold.is_by_node() &&
                          request.threshold.is_monotone(top_level(shape.width, shape.height));
@@ -301,7 +303,8 @@ std::vector<TileList> Service::Impl::run_together(Lane& lane,
         maps.push_back({waiting.request.map, waiting.request.buffer.value_or(BufferRange{}),
                         &waiting.request.threshold});
     }
-    std::vector<TileList> lists = lane.engine->subdivide(maps);
+    std::vector<TileList> lists =
+        lane.engine->subdivide(maps, batch.front().request.options.balance);
     for (std::size_t i = 0; i < batch.size(); ++i) {
         note_wait(lists[i], batch[i], start);
     }

@@ -3,6 +3,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/strategy.hpp>
 
+#include "../reference/balance.hpp"
 #include "../reference/layers_and_budgets.hpp"
 
 #include <algorithm>
@@ -226,17 +227,19 @@ void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
     }
 }
 
-TileList TileEngine::start_result(const MapShape& shape, Order order) const {
+TileList TileEngine::start_result(const MapShape& shape, const SubdivideOptions& options) const {
     TileList result;
     result.shape = shape;
-    result.order = order;
+    result.order = options.order;
+    result.balance = options.balance;
     result.report.device = context_->info.name;
     return result;
 }
 
 // The others' lists are sorted on the host.
 bool TileEngine::sorts_on_host(const Request& request) const {
-    return request.options.order == Order::canonical && subdivider_->strategy() != Strategy::fused;
+    return request.options.order == Order::canonical && request.options.balance == Balance::none &&
+           subdivider_->strategy() != Strategy::fused;
 }
 
 TileEngine::Run TileEngine::run(const Source& source, const Request& request, TileList& result) {
@@ -253,12 +256,16 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
     Stopwatch clock;
     prepare_map(source);
     if (by_layer) {
-        prepare_thresholds(map_->layer_thresholds, "the thresholds of the layers",
-                           request.layer_thresholds.size() * sizeof(float));
+        prepare_buffer(map_->layer_thresholds, "the thresholds of the layers",
+                       request.layer_thresholds.size() * sizeof(float));
     }
     if (by_node) {
-        prepare_thresholds(map_->node_thresholds, "the thresholds of the nodes",
-                           threshold_map_size_bytes(shape));
+        prepare_buffer(map_->node_thresholds, "the thresholds of the nodes",
+                       threshold_map_size_bytes(shape));
+    }
+    if (request.options.balance != Balance::none) {
+        prepare_buffer(map_->balance, "the buffer of balanced lists",
+                       subdivider_->requirements(shape, 1).balance_size_bytes);
     }
     const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
     const std::uint64_t guess = options_.initial_tile_capacity != 0
@@ -401,7 +408,8 @@ TileList TileEngine::subdivide(const BufferRange& buffer, const MapShape& shape,
 TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
                                const SubdivideOptions& options) {
     const MapShape& shape = source.shape;
-    TileList result = start_result(shape, options.order);
+    reference::check_balance(options);
+    TileList result = start_result(shape, options);
     SubdividerOptions way{.strategy = options_.strategy, .subtree_levels = options_.subtree_levels};
     if (const ThresholdFunction* const function = threshold.user_function()) {
         way.threshold_function = *function;
@@ -410,7 +418,7 @@ TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
     }
     if (options_.strategy == Strategy::automatic) {
         const StrategyChoice choice =
-            choose_strategy(context_->info, shape, threshold, options.max_tiles);
+            choose_strategy(context_->info, shape, threshold, options.max_tiles, options.balance);
         way.strategy = choice.strategy;
         way.subtree_levels = choice.subtree_levels;
         result.report.strategy_reason = choice.reason;
@@ -428,8 +436,9 @@ TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
 TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> layer_thresholds,
                                const SubdivideOptions& options) {
     check_shape(map.shape);
+    reference::check_balance(options);
     const Source source = source_of(map);
-    TileList result = start_result(map.shape, options.order);
+    TileList result = start_result(map.shape, options);
     // Refused before anything is uploaded.
     (void)reference::resolve_layers(map.shape, layer_thresholds);
     const std::uint32_t top = top_level(map.shape.width, map.shape.height);
@@ -453,15 +462,16 @@ TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> la
     return result;
 }
 
-std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
+std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch, Balance balance) {
+    const SubdivideOptions options{.order = Order::canonical, .balance = balance};
     const Source source = source_of(batch);
     std::vector<Threshold> thresholds;
     for (const BatchedMap& part : batch) {
         thresholds.insert(thresholds.end(), part.map.shape.layers, *part.threshold);
     }
-    const Request request{nullptr, Subdivider::layer_thresholds(source.shape, thresholds), {}};
+    const Request request{nullptr, Subdivider::layer_thresholds(source.shape, thresholds), options};
     (void)prepare_strategy({.strategy = Strategy::fused});
-    TileList all = start_result(source.shape, Order::canonical);
+    TileList all = start_result(source.shape, options);
     const Run made = run(source, request, all);
     // Straight from the staging where they are all there: these are megabytes.
     if (made.tiles > expected_tiles_) {
@@ -477,7 +487,7 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch) {
         const std::uint32_t end_layer = first_layer + part.map.shape.layers;
         const auto end = std::partition_point(
             first, tiles.end(), [&](const Tile& tile) { return tile.layer() < end_layer; });
-        TileList list = start_result(part.map.shape, Order::canonical);
+        TileList list = start_result(part.map.shape, options);
         list.tiles.assign(first, end);
         for (Tile& tile : list.tiles) {
             tile.node -= first_layer << 16U;

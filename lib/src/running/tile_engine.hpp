@@ -47,7 +47,8 @@ class TileEngine {
 
     // Maps of one width, height and format, all in host memory or all in buffers, in one run of
     // `fused`; a list for each, in canonical order. Their thresholds are by level and monotone.
-    [[nodiscard]] std::vector<TileList> subdivide(std::span<const BatchedMap> batch);
+    [[nodiscard]] std::vector<TileList> subdivide(std::span<const BatchedMap> batch,
+                                                  Balance balance);
 
     // Gives back all memory but that of pipelines.
     void forget_resources();
@@ -92,6 +93,7 @@ class TileEngine {
         bool scratch_is_zero;
         Buffer node_thresholds;   // empty until a threshold is by node
         Buffer layer_thresholds;  // empty until layers have thresholds of their own
+        Buffer balance;           // empty until a list is to be balanced
     };
 
     // A list that tiles are written to. The binding refers to the map's resources too.
@@ -116,12 +118,14 @@ class TileEngine {
     void prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes);
     void prepare_map(const Source& source);
     void prepare_resources(const MapShape& shape);
-    void prepare_thresholds(Buffer& thresholds, const char* name, std::uint64_t size_bytes);
+    // One of the map's that the list is bound with.
+    void prepare_buffer(Buffer& buffer, const char* name, std::uint64_t size_bytes);
     void prepare_list(std::uint64_t capacity);
     [[nodiscard]] Subdivider::Binding bind_list(const Buffer& buffer, std::uint64_t capacity) const;
     void record_copy(vk::CommandBuffer buffer, const Source& source);
     void upload_node_thresholds(const Threshold& threshold);
-    [[nodiscard]] TileList start_result(const MapShape& shape, Order order) const;
+    [[nodiscard]] TileList start_result(const MapShape& shape,
+                                        const SubdivideOptions& options) const;
     [[nodiscard]] TileList subdivide(const Source& source, const Threshold& threshold,
                                      const SubdivideOptions& options);
     // What a run leaves in the tile list's buffer, the first of it in the staging, too.

@@ -155,21 +155,21 @@ void TileEngine::prepare_resources(const MapShape& shape) {
                               .scratch = std::move(scratch),
                               .scratch_is_zero = false,
                               .node_thresholds = {},
-                              .layer_thresholds = {}});
+                              .layer_thresholds = {},
+                              .balance = {}});
     clean_ = true;
 }
 
-void TileEngine::prepare_thresholds(Buffer& thresholds, const char* name,
-                                    std::uint64_t size_bytes) {
-    if (thresholds.handle() && thresholds.size_bytes() >= size_bytes) {
+void TileEngine::prepare_buffer(Buffer& buffer, const char* name, std::uint64_t size_bytes) {
+    if (buffer.handle() && buffer.size_bytes() >= size_bytes) {
         return;
     }
-    list_.reset();  // it is bound without them
-    thresholds = {};
-    thresholds = Buffer({context_, account_}, name, size_bytes,
-                        vk::BufferUsageFlags(subdivider_->requirements(map_->used, 1).usage) |
-                            vk::BufferUsageFlagBits::eTransferDst,
-                        MemoryKind::device);
+    list_.reset();  // it is bound without it
+    buffer = {};
+    buffer = Buffer({context_, account_}, name, size_bytes,
+                    vk::BufferUsageFlags(subdivider_->requirements(map_->used, 1).usage) |
+                        vk::BufferUsageFlagBits::eTransferDst,
+                    MemoryKind::device);
 }
 
 void TileEngine::prepare_list(std::uint64_t capacity) {
@@ -194,7 +194,8 @@ Subdivider::Binding TileEngine::bind_list(const Buffer& buffer, std::uint64_t ca
                      .tile_list = {buffer.handle()},
                      .tile_capacity = capacity,
                      .node_thresholds = {map_->node_thresholds.handle()},
-                     .layer_thresholds = {map_->layer_thresholds.handle()}});
+                     .layer_thresholds = {map_->layer_thresholds.handle()},
+                     .balance = {map_->balance.handle()}});
 }
 
 }  // namespace quadtile::detail

@@ -1,0 +1,446 @@
+// Terrain whose tiles are as fine as the picture needs them, without a crack between any two: the
+// GPU makes the importance map of the heights and the camera, quadtile the balanced list of tiles,
+// and one indirect draw draws a patch for each, all in one command buffer.
+
+#include "gpu.hpp"
+#include "options.hpp"
+#include "shaders/scene.h"
+
+#include <quadtile/quadtile.hpp>
+
+#define STB_IMAGE_WRITE_STATIC
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#include <stb_image_write.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace terrain {
+
+namespace {
+
+using renderer::Buffer;
+using renderer::change_layout;
+using renderer::COLOUR_RANGE;
+using renderer::DEPTH_FORMAT;
+using renderer::DEPTH_RANGE;
+using renderer::Gpu;
+using renderer::Image;
+using renderer::memory_barrier;
+
+constexpr std::uint32_t HEIGHTS_SHADER[] =
+#include "heights.comp.inc"
+    ;
+constexpr std::uint32_t IMPORTANCE_SHADER[] =
+#include "importance.comp.inc"
+    ;
+constexpr std::uint32_t VERTEX_SHADER[] =
+#include "terrain.vert.inc"
+    ;
+constexpr std::uint32_t FRAGMENT_SHADER[] =
+#include "terrain.frag.inc"
+    ;
+
+using Access = vk::AccessFlagBits2;
+using Layout = vk::ImageLayout;
+using Point = vk::PipelineBindPoint;
+using Stage = vk::PipelineStageFlagBits2;
+using Usage = vk::BufferUsageFlagBits;
+constexpr auto SHADERS = vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex |
+                         vk::ShaderStageFlagBits::eFragment;
+
+// Two triangles for each square of a patch; vertices go row by row.
+std::vector<std::uint16_t> patch_indices() {
+    std::vector<std::uint16_t> indices;
+    for (std::uint32_t y = 0; y < PATCH; ++y) {
+        for (std::uint32_t x = 0; x < PATCH; ++x) {
+            const std::uint32_t first = y * (PATCH + 1) + x;
+            for (const std::uint32_t vertex : {first, first + 1, first + PATCH + 1, first + 1,
+                                               first + PATCH + 2, first + PATCH + 1}) {
+                indices.push_back(static_cast<std::uint16_t>(vertex));
+            }
+        }
+    }
+    return indices;
+}
+
+class Renderer {
+ public:
+    Renderer(Gpu& gpu, const quadtile::Device& device, const Options& options);
+    // Nothing may be destroyed that a frame still uses.
+    ~Renderer() { gpu_.wait_idle(); }
+
+    // Records a frame and submits it. Waits only until the frame before the last one is done, whose
+    // command buffer it takes.
+    void render(const View& view);
+
+    // The last frame, four bytes a pixel.
+    [[nodiscard]] std::vector<std::byte> picture();
+
+ private:
+    static constexpr std::uint32_t FRAMES_IN_FLIGHT = 2;
+    static constexpr vk::Format PICTURE_FORMAT = vk::Format::eR8G8B8A8Unorm;
+    static constexpr std::uint32_t MOST_TILES = MAP_EXTENT * MAP_EXTENT;  // one for each texel
+
+    struct Frame {
+        vk::UniqueCommandBuffer commands;
+        vk::UniqueFence done;
+    };
+
+    void record(vk::CommandBuffer commands, const View& view) const;
+    void bind(vk::CommandBuffer commands, Point point, const vk::UniquePipeline& pipeline,
+              const View& view) const;
+    void make_descriptors();
+    void make_heights(std::uint32_t seed);
+
+    Gpu& gpu_;
+    vk::Extent2D extent_;
+    std::array<float, 4> background_;
+    quadtile::MapShape map_shape_{.width = MAP_EXTENT, .height = MAP_EXTENT};
+    // A tile of level l is wrong by 2^l times its importance, in pixels.
+    quadtile::Threshold threshold_;
+    quadtile::Subdivider subdivider_;
+    quadtile::Subdivider::Requirements needed_;
+
+    // All frames share what only the GPU touches: they run one after the other.
+    Image heights_;
+    Image map_;
+    Buffer scratch_;
+    Buffer balance_;
+    Buffer tile_list_;
+    Buffer indices_;    // of the patch
+    Buffer arguments_;  // a VkDrawIndexedIndirectCommand
+    Image picture_;
+    Image depth_;
+
+    quadtile::Subdivider::Binding subdivision_;
+    vk::UniqueDescriptorSetLayout descriptor_layout_;
+    vk::UniqueDescriptorPool descriptor_pool_;
+    vk::DescriptorSet descriptors_;
+    vk::UniquePipelineLayout pipeline_layout_;
+    vk::UniquePipeline importance_pipeline_;
+    vk::UniquePipeline draw_pipeline_;
+
+    vk::UniqueCommandPool command_pool_;
+    std::array<Frame, FRAMES_IN_FLIGHT> frames_;
+    std::uint32_t frame_count_ = 0;
+};
+
+// ---- A frame
+
+void Renderer::bind(vk::CommandBuffer commands, Point point, const vk::UniquePipeline& pipeline,
+                    const View& view) const {
+    commands.bindPipeline(point, *pipeline);
+    commands.bindDescriptorSets(point, *pipeline_layout_, 0, descriptors_, {});
+    commands.pushConstants<View>(*pipeline_layout_, SHADERS, 0, view);
+}
+
+void Renderer::record(vk::CommandBuffer commands, const View& view) const {
+    // The frame before may still be running, on the same map, scratch, list and arguments. What it
+    // reads must have been read before we write, and quadtile finds in the scratch what its last
+    // run has left there.
+    memory_barrier(
+        commands,
+        {Stage::eComputeShader | Stage::eDrawIndirect | Stage::eVertexShader | Stage::eCopy,
+         Access::eShaderWrite | Access::eTransferWrite},
+        {Stage::eComputeShader | Stage::eDrawIndirect | Stage::eCopy,
+         Access::eShaderRead | Access::eShaderWrite | Access::eIndirectCommandRead |
+             Access::eTransferWrite});
+
+    bind(commands, Point::eCompute, importance_pipeline_, view);
+    commands.dispatch(MAP_EXTENT, MAP_EXTENT, 1);
+
+    // quadtile reads the map that was just written.
+    memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
+                   {Stage::eComputeShader, Access::eShaderRead});
+
+    // Tiles that share an edge differ by one level at most: what the stitches need. The list has
+    // room for a tile at each texel, so that it cannot overflow.
+    subdivider_.record(commands, subdivision_, threshold_,
+                       {.order = quadtile::Order::any, .balance = quadtile::Balance::edges});
+
+    // The tiles are read by the vertex shader. Their number becomes that of the draw's instances.
+    memory_barrier(
+        commands, {Stage::eComputeShader, Access::eShaderWrite},
+        {Stage::eVertexShader | Stage::eCopy, Access::eShaderRead | Access::eTransferRead});
+    commands.copyBuffer(*tile_list_.handle, *arguments_.handle,
+                        vk::BufferCopy{offsetof(quadtile::TileListHeader, written),
+                                       offsetof(VkDrawIndexedIndirectCommand, instanceCount),
+                                       sizeof(std::uint32_t)});
+    memory_barrier(commands, {Stage::eCopy, Access::eTransferWrite},
+                   {Stage::eDrawIndirect, Access::eIndirectCommandRead});
+
+    // The frame before has drawn into the same images. What is in them may go.
+    change_layout(commands, picture_, COLOUR_RANGE, Layout::eUndefined,
+                  Layout::eColorAttachmentOptimal,
+                  {Stage::eColorAttachmentOutput | Stage::eCopy, Access::eColorAttachmentWrite},
+                  {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite});
+    constexpr auto DEPTH_TESTS = Stage::eEarlyFragmentTests | Stage::eLateFragmentTests;
+    change_layout(
+        commands, depth_, DEPTH_RANGE, Layout::eUndefined, Layout::eDepthAttachmentOptimal,
+        {DEPTH_TESTS, Access::eDepthStencilAttachmentWrite},
+        {DEPTH_TESTS, Access::eDepthStencilAttachmentRead | Access::eDepthStencilAttachmentWrite});
+
+    const vk::RenderingAttachmentInfo picture{
+        .imageView = *picture_.view,
+        .imageLayout = Layout::eColorAttachmentOptimal,
+        .loadOp = vk::AttachmentLoadOp::eClear,
+        .storeOp = vk::AttachmentStoreOp::eStore,
+        .clearValue = {.color = vk::ClearColorValue(background_)}};
+    const vk::RenderingAttachmentInfo depth{.imageView = *depth_.view,
+                                            .imageLayout = Layout::eDepthAttachmentOptimal,
+                                            .loadOp = vk::AttachmentLoadOp::eClear,
+                                            .storeOp = vk::AttachmentStoreOp::eDontCare,
+                                            .clearValue = {.depthStencil = {.depth = 0.0F}}};
+    const vk::Rect2D area{.extent = extent_};
+    commands.beginRendering({.renderArea = area,
+                             .layerCount = 1,
+                             .colorAttachmentCount = 1,
+                             .pColorAttachments = &picture,
+                             .pDepthAttachment = &depth});
+    bind(commands, Point::eGraphics, draw_pipeline_, view);
+    commands.setViewport(0, vk::Viewport{.width = static_cast<float>(extent_.width),
+                                         .height = static_cast<float>(extent_.height),
+                                         .maxDepth = 1.0F});
+    commands.setScissor(0, area);
+    commands.bindIndexBuffer(*indices_.handle, 0, vk::IndexType::eUint16);
+    commands.drawIndexedIndirect(*arguments_.handle, 0, 1, 0);
+    commands.endRendering();
+}
+
+void Renderer::render(const View& view) {
+    const Frame& frame = frames_[frame_count_++ % FRAMES_IN_FLIGHT];
+    (void)gpu_.device().waitForFences(*frame.done, VK_TRUE,
+                                      std::numeric_limits<std::uint64_t>::max());
+    gpu_.device().resetFences(*frame.done);
+    frame.commands->begin(vk::CommandBufferBeginInfo{});
+    record(*frame.commands, view);
+    frame.commands->end();
+    const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*frame.commands};
+    vk::resultCheck(static_cast<vk::Result>(gpu_.submit(work, *frame.done)), "vkQueueSubmit");
+}
+
+std::vector<std::byte> Renderer::picture() {
+    const vk::DeviceSize size_bytes = vk::DeviceSize{4} * extent_.width * extent_.height;
+    const Buffer buffer = gpu_.make_buffer(size_bytes, Usage::eTransferDst, true);
+    gpu_.run([&](vk::CommandBuffer commands) {
+        change_layout(commands, picture_, COLOUR_RANGE, Layout::eColorAttachmentOptimal,
+                      Layout::eTransferSrcOptimal,
+                      {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
+                      {Stage::eCopy, Access::eTransferRead});
+        const vk::BufferImageCopy whole{
+            .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
+            .imageExtent = {extent_.width, extent_.height, 1}};
+        commands.copyImageToBuffer(*picture_.handle, Layout::eTransferSrcOptimal, *buffer.handle,
+                                   whole);
+        memory_barrier(commands, {Stage::eCopy, Access::eTransferWrite},
+                       {Stage::eHost, Access::eHostRead});
+    });
+    return {buffer.mapped, buffer.mapped + size_bytes};
+}
+
+// ---- What is made once
+
+Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, const Options& options)
+    : gpu_(gpu),
+      extent_(options.width, options.height),
+      background_(options.counts_background ? std::array{1.0F, 0.0F, 1.0F, 1.0F}
+                                            : std::array{0.76F, 0.84F, 0.91F, 1.0F}),
+      threshold_(quadtile::Threshold::max_resolution(options.error_pixels)),
+      subdivider_(device, {.strategy = quadtile::Strategy::fused}),
+      needed_(subdivider_.requirements(map_shape_, MOST_TILES)),
+      heights_(gpu.make_image({HEIGHT_EXTENT, HEIGHT_EXTENT}, vk::Format::eR32Sfloat,
+                              vk::ImageUsageFlagBits::eStorage)),
+      // quadtile samples the map; our shader stores into it.
+      map_(gpu.make_image({MAP_EXTENT, MAP_EXTENT},
+                          static_cast<vk::Format>(quadtile::vk_format(map_shape_.format)),
+                          vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled)),
+      scratch_(gpu.make_buffer(needed_.scratch_size_bytes,
+                               vk::BufferUsageFlags(needed_.usage) | Usage::eTransferDst)),
+      balance_(gpu.make_buffer(needed_.balance_size_bytes, vk::BufferUsageFlags(needed_.usage))),
+      tile_list_(gpu.make_buffer(needed_.tile_list_size_bytes,
+                                 vk::BufferUsageFlags(needed_.usage) | Usage::eTransferSrc)),
+      indices_(gpu.make_buffer(patch_indices().size() * sizeof(std::uint16_t), Usage::eIndexBuffer,
+                               true)),
+      arguments_(gpu.make_buffer(sizeof(VkDrawIndexedIndirectCommand),
+                                 Usage::eIndirectBuffer | Usage::eTransferDst, true)),
+      picture_(gpu.make_image(
+          extent_, PICTURE_FORMAT,
+          vk::ImageUsageFlagBits::eColorAttachment | vk::ImageUsageFlagBits::eTransferSrc)),
+      depth_(
+          gpu.make_image(extent_, DEPTH_FORMAT, vk::ImageUsageFlagBits::eDepthStencilAttachment)),
+      subdivision_(subdivider_.bind(map_shape_,
+                                    {.map = {.view = *map_.view, .layout = VK_IMAGE_LAYOUT_GENERAL},
+                                     .scratch = {.buffer = *scratch_.handle},
+                                     .tile_list = {.buffer = *tile_list_.handle},
+                                     .tile_capacity = MOST_TILES,
+                                     .balance = {.buffer = *balance_.handle}})) {
+    const std::vector<std::uint16_t> indices = patch_indices();
+    std::memcpy(indices_.mapped, indices.data(), indices.size() * sizeof(std::uint16_t));
+    const VkDrawIndexedIndirectCommand arguments{.indexCount =
+                                                     static_cast<std::uint32_t>(indices.size())};
+    std::memcpy(arguments_.mapped, &arguments, sizeof arguments);
+    make_descriptors();
+    importance_pipeline_ = gpu.make_compute_pipeline(*pipeline_layout_, IMPORTANCE_SHADER);
+    draw_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, VERTEX_SHADER, FRAGMENT_SHADER,
+                                            PICTURE_FORMAT, true);
+    command_pool_ = gpu.device().createCommandPoolUnique(
+        {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
+         .queueFamilyIndex = gpu.queue_family()});
+    for (Frame& frame : frames_) {
+        frame.commands = std::move(gpu.device().allocateCommandBuffersUnique(
+            {.commandPool = *command_pool_, .commandBufferCount = 1})[0]);
+        frame.done = gpu.device().createFenceUnique({.flags = vk::FenceCreateFlagBits::eSignaled});
+    }
+    make_heights(options.seed);
+}
+
+void Renderer::make_heights(std::uint32_t seed) {
+    const vk::UniquePipeline pipeline =
+        gpu_.make_compute_pipeline(*pipeline_layout_, HEIGHTS_SHADER);
+    gpu_.run([&](vk::CommandBuffer commands) {
+        for (const Image* const image : {&heights_, &map_}) {
+            change_layout(commands, *image, COLOUR_RANGE, Layout::eUndefined, Layout::eGeneral, {},
+                          {Stage::eComputeShader, Access::eShaderWrite});
+        }
+        // The scratch is zeros once; each run of quadtile leaves it ready for the next.
+        commands.fillBuffer(*scratch_.handle, 0, VK_WHOLE_SIZE, 0);
+        bind(commands, Point::eCompute, pipeline, View{.seed = seed});
+        commands.dispatch((HEIGHT_EXTENT + 7) / 8, (HEIGHT_EXTENT + 7) / 8, 1);
+        memory_barrier(commands,
+                       {Stage::eComputeShader | Stage::eTransfer,
+                        Access::eShaderWrite | Access::eTransferWrite},
+                       {Stage::eComputeShader | Stage::eVertexShader | Stage::eFragmentShader,
+                        Access::eShaderRead | Access::eShaderWrite});
+    });
+}
+
+// One set of descriptors and one layout for all pipelines of ours (shaders/resources.glsl).
+void Renderer::make_descriptors() {
+    const vk::Device device = gpu_.device();
+    using Type = vk::DescriptorType;
+    const std::array<vk::DescriptorSetLayoutBinding, 3> bindings{{
+        {0, Type::eStorageImage, 1, SHADERS},
+        {1, Type::eStorageImage, 1, SHADERS},
+        {2, Type::eStorageBuffer, 1, SHADERS},
+    }};
+    descriptor_layout_ = device.createDescriptorSetLayoutUnique(
+        vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
+    const std::array<vk::DescriptorPoolSize, 2> sizes{
+        {{Type::eStorageImage, 2}, {Type::eStorageBuffer, 1}}};
+    descriptor_pool_ = device.createDescriptorPoolUnique(
+        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
+    descriptors_ = device.allocateDescriptorSets(
+        vk::DescriptorSetAllocateInfo{.descriptorPool = *descriptor_pool_}.setSetLayouts(
+            *descriptor_layout_))[0];
+
+    const std::array<vk::DescriptorImageInfo, 2> images{
+        {{.imageView = *heights_.view, .imageLayout = Layout::eGeneral},
+         {.imageView = *map_.view, .imageLayout = Layout::eGeneral}}};
+    const vk::DescriptorBufferInfo tiles{*tile_list_.handle, 0, VK_WHOLE_SIZE};
+    device.updateDescriptorSets(
+        {vk::WriteDescriptorSet{
+             .dstSet = descriptors_, .dstBinding = 0, .descriptorType = Type::eStorageImage}
+             .setImageInfo(images),
+         vk::WriteDescriptorSet{
+             .dstSet = descriptors_, .dstBinding = 2, .descriptorType = Type::eStorageBuffer}
+             .setBufferInfo(tiles)},
+        {});
+
+    const vk::PushConstantRange parameters{
+        .stageFlags = SHADERS, .offset = 0, .size = sizeof(View)};
+    pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
+                                                             .setSetLayouts(*descriptor_layout_)
+                                                             .setPushConstantRanges(parameters));
+}
+
+// ---- The program
+
+// A flight in a circle over the middle of the map.
+View view_of_frame(std::uint32_t frame, const Options& options) {
+    constexpr float FIELD_OF_VIEW = std::numbers::pi_v<float> * 50.0F / 180.0F;  // vertical
+    constexpr float RADIUS = 170.0F;
+    constexpr float MIDDLE = (HEIGHT_EXTENT - 1) / 2.0F;
+    const float angle = 0.6F + 0.02F * static_cast<float>(frame);
+    const float pitch = options.pitch_degrees * std::numbers::pi_v<float> / 180.0F;
+    // Heading along the circle.
+    const float ahead_x = -std::sin(angle);
+    const float ahead_y = std::cos(angle);
+    const float scale_y = 1.0F / std::tan(FIELD_OF_VIEW / 2.0F);
+    const auto height = static_cast<float>(options.height);
+    return {.eye = {MIDDLE + RADIUS * std::cos(angle), MIDDLE + RADIUS * std::sin(angle), 330.0F},
+            .pixels_per_unit = scale_y * height / 2.0F,
+            .right = {-ahead_y, ahead_x, 0.0F},
+            .scale_x = scale_y * height / static_cast<float>(options.width),
+            .down = {-ahead_x * std::sin(pitch), -ahead_y * std::sin(pitch), -std::cos(pitch)},
+            .scale_y = scale_y,
+            .forward = {ahead_x * std::cos(pitch), ahead_y * std::cos(pitch), -std::sin(pitch)},
+            .stitches = options.stitches ? 1U : 0U,
+            .tiles_end = options.shows_tiles ? static_cast<float>(options.width) / 2.0F : 0.0F};
+}
+
+std::size_t count_magenta(const std::vector<std::byte>& picture) {
+    constexpr std::array MAGENTA{std::byte{255}, std::byte{0}, std::byte{255}};
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < picture.size(); i += 4) {
+        count += std::equal(MAGENTA.begin(), MAGENTA.end(), picture.data() + i) ? 1 : 0;
+    }
+    return count;
+}
+
+void run(const Options& options, std::atomic<std::uint32_t>& validation_messages) {
+    Gpu gpu(options.validates ? &validation_messages : nullptr);
+    const quadtile::Device device = quadtile::Device::adopt(gpu.for_quadtile());
+    Renderer renderer(gpu, device, options);
+    std::size_t background_pixels = 0;
+    for (std::uint32_t frame = 0; frame < options.frames; ++frame) {
+        renderer.render(view_of_frame(frame, options));
+        if (options.counts_background) {
+            background_pixels += count_magenta(renderer.picture());
+        }
+    }
+    if (options.counts_background) {
+        std::printf("%zu pixels of the background in %u frames\n", background_pixels,
+                    options.frames);
+        return;
+    }
+    if (stbi_write_png(options.screenshot.c_str(), static_cast<int>(options.width),
+                       static_cast<int>(options.height), 4, renderer.picture().data(),
+                       static_cast<int>(4 * options.width)) == 0) {
+        throw std::runtime_error("cannot write " + options.screenshot);
+    }
+    std::printf("%s: frame %u, on %s\n", options.screenshot.c_str(), options.frames - 1,
+                device.info().name.c_str());
+}
+
+}  // namespace
+
+}  // namespace terrain
+
+int main(int argument_count, char** arguments) {
+    try {
+        const auto options =
+            terrain::parse({arguments + 1, static_cast<std::size_t>(argument_count - 1)});
+        std::atomic<std::uint32_t> validation_messages = 0;
+        terrain::run(options, validation_messages);
+        if (validation_messages > 0) {
+            throw std::runtime_error("the validation layer has complained");
+        }
+        return 0;
+    } catch (const terrain::UsageError& error) {
+        std::fprintf(stderr, "terrain: error: %s\n%s", error.what(), terrain::USAGE);
+        return 2;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "terrain: error: %s\n", error.what());
+        return 1;
+    }
+}

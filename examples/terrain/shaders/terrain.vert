@@ -1,0 +1,38 @@
+// Draws the terrain: an instance for each tile, the vertices of one patch.
+//
+// No crack is left: a vertex is made from whole numbers, its place on the height map, so that both
+// tiles at an edge have the same one to the bit. Where the neighbour is coarser, it has every second
+// vertex of the edge; the others are moved onto those before them.
+#version 460
+
+#include "resources.glsl"
+
+layout(location = 0) out vec3 place;  // on the map, and up
+layout(location = 1) flat out uint level;
+layout(location = 2) out vec2 in_patch;
+
+invariant gl_Position;
+
+void main() {
+    const Tile tile = tiles[gl_InstanceIndex];
+    level = tile_level(tile);
+    uvec2 vertex = uvec2(gl_VertexIndex % (PATCH + 1), gl_VertexIndex / (PATCH + 1));
+    in_patch = vec2(vertex);
+    if (view.stitches != 0) {
+        if ((vertex.x == 0 && tile_coarser_left(tile)) || (vertex.x == PATCH && tile_coarser_right(tile))) {
+            vertex.y &= ~1U;
+        }
+        if ((vertex.y == 0 && tile_coarser_top(tile)) || (vertex.y == PATCH && tile_coarser_bottom(tile))) {
+            vertex.x &= ~1U;
+        }
+    }
+    const uvec2 first = uvec2(tile_x(tile), tile_y(tile)) * PATCH;
+    // A tile that the map's edge cuts ends there.
+    const uvec2 on_map = min((first + vertex) << level, uvec2(HEIGHT_EXTENT - 1));
+    place = vec3(on_map, height_at(ivec2(on_map)));
+
+    const vec3 from_eye = place - view.eye;
+    const float depth = dot(from_eye, view.forward);
+    // Reversed depth: 1 at the near plane, one unit from the eye, 0 at infinity.
+    gl_Position = vec4(dot(from_eye, view.right) * view.scale_x, dot(from_eye, view.down) * view.scale_y, 1.0, depth);
+}

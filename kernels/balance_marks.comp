@@ -1,0 +1,177 @@
+#version 460
+// Which nodes the balanced list splits, found from the bottom up: its first pass. balance.glsl has the method,
+// fused.glsl what all fused kernels do alike.
+//
+// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z).
+//
+// For each node of the blocks' level and above the kernel leaves its mask and its importance; for each block that is
+// split, which nodes its own splits force to be split, and the importances of its nodes of level 2.
+//
+// Bindings: fused.glsl; and
+//   11   balance  what it leaves (kernel_parameters.h)
+//
+// Memory order: the hand-over of messages.glsl. The mask of a node that is split is a message of its own, sent before
+// the node is counted in. NaN texels count as infinity: whoever sends an infinite node releases, and whoever receives one
+// acquires. The next pass reads what is left.
+
+#define PASS PASS_MARKS
+#define MARKS
+#include "fused.glsl"
+#include "fused_workgroup.glsl"
+#include "fused_ascent.glsl"
+#include "balance.glsl"
+
+shared uint masks[WORKGROUP_SIZE];
+shared uint rows[BALANCE_ROWS];
+shared uint node_mask;  // of the block's node, if it is split
+
+// Returns which nodes around the parent of four siblings their masks force to be split. The masks lie in a window of 4 x 4
+// nodes; each bit of the result has those nodes from which it is reached.
+uint forced_by(uvec4 siblings) {
+    const uvec4 wide = (siblings & 0x7U) | (siblings & 0x38U) << 1 | (siblings & 0x1c0U) << 2;
+    const uint window = wide.x | wide.y << 1 | wide.z << 4 | wide.w << 5;
+    uint forced = 0;
+#define REACH(bit, by_edges, by_corners) \
+    forced |= (window & (CORNERS ? by_corners : by_edges)) != 0 ? 1U << bit : 0
+    REACH(0, 0x0013U, 0x0033U);
+    REACH(1, 0x006fU, 0x00ffU);
+    REACH(2, 0x008cU, 0x00ccU);
+    REACH(3, 0x1331U, 0x3333U);
+    REACH(4, 0x6ff6U, 0xffffU);
+    REACH(5, 0x8cc8U, 0xccccU);
+    REACH(6, 0x3100U, 0x3300U);
+    REACH(7, 0xf600U, 0xff00U);
+    REACH(8, 0xc800U, 0xcc00U);
+#undef REACH
+    return forced;
+}
+
+void keep_node(uint level, uvec2 index, float importance, uint mask) {
+    records[word_of_mask(level, index)] = mask;
+    records[word_of_importance(level, index)] = floatBitsToUint(importance);
+}
+
+// Adds a mask to the rows of its level. `node`: in the block.
+void keep_mask(uint level, uvec2 node, uint mask) {
+    const uint row = balance_first_row(level) + node.y;
+    atomicOr(rows[row], (mask & 7U) << node.x);
+    atomicOr(rows[row + 1], (mask >> 3 & 7U) << node.x);
+    atomicOr(rows[row + 2], (mask >> 6) << node.x);
+}
+
+// A mask is not 0 where it is sent, so it is its own message.
+#define MASK_SLOT(group, local) words[group.mask_slots + ((local).y << group.levels) + (local).x]
+
+void send_mask(Group group, uvec2 index, float importance, bool splits) {
+    keep_node(group.level, index, importance, splits ? node_mask : 0);
+    if (splits) {
+        const uvec2 local = index - (group.index << group.levels);
+        atomicStore(MASK_SLOT(group, local), node_mask, gl_ScopeDevice, 0, 0);
+    }
+}
+
+// Receives the masks of a thread's four nodes of a group, of those that are split.
+uvec4 receive_masks(uint thread, uint split) {
+    const uvec2 local = 2 * morton(thread);
+    const uvec4 absent = uvec4(not(notEqual(uvec4(split) & uvec4(1, 2, 4, 8), uvec4(0))));
+    uvec4 received = uvec4(0);
+    [[dont_unroll]]
+    do {
+        received.x = absent.x != 0 ? 0 : MESSAGE(MASK_SLOT(ahead, local));
+        received.y = absent.y != 0 ? 0 : MESSAGE(MASK_SLOT(ahead, local + uvec2(1, 0)));
+        received.z = absent.z != 0 ? 0 : MESSAGE(MASK_SLOT(ahead, local + uvec2(0, 1)));
+        received.w = absent.w != 0 ? 0 : MESSAGE(MASK_SLOT(ahead, local + uvec2(1, 1)));
+    } while (any(equal(received | absent, uvec4(0))));
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        if ((split >> i & 1) != 0) {
+            CLEAR_MESSAGE(MASK_SLOT(ahead, local + morton(i)));
+        }
+    }
+    return received;
+}
+
+// Makes the masks of the block's nodes, and keeps them.
+Found find(Block block, bool is_root, uint thread) {
+    const bool is_group = block.base > 0;
+    if (thread < BALANCE_ROWS) {
+        rows[thread] = 0;
+    }
+    float nodes[7];
+    find_nodes(thread, nodes);  // with a barrier
+    const uvec2 position = position_of(block, thread);
+    const uvec2 local = morton(thread);
+    const bool in_block = block.steps < 2 || thread < 1U << 2 * (block.steps - 2);
+    const uint there = in_block && block.steps > 0 ? inside(2 * position, extent_of(block.base + 1)) : 0;
+    uint split = 0;  // bits of the thread's nodes of step 1
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const float quad = step_1[4 * thread + i];
+        split |= uint(is_split(block.base + 1, 2 * position + morton(i), quad)) << i;
+    }
+    split &= there;
+    uvec4 siblings = ((uvec4(split) >> uvec4(0, 1, 2, 3)) & 1) * MASK_OF_SELF;
+    if (is_group) {
+        siblings = receive_masks(thread, split);
+    } else {
+        atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);
+        atomicOr(rows[2 * local.y + 1], (split >> 2) << 2 * local.x);
+        records[words_of_block(block.index) + BALANCE_LEVEL_2 + thread] = floatBitsToUint(nodes[2]);
+    }
+    uint mask = siblings.x;  // of a root of level 1
+    [[unroll]]
+    for (uint step = 2; step <= 6; ++step) {
+        if (step <= block.steps) {
+            // A node is its first thread's.
+            const bool is_first = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
+            const uint level = block.base + step;
+            const uvec2 index = position >> (step - 2);
+            if (step > 2) {
+                barrier();
+                const uint apart = is_first ? 1U << 2 * (step - 3) : 0;
+                siblings = uvec4(masks[thread], masks[thread + apart], masks[thread + 2 * apart],
+                                 masks[thread + 3 * apart]);
+            }
+            const bool splits = is_split(level, index, nodes[step]);
+            if (is_first) {
+                const bool is_there = in_block && exists(level, index);
+                mask = is_there ? forced_by(siblings) | (splits ? MASK_OF_SELF : 0) : 0;
+                masks[thread] = mask;
+                if (is_group && is_there && step < block.steps) {
+                    keep_node(level, index, nodes[step], mask);
+                }
+                if (!is_group && step < BLOCK_LEVELS && mask != 0) {
+                    keep_mask(level, local >> (step - 2), mask);
+                }
+            }
+        }
+    }
+    if (thread == 0) {
+        node_mask = mask;
+    }
+    barrier();
+    if (!is_group && thread < BALANCE_ROWS) {
+        records[words_of_block(block.index) + thread] = rows[thread];
+    }
+    return Found(0, 0, 0, 0.0, uvec4(0));
+}
+
+void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state) {
+    add_nan_texels(nan, layer_state);
+}
+
+uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0; }
+
+void write(Block block, uint thread, Found found) {}
+
+void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
+    if (thread == 0) {
+        words[layer] = take_nan_texels(importance, layer_words());
+        // A texel is not split.
+        const bool splits =
+            parameters.top_level > 0 && is_split(parameters.top_level, uvec2(0), importance);
+        keep_node(max(parameters.top_level, BLOCK_LEVELS), uvec2(0), importance, splits ? node_mask : 0);
+    }
+}
+
+void main() { ascend(); }
