@@ -90,8 +90,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with tempfile.TemporaryDirectory() as folder:
         prefix = pathlib.Path(folder)
         _install(prefix)
-        files = [(str(path.relative_to(prefix)), path.read_bytes()) for path in sorted(prefix.rglob("*")) if path.is_file()]
-        return _write(wheel_directory, files)
+        files = [path for path in sorted(prefix.rglob("*")) if path.is_file()]
+        return _write(wheel_directory, [(str(path.relative_to(prefix)), path.read_bytes()) for path in files])
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):

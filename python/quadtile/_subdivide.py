@@ -15,7 +15,7 @@ Device = Union[None, int, str, "DeviceInfo"]
 class DeviceInfo(NamedTuple):
     """A Vulkan device of this machine."""
 
-    index: int  # its number, which `device` of other functions takes
+    index: int  # type: ignore[assignment]  # its number, which `device` of other functions takes
     name: str
     type: str  # "discrete GPU", "integrated GPU", "virtual GPU", "CPU" or "other"
     driver: str  # its name and version

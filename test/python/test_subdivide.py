@@ -27,14 +27,14 @@ def oracle(map, threshold_of_level):
     maxima = [numpy.where(numpy.isnan(map), numpy.float32(numpy.inf), map)]
     while maxima[-1].size > 1:
         even = numpy.pad(maxima[-1], [(0, extent % 2) for extent in maxima[-1].shape], constant_values=-numpy.inf)
-        maxima.append(numpy.maximum(numpy.maximum(even[::2, ::2], even[1::2, ::2]), numpy.maximum(even[::2, 1::2], even[1::2, 1::2])))
+        maxima.append(numpy.max([even[::2, ::2], even[1::2, ::2], even[::2, 1::2], even[1::2, 1::2]], axis=0))
     tiles, exists = [], numpy.ones((1, 1), bool)
     for level in reversed(range(len(maxima))):
         exists = exists[: maxima[level].shape[0], : maxima[level].shape[1]]
         threshold = numpy.float32(threshold_of_level(level))
         below = maxima[level] < threshold
         y, x = numpy.nonzero(exists & (below | (level == 0)))
-        tiles += [(level, *place, maxima[level][place[::-1]], threshold, int(not below[place[::-1]])) for place in zip(x, y)]
+        tiles += zip([level] * len(x), x, y, maxima[level][y, x], [threshold] * len(x), 1 - below[y, x])
         exists = (exists & ~below).repeat(2, 0).repeat(2, 1)
     return tiles
 
@@ -224,7 +224,8 @@ def test_a_list_is_an_array_with_attributes():
     assert tiles.tiles_per_level().sum() == len(tiles) and len(tiles.tiles_per_level()) == 9
     assert ((tiles["flags"] & quadtile.TILE_CLAMPED) != 0).any()
     # Parts and copies are lists; columns and what is computed are not.
-    for part in (tiles[3:9], tiles[tiles["level"] > 1], tiles.copy(), numpy.sort(tiles), pickle.loads(pickle.dumps(tiles))):
+    pickled = pickle.loads(pickle.dumps(tiles))
+    for part in (tiles[3:9], tiles[tiles["level"] > 1], tiles.copy(), numpy.sort(tiles), pickled):
         assert isinstance(part, quadtile.TileList) and part.width == 130
     assert type(tiles["x"]) is type(tiles["x"] * 2) is type(tiles == tiles) is numpy.ndarray
     assert type(tiles[["x", "y"]]) is numpy.ndarray
