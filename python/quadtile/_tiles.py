@@ -115,7 +115,7 @@ class TileList(numpy.ndarray):
 TileList.__module__ = Stage.__module__ = "quadtile"
 
 
-def tile_list(made: Tuple[numpy.ndarray, Tuple[Any, ...]]) -> TileList:
+def tile_list(made: Tuple[Any, ...]) -> TileList:
     """What the native module makes of a map, as a TileList."""
     array, run = made
     tiles = array.view(TileList)
