@@ -2,8 +2,8 @@
 //
 //     quadtile_host_calls MAP    (1024 x 1024 32-bit floats)
 //
-// Prints the median of the microseconds of Tiler::subdivide, and the maps per second that two threads get through a
-// Service with WINDOW requests under way each.
+// Prints the median of the microseconds of Tiler::subdivide, and the maps per second that two
+// threads get through a Service with WINDOW requests under way each.
 
 #include <quadtile/quadtile.hpp>
 
@@ -28,7 +28,8 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double tiler_us(const quadtile::Device& device, const quadtile::MapView& map, const quadtile::Threshold& threshold) {
+double tiler_us(const quadtile::Device& device, const quadtile::MapView& map,
+                const quadtile::Threshold& threshold) {
     quadtile::Tiler tiler(device);
     std::vector<double> times;
     for (int i = 0; i < CALLS + 20; ++i) {
@@ -70,8 +71,10 @@ double service_maps_per_s(const quadtile::Device& device, const quadtile::MapVie
 int main(int argc, char** argv) {
     std::vector<float> texels(std::size_t{SHAPE.width} * SHAPE.height);
     const auto size_bytes = static_cast<std::streamsize>(texels.size() * sizeof(float));
-    if (argc != 2 || !std::ifstream(argv[1], std::ios::binary).read(reinterpret_cast<char*>(texels.data()), size_bytes)) {
-        std::fprintf(stderr, "usage: quadtile_host_calls MAP, a file of 1024 x 1024 32-bit floats\n");
+    if (argc != 2 || !std::ifstream(argv[1], std::ios::binary)
+                          .read(reinterpret_cast<char*>(texels.data()), size_bytes)) {
+        std::fprintf(stderr,
+                     "usage: quadtile_host_calls MAP, a file of 1024 x 1024 32-bit floats\n");
         return 2;
     }
     try {

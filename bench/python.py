@@ -94,7 +94,8 @@ def main():
     cpp_us, python_us = min(cpp["tiler_us"]), min(python["tiler_us"])
     print(f"subdivide               {python_us:8.1f} us, Tiler {cpp_us:8.1f} us: {python_us - cpp_us:+.1f} us")
     cpp_rate, python_rate = max(cpp["service_maps_per_s"]), max(python["service_maps_per_s"])
-    print(f"Service, two threads    {python_rate:8.1f} maps/s, C++ {cpp_rate:8.1f} maps/s: {python_rate / cpp_rate:.1%}")
+    share = python_rate / cpp_rate
+    print(f"Service, two threads    {python_rate:8.1f} maps/s, C++ {cpp_rate:8.1f} maps/s: {share:.1%}")
 
 
 main()

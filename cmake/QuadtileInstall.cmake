@@ -1,5 +1,5 @@
-# What `cmake --install` and cpack take, in six components: quadtile_runtime (the program, shared libraries),
-# quadtile_viewer, quadtile_baker, quadtile_baker_mpi (not by cpack), quadtile_shadow_app, and quadtile_development (headers, static libraries, what find_package and
+# What `cmake --install` and cpack take, in seven components: quadtile_runtime (the program, shared libraries),
+# quadtile_python (python/CMakeLists.txt), quadtile_viewer, quadtile_baker, quadtile_baker_mpi (not by cpack), quadtile_shadow_app, and quadtile_development (headers, static libraries, what find_package and
 # pkg-config read).
 
 include(CMakePackageConfigHelpers)

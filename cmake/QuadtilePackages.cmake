@@ -1,5 +1,5 @@
 # cpack, in builds of shared libraries: the Debian packages quadtile (program and libraries), quadtile-viewer,
-# quadtile-baker, quadtile-shadow and quadtile-dev, for the distribution that they are built on.
+# quadtile-baker, quadtile-shadow, python3-quadtile and quadtile-dev, for the distribution that they are built on.
 
 set(CPACK_PACKAGE_CONTACT "the quadtile authors <quadtile@authors.invalid>")
 set(CPACK_STRIP_FILES ON)
@@ -12,6 +12,9 @@ if(TARGET quadtile_bake)
 endif()
 if(TARGET quadtile_shadow_app)
     list(APPEND CPACK_COMPONENTS_ALL quadtile_shadow_app)
+endif()
+if(TARGET quadtile_python)
+    list(APPEND CPACK_COMPONENTS_ALL quadtile_python)
 endif()
 
 set(CPACK_GENERATOR DEB)
@@ -45,4 +48,12 @@ set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_SECTION graphics)
 set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_DEPENDS "quadtile (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
+set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_NAME python3-quadtile)
+set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_SHLIBDEPS ON)
+# The modules are for the version of Python that they were built with.
+math(EXPR next_minor "${Python3_VERSION_MINOR} + 1")
+set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_DEPENDS
+    "quadtile (= ${PROJECT_VERSION}), python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next_minor}), python3-numpy")
+set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_RECOMMENDS "python3-matplotlib, quadtile-baker")
 include(CPack)

@@ -9,7 +9,9 @@ packages=(
     # Debian's shaderc links only with the libraries of the second.
     libshaderc-dev glslang-dev
     nlohmann-json3-dev libopenexr-dev libspng-dev libcli11-dev
-    libgtest-dev libgmock-dev libbenchmark-dev python3-numpy
+    libgtest-dev libgmock-dev libbenchmark-dev
+    # The Python package, its wheel and its tests.
+    pybind11-dev python3-dev python3-numpy python3-pytest python3-matplotlib python3-pip python3-venv
     # The viewer, and the tests of its window.
     libglfw3-dev libimgui-dev fonts-dejavu-core xvfb xdotool
     # The light map baker; Embree is what its tests compare it with.

@@ -39,6 +39,10 @@ __all__ = [
     "Service",
     "Stage",
     "TILE_CLAMPED",
+    "TILE_COARSER_BOTTOM",
+    "TILE_COARSER_LEFT",
+    "TILE_COARSER_RIGHT",
+    "TILE_COARSER_TOP",
     "TileList",
     "bake",
     "devices",
@@ -51,7 +55,13 @@ __all__ = [
 ]
 
 __version__ = _native.version
-TILE_CLAMPED = _native.TILE_CLAMPED  # flag of a texel whose importance is not below its threshold
+# Flags of tiles: a texel whose importance is not below its threshold; in balanced lists, that the neighbour across an
+# edge is one level coarser.
+TILE_CLAMPED = _native.TILE_CLAMPED
+TILE_COARSER_LEFT = _native.TILE_COARSER_LEFT
+TILE_COARSER_RIGHT = _native.TILE_COARSER_RIGHT
+TILE_COARSER_TOP = _native.TILE_COARSER_TOP
+TILE_COARSER_BOTTOM = _native.TILE_COARSER_BOTTOM
 tile_dtype = _native.tile_dtype  # of a TileList
 
 # Python ends threads that come back from the library after this, in the midst of it.

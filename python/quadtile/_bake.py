@@ -6,9 +6,6 @@ interpreter; and the module needs none of the baker's libraries.
 
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 import warnings
 from typing import Any, Callable, List, NamedTuple, Optional, Union
 
@@ -33,6 +30,8 @@ _PROGRESS = re.compile(r"\[[#.]*\] +(\d+) %  (.*?)(?:, ([^,]*) left)?(?:, noise 
 
 
 def _program() -> str:
+    import shutil  # late, as others below: importing the package must be quick
+
     program = os.environ.get("QUADTILE_BAKE") or shutil.which("quadtile-bake")
     if program is None:
         raise FileNotFoundError(
@@ -92,6 +91,9 @@ def bake(
 
     Warnings of the program become UserWarnings.
     """
+    import subprocess
+    import tempfile
+
     if "page" in options:
         raise ValueError("quadtile.bake returns one light map, and `page` makes several: start quadtile-bake for them")
     if output is not None and not os.fspath(output).endswith(".exr"):
@@ -102,7 +104,9 @@ def bake(
         light_map = os.fspath(output) if output is not None else os.path.join(folder, "light.exr")
         command = [_program(), os.fspath(scene), "--output", light_map, *_arguments(options)]
         message = ""
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace") as child:
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace"
+        ) as child:
             try:
                 for line in child.stderr or ():
                     line = line.rstrip("\n")

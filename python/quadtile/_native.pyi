@@ -8,9 +8,13 @@ from concurrent.futures import Future
 version: str
 tile_dtype: numpy.dtype
 TILE_CLAMPED: int
+TILE_COARSER_LEFT: int
+TILE_COARSER_RIGHT: int
+TILE_COARSER_TOP: int
+TILE_COARSER_BOTTOM: int
 
 _Threshold = Tuple[Any, Any, Any, Any, Any, Any, Any]
-_Options = Tuple[str, Optional[int]]
+_Options = Tuple[str, Optional[int], str]
 _TileList = Tuple[numpy.ndarray, Tuple[Any, ...]]
 
 def subdivide(map: Any, threshold: _Threshold, options: _Options, strategy: str, device: str) -> _TileList: ...

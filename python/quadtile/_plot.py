@@ -56,23 +56,24 @@ def plot(map: Any, tiles: TileList, *, layer: int = 0, axes: Any = None) -> Any:
         ) from error
     map = numpy.asarray(map)
     if map.shape[-2:] != (tiles.height, tiles.width) or map.ndim not in (2, 3):
-        raise ValueError(f"the tiles are of a map of {tiles.height} x {tiles.width}, but the map's shape is {map.shape}")
+        raise ValueError(
+            f"the tiles are of a map of {tiles.height} x {tiles.width} texels, but the map's shape is {map.shape}"
+        )
     if not 0 <= layer < tiles.layers:
         raise ValueError(f"there is no layer {layer}, the map has {tiles.layers}")
     if axes is None:
         from matplotlib import pyplot
 
-        axes = pyplot.subplots(layout="constrained", figsize=(8, 8))[1]
+        height = max(2.0, min(16.0, 8 * tiles.height / tiles.width)) + 0.5
+        axes = pyplot.subplots(layout="constrained", figsize=(8, height))[1]
     axes.imshow(
         _colours(map if map.ndim == 2 else map[layer], matplotlib.colormaps["inferno"]),
         extent=(0, tiles.width, tiles.height, 0),
         interpolation="nearest",
     )
     left, top, right, bottom = tiles[tiles["layer"] == layer].rectangles().T
-    outlines = numpy.stack(
-        [numpy.stack(corner, -1) for corner in ((left, top), (right, top), (right, bottom), (left, bottom), (left, top))],
-        axis=1,
-    )
+    corners = (left, top), (right, top), (right, bottom), (left, bottom), (left, top)
+    outlines = numpy.stack([numpy.stack(corner, -1) for corner in corners], axis=1)
     # Those of tiles of a few pixels are fainter: they would hide the map.
     pixels = axes.get_window_extent().width / tiles.width * (right - left)
     colours = numpy.empty((len(outlines), 4))

@@ -1,14 +1,15 @@
 """Maps from any thread, tile lists in Futures."""
 
+import queue
 import threading
 import weakref
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from typing import Any, Optional, Sequence, Union
 
 from . import _native
 from ._errors import Error
 from ._subdivide import Device, DeviceInfo, Map, Memory, device_name
-from ._tiles import tile_list
+from ._tiles import TileList, tile_list
 
 
 class _TileListFuture(Future):
@@ -29,13 +30,18 @@ def _answer(native: _native.Service) -> None:
         if answers is None:
             return
         for future, answer in answers:
-            if isinstance(answer, Error) and answer.code == "cancelled":
-                Future.cancel(future)
-            if future.set_running_or_notify_cancel():
-                if isinstance(answer, BaseException):
-                    future.set_exception(answer)
-                else:
+            try:
+                if isinstance(answer, tuple):
                     future.set_result(tile_list(answer))
+                    continue
+                if isinstance(answer, Error) and answer.code == "cancelled":
+                    Future.cancel(future)
+                else:
+                    future.set_exception(answer)
+            except InvalidStateError:
+                pass  # the caller has cancelled it
+            if future.cancelled():
+                future.set_running_or_notify_cancel()
         del answers, future, answer  # or their memory would be kept until the next answer
 
 
@@ -107,11 +113,12 @@ class Service:
         parameters: Sequence[float] = (),
         order: str = "canonical",
         max_tiles: Optional[int] = None,
+        balance: str = "none",
         priority: int = 0,
         deadline_s: Optional[float] = None,
         device: Optional[int] = None,
         wait: bool = True,
-    ) -> "Optional[Future]":
+    ) -> "Future[TileList]":
         """Submits a map; returns a concurrent.futures.Future of its TileList.
 
         The Future's `cancel()` takes the request back if it still waits, and returns whether it did.
@@ -120,15 +127,16 @@ class Service:
         The map is not copied if it is an array in C order: do not write to it before the Future is done.
 
         Args:
-            map, max_resolution ... max_tiles: as in `subdivide`.
+            map, max_resolution ... balance: as in `subdivide`.
             priority: higher ones go first, equal ones in the order in which they came.
             deadline_s: seconds from now; a request that waits for longer fails.
             device: the only one that may answer, by its place in the service's list.
-            wait: whether to wait while the queue is full; else None is returned then.
+            wait: whether to wait while the queue is full.
 
         Raises:
             TypeError, ValueError: an argument that cannot be used.
             Error: "cancelled" after a shutdown, device_lost if no device is left.
+            queue.Full: the queue is full, and `wait` is not set.
 
         The Future raises what `subdivide` does, and Error with the code "deadline_exceeded".
         """
@@ -137,14 +145,14 @@ class Service:
             future,
             map,
             (max_resolution, constant, per_level, memory, threshold_map, glsl, parameters),
-            (order, max_tiles),
+            (order, max_tiles, balance),
             priority,
             deadline_s,
             device,
             wait,
         )
         if request is None:
-            return None
+            raise queue.Full("the service's queue is full: try again later, or wait")
         future._request = request
         return future
 

@@ -15,7 +15,7 @@ Device = Union[None, int, str, "DeviceInfo"]
 class DeviceInfo(NamedTuple):
     """A Vulkan device of this machine."""
 
-    index: int  # its number, which `device` of other functions takes
+    index: int  # type: ignore[assignment]  # its number, which `device` of other functions takes
     name: str
     type: str  # "discrete GPU", "integrated GPU", "virtual GPU", "CPU" or "other"
     driver: str  # its name and version
@@ -62,6 +62,7 @@ def subdivide(
     parameters: Sequence[float] = (),
     order: str = "canonical",
     max_tiles: Optional[int] = None,
+    balance: str = "none",
     strategy: str = "automatic",
     device: Device = None,
 ) -> TileList:
@@ -91,6 +92,9 @@ def subdivide(
         order: "canonical", which is the same in each run and on each device, or "any", which is faster.
         max_tiles: a budget: if there were more tiles, all thresholds are scaled by the smallest factor that leaves no
             more (`threshold_factor`). It needs a threshold that does not grow with the level, and no glsl.
+        balance: "edges" splits tiles until those that share an edge differ by one level at most, "corners" those that
+            share an edge or a corner, too; the list's flags TILE_COARSER_* tell on which sides the neighbour is
+            coarser. Not together with max_tiles.
         strategy: "automatic", the fastest; "fused", "subtree"; "reference", on the CPU without Vulkan. All give the
             same tiles.
         device: number or part of the name, of `devices()`, or one of these. Default: what the environment variable
@@ -111,7 +115,7 @@ def subdivide(
         _native.subdivide(
             map,
             (max_resolution, constant, per_level, memory, threshold_map, glsl, parameters),
-            (order, max_tiles),
+            (order, max_tiles, balance),
             strategy,
             device_name(device),
         )

@@ -21,22 +21,18 @@ class _Run(NamedTuple):
     layers: int
     levels: int
     order: str
+    balance: str
     threshold_factor: float
     nan_texels: int
     strategy: str
     strategy_reason: str
     device: str
     buffer_repeats: int
-    stages: Tuple[Stage, ...]
+    stages: Tuple[Tuple[str, float, bool], ...]
 
 
 def _of_run(name: str, doc: str) -> Any:
-    def get(tiles: "TileList") -> Any:
-        if tiles._run is None:
-            raise AttributeError(f"this array has no {name}: it was not made by a subdivision, nor is it a part of one")
-        return getattr(tiles._run, name)
-
-    return property(get, doc=doc)
+    return property(lambda tiles: tiles._get(name), doc=doc)
 
 
 class TileList(numpy.ndarray):
@@ -46,7 +42,7 @@ class TileList(numpy.ndarray):
 
         x, y         uint16   column and row of the tile, in units of 2**level texels; row 0 is at the top
         level        uint8    0 for a texel; the tile covers 2**level x 2**level texels, cut at the map's edge
-        flags        uint8    TILE_CLAMPED, or 0
+        flags        uint8    TILE_CLAMPED, and in balanced lists TILE_COARSER_LEFT, _RIGHT, _TOP, _BOTTOM
         layer        uint16   of the map
         importance   float32  the maximum over the tile's texels; never NaN
         threshold    float32  what the importance was compared with
@@ -62,13 +58,23 @@ class TileList(numpy.ndarray):
     layers: int = _of_run("layers", "Layers of the map.")
     levels: int = _of_run("levels", "Levels of the quadtree, from 0 (texels) to the root's.")
     order: str = _of_run("order", '"canonical" or "any".')
+    balance: str = _of_run("balance", '"none", "edges" or "corners".')
     threshold_factor: float = _of_run("threshold_factor", "By which max_tiles scaled the threshold; else 1.")
     nan_texels: int = _of_run("nan_texels", "Texels that were NaN and counted as +infinity.")
     strategy: str = _of_run("strategy", 'That ran: "reference", "subtree" or "fused".')
     strategy_reason: str = _of_run("strategy_reason", "Why it was chosen; empty if the caller did.")
     device: str = _of_run("device", "Name of the device; empty for the reference.")
     buffer_repeats: int = _of_run("buffer_repeats", "Runs repeated because the buffer of tiles was full.")
-    stages: Tuple[Stage, ...] = _of_run("stages", "Stages of the run with their times, in the order of execution.")
+
+    @property
+    def stages(self) -> Tuple[Stage, ...]:
+        """Stages of the run with their times, in the order of execution."""
+        return tuple(Stage._make(stage) for stage in self._get("stages"))
+
+    def _get(self, name: str) -> Any:
+        if self._run is None:
+            raise AttributeError(f"this array has no {name}: it was not made by a subdivision, nor is it a part of one")
+        return getattr(self._run, name)
 
     def __array_finalize__(self, source: Any) -> None:
         self._run = getattr(source, "_run", None)
@@ -83,8 +89,8 @@ class TileList(numpy.ndarray):
         return part
 
     def __reduce__(self) -> Any:
-        make, arguments, state = super().__reduce__()
-        return make, arguments, (state, self._run)
+        reduced: Any = super().__reduce__()
+        return reduced[0], reduced[1], (reduced[2], self._run)
 
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state[0])
@@ -109,9 +115,9 @@ class TileList(numpy.ndarray):
 TileList.__module__ = Stage.__module__ = "quadtile"
 
 
-def tile_list(made: Tuple[numpy.ndarray, Tuple[Any, ...]]) -> TileList:
+def tile_list(made: Tuple[Any, ...]) -> TileList:
     """What the native module makes of a map, as a TileList."""
     array, run = made
     tiles = array.view(TileList)
-    tiles._run = _Run(*run[:-1], tuple(Stage(*stage) for stage in run[-1]))
+    tiles._run = _Run._make(run)
     return tiles

@@ -18,6 +18,7 @@ def subdivide(
     memory: Optional[Memory] = None,
     threshold_map: Optional[Sequence[Any]] = None,
     max_tiles: Optional[int] = None,
+    balance: str = "none",
 ) -> TileList:
     """The tiles of a map in canonical order, as `quadtile.subdivide` has them, to the bit.
 
@@ -27,7 +28,7 @@ def subdivide(
         _native.subdivide(
             map,
             (max_resolution, constant, per_level, memory, threshold_map, None, ()),
-            ("canonical", max_tiles),
+            ("canonical", max_tiles, balance),
             "reference",
             "",
         )

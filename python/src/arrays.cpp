@@ -39,9 +39,11 @@ std::string text(py::handle object) {
 
 // The array as it was given; no texel is copied.
 py::array array_from(py::handle given, const char* name) {
-    static const py::handle masked_array = py::object(py::module_::import("numpy.ma").attr("MaskedArray")).release();
+    static const py::handle masked_array =
+        py::object(py::module_::import("numpy.ma").attr("MaskedArray")).release();
     if (py::isinstance(given, masked_array)) {
-        throw py::type_error(std::string(name) + " is a masked array, and importance has no mask; give " + name +
+        throw py::type_error(std::string(name) +
+                             " is a masked array, and importance has no mask; give " + name +
                              ".filled(value)");
     }
     py::array array = py::array::ensure(given);
@@ -50,11 +52,12 @@ py::array array_from(py::handle given, const char* name) {
     }
     const py::dtype dtype = array.dtype();
     const auto size = static_cast<std::size_t>(dtype.itemsize());
-    const bool is_texel =
-        (dtype.kind() == 'f' && (size == 4 || size == 2)) || (dtype.kind() == 'u' && (size == 2 || size == 1));
+    const bool is_texel = (dtype.kind() == 'f' && (size == 4 || size == 2)) ||
+                          (dtype.kind() == 'u' && (size == 2 || size == 1));
     if (!is_texel) {
-        throw py::type_error(std::string(name) + " must be an array of float32, float16, uint16 or uint8, not of " +
-                             text(dtype) + "; convert it, e.g. by " + name + ".astype(numpy.float32)");
+        throw py::type_error(
+            std::string(name) + " must be an array of float32, float16, uint16 or uint8, not of " +
+            text(dtype) + "; convert it, e.g. by " + name + ".astype(numpy.float32)");
     }
     return array;
 }
@@ -63,7 +66,8 @@ std::uint32_t extent(const py::array& array, py::ssize_t axis, const char* name)
     const py::ssize_t size = array.shape(axis);
     if (size > std::numeric_limits<std::uint32_t>::max()) {
         throw py::value_error(std::string(name) + " of the shape " + text(array.attr("shape")) +
-                              " is too large: 65536 texels on a side and 65536 layers are the most; cut it into several");
+                              " is too large: 65536 texels on a side and 65536 layers are the "
+                              "most; cut it into several");
     }
     return static_cast<std::uint32_t>(size);
 }
@@ -79,17 +83,19 @@ HostImage image_from(py::handle given, bool has_channels, bool srgb, const char*
                               text(array.attr("shape")));
     }
     const auto channels = has_channels ? static_cast<std::size_t>(array.shape(axes)) : 1;
-    const ImageShape shape = {.width = extent(array, axes - 1, name),
-                              .height = extent(array, axes - 2, name),
-                              .layers = axes == 3 ? extent(array, 0, name) : 1,
-                              .format = texel_format(array.dtype().kind(),
-                                                     static_cast<std::size_t>(array.itemsize()), channels, srgb)};
+    const ImageShape shape = {
+        .width = extent(array, axes - 1, name),
+        .height = extent(array, axes - 2, name),
+        .layers = axes == 3 ? extent(array, 0, name) : 1,
+        .format = texel_format(array.dtype().kind(), static_cast<std::size_t>(array.itemsize()),
+                               channels, srgb)};
     check_image(shape);  // before a copy, which may be too large
     const bool is_swapped = array.dtype().byteorder() == '>';
     constexpr int READABLE =
         py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
     if (is_swapped || (array.flags() & READABLE) != READABLE) {
-        array = array.attr("astype")(array.dtype().attr("newbyteorder")("="), py::arg("order") = "C");
+        array =
+            array.attr("astype")(array.dtype().attr("newbyteorder")("="), py::arg("order") = "C");
     }
     const ImageView view = {array.data(), shape};
     return {std::move(array), view};
@@ -107,14 +113,16 @@ HostImage image_with_channels_from(py::handle given, bool srgb, const char* name
 
 TexelFormat texel_format(char kind, std::size_t size_bytes, std::size_t channels, bool srgb) {
     for (const ArrayFormat& known : FORMATS) {
-        if (known.kind == kind && known.size_bytes == size_bytes && known.channels == channels && known.srgb == srgb) {
+        if (known.kind == kind && known.size_bytes == size_bytes && known.channels == channels &&
+            known.srgb == srgb) {
             return known.format;
         }
     }
     const std::string type = (kind == 'f' ? "float" : "uint") + std::to_string(8 * size_bytes);
-    throw py::value_error("there is no format with " + std::to_string(channels) + " channels of " + type +
-                          (srgb ? " in sRGB" : "") +
-                          ": float32 and float16 have 1, 2 or 4 channels, uint16 has 1, uint8 has 1 or 4, and sRGB is "
+    throw py::value_error("there is no format with " + std::to_string(channels) + " channels of " +
+                          type + (srgb ? " in sRGB" : "") +
+                          ": float32 and float16 have 1, 2 or 4 channels, uint16 has 1, uint8 has "
+                          "1 or 4, and sRGB is "
                           "uint8 with 4");
 }
 
@@ -147,9 +155,13 @@ py::dtype tile_dtype() {
     static const py::handle dtype = [] {
         static_assert(sizeof(Tile) == 16);
         py::list fields;
-        for (const auto& [name, type] :
-             {std::pair{"x", "<u2"}, {"y", "<u2"}, {"level", "u1"}, {"flags", "u1"}, {"layer", "<u2"},
-              {"importance", "<f4"}, {"threshold", "<f4"}}) {
+        for (const auto& [name, type] : {std::pair{"x", "<u2"},
+                                         {"y", "<u2"},
+                                         {"level", "u1"},
+                                         {"flags", "u1"},
+                                         {"layer", "<u2"},
+                                         {"importance", "<f4"},
+                                         {"threshold", "<f4"}}) {
             fields.append(py::make_tuple(name, type));
         }
         return py::dtype::from_args(std::move(fields)).release();

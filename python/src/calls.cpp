@@ -20,8 +20,9 @@ const pid_t process = getpid();
 
 WithoutGil::WithoutGil(AtExit at_exit) : state_(nullptr) {
     if (has_ended && at_exit == AtExit::refused) {
-        throw Error(ErrorCode::cancelled, "the interpreter is ending, and quadtile takes no more work; wait for your "
-                                          "threads before the program's end");
+        throw Error(ErrorCode::cancelled,
+                    "the interpreter is ending, and quadtile takes no more work; wait for your "
+                    "threads before the program's end");
     }
     ++calls_under_way;
     state_ = PyEval_SaveThread();
@@ -47,7 +48,8 @@ void end_calls(const std::function<void()>& stop, const std::function<bool()>& i
 void check_process() {
     if (getpid() != process) {
         throw Error(ErrorCode::unsupported,
-                    "this process was forked from one that has imported quadtile, and Vulkan does not work in it; start "
+                    "this process was forked from one that has imported quadtile, and Vulkan does "
+                    "not work in it; start "
                     "it anew, e.g. by multiprocessing.get_context('spawn')");
     }
 }

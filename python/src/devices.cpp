@@ -40,7 +40,8 @@ void forget_device(const std::string& select) {
 
 void forget_devices() {
     Devices& all = devices();
-    std::map<std::string, std::shared_ptr<SharedDevice>> forgotten;  // destroyed after the lock is released
+    std::map<std::string, std::shared_ptr<SharedDevice>>
+        forgotten;  // destroyed after the lock is released
     const std::lock_guard lock(all.mutex);
     forgotten.swap(all.by_name);
 }

@@ -1,5 +1,6 @@
-// The devices of this process, with the Tilers and Mipmappers that calls share. Needs no GIL, and must not be called
-// with it but where a comment says so: another thread that holds a lock may wait for the GIL.
+// The devices of this process, with the Tilers and Mipmappers that calls share. Needs no GIL, and
+// must not be called with it but where a comment says so: another thread that holds a lock may wait
+// for the GIL.
 
 #pragma once
 
@@ -19,14 +20,15 @@
 
 namespace quadtile::python {
 
-// Tools that one thread uses at a time, kept for the next call with the same key. At most MOST exist, so that many
-// threads do not take the memory of as many; the others wait.
+// Tools that one thread uses at a time, kept for the next call with the same key. At most MOST
+// exist, so that many threads do not take the memory of as many; the others wait.
 template <typename Tool>
 class Pool {
  public:
     // Makes a tool if none of this key is free. A tool that fails is not kept.
     template <typename Result>
-    Result use(const std::string& key, const std::function<Tool()>& make, const std::function<Result(Tool&)>& run) {
+    Result use(const std::string& key, const std::function<Tool()>& make,
+               const std::function<Result(Tool&)>& run) {
         std::optional<Tool> tool = take(key);
         const Return back{*this};
         if (!tool) {
@@ -86,7 +88,8 @@ struct SharedDevice {
     Pool<Mipmapper> mipmappers;
 };
 
-// The device that `select` names as DeviceOptions::select does; made by the first call. Throws as Device::create does.
+// The device that `select` names as DeviceOptions::select does; made by the first call. Throws as
+// Device::create does.
 [[nodiscard]] std::shared_ptr<SharedDevice> shared_device(const std::string& select);
 
 // Lets go of a device that was lost: the next call makes it anew.

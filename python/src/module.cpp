@@ -1,5 +1,5 @@
-// quadtile._native: what the package quadtile calls of the library. The functions that users see, with their
-// docstrings, are in python/quadtile.
+// quadtile._native: what the package quadtile calls of the library. The functions that users see,
+// with their docstrings, are in python/quadtile.
 
 #include "arrays.hpp"
 #include "calls.hpp"
@@ -8,8 +8,8 @@
 #include "service.hpp"
 #include "subdivision.hpp"
 
-#include <quadtile/reference.hpp>
 #include <quadtile/version.h>
+#include <quadtile/reference.hpp>
 
 #include <pybind11/stl.h>
 
@@ -19,8 +19,8 @@ namespace quadtile::python {
 
 namespace {
 
-py::tuple subdivide(py::handle map, const py::tuple& threshold, const py::tuple& options, const std::string& strategy,
-                    const std::string& device) {
+py::tuple subdivide(py::handle map, const py::tuple& threshold, const py::tuple& options,
+                    const std::string& strategy, const std::string& device) {
     const Subdivision given = subdivision_from(map, threshold, options);
     const Strategy chosen = strategy_from(strategy);
     if (chosen != Strategy::reference) {
@@ -35,7 +35,9 @@ py::tuple subdivide(py::handle map, const py::tuple& threshold, const py::tuple&
             list = with_device(device, [&](SharedDevice& shared) {
                 return shared.tilers.use<TileList>(
                     strategy, [&] { return Tiler(shared.device, {.strategy = chosen}); },
-                    [&](Tiler& tiler) { return tiler.subdivide(given.map.view, given.threshold, given.options); });
+                    [&](Tiler& tiler) {
+                        return tiler.subdivide(given.map.view, given.threshold, given.options);
+                    });
             });
         }
     }
@@ -50,14 +52,15 @@ py::list mip_levels(py::handle image, bool has_channels, bool srgb, const std::s
     DownsamplerOptions options = {.source_format = given.view.shape.format, .custom_glsl = glsl};
     options.reduction = static_cast<Reduction>(
         choice_from("reduction", reduction, {"max", "min", "mean", "sum", "min_max", "custom"}));
-    options.edge_rule = static_cast<EdgeRule>(choice_from("edge_rule", edge_rule, {"round_up", "fold", "drop"}));
+    options.edge_rule =
+        static_cast<EdgeRule>(choice_from("edge_rule", edge_rule, {"round_up", "fold", "drop"}));
     options.method = static_cast<MipMethod>(
         choice_from("method", method, {"automatic", "spd", "subgroup", "per_level", "blit"}));
     const std::size_t channels =
         options.reduction == Reduction::min_max ? 2 : channel_count(options.source_format);
     const py::dtype texel = py::dtype::from_args(dtype);
-    options.format =
-        texel_format(texel.kind(), static_cast<std::size_t>(texel.itemsize()), channels, srgb && texel.itemsize() == 1);
+    options.format = texel_format(texel.kind(), static_cast<std::size_t>(texel.itemsize()),
+                                  channels, srgb && texel.itemsize() == 1);
     check_process();
     std::ostringstream key;
     key << static_cast<int>(options.reduction) << ' ' << static_cast<int>(options.edge_rule) << ' '
@@ -89,8 +92,9 @@ py::list devices() {
     }
     py::list infos;
     for (const DeviceInfo& info : found) {
-        infos.append(py::make_tuple(info.index, info.name, info.type, info.driver, info.subgroup_size,
-                                    info.max_map_extent, info.max_layers, info.max_tiles, info.local_memory_bytes,
+        infos.append(py::make_tuple(info.index, info.name, info.type, info.driver,
+                                    info.subgroup_size, info.max_map_extent, info.max_layers,
+                                    info.max_tiles, info.local_memory_bytes,
                                     py::tuple(py::cast(info.rejections))));
     }
     return infos;
@@ -113,6 +117,10 @@ PYBIND11_MODULE(_native, module) {
     module.attr("version") = QUADTILE_VERSION_STRING;
     module.attr("tile_dtype") = tile_dtype();
     module.attr("TILE_CLAMPED") = quadtile::TILE_CLAMPED;
+    module.attr("TILE_COARSER_LEFT") = quadtile::TILE_COARSER_LEFT;
+    module.attr("TILE_COARSER_RIGHT") = quadtile::TILE_COARSER_RIGHT;
+    module.attr("TILE_COARSER_TOP") = quadtile::TILE_COARSER_TOP;
+    module.attr("TILE_COARSER_BOTTOM") = quadtile::TILE_COARSER_BOTTOM;
     module.def("subdivide", &subdivide);
     module.def("mip_levels", &mip_levels);
     module.def("devices", &devices);

@@ -10,16 +10,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <deque>
 #include <exception>
 #include <set>
-#include <utility>
-#include <variant>
 
 namespace quadtile::python {
 
 struct Request {
-    // Whoever answers takes these two out, under the GIL: a thread without it may be the last that lets go of this.
+    // Whoever answers takes these two out, under the GIL: a thread without it may be the last that
+    // lets go of this.
     py::object future;
     py::object texels;
     // The rest under the mutex of Answers.
@@ -37,9 +36,8 @@ struct Answers {
 
 namespace {
 
-using Answer = std::variant<TileList, std::exception_ptr>;
-
-// These that were not shut down, and those whose answers a thread takes. Under the GIL; never destroyed.
+// These that were not shut down, and those whose answers a thread takes. Under the GIL; never
+// destroyed.
 std::set<NativeService*>& services() {
     static auto& all = *new std::set<NativeService*>;
     return all;
@@ -77,7 +75,8 @@ std::chrono::milliseconds milliseconds_from(double seconds, const char* name) {
                               std::to_string(seconds));
     }
     // What is longer than 30 years would not fit a time point.
-    return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(std::min(seconds, 1e9)));
+    return std::chrono::ceil<std::chrono::milliseconds>(
+        std::chrono::duration<double>(std::min(seconds, 1e9)));
 }
 
 }  // namespace
@@ -101,9 +100,9 @@ NativeService::~NativeService() {
     shutdown(false);
 }
 
-std::shared_ptr<Request> NativeService::submit(const py::object& future, Subdivision subdivision, int priority,
-                                               std::optional<double> deadline_s, std::optional<std::uint32_t> device,
-                                               bool waits) {
+std::shared_ptr<Request> NativeService::submit(const py::object& future, Subdivision subdivision,
+                                               int priority, std::optional<double> deadline_s,
+                                               std::optional<std::uint32_t> device, bool waits) {
     check_process();
     if (!service_) {
         throw Error(ErrorCode::cancelled, "the service was shut down; make a new one");
@@ -117,33 +116,42 @@ std::shared_ptr<Request> NativeService::submit(const py::object& future, Subdivi
                                     .options = subdivision.options,
                                     .priority = priority};
     if (deadline_s) {
-        submitted.deadline = std::chrono::steady_clock::now() + milliseconds_from(*deadline_s, "deadline_s");
+        submitted.deadline =
+            std::chrono::steady_clock::now() + milliseconds_from(*deadline_s, "deadline_s");
     }
     // Called by the thread that answers, or by this one if the request is refused.
-    submitted.texels_owner =
-        std::shared_ptr<const void>(submitted.map.texels, [request, answers = answers_](const void*) {
+    submitted.texels_owner = std::shared_ptr<const void>(
+        submitted.map.texels, [request, answers = answers_](const void*) {
             {
                 const std::lock_guard lock(answers->mutex);
                 answers->answered.push_back(request);
             }
             answers->changed.notify_all();
         });
-    std::exception_ptr failure;
-    bool is_taken = false;
     {
+        const std::lock_guard lock(answers_->mutex);
+        ++answers_->awaited;
+    }
+    std::optional<Ticket> ticket;
+    std::exception_ptr failure;
+    try {
+        // A short call with the GIL: threads that submit would wait for it longer than for this. Of
+        // thresholds by node all nodes are looked at.
         const std::shared_ptr<Service> service = service_;
-        const WithoutGil without_gil;
-        {
-            const std::lock_guard lock(answers_->mutex);
-            ++answers_->awaited;
+        const bool is_short = !submitted.threshold.is_by_node();
+        if (is_short) {
+            ticket = service->try_submit(submitted);
         }
-        std::optional<Ticket> ticket;
-        try {
-            ticket = waits ? service->submit(std::move(submitted)) : service->try_submit(std::move(submitted));
-        } catch (...) {
-            failure = std::current_exception();
+        if (!ticket && (waits || !is_short)) {
+            const WithoutGil without_gil;
+            ticket = waits ? service->submit(submitted) : service->try_submit(submitted);
         }
-        is_taken = ticket.has_value();
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    submitted.texels_owner.reset();
+    const bool is_taken = ticket.has_value();
+    {
         const std::lock_guard lock(answers_->mutex);
         request->state = is_taken ? Request::State::taken : Request::State::refused;
         if (is_taken) {
@@ -151,8 +159,8 @@ std::shared_ptr<Request> NativeService::submit(const py::object& future, Subdivi
         } else {
             --answers_->awaited;
         }
-        answers_->changed.notify_all();
     }
+    answers_->changed.notify_all();
     if (!is_taken) {
         request->future = {};
         request->texels = {};
@@ -163,54 +171,59 @@ std::shared_ptr<Request> NativeService::submit(const py::object& future, Subdivi
     return is_taken ? request : nullptr;
 }
 
+void NativeService::take_answered(std::vector<std::pair<std::shared_ptr<Request>, Answer>>& taken,
+                                  bool waits) {
+    std::deque<std::shared_ptr<Request>> answered;
+    {
+        std::unique_lock lock(answers_->mutex);
+        const auto collect = [&] {
+            std::erase_if(answers_->answered, [&](const std::shared_ptr<Request>& request) {
+                if (request->state == Request::State::taken) {
+                    answered.push_back(request);
+                }
+                return request->state != Request::State::submitting;
+            });
+            return !answered.empty() || (answers_->is_closed && answers_->awaited == 0);
+        };
+        if (waits) {
+            answers_->changed.wait(lock, collect);
+        } else {
+            (void)collect();
+        }
+        answers_->awaited -= answered.size();
+    }
+    for (const std::shared_ptr<Request>& request : answered) {
+        try {
+            taken.emplace_back(request, request->ticket.result.get());
+        } catch (...) {
+            taken.emplace_back(request, std::current_exception());
+        }
+        const auto* const failure = std::get_if<std::exception_ptr>(&taken.back().second);
+        if (failure != nullptr && is_lost_device(*failure)) {
+            std::ranges::for_each(device_names_, forget_device);
+        }
+    }
+}
+
 py::object NativeService::next_answers() {
     open_answers().insert(answers_);
     std::vector<std::pair<std::shared_ptr<Request>, Answer>> taken;
     {
         const WithoutGil without_gil(WithoutGil::AtExit::allowed);
-        std::deque<std::shared_ptr<Request>> answered;
-        {
-            std::unique_lock lock(answers_->mutex);
-            const auto is_submitted = [](const std::shared_ptr<Request>& request) {
-                return request->state != Request::State::submitting;
-            };
-            answers_->changed.wait(lock, [&] {
-                std::erase_if(answers_->answered, [](const std::shared_ptr<Request>& request) {
-                    return request->state == Request::State::refused;
-                });
-                return std::ranges::any_of(answers_->answered, is_submitted) ||
-                       (answers_->is_closed && answers_->awaited == 0);
-            });
-            std::erase_if(answers_->answered, [&](const std::shared_ptr<Request>& request) {
-                if (is_submitted(request)) {
-                    answered.push_back(request);
-                    return true;
-                }
-                return false;
-            });
-            answers_->awaited -= answered.size();
-        }
-        for (const std::shared_ptr<Request>& request : answered) {
-            try {
-                taken.emplace_back(request, request->ticket.result.get());
-            } catch (...) {
-                taken.emplace_back(request, std::current_exception());
-            }
-            const auto* const failure = std::get_if<std::exception_ptr>(&taken.back().second);
-            if (failure != nullptr && is_lost_device(*failure)) {
-                std::ranges::for_each(device_names_, forget_device);
-            }
-        }
+        take_answered(taken, true);
     }
     if (taken.empty()) {
         open_answers().erase(answers_);
         return py::none();
     }
+    // What was answered while this thread waited for the GIL comes along.
+    take_answered(taken, false);
     py::list answers;
     for (auto& [request, answer] : taken) {
         auto* const list = std::get_if<TileList>(&answer);
-        const py::object value = list != nullptr ? py::object(tile_list(std::move(*list)))
-                                                 : exception_of(std::get<std::exception_ptr>(answer));
+        const py::object value = list != nullptr
+                                     ? py::object(tile_list(std::move(*list)))
+                                     : exception_of(std::get<std::exception_ptr>(answer));
         answers.append(py::make_tuple(std::move(request->future), value));
         request->future = {};
         request->texels = {};
@@ -220,7 +233,8 @@ py::object NativeService::next_answers() {
 
 void NativeService::shutdown(bool cancel) {
     if (getpid() != process_) {
-        // Its threads are in the process that this one was forked from: it would wait for ever, so it is left alone.
+        // Its threads are in the process that this one was forked from: it would wait for ever, so
+        // it is left alone.
         new std::shared_ptr<Service>(std::move(service_));
     }
     std::shared_ptr<Service> service = service_;
@@ -248,14 +262,15 @@ py::dict NativeService::statistics() const {
     const ServiceStatistics now = service_ ? service_->statistics() : last_statistics_;
     py::list devices;
     for (const DeviceStatistics& device : now.devices) {
-        devices.append(
-            py::dict(py::arg("lost") = device.lost, py::arg("runs") = device.runs, py::arg("succeeded") = device.succeeded));
+        devices.append(py::dict(py::arg("lost") = device.lost, py::arg("runs") = device.runs,
+                                py::arg("succeeded") = device.succeeded));
     }
-    return py::dict(py::arg("submitted") = now.submitted, py::arg("succeeded") = now.succeeded,
-                    py::arg("failed") = now.failed, py::arg("cancelled") = now.cancelled,
-                    py::arg("expired") = now.expired, py::arg("runs") = now.runs,
-                    py::arg("largest_batch") = now.largest_batch, py::arg("memory_bytes") = now.memory_bytes,
-                    py::arg("most_memory_bytes") = now.most_memory_bytes, py::arg("devices") = devices);
+    return py::dict(
+        py::arg("submitted") = now.submitted, py::arg("succeeded") = now.succeeded,
+        py::arg("failed") = now.failed, py::arg("cancelled") = now.cancelled,
+        py::arg("expired") = now.expired, py::arg("runs") = now.runs,
+        py::arg("largest_batch") = now.largest_batch, py::arg("memory_bytes") = now.memory_bytes,
+        py::arg("most_memory_bytes") = now.most_memory_bytes, py::arg("devices") = devices);
 }
 
 void shut_down_services() {
@@ -278,24 +293,26 @@ void define_service(py::module_& module) {
             return request.ticket.cancel();
         });
     py::class_<NativeService>(module, "Service")
-        .def(py::init([](const std::vector<std::string>& devices, const std::string& strategy, py::handle lanes,
-                         py::handle max_batch_layers, py::handle queue_capacity, py::handle memory_limit_bytes,
-                         double gpu_timeout_s, bool repeat_lost) {
+        .def(py::init([](const std::vector<std::string>& devices, const std::string& strategy,
+                         py::handle lanes, py::handle max_batch_layers, py::handle queue_capacity,
+                         py::handle memory_limit_bytes, double gpu_timeout_s, bool repeat_lost) {
             return std::make_unique<NativeService>(
-                devices, ServiceOptions{.strategy = strategy_from(strategy),
-                                        .lanes = count32_from(lanes, "lanes"),
-                                        .max_batch_layers = count32_from(max_batch_layers, "max_batch_layers"),
-                                        .queue_capacity = count_from(queue_capacity, "queue_capacity"),
-                                        .memory_limit_bytes = count_from(memory_limit_bytes, "memory_limit_bytes"),
-                                        .gpu_timeout = milliseconds_from(gpu_timeout_s, "gpu_timeout_s"),
-                                        .repeat_lost = repeat_lost});
+                devices,
+                ServiceOptions{
+                    .strategy = strategy_from(strategy),
+                    .lanes = count32_from(lanes, "lanes"),
+                    .max_batch_layers = count32_from(max_batch_layers, "max_batch_layers"),
+                    .queue_capacity = count_from(queue_capacity, "queue_capacity"),
+                    .memory_limit_bytes = count_from(memory_limit_bytes, "memory_limit_bytes"),
+                    .gpu_timeout = milliseconds_from(gpu_timeout_s, "gpu_timeout_s"),
+                    .repeat_lost = repeat_lost});
         }))
         .def("submit",
-             [](NativeService& service, const py::object& future, py::handle map, const py::tuple& threshold,
-                const py::tuple& options, int priority, std::optional<double> deadline_s,
-                std::optional<std::uint32_t> device, bool waits) {
-                 return service.submit(future, subdivision_from(map, threshold, options), priority, deadline_s, device,
-                                       waits);
+             [](NativeService& service, const py::object& future, py::handle map,
+                const py::tuple& threshold, const py::tuple& options, int priority,
+                std::optional<double> deadline_s, std::optional<std::uint32_t> device, bool waits) {
+                 return service.submit(future, subdivision_from(map, threshold, options), priority,
+                                       deadline_s, device, waits);
              })
         .def("next_answers", &NativeService::next_answers)
         .def("shutdown", &NativeService::shutdown)

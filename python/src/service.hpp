@@ -7,18 +7,23 @@
 #include <quadtile/service.hpp>
 
 #include <condition_variable>
-#include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace quadtile::python {
 
-// Requests that were answered. The library lets go of a request's texels right before it answers; that is when the
-// request comes here. So one thread waits for all of them, and no thread of the library's ever waits for the GIL.
+// Requests that were answered. The library lets go of a request's texels right before it answers;
+// that is when the request comes here. So one thread waits for all of them, and no thread of the
+// library's ever waits for the GIL.
 struct Answers;
+
+using Answer = std::variant<TileList, std::exception_ptr>;
 
 // A request on its way: the Future, the texels, and the ticket once there is one.
 struct Request;
@@ -33,9 +38,11 @@ class NativeService {
 
     // None (null) where the queue is full and `waits` is not set.
     std::shared_ptr<Request> submit(const py::object& future, Subdivision subdivision, int priority,
-                                    std::optional<double> deadline_s, std::optional<std::uint32_t> device, bool waits);
+                                    std::optional<double> deadline_s,
+                                    std::optional<std::uint32_t> device, bool waits);
 
-    // Waits for answers: a list of (Future, tile list or exception). None after a shutdown, when all have been taken.
+    // Waits for answers: a list of (Future, tile list or exception). None after a shutdown, when
+    // all have been taken.
     py::object next_answers();
 
     // As Service::shutdown. What it has of the device is freed. Later calls do nothing.
@@ -44,6 +51,9 @@ class NativeService {
     [[nodiscard]] py::dict statistics() const;
 
  private:
+    // Adds the requests that were answered; `waits` until there is one, or none will come.
+    void take_answered(std::vector<std::pair<std::shared_ptr<Request>, Answer>>& taken, bool waits);
+
     std::vector<std::string> device_names_;
     std::shared_ptr<Service> service_;  // null after shutdown
     ServiceStatistics last_statistics_;

@@ -38,8 +38,8 @@ std::string text_from(py::handle given, const char* name) {
 Threshold memory_threshold(py::handle given) {
     const py::sequence values = sequence_from(given, "memory", "(pixels, nodes, fragments)");
     if (values.size() != 3) {
-        throw py::value_error("memory must be (pixels, nodes, fragments), not " + std::to_string(values.size()) +
-                              " values");
+        throw py::value_error("memory must be (pixels, nodes, fragments), not " +
+                              std::to_string(values.size()) + " values");
     }
     const float pixels = number_from(values[0], "memory[0]");
     const float nodes = number_from(values[1], "memory[1]");
@@ -49,11 +49,12 @@ Threshold memory_threshold(py::handle given) {
 }
 
 Threshold map_threshold(py::handle given, const MapShape& map) {
-    const py::sequence levels = sequence_from(given, "threshold_map", "a sequence of an array for each level");
+    const py::sequence levels =
+        sequence_from(given, "threshold_map", "a sequence of an array for each level");
     NodeThresholds nodes(map.width, map.height, map.layers);
     if (levels.size() != nodes.top() + 1) {
-        throw py::value_error("threshold_map has " + std::to_string(levels.size()) + " levels, but the map has " +
-                              std::to_string(nodes.top() + 1));
+        throw py::value_error("threshold_map has " + std::to_string(levels.size()) +
+                              " levels, but the map has " + std::to_string(nodes.top() + 1));
     }
     for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
         const std::string name = "threshold_map[" + std::to_string(level) + "]";
@@ -64,13 +65,14 @@ Threshold map_threshold(py::handle given, const MapShape& map) {
         if (!values) {
             throw py::type_error(name + " must be an array of numbers");
         }
-        const py::tuple wanted =
-            values.ndim() == 2 ? py::make_tuple(height, width) : py::make_tuple(map.layers, height, width);
+        const py::tuple wanted = values.ndim() == 2 ? py::make_tuple(height, width)
+                                                    : py::make_tuple(map.layers, height, width);
         if (!wanted.equal(values.attr("shape")) || (values.ndim() == 2 && map.layers != 1)) {
-            throw py::value_error(name + " must have the shape " +
-                                  py::str(py::make_tuple(map.layers, height, width)).cast<std::string>() +
-                                  ", without the first axis for one layer, but has " +
-                                  py::str(values.attr("shape")).cast<std::string>());
+            throw py::value_error(
+                name + " must have the shape " +
+                py::str(py::make_tuple(map.layers, height, width)).cast<std::string>() +
+                ", without the first axis for one layer, but has " +
+                py::str(values.attr("shape")).cast<std::string>());
         }
         const float* value = values.data();
         for (std::uint32_t layer = 0; layer < map.layers; ++layer) {
@@ -85,7 +87,8 @@ Threshold map_threshold(py::handle given, const MapShape& map) {
 }
 
 Threshold threshold_from(const py::tuple& given, const MapShape& map) {
-    constexpr std::array NAMES = {"max_resolution", "constant", "per_level", "memory", "threshold_map", "glsl"};
+    constexpr std::array NAMES = {"max_resolution", "constant",      "per_level",
+                                  "memory",         "threshold_map", "glsl"};
     std::string names;
     std::size_t which = 0;
     std::size_t count = 0;
@@ -97,13 +100,16 @@ Threshold threshold_from(const py::tuple& given, const MapShape& map) {
         }
     }
     if (count != 1) {
-        throw py::type_error("give one threshold of max_resolution, constant, per_level, memory, threshold_map and "
-                             "glsl" + (count == 0 ? std::string() : ", not " + names));
+        throw py::type_error(
+            "give one threshold of max_resolution, constant, per_level, memory, threshold_map and "
+            "glsl" +
+            (count == 0 ? std::string() : ", not " + names));
     }
     const std::vector<float> parameters = numbers_from(given[NAMES.size()], "parameters");
     const py::object value = given[which];
     if (!parameters.empty() && std::string_view(NAMES[which]) != "glsl") {
-        throw py::type_error(std::string("parameters are of glsl, and ") + NAMES[which] + " has none");
+        throw py::type_error(std::string("parameters are of glsl, and ") + NAMES[which] +
+                             " has none");
     }
     switch (which) {
         case 0:
@@ -117,20 +123,32 @@ Threshold threshold_from(const py::tuple& given, const MapShape& map) {
         case 4:
             return map_threshold(value, map);
         default:
-            return Threshold::function(ThresholdFunction::from_glsl(text_from(value, NAMES[which])), parameters);
+            return Threshold::function(ThresholdFunction::from_glsl(text_from(value, NAMES[which])),
+                                       parameters);
     }
+}
+
+// Names of enumerators in their order.
+constexpr std::initializer_list<const char*> ORDERS = {"any", "canonical"};
+constexpr std::initializer_list<const char*> BALANCES = {"none", "edges", "corners"};
+constexpr std::initializer_list<const char*> STRATEGIES = {"automatic", "reference", "subtree",
+                                                           "fused"};
+
+template <typename Enumerator>
+const char* name_of(std::initializer_list<const char*> names, Enumerator enumerator) {
+    return names.begin()[static_cast<std::size_t>(enumerator)];
 }
 
 SubdivideOptions options_from(const py::tuple& given) {
     SubdivideOptions options;
-    options.order = static_cast<Order>(choice_from("order", text_from(given[0], "order"), {"any", "canonical"}));
+    options.order = static_cast<Order>(choice_from("order", text_from(given[0], "order"), ORDERS));
     if (!given[1].is_none()) {
         options.max_tiles = count_from(given[1], "max_tiles");
     }
+    options.balance =
+        static_cast<Balance>(choice_from("balance", text_from(given[2], "balance"), BALANCES));
     return options;
 }
-
-constexpr std::array STRATEGIES = {"automatic", "reference", "subtree", "fused"};
 
 }  // namespace
 
@@ -141,7 +159,7 @@ Subdivision subdivision_from(py::handle map, const py::tuple& threshold, const p
 }
 
 Strategy strategy_from(const std::string& name) {
-    return static_cast<Strategy>(choice_from("strategy", name, {"automatic", "reference", "subtree", "fused"}));
+    return static_cast<Strategy>(choice_from("strategy", name, STRATEGIES));
 }
 
 std::size_t choice_from(const std::string& argument, const std::string& given,
@@ -153,7 +171,10 @@ std::size_t choice_from(const std::string& argument, const std::string& given,
             return index;
         }
         ++index;
-        list += std::string(list.empty() ? "" : index == names.size() ? " or " : ", ") + "'" + name + "'";
+        list += std::string(list.empty()            ? ""
+                            : index == names.size() ? " or "
+                                                    : ", ") +
+                "'" + name + "'";
     }
     throw py::value_error(argument + " must be " + list + ", not '" + given + "'");
 }
@@ -167,8 +188,8 @@ std::uint64_t count_from(py::handle given, const char* name, std::uint64_t most)
     const std::uint64_t value = PyLong_AsUnsignedLongLong(number.ptr());
     if (PyErr_Occurred() != nullptr || value > most) {
         PyErr_Clear();
-        throw py::value_error(std::string(name) + " must be from 0 to " + std::to_string(most) + ", not " +
-                              py::str(number).cast<std::string>());
+        throw py::value_error(std::string(name) + " must be from 0 to " + std::to_string(most) +
+                              ", not " + py::str(number).cast<std::string>());
     }
     return value;
 }
@@ -189,13 +210,14 @@ py::tuple tile_list(TileList list) {
     }
     const py::tuple run = py::make_tuple(
         list.shape.width, list.shape.height, list.shape.layers, list.levels(),
-        list.order == Order::canonical ? "canonical" : "any", list.threshold_factor, list.nan_texels,
-        STRATEGIES.at(static_cast<std::size_t>(list.report.strategy)), list.report.strategy_reason,
+        name_of(ORDERS, list.order), name_of(BALANCES, list.balance), list.threshold_factor,
+        list.nan_texels, name_of(STRATEGIES, list.report.strategy), list.report.strategy_reason,
         list.report.device, list.report.buffer_repeats, py::tuple(stages));
     const void* const first = list.tiles.data();  // which moving leaves where it is
     const auto count = static_cast<py::ssize_t>(list.tiles.size());
     const py::capsule owner = owner_of(std::move(list.tiles));
-    return py::make_tuple(py::array(tile_dtype(), {count}, {py::ssize_t{sizeof(Tile)}}, first, owner), run);
+    return py::make_tuple(
+        py::array(tile_dtype(), {count}, {py::ssize_t{sizeof(Tile)}}, first, owner), run);
 }
 
 }  // namespace quadtile::python

@@ -25,9 +25,11 @@ struct Subdivision {
     SubdivideOptions options;
 };
 
-// `threshold` is (max_resolution, constant, per_level, memory, threshold_map, glsl, parameters), of which exactly one
-// but the last is given; `options` is (order, max_tiles). Throws TypeError, ValueError and Error(invalid_argument).
-[[nodiscard]] Subdivision subdivision_from(py::handle map, const py::tuple& threshold, const py::tuple& options);
+// `threshold` is (max_resolution, constant, per_level, memory, threshold_map, glsl, parameters), of
+// which exactly one but the last is given; `options` is (order, max_tiles, balance). Throws
+// TypeError, ValueError and Error(invalid_argument).
+[[nodiscard]] Subdivision subdivision_from(py::handle map, const py::tuple& threshold,
+                                           const py::tuple& options);
 
 // Throws ValueError, which lists the names.
 [[nodiscard]] Strategy strategy_from(const std::string& name);
@@ -37,7 +39,8 @@ struct Subdivision {
                                       std::initializer_list<const char*> names);
 
 // An integer from 0 to `most`. Throws TypeError, ValueError.
-[[nodiscard]] std::uint64_t count_from(py::handle given, const char* name, std::uint64_t most = UINT64_MAX);
+[[nodiscard]] std::uint64_t count_from(py::handle given, const char* name,
+                                       std::uint64_t most = UINT64_MAX);
 [[nodiscard]] inline std::uint32_t count32_from(py::handle given, const char* name) {
     return static_cast<std::uint32_t>(count_from(given, name, UINT32_MAX));
 }

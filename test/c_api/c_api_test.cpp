@@ -1,5 +1,5 @@
 // The C API: every function, every error, and lists that are those of the reference. The printed
-// program of docs/c_and_python.md shows that it is C.
+// program of docs/c.md shows that it is C.
 
 #include "support/hash.hpp"
 

@@ -45,9 +45,10 @@ def gate():
 
 def run_script(text, **environment):
     """A program in a new interpreter; it must end by itself."""
+    folders = [os.environ.get("PYTHONPATH", ""), os.path.dirname(__file__)]
     return subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", text],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([os.environ["PYTHONPATH"], os.path.dirname(__file__)]), **environment},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders)), **environment},
         capture_output=True,
         text=True,
         timeout=120,

@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import gc
 import os
+import queue
 import threading
 
 import numpy
@@ -44,7 +45,8 @@ def test_waiting_requests_are_cancelled_and_late_ones_fail(gate):
                 late.result(60)
             assert raised.value.code == "deadline_exceeded"
             waiting = [service.submit(MAP, constant=0.5) for _ in range(3)]
-            assert service.submit(MAP, constant=0.5, wait=False) is None  # the queue is full
+            with pytest.raises(queue.Full):
+                service.submit(MAP, constant=0.5, wait=False)
             assert waiting[0].cancel() and waiting[0].cancel() and waiting[0].cancelled()
             with pytest.raises(concurrent.futures.CancelledError):
                 waiting[0].result()

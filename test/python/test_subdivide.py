@@ -27,14 +27,14 @@ def oracle(map, threshold_of_level):
     maxima = [numpy.where(numpy.isnan(map), numpy.float32(numpy.inf), map)]
     while maxima[-1].size > 1:
         even = numpy.pad(maxima[-1], [(0, extent % 2) for extent in maxima[-1].shape], constant_values=-numpy.inf)
-        maxima.append(numpy.maximum(numpy.maximum(even[::2, ::2], even[1::2, ::2]), numpy.maximum(even[::2, 1::2], even[1::2, 1::2])))
+        maxima.append(numpy.max([even[::2, ::2], even[1::2, ::2], even[::2, 1::2], even[1::2, 1::2]], axis=0))
     tiles, exists = [], numpy.ones((1, 1), bool)
     for level in reversed(range(len(maxima))):
         exists = exists[: maxima[level].shape[0], : maxima[level].shape[1]]
         threshold = numpy.float32(threshold_of_level(level))
         below = maxima[level] < threshold
         y, x = numpy.nonzero(exists & (below | (level == 0)))
-        tiles += [(level, *place, maxima[level][place[::-1]], threshold, int(not below[place[::-1]])) for place in zip(x, y)]
+        tiles += zip([level] * len(x), x, y, maxima[level][y, x], [threshold] * len(x), 1 - below[y, x])
         exists = (exists & ~below).repeat(2, 0).repeat(2, 1)
     return tiles
 
@@ -91,6 +91,36 @@ def test_every_threshold_is_that_of_the_reference():
     for layer in (0, 1):
         alone = subdivide(map[layer], max_resolution=3)
         assert records(both[both["layer"] == layer]) == records(alone)
+
+
+def touching_levels(tiles, shape):
+    """Pairs of levels of texels that lie side by side."""
+    level = numpy.zeros(shape, int)
+    for tile, (left, top, right, bottom) in zip(tiles, tiles.rectangles()):
+        level[top:bottom, left:right] = tile["level"]
+    return numpy.abs(numpy.diff(level, axis=0)), numpy.abs(numpy.diff(level, axis=1)), level
+
+
+# A balance, or its flags, that do not reach the library or the list.
+@pytest.mark.parametrize("balance", ["edges", "corners"])
+def test_balanced_lists_are_those_of_the_reference(balance):
+    map = numpy.full((50, 70), 0.1, numpy.float32)
+    map[20, 30] = 9
+    ordinary, balanced = (subdivide(map, constant=1, balance=balance) for balance in ("none", balance))
+    assert max(difference.max() for difference in touching_levels(ordinary, map.shape)[:2]) > 1
+    assert max(difference.max() for difference in touching_levels(balanced, map.shape)[:2]) == 1
+    level = touching_levels(balanced, map.shape)[2]
+    for tile, (left, top, right, bottom) in zip(balanced, balanced.rectangles()):
+        coarser = left > 0 and level[top, left - 1] > tile["level"]
+        assert coarser == ((tile["flags"] & quadtile.TILE_COARSER_LEFT) != 0)
+    assert (ordinary.balance, balanced.balance) == ("none", balance)
+    assert_same(balanced, reference.subdivide(map, constant=1, balance=balance))
+    with quadtile.Service() as service:
+        assert_same(service.submit(map, constant=1, balance=balance).result(), balanced)
+    with pytest.raises(ValueError, match="balance must be"):
+        subdivide(map, constant=1, balance="faces")
+    with pytest.raises(ValueError, match="budget|max_tiles"):
+        subdivide(map, constant=1, balance=balance, max_tiles=9)
 
 
 def test_glsl_is_the_function_that_it_says():
@@ -194,7 +224,8 @@ def test_a_list_is_an_array_with_attributes():
     assert tiles.tiles_per_level().sum() == len(tiles) and len(tiles.tiles_per_level()) == 9
     assert ((tiles["flags"] & quadtile.TILE_CLAMPED) != 0).any()
     # Parts and copies are lists; columns and what is computed are not.
-    for part in (tiles[3:9], tiles[tiles["level"] > 1], tiles.copy(), numpy.sort(tiles), pickle.loads(pickle.dumps(tiles))):
+    pickled = pickle.loads(pickle.dumps(tiles))
+    for part in (tiles[3:9], tiles[tiles["level"] > 1], tiles.copy(), numpy.sort(tiles), pickled):
         assert isinstance(part, quadtile.TileList) and part.width == 130
     assert type(tiles["x"]) is type(tiles["x"] * 2) is type(tiles == tiles) is numpy.ndarray
     assert type(tiles[["x", "y"]]) is numpy.ndarray
