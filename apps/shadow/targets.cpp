@@ -191,7 +191,8 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                            .page_table = *page_table.handle,
                            .depth = *depth.view,
                            .depth_layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL,
-                           .lit = *mask.view})),
+                           .atlas = *atlas.view,
+                           .atlas_layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL})),
       objects(fitter.bind_objects(
           binding, {.objects = {.buffer = *scene.objects.handle},
                     .object_count = static_cast<std::uint32_t>(scene.clusters.size()),
@@ -266,6 +267,9 @@ void Targets::record_first_contents(vk::CommandBuffer commands) const {
         app::change_layout(commands, *image->handle, Layout::eUndefined, Layout::eGeneral, nothing,
                            anything);
     }
+    app::change_layout(commands, *atlas.handle, Layout::eUndefined,
+                       Layout::eDepthStencilReadOnlyOptimal, nothing, anything,
+                       {vk::ImageAspectFlagBits::eDepth, 0, 1, 0, 1});
     commands.fillBuffer(*memory.handle, 0, VK_WHOLE_SIZE, 0);
     for (const app::Image* const image : {&importance, &mask}) {
         commands.clearColorImage(*image->handle, Layout::eGeneral, vk::ClearColorValue{},

@@ -4,7 +4,8 @@
 // Dispatch: workgroups of up to 1024 threads, as many as the device has. The first allocates: each thread has as many
 // tiles, side by side, and as many pages of the atlas. In the others a thread writes four texels of the page table.
 // Bindings: bindings.glsl. The first workgroup reads what list.comp has found, and the tiles of the last frame, and
-// writes tiles, lists, removed tiles, header, the last lights; cells and `stays` are 0 behind it. The others read
+// writes tiles, lists, removed tiles, header, the last lights; cells, `stays`, and what nodes above blocks need, are 0
+// behind it. The others read
 // blocks and what list.comp has found, write the page table, and read and write the importance map.
 // Memory order: the first workgroup reads nothing that others write, nor they what it writes. Barriers of the
 // workgroup: tiles of the last frame are read before the one behind which those of this one are written. Each texel
@@ -129,7 +130,31 @@ void write_header(bool anew, uvec4 changes, uvec4 free) {
     header.instances = 0;
 }
 
+// The order of the list: the tiles of a block were found one behind the other.
+void order_tiles() {
+    for (uint i = 0; i < listed_tiles(); i += gl_WorkGroupSize.x) {
+        const uint found = i + gl_LocalInvocationIndex;
+        if (found < listed_tiles()) {
+            const uint word = block_word(words[found_word(found) + FOUND_BLOCK]);
+            words[order_word(words[word + BLOCK_FIRST] + found - words[word + BLOCK_FOUND])] = found;
+        }
+    }
+}
+
+// What nodes above blocks need begins with nothing in the next frame.
+void clear_upper_nodes() {
+    const uint nodes = parameters.lights * first_node(levels_above());
+    for (uint i = 0; i < nodes; i += gl_WorkGroupSize.x) {
+        if (i + gl_LocalInvocationIndex < nodes) {
+            words[upper_node_word(0, i + gl_LocalInvocationIndex) + NODE_IMPORTANCE] = 0;
+        }
+    }
+}
+
 void finish_frame() {
+    order_tiles();
+    clear_upper_nodes();
+    workgroup_barrier();
     uvec4 free_here = uvec4(0);
     FOR_SHARE(page, page_count()) {
         look_at_page(page);

@@ -134,14 +134,16 @@ uint upper_node_word(uint light, uint i) {
 const uint NODE_END = 0;
 const uint NODE_IMPORTANCE = 1;
 
-// Of each block which tiles begin in it.
+// Of each block which tiles begin in it, and where pixels have asked.
 const uint BLOCK_COVER = 0;   // level of the tile that it lies in, SHADOW_NONE where it has smaller ones
 const uint BLOCK_COUNT = 1;   // of tiles that begin in it
 const uint BLOCK_FOUND = 2;   // the first that was found of them
 const uint BLOCK_FIRST = 3;   // of them, in the list
 const uint BLOCK_STARTS = 4;  // with smaller ones: a bit for each texel where one begins, along the Z-order curve
 const uint BLOCK_RANKS = BLOCK_STARTS + BLOCK_TEXELS / 32;  // how many begin before each word of these
-const uint BLOCK_WORDS = BLOCK_RANKS + BLOCK_TEXELS / 32;
+// A bit for each 8 x 8 texels, along the Z-order curve: a pixel has asked there. 0 before and after a frame.
+const uint BLOCK_ASKED = BLOCK_RANKS + BLOCK_TEXELS / 32;
+const uint BLOCK_WORDS = BLOCK_ASKED + 1;
 uint block_word(uint block) { return places.blocks + BLOCK_WORDS * block; }
 
 // ---- The last frame

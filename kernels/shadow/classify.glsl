@@ -96,5 +96,5 @@ void write_found(uint found, bool is_tile, uint item, uint block, uint light) {
     words[first + FOUND_CLASSIFIED] = slot_class | (kept ? CLASSIFIED_KEPT : 0) |
                                       (touched || light_has_changed != 0 ? CLASSIFIED_RENDER : 0);
     words[first + FOUND_CELL] = cell;
-    HAND_OVER(words[first + FOUND_BLOCK], block);
+    words[first + FOUND_BLOCK] = block;
 }

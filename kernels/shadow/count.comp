@@ -6,10 +6,10 @@
 //
 // Dispatch: workgroups of 256 threads, one for each block (x, along the Z-order curve), a thread for four texels;
 // lights as z.
-// Bindings: bindings.glsl; reads importance map, page table and tiles of the last frame; adds to events, which are 0
-// before and after; writes nodes and the header's factor.
-// Memory order: the hand-over of hand_over.glsl: atomic additions, and the nodes at the blocks' roots; nodes above
-// lie between barriers of the last workgroup.
+// Bindings: bindings.glsl; reads importance map, where pixels have asked, page table, tiles and factor of the last
+// frame; lowers the importance map where no pixel has asked; adds to events, which are 0 before and after, and raises what the nodes above blocks need, 0 before; writes nodes and the header's factor.
+// Memory order: the hand-over of hand_over.glsl: atomic additions and maxima, and the nodes at the blocks' roots; how
+// the nodes above are split lies between barriers of the last workgroup.
 // Source: docs/shadows.md, steps 2 to 5; the bins are those of budgets (budget.h).
 #version 460
 #include "bindings.glsl"
@@ -92,8 +92,14 @@ void count_block(uint block, uint light) {
     const bool has_quad = thread < (1U << (2 * (quads_below - 1)));
     float texels[4] = float[](0.0, 0.0, 0.0, 0.0);
     if (has_quad) {
+        const bool is_asked = (words[block_word(block) + BLOCK_ASKED] >> (thread / 16) & 1U) != 0;
         for (uint i = 0; i < 4; ++i) {
-            texels[i] = uintBitsToFloat(imageLoad(importance_map, ivec3(2 * quad + z_order(i), light)).x);
+            const ivec3 texel = ivec3(2 * quad + z_order(i), light);
+            texels[i] = uintBitsToFloat(imageLoad(importance_map, texel).x);
+            if (!is_asked && texels[i] > 0.0 && has_last_frame() && header.factor_index > 0) {
+                texels[i] = shadow_unasked(texels[i], header.factor);
+                imageStore(importance_map, texel, uvec4(floatBitsToUint(texels[i])));
+            }
         }
         needed[first_quad + thread] = max(max(texels[0], texels[1]), max(texels[2], texels[3]));
     }
@@ -102,6 +108,15 @@ void count_block(uint block, uint light) {
     FIND_NEEDED(2)
     FIND_NEEDED(1)
     FIND_NEEDED(0)
+    if (thread == 0) {
+        words[block_word(block) + BLOCK_ASKED] = 0;
+    }
+    // Bits of floats compare as these do.
+    const uint needed_here = floatBitsToUint(needed[0]);
+    if (thread < levels_above() && needed_here > 0) {
+        const uint above = gl_WorkGroupID.x >> (2 * (levels_above() - thread));
+        atomicMax(words[upper_node_word(light, first_node(thread) + above) + NODE_IMPORTANCE], needed_here);
+    }
     const uint nodes = first_node(quads_below);
     FOR_EACH(i, nodes) {
         const uint below_root = levels_below_root(i);
@@ -127,7 +142,7 @@ void count_block(uint block, uint light) {
     }
 }
 
-// ---- All that lies above: the nodes of a level of all lights, one after the other
+// ---- All that lies above
 
 // Of a node down to the blocks' roots.
 uint node_word(uint light, uint below_root, uint place) {
@@ -135,20 +150,16 @@ uint node_word(uint light, uint below_root, uint place) {
                                         : upper_node_word(light, first_node(below_root) + place);
 }
 
-void find_upper_nodes(uint below_root) {
-    const uint level_nodes = 1U << (2 * below_root);
-    FOR_EACH(i, parameters.lights * level_nodes) {
-        const uint light = i / level_nodes;
-        const uint place = i % level_nodes;
-        uint importance = 0;  // its bits, which compare as it does
-        for (uint child = 0; child < 4; ++child) {
-            importance = max(importance, HANDED_OVER(words[node_word(light, below_root + 1, 4 * place + child) +
-                                                           NODE_IMPORTANCE]));
-        }
-        const uint word = node_word(light, below_root, place);
-        HAND_OVER(words[word + NODE_IMPORTANCE], importance);
-        HAND_OVER(words[word + NODE_END], split_end(parameters.map_levels - below_root, z_order(place), light,
-                                                    uintBitsToFloat(importance)));
+// What they need is there: each block has raised it.
+void find_upper_ends() {
+    const uint light_nodes = first_node(levels_above());
+    FOR_EACH(k, parameters.lights * light_nodes) {
+        const uint i = k % light_nodes;
+        const uint below_root = levels_below_root(i);
+        const uint word = upper_node_word(k / light_nodes, i);
+        HAND_OVER(words[word + NODE_END],
+                  split_end(parameters.map_levels - below_root, z_order(i - first_node(below_root)),
+                            k / light_nodes, uintBitsToFloat(HANDED_OVER(words[word + NODE_IMPORTANCE]))));
     }
 }
 
@@ -202,23 +213,12 @@ void choose_factor() {
     }
 }
 
-// Written out for each level there may be: lavapipe loses threads in loops with barriers.
-#define FIND_UPPER_NODES(below_root)         \
-    if ((below_root) < levels_above()) {     \
-        find_upper_nodes(below_root);        \
-    }                                        \
-    workgroup_barrier();
-
 void main() {
     count_block(gl_WorkGroupID.z * light_blocks() + gl_WorkGroupID.x, gl_WorkGroupID.z);
     IS_LAST_WORKGROUP(words[counted_word()], all_blocks())
     if (shared_is_last) {
-        FIND_UPPER_NODES(5)
-        FIND_UPPER_NODES(4)
-        FIND_UPPER_NODES(3)
-        FIND_UPPER_NODES(2)
-        FIND_UPPER_NODES(1)
-        FIND_UPPER_NODES(0)
+        find_upper_ends();
+        workgroup_barrier();
         count_upper_nodes();
         workgroup_barrier();
         choose_factor();

@@ -1,9 +1,11 @@
 // What each pixel of the camera's depth buffer needs of a light's map: the maximum, scattered. EDGES: more of it
-// where the last picture's lit mask has edges of shadows.
+// where there are edges of shadows, in the last picture's lit mask (1), or in what the last frame's maps say of this
+// picture's pixels (2).
 // CPU twin: scatter_importance of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of 32 x 8 threads for 32 x 32 pixels, four a thread; lights as z.
-// Bindings: bindings.glsl; reads the depth buffer, the frame and the lit mask; raises the importance map.
+// Dispatch: workgroups of 256 threads for 32 x 32 pixels; lights as z.
+// Bindings: bindings.glsl; reads the depth buffer, the frame, and the lit mask or page table, tiles and atlas; raises
+// the importance map, and marks where pixels ask.
 // Where a surface is near, hundreds of pixels lie in one texel, and their atomics would wait for each other. So
 // a workgroup first finds the maxima of texels in shared memory: texel (x, y) has a place there that it
 // shares with those 16 texels away; who comes first has it, and the others go to the map by themselves.
@@ -14,13 +16,10 @@
 #version 460
 #include "bindings.glsl"
 
-const int BLOCK = 32;         // pixels on a side
-const int EDGED = BLOCK + 2;  // with a pixel around
-const int GROUP_ROWS = 8;
-layout(local_size_x = BLOCK, local_size_y = GROUP_ROWS) in;
-const uint THREADS = BLOCK * GROUP_ROWS;
+const int BLOCK = 32;  // pixels on a side, of each 2 x 2 of which one asks
+const uint THREADS = BLOCK * BLOCK / 4;
+layout(local_size_x = THREADS) in;
 
-shared float depths[EDGED][EDGED];
 const uint PLACES_SIDE = 16;
 const uint PLACES = PLACES_SIDE * PLACES_SIDE;  // as many as threads
 shared uint place_texels[PLACES];  // 1 + x + (y << 16); 0: free
@@ -29,28 +28,85 @@ shared ShadowLight light_here;
 
 float background;
 
+float depth_step(float before, float depth, float after) {
+    const bool has_before = before != background;
+    const bool has_after = after != background;
+    if (has_before && has_after) {
+        return shadow_depth_step(depth - before, after - depth);
+    }
+    return has_before ? depth - before : has_after ? after - depth : 0.0;
+}
+
+// Of any pixel; outside the picture is background.
+float fetch_depth(ivec2 pixel, ivec2 extent) {
+    const bool inside = all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
+    return inside ? shadow_depth(texelFetch(depth_buffer, pixel, 0).x) : background;
+}
+
+// Of a pixel within the picture.
+struct Depths {
+    float here;
+    float by_column;
+    float by_row;
+};
+
+Depths depths_at(ivec2 pixel, ivec2 extent) {
+    const float here = fetch_depth(pixel, extent);
+    return Depths(here,
+                  depth_step(fetch_depth(pixel - ivec2(1, 0), extent), here,
+                             fetch_depth(pixel + ivec2(1, 0), extent)),
+                  depth_step(fetch_depth(pixel - ivec2(0, 1), extent), here,
+                             fetch_depth(pixel + ivec2(0, 1), extent)));
+}
+
 #if EDGES
+#if EDGES == 1
 layout(set = 0, binding = 4) uniform usampler2D lit_mask;
+const uint STRIDE = SHADOW_REQUEST_STRIDE;  // from one pixel that is looked at to the next
+
+uint word_at(ivec2 pixel, ivec2 extent, uint light) { return texelFetch(lit_mask, pixel, 0).x; }
+#else
+layout(set = 0, binding = 4) uniform sampler2D atlas;
+const uint STRIDE = SHADOW_SIGHT_STRIDE;
+
+// As the lit mask would have it, had it been there before the picture.
+uint word_at(ivec2 pixel, ivec2 extent, uint light) {
+    const Depths depths = depths_at(pixel, extent);
+    const ShadowSight sight =
+        shadow_sight(parameters, light_here, pixel.x, pixel.y, depths.here, depths.by_column, depths.by_row);
+    if (depths.here == background || sight.inside == 0 || !has_last_frame()) {
+        return 0;
+    }
+    const ShadowTile tile = load_tile(shadow_page_tile(last_page(0, uvec2(sight.x, sight.y), light)));
+    const uint column =
+        shadow_atlas_texel(parameters, tile, sight.x, tile.position & 0xffffU, tile.slot & 0xffffU);
+    const uint row = shadow_atlas_texel(parameters, tile, sight.y, tile.position >> 16, tile.slot >> 16);
+    const float stored = texelFetch(atlas, ivec2(column, row), 0).x;
+    return shadow_lit_word(light, true, shadow_is_reached(parameters, sight, tile, column, row, stored));
+}
+#endif
 
 // What was seen in the blocks of this workgroup's pixels and those around; then of each with those around it.
 const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;
-const int SEEN_QUADS = SEEN_BLOCKS * int(SHADOW_EDGE_BLOCK) / 2;
+const int SEEN_SIDE = SEEN_BLOCKS * int(SHADOW_EDGE_BLOCK) / int(STRIDE);
 const uint INNER_BLOCKS = BLOCK / SHADOW_EDGE_BLOCK;
 shared uint seen[SEEN_BLOCKS * SEEN_BLOCKS];
 shared uint seen_around[INNER_BLOCKS * INNER_BLOCKS];
 
-void look_for_edges(ivec2 first_pixel, ivec2 extent) {
+void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
     const uint thread = gl_LocalInvocationIndex;
     if (thread < SEEN_BLOCKS * SEEN_BLOCKS) {
         seen[thread] = 0;
     }
     barrier();
-    for (uint i = thread; i < SEEN_QUADS * SEEN_QUADS; i += THREADS) {
-        const ivec2 quad = ivec2(i % SEEN_QUADS, i / SEEN_QUADS);
-        const ivec2 place = 2 * quad + (quad.yx & 1);  // of a quad's pixels one; in turns, to see lines
+    for (uint i = 0; i < SEEN_SIDE * SEEN_SIDE; i += THREADS) {
+        const ivec2 square = ivec2((i + thread) % SEEN_SIDE, (i + thread) / SEEN_SIDE);
+        // Of a square's pixels one; in turns, to see lines.
+        const ivec2 place = int(STRIDE) * square + int(STRIDE / 2) * (square.yx & 1);
         const ivec2 pixel = first_pixel + place - int(SHADOW_EDGE_BLOCK);
-        if (all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent))) {
-            const uint here = texelFetch(lit_mask, pixel, 0).x;
+        if (i + thread < SEEN_SIDE * SEEN_SIDE && all(greaterThanEqual(pixel, ivec2(0))) &&
+            all(lessThan(pixel, extent))) {
+            const uint here = word_at(pixel, extent, light);
             const ivec2 block = place / int(SHADOW_EDGE_BLOCK);
             const uint word = block.y * SEEN_BLOCKS + block.x;
             // Most threads have nothing new to tell.
@@ -72,37 +128,28 @@ void look_for_edges(ivec2 first_pixel, ivec2 extent) {
 
 #endif
 
-// Of a pixel of this workgroup's, from (-1, -1) on. Outside the picture is background.
-float depth_at(ivec2 pixel) { return depths[pixel.y + 1][pixel.x + 1]; }
-
-// The differences to the pixels beside it, where these are no background.
-float depth_step(ivec2 pixel, ivec2 step) {
-    const float depth = depth_at(pixel);
-    const float before = depth_at(pixel - step);
-    const float after = depth_at(pixel + step);
-    const bool has_before = before != background;
-    const bool has_after = after != background;
-    if (has_before && has_after) {
-        return shadow_depth_step(depth - before, after - depth);
-    }
-    return has_before ? depth - before : has_after ? after - depth : 0.0;
-}
-
-void begin(ivec2 first_pixel, ivec2 extent, uint light) {
+void begin(uint light) {
     const uint thread = gl_LocalInvocationIndex;
-    for (uint i = thread; i < EDGED * EDGED; i += THREADS) {
-        const ivec2 place = ivec2(i % EDGED, i / EDGED);
-        const ivec2 pixel = first_pixel + place - 1;
-        const bool inside = all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
-        depths[place.y][place.x] = inside ? shadow_depth(texelFetch(depth_buffer, pixel, 0).x) : background;
-    }
     place_texels[thread] = 0;
     place_maxima[thread] = 0;
     if (thread < 12) {
         light_here.map_from_pixel[thread] = frame.lights[light].map_from_pixel[thread];
     }
+    if (thread < 4) {
+        light_here.depth_from_pixel[thread] = frame.lights[light].depth_from_pixel[thread];
+    }
     if (thread == 12) {
         light_here.facing = frame.lights[light].facing;
+    }
+}
+
+// Says that a pixel asks there.
+void mark(uvec2 texel, uint light) {
+    const uint place = morton_encode(texel.x, texel.y);
+    const uint word = block_word(light * light_blocks() + (place >> (2 * block_levels()))) + BLOCK_ASKED;
+    const uint bit = 1U << (place % (1U << (2 * block_levels())) / 64);
+    if ((HANDED_OVER(words[word]) & bit) == 0) {  // most have been marked
+        atomicOr(words[word], bit);
     }
 }
 
@@ -121,6 +168,7 @@ void raise(ShadowRequest request, uint light) {
         }
     } else {
         imageAtomicMax(importance_map, ivec3(request.x, request.y, light), bits);
+        mark(uvec2(request.x, request.y), light);
     }
 }
 
@@ -129,36 +177,35 @@ void main() {
     const uint light = gl_WorkGroupID.z;
     const ivec2 extent = ivec2(frame.depth_width, frame.depth_height);
     const ivec2 first_pixel = ivec2(gl_WorkGroupID.xy) * BLOCK;
-    begin(first_pixel, extent, light);
-#if EDGES
-    look_for_edges(first_pixel, extent);
-#endif
+    begin(light);
     barrier();
-
-    for (uint row = 0; row < BLOCK; row += GROUP_ROWS) {
-        const ivec2 local = ivec2(gl_LocalInvocationID.xy) + ivec2(0, row);
-        const ivec2 pixel = first_pixel + local;
-        const float depth = depth_at(local);
-        if (all(lessThan(pixel, extent)) && depth != background) {
-            ShadowRequest request =
-                shadow_request(parameters, light_here, pixel.x, pixel.y, depth,
-                               depth_step(local, ivec2(1, 0)), depth_step(local, ivec2(0, 1)));
 #if EDGES
-            const uvec2 block = uvec2(local) / SHADOW_EDGE_BLOCK;
-            request.importance = shadow_beside_edge(
-                parameters, request.importance, seen_around[block.y * INNER_BLOCKS + block.x], light);
+    look_for_edges(first_pixel, extent, light);
+    barrier();
 #endif
-            if (request.inside != 0) {
-                raise(request, light);
-            }
+    const uint thread = gl_LocalInvocationIndex;
+    const ivec2 quad = ivec2(thread % (BLOCK / 2), thread / (BLOCK / 2));
+    const ivec2 local = 2 * quad + (quad.yx & 1);
+    const ivec2 pixel = first_pixel + local;
+    if (all(lessThan(pixel, extent))) {
+        const Depths depths = depths_at(pixel, extent);
+        ShadowRequest request = shadow_request(parameters, light_here, pixel.x, pixel.y, depths.here,
+                                               depths.by_column, depths.by_row);
+#if EDGES
+        const uvec2 block = uvec2(local) / SHADOW_EDGE_BLOCK;
+        request.importance = shadow_beside_edge(parameters, request.importance,
+                                                seen_around[block.y * INNER_BLOCKS + block.x], light);
+#endif
+        if (depths.here != background && request.inside != 0) {
+            raise(request, light);
         }
     }
     barrier();
 
-    const uint thread = gl_LocalInvocationIndex;
     if (place_texels[thread] != 0) {
         const uint texel = place_texels[thread] - 1;
         imageAtomicMax(importance_map, ivec3(texel & 0xffffU, texel >> 16, light),
                        place_maxima[thread]);
+        mark(uvec2(texel & 0xffffU, texel >> 16), light);
     }
 }

@@ -1,13 +1,13 @@
 // The tiles under the factor that was chosen: those that begin in each block, and what becomes of them. The last
-// workgroup puts them in canonical order.
+// workgroup puts the blocks in canonical order.
 // CPU twin: subdivide, thresholds_of and classified of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads, one for each block (x, along the Z-order curve), a thread for four texels;
 // lights as z.
 // Bindings: bindings.glsl; reads nodes, importance map, page table and tiles of the last frame; cells and `stays` are
-// 0 before. Writes the tiles that are found, their order, blocks, cells, `stays` and the list's header.
-// Memory order: the hand-over of hand_over.glsl: how many tiles begin in each block, where they were found, and the
-// block of each. The workgroup's own words lie between its barriers.
+// 0 before. Writes the tiles that are found, blocks, cells, `stays` and the list's header.
+// Memory order: the hand-over of hand_over.glsl: how many tiles begin in each block. The workgroup's own words lie
+// between its barriers.
 // Source: docs/shadows.md, steps 5 to 7. The list is in canonical order, along the Z-order curve, so the tiles of a
 // block follow each other in it, and one that covers several blocks belongs to the first of them.
 #version 460
@@ -118,7 +118,7 @@ void write_block(uint block) {
     const bool covered = cover > 0;
     if (thread < BLOCK_TEXELS / 32) {
         uint before = 0;
-        for (uint word = 0; word < BLOCK_TEXELS / 32; ++word) {
+        for (uint word = 0; word < (covered ? 0 : BLOCK_TEXELS / 32); ++word) {
             before += word < thread ? uint(bitCount(starts[word])) : 0;
         }
         ranks[thread] = before;
@@ -134,13 +134,13 @@ void write_block(uint block) {
             }
             words[block_word(block) + BLOCK_COVER] = covered ? cover - 1 : SHADOW_NONE;
             HAND_OVER(words[block_word(block) + BLOCK_COUNT], count);
-            HAND_OVER(words[block_word(block) + BLOCK_FOUND], first_found);
+            words[block_word(block) + BLOCK_FOUND] = first_found;
         }
     }
 }
 
-// What the last workgroup does: the order of all.
-void order_tiles() {
+// What the last workgroup does: where the tiles of each block lie in the list.
+void order_blocks() {
     const uint share = (all_blocks() + BLOCK_THREADS - 1) / BLOCK_THREADS;
     const uint first_block = thread_index() * share;
     uvec4 of_thread = uvec4(0);
@@ -154,16 +154,9 @@ void order_tiles() {
     for (uint i = 0; i < share; ++i) {
         if (first_block + i < all_blocks()) {
             const uint word = block_word(first_block + i);
-            HAND_OVER(words[word + BLOCK_FIRST], first);
+            words[word + BLOCK_FIRST] = first;
             first += HANDED_OVER(words[word + BLOCK_COUNT]);
         }
-    }
-    workgroup_barrier();
-    FOR_EACH(found, total.x) {
-        const uint word = block_word(HANDED_OVER(words[found_word(found) + FOUND_BLOCK]));
-        const uint tile =
-            HANDED_OVER(words[word + BLOCK_FIRST]) + found - HANDED_OVER(words[word + BLOCK_FOUND]);
-        words[order_word(tile)] = found;
     }
     if (thread_index() == 0) {
         words[found_count_word()] = 0;
@@ -199,6 +192,6 @@ void main() {
     }
     IS_LAST_WORKGROUP(words[listed_word()], all_blocks())
     if (shared_is_last) {
-        order_tiles();
+        order_blocks();
     }
 }

@@ -144,17 +144,18 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
     if (is_parallel(clip_from_world) && w[3] < 0.0) {
         throw_invalid(what + " makes all w negative; multiply it by -1");
     }
-    const std::array<Vector4, 3> map_from_world{scaled(x, w, map_extent), scaled(y, w, map_extent),
-                                                w};
+    const std::array<Vector4, 4> map_from_world{scaled(x, w, map_extent), scaled(y, w, map_extent),
+                                                w, z};
     ShadowLight light{};
     std::ranges::copy(projection.clip_from_world, light.clip_from_world);
-    for (std::size_t row = 0; row < 3; ++row) {
+    for (std::size_t row = 0; row < map_from_world.size(); ++row) {
+        float* const target = row < 3 ? light.map_from_pixel + 4 * row : light.depth_from_pixel;
         for (std::size_t column = 0; column < 4; ++column) {
             double sum = 0.0;
             for (std::size_t i = 0; i < 4; ++i) {
                 sum += map_from_world[row][i] * camera.world_from_pixel[i][column];
             }
-            light.map_from_pixel[4 * row + column] = static_cast<float>(sum);
+            target[column] = static_cast<float>(sum);
         }
     }
     light.facing = static_cast<float>(camera.turning * turning(clip_from_world, true));

@@ -28,7 +28,7 @@ constexpr std::uint32_t CULL_GROUP = 64;
 // Of kernels/shadow/bindings.glsl.
 constexpr std::uint32_t BLOCK_LEVELS = 5;
 constexpr std::uint32_t BLOCK_TEXELS = 1U << (2 * BLOCK_LEVELS);
-constexpr std::uint32_t BLOCK_WORDS = 4 + 2 * BLOCK_TEXELS / 32;
+constexpr std::uint32_t BLOCK_WORDS = 4 + 2 * BLOCK_TEXELS / 32 + 1;
 constexpr std::uint32_t FOUND_WORDS = 8;
 constexpr std::uint32_t COUNTERS = 3;
 
@@ -231,7 +231,8 @@ struct ShadowFitter::Impl {
     Unique<vk::Sampler> sampler;
     std::uint32_t large_group;  // threads
     Unique<vk::Pipeline> importance;
-    Unique<vk::Pipeline> importance_edges;  // with a lit mask
+    Unique<vk::Pipeline> importance_lit;    // with a lit mask
+    Unique<vk::Pipeline> importance_atlas;  // with the atlas
     Unique<vk::Pipeline> count;
     Unique<vk::Pipeline> list;
     Unique<vk::Pipeline> allocate;
@@ -243,7 +244,7 @@ struct ShadowFitter::Binding::Impl {
     BufferRange memory;
     Unique<vk::ImageView> importance;
     Unique<vk::ImageView> page_table;
-    bool has_lit;
+    vk::Pipeline importance_kernel;
     detail::DescriptorSet descriptors;
 };
 
@@ -274,7 +275,8 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
                                      "shadow maps, " + name, {{0, large_group}});
     };
     importance = make(SHADOW_IMPORTANCE, "importance");
-    importance_edges = make(SHADOW_IMPORTANCE_EDGES, "importance, edges");
+    importance_lit = make(SHADOW_IMPORTANCE_LIT, "importance, lit mask");
+    importance_atlas = make(SHADOW_IMPORTANCE_ATLAS, "importance, atlas");
     count = make(SHADOW_COUNT, "count", SHADOW_COUNT_SUBGROUP);
     list = make(SHADOW_LIST, "list", SHADOW_LIST_SUBGROUP);
     allocate = make(SHADOW_ALLOCATE, "allocate", SHADOW_ALLOCATE_SUBGROUP);
@@ -328,16 +330,22 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
     auto importance = make_view(context, resources.importance, vk::Format::eR32Uint, layers);
     auto pages = make_view(context, resources.page_table, vk::Format::eR32Uint, layers);
     const bool has_lit = resources.lit != VK_NULL_HANDLE;
+    const bool has_atlas = resources.atlas != VK_NULL_HANDLE;
+    const vk::Pipeline importance_kernel = has_atlas ? *impl_->importance_atlas
+                                           : has_lit ? *impl_->importance_lit
+                                                     : *impl_->importance;
     auto set = impl_->program.make_descriptors(
         {Descriptor::sampled(*impl_->sampler, resources.depth, resources.depth_layout),
          Descriptor::storage_images({*importance}), Descriptor::storage_images({*pages}),
          storage_buffer(resources.memory, impl_->layout.size_bytes),
-         // Without a mask no kernel looks there, but lavapipe follows all descriptors of a set.
-         has_lit ? Descriptor::sampled(*impl_->sampler, resources.lit, resources.lit_layout)
-                 : Descriptor::sampled(*impl_->sampler, *importance, VK_IMAGE_LAYOUT_GENERAL)});
+         // Without atlas and mask no kernel looks there, but lavapipe follows all descriptors of a
+         // set.
+         has_atlas ? Descriptor::sampled(*impl_->sampler, resources.atlas, resources.atlas_layout)
+         : has_lit ? Descriptor::sampled(*impl_->sampler, resources.lit, resources.lit_layout)
+                   : Descriptor::sampled(*impl_->sampler, *importance, VK_IMAGE_LAYOUT_GENERAL)});
     return Binding(std::make_shared<Binding::Impl>(
-        Binding::Impl{impl_, resources.memory, std::move(importance), std::move(pages), has_lit,
-                      std::move(set)}));
+        Binding::Impl{impl_, resources.memory, std::move(importance), std::move(pages),
+                      importance_kernel, std::move(set)}));
 }
 
 void ShadowFitter::rebind_depth(Binding& binding, VkImageView depth, VkImageLayout layout) const {
@@ -410,17 +418,16 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     const vk::CommandBuffer buffer(commands);
     const std::uint32_t lights = impl.options.lights;
     const vk::Extent3D blocks{blocks_of(impl.parameters), 1, lights};
-    const auto kernel = [&](const Unique<vk::Pipeline>& pipeline, vk::Extent3D groups) {
-        impl.record_kernel(buffer, bound, *pipeline, groups);
+    const auto kernel = [&](vk::Pipeline pipeline, vk::Extent3D groups) {
+        impl.record_kernel(buffer, bound, pipeline, groups);
         impl.kernel_barrier(buffer);
     };
     impl.record_frame(buffer, bound, frame);
     impl.kernel_barrier(buffer, Stage::eTransfer, Access::eTransferWrite);
-    kernel(bound.has_lit ? impl.importance_edges : impl.importance,
-           {groups_of(frame.depth_width, IMPORTANCE_BLOCK),
-            groups_of(frame.depth_height, IMPORTANCE_BLOCK), lights});
-    kernel(impl.count, blocks);
-    kernel(impl.list, blocks);
+    kernel(bound.importance_kernel, {groups_of(frame.depth_width, IMPORTANCE_BLOCK),
+                                     groups_of(frame.depth_height, IMPORTANCE_BLOCK), lights});
+    kernel(*impl.count, blocks);
+    kernel(*impl.list, blocks);
     const std::uint32_t texel_quads =
         lights * impl.options.map_extent * impl.options.map_extent / 4;
     impl.record_kernel(buffer, bound, *impl.allocate,

@@ -85,8 +85,12 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
     const Device& device = device_for(all_variants()[variant]);
     Gpu& gpu = gpus.gpus.try_emplace(variant, device, submit_to(device)).first->second;
     const ShadowOptions options = random_options(choices);
-    const bool has_mask = choices.one_in("lit_mask", 2);
-    Workspace workspace(gpu, options, DEPTH_EXTENT, has_mask ? LitMask::given : LitMask::none);
+    const bool has_mask = choices.one_in("lit_mask", 3);
+    const bool has_atlas = !has_mask && choices.one_in("atlas", 2);
+    Workspace workspace(gpu, options, DEPTH_EXTENT,
+                        has_mask    ? Edges::lit_mask
+                        : has_atlas ? Edges::atlas
+                                    : Edges::none);
     reference::ShadowFitter twin(options);
     const std::uint32_t depths = choices.one_of("depths", DEPTH_KINDS);
     const std::uint32_t frames = choices.number("frames", 1, 8);
@@ -120,11 +124,19 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
                 lit.push_back(word);
             }
         }
+        std::vector<float> atlas;
+        if (has_atlas) {
+            const std::uint32_t stripe = 1 + random.below(60);
+            for (std::uint32_t texel = 0; texel < options.atlas_extent * options.atlas_extent;
+                 ++texel) {
+                atlas.push_back(texel % 1021 / stripe % 2 == 0 ? random.unit() : 1.0F);
+            }
+        }
         const ShadowFrame frame =
             make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights, rectangles);
-        workspace.run(frame, depth, lit);
+        workspace.run(frame, depth, lit, atlas);
         const std::string wrong =
-            difference(options, workspace.result(), twin.next(frame, depth, lit));
+            difference(options, workspace.result(), twin.next(frame, depth, lit, atlas));
         if (!wrong.empty()) {
             return "frame " + std::to_string(i) + ": other " + wrong;
         }

@@ -15,13 +15,14 @@
 
 namespace quadtile::test {
 
-enum class LitMask { none, given };
+// What a fitter finds edges of shadows by.
+enum class Edges { none, lit_mask, atlas };
 
 // What a ShadowFitter asks its caller for.
 class Workspace {
  public:
     Workspace(Gpu& gpu, const ShadowOptions& options, VkExtent2D depth_extent,
-              LitMask lit_mask = LitMask::none)
+              Edges edges = Edges::none)
         : gpu_(gpu),
           fitter_(gpu.device(), options),
           needed_(fitter_.requirements()),
@@ -32,13 +33,15 @@ class Workspace {
           depth_view_(gpu.make_view(depth_)),
           lit_(gpu.make_image(lit_info(depth_extent))),
           lit_view_(gpu.make_view(lit_)),
-          binding_(
-              fitter_.bind({.memory = memory_.range(),
-                            .importance = importance_.handle(),
-                            .page_table = page_table_.handle(),
-                            .depth = depth_view_.get(),
-                            .lit = lit_mask == LitMask::given ? lit_view_.get() : VkImageView{},
-                            .lit_layout = VK_IMAGE_LAYOUT_GENERAL})) {
+          atlas_(gpu.make_image(MapShape{options.atlas_extent, options.atlas_extent})),
+          atlas_view_(gpu.make_view(atlas_)),
+          binding_(fitter_.bind({.memory = memory_.range(),
+                                 .importance = importance_.handle(),
+                                 .page_table = page_table_.handle(),
+                                 .depth = depth_view_.get(),
+                                 .atlas = edges == Edges::atlas ? atlas_view_.get() : VkImageView{},
+                                 .lit = edges == Edges::lit_mask ? lit_view_.get() : VkImageView{},
+                                 .lit_layout = VK_IMAGE_LAYOUT_GENERAL})) {
         gpu_.fill(memory_, 0);
         const std::vector<float> zeros(std::size_t{options.map_extent} * options.map_extent *
                                        options.lights);
@@ -50,8 +53,11 @@ class Workspace {
     [[nodiscard]] const ShadowFitter::Requirements& needed() const { return needed_; }
 
     void run(const ShadowFrame& frame, const std::vector<float>& depth,
-             const std::vector<std::uint32_t>& lit = {}) {
+             const std::vector<std::uint32_t>& lit = {}, const std::vector<float>& atlas = {}) {
         gpu_.upload(depth_, depth.data());
+        if (!atlas.empty()) {
+            gpu_.upload(atlas_, atlas.data());
+        }
         if (!lit.empty()) {
             gpu_.upload(lit_, lit.data());
         }
@@ -145,6 +151,8 @@ class Workspace {
     Owned<VkImageView> depth_view_;
     Image lit_;
     Owned<VkImageView> lit_view_;
+    Image atlas_;
+    Owned<VkImageView> atlas_view_;
     ShadowFitter::Binding binding_;
 };
 

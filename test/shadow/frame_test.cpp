@@ -187,6 +187,10 @@ TEST(ShadowFrame, MapFromPixelIsTheWayToTheMap) {
         // Floats of 24 bits times what is far from 0.
         EXPECT_NEAR(on_map[0] / on_map[2], expected[0], 0.05);
         EXPECT_NEAR(on_map[1] / on_map[2], expected[1], 0.05);
+        const float* const d = frame_light.depth_from_pixel;
+        const double light_depth =
+            test::apply(test::rows_of(light.projection.clip_from_world)[2], point) / w;
+        EXPECT_NEAR(test::apply({d[0], d[1], d[2], d[3]}, pixel) / on_map[2], light_depth, 1e-3);
         ++checked;
     }
     EXPECT_GT(checked, 300);

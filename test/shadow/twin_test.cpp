@@ -183,11 +183,14 @@ struct Pixel {
     float by_row;
 };
 
-// The map that these pixels make, and no others.
+// The map that these pixels make, and no others; of them those that ask.
 std::vector<float> map_of(const ShadowOptions& options, const ShadowFrame& frame,
                           const std::vector<float>& depths, const std::vector<Pixel>& pixels) {
     std::vector<float> map(std::size_t{options.map_extent} * options.map_extent);
     for (const Pixel& pixel : pixels) {
+        if (!shadow_takes_pixel(pixel.column, pixel.row, SHADOW_REQUEST_STRIDE)) {
+            continue;
+        }
         const ShadowRequest request = shadow_request(
             shadow_parameters(options), frame.lights[0], pixel.column, pixel.row,
             depths[pixel.row * frame.depth_width + pixel.column], pixel.by_column, pixel.by_row);
@@ -206,12 +209,28 @@ TEST(ShadowTwin, MissingNeighboursAreLeftOut) {
     const float d = 0.01F;  // the ground
     const float a = d + 0x1p-15F;
     const float b = d + 0x1p-13F;
+    // At sixteen places with background before, so that each pixel asks at one of them.
     const auto importance_of = [&](VkExtent2D extent, const std::vector<float>& depths,
                                    const std::vector<Pixel>& pixels) {
-        const ShadowFrame frame =
-            make_shadow_frame(options, camera.view(), extent, lights_of(options));
-        ShadowFitter fitter(options);
-        EXPECT_EQ(fitter.next(frame, depths).importance, map_of(options, frame, depths, pixels));
+        for (std::uint32_t place = 0; place < 16; ++place) {
+            const std::uint32_t right = place % 4;
+            const std::uint32_t down = place / 4;
+            const VkExtent2D around{extent.width + right, extent.height + down};
+            std::vector<float> placed(around.width * around.height, 0.0F);
+            for (std::size_t i = 0; i < depths.size(); ++i) {
+                placed[(down + i / extent.width) * around.width + right + i % extent.width] =
+                    depths[i];
+            }
+            std::vector<Pixel> moved = pixels;
+            for (Pixel& pixel : moved) {
+                pixel.column += right;
+                pixel.row += down;
+            }
+            const ShadowFrame frame =
+                make_shadow_frame(options, camera.view(), around, lights_of(options));
+            ShadowFitter fitter(options);
+            EXPECT_EQ(fitter.next(frame, placed).importance, map_of(options, frame, placed, moved));
+        }
     };
     importance_of({1, 1}, {d}, {{0, 0, 0.0F, 0.0F}});
     importance_of({3, 1}, {d, a, 0.0F}, {{0, 0, a - d, 0.0F}, {1, 0, a - d, 0.0F}});
@@ -227,7 +246,8 @@ TEST(ShadowTwin, MissingNeighboursAreLeftOut) {
 // A plane that the camera looks straight down on, under a sun overhead: all pixels need the same.
 class ShadowEdges : public testing::Test {
  protected:
-    // By pixel, with this mask; the map has more texels than the picture pixels.
+    // By pixel, with this mask: of each quad as the one that asks. The map has more texels than the
+    // picture pixels.
     [[nodiscard]] std::vector<float> needs(const std::vector<std::uint32_t>& lit) const {
         const Pinhole camera{
             .eye = {0, 6, 0}, .target = {0, 0, -0.001}, .tangent = 0.5, .width = 1, .height = 1};
@@ -240,8 +260,11 @@ class ShadowEdges : public testing::Test {
         const std::vector<float> map = fitter.next(frame, depth, lit).importance;
         std::vector<float> needs;
         for (std::uint32_t i = 0; i < SIDE * SIDE; ++i) {
-            const ShadowRequest request = shadow_request(
-                shadow_parameters(options), frame.lights[0], i % SIDE, i / SIDE, DEPTH, 0.0F, 0.0F);
+            const std::uint32_t x = i % SIDE / 2;
+            const std::uint32_t y = i / SIDE / 2;
+            const ShadowRequest request =
+                shadow_request(shadow_parameters(options), frame.lights[0], 2 * x + y % 2,
+                               2 * y + x % 2, DEPTH, 0.0F, 0.0F);
             EXPECT_EQ(request.inside, 1U);
             // In units of what a pixel needs without a mask.
             needs.push_back(map[request.y * options.map_extent + request.x] / request.importance);

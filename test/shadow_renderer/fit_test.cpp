@@ -1,5 +1,5 @@
 // What the fitter finds within the renderer, against its twin on the CPU, fed with the depth buffer
-// that was drawn and the lit mask before.
+// that was drawn and the atlas before.
 
 #include "../shadow/fitter_workspace.hpp"
 #include "studio.hpp"
@@ -15,11 +15,11 @@ class Pair {
 
     // Draws a frame, and expects both to have come to the same bits.
     Studio::Fit draw(const FrameSettings& settings) {
-        const std::vector<std::uint32_t> lit = studio_.mask();
+        const std::vector<float> atlas = studio_.atlas();
         studio_.draw(settings);
         Studio::Fit fit = studio_.fit();
         const Studio::Fit& expected =
-            twin_.next(studio_.renderer().shadow_frame(settings), studio_.depth(), lit);
+            twin_.next(studio_.renderer().shadow_frame(settings), studio_.depth(), {}, atlas);
         // Culling, which the twin does apart, counts into the header.
         fit.header.instances = expected.header.instances;
         // Neither the importance map nor quadtile's list is read back.

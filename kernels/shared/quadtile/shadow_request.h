@@ -5,6 +5,7 @@
 #define QUADTILE_SHADOW_REQUEST_H
 
 #include "budget.h"
+#include "shadow_slots.h"
 #include "shadow_types.h"
 
 QUADTILE_NAMESPACE_BEGIN
@@ -38,6 +39,14 @@ QUADTILE_SHARED float shadow_square_root(float value) {
     }
     QUADTILE_PRECISE const float root = value * r;
     return root;
+}
+
+/// Whether a pixel is the one of each `stride` x `stride` that counts: they take turns, so that
+/// lines are met. Strides are even.
+QUADTILE_SHARED bool shadow_takes_pixel(QUADTILE_UINT column, QUADTILE_UINT row,
+                                        QUADTILE_UINT stride) {
+    return column % stride == (stride / 2) * (row / stride % 2) &&
+           row % stride == (stride / 2) * (column / stride % 2);
 }
 
 /// Where a pixel lies on a light's map, and what it needs there.
@@ -140,11 +149,147 @@ QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float impo
     return has_edge ? raised : importance;
 }
 
+// ---- What the last frame's maps say of a pixel
+
+/// Where a pixel lies in a light's view, as a plane: to be compared with what the atlas has there.
+struct ShadowSight {
+    QUADTILE_UINT inside;  ///< 1 where it is in the map and faces the light, else 0
+    float x;               ///< of the map, in texels
+    float y;               ///< of the map, in texels
+    float depth;           ///< in the light's clip space
+    float depth_by_x;      ///< how the depth changes by a texel of the map
+    float depth_by_y;      ///< how the depth changes by a texel of the map
+};
+
+/// The sight of a pixel, from its depth and how that changes to the next column and row.
+QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLight light,
+                                         QUADTILE_UINT column, QUADTILE_UINT row, float depth,
+                                         float depth_by_column, float depth_by_row) {
+    ShadowSight sight;
+    sight.inside = 0;
+    sight.x = 0.0F;
+    sight.y = 0.0F;
+    sight.depth = 0.0F;
+    sight.depth_by_x = 0.0F;
+    sight.depth_by_y = 0.0F;
+
+    const float px = float(column) + 0.5F;
+    const float py = float(row) + 0.5F;
+    float at[4];  // x, y, w, depth
+    float by_column[4];
+    float by_row[4];
+    for (int i = 0; i < 4; ++i) {
+        const float a = i < 3 ? light.map_from_pixel[4 * i] : light.depth_from_pixel[0];
+        const float b = i < 3 ? light.map_from_pixel[4 * i + 1] : light.depth_from_pixel[1];
+        const float c = i < 3 ? light.map_from_pixel[4 * i + 2] : light.depth_from_pixel[2];
+        const float d = i < 3 ? light.map_from_pixel[4 * i + 3] : light.depth_from_pixel[3];
+        QUADTILE_PRECISE const float position = ((a * px + b * py) + c * depth) + d;
+        QUADTILE_PRECISE const float to_column = a + c * depth_by_column;
+        QUADTILE_PRECISE const float to_row = b + c * depth_by_row;
+        at[i] = position;
+        by_column[i] = to_column;
+        by_row[i] = to_row;
+    }
+    const float smallest = float_from_bits(BITS_ONE - (100U << 23));
+    const float largest = float_from_bits(BITS_ONE + (100U << 23));
+    if (!(at[2] > smallest && at[2] < largest)) {
+        return sight;  // behind the light
+    }
+    const float reciprocal = shadow_reciprocal(at[2]);
+    QUADTILE_PRECISE const float x = at[0] * reciprocal;
+    QUADTILE_PRECISE const float y = at[1] * reciprocal;
+    QUADTILE_PRECISE const float z = at[3] * reciprocal;
+    const float extent = float(1U << parameters.map_levels);
+    if (!(x >= 0.0F && y >= 0.0F && x < extent && y < extent)) {
+        return sight;
+    }
+
+    QUADTILE_PRECISE const float x_by_column = (by_column[0] - x * by_column[2]) * reciprocal;
+    QUADTILE_PRECISE const float y_by_column = (by_column[1] - y * by_column[2]) * reciprocal;
+    QUADTILE_PRECISE const float z_by_column = (by_column[3] - z * by_column[2]) * reciprocal;
+    QUADTILE_PRECISE const float x_by_row = (by_row[0] - x * by_row[2]) * reciprocal;
+    QUADTILE_PRECISE const float y_by_row = (by_row[1] - y * by_row[2]) * reciprocal;
+    QUADTILE_PRECISE const float z_by_row = (by_row[3] - z * by_row[2]) * reciprocal;
+    QUADTILE_PRECISE const float area =
+        (x_by_column * y_by_row - y_by_column * x_by_row) * light.facing;
+    QUADTILE_PRECISE const float squares = (x_by_column * x_by_column + y_by_column * y_by_column) +
+                                           (x_by_row * x_by_row + y_by_row * y_by_row);
+    const float smallest_square = float_from_bits(BITS_ONE - (60U << 23));
+    const float largest_square = float_from_bits(BITS_ONE + (60U << 23));
+    if (!(area > 0.0F && squares > smallest_square && squares < largest_square)) {
+        return sight;
+    }
+    // Planes are taken as not steeper to the light than this.
+    QUADTILE_PRECISE const float least = squares * (1.0F / 128.0F);
+    QUADTILE_PRECISE const float divided =
+        shadow_reciprocal(area > least ? area : least) * light.facing;
+    QUADTILE_PRECISE const float across =
+        (z_by_column * y_by_row - z_by_row * y_by_column) * divided;
+    QUADTILE_PRECISE const float down = (x_by_column * z_by_row - x_by_row * z_by_column) * divided;
+    sight.inside = 1;
+    sight.x = x;
+    sight.y = y;
+    sight.depth = z;
+    sight.depth_by_x = across;
+    sight.depth_by_y = down;
+    return sight;
+}
+
+/// The column (or row) of the atlas that shows a column (or row) of the map, in a tile with this
+/// first one, in units of its level, and a slot that begins there.
+QUADTILE_SHARED QUADTILE_UINT shadow_atlas_texel(ShadowParameters parameters, ShadowTile tile,
+                                                 float place, QUADTILE_UINT tile_place,
+                                                 QUADTILE_UINT slot_place) {
+    const QUADTILE_UINT level = tile.node & 0xffU;
+    const QUADTILE_UINT core =
+        shadow_slot_extent(parameters.tile_extent, tile.state & 0xffU) - 2 * parameters.gutter;
+    QUADTILE_PRECISE const float within =
+        (place - float(tile_place << level)) *
+        shadow_crop_density(parameters, level, tile.state & 0xffU);
+    const QUADTILE_UINT texel = within > 0.0F ? QUADTILE_UINT(within) : 0;
+    return slot_place + parameters.gutter + (texel < core ? texel : core - 1);
+}
+
+/// Whether light reaches a pixel, by what a texel of the atlas (column or row of it) has stored.
+QUADTILE_SHARED bool shadow_is_reached(ShadowParameters parameters, ShadowSight sight,
+                                       ShadowTile tile, QUADTILE_UINT column, QUADTILE_UINT row,
+                                       float stored) {
+    const QUADTILE_UINT level = tile.node & 0xffU;
+    const QUADTILE_UINT slot_class = tile.state & 0xffU;
+    const float extent =
+        1.0F * float(1U << level) *
+        shadow_reciprocal(float(shadow_slot_extent(parameters.tile_extent, slot_class) -
+                                2 * parameters.gutter));  // of a texel on the map
+    QUADTILE_PRECISE const float x =
+        float((tile.position & 0xffffU) << level) +
+        (float(column - (tile.slot & 0xffffU) - parameters.gutter) + 0.5F) * extent;
+    QUADTILE_PRECISE const float y =
+        float((tile.position >> 16) << level) +
+        (float(row - (tile.slot >> 16) - parameters.gutter) + 0.5F) * extent;
+    QUADTILE_PRECISE const float there =
+        sight.depth + (sight.depth_by_x * (x - sight.x) + sight.depth_by_y * (y - sight.y));
+    const float by_x = sight.depth_by_x < 0.0F ? -sight.depth_by_x : sight.depth_by_x;
+    const float by_y = sight.depth_by_y < 0.0F ? -sight.depth_by_y : sight.depth_by_y;
+    QUADTILE_PRECISE const float lifted = there - (by_x + by_y) * (0.5F * extent);
+    const float least = float_from_bits(BITS_ONE - (18U << 23));
+    QUADTILE_PRECISE const float compared = lifted - least;
+    return compared <= stored;
+}
+
 /// What a texel of the map keeps from the last frame; nothing where it was next to nothing.
 QUADTILE_SHARED float shadow_faded(ShadowParameters parameters, float importance) {
     const float least = float_from_bits(BITS_ONE - (20U << 23));
     const float faded = importance * parameters.importance_decay;
     return faded > least ? faded : 0.0F;
+}
+
+/// What a texel of the map that no pixel around has asked for in this frame keeps, with the factor
+/// of the last frame: where budgets are short, what is seen comes first.
+QUADTILE_SHARED float shadow_unasked(float importance, float factor) {
+    const float reciprocal = shadow_reciprocal(factor);
+    QUADTILE_PRECISE const float left = (importance * reciprocal) * reciprocal;
+    const float least = float_from_bits(BITS_ONE - (20U << 23));
+    return left > least ? left : 0.0F;
 }
 
 /// A depth as it counts: denormals are 0, since texture units and arithmetic may flush them.

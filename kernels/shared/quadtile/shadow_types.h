@@ -14,6 +14,9 @@ const QUADTILE_UINT SHADOW_CLASSES = 5;           ///< of slots, each twice as w
 const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;      ///< 4^(SHADOW_CLASSES - 1)
 const QUADTILE_UINT SHADOW_NONE = 0xffffffffU;    ///< no tile, no slot
 const QUADTILE_UINT SHADOW_EDGE_BLOCK = 8;        ///< pixels on a side: where edges are looked for
+const QUADTILE_UINT SHADOW_ASKED_BLOCK = 8;     ///< texels of the map on a side: asked for at once
+const QUADTILE_UINT SHADOW_REQUEST_STRIDE = 2;  ///< pixels from one that asks to the next
+const QUADTILE_UINT SHADOW_SIGHT_STRIDE = 4;    ///< pixels from one that is looked up to the next
 
 // ---- Lit masks: words of ShadowFitter::Resources::lit; those of many pixels are put together with
 // |
@@ -37,6 +40,8 @@ struct ShadowLight {
     /// Map coordinates, homogeneous (x, y, w), from (column, row, depth, 1) of the depth buffer: 3
     /// rows of 4. Columns and rows are those of pixel centres: 0.5 in the first.
     float map_from_pixel[12];
+    /// Depth in the light's clip space, times w, from the same.
+    float depth_from_pixel[4];
     float facing;  ///< the sign of the Jacobian where a surface faces camera and light: 1 or -1
     float texel_extent;  ///< of the map, in units of the world; at w = 1 where there is perspective
     float perspective;   ///< 1 where w is a distance, 0 where it is 1

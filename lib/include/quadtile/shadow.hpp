@@ -106,7 +106,7 @@ struct ShadowOptions {
     float importance_decay = 0.95F;
     float resolution_scale = 1.0F;  ///< shadow texels for each pixel, along a side: 1/64 to 64
     /// As many times more of them where the last picture has edges of shadows, which are all that
-    /// is seen of texels: 1 to 64. Counts with ShadowFitter::Resources::lit alone.
+    /// is seen of texels: 1 to 64. Counts with Resources::atlas or `lit` alone.
     float edge_scale = 8.0F;
     /// Where light grazes a surface, shadows are stretched; texels follow up to this ratio. 1 to
     /// 1024.
@@ -180,6 +180,11 @@ class QUADTILE_API ShadowFitter {
         /// of one sample, with usage SAMPLED.
         VkImageView depth = VK_NULL_HANDLE;
         VkImageLayout depth_layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;  ///< when it is read
+        /// The atlas, as the last frame has left it: a 2D view of its depth aspect, or of
+        /// R32_SFLOAT, with usage SAMPLED. Edges of shadows are found by what it says of this
+        /// frame's pixels. Null: by `lit`.
+        VkImageView atlas = VK_NULL_HANDLE;
+        VkImageLayout atlas_layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;  ///< when it is read
         /// What the last picture's shadows were, where there is such an image: a 2D view of
         /// R32_UINT with usage SAMPLED, of the depth buffer's extent. A word a pixel, of
         /// shadow_lit_word of all lights: bit l where light l reaches it, bit 16 + l where it is in
@@ -212,7 +217,7 @@ class QUADTILE_API ShadowFitter {
     /// clip space is not that of the frame before has all its tiles drawn again. Leaves its own
     /// pipelines, descriptor set 0 and push constants bound.
     ///
-    /// Before: the depth buffer and the lit mask available and visible to COMPUTE_SHADER /
+    /// Before: the depth buffer, and the atlas or lit mask, available and visible to COMPUTE_SHADER /
     /// SHADER_READ, in the binding's layouts; all earlier uses of memory, importance and page table
     /// ordered before TRANSFER / TRANSFER_WRITE and COMPUTE_SHADER / SHADER_READ | SHADER_WRITE.
     /// After: all was written by COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE (the
@@ -290,10 +295,11 @@ class QUADTILE_API ShadowFitter {
     };
 
     /// The next frame; `depth` has depth_width * depth_height values, row by row, and `lit` as many
-    /// words of the last picture's lit mask, or none. Throws Error(invalid_argument) where they
+    /// words of the last picture's lit mask, or none; `atlas` has atlas_extent * atlas_extent
+    /// depths, as the last frame has left them, or none. Throws Error(invalid_argument) where they
     /// have not.
     const Result& next(const ShadowFrame& frame, std::span<const float> depth,
-                       std::span<const std::uint32_t> lit = {});
+                       std::span<const std::uint32_t> lit = {}, std::span<const float> atlas = {});
 
     /// Which tiles of `render` each object is drawn in, in their order.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(

@@ -91,18 +91,20 @@ std::vector<float> faded_importance(const ShadowParameters& parameters, const Re
     return importance;
 }
 
-// What the last picture's lit mask has around each pixel.
+// What the last picture's lit mask, or the last frame's maps, have around each pixel.
 class SeenAround {
  public:
-    SeenAround(const ShadowFrame& frame, std::span<const std::uint32_t> lit)
+    // `word_at`: of a pixel; one of each square of this extent is asked for.
+    template <typename WordAt>
+    SeenAround(const ShadowFrame& frame, std::uint32_t stride, const WordAt& word_at)
         : columns_(blocks_of(frame.depth_width)), rows_(blocks_of(frame.depth_height)) {
         std::vector<std::uint32_t> seen(columns_ * rows_);
-        for (std::size_t i = 0; i < lit.size(); ++i) {
-            const std::size_t column = i % frame.depth_width;
-            const std::size_t row = i / frame.depth_width;
-            // Of each quad of pixels one.
-            if (column % 2 == row / 2 % 2 && row % 2 == column / 2 % 2) {
-                seen[row / SHADOW_EDGE_BLOCK * columns_ + column / SHADOW_EDGE_BLOCK] |= lit[i];
+        for (std::uint32_t row = 0; row < frame.depth_height; ++row) {
+            for (std::uint32_t column = 0; column < frame.depth_width; ++column) {
+                if (shadow_takes_pixel(column, row, stride)) {
+                    seen[row / SHADOW_EDGE_BLOCK * columns_ + column / SHADOW_EDGE_BLOCK] |=
+                        word_at(column, row);
+                }
             }
         }
         for (std::size_t row = 0; row < rows_; ++row) {
@@ -138,16 +140,17 @@ class SeenAround {
     std::vector<std::uint32_t> around_;
 };
 
+// `factor`: of the last frame.
 void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& frame,
-                        std::span<const float> depth, std::span<const std::uint32_t> lit,
+                        const DepthBuffer& depths, const SeenAround& seen, float factor,
                         std::vector<float>& importance) {
     const std::size_t extent = std::size_t{1} << parameters.map_levels;
-    const DepthBuffer depths(frame, depth);
-    const SeenAround seen(frame, lit);
+    const std::size_t blocks = extent / SHADOW_ASKED_BLOCK;
+    std::vector<bool> is_asked(blocks * blocks * parameters.lights);
     for (std::uint32_t row = 0; row < frame.depth_height; ++row) {
         for (std::uint32_t column = 0; column < frame.depth_width; ++column) {
             const std::optional<float> here = depths.at(column, row);
-            if (!here) {
+            if (!here || !shadow_takes_pixel(column, row, SHADOW_REQUEST_STRIDE)) {
                 continue;
             }
             const float by_column = depths.step(column, row, 1, 0);
@@ -156,11 +159,20 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
                 const ShadowRequest request = shadow_request(parameters, frame.lights[light],
                                                              column, row, *here, by_column, by_row);
                 if (request.inside != 0) {
+                    is_asked[(light * blocks + request.y / SHADOW_ASKED_BLOCK) * blocks +
+                             request.x / SHADOW_ASKED_BLOCK] = true;
                     float& texel = importance[(light * extent + request.y) * extent + request.x];
                     texel = std::max(texel, shadow_beside_edge(parameters, request.importance,
                                                                seen.at(column, row), light));
                 }
             }
+        }
+    }
+    for (std::size_t i = 0; factor > 1.0F && i < importance.size(); ++i) {
+        const std::size_t row = i / extent;  // of all lights
+        if (!is_asked[row / SHADOW_ASKED_BLOCK * blocks + i % extent / SHADOW_ASKED_BLOCK] &&
+            importance[i] > 0.0F) {
+            importance[i] = shadow_unasked(importance[i], factor);
         }
     }
 }
@@ -208,6 +220,40 @@ class LastFrame {
     const ShadowParameters& parameters_;
     const Result& result_;
 };
+
+// ---- 1. What the last frame's maps say of this frame's pixels
+
+std::uint32_t seen_by_lights(const ShadowParameters& parameters, const ShadowFrame& frame,
+                             const DepthBuffer& depths, const Result& last,
+                             std::span<const float> atlas, std::uint32_t column,
+                             std::uint32_t row) {
+    const std::optional<float> depth = depths.at(column, row);
+    if (!depth || last.header.tiles == 0) {
+        return 0;
+    }
+    const std::size_t map_extent = std::size_t{1} << parameters.map_levels;
+    std::uint32_t word = 0;
+    for (std::uint32_t light = 0; light < parameters.lights; ++light) {
+        const ShadowSight sight =
+            shadow_sight(parameters, frame.lights[light], column, row, *depth,
+                         depths.step(column, row, 1, 0), depths.step(column, row, 0, 1));
+        if (sight.inside == 0) {
+            continue;
+        }
+        const std::uint32_t page =
+            last.page_table[(light * map_extent + static_cast<std::size_t>(sight.y)) * map_extent +
+                            static_cast<std::size_t>(sight.x)];
+        const ShadowTile& tile = last.tiles[shadow_page_tile(page)];
+        const std::uint32_t x =
+            shadow_atlas_texel(parameters, tile, sight.x, x_of(tile), tile.slot & 0xffffU);
+        const std::uint32_t y =
+            shadow_atlas_texel(parameters, tile, sight.y, y_of(tile), tile.slot >> 16U);
+        const float stored = atlas[(std::size_t{y} << parameters.atlas_levels) + x];
+        word |=
+            shadow_lit_word(light, true, shadow_is_reached(parameters, sight, tile, x, y, stored));
+    }
+    return word;
+}
 
 // ---- 2 to 4. Pyramid and factor
 
@@ -487,7 +533,8 @@ ShadowFitter::ShadowFitter(const ShadowOptions& options)
 
 const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
                                                std::span<const float> depth,
-                                               std::span<const std::uint32_t> lit) {
+                                               std::span<const std::uint32_t> lit,
+                                               std::span<const float> atlas) {
     const std::size_t pixels = std::size_t{frame.depth_width} * frame.depth_height;
     if (depth.size() != pixels) {
         throw Error(ErrorCode::invalid_argument,
@@ -501,10 +548,26 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
                         " words, but the frame's depth_width * depth_height is " +
                         std::to_string(pixels) + "; give one for each pixel, or none");
     }
+    const std::size_t atlas_texels = std::size_t{1} << (2 * parameters_.atlas_levels);
+    if (!atlas.empty() && atlas.size() != atlas_texels) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the atlas has " + std::to_string(atlas.size()) +
+                        " depths, but atlas_extent * atlas_extent is " +
+                        std::to_string(atlas_texels) + "; give one for each texel, or none");
+    }
+    const DepthBuffer depths(frame, depth);
+    const auto word_at = [&](std::uint32_t column, std::uint32_t row) {
+        if (!atlas.empty()) {
+            return seen_by_lights(parameters_, frame, depths, result_, atlas, column, row);
+        }
+        return lit.empty() ? 0 : lit[row * frame.depth_width + column];
+    };
+    const SeenAround seen(frame, atlas.empty() ? SHADOW_REQUEST_STRIDE : SHADOW_SIGHT_STRIDE,
+                          word_at);
     const LastFrame last(parameters_, result_);
     Result result;
     result.importance = faded_importance(parameters_, result_);
-    scatter_importance(parameters_, frame, depth, lit, result.importance);
+    scatter_importance(parameters_, frame, depths, seen, result_.header.factor, result.importance);
     const std::uint32_t map_extent = 1U << parameters_.map_levels;
     const MapView map = view_of(result.importance, map_extent, map_extent, parameters_.lights);
     const std::uint32_t factor = least_factor(parameters_, last, map);
