@@ -126,10 +126,11 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
         }
         std::vector<float> atlas;
         if (has_atlas) {
-            const std::uint32_t stripe = 1 + random.below(60);
-            for (std::uint32_t texel = 0; texel < options.atlas_extent * options.atlas_extent;
-                 ++texel) {
-                atlas.push_back(texel % 1021 / stripe % 2 == 0 ? random.unit() : 1.0F);
+            // Few dark specks, so that one texel decides about a block of pixels; or many.
+            const std::uint32_t rarity = 1 + random.below(60);
+            for (std::uint32_t texel = options.atlas_extent * options.atlas_extent; texel > 0;
+                 --texel) {
+                atlas.push_back(random.one_in(rarity) ? random.unit() : 1.0F);
             }
         }
         const ShadowFrame frame =
