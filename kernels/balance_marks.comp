@@ -114,8 +114,10 @@ Found find(Block block, bool is_root, uint thread) {
     if (is_group) {
         siblings = receive_masks(thread, split);
     } else {
-        atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);
-        atomicOr(rows[2 * local.y + 1], (split >> 2) << 2 * local.x);
+        if (split != 0) {
+            atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);
+            atomicOr(rows[2 * local.y + 1], (split >> 2) << 2 * local.x);
+        }
         records[words_of_block(block.index) + BALANCE_LEVEL_2 + thread] = floatBitsToUint(nodes[2]);
     }
     uint mask = siblings.x;  // of a root of level 1

@@ -5,17 +5,21 @@
 // Dispatch: workgroups of 256 threads, one for 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z). These
 // blocks lie as far apart as they can, as blocks with small tiles lie together.
 //
-// A thread for each block finds out by masks whether its node is split, and otherwise which tile begins in it, if one
-// does. Then all threads go to the split blocks. For each they put together which nodes are split in it and one node
-// around it, from what its 3 x 3 blocks force: splits reach no further. If a block is split by itself, its nodes'
-// importances are there from level 2 on, and few texels are read; if only neighbours have split it, all are.
+// A thread for each block and each level finds out by masks whether the node of that level around the block is split. So
+// it is known which blocks are split, and in which of the others a tile begins. Then all threads go to the split blocks.
+// For each they put together which nodes are split in it and one node around it, from what its 3 x 3 blocks force:
+// splits reach no further. If a block is split by itself, its nodes' importances are there from level 2 on, and few
+// texels are read; if only neighbours have split it, all are.
+//
+// Loads that do not depend on each other are all on their way at once: what this kernel takes is mostly their latency.
 //
 // Bindings: fused.glsl; and
 //   11   balance  what balance_marks.comp has left (kernel_parameters.h)
 //
 // Memory order: places are reserved by relaxed atomics. Workgroups count themselves in by ARRIVE when they have reserved
-// theirs, or handed their counts over; the last one of a layer acquires. Layers do the same, and the last one completes
-// the header. All counters are then back at 0.
+// theirs, and write tiles behind that; or when they have handed their counts over. Those that reserve nothing release
+// nothing. The last one of a layer acquires. Layers do the same, and the last one completes the header. All counters are
+// then back at 0.
 
 #define PASS PASS_TILES
 #define BALANCED
@@ -59,14 +63,13 @@ bool is_split_by_masks(uint level, uvec2 index) {
 // row.
 const uint SPLIT_ROWS = BALANCE_ROWS + 2 + 3;
 shared uint split_rows[2 * SPLIT_ROWS];
-shared uint known_blocks;  // bits of the 3 x 3 blocks that are split by themselves
 
 uint first_split_row(uint level) { return balance_first_row(level) + (level > 1 ? 2 : 0); }
 
 // Tells whether a node of a level from 1 to 6 is split. `local`: in the block, from -1 on.
 bool is_split_at(uint level, ivec2 local) {
     const uvec2 place = uvec2(local + 1);
-    const uint word = 2 * (first_split_row(level) + place.y) + (place.x >> 5);
+    const uint word = 2 * (first_split_row(level) + place.y) + (level == 1 ? place.x >> 5 : 0);
     return (split_rows[word] >> (place.x & 31) & 1) != 0;
 }
 
@@ -76,42 +79,31 @@ uint level_of_row(uint row) {
            uint(row >= first_split_row(4)) + uint(row >= first_split_row(5));
 }
 
-// Puts a block's split rows together. All threads call this, and a barrier lies before and behind.
+// Puts a block's split rows together. All threads call this, and a barrier lies before and behind. The rows of
+// BLOCK_LEVELS are 0.
 void find_splits(Block block, uint thread) {
     const uvec2 extent = extent_of(BLOCK_LEVELS);
-    if (thread < 6) {
-        split_rows[2 * first_split_row(BLOCK_LEVELS) + thread] = 0;
-    }
-    if (thread == 0) {
-        known_blocks = 0;
-    }
-    barrier();
-    const uvec2 around = uvec2(thread % 3, thread / 3);
-    const uvec2 neighbour = block.index + around - 1;
-    if (thread < 9 && all(lessThan(neighbour, extent))) {
-        if (records[word_of_mask(BLOCK_LEVELS, neighbour)] != 0) {
-            atomicOr(known_blocks, 1U << thread);
-        }
-        if (is_split_by_masks(BLOCK_LEVELS, neighbour)) {
-            atomicOr(split_rows[2 * (first_split_row(BLOCK_LEVELS) + around.y)], 1U << around.x);
-        }
-    }
-    barrier();
     const uint rows = first_split_row(BLOCK_LEVELS);
-    const uint level = level_of_row(thread);
-    const int nodes = int(64U >> level);  // of the block, along a side
-    const int y = int(thread - first_split_row(level)) - 1;
-    uint low = 0;
-    uint high = 0;
-    [[unroll]]
-    for (uint i = 0; i < 9; ++i) {
-        const ivec2 apart = ivec2(i % 3, i / 3) - 1;
-        const int row = y - apart.y * nodes;
-        // The blocks' rows of level 1 are without margins.
-        const int margin = level > 1 ? 1 : 0;
-        if (thread < rows && (known_blocks >> i & 1) != 0 && row >= -margin && row < nodes + margin) {
-            const uint bits = records[words_of_block(block.index + uvec2(apart)) + balance_first_row(level) +
-                                      uint(row + margin)];
+    if (thread < rows) {
+        const uint level = level_of_row(thread);
+        const int nodes = int(64U >> level);  // of the block, along a side
+        const int margin = level > 1 ? 1 : 0;  // of a block's rows
+        const int y = int(thread - first_split_row(level)) - 1;
+        uint low = 0;
+        uint high = 0;
+        // The blocks beside, and those above or below, which reach into rows at that edge.
+        [[unroll]]
+        for (uint i = 0; i < 6; ++i) {
+            const ivec2 apart = ivec2(int(i % 3) - 1, i < 3 ? 0 : (y <= 0 ? -1 : 1));
+            const int row = y - apart.y * nodes + margin;
+            const int last_row = nodes - 1 + 2 * margin;
+            const uvec2 from = block.index + uvec2(apart);
+            const uvec2 nearest = min(from, extent - 1);
+            const uint mask = records[word_of_mask(BLOCK_LEVELS, nearest)];
+            const uint word = words_of_block(nearest) + balance_first_row(level);
+            const uint found = records[word + uint(clamp(row, 0, last_row))];
+            const bool counts = all(lessThan(from, extent)) && mask != 0 && row >= 0 && row <= last_row;
+            const uint bits = counts ? found : 0;
             if (level == 1) {
                 low |= apart.x < 0 ? bits >> 31 : (apart.x == 0 ? bits << 1 : 0);
                 high |= apart.x == 0 ? bits >> 31 : (apart.x > 0 ? (bits & 1) << 1 : 0);
@@ -119,10 +111,17 @@ void find_splits(Block block, uint thread) {
                 low |= apart.x < 0 ? bits >> nodes : (apart.x == 0 ? bits : bits << nodes);
             }
         }
-    }
-    if (thread < rows) {
         split_rows[2 * thread] = low;
         split_rows[2 * thread + 1] = high;
+    }
+    // The block itself and its four neighbours, by threads that have nothing else to do.
+    const uint side = thread - WORKGROUP_SIZE / 2;
+    if (side < 5) {
+        const uvec2 around = uvec2(side == 1 ? 0 : (side == 2 ? 2 : 1), side == 3 ? 0 : (side == 4 ? 2 : 1));
+        const uvec2 node = block.index + around - 1;
+        if (exists(BLOCK_LEVELS, node) && is_split_by_masks(BLOCK_LEVELS, node)) {
+            atomicOr(split_rows[2 * (first_split_row(BLOCK_LEVELS) + around.y)], 1U << around.x);
+        }
     }
 }
 
@@ -132,32 +131,40 @@ bool splits_node(Block block, uint step, uvec2 position, float importance) {
 
 // ---- Sides -------------------------------------------------------------------------------------------------
 
-// SIDES(is_parent_split): the flags of a node's sides where its neighbour is inside the map and coarser: if the parent of
-// the neighbour that the node would have is not split.
-#define SIDE(flag, x, y, is_parent_split) {                                                   \
-        const uvec2 neighbour = node.position + uvec2(x, y);                                  \
-        const uvec2 parent = neighbour >> 1;                                                  \
-        if (exists(node.level, neighbour) && !(is_parent_split)) {                            \
-            sides |= flag;                                                                    \
-        }                                                                                     \
+// Two of a tile's four neighbours are its siblings. A neighbour is coarser if the parent that it would have is not split.
+
+// Returns the column and the row of the neighbours that are no siblings.
+uvec2 outward(uvec2 position) { return position + 2 * (position & 1) - 1; }
+
+// `are_parents_split`: of the neighbour in that column, of that in that row.
+uint flags_of_sides(Node node, bvec2 are_parents_split) {
+    const uvec2 beside = outward(node.position);
+    const bvec2 is_odd = notEqual(node.position & 1, uvec2(0));
+    uint sides = 0;
+    if (exists(node.level, uvec2(beside.x, node.position.y)) && !are_parents_split.x) {
+        sides |= is_odd.x ? TILE_COARSER_RIGHT : TILE_COARSER_LEFT;
     }
-#define SIDES(is_parent_split)                                                                \
-    uint sides = 0;                                                                           \
-    SIDE(TILE_COARSER_LEFT, -1, 0, is_parent_split)                                           \
-    SIDE(TILE_COARSER_RIGHT, 1, 0, is_parent_split)                                           \
-    SIDE(TILE_COARSER_TOP, 0, -1, is_parent_split)                                            \
-    SIDE(TILE_COARSER_BOTTOM, 0, 1, is_parent_split)
+    if (exists(node.level, uvec2(node.position.x, beside.y)) && !are_parents_split.y) {
+        sides |= is_odd.y ? TILE_COARSER_BOTTOM : TILE_COARSER_TOP;
+    }
+    return sides;
+}
 
 // Of a tile in a split block.
 uint sides_of(Block block, Node node) {
-    SIDES(is_split_at(node.level + 1, ivec2(parent - (block.index << (block.steps - 1 - node.level)))))
-    return sides;
+    const ivec2 first = ivec2(block.index << (block.steps - 1 - node.level));
+    const ivec2 parent = ivec2(node.position >> 1) - first;
+    const ivec2 beside = (ivec2(outward(node.position)) >> 1) - first;
+    return flags_of_sides(node, bvec2(is_split_at(node.level + 1, ivec2(beside.x, parent.y)),
+                                      is_split_at(node.level + 1, ivec2(parent.x, beside.y))));
 }
 
 // Of a tile of the blocks' level or above.
 uint sides_of_large(Node node) {
-    SIDES(is_split_by_masks(node.level + 1, parent))
-    return sides;
+    const uvec2 parent = node.position >> 1;
+    const uvec2 beside = outward(node.position) >> 1;
+    return flags_of_sides(node, bvec2(is_split_by_masks(node.level + 1, uvec2(beside.x, parent.y)),
+                                      is_split_by_masks(node.level + 1, uvec2(parent.x, beside.y))));
 }
 
 // ---- Places ------------------------------------------------------------------------------------------------
@@ -197,50 +204,12 @@ uint place_blocks(uint thread) {
     return first;
 }
 
-shared uint place;
-shared bool is_last;
-
-// Ends a layer, and the list if it is the last layer. All threads call this, but in STAGE_CANONICAL.
-void finish(uint thread) {
-    // The counts of all threads lie before the release.
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer,
-                   gl_SemanticsAcquireRelease);
-    const uint layer_state = layer_words();
-    if (thread == 0) {
-        is_last = ARRIVE(words[layer_state + LAYER_ARRIVALS_WORD]) + 1 ==
-                  gl_NumWorkGroups.x * gl_NumWorkGroups.y;
-        if (is_last) {
-            acquire_arrivals();
-            words[layer_state + LAYER_ARRIVALS_WORD] = 0;
-        }
-    }
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
-                   gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-    if (!is_last) {
-        return;
-    }
-    if (STAGE == STAGE_COUNT) {
-        const uint tiles = place_blocks(thread);
-        if (thread == 0) {
-            HAND_OVER(words[layer_state + LAYER_TILES_WORD], tiles);
-            is_last = is_last_layer();
-        }
-        controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
-                       gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-        if (is_last) {
-            const uint required = place_layers(thread);
-            if (thread == 0) {
-                finish_list(required, 0);
-            }
-        }
-        return;
-    }
-    if (thread != 0) {
-        return;
-    }
+// Completes a layer's part of the list, and the list if it is the last layer. One thread of the last workgroup calls
+// this in any order.
+void finish_layer() {
     if (in_parts()) {
         const uint required =
-            atomicExchange(words[layer_state + LAYER_PART_WORD], 0, gl_ScopeDevice, 0, 0);
+            atomicExchange(words[layer_words() + LAYER_PART_WORD], 0, gl_ScopeDevice, 0, 0);
         const uint capacity = part_capacity();
         WRITE_LAYER_HEADER(layer, make_header(required, first_of_part(), capacity));
         atomicAdd(state.place_count, min(required, capacity), gl_ScopeDevice, 0, 0);
@@ -250,6 +219,56 @@ void finish(uint thread) {
         const uint places = atomicExchange(state.place_count, 0, gl_ScopeDevice, 0, 0);
         const uint required = in_parts() ? atomicExchange(state.required_count, 0, gl_ScopeDevice, 0, 0) : places;
         finish_list(required, places);
+    }
+}
+
+// Counts the workgroup in. Tells whether it was the layer's last.
+bool count_in(bool releases) {
+    const uint word = layer_words() + LAYER_ARRIVALS_WORD;
+    const uint before = releases ? ARRIVE(words[word]) : atomicAdd(words[word], 1, gl_ScopeDevice, 0, 0);
+    if (before + 1 != gl_NumWorkGroups.x * gl_NumWorkGroups.y) {
+        return false;
+    }
+    acquire_arrivals();
+    words[word] = 0;
+    return true;
+}
+
+// One thread calls this when it has reserved all places of the workgroup.
+void finish_reservations(bool has_tiles) {
+    if (STAGE == STAGE_ANY && count_in(has_tiles)) {
+        finish_layer();
+    }
+}
+
+shared bool is_last;
+
+void order_threads() {
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
+                   gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
+}
+
+// All threads call this when the counts are handed over.
+void finish_counts(uint thread) {
+    order_threads();
+    if (thread == 0) {
+        is_last = count_in(true);
+    }
+    order_threads();
+    if (!is_last) {
+        return;
+    }
+    const uint tiles = place_blocks(thread);
+    if (thread == 0) {
+        HAND_OVER(words[layer_words() + LAYER_TILES_WORD], tiles);
+        is_last = is_last_layer();
+    }
+    order_threads();
+    if (is_last) {
+        const uint required = place_layers(thread);
+        if (thread == 0) {
+            finish_list(required, 0);
+        }
     }
 }
 
@@ -263,22 +282,26 @@ float importance_of_quad(uvec2 quad) {
     return item_of_key(key_of_quad(textureGather(map, vec3(vec2(2 * quad + 1) * texel, layer), 0)));
 }
 
-// Finds a split block's tiles and writes them, or counts them.
-void list_tiles(Block block, uint thread) {
+// The thread that reserves places: the last one writes fewest tiles.
+const uint RESERVER = WORKGROUP_SIZE - 1;
+shared uint place;
+
+// Finds a split block's tiles and writes them, or counts them. `is_final`: of the workgroup's blocks.
+void list_tiles(Block block, uint thread, bool is_final) {
     const uint first_word = words_of_block(block.index);
     const bool is_known = records[word_of_mask(BLOCK_LEVELS, block.index)] != 0;
     float nodes[7];
-    nodes[2] = 0.0;
-    if (STAGE != STAGE_COUNT) {
-        if (is_known) {
-            nodes[2] = uintBitsToFloat(records[first_word + BALANCE_LEVEL_2 + thread]);
-        } else {
-            const uvec4 keys = read_quads(block, true, thread);
-            keep_step_1(true, keys, thread);
-            nodes[2] = item_of_key(largest_of_four(keys));
-        }
+    nodes[2] = STAGE == STAGE_COUNT ? 0.0 : uintBitsToFloat(records[first_word + BALANCE_LEVEL_2 + thread]);
+    if (thread < 6) {
+        split_rows[2 * first_split_row(BLOCK_LEVELS) + thread] = 0;
     }
+    barrier();
     find_splits(block, thread);
+    if (STAGE != STAGE_COUNT && !is_known) {
+        const uvec4 keys = read_quads(block, true, thread);
+        keep_step_1(true, keys, thread);
+        nodes[2] = item_of_key(largest_of_four(keys));
+    }
     find_upper_nodes(thread, nodes);  // with a barrier
     float importance;
     const uint tiles = tiles_of(block, thread, nodes, importance);
@@ -290,7 +313,7 @@ void list_tiles(Block block, uint thread) {
         }
         return;
     }
-    if (thread == 0) {
+    if (thread == RESERVER) {
         place = STAGE == STAGE_ANY ? reserve(total) : place_in_order(block.index);
     }
     if (is_known) {
@@ -303,77 +326,100 @@ void list_tiles(Block block, uint thread) {
     }
     lay_out(block, thread, tiles, importance, before);
     barrier();
+    if (thread == RESERVER && is_final) {
+        finish_reservations(true);
+    }
     write_tiles(block, thread, total, place);
 }
 
-shared bool is_block_split[1 << 2 * MAX_SHARE_LEVELS];
-shared uint large_tiles;
-shared uint large_place;
+shared uint split_levels[1 << 2 * MAX_SHARE_LEVELS];  // of each block: bits of the levels whose node around it is split
+shared uint split_blocks;                             // bits of blocks
+shared uint tile_blocks;                              // of those in which a tile of their level or above begins
+shared float level_thresholds[MAX_LEVELS];
 
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
+    const uint top = max(parameters.top_level, BLOCK_LEVELS);
     const uint blocks = 1U << 2 * SHARE_LEVELS;
+    if (thread < blocks) {
+        split_levels[thread] = 0;
+    }
     if (thread == 0) {
-        large_tiles = 0;
+        split_blocks = 0;
+        tile_blocks = 0;
     }
-    barrier();
-    // From the block's node up, as long as neither the node's parent is split nor another block begins in it.
-    const uvec2 own_block = block_index(thread % blocks);
-    const bool is_there = thread < blocks && exists(BLOCK_LEVELS, own_block);
-    uint level = min(BLOCK_LEVELS, parameters.top_level);
-    Node node = Node(level, own_block, 0.0, threshold_of(level, own_block));
-    bool is_split_block = false;
-    if (is_there) {
-        is_split_block = is_split_by_masks(BLOCK_LEVELS, own_block);
-    }
-    bool is_tile = is_there && !is_split_block;
-    bool rises = is_tile;
-    for (level = BLOCK_LEVELS + 1; level <= parameters.top_level; ++level) {
-        const uvec2 parent = node.position >> 1;
-        const float threshold = threshold_of(level, parent);
-        if (rises) {
-            rises = !is_split_by_masks(level, parent);
-            if (rises) {
-                is_tile = parent << 1 == node.position;
-                rises = is_tile;
-                node = Node(level, parent, 0.0, threshold);
+    if (!THRESHOLDS_BY_NODE) {
+        for (uint level = 0; level <= parameters.top_level; ++level) {
+            const float threshold = threshold_of(level, uvec2(0));
+            if (thread == level) {
+                level_thresholds[level] = threshold;
             }
         }
     }
-    if (thread < blocks) {
-        is_block_split[thread] = is_split_block;
+    barrier();
+    // Of a map of one block the root takes the place of the block's node.
+    const uint own = thread & (blocks - 1);
+    const uvec2 own_block = block_index(own);
+    const uint level = BLOCK_LEVELS + (thread >> 2 * SHARE_LEVELS);
+    bool is_first = false;  // whether the block is the first one of its node of the level
+    uvec2 index = uvec2(0);
+    float importance = 0.0;
+    if (level <= top && exists(BLOCK_LEVELS, own_block)) {
+        index = own_block >> (level - BLOCK_LEVELS);
+        is_first = index << (level - BLOCK_LEVELS) == own_block;
+        importance = uintBitsToFloat(records[word_of_importance(level, index)]);
+        // Where nothing begins below a node it does not matter.
+        const uint below = max(level, BLOCK_LEVELS + 1) - 1 - BLOCK_LEVELS;
+        if (own_block >> below << below == own_block && is_split_by_masks(level, index)) {
+            atomicOr(split_levels[own], 1U << level);
+            if (level == BLOCK_LEVELS) {
+                atomicOr(split_blocks, 1U << own);
+            }
+        }
     }
-    uint own_place = 0;
+    barrier();
+    // A node is a tile if it is not split and its parent is.
+    const bool is_tile = is_first && (split_levels[own] >> level & 1) == 0 &&
+                         (level == top || (split_levels[own] >> (level + 1) & 1) != 0);
     if (is_tile) {
-        own_place = atomicAdd(large_tiles, 1);
+        atomicOr(tile_blocks, 1U << own);
     }
     barrier();
     if (STAGE == STAGE_COUNT) {
-        if (is_there && !is_split_block) {
-            HAND_OVER(records[words_of_block(own_block) + BALANCE_PLACE], uint(is_tile));
+        if (thread < blocks && exists(BLOCK_LEVELS, own_block) && (split_blocks >> own & 1) == 0) {
+            HAND_OVER(records[words_of_block(own_block) + BALANCE_PLACE], tile_blocks >> own & 1);
         }
     } else {
-        if (STAGE == STAGE_ANY) {
-            if (thread == 0 && large_tiles > 0) {
-                large_place = reserve(large_tiles);
-            }
-            barrier();
+        const uint large_tiles = bitCount(tile_blocks);
+        if (thread == RESERVER && STAGE == STAGE_ANY && large_tiles > 0) {
+            place = reserve(large_tiles);
+        }
+        Node node = Node(min(level, parameters.top_level), index, importance, 0.0);
+        uint sides = 0;
+        if (is_tile) {
+            node.threshold = THRESHOLDS_BY_NODE ? threshold_of(node.level, index) : level_thresholds[node.level];
+            sides = level < parameters.top_level ? sides_of_large(node) : 0;
+        }
+        barrier();
+        if (thread == RESERVER && split_blocks == 0) {
+            finish_reservations(large_tiles > 0);
         }
         if (is_tile) {
-            node.importance = uintBitsToFloat(records[word_of_importance(max(node.level, BLOCK_LEVELS), node.position)]);
-            write_node(STAGE == STAGE_ANY ? large_place + own_place : place_in_order(own_block), end_of_places(), layer,
-                       node, sides_of_large(node));
+            const uint own_place = STAGE == STAGE_ANY ? place + bitCount(tile_blocks & ((1U << own) - 1))
+                                                      : place_in_order(own_block);
+            write_node(own_place, end_of_places(), layer, node, sides);
         }
     }
     [[dont_unroll]]
     for (uint i = 0; i < blocks; ++i) {
-        if (is_block_split[i]) {
-            list_tiles(Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0), thread);
-            barrier();
+        if ((split_blocks >> i & 1) != 0) {
+            barrier();  // what the threads have in common is free again
+            list_tiles(Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0), thread,
+                       split_blocks >> i == 1);
         }
     }
-    if (STAGE != STAGE_CANONICAL) {
-        finish(thread);
+    if (STAGE == STAGE_COUNT) {
+        finish_counts(thread);
     }
 }

@@ -53,7 +53,7 @@ std::vector<Content> contents_of(const MapShape& shape) {
 }
 
 void expect_same_as_reference(const MapShape& shape, const Variant& variant, Strategy strategy,
-                              std::uint32_t subtree_levels = 6, Balance balance = Balance::none) {
+                              std::uint32_t subtree_levels = 6) {
     SCOPED_TRACE(variant.name + ", " + std::to_string(subtree_levels) + " subtree levels");
     Tiler& tiler = tiler_for(variant, strategy, subtree_levels);
     const std::uint64_t reach = variant.limits.max_storage_buffer_range_bytes;
@@ -65,7 +65,7 @@ void expect_same_as_reference(const MapShape& shape, const Variant& variant, Str
             !threshold.is_monotone(top_level(shape.width, shape.height))) {
             continue;
         }
-        const TileList expected = reference::subdivide(map, threshold, {.balance = balance});
+        const TileList expected = reference::subdivide(map, threshold);
         if (expected.tiles.size() > device_for(variant).info().max_tiles ||
             (reach != 0 && threshold.is_by_node() && threshold_map_size_bytes(shape) > reach)) {
             EXPECT_THROW((void)tiler.subdivide(map, threshold), Error);
@@ -89,20 +89,6 @@ TEST_F(Subdivision, EveryStrategyEqualsTheReference) {
             }
         }
     }
-}
-
-// A wrong mask, row of bits or side: on maps of one block, of one with smaller levels, and of more,
-// by thresholds of all kinds. Random cases (test/random) have all combinations.
-TEST_F(Subdivision, BalancedListsEqualTheReference) {
-    const Variant& whole = all_variants().front();
-    for (const MapShape& shape :
-         {MapShape{1, 1}, {2, 1}, {37, 20}, {64, 64}, {7, 7, 9}, {513, 300}}) {
-        expect_same_as_reference(shape, whole, Strategy::fused, 6, Balance::edges);
-    }
-    expect_same_as_reference({100, 137, 2}, whole, Strategy::fused, 6, Balance::corners);
-    expect_same_as_reference({70, 137, 2}, whole, Strategy::subtree, 6, Balance::corners);
-    expect_same_as_reference({70, 66}, variant_named("without subgroup operations"),
-                             Strategy::fused, 6, Balance::edges);
 }
 
 TEST_F(Subdivision, SubtreeEqualsTheReferenceWithEveryNumberOfLevels) {

@@ -285,6 +285,14 @@ std::uint32_t random_subtree_levels(Choices& choices) {
     return LEVELS[choices.one_of("subtree_levels", {"6", "1", "2", "5", "8"})];
 }
 
+Balance random_balance(Choices& choices) {
+    if (!choices.one_in("with_balance", 3)) {
+        return Balance::none;
+    }
+    return choices.one_of("neighbours", {"edges", "corners"}) == 0 ? Balance::edges
+                                                                   : Balance::corners;
+}
+
 // A budget between one tile and more than there are, or none.
 std::optional<std::uint64_t> random_budget(Choices& choices, const AskedThreshold& asked,
                                            std::size_t tiles) {
@@ -301,9 +309,10 @@ std::optional<std::uint64_t> random_budget(Choices& choices, const AskedThreshol
 std::string check_tilers(Choices& choices, const Variant& variant, const Case& test,
                          const AskedThreshold& asked, const TileList& expected) {
     const std::optional<std::uint64_t> budget =
-        random_budget(choices, asked, expected.tiles.size());
+        expected.balance == Balance::none ? random_budget(choices, asked, expected.tiles.size())
+                                          : std::nullopt;
     const SubdivideOptions options{choices.one_in("any_order", 2) ? Order::any : Order::canonical,
-                                   budget};
+                                   budget, expected.balance};
     const std::uint32_t subtree_levels = random_subtree_levels(choices);
     TileList wanted = expected;
     if (budget) {
@@ -340,9 +349,10 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
 
 // The header of a list of `required` tiles in a buffer for `capacity`.
 std::string wrong_header(const TileListHeader& header, std::uint64_t required,
-                         std::uint64_t capacity) {
+                         std::uint64_t capacity, Balance balance) {
     const std::uint64_t written = std::min(required, capacity);
-    const std::uint32_t flags = required > capacity ? TILE_LIST_OVERFLOW : 0;
+    const std::uint32_t flags = (required > capacity ? TILE_LIST_OVERFLOW : 0) |
+                                (balance != Balance::none ? TILE_LIST_BALANCED : 0);
     if (header.required != required || header.written != written || header.flags != flags ||
         header.draw_instance_count != written ||
         std::uint64_t{header.dispatch_x} * header.dispatch_y < written) {
@@ -383,15 +393,14 @@ Part first_of(const Part& list, std::uint64_t tiles) {
     return list.of<std::byte>(0, sizeof(TileListHeader) + tiles * sizeof(Tile));
 }
 // The same of them, as they were read.
-std::string wrong_list(Bytes bytes, std::uint64_t capacity, std::span<const Tile> expected,
-                       Order order) {
+std::string wrong_list(Bytes bytes, std::uint64_t capacity, const TileList& expected, Order order) {
     const TileListHeader header = values_of<TileListHeader>(bytes.first(sizeof(TileListHeader)))[0];
-    std::string wrong = wrong_header(header, expected.size(), capacity);
+    std::string wrong = wrong_header(header, expected.tiles.size(), capacity, expected.balance);
     if (!wrong.empty()) {
         return wrong;
     }
     const Bytes tiles = bytes.subspan(sizeof(TileListHeader), header.written * sizeof(Tile));
-    return wrong_tiles(values_of<Tile>(tiles), expected, order);
+    return wrong_tiles(values_of<Tile>(tiles), expected.tiles, order);
 }
 
 // Thresholds by node as the kernels read them, where they are by node.
@@ -403,6 +412,15 @@ void bind_thresholds(Engine& engine, const MapShape& shape, const Threshold& thr
                 .part("node thresholds", threshold_map_contents(threshold, shape),
                       needed.alignment_bytes)
                 .range();
+    }
+}
+
+// Room for balanced lists, which may hold anything.
+void bind_balance(Engine& engine, Balance balance, const Subdivider::Requirements& needed,
+                  Subdivider::Resources& resources) {
+    if (balance != Balance::none) {
+        resources.balance =
+            engine.part("balance", needed.balance_size_bytes, needed.alignment_bytes).range();
     }
 }
 
@@ -423,7 +441,9 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
     const std::uint32_t capacity = choices.number("capacity", 1, tiles + 1, [&](Random& random) {
         return random.one_in(2) ? tiles + random.below(2) : 1 + random.below(tiles);
     });
-    const Order order = is_fused && choices.one_in("canonical", 2) ? Order::canonical : Order::any;
+    const bool may_be_canonical = is_fused || expected.balance != Balance::none;
+    const Order order =
+        may_be_canonical && choices.one_in("canonical", 2) ? Order::canonical : Order::any;
     Gpu& gpu = engine.gpu;
     const Subdivider& subdivider = engine.subdivider(strategy, subtree_levels);
     const Image& map = engine.upload(test.view());
@@ -445,6 +465,7 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
                                     .tile_list = list.range(),
                                     .tile_capacity = capacity};
     bind_thresholds(engine, test.shape, asked.threshold, needed, resources);
+    bind_balance(engine, expected.balance, needed, resources);
     const Subdivider::Binding binding = subdivider.bind(test.shape, resources);
     const VkDeviceSize nan_texels = Subdivider::nan_texels_offset_bytes;
     const Part counters =
@@ -461,11 +482,12 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
                 }
                 engine.pyramid.record(commands, pyramid);
                 gpu.compute_barrier(commands);
-                subdivider.record(commands, binding, asked.threshold, {order});
+                subdivider.record(commands, binding, asked.threshold,
+                                  {.order = order, .balance = expected.balance});
             },
             {first_of(list, std::uint64_t{capacity} + GUARD_TILES), counters});
         const std::string where = "by " + text_of(strategy) + ", run " + std::to_string(run) + ": ";
-        std::string wrong = wrong_list(read[0], capacity, expected.tiles, order);
+        std::string wrong = wrong_list(read[0], capacity, expected, order);
         if (!wrong.empty()) {
             return where + wrong;
         }
@@ -523,7 +545,7 @@ std::string check_updated(Choices& choices, Engine& engine, Case& test,
             },
             {first_of(list, std::min<std::uint64_t>(expected.tiles.size(), capacity)),
              scratch.of<std::uint32_t>(Subdivider::nan_texels_offset_bytes, shape.layers)});
-        std::string wrong = wrong_list(read[0], capacity, expected.tiles, Order::canonical);
+        std::string wrong = wrong_list(read[0], capacity, expected, Order::canonical);
         const auto nan = values_of<std::uint32_t>(read[1]);
         const auto nan_texels = std::accumulate(nan.begin(), nan.end(), std::uint64_t{0});
         if (wrong.empty() && nan_texels != expected.nan_texels) {
@@ -546,15 +568,16 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
     for (std::uint32_t layer = 0; layer < test.shape.layers; ++layer) {
         thresholds.push_back(level_threshold(random, one, test.palette));
     }
-    const TileList expected = reference::subdivide(test.view(), thresholds);
+    const SubdivideOptions options{.balance = random_balance(choices)};
+    const TileList expected = reference::subdivide(test.view(), thresholds, options);
     std::vector<Strategy> strategies{Strategy::fused};
     if (reaches_node_thresholds(variant, test.shape)) {
         strategies.push_back(Strategy::subtree);  // by thresholds by node
     }
     for (const Strategy strategy : strategies) {
         const std::string wrong = difference_in(
-            Order::canonical, tiler_for(variant, strategy).subdivide(test.view(), thresholds),
-            expected);
+            Order::canonical,
+            tiler_for(variant, strategy).subdivide(test.view(), thresholds, options), expected);
         if (!wrong.empty()) {
             return "layers by a Tiler with " + text_of(strategy) + ": " + wrong;
         }
@@ -576,17 +599,20 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
     const Part levels =
         engine.part("layer thresholds", Subdivider::layer_thresholds(test.shape, thresholds),
                     needed.alignment_bytes);
-    const Subdivider::Binding binding =
-        subdivider.bind(test.shape, {.map = map.map_image(),
-                                     .scratch = scratch.range(),
-                                     .tile_list = list.range(),
-                                     .tile_capacity = capacity,
-                                     .layer_thresholds = levels.range(),
-                                     .layer_headers = headers.range()});
+    Subdivider::Resources resources{.map = map.map_image(),
+                                    .scratch = scratch.range(),
+                                    .tile_list = list.range(),
+                                    .tile_capacity = capacity,
+                                    .layer_thresholds = levels.range(),
+                                    .layer_headers = headers.range()};
+    bind_balance(engine, options.balance, needed, resources);
+    const Subdivider::Binding binding = subdivider.bind(test.shape, resources);
     gpu.run([&](VkCommandBuffer commands) { engine.fill(commands, scratch); });
     for (const Order order : {Order::any, Order::canonical}) {
         const std::vector<Bytes> read = engine.run(
-            [&](VkCommandBuffer commands) { subdivider.record(commands, binding, {order}); },
+            [&](VkCommandBuffer commands) {
+                subdivider.record(commands, binding, {.order = order, .balance = options.balance});
+            },
             {headers.of<TileListHeader>(0, layers), first_of(list, capacity)});
         const auto found = values_of<TileListHeader>(read[0]);
         std::uint64_t before = 0;
@@ -598,7 +624,7 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
             const std::uint64_t room = order == Order::any
                                            ? capacity / layers
                                            : capacity - std::min<std::uint64_t>(before, capacity);
-            std::string wrong = wrong_header(found[layer], tiles.size(), room);
+            std::string wrong = wrong_header(found[layer], tiles.size(), room, options.balance);
             const auto place = std::min<std::uint64_t>(found[layer].first_tile, capacity);
             if (wrong.empty() && place + found[layer].written > capacity) {
                 wrong = "its tiles lie behind the list";
@@ -633,27 +659,30 @@ std::string check_service(Choices& choices, Engine& engine, const Case& test) {
     }
     const MapShape one{test.shape.width, test.shape.height, 1, test.shape.format};
     const std::size_t layer_size = test.texels.size() / test.shape.layers;
+    const Balance balance = random_balance(choices);  // of some
     Random random = choices.random("requests");
     std::vector<Threshold> thresholds;
     std::vector<Order> orders;
+    std::vector<Balance> balances;
     std::vector<Ticket> tickets;
     for (std::uint32_t layer = 0; layer < test.shape.layers; ++layer) {
         thresholds.push_back(level_threshold(random, one, test.palette));
         orders.push_back(random.one_in(2) ? Order::any : Order::canonical);
+        balances.push_back(random.one_in(3) ? balance : Balance::none);
         tickets.push_back(
             engine.service->submit({.map = {test.texels.data() + layer * layer_size, one},
                                     .threshold = thresholds.back(),
-                                    .options = {orders.back()},
+                                    .options = {.order = orders.back(), .balance = balances.back()},
                                     .priority = static_cast<int>(random.below(3))}));
     }
     std::string wrong;
     for (std::uint32_t layer = 0; layer < test.shape.layers; ++layer) {
         const TileList list = tickets[layer].result.get();  // all, before the texels go
         if (wrong.empty()) {
-            wrong =
-                difference_in(orders[layer], list,
-                              reference::subdivide({test.texels.data() + layer * layer_size, one},
-                                                   thresholds[layer]));
+            wrong = difference_in(
+                orders[layer], list,
+                reference::subdivide({test.texels.data() + layer * layer_size, one},
+                                     thresholds[layer], {.balance = balances[layer]}));
             if (!wrong.empty()) {
                 wrong = "request " + std::to_string(layer) + ": " + wrong;
             }
@@ -677,8 +706,9 @@ void keep_choices(Choices& choices, const RandomSettings& settings, Kept& kept) 
     }
     if (kept.cases++ % settings.stretch != 0) {
         // These decide which pipelines run, and how drivers compile them.
-        names.insert(names.end(), {"variant", "format", "way", "threshold", "any_order",
-                                   "with_budget", "subtree_levels", "strategy", "canonical"});
+        names.insert(names.end(),
+                     {"variant", "format", "way", "threshold", "any_order", "with_budget",
+                      "subtree_levels", "strategy", "canonical", "with_balance", "neighbours"});
     }
     if (!names.empty()) {
         choices.prefer(given_of(kept.last, names));
@@ -723,7 +753,8 @@ std::string check_case(Choices& choices, const RandomSettings& settings, Kept& k
     if (way == "updated" && asked.is_monotone) {
         return check_updated(choices, engine, test, asked.threshold);
     }
-    const TileList expected = reference::subdivide(test.view(), asked.twin);
+    const TileList expected =
+        reference::subdivide(test.view(), asked.twin, {.balance = random_balance(choices)});
     if (way == "recorded" && asked.threshold.user_function() == nullptr) {
         return check_recorded(choices, engine, test, asked, expected);
     }

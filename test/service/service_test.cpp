@@ -50,6 +50,26 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
 
 // In images and in buffers of the service's device, mixed with maps from the host; by every
 // strategy.
+// A batch that mixes balances, of which one run has one only.
+TEST_F(ServiceTest, BatchesHaveOneBalance) {
+    GatedService gated({.strategy = Strategy::fused, .lanes = 1});
+    Ticket first = gated.hold_lane();
+    std::vector<SubdivisionRequest> requests;
+    std::vector<Ticket> tickets;
+    for (std::uint32_t i = 0; i < 5; ++i) {
+        const MapShape shape{90, 70};
+        requests.push_back(request_of(shape, peaks_map(shape, 40, i), Threshold::constant(1.0F)));
+        requests.back().options.balance = i % 2 == 0 ? Balance::edges : Balance::none;
+        tickets.push_back(gated.service->submit(requests.back()));
+    }
+    gated.open();
+    for (std::size_t i = 0; i < tickets.size(); ++i) {
+        EXPECT_EQ(check_answer(tickets[i].result.get(), requests[i]), "") << i;
+    }
+    (void)first.result.get();
+    EXPECT_EQ(gated.service->statistics().largest_batch, 3U);
+}
+
 TEST_F(ServiceTest, MapsThatAreOnTheDeviceAlready) {
     Gpu gpu(device_for());
     constexpr VkDeviceSize OFFSET = 12;  // bytes

@@ -55,8 +55,8 @@ class QUADTILE_API Subdivider {
         /// Counters and node lists. Fill it with zeros once; every run leaves it ready for the
         /// next, and `fused` leaves the number of NaN texels of each layer (see
         /// nan_texels_offset_bytes). If all its runs are of `fused` in any order without a budget,
-        /// they leave zeros besides: then maps of one layer may share a scratch buffer, whatever
-        /// their extents.
+        /// balanced or not, they leave zeros besides: then maps of one layer may share a scratch
+        /// buffer, whatever their extents.
         VkDeviceSize scratch_size_bytes;
         /// The tile list: a TileListHeader and room for `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;
@@ -143,7 +143,7 @@ class QUADTILE_API Subdivider {
     /// set 0 (and 1, where threshold_resources are bound) and push constants bound.
     ///
     /// The default is any order. Options that name no order ask for the canonical one, which only
-    /// `fused` writes: the same list to the bit on every device, for a second dispatch that reads
+    /// `fused` writes, and balanced lists have: the same list to the bit on every device, for a second dispatch that reads
     /// the map once more where there are small tiles. Where the tiles do not all find room, the
     /// header's `required` is exact all the same, `written` equals the capacity, and
     /// TILE_LIST_OVERFLOW is set.
@@ -152,6 +152,10 @@ class QUADTILE_API Subdivider {
     /// keeps a budget of tiles, by a dispatch before; the header has the factor. Where even the
     /// largest leaves more than `max_tiles`, it is taken, and the header's flags have
     /// TILE_LIST_OVER_BUDGET.
+    ///
+    /// A balanced list takes two dispatches, three in canonical order, which every strategy writes
+    /// for it, and one more for each level by a threshold function. By `subtree` it is made from
+    /// the map and its pyramid, by any threshold. The header has TILE_LIST_BALANCED.
     ///
     /// `fused` writes no pyramid. Where it is wanted too, record Pyramid beside it: both only read
     /// the map, so no barrier belongs between them and a GPU runs them at the same time.
@@ -169,8 +173,9 @@ class QUADTILE_API Subdivider {
     /// read its tiles.
     ///
     /// Throws Error as check_threshold does, and Error(invalid_argument) where the order or the
-    /// budget does not fit the strategy or the threshold is by node and no buffer of thresholds was
-    /// bound; then nothing was recorded. Does not allocate device memory, submit or wait; `fused`
+    /// budget does not fit the strategy, the threshold is by node and no buffer of thresholds was
+    /// bound, or the list is to be balanced and no buffer for that was bound or there is a budget
+    /// too; then nothing was recorded. Does not allocate device memory, submit or wait; `fused`
     /// compiles a pipeline when an order, a budget or a format comes up first.
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
                 const SubdivideOptions& options = {.order = Order::any}) const;

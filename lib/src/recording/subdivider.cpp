@@ -1,94 +1,31 @@
-#include <quadtile/kernel_parameters.h>
-#include <quadtile/subdivider.hpp>
-
 #include "../reference/balance.hpp"
 #include "../reference/layers_and_budgets.hpp"
-#include "glsl/user_kernels.hpp"
-#include "recording/fused_subdivision.hpp"
 #include "recording/kernel_constants.hpp"
 #include "recording/map_resources.hpp"
+#include "recording/subdivider_impl.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
-#include <map>
-#include <mutex>
-#include <optional>
 
 namespace quadtile {
 
 namespace {
 
-using detail::ComputeProgram;
 using detail::Descriptor;
 using detail::DescriptorSet;
 using detail::FusedSubdivision;
-using detail::Kernel;
 
 static_assert(sizeof(SubdivisionParameters) <= 128,
               "more than every device has for push constants");
-
-// Levels that one dispatch goes through: from nodes of `upper` down to nodes of `lower`.
-struct Descent {
-    std::uint32_t upper;
-    std::uint32_t lower;
-};
-
-// A split node of level 1 needs no pass of its own: its children are tiles.
-std::vector<Descent> descents_of(const MapShape& shape, std::uint32_t subtree_levels) {
-    std::vector<Descent> descents;
-    std::uint32_t upper = top_level(shape.width, shape.height);
-    do {
-        const std::uint32_t lower = upper > subtree_levels ? upper - subtree_levels : 0;
-        descents.push_back({upper, lower});
-        upper = lower;
-    } while (upper >= LOWEST_LISTED_LEVEL);
-    return descents;
-}
-
-std::uint64_t nodes_of_level(const MapShape& shape, std::uint32_t level) {
-    return std::uint64_t{level_extent(shape.width, level)} * level_extent(shape.height, level) *
-           shape.layers;
-}
-
-// The two node lists that passes read and write in turn, as long as the levels that are listed in
-// them: the list that pass i writes is list i % 2.
-std::array<std::uint64_t, 2> list_lengths(const MapShape& shape,
-                                          const std::vector<Descent>& descents) {
-    std::array<std::uint64_t, 2> lengths{0, 0};
-    for (std::size_t i = 0; i + 1 < descents.size(); ++i) {
-        lengths[i % 2] = std::max(lengths[i % 2], nodes_of_level(shape, descents[i].lower));
-    }
-    return lengths;
-}
 
 vk::DeviceSize layer_thresholds_size_bytes(const MapShape& shape) {
     const std::uint32_t levels = top_level(shape.width, shape.height) + 1;
     return vk::DeviceSize{shape.layers} * levels * sizeof(float);
 }
 
-vk::DeviceSize scratch_size_bytes(const MapShape& shape, const std::vector<Descent>& descents) {
-    const auto lengths = list_lengths(shape, descents);
-    // One word at least: a runtime array may not be empty.
-    const std::uint64_t words = std::max<std::uint64_t>(lengths[0] + lengths[1], 1);
-    return sizeof(SubdivisionState) + words * sizeof(std::uint32_t);
-}
-
-constexpr vk::DeviceSize PLACEHOLDER_BYTES = 16;
-
 static_assert(Threshold::max_function_parameters <= MAX_LEVELS);
 static_assert(Subdivider::nan_texels_offset_bytes == sizeof(FusedState));
-
-void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
-    using Stage = vk::PipelineStageFlagBits;
-    using Access = vk::AccessFlagBits;
-    const vk::MemoryBarrier barrier(
-        Access::eShaderWrite | Access::eShaderRead,
-        Access::eShaderRead | Access::eShaderWrite | Access::eIndirectCommandRead);
-    commands.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader | Stage::eDrawIndirect,
-                             {}, barrier, {}, {}, dispatch);
-}
 
 // Behind the chunks of pyramid and tile list (subtree.comp).
 constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
@@ -114,171 +51,41 @@ std::vector<detail::BindingType> binding_types(bool with_pyramid) {
 
 }  // namespace
 
-struct Subdivider::Impl {
-    Impl(const Device& device, const SubdividerOptions& options)
-        : strategy(options.strategy == Strategy::automatic ? Strategy::subtree : options.strategy),
-          // Threads that find the same tile twice cost less than a dispatch, unless a CPU runs
-          // them.
-          subtree_levels(options.strategy == Strategy::automatic && device.info().type == "CPU"
-                             ? 1
-                             : options.subtree_levels),
-          threshold_function(options.threshold_function),
-          has_threshold_resources(options.threshold_resources != VK_NULL_HANDLE),
-          program(device.context(), "the subdivision", binding_types(strategy != Strategy::fused),
-                  std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters)),
-                  options.threshold_resources),
-          fused(program) {
-        if (strategy == Strategy::reference) {
-            throw Error(ErrorCode::invalid_argument,
-                        "the reference runs on the host: call reference::subdivide");
-        }
-        if (options.subtree_levels < 1 || options.subtree_levels > MAX_SUBTREE_LEVELS) {
-            throw Error(ErrorCode::invalid_argument,
-                        "subtree_levels is " + std::to_string(options.subtree_levels) +
-                            ", it must be 1 to " + std::to_string(MAX_SUBTREE_LEVELS));
-        }
-        sampler =
-            program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
-        if (threshold_function && strategy == Strategy::fused) {
-            throw Error(ErrorCode::invalid_argument,
-                        "the strategy fused needs monotone thresholds, which nobody knows a "
-                        "function's to be; use subtree");
-        }
-        if (is_fused()) {
-            fused.prepare();
-        } else {  // so that what cannot work fails here
-            (void)pipeline(threshold_function ? ThresholdSource::function
-                                              : ThresholdSource::levels);
-        }
+Subdivider::Impl::Impl(const Device& device, const SubdividerOptions& options)
+    : strategy(options.strategy == Strategy::automatic ? Strategy::subtree : options.strategy),
+      // Threads that find the same tile twice cost less than a dispatch, unless a CPU runs
+      // them.
+      subtree_levels(options.strategy == Strategy::automatic && device.info().type == "CPU"
+                         ? 1
+                         : options.subtree_levels),
+      threshold_function(options.threshold_function),
+      has_threshold_resources(options.threshold_resources != VK_NULL_HANDLE),
+      program(device.context(), "the subdivision", binding_types(strategy != Strategy::fused),
+              std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters)),
+              options.threshold_resources),
+      fused(program) {
+    if (strategy == Strategy::reference) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the reference runs on the host: call reference::subdivide");
     }
-
-    [[nodiscard]] bool is_fused() const noexcept { return strategy == Strategy::fused; }
-
-    // Where a kernel has the thresholds from.
-    enum class ThresholdSource { levels, nodes, function };
-
-    [[nodiscard]] static ThresholdSource source_of(const Threshold& threshold) {
-        return threshold.user_function() != nullptr ? ThresholdSource::function
-               : threshold.needs_threshold_map()    ? ThresholdSource::nodes
-                                                    : ThresholdSource::levels;
+    if (options.subtree_levels < 1 || options.subtree_levels > MAX_SUBTREE_LEVELS) {
+        throw Error(ErrorCode::invalid_argument,
+                    "subtree_levels is " + std::to_string(options.subtree_levels) +
+                        ", it must be 1 to " + std::to_string(MAX_SUBTREE_LEVELS));
     }
-
-    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(ThresholdSource source) const {
-        const bool subgroups = program.context().info.features.subgroup_operations;
-        std::vector<std::uint32_t> with_function;
-        detail::KernelCode code = detail::code_of(Kernel::subtree, subgroups);
-        if (source == ThresholdSource::function) {
-            with_function =
-                detail::code_of(detail::UserKernel::threshold(subgroups),
-                                detail::UserFunction::threshold(threshold_function->glsl(),
-                                                                threshold_function->compiled()),
-                                has_threshold_resources, program.context().cache_directory);
-            code = {with_function, subgroups};
-        }
-        return program.make_pipeline(
-            code, "subtree",
-            {{detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
-             detail::pyramid_chunk_constant(program.context()),
-             {detail::THRESHOLDS_BY_NODE, source == ThresholdSource::nodes ? 1 : 0}});
+    sampler =
+        program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
+    if (threshold_function && strategy == Strategy::fused) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the strategy fused needs monotone thresholds, which nobody knows a "
+                    "function's to be; use subtree");
     }
-
-    // That of the passes, compiled when it is first needed; not for `fused`. Thread-safe.
-    [[nodiscard]] vk::Pipeline pipeline(ThresholdSource source) const {
-        const std::lock_guard lock(pipelines_mutex);
-        Unique<vk::Pipeline>& made = pipelines[source];
-        if (!made) {
-            made = make_pipeline(source);
-        }
-        return made.get();
+    if (is_fused()) {
+        fused.prepare();
+    } else {  // so that what cannot work fails here
+        (void)pipeline(threshold_function ? ThresholdSource::function : ThresholdSource::levels);
     }
-
-    // node_thresholds.comp with the function, compiled when it is first needed. Thread-safe.
-    [[nodiscard]] vk::Pipeline function_pipeline() const;
-
-    [[nodiscard]] vk::DeviceSize aligned(vk::DeviceSize bytes) const {
-        const vk::DeviceSize alignment = detail::storage_alignment_bytes(program.context());
-        return (bytes + alignment - 1) / alignment * alignment;
-    }
-
-    // The scratch: that of `subtree`, then that of the fused kernels, which serve its balanced
-    // lists too, then the placeholder.
-    [[nodiscard]] vk::DeviceSize subtree_scratch_bytes(const MapShape& shape) const {
-        return is_fused() ? 0 : scratch_size_bytes(shape, descents_of(shape, subtree_levels));
-    }
-    [[nodiscard]] vk::DeviceSize scratch_bytes(const MapShape& shape) const {
-        return aligned(subtree_scratch_bytes(shape)) + FusedSubdivision::scratch_size_bytes(shape);
-    }
-    [[nodiscard]] Descriptor fused_scratch(const MapShape& shape,
-                                           const BufferRange& scratch) const {
-        return Descriptor::storage_buffer(
-            scratch.buffer, scratch.offset_bytes + aligned(subtree_scratch_bytes(shape)),
-            FusedSubdivision::scratch_size_bytes(shape));
-    }
-
-    // The buffer of balanced lists: that of the kernels, then thresholds by the function.
-    [[nodiscard]] vk::DeviceSize balance_bytes(const MapShape& shape) const {
-        return aligned(FusedSubdivision::balance_size_bytes(shape)) +
-               (threshold_function ? threshold_map_size_bytes(shape) : 0);
-    }
-
-    // Bound where a kernel has a buffer to read that it does not use: apart from all that is
-    // written, so that no dispatch seems to wait for another.
-    [[nodiscard]] Descriptor placeholder(const MapShape& shape, const BufferRange& scratch) const {
-        return Descriptor::storage_buffer(scratch.buffer,
-                                          scratch.offset_bytes + placeholder_offset_bytes(shape),
-                                          PLACEHOLDER_BYTES);
-    }
-    [[nodiscard]] vk::DeviceSize placeholder_offset_bytes(const MapShape& shape) const {
-        return aligned(scratch_bytes(shape));
-    }
-
-    void check(const MapShape& shape, std::uint64_t tile_capacity) const;
-    void check_threshold_map(const MapShape& shape) const;
-    void check_balance_buffer(const MapShape& shape) const;
-    void check_options(const Binding::Impl& bound, const SubdivideOptions& options) const;
-    void check_threshold(const MapShape& shape, const Threshold& threshold) const;
-    void check_threshold(const Binding::Impl& bound, const Threshold& threshold) const;
-    void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                       const Threshold& threshold) const;
-    void record_balanced(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                         const Threshold& threshold, const SubdivideOptions& options) const;
-    void record_function(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                         const Threshold& threshold) const;
-    [[nodiscard]] SubdivisionParameters parameters_of(const Binding::Impl& bound,
-                                                      const Threshold& threshold) const;
-
-    Strategy strategy;
-    std::uint32_t subtree_levels;
-    std::optional<ThresholdFunction> threshold_function;
-    bool has_threshold_resources;
-    ComputeProgram program;
-    Unique<vk::Sampler> sampler;
-    mutable std::mutex pipelines_mutex;
-    mutable std::map<ThresholdSource, Unique<vk::Pipeline>> pipelines;  // none of `fused`
-    mutable Unique<vk::Pipeline> made_function_pipeline;
-    FusedSubdivision fused;  // of the strategy, or for balanced lists
-};
-
-struct Subdivider::Binding::Impl {
-    MapShape shape;
-    std::vector<Descent> descents;
-    std::uint32_t tile_capacity;
-    BufferRange scratch;
-    bool layer_thresholds;
-    bool node_thresholds;
-    bool layer_lists;
-    bool balance;
-    DescriptorSet descriptors;
-    vk::DescriptorSet threshold_resources;
-    // Not of `fused`: for balanced lists, by thresholds that are bound and by the function's.
-    std::optional<DescriptorSet> balanced = std::nullopt;
-    std::optional<DescriptorSet> balanced_by_function = std::nullopt;
-
-    void check_layer_thresholds() const;
-    // Of `fused`; without a threshold, with those of the layers.
-    [[nodiscard]] FusedSubdivision::Run run(const Threshold* threshold,
-                                            const SubdivideOptions& options) const;
-};
+}
 
 void Subdivider::Binding::Impl::check_layer_thresholds() const {
     if (!layer_thresholds) {
@@ -407,13 +214,14 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
                                                   std::uint64_t tile_capacity) const {
     impl_->check(shape, tile_capacity);
     const vk::DeviceSize alignment = detail::storage_alignment_bytes(impl_->program.context());
-    return {.scratch_size_bytes = impl_->placeholder_offset_bytes(shape) + PLACEHOLDER_BYTES,
-            .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
-            .layer_thresholds_size_bytes = layer_thresholds_size_bytes(shape),
-            .layer_headers_size_bytes = shape.layers * sizeof(TileListHeader),
-            .balance_size_bytes = impl_->balance_bytes(shape),
-            .alignment_bytes = alignment,
-            .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
+    return {
+        .scratch_size_bytes = impl_->placeholder_offset_bytes(shape) + detail::PLACEHOLDER_BYTES,
+        .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
+        .layer_thresholds_size_bytes = layer_thresholds_size_bytes(shape),
+        .layer_headers_size_bytes = shape.layers * sizeof(TileListHeader),
+        .balance_size_bytes = impl_->balance_bytes(shape),
+        .alignment_bytes = alignment,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
 }
 
 Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& resources) const {
@@ -425,7 +233,7 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
             (void)impl_->pipeline(Impl::ThresholdSource::nodes);
         }
     }
-    auto descents = descents_of(shape, impl_->subtree_levels);
+    auto descents = detail::descents_of(shape, impl_->subtree_levels);
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
         impl_->is_fused()
@@ -572,128 +380,6 @@ std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
         std::ranges::copy(threshold.levels(top), std::back_inserter(words));
     }
     return words;
-}
-
-SubdivisionParameters Subdivider::Impl::parameters_of(const Binding::Impl& bound,
-                                                      const Threshold& threshold) const {
-    SubdivisionParameters parameters{};
-    parameters.width = bound.shape.width;
-    parameters.height = bound.shape.height;
-    parameters.layers = bound.shape.layers;
-    parameters.max_workgroup_count = program.context().max_workgroup_count;
-    parameters.tile_capacity = bound.tile_capacity;
-    parameters.unorm_bits = detail::unorm_bits(bound.shape.format);
-    if (!threshold.is_by_node()) {
-        std::ranges::copy(threshold.levels(top_level(bound.shape.width, bound.shape.height)),
-                          std::begin(parameters.thresholds));
-    }
-    std::ranges::copy(threshold.function_parameters(), std::begin(parameters.thresholds));
-    return parameters;
-}
-
-vk::Pipeline Subdivider::Impl::function_pipeline() const {
-    const std::lock_guard lock(pipelines_mutex);
-    if (!made_function_pipeline) {
-        const std::vector<std::uint32_t> code =
-            detail::code_of(detail::UserKernel::node_thresholds(),
-                            detail::UserFunction::threshold(threshold_function->glsl(),
-                                                            threshold_function->compiled()),
-                            has_threshold_resources, program.context().cache_directory);
-        made_function_pipeline = program.make_pipeline({code, false}, "node_thresholds", {});
-    }
-    return made_function_pipeline.get();
-}
-
-// The thresholds of all nodes by the function.
-void Subdivider::Impl::record_function(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                                       const Threshold& threshold) const {
-    const Dispatch& dispatch = program.dispatch();
-    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, function_pipeline(), dispatch);
-    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
-                              bound.balanced_by_function->set, {}, dispatch);
-    if (has_threshold_resources) {
-        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 1,
-                                  bound.threshold_resources, {}, dispatch);
-    }
-    SubdivisionParameters parameters = parameters_of(bound, threshold);
-    for (std::uint32_t level = 0; level <= top_level(bound.shape.width, bound.shape.height);
-         ++level) {
-        parameters.upper_level = level;
-        buffer.pushConstants<SubdivisionParameters>(
-            program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
-        const std::uint32_t workgroups =
-            workgroups_for(static_cast<std::uint32_t>(nodes_of_level(bound.shape, level)), 0);
-        buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
-                        folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
-    }
-    passes_barrier(buffer, dispatch);
-}
-
-// The fused kernels' balanced lists, by the pyramid.
-void Subdivider::Impl::record_balanced(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                                       const Threshold& threshold,
-                                       const SubdivideOptions& options) const {
-    const bool by_function = threshold.user_function() != nullptr;
-    if (by_function) {
-        record_function(buffer, bound, threshold);
-    }
-    FusedSubdivision::Run run = bound.run(&threshold, options);
-    run.descent = true;
-    fused.record(buffer, by_function ? bound.balanced_by_function->set : bound.balanced->set, run);
-}
-
-void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                                     const Threshold& threshold) const {
-    const Dispatch& dispatch = program.dispatch();
-    const detail::DebugLabel label(program.context(), buffer, "subdivision, subtree");
-    const vk::Pipeline passes_pipeline = pipeline(source_of(threshold));
-    const auto list_offset =
-        static_cast<std::uint32_t>(list_lengths(bound.shape, bound.descents)[0]);
-    SubdivisionParameters parameters = parameters_of(bound, threshold);
-
-    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
-                              bound.descriptors.set, {}, dispatch);
-    if (has_threshold_resources && threshold.user_function() != nullptr) {
-        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 1,
-                                  bound.threshold_resources, {}, dispatch);
-    }
-    const auto push_parameters = [&] {
-        buffer.pushConstants<SubdivisionParameters>(
-            program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
-    };
-    for (std::uint32_t pass = 0; pass < bound.descents.size(); ++pass) {
-        const Descent& descent = bound.descents[pass];
-        const bool is_last = pass + 1 == bound.descents.size();
-        parameters.pass = pass;
-        parameters.upper_level = descent.upper;
-        parameters.lower_level = descent.lower;
-        parameters.next_depth =
-            is_last ? 0 : bound.descents[pass + 1].upper - bound.descents[pass + 1].lower;
-        parameters.output_offset = pass % 2 == 0 ? 0 : list_offset;
-        parameters.input_offset = pass % 2 == 0 ? list_offset : 0;
-        push_parameters();
-
-        if (pass == 0) {
-            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, passes_pipeline, dispatch);
-        } else {
-            passes_barrier(buffer, dispatch);
-        }
-        // The first pass starts from the roots. If one workgroup takes all nodes of a later one, it
-        // needs no arguments that depend on how many there are.
-        const std::uint64_t most_nodes = nodes_of_level(bound.shape, descent.upper);
-        const std::uint32_t depth = descent.upper - descent.lower;
-        if (pass == 0 || most_nodes << 2 * depth <= SUBDIVISION_WORKGROUP_SIZE) {
-            const std::uint32_t workgroups =
-                workgroups_for(static_cast<std::uint32_t>(most_nodes), depth);
-            buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
-                            folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
-            continue;
-        }
-        buffer.dispatchIndirect(bound.scratch.buffer,
-                                bound.scratch.offset_bytes + offsetof(SubdivisionState, passes) +
-                                    pass * sizeof(SubdivisionPass),
-                                dispatch);
-    }
 }
 
 }  // namespace quadtile

@@ -1,0 +1,151 @@
+// What a Subdivider consists of: subdivider.cpp checks and binds, subdivider_passes.cpp records the
+// passes of `subtree`.
+
+#pragma once
+
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/subdivider.hpp>
+
+#include "recording/fused_subdivision.hpp"
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace quadtile {
+
+namespace detail {
+
+// Levels that one dispatch goes through: from nodes of `upper` down to nodes of `lower`.
+struct Descent {
+    std::uint32_t upper;
+    std::uint32_t lower;
+};
+
+[[nodiscard]] std::vector<Descent> descents_of(const MapShape& shape, std::uint32_t subtree_levels);
+
+constexpr vk::DeviceSize PLACEHOLDER_BYTES = 16;
+
+// The node lists and counters of `subtree`.
+[[nodiscard]] vk::DeviceSize subtree_scratch_size_bytes(const MapShape& shape,
+                                                        std::uint32_t subtree_levels);
+
+[[nodiscard]] std::uint64_t nodes_of_level(const MapShape& shape, std::uint32_t level);
+
+// The two node lists that passes read and write in turn, as long as the levels that are listed in
+// them: the list that pass i writes is list i % 2.
+[[nodiscard]] std::array<std::uint64_t, 2> list_lengths(const MapShape& shape,
+                                                        const std::vector<Descent>& descents);
+
+}  // namespace detail
+
+struct Subdivider::Impl {
+    Impl(const Device& device, const SubdividerOptions& options);
+
+    [[nodiscard]] bool is_fused() const noexcept { return strategy == Strategy::fused; }
+
+    // Where a kernel has the thresholds from.
+    enum class ThresholdSource { levels, nodes, function };
+
+    [[nodiscard]] static ThresholdSource source_of(const Threshold& threshold) {
+        return threshold.user_function() != nullptr ? ThresholdSource::function
+               : threshold.needs_threshold_map()    ? ThresholdSource::nodes
+                                                    : ThresholdSource::levels;
+    }
+
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(ThresholdSource source) const;
+    // That of the passes, compiled when it is first needed; not for `fused`. Thread-safe.
+    [[nodiscard]] vk::Pipeline pipeline(ThresholdSource source) const;
+    // node_thresholds.comp with the function, compiled when it is first needed. Thread-safe.
+    [[nodiscard]] vk::Pipeline function_pipeline() const;
+
+    [[nodiscard]] vk::DeviceSize aligned(vk::DeviceSize bytes) const {
+        const vk::DeviceSize alignment = detail::storage_alignment_bytes(program.context());
+        return (bytes + alignment - 1) / alignment * alignment;
+    }
+
+    // The scratch: that of `subtree`, then that of the fused kernels, which serve its balanced
+    // lists too, then the placeholder.
+    [[nodiscard]] vk::DeviceSize subtree_scratch_bytes(const MapShape& shape) const {
+        return is_fused() ? 0 : detail::subtree_scratch_size_bytes(shape, subtree_levels);
+    }
+    [[nodiscard]] vk::DeviceSize scratch_bytes(const MapShape& shape) const {
+        return aligned(subtree_scratch_bytes(shape)) +
+               detail::FusedSubdivision::scratch_size_bytes(shape);
+    }
+    [[nodiscard]] detail::Descriptor fused_scratch(const MapShape& shape,
+                                                   const BufferRange& scratch) const {
+        return detail::Descriptor::storage_buffer(
+            scratch.buffer, scratch.offset_bytes + aligned(subtree_scratch_bytes(shape)),
+            detail::FusedSubdivision::scratch_size_bytes(shape));
+    }
+
+    // The buffer of balanced lists: that of the kernels, then thresholds by the function.
+    [[nodiscard]] vk::DeviceSize balance_bytes(const MapShape& shape) const {
+        return aligned(detail::FusedSubdivision::balance_size_bytes(shape)) +
+               (threshold_function ? threshold_map_size_bytes(shape) : 0);
+    }
+
+    // Bound where a kernel has a buffer to read that it does not use: apart from all that is
+    // written, so that no dispatch seems to wait for another.
+    [[nodiscard]] detail::Descriptor placeholder(const MapShape& shape,
+                                                 const BufferRange& scratch) const {
+        return detail::Descriptor::storage_buffer(
+            scratch.buffer, scratch.offset_bytes + placeholder_offset_bytes(shape),
+            detail::PLACEHOLDER_BYTES);
+    }
+    [[nodiscard]] vk::DeviceSize placeholder_offset_bytes(const MapShape& shape) const {
+        return aligned(scratch_bytes(shape));
+    }
+
+    void check(const MapShape& shape, std::uint64_t tile_capacity) const;
+    void check_threshold_map(const MapShape& shape) const;
+    void check_balance_buffer(const MapShape& shape) const;
+    void check_options(const Binding::Impl& bound, const SubdivideOptions& options) const;
+    void check_threshold(const MapShape& shape, const Threshold& threshold) const;
+    void check_threshold(const Binding::Impl& bound, const Threshold& threshold) const;
+    void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                       const Threshold& threshold) const;
+    void record_balanced(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                         const Threshold& threshold, const SubdivideOptions& options) const;
+    void record_function(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                         const Threshold& threshold) const;
+    [[nodiscard]] SubdivisionParameters parameters_of(const Binding::Impl& bound,
+                                                      const Threshold& threshold) const;
+
+    Strategy strategy;
+    std::uint32_t subtree_levels;
+    std::optional<ThresholdFunction> threshold_function;
+    bool has_threshold_resources;
+    detail::ComputeProgram program;
+    Unique<vk::Sampler> sampler;
+    mutable std::mutex pipelines_mutex;
+    mutable std::map<ThresholdSource, Unique<vk::Pipeline>> pipelines;  // none of `fused`
+    mutable Unique<vk::Pipeline> made_function_pipeline;
+    detail::FusedSubdivision fused;  // of the strategy, or for balanced lists
+};
+
+struct Subdivider::Binding::Impl {
+    MapShape shape;
+    std::vector<detail::Descent> descents;
+    std::uint32_t tile_capacity;
+    BufferRange scratch;
+    bool layer_thresholds;
+    bool node_thresholds;
+    bool layer_lists;
+    bool balance;
+    detail::DescriptorSet descriptors;
+    vk::DescriptorSet threshold_resources;
+    // Not of `fused`: for balanced lists, by thresholds that are bound and by the function's.
+    std::optional<detail::DescriptorSet> balanced = std::nullopt;
+    std::optional<detail::DescriptorSet> balanced_by_function = std::nullopt;
+
+    void check_layer_thresholds() const;
+    // Of `fused`; without a threshold, with those of the layers.
+    [[nodiscard]] detail::FusedSubdivision::Run run(const Threshold* threshold,
+                                                    const SubdivideOptions& options) const;
+};
+
+}  // namespace quadtile

@@ -1,0 +1,215 @@
+// How a Subdivider records the passes of `subtree`, and balanced lists by the pyramid.
+
+#include "glsl/user_kernels.hpp"
+#include "recording/kernel_constants.hpp"
+#include "recording/map_resources.hpp"
+#include "recording/subdivider_impl.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+namespace quadtile {
+
+namespace detail {
+
+// A split node of level 1 needs no pass of its own: its children are tiles.
+std::vector<Descent> descents_of(const MapShape& shape, std::uint32_t subtree_levels) {
+    std::vector<Descent> descents;
+    std::uint32_t upper = top_level(shape.width, shape.height);
+    do {
+        const std::uint32_t lower = upper > subtree_levels ? upper - subtree_levels : 0;
+        descents.push_back({upper, lower});
+        upper = lower;
+    } while (upper >= LOWEST_LISTED_LEVEL);
+    return descents;
+}
+
+vk::DeviceSize subtree_scratch_size_bytes(const MapShape& shape, std::uint32_t subtree_levels) {
+    const auto lengths = list_lengths(shape, descents_of(shape, subtree_levels));
+    // One word at least: a runtime array may not be empty.
+    const std::uint64_t words = std::max<std::uint64_t>(lengths[0] + lengths[1], 1);
+    return sizeof(SubdivisionState) + words * sizeof(std::uint32_t);
+}
+
+std::uint64_t nodes_of_level(const MapShape& shape, std::uint32_t level) {
+    return std::uint64_t{level_extent(shape.width, level)} * level_extent(shape.height, level) *
+           shape.layers;
+}
+
+std::array<std::uint64_t, 2> list_lengths(const MapShape& shape,
+                                          const std::vector<Descent>& descents) {
+    std::array<std::uint64_t, 2> lengths{0, 0};
+    for (std::size_t i = 0; i + 1 < descents.size(); ++i) {
+        lengths[i % 2] = std::max(lengths[i % 2], nodes_of_level(shape, descents[i].lower));
+    }
+    return lengths;
+}
+
+}  // namespace detail
+
+namespace {
+
+void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
+    using Stage = vk::PipelineStageFlagBits;
+    using Access = vk::AccessFlagBits;
+    const vk::MemoryBarrier barrier(
+        Access::eShaderWrite | Access::eShaderRead,
+        Access::eShaderRead | Access::eShaderWrite | Access::eIndirectCommandRead);
+    commands.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader | Stage::eDrawIndirect,
+                             {}, barrier, {}, {}, dispatch);
+}
+
+}  // namespace
+
+Unique<vk::Pipeline> Subdivider::Impl::make_pipeline(ThresholdSource source) const {
+    const bool subgroups = program.context().info.features.subgroup_operations;
+    std::vector<std::uint32_t> with_function;
+    detail::KernelCode code = detail::code_of(detail::Kernel::subtree, subgroups);
+    if (source == ThresholdSource::function) {
+        with_function =
+            detail::code_of(detail::UserKernel::threshold(subgroups),
+                            detail::UserFunction::threshold(threshold_function->glsl(),
+                                                            threshold_function->compiled()),
+                            has_threshold_resources, program.context().cache_directory);
+        code = {with_function, subgroups};
+    }
+    return program.make_pipeline(
+        code, "subtree",
+        {{detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
+         detail::pyramid_chunk_constant(program.context()),
+         {detail::THRESHOLDS_BY_NODE, source == ThresholdSource::nodes ? 1 : 0}});
+}
+
+vk::Pipeline Subdivider::Impl::pipeline(ThresholdSource source) const {
+    const std::lock_guard lock(pipelines_mutex);
+    Unique<vk::Pipeline>& made = pipelines[source];
+    if (!made) {
+        made = make_pipeline(source);
+    }
+    return made.get();
+}
+
+SubdivisionParameters Subdivider::Impl::parameters_of(const Binding::Impl& bound,
+                                                      const Threshold& threshold) const {
+    SubdivisionParameters parameters{};
+    parameters.width = bound.shape.width;
+    parameters.height = bound.shape.height;
+    parameters.layers = bound.shape.layers;
+    parameters.max_workgroup_count = program.context().max_workgroup_count;
+    parameters.tile_capacity = bound.tile_capacity;
+    parameters.unorm_bits = detail::unorm_bits(bound.shape.format);
+    if (!threshold.is_by_node()) {
+        std::ranges::copy(threshold.levels(top_level(bound.shape.width, bound.shape.height)),
+                          std::begin(parameters.thresholds));
+    }
+    std::ranges::copy(threshold.function_parameters(), std::begin(parameters.thresholds));
+    return parameters;
+}
+
+vk::Pipeline Subdivider::Impl::function_pipeline() const {
+    const std::lock_guard lock(pipelines_mutex);
+    if (!made_function_pipeline) {
+        const std::vector<std::uint32_t> code =
+            detail::code_of(detail::UserKernel::node_thresholds(),
+                            detail::UserFunction::threshold(threshold_function->glsl(),
+                                                            threshold_function->compiled()),
+                            has_threshold_resources, program.context().cache_directory);
+        made_function_pipeline = program.make_pipeline({code, false}, "node_thresholds", {});
+    }
+    return made_function_pipeline.get();
+}
+
+// The thresholds of all nodes by the function.
+void Subdivider::Impl::record_function(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                                       const Threshold& threshold) const {
+    const Dispatch& dispatch = program.dispatch();
+    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, function_pipeline(), dispatch);
+    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
+                              bound.balanced_by_function->set, {}, dispatch);
+    if (has_threshold_resources) {
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 1,
+                                  bound.threshold_resources, {}, dispatch);
+    }
+    SubdivisionParameters parameters = parameters_of(bound, threshold);
+    for (std::uint32_t level = 0; level <= top_level(bound.shape.width, bound.shape.height);
+         ++level) {
+        parameters.upper_level = level;
+        buffer.pushConstants<SubdivisionParameters>(
+            program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
+        const std::uint32_t workgroups = workgroups_for(
+            static_cast<std::uint32_t>(detail::nodes_of_level(bound.shape, level)), 0);
+        buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
+                        folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
+    }
+    passes_barrier(buffer, dispatch);
+}
+
+// The fused kernels' balanced lists, by the pyramid.
+void Subdivider::Impl::record_balanced(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                                       const Threshold& threshold,
+                                       const SubdivideOptions& options) const {
+    const bool by_function = threshold.user_function() != nullptr;
+    if (by_function) {
+        record_function(buffer, bound, threshold);
+    }
+    detail::FusedSubdivision::Run run = bound.run(&threshold, options);
+    run.descent = true;
+    fused.record(buffer, by_function ? bound.balanced_by_function->set : bound.balanced->set, run);
+}
+
+void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
+                                     const Threshold& threshold) const {
+    const Dispatch& dispatch = program.dispatch();
+    const detail::DebugLabel label(program.context(), buffer, "subdivision, subtree");
+    const vk::Pipeline passes_pipeline = pipeline(source_of(threshold));
+    const auto list_offset =
+        static_cast<std::uint32_t>(detail::list_lengths(bound.shape, bound.descents)[0]);
+    SubdivisionParameters parameters = parameters_of(bound, threshold);
+
+    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
+                              bound.descriptors.set, {}, dispatch);
+    if (has_threshold_resources && threshold.user_function() != nullptr) {
+        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 1,
+                                  bound.threshold_resources, {}, dispatch);
+    }
+    const auto push_parameters = [&] {
+        buffer.pushConstants<SubdivisionParameters>(
+            program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
+    };
+    for (std::uint32_t pass = 0; pass < bound.descents.size(); ++pass) {
+        const detail::Descent& descent = bound.descents[pass];
+        const bool is_last = pass + 1 == bound.descents.size();
+        parameters.pass = pass;
+        parameters.upper_level = descent.upper;
+        parameters.lower_level = descent.lower;
+        parameters.next_depth =
+            is_last ? 0 : bound.descents[pass + 1].upper - bound.descents[pass + 1].lower;
+        parameters.output_offset = pass % 2 == 0 ? 0 : list_offset;
+        parameters.input_offset = pass % 2 == 0 ? list_offset : 0;
+        push_parameters();
+
+        if (pass == 0) {
+            buffer.bindPipeline(vk::PipelineBindPoint::eCompute, passes_pipeline, dispatch);
+        } else {
+            passes_barrier(buffer, dispatch);
+        }
+        // The first pass starts from the roots. If one workgroup takes all nodes of a later one, it
+        // needs no arguments that depend on how many there are.
+        const std::uint64_t most_nodes = detail::nodes_of_level(bound.shape, descent.upper);
+        const std::uint32_t depth = descent.upper - descent.lower;
+        if (pass == 0 || most_nodes << 2 * depth <= SUBDIVISION_WORKGROUP_SIZE) {
+            const std::uint32_t workgroups =
+                workgroups_for(static_cast<std::uint32_t>(most_nodes), depth);
+            buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
+                            folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
+            continue;
+        }
+        buffer.dispatchIndirect(bound.scratch.buffer,
+                                bound.scratch.offset_bytes + offsetof(SubdivisionState, passes) +
+                                    pass * sizeof(SubdivisionPass),
+                                dispatch);
+    }
+}
+
+}  // namespace quadtile
