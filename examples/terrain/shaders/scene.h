@@ -16,7 +16,6 @@ using uint = std::uint32_t;
 const uint PATCH = 8;         // even: a coarser neighbour has every second vertex
 const uint MAP_EXTENT = 180;  // texels; no power of two: some tiles are cut at the map's edge
 const uint HEIGHT_EXTENT = MAP_EXTENT * PATCH + 1;  // heights lie at the corners of the squares
-const uint PATCH_VERTICES = (PATCH + 1) * (PATCH + 1);
 
 // Distances are in squares of the height map, directions have the length 1.
 struct View {
