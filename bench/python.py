@@ -73,7 +73,9 @@ def service_maps_per_s(map):
         other.start()
         work(REQUESTS)
         other.join()
-        return 2 * REQUESTS / (time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        done = service.statistics()
+        return 2 * REQUESTS / seconds, done["succeeded"] / done["runs"]
 
 
 def main():
@@ -89,7 +91,9 @@ def main():
                 name, value = line.split()
                 cpp[name].append(float(value))
             python["tiler_us"].append(subdivide_us(map))
-            python["service_maps_per_s"].append(service_maps_per_s(map))
+            rate, maps_per_run = service_maps_per_s(map)
+            python["service_maps_per_s"].append(rate)
+            python["maps_per_run"].append(maps_per_run)
             print({name: (cpp[name][-1], round(values[-1], 1)) for name, values in python.items()}, flush=True)
     cpp_us, python_us = min(cpp["tiler_us"]), min(python["tiler_us"])
     print(f"subdivide               {python_us:8.1f} us, Tiler {cpp_us:8.1f} us: {python_us - cpp_us:+.1f} us")
