@@ -94,7 +94,7 @@ CommandLine::CommandLine(const Settings& settings) {
 void CommandLine::define_map() {
     app.add_option("FILE", options_.files,
                    "Importance maps: OpenEXR, PFM, or PNG of 8 or 16 bits;\n"
-                   "without any the demo's map is shown")
+                   "default: the map of the demo")
         ->type_name("");
     OptionGroup(app, "Map")
         .add("--channel", options_.channel, "NAME",
@@ -330,6 +330,7 @@ void CommandLine::check_files() {
         files.push_back({"FILE", file, false});
     }
     files.push_back({"--glsl", glsl_, false});
+    app::check_ending("--screenshot", options_.screenshot, {"png"});
     if (!options_.list.empty() && options_.list.extension() != ".json" &&
         options_.list.extension() != ".csv") {
         throw UsageError("--list '" + options_.list.string() +
