@@ -229,6 +229,15 @@ TEST_F(CommandLine, FragmentsThatCannotBeUsedAreNamed) {
     EXPECT_THAT(error("narrow.pfm", 2),
                 AllOf(HasSubstr("'narrow.pfm' has 50 x 61"), HasSubstr("INPUT has 100 x 61")));
     EXPECT_THAT(error("low.pfm", 2), HasSubstr("'low.pfm' has 100 x 30"));
+    // Which of several channels counts is not guessed.
+    fragments.assign(3 * texels_.size(), 1.0F);
+    directory_.add("colour.pfm", encode_pfm_values(100, 61, true, fragments, false));
+    EXPECT_THAT(error("colour.pfm", 2),
+                AllOf(HasSubstr("channels R, G, B"), HasSubstr("--fragments-channel")));
+    EXPECT_EQ(run(tiles({"map.pfm", "--memory", "16,9", "--fragments", "colour.pfm",
+                         "--fragments-channel", "G"}))
+                  .status,
+              0);
 }
 
 // Each strategy and each threshold once: the random tests compare all of them with the reference.
@@ -249,6 +258,9 @@ TEST_F(CommandLine, GivesTheReferenceList) {
              {{"--memory", "16,40", "--fragments", "fragments.pfm", "--strategy=reference"},
               memory},
              {{"--constant", "1.25"}, Threshold::constant(1.25F)},
+             // The last one stands for the rest.
+             {{"--level-thresholds", "0.5,1", "--strategy=reference"},
+              Threshold::per_level({0.5F, 1.0F, 1.0F, 1.0F, 1.0F, 1.0F, 1.0F, 1.0F})},
              {{"--memory", "16,40", "--fragments", "fragments.pfm", "--strategy=fused"}, memory},
              {{"--level-thresholds", "0.1,3,1,0.5,2,0.3,0.2,1", "--strategy=subtree"},
               Threshold::per_level(levels)},
@@ -298,7 +310,7 @@ TEST_F(CommandLine, WritesTheFormatOfTheEndingOrTheOption) {
              {"a.json", "", TileFormat::json},
              {"a.csv", "", TileFormat::csv},
              {"a.bin", "", TileFormat::binary},
-             {"a.txt", "", TileFormat::json},
+             {"a.txt", "json", TileFormat::json},
              {"plain", "", TileFormat::json},
              {"b.json", "csv", TileFormat::csv},
              {"", "bin", TileFormat::binary},
