@@ -330,13 +330,13 @@ void CommandLine::check_files() {
         files.push_back({"FILE", file, false});
     }
     files.push_back({"--glsl", glsl_, false});
-    app::check_ending("--screenshot", options_.screenshot, {"png"});
     if (!options_.list.empty() && options_.list.extension() != ".json" &&
         options_.list.extension() != ".csv") {
         throw UsageError("--list '" + options_.list.string() +
                          "' must end in .json or .csv, which says the format");
     }
     app::check_files(files);
+    app::check_ending("--screenshot", options_.screenshot, {"png"});
 }
 
 Options CommandLine::finish(bool has_last_run) {
