@@ -311,7 +311,7 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
                                     : "give one of SCENE, --demo and --city");
     }
     if (options.output.empty()) {
-        throw UsageError("where to? give --output FILE.exr");
+        throw UsageError("no output is given; give --output FILE.exr");
     }
     const bool is_scene = ending_of(options.output) == ".glb";
     if (is_scene && !options.lit_scene.empty()) {
@@ -580,6 +580,11 @@ Options parse_options(int argc, const char* const* argv) {
         "quadtile-bake");
     Options options;
     Arguments arguments;
+    app.footer(
+        "Examples: quadtile-bake room.glb -o room.exr --sky 0.5\n"
+        "          quadtile-bake --demo -o lightmap.exr --preview room.png\n"
+        "Exit status: 0, 1 (failed; standard error says why), 2 (wrong arguments) or 130 "
+        "(interrupted)");
     app.set_version_flag("--version", "quadtile-bake " QUADTILE_VERSION_STRING,
                          "Print the version");
     define_scene(app, options, arguments);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <system_error>
@@ -146,6 +147,21 @@ void check_files(std::vector<FileArgument> files, const std::vector<fs::path>& s
             }
         }
     }
+}
+
+void check_ending(const std::string& option, const fs::path& path,
+                  const std::vector<std::string_view>& endings) {
+    std::string given = path.extension().string();
+    std::ranges::transform(given, given.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::string known;
+    for (const std::string_view ending : endings) {
+        known += (known.empty() ? "." : ", .") + std::string(ending);
+        if (given.empty() || given == "." + std::string(ending)) {
+            return;
+        }
+    }
+    throw UsageError(option + " '" + path.string() + "' has an ending of another format; give " +
+                     (endings.size() > 1 ? "one of " : "") + known);
 }
 
 fs::path follow_links(fs::path path) {

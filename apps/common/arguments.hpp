@@ -98,6 +98,11 @@ struct FileArgument {
 void check_files(std::vector<FileArgument> files,
                  const std::vector<std::filesystem::path>& scene_files = {});
 
+// Throws UsageError for a name with another ending than those, without a dot, in which the option's
+// files are written. Names without an ending are free.
+void check_ending(const std::string& option, const std::filesystem::path& path,
+                  const std::vector<std::string_view>& endings);
+
 // The path that writing to `path` creates or replaces: where a symbolic link leads, also where
 // nothing is there yet.
 [[nodiscard]] std::filesystem::path follow_links(std::filesystem::path path);

@@ -8,8 +8,12 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -17,20 +21,24 @@
 
 namespace quadtile::app {
 
-// Both ends included.
-template <typename Number>
-[[nodiscard]] CLI::Validator within(Number low, Number high) {
-    return CLI::Range(low, high).description("");
-}
 [[nodiscard]] inline CLI::Validator satisfying(const Check& check) {
     return {[check](std::string& text) { return check(text); }, ""};
+}
+// Both ends included.
+template <std::integral Number>
+[[nodiscard]] CLI::Validator within(Number low, Number high) {
+    return satisfying(
+        whole_between(static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)));
 }
 [[nodiscard]] inline CLI::Validator within(float low, float high) {
     return satisfying(float_between(low, high));
 }
-template <typename Names>
-[[nodiscard]] CLI::Validator one_of(const Names& names) {
-    return CLI::IsMember(names).description("");
+[[nodiscard]] inline CLI::Validator one_of(const std::vector<std::string>& names) {
+    return satisfying([names](const std::string& text) {
+        return std::ranges::find(names, text) != names.end()
+                   ? std::string()
+                   : "'" + text + "' is none of " + CLI::detail::join(names, ", ");
+    });
 }
 
 // A heading of the help and the options below it.
@@ -119,12 +127,91 @@ class OptionGroup {
     return given;
 }
 
+// The help in lines of 100 columns: "default: X" behind what an option is for, where CLI11 shows it
+// in front.
+class HelpFormatter : public CLI::Formatter {
+ public:
+    std::string make_help(const CLI::App* app, std::string name,
+                          CLI::AppFormatMode mode) const override {
+        const std::string help = Formatter::make_help(app, std::move(name), mode);
+        return CLI::detail::find_and_replace(help, "\n\n\n", "\n\n");
+    }
+    std::string make_option(const CLI::Option* option, bool is_positional) const override {
+        constexpr std::size_t COLUMNS = 100;
+        std::string names = "  " + make_option_name(option, is_positional);
+        if (!is_positional && option->get_type_size() != 0 && !option->get_type_name().empty()) {
+            names += " " + option->get_type_name();
+        }
+        std::string text = option->get_description();
+        if (!is_positional && option->get_required()) {
+            text += "; required";
+        }
+        if (!option->get_default_str().empty() && text.find("default") == std::string::npos) {
+            text += "; default: " + option->get_default_str();
+        }
+        std::string lines = names;
+        std::size_t column = names.size();
+        if (column + 1 > get_column_width()) {
+            lines += "\n";
+            column = 0;
+        }
+        lines.append(get_column_width() - column, ' ');
+        column = get_column_width();
+        std::istringstream words(text);
+        for (std::string word; words >> word;) {
+            const bool is_first = column == get_column_width();
+            if (!is_first && column + 1 + word.size() > COLUMNS) {
+                lines += "\n" + std::string(get_column_width(), ' ');
+                column = get_column_width();
+            } else if (!is_first) {
+                lines += " ";
+                ++column;
+            }
+            lines += word;
+            column += word.size();
+        }
+        return lines + "\n";
+    }
+};
+
+// What is wrong with arguments that no option or command takes: of unknown options alone, as their
+// values are unknown, too.
+[[nodiscard]] inline std::string text_of_unknown(const CLI::App& app) {
+    const std::vector<std::string> arguments = app.remaining(true);
+    std::vector<std::string> options;
+    std::ranges::copy_if(arguments, std::back_inserter(options),
+                         [](const std::string& text) { return text.starts_with('-'); });
+    if (!options.empty()) {
+        return (options.size() == 1 ? "unknown option " : "unknown options ") +
+               CLI::detail::join(options, ", ");
+    }
+    if (app.get_subcommands().empty() && !app.get_subcommands({}).empty()) {
+        return "unknown command '" + arguments.front() + "'";
+    }
+    return "unexpected argument '" + CLI::detail::join(arguments, "', '") + "'";
+}
+
 // What `read` returns after the arguments are parsed. Throws UsageError, which names --help, for
 // arguments that are wrong and for runtime errors of `read`; PrintedText for --help and --version.
 template <typename Read>
 [[nodiscard]] auto parse_arguments(CLI::App& app, int argc, const char* const* argv, Read&& read) {
+    const auto formatter = std::make_shared<HelpFormatter>();
+    app.formatter(formatter);
+    for (CLI::App* const command : app.get_subcommands({})) {
+        command->formatter(formatter);
+    }
     try {
-        app.parse(argc, argv);
+        try {
+            app.parse(argc, argv);
+        } catch (const CLI::ExtrasError&) {
+            throw UsageError(text_of_unknown(app));
+        } catch (const CLI::ArgumentMismatch& error) {
+            // "--size: 1 required WxH missing"
+            const std::string text = error.what();
+            const std::size_t mark = text.find(": 1 required ");
+            throw UsageError(mark == std::string::npos ? text
+                                                       : text.substr(0, mark) + " needs a value");
+        }
         return read();
     } catch (const CLI::CallForVersion& version) {
         throw PrintedText{std::string(version.what()) + "\n"};

@@ -41,6 +41,7 @@ struct ThresholdArguments {
     float max_resolution = 0.0F;
     std::array<float, 2> memory{};
     std::filesystem::path fragments;
+    std::string fragments_channel;
     FunctionRequest function;
 };
 
@@ -69,10 +70,11 @@ void add_threshold_options(OptionGroup& group, ThresholdArguments& arguments) {
               threshold_value());
     group.add("--constant", arguments.constant, "T", "The importance of every tile is below T",
               threshold_value());
-    group.add("--level-thresholds", arguments.per_level, "t0,t1,...",
-              "The importance of a tile of level l is below tl; one for each level, texels "
-              "(level 0) first",
-              threshold_value());
+    group.add(
+        "--level-thresholds", arguments.per_level, "t0,t1,...",
+        "The importance of a tile of level l is below tl; texels (level 0) first, the last one "
+        "stands for the rest",
+        threshold_value());
 }
 
 // Where the map comes from a file, its fragments can come from another.
@@ -89,6 +91,10 @@ void add_memory_options(OptionGroup& group, ThresholdArguments& arguments) {
              "pixel of each texel")
         ->needs(memory);
     memory->needs("--fragments");
+    group
+        .add("--fragments-channel", arguments.fragments_channel, "NAME",
+             "Channel of --fragments; default: count, or the only one that there is")
+        ->needs(memory);
 }
 
 void add_function_options(OptionGroup& group, FunctionRequest& request) {
@@ -96,8 +102,7 @@ void add_function_options(OptionGroup& group, FunctionRequest& request) {
         group.add("--glsl", request.glsl, "FILE",
                   "The importance of a tile is below what GLSL in FILE says, which defines "
                   "float threshold(uint level, uvec2 position, uint layer), or which "
-                  "'quadtile compile' has compiled; with the strategies auto, subtree and "
-                  "per-level");
+                  "'quadtile compile' has compiled; with the strategies auto and subtree");
     group
         .add("--glsl-parameters", request.parameters, "p0,p1,...",
              "For --glsl: what threshold_parameter(0), threshold_parameter(1), ... are "
@@ -238,7 +243,7 @@ void define_compile(CLI::App& command, Arguments& arguments) {
     OptionGroup group(command, GENERAL);
     group
         .add("KIND", arguments.compile_kind, "KIND", "threshold or reduction",
-             one_of(std::vector<std::string>{"threshold", "reduction"}))
+             one_of({"threshold", "reduction"}))
         ->required();
     group
         .add("FILE", arguments.compile.input, "FILE",
@@ -252,7 +257,7 @@ void define_compile(CLI::App& command, Arguments& arguments) {
         ->required();
     group
         .add("--channels", arguments.compile_channels, "N", "Of a reduction's texels: 1, 2 or 4",
-             one_of(std::vector<int>{1, 2, 4}))
+             one_of({"1", "2", "4"}))
         ->capture_default_str();
 }
 
@@ -292,6 +297,7 @@ std::string finish_threshold(const CLI::App& command, const ThresholdArguments& 
         request.threshold = Threshold::max_resolution(arguments.max_resolution);
     } else if (given == "--level-thresholds") {
         request.threshold = Threshold::per_level(arguments.per_level);
+        request.level_thresholds = arguments.per_level;
     }
     return given;
 }
@@ -313,6 +319,15 @@ TileFormat format_by_ending(const std::filesystem::path& output) {
     return format == FORMATS.end() ? TileFormat::json : format->value;
 }
 
+// Of the list, whose ending says its format if no option does, and of the picture.
+void check_endings(const std::filesystem::path& output, const std::optional<TileFormat>& format,
+                   const std::filesystem::path& image) {
+    if (!format && !std::filesystem::is_character_file(output)) {
+        check_ending("--output", output, {"json", "csv", "bin"});
+    }
+    check_ending("--image", image, {"png"});
+}
+
 TilesRequest finish_tiles(const CLI::App& command, const Arguments& arguments) {
     TilesRequest request = arguments.tiles;
     const ThresholdArguments& thresholds = arguments.tiles_threshold;
@@ -323,7 +338,11 @@ TilesRequest finish_tiles(const CLI::App& command, const Arguments& arguments) {
             "--level-thresholds, --memory and --glsl");
     }
     if (threshold == "--memory") {
-        request.memory = {thresholds.memory[0], thresholds.memory[1], thresholds.fragments};
+        request.memory = {thresholds.memory[0], thresholds.memory[1], thresholds.fragments,
+                          thresholds.fragments_channel};
+        if (command.count("--fragments-channel") > 0 && thresholds.fragments_channel.empty()) {
+            throw UsageError("--fragments-channel needs the name of a channel");
+        }
     } else if (threshold == "--glsl") {
         request.function = thresholds.function;
         check_function(command, request);
@@ -336,6 +355,7 @@ TilesRequest finish_tiles(const CLI::App& command, const Arguments& arguments) {
                           {"--image", request.image, true},
                           {"--trace", request.subdivision.trace, true}});
     request.format = arguments.tiles_format.value_or(format_by_ending(request.output));
+    check_endings(request.output, arguments.tiles_format, request.image);
     return request;
 }
 
@@ -370,6 +390,8 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
                               {"--image", arguments.demo.image, true},
                               {"--map", arguments.demo.map, true},
                               {"--trace", arguments.demo.subdivision.trace, true}});
+        check_endings(arguments.demo.output, arguments.demo_format, arguments.demo.image);
+        check_ending("--map", arguments.demo.map, {"exr", "pfm"});
         arguments.demo.format =
             arguments.demo_format.value_or(format_by_ending(arguments.demo.output));
         return arguments.demo;

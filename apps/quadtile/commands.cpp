@@ -86,8 +86,14 @@ Subdivided subdivide_and_compare(const SubdivisionRequest& request, const Subdiv
 }
 
 // On the host for Strategy::reference, which touches no Vulkan; else on the chosen device.
-Subdivided subdivide_map(const MapView& map, const SubdivisionRequest& request) {
-    try {  // a list of another length than the map has levels
+Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
+    try {  // a longer list than the map has levels
+        if (!request.level_thresholds.empty()) {
+            std::vector<float> levels = request.level_thresholds;
+            const std::size_t count = std::size_t{top_level(map.shape.width, map.shape.height)} + 1;
+            levels.resize(std::max(levels.size(), count), levels.back());
+            request.threshold = Threshold::per_level(levels);
+        }
         request.threshold->check_fits(map.shape);
     } catch (const Error& error) {
         throw UsageError(std::string("--level-thresholds: ") + error.what());
@@ -184,8 +190,25 @@ std::string text_of_size(const MapShape& shape) {
     return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " texels";
 }
 
+// Which of a file's channels counts fragments must be known: no other one may stand for it.
+std::string fragments_channel(const MemoryRequest& request) {
+    const std::vector<std::string> channels = channels_of(request.fragments);
+    if (!request.channel.empty() || channels.size() < 2) {
+        return request.channel;
+    }
+    if (std::ranges::find(channels, "count") != channels.end()) {
+        return "count";
+    }
+    std::string names;
+    for (const std::string& channel : channels) {
+        names += (names.empty() ? "" : ", ") + channel;
+    }
+    throw UsageError("--fragments '" + request.fragments.string() + "' has the channels " + names +
+                     "; give the one that counts fragments with --fragments-channel");
+}
+
 Threshold memory_threshold(const MemoryRequest& request, const MapShape& shape) {
-    const LoadedMap fragments = load_map(request.fragments);
+    const LoadedMap fragments = load_map(request.fragments, fragments_channel(request));
     if (fragments.shape.width != shape.width || fragments.shape.height != shape.height) {
         throw UsageError("--fragments: '" + request.fragments.string() + "' has " +
                          text_of_size(fragments.shape) + ", but INPUT has " + text_of_size(shape) +

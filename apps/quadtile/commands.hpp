@@ -30,6 +30,7 @@ namespace quadtile::app {
 // How to subdivide; shared by `tiles` and `demo`.
 struct SubdivisionRequest {
     std::optional<Threshold> threshold;
+    std::vector<float> level_thresholds;  // of --level-thresholds: the last one stands for the rest
     Strategy strategy = Strategy::automatic;
     std::uint32_t subtree_levels = 6;
     SubdivideOptions options;
@@ -43,6 +44,7 @@ struct MemoryRequest {
     float max_resolution;
     float nodes;
     std::filesystem::path fragments;
+    std::string channel;  // of these; empty: "count", or the only one
 };
 
 // Threshold::function, of a file with GLSL or with what `compile` made of it.
@@ -111,7 +113,7 @@ void run(const DemoRequest& request);
 
 // Names in options, messages and folders, in the order in which messages list them.
 
-constexpr std::array<Named<Strategy>, 5> STRATEGIES{{{"auto", Strategy::automatic},
+constexpr std::array<Named<Strategy>, 4> STRATEGIES{{{"auto", Strategy::automatic},
                                                      {"fused", Strategy::fused},
                                                      {"subtree", Strategy::subtree},
                                                      {"reference", Strategy::reference}}};

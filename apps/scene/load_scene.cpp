@@ -278,7 +278,7 @@ LoadedScene load_scene(const std::filesystem::path& path, LightMapCoordinates co
     }
     std::optional<std::string> bytes = read_bytes(path);
     if (!bytes) {
-        refuse(path, "it cannot be read");
+        refuse(path, std::filesystem::exists(path) ? "it cannot be read" : "there is no such file");
     }
     if (bytes->empty()) {
         refuse(path, "it is empty");

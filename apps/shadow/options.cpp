@@ -3,9 +3,11 @@
 #include "parse_arguments.hpp"
 
 #include <quadtile/version.h>
+#include <quadtile/error.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace quadtile::shadow {
@@ -60,7 +62,7 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup group(app, "Scene");
     group
         .add("--city", options.city_triangles, "N",
-             "Instead of SCENE: a city of about N triangles; without\nN 20000",
+             "Instead of SCENE: a city of about N triangles; default N: 20000",
              within(std::uint64_t{2000}, std::uint64_t{100'000'000}))
         ->expected(0, 1)
         ->default_str("20000");
@@ -103,7 +105,7 @@ void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
     group.add("--max-stretch", shadows.max_stretch, "X",
               "Of shadows, that texels follow; default: 4");
     group.add("--resolution-scale", shadows.resolution_scale, "X",
-              "Shadow texels for each pixel, along a side; without\nit 1");
+              "Shadow texels for each pixel, along a side; default: 1");
     group.add("--edge-scale", shadows.edge_scale, "X",
               "As many times more of them beside shadows' edges;\ndefault: 8");
     group.add_flag("--hard", arguments.hard, "Hard shadows, of the nearest texel");
@@ -141,6 +143,30 @@ void define_pictures(CLI::App& app, Options& options) {
               within(0.1F, 1000.0F));
     group.add("--report", options.report, "FILE.json", "JSON: tiles and times of each frame");
     group.add_flag("--panel", options.panel, "With the panel, as in the window");
+}
+
+// Members of ShadowOptions are options here, most of the same name.
+void check_shadows(const ShadowOptions& shadows) {
+    try {
+        check_shadow_options(shadows);
+    } catch (const Error& error) {
+        std::string text = error.what();
+        for (const char* const member :
+             {"max_tiles", "atlas_extent", "tile_extent", "map_extent", "merge_ratio", "atlas_fill",
+              "importance_decay", "max_stretch", "resolution_scale", "edge_scale"}) {
+            std::string option = std::string("--") + member;
+            std::ranges::replace(option, '_', '-');
+            option = option == "--atlas-extent" ? "--atlas" : option;
+            for (const std::string& name :
+                 {std::string("ShadowOptions::") + member, std::string(member)}) {
+                const std::size_t place = text.find(name);
+                if (place != std::string::npos) {
+                    text.replace(place, name.size(), option);
+                }
+            }
+        }
+        throw UsageError(text);
+    }
 }
 
 void check_contradictions(const CLI::App& app, const Options& options) {
@@ -208,6 +234,10 @@ Options parse_options(int argc, const char* const* argv) {
                  "quadtile-shadow");
     Options options;
     Arguments arguments;
+    app.footer(
+        "Examples: quadtile-shadow scene.glb\n"
+        "          quadtile-shadow --city --at 3 --screenshot city.png\n"
+        "Exit status: 0, 1 (failed; standard error says why) or 2 (wrong arguments)");
     app.set_version_flag("--version", "quadtile-shadow " QUADTILE_VERSION_STRING,
                          "Print the version");
     define_scene(app, options, arguments);
@@ -216,7 +246,8 @@ Options parse_options(int argc, const char* const* argv) {
     define_pictures(app, options);
     return app::parse_arguments(app, argc, argv, [&] {
         options = options_of(app, arguments, options);
-        check_shadow_options(options.shadows);
+        check_shadows(options.shadows);
+        app::check_ending("--screenshot", options.screenshot, {"png"});
         app::check_files(file_arguments(options));
         return options;
     });

@@ -95,7 +95,7 @@ CommandLine::CommandLine(const Settings& settings) {
 void CommandLine::define_map() {
     app.add_option("FILE", options_.files,
                    "Importance maps: OpenEXR, PFM, or PNG of 8 or 16 bits;\n"
-                   "without any the demo's map is shown")
+                   "default: the map of the demo")
         ->type_name("");
     OptionGroup(app, "Map")
         .add("--channel", options_.channel, "NAME",
@@ -356,6 +356,7 @@ void CommandLine::check_files() {
                          "' must end in .json or .csv, which says the format");
     }
     app::check_files(files);
+    app::check_ending("--screenshot", options_.screenshot, {"png"});
 }
 
 Options CommandLine::finish(bool has_last_run) {

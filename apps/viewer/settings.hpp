@@ -99,7 +99,7 @@ constexpr std::array<app::Named<ThresholdKind>, 5> THRESHOLD_KINDS{
      {"per-level", ThresholdKind::per_level},
      {"memory", ThresholdKind::memory},
      {"glsl", ThresholdKind::glsl}}};
-constexpr std::array<app::Named<Strategy>, 4> STRATEGIES{
+constexpr std::array<app::Named<Strategy>, 3> STRATEGIES{
     {{"auto", Strategy::automatic}, {"subtree", Strategy::subtree}, {"fused", Strategy::fused}}};
 constexpr std::array<app::Named<Order>, 2> ORDERS{
     {{"any", Order::any}, {"canonical", Order::canonical}}};

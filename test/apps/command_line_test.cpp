@@ -74,7 +74,7 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
     };
     for (const auto& [arguments, text] : std::vector<std::pair<Arguments, std::string>>{
              {{}, "no command is given"},
-             {{"subdivide"}, "subdivide"},
+             {{"subdivide"}, "unknown command 'subdivide'"},
              {{"tiles"}, "INPUT"},
              {{"tiles", "--constant", "1"}, "INPUT"},
              {{"tiles", "map.pfm", "other.pfm", "--constant", "1"}, "other.pfm"},
@@ -85,15 +85,15 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", "1", "--level-thresholds", "2"}), "exclude each other"},
              {with({"--max-resolution", "1", "--level-thresholds", "2"}), "exclude each other"},
              {with({"--constant", "1", "--constant", "2"}), "--constant"},
-             {with({"--constant"}), "--constant"},
+             {with({"--constant"}), "--constant needs a value"},
              {with({"--constant", "nan"}), "'nan' is not a number of 0 or more"},
              {with({"--constant", "1.5x"}), "'1.5x' is not a number"},
-             {with({"--constant", "1", "--max-tiles", "0"}), "0 not in range 1 to 4294967295"},
+             {with({"--constant", "1", "--max-tiles", "0"}),
+              "'0' is not a whole number from 1 to 4294967295"},
              {with({"--constant", "1", "--balance", "sides"}), "--balance"},
              {with({"--constant", "1", "--balance", "edges", "--max-tiles", "9"}),
               "--max-tiles cannot count the tiles that --balance adds"},
              {{"demo", "--balance", "corners", "--max-tiles", "9"}, "--max-tiles cannot count"},
-             {with({"--level-thresholds", "1,2,3"}), "this map has 8 levels"},
              {with({"--level-thresholds", "1,2,3,4,5,6,7,8,9"}), "9 level thresholds"},
              {with({"--memory", "16,100"}), "--fragments"},
              {with({"--fragments", "map.pfm", "--constant", "1"}), "--memory"},
@@ -102,9 +102,16 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--memory", "16", "--fragments", "map.pfm"}),
               "--memory: needs 2 numbers, M,NODES, not 1"},
              {with({"--memory", "16,9", "--fragments", ""}), "needs a file name"},
+             {with({"--memory", "16,9", "--fragments", "map.pfm", "--fragments-channel", ""}),
+              "needs the name of a channel"},
+             {with({"--constant", "1", "--fragments-channel", "Y"}), "--memory"},
+             {with({"--constant", "1", "--none", "2", "--other"}),
+              "unknown options --none, --other;"},
+             {with({"--constant", "1", "--image", "a.jpg"}), "has an ending of another format"},
+             {{"tiles", "map.pfm", "--constant", "1", "-o", "a.txt"}, ".json, .csv, .bin"},
              {with({"--memory", "16,9", "--fragments", "./out.json"}), "name the same file"},
              {{"demo", "--memory", "16,9", "--fragments", "map.pfm"}, "--memory"},
-             {with({"--constant", "1", "--format", "xml"}), "--format"},
+             {with({"--constant", "1", "--format", "xml"}), "'xml' is none of json, csv, bin"},
              {with({"--constant", "1", "--strategy", "fused"}), "--strategy"},
              {with({"--constant", "1", "--image", "./out.json"}), "name the same file"},
              {with({"--constant", "1", "--image", "map.pfm"}), "name the same file"},
@@ -226,6 +233,15 @@ TEST_F(CommandLine, FragmentsThatCannotBeUsedAreNamed) {
     EXPECT_THAT(error("narrow.pfm", 2),
                 AllOf(HasSubstr("'narrow.pfm' has 50 x 61"), HasSubstr("INPUT has 100 x 61")));
     EXPECT_THAT(error("low.pfm", 2), HasSubstr("'low.pfm' has 100 x 30"));
+    // Which of several channels counts is not guessed.
+    fragments.assign(3 * texels_.size(), 1.0F);
+    directory_.add("colour.pfm", encode_pfm_values(100, 61, true, fragments, false));
+    EXPECT_THAT(error("colour.pfm", 2),
+                AllOf(HasSubstr("channels R, G, B"), HasSubstr("--fragments-channel")));
+    EXPECT_EQ(run(tiles({"map.pfm", "--memory", "16,9", "--fragments", "colour.pfm",
+                         "--fragments-channel", "G"}))
+                  .status,
+              0);
 }
 
 // Each strategy and each threshold once: the random tests compare all of them with the reference.
@@ -246,6 +262,9 @@ TEST_F(CommandLine, GivesTheReferenceList) {
              {{"--memory", "16,40", "--fragments", "fragments.pfm", "--strategy=reference"},
               memory},
              {{"--constant", "1.25"}, Threshold::constant(1.25F)},
+             // The last one stands for the rest.
+             {{"--level-thresholds", "0.5,1", "--strategy=reference"},
+              Threshold::per_level({0.5F, 1.0F, 1.0F, 1.0F, 1.0F, 1.0F, 1.0F, 1.0F})},
              {{"--memory", "16,40", "--fragments", "fragments.pfm", "--strategy=fused"}, memory},
              {{"--level-thresholds", "0.1,3,1,0.5,2,0.3,0.2,1", "--strategy=subtree"},
               Threshold::per_level(levels)},
@@ -302,7 +321,7 @@ TEST_F(CommandLine, WritesTheFormatOfTheEndingOrTheOption) {
              {"a.json", "", TileFormat::json},
              {"a.csv", "", TileFormat::csv},
              {"a.bin", "", TileFormat::binary},
-             {"a.txt", "", TileFormat::json},
+             {"a.txt", "json", TileFormat::json},
              {"plain", "", TileFormat::json},
              {"b.json", "csv", TileFormat::csv},
              {"", "bin", TileFormat::binary},

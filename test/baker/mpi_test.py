@@ -3,7 +3,8 @@ happens to them.
 
 Arguments: mpiexec, quadtile-bake-mpi, quadtile-bake. It would find: directions that are traced twice
 or by no rank, sums or light of a part of the map that get lost between ranks, means that depend on
-their number, texels without what other ranks know of their neighbours, checkpoints without what other ranks have found, and jobs that hang.
+their number, texels without what other ranks know of their neighbours, checkpoints without what
+other ranks have found, and jobs that hang.
 """
 
 import base64

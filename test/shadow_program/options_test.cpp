@@ -131,17 +131,18 @@ TEST(ShadowOptions, HaveThreeSpotsAtMost) {
 
 // The sentences are the library's.
 TEST(ShadowOptions, AreThoseThatTheLibraryTakes) {
-    EXPECT_THAT(error_of({"--max-tiles", "0"}), HasSubstr("max_tiles"));
-    EXPECT_THAT(error_of({"--atlas", "64"}), HasSubstr("atlas_extent"));
-    EXPECT_THAT(error_of({"--atlas", "1000"}), HasSubstr("atlas_extent"));
-    EXPECT_THAT(error_of({"--tile-extent", "130"}), HasSubstr("tile_extent"));
-    EXPECT_THAT(error_of({"--map-extent", "8"}), HasSubstr("map_extent"));
-    EXPECT_THAT(error_of({"--merge-ratio", "0.4"}), HasSubstr("merge_ratio"));
-    EXPECT_THAT(error_of({"--max-stretch", "0"}), HasSubstr("max_stretch"));
-    EXPECT_THAT(error_of({"--resolution-scale", "0"}), HasSubstr("resolution_scale"));
+    EXPECT_THAT(error_of({"--max-tiles", "0"}), HasSubstr("--max-tiles is "));
+    EXPECT_THAT(error_of({"--atlas", "64"}),
+                HasSubstr("--atlas is 64, but must be a power of two"));
+    EXPECT_THAT(error_of({"--atlas", "1000"}), HasSubstr("(--tile-extent is 128: the atlas"));
+    EXPECT_THAT(error_of({"--tile-extent", "130"}), HasSubstr("--tile-extent is 130"));
+    EXPECT_THAT(error_of({"--map-extent", "8"}), HasSubstr("--map-extent is "));
+    EXPECT_THAT(error_of({"--merge-ratio", "0.4"}), HasSubstr("--merge-ratio is "));
+    EXPECT_THAT(error_of({"--max-stretch", "0"}), HasSubstr("--max-stretch is "));
+    EXPECT_THAT(error_of({"--resolution-scale", "0"}), HasSubstr("--resolution-scale is "));
     // Of each light a tile at least.
     EXPECT_THAT(error_of({"--max-tiles", "1", "--spot", "1,2,3,0,-1,0,40"}),
-                HasSubstr("max_tiles"));
+                HasSubstr("--max-tiles is "));
 }
 
 }  // namespace

@@ -64,9 +64,10 @@ std::string complaint(const std::string& text) {
 }
 
 std::string behind_the_end(std::size_t line, const std::string& place, const std::string& what) {
-    return "reduction:" + std::to_string(line) + ": error: behind the end of this text, in " +
-           place + ": " + what +
-           "\nIs a bracket left open in this text, or something missing that the kernel uses?";
+    return "reduction:" + std::to_string(line) + ": error: only where " + place +
+           " uses this text: " + what +
+           "\n(Is a bracket left open, or has the function that the kernel calls another name or "
+           "other arguments here?)";
 }
 
 // The first words of a module: magic number, version 1.5.
@@ -183,7 +184,7 @@ TEST(GlslCompiler, ErrorsBehindTheTextAreToldAsSuch) {
                              "'' :  syntax error, unexpected LEFT_BRACE, expecting SEMICOLON"));
     // No semicolon.
     EXPECT_THAT(complaint(MEAN + "\nconst float ONE = 1.0"s),
-                StartsWith("reduction:3: error: behind the end of this text, in test.comp:10: "));
+                StartsWith("reduction:3: error: only where test.comp:10 uses this text: "));
     // Nothing of what the kernel needs.
     const std::string missing = "'reduce' : no matching overloaded function found";
     EXPECT_EQ(complaint(""), behind_the_end(1, "test.comp:11", missing));

@@ -351,7 +351,7 @@ const Candidate& choose(const std::vector<Candidate>& candidates, const std::str
         const DeviceInfo& info = candidate.info;
         std::string reasons;
         if (!select.empty() && !is_selected(info, select)) {
-            reasons = "it was not selected";
+            reasons = "neither its number nor its name fits";
         }
         for (const std::string& reason : info.rejections) {
             reasons += (reasons.empty() ? "" : ", ") + reason;

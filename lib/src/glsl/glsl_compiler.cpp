@@ -201,8 +201,8 @@ std::string retell(const std::string& messages, const std::string& kernel_name,
             in_text.push_back(user.display_name + ": error: " + text);
         } else {
             // In the kernel's own text, which compiles where the user's is right.
-            behind.push_back(message_at(user, last_line,
-                                        "behind the end of this text, in " + place + ": " + text));
+            behind.push_back(
+                message_at(user, last_line, "only where " + place + " uses this text: " + text));
         }
     }
     if (in_text.empty() && behind.empty()) {
@@ -219,7 +219,8 @@ std::string retell(const std::string& messages, const std::string& kernel_name,
     }
     if (in_text.empty()) {
         result +=
-            "\nIs a bracket left open in this text, or something missing that the kernel uses?";
+            "\n(Is a bracket left open, or has the function that the kernel calls another name or "
+            "other arguments here?)";
     }
     return result;
 }
