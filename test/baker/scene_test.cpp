@@ -674,8 +674,8 @@ TEST_F(SceneFile, RefusesExtensionsThatItDoesNotKnow) {
 }
 
 TEST_F(SceneFile, RefusesWhatIsNoScene) {
-    EXPECT_THAT(refusal(directory_.path() / "missing.glb"), HasSubstr("cannot be read"));
-    EXPECT_THAT(refusal(directory_.path() / "missing.obj"), HasSubstr("cannot be read"));
+    EXPECT_THAT(refusal(directory_.path() / "missing.glb"), HasSubstr("there is no such file"));
+    EXPECT_THAT(refusal(directory_.path() / "missing.obj"), HasSubstr("there is no such file"));
     fs::create_directory(directory_.path() / "folder.gltf");
     EXPECT_THAT(refusal(directory_.path() / "folder.gltf"), HasSubstr("cannot be read"));
     EXPECT_THAT(refusal("scene.fbx", ""), AllOf(HasSubstr(".glb"), HasSubstr(".obj")));
