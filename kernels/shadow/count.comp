@@ -7,7 +7,8 @@
 // Dispatch: workgroups of 256 threads, one for each block (x, along the Z-order curve), a thread for four texels;
 // lights as z.
 // Bindings: bindings.glsl; reads importance map, where pixels have asked, page table, tiles and factor of the last
-// frame; lowers the importance map where no pixel has asked; adds to events, which are 0 before and after, and raises what the nodes above blocks need, 0 before; writes nodes and the header's factor.
+// frame; lowers the importance map where no pixel has asked; adds to events, which are 0 before and after, and raises
+// what the nodes above blocks need, 0 before; writes nodes and the header's factor.
 // Memory order: the hand-over of hand_over.glsl: atomic additions and maxima, and the nodes at the blocks' roots; how
 // the nodes above are split lies between barriers of the last workgroup.
 // Source: docs/shadows.md, steps 2 to 5; the bins are those of budgets (budget.h).
