@@ -322,7 +322,8 @@ TileFormat format_by_ending(const std::filesystem::path& output) {
 // Of the list, whose ending says its format if no option does, and of the picture.
 void check_endings(const std::filesystem::path& output, const std::optional<TileFormat>& format,
                    const std::filesystem::path& image) {
-    if (!format && !std::filesystem::is_character_file(output)) {
+    std::error_code ignored;  // a name that no file can have is refused when it is opened
+    if (!format && !std::filesystem::is_character_file(output, ignored)) {
         check_ending("--output", output, {"json", "csv", "bin"});
     }
     check_ending("--image", image, {"png"});

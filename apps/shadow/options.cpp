@@ -247,8 +247,8 @@ Options parse_options(int argc, const char* const* argv) {
     return app::parse_arguments(app, argc, argv, [&] {
         options = options_of(app, arguments, options);
         check_shadows(options.shadows);
-        app::check_ending("--screenshot", options.screenshot, {"png"});
         app::check_files(file_arguments(options));
+        app::check_ending("--screenshot", options.screenshot, {"png"});
         return options;
     });
 }
