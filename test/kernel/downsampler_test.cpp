@@ -187,12 +187,12 @@ TEST_F(DownsamplerKernel, EqualsItsTwinInMoreReductionsAndFormats) {
     using R = Reduction;
     using E = EdgeRule;
     using M = MipMethod;
-    expect_equal_with({options_of(R::min, F::r16_float, F::r16_float, E::fold, M::subgroup),
-                       options_of(R::mean, F::rg32_float, F::rg32_float, E::drop, M::subgroup),
-                       options_of(R::mean, F::rgba8_unorm, F::rgba8_unorm, E::drop, M::spd, SHARED),
-                       options_of(R::sum, F::rgba16_float, F::rgba32_float, E::round_up,
-                                  M::per_level),
-                       options_of(R::min_max, F::d16_unorm, F::rg32_float, E::round_up)});
+    expect_equal_with(
+        {options_of(R::min, F::r16_float, F::r16_float, E::fold, M::subgroup),
+         options_of(R::mean, F::rg32_float, F::rg32_float, E::drop, M::subgroup),
+         options_of(R::mean, F::rgba8_unorm, F::rgba8_unorm, E::drop, M::spd, SHARED),
+         options_of(R::sum, F::rgba16_float, F::rgba32_float, E::round_up, M::per_level),
+         options_of(R::min_max, F::d16_unorm, F::rg32_float, E::round_up)});
 }
 
 // lavapipe makes wrong ones of large images.
