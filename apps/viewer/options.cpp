@@ -210,6 +210,9 @@ void CommandLine::define_program() {
     group.add_flag("--validation", options_.validation,
                    "Use Vulkan's validation layer; its messages fail the run");
     group.add_flag("--log", options_.log, "Print a line to standard error for all that happens");
+    group.add_flag("--log-places", options_.log_places,
+                   "Print there, too, where in the window each control of the\n"
+                   "panel is, for scripts that click on them");
     app.set_help_flag("-h,--help", "Print this help")->group(heading);
     app.set_version_flag("--version", "quadtile-viewer " QUADTILE_VERSION_STRING,
                          "Print the version")

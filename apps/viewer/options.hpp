@@ -35,6 +35,7 @@ struct Options {
     bool panel = false;                   // --panel: in the screenshot, too
     bool validation = false;              // validation layer; its messages fail the run
     bool log = false;                     // a line on standard error for all that happens
+    bool log_places = false;              // and where each control is
 };
 
 // Reads the settings of the last run, too, unless --no-settings or --screenshot is given. Settings

@@ -74,6 +74,9 @@ class Panels {
     // tooltip is about to appear.
     [[nodiscard]] bool is_animated() const;
 
+    // Where the controls of the last frame are, as Form has them.
+    [[nodiscard]] const std::map<std::string, Place>& places() const { return form_.places(); }
+
     // Whether the user wants to leave.
     [[nodiscard]] bool wants_to_quit() const { return quits_; }
 

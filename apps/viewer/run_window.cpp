@@ -9,10 +9,12 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -65,6 +67,7 @@ class WindowedViewer {
     void follow_size();
     void frame();
     void report_latency(Clock::time_point start);
+    void report_places();
     [[nodiscard]] float scale() const;
     [[nodiscard]] vk::Rect2D map_area() const;
 
@@ -94,6 +97,7 @@ class WindowedViewer {
     static constexpr int SETTLING_FRAMES = 3;
     int frames_to_draw_ = SETTLING_FRAMES;
     std::uint64_t reported_list_ = 0;
+    std::map<std::string, std::array<int, 4>> reported_places_;
     Clock::time_point events_time_;
     Clock::time_point last_loss_;
 };
@@ -345,6 +349,9 @@ void WindowedViewer::frame() {
     ImGui::NewFrame();
     panels_.draw(scale());
     ImGui::Render();
+    if (options_.log_places) {
+        report_places();
+    }
     viewer_.update(map_area());
     if (title_ != viewer_.title()) {
         title_ = viewer_.title();
@@ -372,6 +379,30 @@ void WindowedViewer::report_latency(Clock::time_point start) {
     on_device_->gpu.device().waitIdle();
     const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
     std::fprintf(stderr, "on screen after %.1f ms\n", elapsed.count());
+}
+
+// Left, top, width and height of each control that has come, moved or gone; one that has gone has
+// no width.
+void WindowedViewer::report_places() {
+    std::map<std::string, std::array<int, 4>> places;
+    for (const auto& [name, place] : panels_.places()) {
+        places[name] = {int(place.first.x), int(place.first.y), int(place.end.x - place.first.x),
+                        int(place.end.y - place.first.y)};
+    }
+    const auto report = [](const std::string& name, const std::array<int, 4>& at) {
+        std::fprintf(stderr, "place %d %d %d %d %s\n", at[0], at[1], at[2], at[3], name.c_str());
+    };
+    for (const auto& [name, place] : places) {
+        if (!reported_places_.contains(name) || reported_places_.at(name) != place) {
+            report(name, place);
+        }
+    }
+    for (const auto& [name, place] : reported_places_) {
+        if (!places.contains(name)) {
+            report(name, {});
+        }
+    }
+    reported_places_ = std::move(places);
 }
 
 void WindowedViewer::run() {

@@ -96,6 +96,12 @@ void Form::begin_frame(float scale) {
     }
     is_tooltip_seen_ = false;
     tooltip_waits_ = false;
+    places_.clear();
+    section_.clear();
+}
+
+void Form::note_place(const std::string& name) {
+    places_[section_ + "/" + name] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
 }
 
 bool Form::section(const char* title, bool is_open_at_first, const char* tooltip) {
@@ -103,6 +109,8 @@ bool Form::section(const char* title, bool is_open_at_first, const char* tooltip
     const bool is_open = ImGui::CollapsingHeader(
         title, is_open_at_first ? ImGuiTreeNodeFlags_DefaultOpen : ImGuiTreeNodeFlags_None);
     tip(tooltip);
+    section_ = title;
+    places_[title] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     return is_open;
 }
 
@@ -137,6 +145,9 @@ void Form::label(const char* text, const std::string& tooltip) {
     tip(tooltip);
     ImGui::SameLine(px(LABEL_COLUMN));
     ImGui::SetNextItemWidth(-FLT_MIN);
+    const ImVec2 first = ImGui::GetCursorScreenPos();
+    places_[section_ + "/" + text] = {
+        first, {first.x + ImGui::GetContentRegionAvail().x, first.y + ImGui::GetFrameHeight()}};
 }
 
 void Form::text_row(const char* label_text, const std::string& tooltip, const std::string& value,
@@ -162,6 +173,7 @@ bool Form::combo(const char* label_text, const std::string& tooltip,
                 index = i;
                 changed = true;
             }
+            note_place(std::string(label_text) + "/" + std::to_string(i));
             tip(choices[i].tooltip);
             ImGui::PopID();
         }
@@ -240,6 +252,7 @@ bool Form::count_field(const char* id, std::uint64_t& value) {
 
 bool Form::button(const char* text, const std::string& tooltip, float width) {
     const bool is_pressed = ImGui::Button(text, {width, 0.0F});
+    note_place(text);
     tip(tooltip);
     return is_pressed;
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -52,12 +53,22 @@ struct ValueRange {
     float high;
 };
 
+// A rectangle of the window, in Dear ImGui's coordinates.
+struct Place {
+    ImVec2 first;
+    ImVec2 end;
+};
+
 class Form {
  public:
     // First in each frame.
     void begin_frame(float scale);
     // Whether a tooltip waits to be shown.
     [[nodiscard]] bool has_waiting_tooltip() const { return tooltip_waits_; }
+
+    // The controls that the last frame has drawn, by "Section", "Section/Label", "Section/Button"
+    // or "Section/Label/1", the second choice of a list that is open.
+    [[nodiscard]] const std::map<std::string, Place>& places() const { return places_; }
 
     // From pixels of a display of 96 dots per inch.
     [[nodiscard]] float px(float pixels) const { return pixels * scale_; }
@@ -113,8 +124,12 @@ class Form {
 
  private:
     [[nodiscard]] ImVec2 square_in_text();
+    // Of the item before.
+    void note_place(const std::string& name);
 
     float scale_ = 1.0F;
+    std::map<std::string, Place> places_;
+    std::string section_;
     std::optional<float> typed_number_;  // in the field that is being edited
     std::optional<std::uint64_t> typed_count_;
     std::string waits_for_;  // the tooltip of what the mouse is on

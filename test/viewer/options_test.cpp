@@ -57,7 +57,7 @@ TEST_F(ViewerOptions, NothingIsTheDemo) {
     EXPECT_EQ(none.screenshot.string() + none.list.string(), "");
     EXPECT_EQ(std::pair(none.width, none.height), std::pair(1600U, 1000U));
     EXPECT_FALSE(none.zoom || none.centre || none.pin);
-    EXPECT_FALSE(none.panel || none.validation || none.log);
+    EXPECT_FALSE(none.panel || none.validation || none.log || none.log_places);
 }
 
 TEST_F(ViewerOptions, FilesKeepTheirOrder) {
@@ -120,6 +120,7 @@ TEST_F(ViewerOptions, ViewAndScreenshot) {
     EXPECT_EQ(std::pair(view.pin.value().x, view.pin.value().y), std::pair(0U, 65535U));
     EXPECT_TRUE(view.panel && view.validation && view.log);
     EXPECT_FALSE(options({"--log"}).validation);
+    EXPECT_TRUE(options({"--log-places"}).log_places);
     const Options shot = options(
         {"map.exr", "--screenshot", "out.png", "--size", "640x16384", "--list", "tiles.csv"});
     EXPECT_EQ(shot.screenshot, "out.png");

@@ -12,6 +12,10 @@
 
 #include <charconv>
 #include <memory>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
 #include <tuple>
 
 namespace quadtile::viewer::test {
@@ -40,6 +44,51 @@ void settle(ProgramWindow& window) {
         window.wait_for(" tiles, resolution");
         window.wait_for("on screen after");
     }
+}
+
+struct Place {
+    int left = 0;
+    int top = 0;
+    int width = 0;  // 0: the control is not drawn
+    int height = 0;
+};
+
+// Where --log-places says that a control of the panel is.
+Place place_of(const ProgramWindow& window, const std::string& control) {
+    Place place;
+    std::istringstream lines(window.log());
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string word;
+        Place read;
+        std::string name;
+        if (words >> word >> read.left >> read.top >> read.width >> read.height &&
+            word == "place" && std::getline(words >> std::ws, name) && name == control) {
+            place = read;
+        }
+    }
+    return place;
+}
+
+// Moves the mouse to a part of a control's width, once the control is there and stays in its place.
+void move_to(ProgramWindow& window, const std::string& control, float part = 0.5F) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (place_of(window, control).width == 0) {
+        if (std::chrono::steady_clock::now() > end) {
+            throw std::runtime_error("there is no " + control + ":\n" + window.log());
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    settle(window);
+    const Place at = place_of(window, control);
+    window.act("mousemove --window %w " +
+               std::to_string(at.left + static_cast<int>(part * static_cast<float>(at.width))) +
+               " " + std::to_string(at.top + at.height / 2));
+}
+
+void click(ProgramWindow& window, const std::string& control) {
+    move_to(window, control);
+    window.act("click 1");
 }
 
 class ViewerWindowTest : public ::testing::Test {
@@ -71,7 +120,7 @@ class ViewerWindowTest : public ::testing::Test {
 };
 
 TEST_F(ViewerWindowTest, TurnsTheThresholdAndComesBackWithIt) {
-    auto window = open();
+    auto window = open({"--log-places"});
     const std::uint64_t first =
         number_of(window->title().substr(std::string("demo map - ").size()));
     EXPECT_GT(first, 1000U);
@@ -85,8 +134,8 @@ TEST_F(ViewerWindowTest, TurnsTheThresholdAndComesBackWithIt) {
     window->wait_for("on screen after");
     EXPECT_GT(number_of(window->wait_for(" tiles, resolution 14")), first);
     window->wait_for("on screen after");
-    // The slider of the resolution, in the window's first size.
-    window->act("mousemove --window %w 1416 300 mousedown 1");
+    move_to(*window, "Threshold/Resolution", 0.3F);
+    window->act("mousedown 1");
     std::string line = window->wait_for(" tiles, resolution");  // it goes there
     window->wait_for("on screen after");
     for (const char* const step : {"4", "16"}) {
@@ -160,17 +209,11 @@ TEST_F(ViewerWindowTest, ChangesTheDevice) {
         GTEST_SKIP() << "Mesa's CPU driver is not in " << drivers;
     }
     const fs::path copy = directory_.add("copy.json", read_file(driver));
-    ProgramWindow window(*server_, directory_.path(), {},
+    ProgramWindow window(*server_, directory_.path(), {"--log-places"},
                          {{"VK_ICD_FILENAMES", driver.string() + ":" + copy.string()}});
-    // The section of the subdivision, the list of devices, the second of them, in the window's
-    // first size.
-    window.act("mousemove --window %w 1250 385 click 1");
-    settle(window);
-    window.act("mousemove --window %w 1440 527 click 1");
-    settle(window);
-    window.act("mousemove --window %w 1440 572");
-    settle(window);
-    window.act("click 1");
+    click(window, "Subdivision");
+    click(window, "Subdivision/Device");
+    click(window, "Subdivision/Device/1");
     window.wait_for("device llvmpipe");
     window.wait_for("5758 tiles, resolution 16");
     window.wait_for("on screen after");
