@@ -58,7 +58,6 @@ class WindowedViewer {
     };
 
     void open_device(const std::string& select);
-    void open_first_device();
     void close_device();
     void change_device();
     void recover_from_loss(const char* reason);
@@ -117,7 +116,7 @@ WindowedViewer::WindowedViewer(const Options& options)
     glfwSetCharCallback(window_.get(), take_character);
     ui_.set_scale(scale());
     viewer_.set_pixel_scale(scale());
-    open_first_device();
+    open_device(viewer_.settings.device);
 }
 
 WindowedViewer::~WindowedViewer() {
@@ -139,22 +138,6 @@ void WindowedViewer::open_device(const std::string& select) {
         throw;
     }
     frames_to_draw_ = SETTLING_FRAMES;
-}
-
-// That of the last run may be gone; then any other one will do.
-void WindowedViewer::open_first_device() {
-    const std::string wanted = viewer_.settings.device;
-    try {
-        open_device(wanted);
-    } catch (const std::exception& error) {
-        if (options_.gives_device || wanted.empty()) {
-            throw;
-        }
-        const std::string reason = error.what();
-        viewer_.settings.device.clear();
-        open_device({});
-        viewer_.notify("the device of the last run was not opened: " + reason, true);
-    }
 }
 
 void WindowedViewer::close_device() {
@@ -303,6 +286,7 @@ void WindowedViewer::wait_for_events() {
     while (!has_to_draw() && glfwWindowShouldClose(window_.get()) == GLFW_FALSE) {
         constexpr double LONGEST_WAIT_SECONDS = 0.25;  // for notices, which fade
         glfwWaitEventsTimeout(LONGEST_WAIT_SECONDS);
+        viewer_.watch_file();
     }
     frames_to_draw_ = std::max(0, frames_to_draw_ - 1);
     events_time_ = Clock::now();
@@ -343,6 +327,8 @@ void WindowedViewer::frame() {
     if (on_device_->swapchain.extent().width == 0 || on_device_->swapchain.extent().height == 0) {
         return;  // minimised meanwhile
     }
+    // Before the panels, which tell what is on the device, and after them, for what they change.
+    viewer_.update(map_area());
     ImGui_ImplVulkan_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     pass_keys_on();
@@ -352,7 +338,7 @@ void WindowedViewer::frame() {
     if (options_.log_places) {
         report_places();
     }
-    viewer_.update(map_area());
+    viewer_.apply_settings(map_area());
     if (title_ != viewer_.title()) {
         title_ = viewer_.title();
         glfwSetWindowTitle(window_.get(), title_.c_str());
@@ -440,7 +426,7 @@ std::uint32_t run_window(const Options& options) {
     WindowedViewer viewer(options);
     viewer.run();
     if (options.keeps_settings) {
-        save_settings(viewer.settings(), settings_path());
+        save_settings(appearance(viewer.settings()), settings_path());
     }
     return viewer.validation_messages();
 }

@@ -391,6 +391,18 @@ fs::path cache_path() {
     return user_folder("XDG_CACHE_HOME", ".cache");
 }
 
+Settings appearance(const Settings& settings) {
+    Settings kept = settings;
+    kept.subdivision = {};
+    kept.device.clear();
+    const DrawingSettings defaults;
+    kept.drawing.automatic_range = defaults.automatic_range;
+    kept.drawing.range_low = defaults.range_low;
+    kept.drawing.range_high = defaults.range_high;
+    kept.drawing.level = defaults.level;
+    return kept;
+}
+
 Settings load_settings(const fs::path& path) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);

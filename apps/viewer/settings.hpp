@@ -113,6 +113,10 @@ constexpr std::array<app::Named<ColourMap>, 7> COLOUR_MAPS{{{"inferno", ColourMa
 constexpr std::array<app::Named<Fill>, 4> FILLS{
     {{"none", Fill::none}, {"level", Fill::level}, {"ratio", Fill::ratio}, {"order", Fill::order}}};
 
+// What a run leaves to the next one: how things look. The rest has its defaults, since a threshold,
+// a range of colours or a device that came back would puzzle with another map.
+[[nodiscard]] Settings appearance(const Settings& settings);
+
 // As JSON, with a member for each setting.
 [[nodiscard]] std::string to_json(const Settings& settings);
 // Members that are missing keep their defaults, unknown ones are ignored: settings of other

@@ -111,6 +111,14 @@ void Viewer::update(const vk::Rect2D& area) {
             log("problem: " + load_problem_);
         }
     }
+    if (measures_continuously) {
+        applied_.reset();
+    }
+    apply_settings(area);
+}
+
+void Viewer::apply_settings(const vk::Rect2D& area) {
+    area_ = area;
     if (loss_) {
         std::rethrow_exception(std::exchange(loss_, nullptr));
     }
@@ -126,7 +134,7 @@ void Viewer::update(const vk::Rect2D& area) {
     if (tiles_to_find_) {
         find_threshold(*std::exchange(tiles_to_find_, {}));
     }
-    if (measures_continuously || applied_ != settings.subdivision) {
+    if (applied_ != settings.subdivision) {
         subdivide();
     }
     probe();
@@ -147,6 +155,23 @@ void Viewer::show_what_options_ask() {
 
 bool Viewer::is_busy() const {
     return is_playing || measures_continuously || coming_ || sequence_.has_arrived();
+}
+
+// A file is taken once two looks at it find the same: then it is not being written.
+void Viewer::watch_file() {
+    const Clock::time_point now = Clock::now();
+    if (now < next_watch_time_ || !frame_ || frame_->path.empty() || sequence_.is_loading()) {
+        return;
+    }
+    constexpr std::chrono::milliseconds INTERVAL(200);
+    next_watch_time_ = now + INTERVAL;
+    const std::optional<FileStamp> stamp = stamp_of(frame_->path);
+    const bool is_at_rest = stamp == std::exchange(seen_stamp_, stamp);
+    if (stamp && is_at_rest && stamp != frame_->stamp && stamp != reloaded_stamp_) {
+        reloaded_stamp_ = stamp;
+        sequence_.reload();
+        notify(frame_->name + " has changed and is read again");
+    }
 }
 
 void Viewer::wait_for_map(const vk::Rect2D& area) {

@@ -65,13 +65,18 @@ class Viewer {
 
     // ---- A frame
 
-    // Takes maps that were loaded, subdivides where a setting has changed, probes where the mouse
+    // Takes maps that were loaded, subdivides if a setting has changed, probes where the mouse
     // is. `area` is where the map is drawn. Throws vk::DeviceLostError or Error where the device
     // was lost, now or since the last time.
     void update(const vk::Rect2D& area);
+    // The part of update() that follows from settings and the mouse, for changes within the frame.
+    void apply_settings(const vk::Rect2D& area);
     // Whether a next update() would go on: while playing, measuring, and while a map is on its way
     // to the device.
     [[nodiscard]] bool is_busy() const;
+    // Asks for the map again if its file has changed and changes no longer. For each frame and,
+    // while nothing is drawn, a few times per second.
+    void watch_file();
     // Waits until the map that was asked for is there. Throws std::runtime_error where it cannot
     // be.
     void wait_for_map(const vk::Rect2D& area);
@@ -172,6 +177,9 @@ class Viewer {
     std::shared_ptr<const MapFrame> frame_;   // the one on the device
     std::shared_ptr<const MapFrame> coming_;  // to go there; null: none
     std::string load_problem_;
+    std::optional<FileStamp> seen_stamp_;  // of the frame's file
+    std::optional<FileStamp> reloaded_stamp_;
+    std::chrono::steady_clock::time_point next_watch_time_;
     std::optional<LoadedMap> fragments_;  // of the frame, of a channel
     std::string fragments_channel_;
     std::optional<app::GlslFile> glsl_;  // of the threshold; none: to be read
