@@ -235,6 +235,7 @@ void describe(Members& members, DrawingSettings& settings) {
     members.choice("fill", settings.fill, FILLS);
     members.number("fill_opacity", settings.fill_opacity, 0.0F, 1.0F);
     members.flag("mark_clamped", settings.mark_clamped);
+    members.flag("mark_differences", settings.mark_differences);
 }
 
 template <typename Members>

@@ -62,8 +62,9 @@ struct DrawingSettings {
     bool outlines = true;
     float outline_width = 1.0F;  // pixels of a display of 96 dots per inch
     Fill fill = Fill::none;
-    float fill_opacity = 0.6F;
+    float fill_opacity = 0.75F;
     bool mark_clamped = true;
+    bool mark_differences = true;  // from a list that is kept
 
     friend bool operator==(const DrawingSettings&, const DrawingSettings&) = default;
 };

@@ -195,8 +195,10 @@ bool Form::checkbox(const char* label_text, const std::string& tooltip, bool& va
 }
 
 void Form::switched(const char* label_text, const std::string& tooltip, bool& is_on,
-                    const std::function<void()>& control) {
+                    const std::function<void()>& control, bool is_possible) {
+    ImGui::BeginDisabled(!is_possible);
     checkbox(label_text, tooltip, is_on);
+    ImGui::EndDisabled();
     ImGui::SameLine();
     ImGui::BeginDisabled(!is_on);
     ImGui::SetNextItemWidth(-FLT_MIN);
@@ -217,7 +219,9 @@ bool Form::logarithmic(const char* label_text, const std::string& tooltip, float
     bool changed = ImGui::SliderFloat("##slider", &exponent, low, high, "",
                                       ImGuiSliderFlags_NoRoundToFormat | ImGuiSliderFlags_NoInput);
     if (changed) {
-        value = rounded(std::exp2(exponent));
+        constexpr float STEPS_PER_OCTAVE = 8.0F;
+        const float step = std::round(exponent * STEPS_PER_OCTAVE) / STEPS_PER_OCTAVE;
+        value = rounded(std::exp2(ImGui::GetIO().KeyAlt ? exponent : step));
     }
     tip(tooltip);
     ImGui::SameLine(0.0F, spacing);
@@ -331,6 +335,15 @@ void Form::tick(bool is_right) {
     } else {
         list.AddLine(at(0.2F, 0.25F), at(0.8F, 0.85F), BAD_COLOUR, px(2.0F));
         list.AddLine(at(0.8F, 0.25F), at(0.2F, 0.85F), BAD_COLOUR, px(2.0F));
+    }
+}
+
+void Form::table_heads(std::span<const std::array<const char*, 2>> heads) {
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    for (const auto& [name, tooltip] : heads) {
+        ImGui::TableNextColumn();
+        text(name, DIM_COLOUR);
+        tip(tooltip);
     }
 }
 

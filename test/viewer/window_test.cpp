@@ -191,6 +191,29 @@ TEST_F(ViewerWindowTest, ExportsWhatItShows) {
     expect_good_end(*window);
 }
 
+// Catches lists that are written beside the map, and files that are replaced without a question.
+TEST_F(ViewerWindowTest, SavesToTheCurrentDirectoryAndAsksBeforeItReplaces) {
+    fs::create_directory(directory_.path() / "maps");
+    const fs::path map = add_map("maps/map.pfm", 17, 2.0F);
+    const fs::path list = directory_.path() / "map.tiles.json";
+    const auto window = open();
+    window->act("key o");
+    window->act("type " + map.string());
+    window->act("key Return");
+    window->wait_for("map map.pfm");
+    window->wait_for("on screen after");
+    window->act("key ctrl+s key Return");
+    EXPECT_THAT(window->wait_for("tiles saved to"), HasSubstr(list.string()));
+    directory_.add("map.tiles.json", "mine");
+    window->act("key ctrl+s key Return key Escape");
+    settle(*window);
+    EXPECT_EQ(read_file(list), "mine");
+    window->act("key ctrl+s key Return key Return");
+    window->wait_for("tiles saved to");
+    EXPECT_NE(read_file(list), "mine");
+    expect_good_end(*window);
+}
+
 TEST_F(ViewerWindowTest, FollowsItsSize) {
     const auto window = open();
     for (const char* const size : {"900 700", "330 200", "1500 950", "640 480"}) {
