@@ -215,7 +215,7 @@ std::vector<Action> Panels::make_actions() {
     add("Panel on or off", "Tab", {{GLFW_KEY_TAB}},
         [this] { viewer_.settings.panel = !viewer_.settings.panel; });
     add("This help", "F1", {{GLFW_KEY_F1}}, [this] { shows_help_ = !shows_help_; });
-    add("Close the help, else unpin the tile", "Escape", {{GLFW_KEY_ESCAPE}},
+    add("Close an open list or the help, else unpin the tile", "Escape", {{GLFW_KEY_ESCAPE}},
         [this] { leave_step_by_step(); });
     add("Quit", "Ctrl+Q", {{GLFW_KEY_Q, GLFW_MOD_CONTROL}}, [this] { quits_ = true; });
     return actions;
@@ -328,6 +328,9 @@ void Panels::change_budget() {
 }
 
 void Panels::leave_step_by_step() {
+    if (form_.close_list()) {
+        return;
+    }
     if (shows_help_) {
         shows_help_ = false;
     } else {

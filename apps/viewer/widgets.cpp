@@ -98,6 +98,7 @@ void Form::begin_frame(float scale) {
     tooltip_waits_ = false;
     places_.clear();
     section_.clear();
+    had_open_list_ = std::exchange(has_open_list_, false);
 }
 
 void Form::note_place(const std::string& name) {
@@ -176,6 +177,10 @@ bool Form::combo(const char* label_text, const std::string& tooltip,
             note_place(std::string(label_text) + "/" + std::to_string(i));
             tip(choices[i].tooltip);
             ImGui::PopID();
+        }
+        has_open_list_ = true;
+        if (std::exchange(closes_list_, false)) {
+            ImGui::CloseCurrentPopup();
         }
         ImGui::EndCombo();
     } else {

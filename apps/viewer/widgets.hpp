@@ -73,6 +73,9 @@ class Form {
     // Whether a tooltip waits to be shown.
     [[nodiscard]] bool has_waiting_tooltip() const { return tooltip_waits_; }
 
+    // Closes the list of a combo that is open; whether one is.
+    bool close_list() { return closes_list_ = had_open_list_; }
+
     // The controls that the last frame has drawn, by "Section", "Section/Label", "Section/Button"
     // or "Section/Label/1", the second choice of a list that is open.
     [[nodiscard]] const std::map<std::string, Place>& places() const { return places_; }
@@ -146,6 +149,9 @@ class Form {
     float scale_ = 1.0F;
     std::map<std::string, Place> places_;
     std::string section_;
+    bool had_open_list_ = false;  // in the last frame
+    bool has_open_list_ = false;
+    bool closes_list_ = false;
     std::optional<float> typed_number_;  // in the field that is being edited
     std::optional<std::uint64_t> typed_count_;
     std::string waits_for_;  // the tooltip of what the mouse is on

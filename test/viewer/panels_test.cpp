@@ -58,11 +58,12 @@ class PanelsTest : public app::test::AppGpuTest {
 
     void frames(int count = 1) {
         for (int i = 0; i < count; ++i) {
-            viewer_->update(AREA);
+            if (subdivides_) {
+                viewer_->update(AREA);
+            }
             ImGui::NewFrame();
             panels_->draw(1.0F);
             ImGui::Render();
-            viewer_->apply_settings(AREA);
         }
     }
     void move_to(const std::string& control, float part) {
@@ -87,12 +88,14 @@ class PanelsTest : public app::test::AppGpuTest {
     }
 
     quadtile::test::TemporaryDirectory directory_;
+    bool subdivides_ = true;  // when settings change
     std::unique_ptr<Viewer> viewer_;
     std::unique_ptr<Panels> panels_;
 };
 
 // Catches panels in which one of them is switched on and the list is refused.
 TEST_F(PanelsTest, BudgetAndBalanceKeepEachOtherOff) {
+    subdivides_ = false;  // CPU drivers compile pipelines of budgets for seconds
     SubdivisionSettings& settings = viewer_->settings.subdivision;
     click("Map");  // closes it: the section of the subdivision must lie within the window
     click("Threshold");
@@ -107,15 +110,14 @@ TEST_F(PanelsTest, BudgetAndBalanceKeepEachOtherOff) {
     frames(2);
     click("Subdivision/Budget", 0.04F);
     EXPECT_TRUE(settings.has_budget);
-    EXPECT_EQ(viewer_->problem(), "");
     click("Subdivision/Balance");
     click("Subdivision/Balance/1");
     EXPECT_EQ(settings.balance, Balance::none);
-    press(GLFW_KEY_ESCAPE);
+    press(GLFW_KEY_ESCAPE);  // closes the list
+    EXPECT_FALSE(panels_->places().contains("Subdivision/Balance/1"));
     press(GLFW_KEY_U);
     EXPECT_EQ(settings.balance, Balance::none);
     EXPECT_THAT(notice(), HasSubstr("a budget cannot count the tiles that balancing adds: B"));
-    click("Subdivision/Budget", 0.04F);  // closes the list of balances, which is still open
     click("Subdivision/Budget", 0.04F);
     EXPECT_FALSE(settings.has_budget);
 }

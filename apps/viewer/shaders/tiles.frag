@@ -35,7 +35,8 @@ void main() {
         shown = mix(vec3(0.3 + 0.5 * brightness_of(shown)), fill_colour, drawing.fill_opacity);
     }
     if (drawing.mark_differences != 0) {
-        shown = differs != 0 ? mix(vec3(brightness_of(shown)), DIFFERENT, 0.65) : 0.4 * shown;
+        const vec3 grey = vec3(brightness_of(shown));
+        shown = differs != 0 ? mix(grey, DIFFERENT, 0.65) : 0.5 * mix(grey, shown, 0.3);
     }
     if (drawing.mark_clamped != 0 && (flags & TILE_CLAMPED) != 0) {
         const uvec2 pixel = uvec2(gl_FragCoord.xy);
