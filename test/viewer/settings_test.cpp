@@ -314,6 +314,9 @@ TEST(ThresholdHistory, GoesBackAndForth) {
     threshold.kind = ThresholdKind::constant;
     history.note(threshold);
     EXPECT_FALSE(history.can_go(1));
+    history.go(-1, threshold);
+    EXPECT_EQ(threshold.max_resolution, 16.0F);
+    EXPECT_EQ(threshold.kind, ThresholdKind::max_resolution);
     EXPECT_EQ(history.first(threshold).kind, ThresholdKind::max_resolution);
 }
 
