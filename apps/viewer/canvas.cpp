@@ -72,7 +72,8 @@ Drawing make_drawing(const MapShape& shape, const DrawingSettings& settings, con
             .fill = static_cast<std::uint32_t>(settings.fill),
             .fill_opacity = settings.fill_opacity,
             .outline_pixels = settings.outlines ? settings.outline_width * pixel_scale : 0.0F,
-            .mark_clamped = settings.mark_clamped ? 1U : 0U};
+            .mark_clamped = settings.mark_clamped ? 1U : 0U,
+            .mark_differences = settings.mark_differences ? 1U : 0U};
 }
 
 static_assert(static_cast<std::uint32_t>(Fill::none) == FILL_NONE &&
@@ -90,7 +91,8 @@ Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
       interface_(gpu.make_interface(
           ShaderStage::eVertex | ShaderStage::eFragment,
           {vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageBuffer,
-           vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer},
+           vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer,
+           vk::DescriptorType::eStorageBuffer},
           sizeof(Drawing))),
       map_pipeline_(
           gpu.make_draw_pipeline(*interface_.layout, render_pass, {app::MAP_VERT, app::MAP_FRAG})),
@@ -98,6 +100,7 @@ Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
                                              {app::TILES_VERT, app::TILES_FRAG})) {
     write_table(colours_.mapped, LEVEL_COLOURS, colour_table(ColourMap::turbo));
     write_table(colours_.mapped, RATIO_COLOURS, colour_table(ColourMap::viridis));
+    set_marks(std::array{0U});
 }
 
 void Canvas::set_colours(ColourMap map_colours) {
@@ -114,16 +117,27 @@ void Canvas::set_map(const MapTiles& map) {
     }
     gpu_.device().waitIdle();  // a frame may still use the descriptors
     interface_.write(0, map.map_view());
-    interface_.write(1, std::array{map.pyramid(), map.tile_list(), *colours_.handle});
+    interface_.write(1,
+                     std::array{map.pyramid(), map.tile_list(), *colours_.handle, *marks_.handle});
     bound_generation_ = map.generation();
+}
+
+void Canvas::set_marks(std::span<const std::uint32_t> marks) {
+    gpu_.device().waitIdle();
+    if (marks.size_bytes() > marks_.size_bytes) {
+        marks_ = gpu_.make_buffer(marks.size_bytes(), vk::BufferUsageFlagBits::eStorageBuffer,
+                                  app::MemoryUse::upload);
+        bound_generation_ = 0;
+    }
+    std::memcpy(marks_.mapped, marks.data(), marks.size_bytes());
 }
 
 void Canvas::draw(vk::CommandBuffer commands, const MapTiles& map, const Drawing& drawing,
                   const vk::Rect2D& area) {
     // The tiles cover the map; without anything to see of them it is drawn as one rectangle.
     const bool shows_tiles =
-        map.has_tiles() &&
-        (drawing.outline_pixels > 0.0F || drawing.fill != FILL_NONE || drawing.mark_clamped != 0);
+        map.has_tiles() && (drawing.outline_pixels > 0.0F || drawing.fill != FILL_NONE ||
+                            drawing.mark_clamped != 0 || drawing.mark_differences != 0);
     interface_.bind(commands, shows_tiles ? *tiles_pipeline_ : *map_pipeline_, drawing);
     commands.setViewport(
         0, vk::Viewport{

@@ -8,6 +8,8 @@
 #include "map_tiles.hpp"
 #include "settings.hpp"
 
+#include <span>
+
 namespace quadtile::viewer {
 
 // Where the map lies on the picture.
@@ -43,6 +45,10 @@ class Canvas {
     // use another one.
     void set_map(const MapTiles& map);
 
+    // The marks of tiles that Drawing::mark_differences shows: a bit for each tile of the list.
+    // Waits for all frames that use others.
+    void set_marks(std::span<const std::uint32_t> marks);
+
     // Within a render pass: the map that was set, with the tiles where it has them. Uses the list's
     // header for an indirect draw. `pixel_scale` is what one pixel of a display of 96 dots per inch
     // has become.
@@ -52,6 +58,7 @@ class Canvas {
  private:
     app::Gpu& gpu_;
     app::Buffer colours_;
+    app::Buffer marks_;
     app::ProgramInterface interface_;
     vk::UniquePipeline map_pipeline_;
     vk::UniquePipeline tiles_pipeline_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace quadtile::viewer {
@@ -41,11 +42,19 @@ std::shared_ptr<const MapFrame> make_demo_frame() {
     return frame;
 }
 
+std::optional<FileStamp> stamp_of(const std::filesystem::path& path) {
+    std::error_code error;
+    const FileStamp stamp{std::filesystem::last_write_time(path, error),
+                          error ? 0 : std::filesystem::file_size(path, error)};
+    return error ? std::nullopt : std::optional(stamp);
+}
+
 std::shared_ptr<const MapFrame> load_frame(const std::filesystem::path& path,
                                            const std::string& channel) {
     auto frame = std::make_shared<MapFrame>();
     frame->name = path.filename().string();
     frame->path = path;
+    frame->stamp = stamp_of(path);
     frame->channels = channels_of(path);
     frame->map = load_map(path, channel);
     frame->statistics = measure(frame->map.view());
@@ -168,12 +177,19 @@ MapSequence::~MapSequence() {
     thread_wakes_.notify_one();
 }
 
+void MapSequence::forget() {
+    const std::lock_guard lock(mutex_);
+    ++number_of_open_;
+    cache_.clear();
+}
+
+void MapSequence::reload() {
+    forget();
+    request();
+}
+
 void MapSequence::open(std::vector<std::filesystem::path> files, std::string channel) {
-    {
-        const std::lock_guard lock(mutex_);
-        ++number_of_open_;
-        cache_.clear();
-    }
+    forget();
     files_ = std::move(files);
     channel_ = std::move(channel);
     index_ = 0;

@@ -21,10 +21,22 @@
 
 namespace quadtile::viewer {
 
+// Tells whether a file has changed.
+struct FileStamp {
+    std::filesystem::file_time_type time;
+    std::uintmax_t size_bytes;
+
+    friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
+// None if there is no such file.
+[[nodiscard]] std::optional<FileStamp> stamp_of(const std::filesystem::path& path);
+
 // A map and what is known of it.
 struct MapFrame {
     std::string name;                   // of the file without its folder; "demo map"
     std::filesystem::path path;         // empty for the demo's map
+    std::optional<FileStamp> stamp;     // of the file, before it was read
     std::vector<std::string> channels;  // of the file; more than one can be a map
     LoadedMap map;
     MapStatistics statistics;
@@ -53,6 +65,8 @@ class MapSequence {
     // Replaces the files and asks for the first one; none: for the demo's map. Reads files again
     // that were open before.
     void open(std::vector<std::filesystem::path> files, std::string channel);
+    // Asks for the same file, and reads it and all others again.
+    void reload();
     // Asks for the same file with another channel.
     void choose_channel(std::string channel);
     // Asks for another file; beyond the ends it goes on at the other end. The file after it is
@@ -121,6 +135,7 @@ class MapSequence {
     static Arrival load(const Key& key);
     [[nodiscard]] Key key_of(std::size_t file) const;
     void request();
+    void forget();  // all that was read
     void run();
     void finish(const Key& key, Arrival result);
     void tell_arrival() const;

@@ -180,6 +180,14 @@ MapStatistics measure(const MapView& map) {
     }
 }
 
+float texel_value(const MapView& map, std::uint32_t x, std::uint32_t y) {
+    const std::size_t texel = std::size_t{y} * map.shape.width + x;
+    const auto* const first = static_cast<const std::byte*>(map.texels);
+    return reference::decode(
+               {first + texel * texel_size_bytes(map.shape.format), {1, 1, 1, map.shape.format}})
+        .front();
+}
+
 Range automatic_range(const MapStatistics& statistics, bool logarithmic) {
     double low = statistics.percentile(0.005);
     double high = statistics.percentile(0.995);

@@ -42,6 +42,9 @@ struct MapStatistics {
 // Of layer 0.
 [[nodiscard]] MapStatistics measure(const MapView& map);
 
+// Of layer 0, as it is in the file.
+[[nodiscard]] float texel_value(const MapView& map, std::uint32_t x, std::uint32_t y);
+
 // The range of importance that colours are spread over where the user gives none: between the
 // percentiles 0.5 and 99.5 of the positive values, two octaves at least on a logarithmic scale;
 // from 0 on a linear one. For every map low < high, both finite, low > 0 where logarithmic.

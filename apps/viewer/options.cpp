@@ -46,7 +46,7 @@ class CommandLine {
 
     [[nodiscard]] bool has(const std::string& option) const { return app.count(option) > 0; }
     // After parsing.
-    [[nodiscard]] Options finish(bool has_last_run);
+    [[nodiscard]] Options finish();
 
  private:
     void define_map();
@@ -58,8 +58,7 @@ class CommandLine {
     void define_program();
 
     void finish_threshold(const std::string& given);
-    void settle_balance();
-    void settle_strategy();
+    void check_subdivision();
     void finish_range();
     void check_files();
 
@@ -86,7 +85,7 @@ CommandLine::CommandLine(const Settings& settings) {
     define_screenshot();
     define_program();
     app.footer(
-        "What is not given stays as the last run left it.\n"
+        "Colours, outlines, fill, panel and window come back with the next run.\n"
         "Examples: quadtile-viewer map.exr --max-resolution 256\n"
         "          quadtile-viewer map.exr --find-tiles 500 --fill level --screenshot tiles.png\n"
         "Exit status: 0, 1 (failed; standard error says why) or 2 (wrong arguments)");
@@ -194,8 +193,8 @@ void CommandLine::define_view() {
 void CommandLine::define_screenshot() {
     OptionGroup group(app, "Without a window");
     group.add("--screenshot", options_.screenshot, "FILE.png",
-              "Write what a window would show, and end; settings of the\n"
-              "last run have no part in it");
+              "Write what a window would show, and end; the look of the\n"
+              "last run has no part in it");
     group.add("--size", size_, "WxH", "Of the screenshot, in pixels; default: 1600x1000");
     group.add("--list", options_.list, "FILE",
               "With --screenshot: file for the tiles, .json or .csv");
@@ -205,11 +204,14 @@ void CommandLine::define_program() {
     const std::string heading = "Program";
     OptionGroup group(app, heading);
     group.add_flag("--no-settings",
-                   "Neither read nor write the settings that a run leaves to\n"
-                   "the next one");
+                   "Neither read nor write the look that a run leaves to the\n"
+                   "next one");
     group.add_flag("--validation", options_.validation,
                    "Use Vulkan's validation layer; its messages fail the run");
     group.add_flag("--log", options_.log, "Print a line to standard error for all that happens");
+    group.add_flag("--log-places", options_.log_places,
+                   "Print there, too, where in the window each control of the\n"
+                   "panel is, for scripts that click on them");
     app.set_help_flag("-h,--help", "Print this help")->group(heading);
     app.set_version_flag("--version", "quadtile-viewer " QUADTILE_VERSION_STRING,
                          "Print the version")
@@ -263,46 +265,20 @@ void CommandLine::finish_threshold(const std::string& given) {
     }
 }
 
-// A budget and a balance exclude each other: what the last run has left of them gives way.
-void CommandLine::settle_balance() {
-    if (subdivision_.balance == Balance::none || !subdivision_.has_budget) {
-        return;
-    }
-    if (has("--balance") && has("--max-tiles")) {
+void CommandLine::check_subdivision() {
+    if (has("--balance") && subdivision_.balance != Balance::none && has("--max-tiles")) {
         throw UsageError(
             "--max-tiles cannot count the tiles that --balance adds; give one of them");
     }
-    if (has("--max-tiles")) {
-        subdivision_.balance = Balance::none;
-    } else if (has("--balance")) {
-        subdivision_.has_budget = false;
-    }
-}
-
-// Budgets and the canonical order are made by fused alone. Where the arguments contradict each
-// other they are wrong; where they contradict the last run, what is left of that gives way.
-void CommandLine::settle_strategy() {
-    const bool may_be_fused =
-        subdivision_.strategy == Strategy::automatic || subdivision_.strategy == Strategy::fused;
-    if (may_be_fused || (subdivision_.order != Order::canonical && !subdivision_.has_budget)) {
-        return;
-    }
-    if (!has("--strategy")) {
-        if (has("--order") || has("--max-tiles")) {
-            subdivision_.strategy = Strategy::automatic;
+    if (subdivision_.strategy == Strategy::subtree) {
+        const std::string problem = " needs the strategy auto or fused, not subtree";
+        if (subdivision_.order == Order::canonical) {
+            throw UsageError("--order canonical" + problem);
         }
-        return;
+        if (has("--max-tiles")) {
+            throw UsageError("--max-tiles" + problem);
+        }
     }
-    const std::string problem = " needs the strategy auto or fused, not " +
-                                std::string(app::name_in(STRATEGIES, subdivision_.strategy));
-    if (subdivision_.order == Order::canonical && has("--order")) {
-        throw UsageError("--order canonical" + problem);
-    }
-    if (subdivision_.has_budget && has("--max-tiles")) {
-        throw UsageError("--max-tiles" + problem);
-    }
-    subdivision_.order = Order::any;
-    subdivision_.has_budget = false;
 }
 
 void CommandLine::finish_range() {
@@ -311,8 +287,6 @@ void CommandLine::finish_range() {
         drawing_.logarithmic = scale == "--logarithmic";
     }
     if (!has("--range")) {
-        // The range of the last run may have been a linear one.
-        drawing_.automatic_range |= drawing_.logarithmic && drawing_.range_low <= 0.0F;
         return;
     }
     drawing_.automatic_range = false;
@@ -359,7 +333,7 @@ void CommandLine::check_files() {
     app::check_ending("--screenshot", options_.screenshot, {"png"});
 }
 
-Options CommandLine::finish(bool has_last_run) {
+Options CommandLine::finish() {
     check_files();
     if (!size_.empty()) {
         const app::Size size = app::parse_size("--size", size_, MAX_SIZE, false);
@@ -372,10 +346,8 @@ Options CommandLine::finish(bool has_last_run) {
     if (has("--pin")) {
         options_.pin = {pin_[0], pin_[1]};
     }
-    options_.gives_device = has("--device");
-    subdivision_.has_budget |= has("--max-tiles");
-    settle_balance();
-    settle_strategy();
+    subdivision_.has_budget = has("--max-tiles");
+    check_subdivision();
     drawing_.outlines &= !has("--no-outlines");
     drawing_.mark_clamped &= !has("--no-clamped-marks");
     finish_range();
@@ -390,22 +362,16 @@ Options CommandLine::finish(bool has_last_run) {
         app::only_one_of(app, {"--max-resolution", "--constant", "--level-thresholds", "--memory",
                                "--glsl", "--find-tiles"});
     finish_threshold(threshold);
-    options_.chooses_threshold = threshold.empty() && !has_last_run && !options_.files.empty();
+    options_.chooses_threshold = threshold.empty() && !options_.files.empty();
     return options_;
 }
 
-// Whether there were settings that could be read.
-bool load_last_run(Settings& settings, std::string& warning) {
-    const fs::path path = settings_path();
+Settings look_of_last_run(std::string& warning) {
     try {
-        // Where it cannot be seen whether it exists, loading says why.
-        std::error_code ignored;
-        const bool exists = fs::status(path, ignored).type() != fs::file_type::not_found;
-        settings = load_settings(path);
-        return exists;
+        return appearance(load_settings(settings_path()));
     } catch (const std::runtime_error& error) {
         warning = std::string("the settings of the last run do not count: ") + error.what();
-        return false;
+        return {};
     }
 }
 
@@ -419,11 +385,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
         const bool keeps_settings =
             !line.has("--no-settings") && !line.has("--screenshot") && !settings_path().empty();
         ParsedOptions parsed;
-        Settings settings;
-        const bool has_last_run = keeps_settings && load_last_run(settings, parsed.warning);
-        CommandLine over_last_run(settings);
+        CommandLine over_last_run(keeps_settings ? look_of_last_run(parsed.warning) : Settings{});
         over_last_run.app.parse(argc, argv);
-        parsed.options = over_last_run.finish(has_last_run);
+        parsed.options = over_last_run.finish();
         parsed.options.keeps_settings = keeps_settings;
         return parsed;
     });

@@ -20,10 +20,9 @@ using app::UsageError;
 struct Options {
     std::vector<std::filesystem::path> files;  // none: the demo's map
     std::string channel;                       // as in load_map
-    Settings settings;                         // those of the last run, changed by the arguments
-    bool chooses_threshold = false;            // nobody ever gave one: it is to be made for the map
+    Settings settings;                         // the look of the last run, changed by the arguments
+    bool chooses_threshold = false;            // none was given: it is to be made for the map
     std::optional<std::uint64_t> tile_count;   // --find-tiles: make the threshold for so many tiles
-    bool gives_device = false;                 // --device: no other one will do
     bool keeps_settings = true;                // in settings_path(), which is not empty then
     std::filesystem::path screenshot;          // empty: a window
     std::filesystem::path list;  // with screenshot: the list as .json or .csv; empty: none
@@ -35,11 +34,11 @@ struct Options {
     bool panel = false;                   // --panel: in the screenshot, too
     bool validation = false;              // validation layer; its messages fail the run
     bool log = false;                     // a line on standard error for all that happens
+    bool log_places = false;              // and where each control is
 };
 
-// Reads the settings of the last run, too, unless --no-settings or --screenshot is given. Settings
-// that cannot be read are reported in `warning` and count as none. Where an argument contradicts
-// the last run (its strategy, order, budget or range), what is left of that gives way. Throws
+// Reads the appearance that the last run has left, too, unless --no-settings or --screenshot is
+// given. Settings that cannot be read are reported in `warning` and count as none. Throws
 // UsageError, and PrintedText for --help and --version.
 struct ParsedOptions {
     Options options;

@@ -53,7 +53,9 @@ float Panels::width(float scale) const {
 
 bool Panels::is_animated() const {
     const float opacity = notice_opacity();
-    return form_.has_waiting_tooltip() || (opacity > 0.0F && opacity < 1.0F);
+    constexpr int SETTLING_FRAMES = 3;  // until a window has the size of its contents
+    return form_.has_waiting_tooltip() || (opacity > 0.0F && opacity < 1.0F) ||
+           (viewer_.pinned() && inspector_frames_ < SETTLING_FRAMES);
 }
 
 float Panels::map_width() const {
@@ -84,6 +86,7 @@ void Panels::draw(float scale) {
         }
     }
     pressed_keys_.clear();
+    draw_texel_values();
     draw_highlights();
     draw_overlay();
     draw_messages();
@@ -93,10 +96,14 @@ void Panels::draw(float scale) {
     if (viewer_.settings.panel) {
         draw_panel();
     }
+    draw_inspector();
     repair_range();
     draw_hover_box();
     draw_help();
     handle_prompt();
+    if (has_map() && !ImGui::IsAnyMouseDown()) {  // a drag is one change
+        history_.note(viewer_.settings.subdivision.threshold);
+    }
 }
 
 void Panels::draw_panel() {
@@ -125,10 +132,9 @@ void Panels::draw_panel() {
                      &Panels::draw_drawing_section);
         draw_section("Tiles", true, "The list that the subdivision has led to.",
                      &Panels::draw_tiles_section);
-        draw_section("Texel", true,
-                     "What is known of the texel that is pinned, else of the one under the "
-                     "mouse, and of its tile.",
-                     &Panels::draw_texel_section);
+        draw_section("Comparison", false,
+                     "Two lists, A and B: of two thresholds, or of two maps of one size.",
+                     &Panels::draw_comparison_section);
         draw_section("Times", false, "How long the GPU takes.", &Panels::draw_times_section);
     }
     ImGui::End();
@@ -200,7 +206,10 @@ void Panels::draw_overlay() {
                     std::to_string(sequence.files().size());
         }
         paragraphs.push_back({name, TEXT_COLOUR});
-        paragraphs.push_back({size_text(frame->map.shape), DIM_COLOUR});
+        paragraphs.push_back(
+            {size_text(frame->map.shape) + ", zoom " +
+                 number_text(100.0 * viewer_.view().zoom, viewer_.view().zoom < 1.0F ? 2 : 4) + "%",
+             DIM_COLOUR});
     }
     if (sequence.is_loading()) {
         const auto& files = sequence.files();
@@ -208,6 +217,13 @@ void Panels::draw_overlay() {
                                      ? files[sequence.index()].filename().string()
                                      : "the demo map";
         paragraphs.push_back({"loading " + name + " ...", WARNING_COLOUR});
+    }
+    if (const auto& difference = viewer_.difference()) {
+        paragraphs.push_back({"A: " + viewer_.kept()->name + ", " +
+                                  describe(viewer_.kept()->settings.threshold) + ".  " +
+                                  count_text(difference->only_kept) + " tiles only in A, " +
+                                  count_text(difference->only_shown) + " only here",
+                              WARNING_COLOUR});
     }
     if (!viewer_.settings.panel) {
         paragraphs.push_back({"Tab: panel, F1: keys", DIM_COLOUR});

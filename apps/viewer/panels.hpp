@@ -4,6 +4,7 @@
 
 #include "colour_maps.hpp"
 #include "path_prompt.hpp"
+#include "threshold_history.hpp"
 #include "viewer.hpp"
 #include "widgets.hpp"
 
@@ -74,6 +75,9 @@ class Panels {
     // tooltip is about to appear.
     [[nodiscard]] bool is_animated() const;
 
+    // Where the controls of the last frame are, as Form has them.
+    [[nodiscard]] const std::map<std::string, Place>& places() const { return form_.places(); }
+
     // Whether the user wants to leave.
     [[nodiscard]] bool wants_to_quit() const { return quits_; }
 
@@ -118,6 +122,9 @@ class Panels {
     void cycle_threshold_kind();
     void choose_threshold_kind(ThresholdKind kind);
     void leave_step_by_step();
+    void change_threshold(std::ptrdiff_t changes);
+    void change_balance();
+    void change_budget();
     void ask_for_files();
     void ask_for_glsl();
     void save_list();
@@ -132,11 +139,13 @@ class Panels {
     void draw_files();
     void draw_channel();
     void draw_values();
+    void draw_go_to();
     void draw_threshold_section();
     void draw_threshold_levels(const ValueRange& range);
     void draw_memory_threshold(const ValueRange& range);
     void draw_glsl_threshold();
     void draw_tile_search();
+    void draw_threshold_history();
     void draw_subdivision_section();
     void draw_strategy();
     void draw_budget();
@@ -151,14 +160,18 @@ class Panels {
     void draw_fill_legend();
     [[nodiscard]] ImU32 level_colour(std::uint32_t level) const;
 
+    // ---- panels_inspector.cpp
+    void draw_texel_values();
+    void draw_inspector();
+    void draw_texel(const ProbedTexel& texel);
+    void draw_ancestors(const ProbedTexel& texel);
+
     // ---- panels_tiles.cpp
     void draw_tiles_section();
     void draw_totals();
+    void draw_comparison_section();
     void draw_levels_table();
     void draw_exports();
-    void draw_texel_section();
-    void draw_texel(const ProbedTexel& texel);
-    void draw_ancestors(const ProbedTexel& texel);
     void draw_times_section();
     void draw_time_plot();
     void draw_strategy_times();
@@ -175,6 +188,9 @@ class Panels {
     bool quits_ = false;
     float scale_ = 1.0F;
     std::uint64_t tiles_wanted_ = 500;
+    std::array<int, 2> texel_to_show_{};
+    ThresholdHistory history_;
+    int inspector_frames_ = 0;  // that the inspector has been drawn for, since it was opened
 
     std::optional<TexelPosition> under_mouse_;
     std::optional<TexelPosition> pinned_before_click_;

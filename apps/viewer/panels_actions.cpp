@@ -98,7 +98,7 @@ std::vector<Action> Panels::make_actions() {
     };
     add_mouse("wheel", "Zoom, towards the mouse");
     add_mouse("drag", "Move the map, by any button");
-    add_mouse("click", "Pin the tile: its numbers stay in the section 'Texel'");
+    add_mouse("click", "Pin the tile: a window shows all that is known of it");
     add_mouse("click beside the map", "Unpin");
     add_mouse("double click", "Show the whole map");
     add_mouse("drop files", "Open them; several are a sequence to play");
@@ -158,6 +158,15 @@ std::vector<Action> Panels::make_actions() {
     add_scale("Raise the threshold by 9%: fewer tiles", "]", ']', SMALL_THRESHOLD_STEP);
     add_scale("Halve the threshold", "Shift+[", '{', 0.5F);
     add_scale("Double the threshold", "Shift+]", '}', 2.0F);
+    add("Undo the last change of the threshold", "Ctrl+Z", {{GLFW_KEY_Z, GLFW_MOD_CONTROL}},
+        [this] { change_threshold(-1); });
+    add("Redo it", "Ctrl+Shift+Z", {{GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}},
+        [this] { change_threshold(1); });
+    add("Reset the threshold to that of the program's start", "Shift+T",
+        {{GLFW_KEY_T, GLFW_MOD_SHIFT}}, [this] {
+            ThresholdSettings& threshold = viewer_.settings.subdivision.threshold;
+            threshold = history_.first(threshold);
+        });
     add("Next kind of threshold", "T", {{GLFW_KEY_T}}, [this] { cycle_threshold_kind(); });
     add("Read a threshold in GLSL again", "F5", {{GLFW_KEY_F5}},
         [this] { viewer_.reload_threshold(); });
@@ -165,10 +174,8 @@ std::vector<Action> Panels::make_actions() {
         [&subdivision] { go_on(STRATEGIES, subdivision.strategy); });
     add("Order of the list: any or canonical", "R", {{GLFW_KEY_R}},
         [&subdivision] { go_on(ORDERS, subdivision.order); });
-    add("Next balance: none, edges or corners", "U", {{GLFW_KEY_U}},
-        [&subdivision] { go_on(app::BALANCES, subdivision.balance); });
-    add("Budget of tiles on or off", "B", {{GLFW_KEY_B}},
-        [&subdivision] { subdivision.has_budget = !subdivision.has_budget; });
+    add("Next balance: none, edges or corners", "U", {{GLFW_KEY_U}}, [this] { change_balance(); });
+    add("Budget of tiles on or off", "B", {{GLFW_KEY_B}}, [this] { change_budget(); });
 
     group = "Drawing";
     add("Next colour map", "C", {{GLFW_KEY_C}},
@@ -193,6 +200,10 @@ std::vector<Action> Panels::make_actions() {
     add("Show the next texel that is NaN, infinite or negative", "N", {{GLFW_KEY_N}},
         on_map([this] { viewer_.show_next_odd_texel(); }));
     add("Pin the tile under the mouse", "P", {{GLFW_KEY_P}}, [this] { viewer_.pin(under_mouse_); });
+    add("Keep the list as A, to compare others with it", "H", {{GLFW_KEY_H}},
+        on_map([this] { viewer_.keep_list(); }));
+    add("Swap A and B of the comparison", "Y", {{GLFW_KEY_Y}},
+        on_map([this] { viewer_.swap_with_kept(); }));
     add("Check the list against the CPU reference", "K", {{GLFW_KEY_K}},
         on_map([this] { viewer_.check_list(); }));
     add("Measure continuously on or off", "M", {{GLFW_KEY_M}},
@@ -204,7 +215,7 @@ std::vector<Action> Panels::make_actions() {
     add("Panel on or off", "Tab", {{GLFW_KEY_TAB}},
         [this] { viewer_.settings.panel = !viewer_.settings.panel; });
     add("This help", "F1", {{GLFW_KEY_F1}}, [this] { shows_help_ = !shows_help_; });
-    add("Close the help, else unpin the tile", "Escape", {{GLFW_KEY_ESCAPE}},
+    add("Close an open list or the help, else unpin the tile", "Escape", {{GLFW_KEY_ESCAPE}},
         [this] { leave_step_by_step(); });
     add("Quit", "Ctrl+Q", {{GLFW_KEY_Q, GLFW_MOD_CONTROL}}, [this] { quits_ = true; });
     return actions;
@@ -292,7 +303,34 @@ void Panels::choose_threshold_kind(ThresholdKind kind) {
     }
 }
 
+void Panels::change_threshold(std::ptrdiff_t changes) {
+    history_.go(changes, viewer_.settings.subdivision.threshold);
+}
+
+void Panels::change_balance() {
+    SubdivisionSettings& settings = viewer_.settings.subdivision;
+    if (settings.has_budget) {
+        viewer_.notify("a budget cannot count the tiles that balancing adds: B switches it off",
+                       true);
+        return;
+    }
+    go_on(app::BALANCES, settings.balance);
+}
+
+void Panels::change_budget() {
+    SubdivisionSettings& settings = viewer_.settings.subdivision;
+    if (settings.balance != Balance::none) {
+        viewer_.notify("a budget cannot count the tiles that balancing adds: U changes the balance",
+                       true);
+        return;
+    }
+    settings.has_budget = !settings.has_budget;
+}
+
 void Panels::leave_step_by_step() {
+    if (form_.close_list()) {
+        return;
+    }
     if (shows_help_) {
         shows_help_ = false;
     } else {

@@ -27,14 +27,18 @@ const std::vector<std::string> KIND_TIPS{
 
 const std::vector<std::string> STRATEGY_TIPS{
     "The fastest for this device, map and threshold.",
-    "One GPU dispatch for each level of the quadtree, from its root down.",
-    "One GPU dispatch for several levels, each workgroup a subtree.",
+    "One GPU dispatch for several levels, each workgroup a subtree. For all thresholds.",
     "One GPU dispatch from the map to the list. For thresholds that do not grow from a tile size "
     "to the next larger one."};
 
 const std::vector<std::string> ORDER_TIPS{
     "As fast as possible; differs from run to run.",
     "Along the Z-order (Morton) curve: always the same list. Made by the strategy fused alone."};
+
+constexpr const char* NO_BALANCE =
+    "A budget cannot count the tiles that balancing adds: switch the budget off first.";
+constexpr const char* NO_BUDGET =
+    "A budget cannot count the tiles that balancing adds: set the balance to none first.";
 
 const std::vector<std::string> BALANCE_TIPS{
     "By anything.", "By one at most, where tiles share an edge.",
@@ -72,6 +76,7 @@ void Panels::draw_map_section() {
     if (viewer_.frame() != nullptr) {
         draw_channel();
         draw_values();
+        draw_go_to();
     }
 }
 
@@ -192,6 +197,22 @@ void Panels::draw_values() {
     }
 }
 
+void Panels::draw_go_to() {
+    constexpr const char* TIP =
+        "Shows and pins a texel: click, type its column and its row, from 0, and press Enter.";
+    form_.label("Go to texel", TIP);
+    const float button_width = form_.px(44.0F);
+    const float spacing = ImGui::GetStyle().ItemInnerSpacing.x;
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button_width - spacing);
+    ImGui::InputInt2("##texel", texel_to_show_.data());
+    const bool is_entered = ImGui::IsItemDeactivated() && is_enter_pressed();
+    form_.tip(TIP);
+    ImGui::SameLine(0.0F, spacing);
+    if (form_.button("Go", TIP, button_width) || is_entered) {
+        viewer_.go_to(texel_to_show_[0], texel_to_show_[1], form_.px(VALUE_SIDE));
+    }
+}
+
 // ---- Threshold
 
 void Panels::draw_threshold_section() {
@@ -228,6 +249,30 @@ void Panels::draw_threshold_section() {
             break;
     }
     draw_tile_search();
+    draw_threshold_history();
+}
+
+void Panels::draw_threshold_history() {
+    const ThresholdSettings& threshold = viewer_.settings.subdivision.threshold;
+    form_.label("Changes", "Of the threshold.");
+    const auto add = [&](const char* name, const char* tooltip, bool is_possible) {
+        ImGui::BeginDisabled(!is_possible);
+        const bool is_pressed = form_.button(name, tooltip);
+        ImGui::EndDisabled();
+        ImGui::SameLine();
+        return is_pressed;
+    };
+    if (add("Undo", "Takes the last change back (Ctrl+Z).", history_.can_go(-1))) {
+        change_threshold(-1);
+    }
+    if (add("Redo", "Makes the change again that was undone (Ctrl+Shift+Z).", history_.can_go(1))) {
+        change_threshold(1);
+    }
+    if (add("Reset", "Takes the threshold that the program began with (Shift+T).",
+            history_.first(threshold) != threshold)) {
+        viewer_.settings.subdivision.threshold = history_.first(threshold);
+    }
+    ImGui::NewLine();
 }
 
 void Panels::draw_threshold_levels(const ValueRange& range) {
@@ -381,7 +426,8 @@ void Panels::draw_strategy() {
     form_.combo("Balance",
                 "By how much the levels of tiles that touch may differ (U). What balancing adds, "
                 "no budget can count.",
-                app::BALANCES, settings.balance, BALANCE_TIPS);
+                app::BALANCES, settings.balance, BALANCE_TIPS,
+                settings.has_budget ? NO_BALANCE : "");
 }
 
 void Panels::draw_budget() {
@@ -389,13 +435,16 @@ void Panels::draw_budget() {
         "The most tiles that there may be: the GPU raises the threshold, in steps of 1 to 2%, "
         "until they are enough (B). Made by the strategy fused alone.";
     SubdivisionSettings& settings = viewer_.settings.subdivision;
-    form_.switched("Budget", TIP, settings.has_budget, [&] {
+    const bool is_possible = settings.balance == Balance::none || settings.has_budget;
+    const auto draw_number = [&] {
         constexpr std::uint64_t LEAST = 1;
         ImGui::DragScalar("##tiles", ImGuiDataType_U64, &settings.max_tiles, 2.0F, &LEAST,
                           &MAX_TILES_LIMIT, "%llu tiles",
                           ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp);
-    });
-    form_.tip("Drag to change, with Alt slowly; Ctrl+click to type.");
+    };
+    form_.switched("Budget", is_possible ? TIP : NO_BUDGET, settings.has_budget, draw_number,
+                   is_possible);
+    form_.tip(is_possible ? "Drag to change, with Alt slowly; Ctrl+click to type." : NO_BUDGET);
 }
 
 void Panels::draw_device() {

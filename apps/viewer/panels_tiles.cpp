@@ -9,8 +9,6 @@ namespace quadtile::viewer {
 
 namespace {
 
-constexpr auto TABLE_FLAGS = ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH |
-                             ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_PadOuterX;
 constexpr ImU32 BAR_COLOUR = IM_COL32(92, 150, 210, 255);
 
 float median(const std::deque<float>& values) {
@@ -24,29 +22,6 @@ void text_right(Form& form, const std::string& text, ImU32 colour = TEXT_COLOUR)
     const float left = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, left));
     form.text(text, colour);
-}
-
-// The sides of a tile on which the neighbour is coarser.
-std::string coarser_text(const Tile& tile) {
-    std::string text;
-    for (const auto& [is_coarser, side] :
-         {std::pair(tile.coarser_left(), "left"), std::pair(tile.coarser_right(), "right"),
-          std::pair(tile.coarser_top(), "top"), std::pair(tile.coarser_bottom(), "bottom")}) {
-        if (is_coarser) {
-            text += (text.empty() ? "" : ", ") + std::string(side);
-        }
-    }
-    return text.empty() ? "no neighbour" : text;
-}
-
-// The heads of a table, each with its tooltip.
-void table_heads(Form& form, std::span<const std::array<const char*, 2>> heads) {
-    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
-    for (const auto& [name, tooltip] : heads) {
-        ImGui::TableNextColumn();
-        form.text(name, DIM_COLOUR);
-        form.tip(tooltip);
-    }
 }
 
 std::string times_text(const std::optional<double>& last, const std::deque<float>& history) {
@@ -106,10 +81,14 @@ void Panels::draw_totals() {
                    count_text(summary.tally.clamped),
                    summary.tally.clamped > 0 ? WARNING_COLOUR : TEXT_COLOUR);
     if (viewer_.settings.subdivision.has_budget) {
+        const bool is_scaled = header.threshold_factor != 1.0F;
         form_.text_row("Budget factor",
-                       "What the budget has multiplied the threshold by; 1: the tiles were few "
-                       "enough.",
-                       number_text(header.threshold_factor, 6));
+                       is_scaled ? "What the budget has multiplied the threshold by. The factor "
+                                   "goes in steps of 1 to 2%, and squares at the same limit split "
+                                   "together: one step less leaves more tiles than the budget."
+                                 : "The threshold alone leaves no more tiles than the budget.",
+                       number_text(header.threshold_factor, 6) + ", " + count_text(header.written) +
+                           " of " + count_text(viewer_.settings.subdivision.max_tiles) + " tiles");
     }
 }
 
@@ -131,7 +110,7 @@ void Panels::draw_levels_table() {
     ImGui::TableSetupColumn("side", ImGuiTableColumnFlags_WidthFixed, form_.px(54.0F));
     ImGui::TableSetupColumn("tiles", ImGuiTableColumnFlags_WidthFixed, form_.px(82.0F));
     ImGui::TableSetupColumn("bar", ImGuiTableColumnFlags_WidthStretch);
-    table_heads(form_, HEADS);
+    form_.table_heads(HEADS);
     for (std::uint32_t level = 0; level < counts.size(); ++level) {
         const std::uint32_t count = counts[level];
         const ImU32 colour = count > 0 ? TEXT_COLOUR : DIM_COLOUR;
@@ -147,6 +126,52 @@ void Panels::draw_levels_table() {
         form_.bar(static_cast<float>(count) / most, BAR_COLOUR);
     }
     ImGui::EndTable();
+}
+
+void Panels::draw_comparison_section() {
+    constexpr const char* KEEP_TIP =
+        "Keeps the list that is shown as A, to compare lists of other thresholds and maps with it "
+        "(H).";
+    if (form_.button("Keep as A", KEEP_TIP)) {
+        viewer_.keep_list();
+    }
+    if (!viewer_.kept()) {
+        form_.wrapped_text(
+            "Keep a list as A, then change the threshold or go to another map: tiles "
+            "that differ are marked.",
+            DIM_COLOUR);
+        return;
+    }
+    ImGui::SameLine();
+    if (form_.button("Swap A and B", "Shows A, and keeps what is shown as A (Y).")) {
+        viewer_.swap_with_kept();
+    }
+    ImGui::SameLine();
+    if (form_.button("Forget A", "Ends the comparison.")) {
+        viewer_.forget_kept();
+        return;
+    }
+    const KeptList& kept = *viewer_.kept();
+    form_.text_row("A", "The list that is kept.",
+                   kept.name + ", " + describe(kept.settings.threshold) + ": " +
+                       count_text(kept.keys.size()) + " tiles");
+    if (!viewer_.difference()) {
+        form_.wrapped_text("The map that is shown has another size than A's, or no list.",
+                           WARNING_COLOUR);
+        return;
+    }
+    const ListDifference& difference = *viewer_.difference();
+    form_.text_row("B", "The list that is shown.",
+                   viewer_.frame()->name + ", " + describe(viewer_.settings.subdivision.threshold) +
+                       ": " + count_text(difference.in_both + difference.only_shown) + " tiles");
+    form_.text_row("In both", "Tiles that cover the same texels in A and B.",
+                   count_text(difference.in_both));
+    form_.text_row("Only in A", "Tiles of A that B does not have.",
+                   count_text(difference.only_kept));
+    form_.text_row("Only in B", "Tiles of B that A does not have: orange if they are marked.",
+                   count_text(difference.only_shown));
+    form_.checkbox("Mark differences", "Tiles that are only in B are orange, all others dark.",
+                   viewer_.settings.drawing.mark_differences);
 }
 
 void Panels::draw_exports() {
@@ -175,100 +200,6 @@ void Panels::draw_exports() {
             (this->*EXPORTS[i].save)();
         }
     }
-}
-
-// ---- Texel
-
-void Panels::draw_texel_section() {
-    const auto& shown = viewer_.pinned() ? viewer_.pinned() : viewer_.hovered();
-    if (shown && viewer_.frame() != nullptr) {
-        draw_texel(*shown);
-    } else {
-        form_.wrapped_text("Move the mouse over the map; a click pins a tile.", DIM_COLOUR);
-    }
-}
-
-void Panels::draw_texel(const ProbedTexel& texel) {
-    const std::string place = std::to_string(texel.x) + ", " + std::to_string(texel.y);
-    form_.text_row("Texel", "Column and row, from 0 at the upper left.",
-                   place + (viewer_.pinned() ? "  (pinned, Escape unpins)" : ""));
-    form_.text_row("Value", "As it is in the file.", number_text(texel.result.texel, 9));
-    if (texel.result.tile_index == NO_TILE) {
-        form_.text_row("Tile", "The tile that covers the texel.", "none", BAD_COLOUR);
-    } else {
-        const Tile& tile = texel.result.tile;
-        const MapShape& shape = viewer_.frame()->map.shape;
-        const TexelRect rect = texels_of(tile, shape.width, shape.height);
-        form_.text_row("Tile",
-                       "The tile that covers the texel: its level (2^level texels on a side), and "
-                       "its number in the list, from 0.",
-                       "level " + std::to_string(tile.level()) + ", number " +
-                           count_text(texel.result.tile_index));
-        form_.text_row("Place",
-                       "Column and row of the tile's first texel, and its width and height, cut "
-                       "at the map's edge.",
-                       std::to_string(rect.left) + ", " + std::to_string(rect.top) + ";  " +
-                           std::to_string(rect.right - rect.left) + " x " +
-                           std::to_string(rect.bottom - rect.top));
-        if ((viewer_.summary().header.flags & TILE_LIST_BALANCED) != 0) {
-            form_.text_row("Coarser",
-                           "Sides on which the neighbour is one level coarser; there the outline "
-                           "is magenta.",
-                           coarser_text(tile));
-        }
-        form_.text_row("Importance", "The largest in the tile.", number_text(tile.importance, 7));
-        form_.text_row("Threshold", "What the tile's importance is below, unless it is clamped.",
-                       number_text(tile.threshold, 7));
-        form_.text_row(
-            "Ratio",
-            "Importance divided by threshold; below 1, unless the tile is clamped: a "
-            "single texel that cannot be split further.",
-            number_text(tile.importance / tile.threshold, 4) + (tile.clamped() ? "  clamped" : ""),
-            tile.clamped() ? WARNING_COLOUR : TEXT_COLOUR);
-    }
-    draw_ancestors(texel);
-}
-
-void Panels::draw_ancestors(const ProbedTexel& texel) {
-    constexpr std::array<std::array<const char*, 2>, 4> HEADS{
-        {{"Level",
-          "Squares of 2^level texels on a side that contain the texel, the smallest "
-          "first."},
-         {"Importance", "The largest in the square."},
-         {"Threshold", "Importance not below it: the square is split."},
-         {"Outcome", "Whether the square was split, is a tile, or lies in one."}}};
-    if (texel.thresholds.empty() ||
-        !ImGui::BeginTable("ancestors", static_cast<int>(HEADS.size()), TABLE_FLAGS)) {
-        return;
-    }
-    table_heads(form_, HEADS);
-    const bool has_tile = texel.result.tile_index != NO_TILE;
-    const std::uint32_t tile_level = has_tile ? texel.result.tile.level() : 0;
-    const std::size_t levels = std::min({texel.thresholds.size(), std::size_t{map_top_level()} + 1,
-                                         std::size(texel.result.importance_of_level)});
-    for (std::uint32_t level = 0; level < levels; ++level) {
-        const bool is_tile = has_tile && level == tile_level;
-        const bool is_inside = has_tile && level < tile_level;
-        const ImU32 colour = is_inside ? DIM_COLOUR : TEXT_COLOUR;
-        ImGui::TableNextRow();
-        if (is_tile) {
-            ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, with_opacity(ACCENT_COLOUR, 0.45F));
-        }
-        ImGui::TableNextColumn();
-        form_.swatch(level_colour(level));
-        form_.text(std::to_string(level), colour);
-        ImGui::TableNextColumn();
-        form_.text(number_text(texel.result.importance_of_level[level]), colour);
-        ImGui::TableNextColumn();
-        form_.text(number_text(texel.thresholds[level]), colour);
-        ImGui::TableNextColumn();
-        if (is_tile) {
-            form_.text(texel.result.tile.clamped() ? "tile, clamped" : "tile");
-        } else {
-            form_.text(is_inside ? "in the tile" : "split", colour);
-        }
-    }
-    ImGui::EndTable();
 }
 
 // ---- Times

@@ -57,14 +57,14 @@ fs::path with_home(const std::string& path) {
 void PathPrompt::open_files(const std::string& title, std::vector<std::string> extensions) {
     saves_ = false;
     extensions_ = std::move(extensions);
-    appear(title, folder_ / "");
+    appear(title, open_folder_ / "");
 }
 
 void PathPrompt::save_file(const std::string& title, const fs::path& suggestion) {
     saves_ = true;
     default_extension_ = suggestion.extension().string();
     extensions_ = {default_extension_};
-    appear(title, folder_ / suggestion);
+    appear(title, save_folder_ / suggestion);
 }
 
 void PathPrompt::appear(const std::string& title, const fs::path& path) {
@@ -75,7 +75,7 @@ void PathPrompt::appear(const std::string& title, const fs::path& path) {
     asks_to_replace_ = false;
     completes_ = chooses_ = cancels_ = false;
     title_ = title;
-    path_ = (folder_.empty() ? fs::current_path(ignored) / path : path).string();
+    path_ = (path.is_absolute() ? path : fs::current_path(ignored) / path).string();
     problem_.clear();
     list_continuations();
 }
@@ -235,7 +235,7 @@ std::optional<PathPrompt::Paths> PathPrompt::draw() {
     cancels_ = ImGui::Button("Cancel", {7.0F * line, 0.0F}) || cancels_;
     const std::optional<Paths> chosen = std::exchange(chooses_, false) ? choose() : std::nullopt;
     if (chosen) {
-        folder_ = fs::absolute(chosen->front()).parent_path();
+        (saves_ ? save_folder_ : open_folder_) = fs::absolute(chosen->front()).parent_path();
     }
     appears_ = false;
     if (chosen || std::exchange(cancels_, false)) {

@@ -17,8 +17,9 @@ class PathPrompt {
     // Asks for a file that exists, or for several by a pattern ("*.exr"). Files with other
     // extensions (".exr") are not listed; without extensions all are.
     void open_files(const std::string& title, std::vector<std::string> extensions);
-    // Asks for a file to write. A name without an extension gets that of `suggestion`; an existing
-    // file is asked about.
+    // Asks for a file to write: at first in the current directory, then in the folder of the last
+    // file that was saved. A name without an extension gets that of `suggestion`; an existing file
+    // is asked about.
     void save_file(const std::string& title, const std::filesystem::path& suggestion);
 
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }
@@ -57,7 +58,8 @@ class PathPrompt {
     std::string title_;
     std::vector<std::string> extensions_;
     std::string default_extension_;
-    std::filesystem::path folder_;            // of the last choice
+    std::filesystem::path open_folder_;  // of the last choice
+    std::filesystem::path save_folder_;
     std::string path_;                        // in the text field
     std::string listed_;                      // the path that the continuations belong to
     std::vector<std::string> continuations_;  // paths; those of folders end with '/'

@@ -9,10 +9,12 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -56,7 +58,6 @@ class WindowedViewer {
     };
 
     void open_device(const std::string& select);
-    void open_first_device();
     void close_device();
     void change_device();
     void recover_from_loss(const char* reason);
@@ -65,6 +66,7 @@ class WindowedViewer {
     void follow_size();
     void frame();
     void report_latency(Clock::time_point start);
+    void report_places();
     [[nodiscard]] float scale() const;
     [[nodiscard]] vk::Rect2D map_area() const;
 
@@ -94,6 +96,7 @@ class WindowedViewer {
     static constexpr int SETTLING_FRAMES = 3;
     int frames_to_draw_ = SETTLING_FRAMES;
     std::uint64_t reported_list_ = 0;
+    std::map<std::string, std::array<int, 4>> reported_places_;
     Clock::time_point events_time_;
     Clock::time_point last_loss_;
 };
@@ -113,7 +116,7 @@ WindowedViewer::WindowedViewer(const Options& options)
     glfwSetCharCallback(window_.get(), take_character);
     ui_.set_scale(scale());
     viewer_.set_pixel_scale(scale());
-    open_first_device();
+    open_device(viewer_.settings.device);
 }
 
 WindowedViewer::~WindowedViewer() {
@@ -135,22 +138,6 @@ void WindowedViewer::open_device(const std::string& select) {
         throw;
     }
     frames_to_draw_ = SETTLING_FRAMES;
-}
-
-// That of the last run may be gone; then any other one will do.
-void WindowedViewer::open_first_device() {
-    const std::string wanted = viewer_.settings.device;
-    try {
-        open_device(wanted);
-    } catch (const std::exception& error) {
-        if (options_.gives_device || wanted.empty()) {
-            throw;
-        }
-        const std::string reason = error.what();
-        viewer_.settings.device.clear();
-        open_device({});
-        viewer_.notify("the device of the last run was not opened: " + reason, true);
-    }
 }
 
 void WindowedViewer::close_device() {
@@ -299,6 +286,7 @@ void WindowedViewer::wait_for_events() {
     while (!has_to_draw() && glfwWindowShouldClose(window_.get()) == GLFW_FALSE) {
         constexpr double LONGEST_WAIT_SECONDS = 0.25;  // for notices, which fade
         glfwWaitEventsTimeout(LONGEST_WAIT_SECONDS);
+        viewer_.watch_file();
     }
     frames_to_draw_ = std::max(0, frames_to_draw_ - 1);
     events_time_ = Clock::now();
@@ -339,13 +327,18 @@ void WindowedViewer::frame() {
     if (on_device_->swapchain.extent().width == 0 || on_device_->swapchain.extent().height == 0) {
         return;  // minimised meanwhile
     }
+    // Before the panels, which tell what is on the device, and after them, for what they change.
+    viewer_.update(map_area());
     ImGui_ImplVulkan_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     pass_keys_on();
     ImGui::NewFrame();
     panels_.draw(scale());
     ImGui::Render();
-    viewer_.update(map_area());
+    if (options_.log_places) {
+        report_places();
+    }
+    viewer_.apply_settings(map_area());
     if (title_ != viewer_.title()) {
         title_ = viewer_.title();
         glfwSetWindowTitle(window_.get(), title_.c_str());
@@ -372,6 +365,30 @@ void WindowedViewer::report_latency(Clock::time_point start) {
     on_device_->gpu.device().waitIdle();
     const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
     std::fprintf(stderr, "on screen after %.1f ms\n", elapsed.count());
+}
+
+// Left, top, width and height of each control that has come, moved or gone; one that has gone has
+// no width.
+void WindowedViewer::report_places() {
+    std::map<std::string, std::array<int, 4>> places;
+    for (const auto& [name, place] : panels_.places()) {
+        places[name] = {int(place.first.x), int(place.first.y), int(place.end.x - place.first.x),
+                        int(place.end.y - place.first.y)};
+    }
+    const auto report = [](const std::string& name, const std::array<int, 4>& at) {
+        std::fprintf(stderr, "place %d %d %d %d %s\n", at[0], at[1], at[2], at[3], name.c_str());
+    };
+    for (const auto& [name, place] : places) {
+        if (!reported_places_.contains(name) || reported_places_.at(name) != place) {
+            report(name, place);
+        }
+    }
+    for (const auto& [name, place] : reported_places_) {
+        if (!places.contains(name)) {
+            report(name, {});
+        }
+    }
+    reported_places_ = std::move(places);
 }
 
 void WindowedViewer::run() {
@@ -409,7 +426,7 @@ std::uint32_t run_window(const Options& options) {
     WindowedViewer viewer(options);
     viewer.run();
     if (options.keeps_settings) {
-        save_settings(viewer.settings(), settings_path());
+        save_settings(appearance(viewer.settings()), settings_path());
     }
     return viewer.validation_messages();
 }

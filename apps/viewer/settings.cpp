@@ -235,6 +235,7 @@ void describe(Members& members, DrawingSettings& settings) {
     members.choice("fill", settings.fill, FILLS);
     members.number("fill_opacity", settings.fill_opacity, 0.0F, 1.0F);
     members.flag("mark_clamped", settings.mark_clamped);
+    members.flag("mark_differences", settings.mark_differences);
 }
 
 template <typename Members>
@@ -389,6 +390,18 @@ fs::path settings_path() {
 
 fs::path cache_path() {
     return user_folder("XDG_CACHE_HOME", ".cache");
+}
+
+Settings appearance(const Settings& settings) {
+    Settings kept = settings;
+    kept.subdivision = {};
+    kept.device.clear();
+    const DrawingSettings defaults;
+    kept.drawing.automatic_range = defaults.automatic_range;
+    kept.drawing.range_low = defaults.range_low;
+    kept.drawing.range_high = defaults.range_high;
+    kept.drawing.level = defaults.level;
+    return kept;
 }
 
 Settings load_settings(const fs::path& path) {

@@ -62,8 +62,9 @@ struct DrawingSettings {
     bool outlines = true;
     float outline_width = 1.0F;  // pixels of a display of 96 dots per inch
     Fill fill = Fill::none;
-    float fill_opacity = 0.6F;
+    float fill_opacity = 0.75F;
     bool mark_clamped = true;
+    bool mark_differences = true;  // from a list that is kept
 
     friend bool operator==(const DrawingSettings&, const DrawingSettings&) = default;
 };
@@ -112,6 +113,10 @@ constexpr std::array<app::Named<ColourMap>, 7> COLOUR_MAPS{{{"inferno", ColourMa
                                                             {"grey", ColourMap::grey}}};
 constexpr std::array<app::Named<Fill>, 4> FILLS{
     {{"none", Fill::none}, {"level", Fill::level}, {"ratio", Fill::ratio}, {"order", Fill::order}}};
+
+// What a run leaves to the next one: how things look. The rest has its defaults, since a threshold,
+// a range of colours or a device that came back would puzzle with another map.
+[[nodiscard]] Settings appearance(const Settings& settings);
 
 // As JSON, with a member for each setting.
 [[nodiscard]] std::string to_json(const Settings& settings);

@@ -66,6 +66,7 @@ void Viewer::attach(app::Gpu& gpu, vk::Format format) {
     const auto render_pass =
         app::make_render_pass(gpu.device(), format, vk::ImageLayout::eTransferSrcOptimal);
     canvas_ = std::make_unique<Canvas>(gpu, *render_pass);
+    compared_list_ = 0;
     if (coming_ == nullptr) {
         coming_ = frame_;
     }
@@ -111,6 +112,14 @@ void Viewer::update(const vk::Rect2D& area) {
             log("problem: " + load_problem_);
         }
     }
+    if (measures_continuously) {
+        applied_.reset();
+    }
+    apply_settings(area);
+}
+
+void Viewer::apply_settings(const vk::Rect2D& area) {
+    area_ = area;
     if (loss_) {
         std::rethrow_exception(std::exchange(loss_, nullptr));
     }
@@ -126,10 +135,11 @@ void Viewer::update(const vk::Rect2D& area) {
     if (tiles_to_find_) {
         find_threshold(*std::exchange(tiles_to_find_, {}));
     }
-    if (measures_continuously || applied_ != settings.subdivision) {
+    if (applied_ != settings.subdivision) {
         subdivide();
     }
     probe();
+    compare_with_kept();
     canvas_->set_colours(settings.drawing.colour_map);
     canvas_->set_map(*tiles_);
 }
@@ -147,6 +157,23 @@ void Viewer::show_what_options_ask() {
 
 bool Viewer::is_busy() const {
     return is_playing || measures_continuously || coming_ || sequence_.has_arrived();
+}
+
+// A file is taken once two looks at it find the same: then it is not being written.
+void Viewer::watch_file() {
+    const Clock::time_point now = Clock::now();
+    if (now < next_watch_time_ || !frame_ || frame_->path.empty() || sequence_.is_loading()) {
+        return;
+    }
+    constexpr std::chrono::milliseconds INTERVAL(200);
+    next_watch_time_ = now + INTERVAL;
+    const std::optional<FileStamp> stamp = stamp_of(frame_->path);
+    const bool is_at_rest = stamp == std::exchange(seen_stamp_, stamp);
+    if (stamp && is_at_rest && stamp != frame_->stamp && stamp != reloaded_stamp_) {
+        reloaded_stamp_ = stamp;
+        sequence_.reload();
+        notify(frame_->name + " has changed and is read again");
+    }
 }
 
 void Viewer::wait_for_map(const vk::Rect2D& area) {
@@ -298,14 +325,28 @@ void Viewer::draw(vk::CommandBuffer commands, vk::Extent2D target) {
 void Viewer::draw_view(vk::CommandBuffer commands, vk::Extent2D target, const vk::Rect2D& area,
                        const View& view) {
     if (tiles_->has_map()) {
-        canvas_->draw(
-            commands, *tiles_,
-            make_drawing(tiles_->shape(), settings.drawing, range(), view, target, pixel_scale_),
-            area);
+        DrawingSettings drawing = settings.drawing;
+        drawing.mark_differences &= difference_.has_value();
+        canvas_->draw(commands, *tiles_,
+                      make_drawing(tiles_->shape(), drawing, range(), view, target, pixel_scale_),
+                      area);
     }
 }
 
 // ---- What is shown
+
+void Viewer::compare_with_kept() {
+    const MapShape& shape = tiles_->shape();
+    if (!kept_ || !tiles_->has_tiles() || kept_->shape.width != shape.width ||
+        kept_->shape.height != shape.height) {
+        difference_.reset();
+        compared_list_ = 0;
+    } else if (compared_list_ != list_number_) {
+        difference_ = compare(kept_->keys, tiles_->read().tiles);
+        canvas_->set_marks(difference_->marks);
+        compared_list_ = list_number_;
+    }
+}
 
 std::string Viewer::problem() const {
     if (!load_problem_.empty()) {
@@ -382,6 +423,19 @@ void Viewer::show_one_to_one() {
 void Viewer::show_texel(std::uint32_t x, std::uint32_t y, float zoom) {
     view_ = centred(static_cast<float>(x) + 0.5F, static_cast<float>(y) + 0.5F, zoom, area_);
     follows_area_ = false;
+}
+
+void Viewer::go_to(std::int64_t x, std::int64_t y, float zoom) {
+    const MapShape& shape = tiles_->shape();
+    if (x < 0 || y < 0 || x >= shape.width || y >= shape.height) {
+        notify("there is no texel " + std::to_string(x) + ", " + std::to_string(y) +
+                   ": the map has " + size_text(shape) + " texels",
+               true);
+        return;
+    }
+    const TexelPosition texel{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)};
+    show_texel(texel.x, texel.y, std::max(view_.zoom, zoom));
+    pin(texel);
 }
 
 void Viewer::show_next_odd_texel() {

@@ -4,6 +4,7 @@
 
 #include "canvas.hpp"
 #include "gpu.hpp"
+#include "list_comparison.hpp"
 #include "map_sequence.hpp"
 #include "map_tiles.hpp"
 #include "options.hpp"
@@ -65,13 +66,18 @@ class Viewer {
 
     // ---- A frame
 
-    // Takes maps that were loaded, subdivides where a setting has changed, probes where the mouse
+    // Takes maps that were loaded, subdivides if a setting has changed, probes where the mouse
     // is. `area` is where the map is drawn. Throws vk::DeviceLostError or Error where the device
     // was lost, now or since the last time.
     void update(const vk::Rect2D& area);
+    // The part of update() that follows from settings and the mouse, for changes within the frame.
+    void apply_settings(const vk::Rect2D& area);
     // Whether a next update() would go on: while playing, measuring, and while a map is on its way
     // to the device.
     [[nodiscard]] bool is_busy() const;
+    // Asks for the map again if its file has changed and changes no longer. For each frame and,
+    // while nothing is drawn, a few times per second.
+    void watch_file();
     // Waits until the map that was asked for is there. Throws std::runtime_error where it cannot
     // be.
     void wait_for_map(const vk::Rect2D& area);
@@ -110,6 +116,8 @@ class Viewer {
     void show_all();  // until the view is changed by hand, it follows the window
     void show_one_to_one();
     void show_texel(std::uint32_t x, std::uint32_t y, float zoom);
+    // Enlarged to this zoom at least, and pinned; tells if there is no such texel.
+    void go_to(std::int64_t x, std::int64_t y, float zoom);
     // The next texel that is NaN, infinite or negative, enlarged.
     void show_next_odd_texel();
 
@@ -131,6 +139,14 @@ class Viewer {
     void find_threshold(std::uint64_t tiles);
     // Multiplies the threshold or its values.
     void scale_threshold(float factor);
+    // Keeps the list that is shown, to compare others with it.
+    void keep_list();
+    // Shows the kept list's map and settings, and keeps the list that was shown.
+    void swap_with_kept();
+    void forget_kept() { kept_.reset(); }
+    [[nodiscard]] const std::optional<KeptList>& kept() const { return kept_; }
+    // Of the kept list and the one that is shown; nothing if there are not two of one size of map.
+    [[nodiscard]] const std::optional<ListDifference>& difference() const { return difference_; }
     // Reads the file of a threshold in GLSL again.
     void reload_threshold();
     // Reads the list back, checks that it covers the map, and compares it with the reference's.
@@ -158,6 +174,8 @@ class Viewer {
     [[nodiscard]] const LoadedMap& fragments(const std::string& channel);
     [[nodiscard]] const app::GlslFile& glsl(const std::string& path);
     void advance_playback();
+    [[nodiscard]] KeptList shown_list();
+    void compare_with_kept();
     // Does what may fail, and tells where it did.
     void attempt(const std::function<void()>& action);
 
@@ -172,12 +190,19 @@ class Viewer {
     std::shared_ptr<const MapFrame> frame_;   // the one on the device
     std::shared_ptr<const MapFrame> coming_;  // to go there; null: none
     std::string load_problem_;
+    std::optional<FileStamp> seen_stamp_;  // of the frame's file
+    std::optional<FileStamp> reloaded_stamp_;
+    std::chrono::steady_clock::time_point next_watch_time_;
     std::optional<LoadedMap> fragments_;  // of the frame, of a channel
     std::string fragments_channel_;
     std::optional<app::GlslFile> glsl_;  // of the threshold; none: to be read
     std::optional<std::uint64_t> tiles_to_find_;
     std::optional<Threshold> threshold_;          // of the tiles
     std::optional<SubdivisionSettings> applied_;  // what the tiles were made with
+
+    std::optional<KeptList> kept_;
+    std::optional<ListDifference> difference_;
+    std::uint64_t compared_list_ = 0;  // that difference_ is of
 
     View view_;
     vk::Rect2D area_;

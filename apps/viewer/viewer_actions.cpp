@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace quadtile::viewer {
 
@@ -74,8 +75,50 @@ void Viewer::find_threshold(std::uint64_t tiles) {
         }
         settings.subdivision.has_budget = false;
         settings.subdivision.threshold = scaled(wanted.threshold, std::exp2(high));
-        notify(describe(settings.subdivision.threshold) + " leaves " + std::to_string(count(high)) +
-               " tiles");
+        const std::uint64_t found = count(high);
+        std::string text = describe(settings.subdivision.threshold) + " leaves " +
+                           std::to_string(found) + " tiles";
+        const std::uint64_t next = count(low);
+        if (found < tiles && next > tiles) {
+            text += ", not " + std::to_string(tiles) + ": the next smaller threshold leaves " +
+                    std::to_string(next) + ", because squares at the same limit split together";
+        }
+        notify(text);
+    });
+}
+
+KeptList Viewer::shown_list() {
+    return {frame_->name, sequence_.index(), frame_->path,
+            *applied_,    tiles_->shape(),   sorted_keys(tiles_->read().tiles)};
+}
+
+void Viewer::keep_list() {
+    attempt([&] {
+        if (!tiles_->has_tiles() || !applied_) {
+            throw std::runtime_error("there is no list to keep");
+        }
+        kept_ = shown_list();
+        compared_list_ = 0;
+        notify("A is now this list: " + describe(kept_->settings.threshold) + ", " +
+               std::to_string(kept_->keys.size()) + " tiles");
+    });
+}
+
+void Viewer::swap_with_kept() {
+    attempt([&] {
+        if (!kept_ || !tiles_->has_tiles() || !applied_) {
+            throw std::runtime_error("there are no two lists to swap: keep one as A first");
+        }
+        const KeptList before = *std::exchange(kept_, shown_list());
+        settings.subdivision = before.settings;
+        const auto& files = sequence_.files();
+        if (before.path != frame_->path) {
+            if (before.file >= files.size() || files[before.file] != before.path) {
+                throw std::runtime_error("the map of A is not among the files that are open");
+            }
+            sequence_.go_to(before.file);
+        }
+        compared_list_ = 0;
     });
 }
 

@@ -96,6 +96,13 @@ void Form::begin_frame(float scale) {
     }
     is_tooltip_seen_ = false;
     tooltip_waits_ = false;
+    places_.clear();
+    section_.clear();
+    had_open_list_ = std::exchange(has_open_list_, false);
+}
+
+void Form::note_place(const std::string& name) {
+    places_[section_ + "/" + name] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
 }
 
 bool Form::section(const char* title, bool is_open_at_first, const char* tooltip) {
@@ -103,6 +110,8 @@ bool Form::section(const char* title, bool is_open_at_first, const char* tooltip
     const bool is_open = ImGui::CollapsingHeader(
         title, is_open_at_first ? ImGuiTreeNodeFlags_DefaultOpen : ImGuiTreeNodeFlags_None);
     tip(tooltip);
+    section_ = title;
+    places_[title] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     return is_open;
 }
 
@@ -137,6 +146,9 @@ void Form::label(const char* text, const std::string& tooltip) {
     tip(tooltip);
     ImGui::SameLine(px(LABEL_COLUMN));
     ImGui::SetNextItemWidth(-FLT_MIN);
+    const ImVec2 first = ImGui::GetCursorScreenPos();
+    places_[section_ + "/" + text] = {
+        first, {first.x + ImGui::GetContentRegionAvail().x, first.y + ImGui::GetFrameHeight()}};
 }
 
 void Form::text_row(const char* label_text, const std::string& tooltip, const std::string& value,
@@ -162,8 +174,13 @@ bool Form::combo(const char* label_text, const std::string& tooltip,
                 index = i;
                 changed = true;
             }
+            note_place(std::string(label_text) + "/" + std::to_string(i));
             tip(choices[i].tooltip);
             ImGui::PopID();
+        }
+        has_open_list_ = true;
+        if (std::exchange(closes_list_, false)) {
+            ImGui::CloseCurrentPopup();
         }
         ImGui::EndCombo();
     } else {
@@ -183,8 +200,10 @@ bool Form::checkbox(const char* label_text, const std::string& tooltip, bool& va
 }
 
 void Form::switched(const char* label_text, const std::string& tooltip, bool& is_on,
-                    const std::function<void()>& control) {
+                    const std::function<void()>& control, bool is_possible) {
+    ImGui::BeginDisabled(!is_possible);
     checkbox(label_text, tooltip, is_on);
+    ImGui::EndDisabled();
     ImGui::SameLine();
     ImGui::BeginDisabled(!is_on);
     ImGui::SetNextItemWidth(-FLT_MIN);
@@ -205,7 +224,9 @@ bool Form::logarithmic(const char* label_text, const std::string& tooltip, float
     bool changed = ImGui::SliderFloat("##slider", &exponent, low, high, "",
                                       ImGuiSliderFlags_NoRoundToFormat | ImGuiSliderFlags_NoInput);
     if (changed) {
-        value = rounded(std::exp2(exponent));
+        constexpr float STEPS_PER_OCTAVE = 8.0F;
+        const float step = std::round(exponent * STEPS_PER_OCTAVE) / STEPS_PER_OCTAVE;
+        value = rounded(std::exp2(ImGui::GetIO().KeyAlt ? exponent : step));
     }
     tip(tooltip);
     ImGui::SameLine(0.0F, spacing);
@@ -240,6 +261,7 @@ bool Form::count_field(const char* id, std::uint64_t& value) {
 
 bool Form::button(const char* text, const std::string& tooltip, float width) {
     const bool is_pressed = ImGui::Button(text, {width, 0.0F});
+    note_place(text);
     tip(tooltip);
     return is_pressed;
 }
@@ -318,6 +340,15 @@ void Form::tick(bool is_right) {
     } else {
         list.AddLine(at(0.2F, 0.25F), at(0.8F, 0.85F), BAD_COLOUR, px(2.0F));
         list.AddLine(at(0.8F, 0.25F), at(0.2F, 0.85F), BAD_COLOUR, px(2.0F));
+    }
+}
+
+void Form::table_heads(std::span<const std::array<const char*, 2>> heads) {
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    for (const auto& [name, tooltip] : heads) {
+        ImGui::TableNextColumn();
+        text(name, DIM_COLOUR);
+        tip(tooltip);
     }
 }
 

@@ -9,8 +9,10 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -24,6 +26,9 @@ constexpr ImU32 DIM_COLOUR = IM_COL32(150, 157, 168, 255);
 constexpr ImU32 GOOD_COLOUR = IM_COL32(104, 211, 145, 255);
 constexpr ImU32 WARNING_COLOUR = IM_COL32(240, 190, 90, 255);
 constexpr ImU32 BAD_COLOUR = IM_COL32(255, 112, 112, 255);
+// Pixels of a texel's side from which on its value is written into it.
+constexpr float VALUE_SIDE = 44.0F;
+
 constexpr ImU32 ACCENT_COLOUR = IM_COL32(58, 123, 190, 255);
 
 [[nodiscard]] ImU32 opaque(const app::Rgb& colour);
@@ -47,9 +52,18 @@ struct Choice {
 [[nodiscard]] std::vector<Choice> choices_of(const std::vector<std::string>& names,
                                              const std::vector<std::string>& tooltips = {});
 
+constexpr auto TABLE_FLAGS = ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH |
+                             ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_PadOuterX;
+
 struct ValueRange {
     float low;
     float high;
+};
+
+// A rectangle of the window, in Dear ImGui's coordinates.
+struct Place {
+    ImVec2 first;
+    ImVec2 end;
 };
 
 class Form {
@@ -59,9 +73,18 @@ class Form {
     // Whether a tooltip waits to be shown.
     [[nodiscard]] bool has_waiting_tooltip() const { return tooltip_waits_; }
 
+    // Closes the list of a combo that is open; whether one is.
+    bool close_list() { return closes_list_ = had_open_list_; }
+
+    // The controls that the last frame has drawn, by "Section", "Section/Label", "Section/Button"
+    // or "Section/Label/1", the second choice of a list that is open.
+    [[nodiscard]] const std::map<std::string, Place>& places() const { return places_; }
+
     // From pixels of a display of 96 dots per inch.
     [[nodiscard]] float px(float pixels) const { return pixels * scale_; }
 
+    // What places() names before the controls that follow; section() sets it, too.
+    void begin_places(const std::string& section) { section_ = section; }
     // The head of a section; whether its rows are to be drawn.
     [[nodiscard]] bool section(const char* title, bool is_open_at_first, const char* tooltip);
     // Of the item before, once the mouse rests on it.
@@ -75,21 +98,26 @@ class Form {
     bool combo(const char* label, const std::string& tooltip, std::span<const Choice> choices,
                std::size_t& index);
     // The same for the values in a table of Named, with tooltips as far as there are any.
+    // `objection`: why none but the first can be chosen; empty: all can.
     template <typename Table, typename Value>
     bool combo(const char* label, const std::string& tooltip, const Table& table, Value& value,
-               const std::vector<std::string>& tooltips) {
+               const std::vector<std::string>& tooltips, const std::string& objection = {}) {
         const auto values = std::views::transform(table, [](const auto& one) { return one.value; });
         auto index = static_cast<std::size_t>(std::ranges::find(values, value) - values.begin());
-        const bool changed =
-            combo(label, tooltip, choices_of(app::names_in(table), tooltips), index);
+        std::vector<Choice> choices = choices_of(app::names_in(table), tooltips);
+        for (std::size_t i = 1; i < choices.size() && !objection.empty(); ++i) {
+            choices[i] = {choices[i].name, objection, false};
+        }
+        const bool changed = combo(label, tooltip, choices, index);
         value = table[index].value;
         return changed;
     }
     bool checkbox(const char* label, const std::string& tooltip, bool& value);
     // A checkbox, and beside it what it enables: `control` draws that.
     void switched(const char* label, const std::string& tooltip, bool& is_on,
-                  const std::function<void()>& control);
-    // A slider over the logarithm and a field for typing. Not below zero.
+                  const std::function<void()>& control, bool is_possible = true);
+    // A slider over the logarithm, which goes in eighths of a power of two (with Alt in pixels),
+    // and a field for typing. Not below zero.
     bool logarithmic(const char* label, const std::string& tooltip, float& value,
                      const ValueRange& range);
     bool slider(const char* label, const std::string& tooltip, float& value,
@@ -106,6 +134,8 @@ class Form {
     // Squares as high as a line of text; the next item is on the same line.
     void swatch(ImU32 colour);
     void tick(bool is_right);
+    // The heads of a table, each with its tooltip.
+    void table_heads(std::span<const std::array<const char*, 2>> heads);
     // Fills the rest of the row or table cell up to a part.
     void bar(float part, ImU32 colour);
     // The rest of the row in colours from left to right.
@@ -113,8 +143,15 @@ class Form {
 
  private:
     [[nodiscard]] ImVec2 square_in_text();
+    // Of the item before.
+    void note_place(const std::string& name);
 
     float scale_ = 1.0F;
+    std::map<std::string, Place> places_;
+    std::string section_;
+    bool had_open_list_ = false;  // in the last frame
+    bool has_open_list_ = false;
+    bool closes_list_ = false;
     std::optional<float> typed_number_;  // in the field that is being edited
     std::optional<std::uint64_t> typed_count_;
     std::string waits_for_;  // the tooltip of what the mouse is on

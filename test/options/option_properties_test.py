@@ -271,6 +271,7 @@ COMMANDS = {
             **others("--balance"),
             **others("--fill", "--no-outlines", "--no-clamped-marks", "--colour-map", "--linear"),
             **others("--logarithmic", "--panel", "--no-settings", "--validation", "--log"),
+            **others("--log-places"),
         },
     },
 }

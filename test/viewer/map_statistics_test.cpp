@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -113,6 +114,23 @@ TEST(MapStatistics, OfEveryFormat) {
     const std::vector<float> depths{0.0F, 0.25F, 1.0F, 0.5F};
     expect_statistics_of(depths, {depths.data(), {2, 2, 1, TexelFormat::d32_float}});
     EXPECT_THROW((void)measure({words.data(), {5, 5, 1, TexelFormat::rgba8_unorm}}), Error);
+}
+
+// Catches texels that are read in another row or of another size.
+TEST(TexelValue, IsThatOfEachFormat) {
+    const std::vector<std::uint16_t> codes{0, 1000, 2000, 3000, 4000, 65535};
+    const std::vector<float> floats{0.0F, 1.5F, -2.0F, NOT_A_NUMBER, 4.0F, INFINITE};
+    for (const TexelFormat format :
+         {TexelFormat::r8_unorm, TexelFormat::r16_unorm, TexelFormat::r32_float}) {
+        const bool is_float = format == TexelFormat::r32_float;
+        const MapView map{is_float ? static_cast<const void*>(floats.data()) : codes.data(),
+                          {3, 2, 1, format}};
+        const std::vector<float> expected = reference::decode(map);
+        for (std::uint32_t i = 0; i < 6; ++i) {
+            EXPECT_EQ(std::bit_cast<std::uint32_t>(texel_value(map, i % 3, i / 3)),
+                      std::bit_cast<std::uint32_t>(expected[i]));
+        }
+    }
 }
 
 TEST(MapStatistics, OfMapsWithoutFiniteOrPositiveValues) {

@@ -57,7 +57,7 @@ TEST_F(ViewerOptions, NothingIsTheDemo) {
     EXPECT_EQ(none.screenshot.string() + none.list.string(), "");
     EXPECT_EQ(std::pair(none.width, none.height), std::pair(1600U, 1000U));
     EXPECT_FALSE(none.zoom || none.centre || none.pin);
-    EXPECT_FALSE(none.panel || none.validation || none.log);
+    EXPECT_FALSE(none.panel || none.validation || none.log || none.log_places);
 }
 
 TEST_F(ViewerOptions, FilesKeepTheirOrder) {
@@ -120,6 +120,7 @@ TEST_F(ViewerOptions, ViewAndScreenshot) {
     EXPECT_EQ(std::pair(view.pin.value().x, view.pin.value().y), std::pair(0U, 65535U));
     EXPECT_TRUE(view.panel && view.validation && view.log);
     EXPECT_FALSE(options({"--log"}).validation);
+    EXPECT_TRUE(options({"--log-places"}).log_places);
     const Options shot = options(
         {"map.exr", "--screenshot", "out.png", "--size", "640x16384", "--list", "tiles.csv"});
     EXPECT_EQ(shot.screenshot, "out.png");
@@ -239,6 +240,8 @@ class ViewerOptionsAfterARun : public ViewerOptions {
         last_.drawing.fill = Fill::order;
         last_.drawing.outlines = false;
         last_.device = "some";
+        last_.drawing.automatic_range = false;
+        last_.drawing.range_low = 0.25F;
         last_.panel = false;
         save_settings(last_, settings_path());
     }
@@ -246,10 +249,13 @@ class ViewerOptionsAfterARun : public ViewerOptions {
     Settings last_;
 };
 
-TEST_F(ViewerOptionsAfterARun, ArgumentsChangeItsSettings) {
-    EXPECT_EQ(options({}).settings, last_);
+TEST_F(ViewerOptionsAfterARun, ItsLookComesBackChangedByArguments) {
+    Settings expected;  // nothing of the threshold, the device or the range of colours
+    expected.drawing.fill = Fill::order;
+    expected.drawing.outlines = false;
+    expected.panel = false;
+    EXPECT_EQ(options({}).settings, expected);
     EXPECT_TRUE(options({}).keeps_settings);
-    Settings expected = last_;
     expected.drawing.colour_map = ColourMap::grey;
     expected.subdivision.threshold.kind = ThresholdKind::max_resolution;
     expected.subdivision.threshold.max_resolution = 9.0F;
@@ -265,16 +271,13 @@ TEST_F(ViewerOptionsAfterARun, NeitherScreenshotsNorNoSettingsTakeThem) {
     }
 }
 
-TEST_F(ViewerOptionsAfterARun, ThresholdIsChosenWhereNobodyGaveOne) {
+TEST_F(ViewerOptionsAfterARun, ThresholdIsChosenIfNoneIsGiven) {
     const auto chooses = [](const Words& arguments) {
         return options(arguments).chooses_threshold;
     };
-    EXPECT_FALSE(chooses({"a.exr"}));
-    EXPECT_TRUE(chooses({"a.exr", "--no-settings"}));
+    EXPECT_TRUE(chooses({"a.exr"}));
     EXPECT_TRUE(chooses({"a.exr", "--screenshot", "a.png"}));
     EXPECT_FALSE(chooses({"--no-settings"}));
-    std::filesystem::remove(settings_path());
-    EXPECT_TRUE(chooses({"a.exr", "--fill", "level"}));
     EXPECT_FALSE(chooses({}));
     for (const Words& given : std::vector<Words>{{"a.exr", "--max-resolution", "1"},
                                                  {"a.exr", "--constant", "1"},
@@ -303,38 +306,6 @@ TEST_F(ViewerOptionsAfterARun, WithoutAPlaceNoneAreKept) {
     ::unsetenv("HOME");
     EXPECT_FALSE(options({}).keeps_settings);
     EXPECT_EQ(options({}).settings, Settings{});
-}
-
-TEST_F(ViewerOptionsAfterARun, ItsSettingsGiveWayToContraryOptions) {
-    last_.subdivision.strategy = Strategy::subtree;
-    save_settings(last_, settings_path());
-    EXPECT_EQ(options({}).settings.subdivision.strategy, Strategy::subtree);
-    for (const Words& arguments : {Words{"--order", "canonical"}, Words{"--max-tiles", "5"}}) {
-        EXPECT_EQ(options(arguments).settings.subdivision.strategy, Strategy::automatic);
-    }
-    last_.subdivision.strategy = Strategy::automatic;
-    last_.subdivision.order = Order::canonical;
-    last_.subdivision.has_budget = true;
-    last_.drawing.logarithmic = false;
-    last_.drawing.automatic_range = false;
-    last_.drawing.range_low = 0.0F;
-    save_settings(last_, settings_path());
-    for (const auto& [name, gives_way] : {std::pair("subtree", true), {"fused", false}}) {
-        const SubdivisionSettings settings = options({"--strategy", name}).settings.subdivision;
-        EXPECT_EQ(settings.order, gives_way ? Order::any : Order::canonical);
-        EXPECT_EQ(settings.has_budget, !gives_way);
-    }
-    // A budget that is kept, and a balance that comes to it; and the other way round.
-    EXPECT_FALSE(options({"--balance", "edges"}).settings.subdivision.has_budget);
-    last_.subdivision.has_budget = false;
-    last_.subdivision.balance = Balance::edges;
-    save_settings(last_, settings_path());
-    EXPECT_EQ(options({"--max-tiles", "5"}).settings.subdivision.balance, Balance::none);
-    EXPECT_EQ(options({}).settings.subdivision.balance, Balance::edges);
-    EXPECT_FALSE(options({}).settings.drawing.automatic_range);
-    EXPECT_TRUE(options({"--logarithmic"}).settings.drawing.automatic_range);
-    EXPECT_FALSE(options({"--range", "0,9"}).settings.drawing.automatic_range);
-    EXPECT_THAT(error_of({"--logarithmic", "--range", "0,9"}), HasSubstr("give --linear"));
 }
 
 }  // namespace

@@ -38,6 +38,10 @@ Colour colour_of(const app::Rgb& rgb) {
     return {static_cast<double>(rgb[0]), static_cast<double>(rgb[1]), static_cast<double>(rgb[2])};
 }
 
+double brightness_of(const Colour& colour) {
+    return 0.25 * colour.red + 0.625 * colour.green + 0.125 * colour.blue;
+}
+
 Colour mix(const Colour& a, const Colour& b, double weight) {
     return {a.red + (b.red - a.red) * weight, a.green + (b.green - a.green) * weight,
             a.blue + (b.blue - a.blue) * weight};
@@ -195,15 +199,15 @@ Expected expected_pixel(const Scene& scene, std::uint32_t column, std::uint32_t 
         for (const int fill_neighbour : {0, -1, 1}) {
             Colour colour = map_colour(scene, importance, map_neighbour);
             if (scene.drawing.fill != Fill::none) {
-                colour = mix(colour, fill_colour(scene, *tile, index, fill_neighbour),
+                const double grey = 0.3 * 255 + 0.5 * brightness_of(colour);
+                colour = mix({grey, grey, grey}, fill_colour(scene, *tile, index, fill_neighbour),
                              scene.drawing.fill_opacity);
             }
             if (expected.is_striped) {
                 colour = {255, 0, 80};
             }
             if (expected.is_outline) {
-                const double brightness =
-                    0.25 * colour.red + 0.625 * colour.green + 0.125 * colour.blue;
+                const double brightness = brightness_of(colour);
                 const double opacity = std::clamp((side / width - 1) / 11, 0.0, 0.75);
                 const Colour line = expected.is_to_coarser     ? Colour{255, 80, 255}
                                     : brightness < 0.588 * 255 ? Colour{120, 235, 255}

@@ -1,4 +1,5 @@
 #include "settings.hpp"
+#include "threshold_history.hpp"
 
 #include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
@@ -87,7 +88,7 @@ TEST(Settings, JsonGivesThemBack) {
 
 TEST(Settings, JsonIsForPeople) {
     EXPECT_THAT(to_json({}),
-                AllOf(HasSubstr("\"fill_opacity\": 0.6,"), HasSubstr("\"strategy\": \"auto\""),
+                AllOf(HasSubstr("\"outline_width\": 1.0,"), HasSubstr("\"strategy\": \"auto\""),
                       HasSubstr("\"kind\": \"max-resolution\""), HasSubstr("\"order\": \"any\""),
                       HasSubstr("\"colour_map\": \"inferno\"")));
     Settings settings;
@@ -289,6 +290,34 @@ TEST(ScaledThreshold, ChangesTheValuesOfItsKindAlone) {
         change(expected);
         EXPECT_EQ(scaled(settings, 1.5F), expected);
     }
+}
+
+// Catches a history that forgets what it may redo, or keeps what a new change has replaced.
+TEST(ThresholdHistory, GoesBackAndForth) {
+    ThresholdHistory history;
+    ThresholdSettings threshold;
+    EXPECT_FALSE(history.can_go(-1) || history.can_go(1));
+    EXPECT_EQ(history.first(threshold), threshold);
+    for (const float resolution : {16.0F, 8.0F, 8.0F, 4.0F}) {
+        threshold.max_resolution = resolution;
+        history.note(threshold);
+    }
+    history.go(-1, threshold);
+    EXPECT_EQ(threshold.max_resolution, 8.0F);
+    history.note(threshold);  // as after each frame
+    history.go(1, threshold);
+    EXPECT_EQ(threshold.max_resolution, 4.0F);
+    EXPECT_FALSE(history.can_go(1));
+    history.go(-2, threshold);
+    EXPECT_EQ(threshold.max_resolution, 16.0F);
+    history.go(-1, threshold);  // there is none
+    threshold.kind = ThresholdKind::constant;
+    history.note(threshold);
+    EXPECT_FALSE(history.can_go(1));
+    history.go(-1, threshold);
+    EXPECT_EQ(threshold.max_resolution, 16.0F);
+    EXPECT_EQ(threshold.kind, ThresholdKind::max_resolution);
+    EXPECT_EQ(history.first(threshold).kind, ThresholdKind::max_resolution);
 }
 
 TEST(ScaledThreshold, StaysFiniteAndPositive) {

@@ -182,6 +182,83 @@ TEST_F(ViewerTest, SaysWhenNoThresholdLeavesSoFewTiles) {
     EXPECT_THAT(notice(*viewer), HasSubstr("no threshold leaves less than 10 tiles"));
 }
 
+// Catches a search that leaves users to wonder why there are fewer tiles than they wanted.
+TEST_F(ViewerTest, SaysWhyThereAreFewerTilesThanWanted) {
+    const auto viewer = show(std::vector<float>(64, 1.0F), 8);
+    viewer->find_threshold(3);  // all four squares of the root split together
+    EXPECT_THAT(notice(*viewer), HasSubstr("leaves 1 tiles, not 3: the next smaller threshold "
+                                           "leaves 4"));
+    viewer->find_threshold(4);
+    EXPECT_THAT(notice(*viewer), HasSubstr("leaves 4 tiles"));
+    EXPECT_THAT(notice(*viewer), ::testing::Not(HasSubstr("not 4")));
+}
+
+TEST_F(ViewerTest, GoesToATexel) {
+    const auto viewer = show(hill(100, 70), 100);
+    viewer->go_to(34, 12, 50.0F);
+    viewer->update(AREA);
+    EXPECT_EQ(viewer->view(), centred(34.5F, 12.5F, 50.0F, AREA));
+    ASSERT_TRUE(viewer->pinned());
+    EXPECT_EQ(std::pair(viewer->pinned()->x, viewer->pinned()->y), std::pair(34U, 12U));
+    for (const auto& [x, y] : {std::pair(100, 0), {0, 70}, {-1, 3}}) {
+        viewer->go_to(x, y, 50.0F);
+        EXPECT_THAT(notice(*viewer), HasSubstr("the map has 100 x 70 texels"));
+        EXPECT_EQ(viewer->view(), centred(34.5F, 12.5F, 50.0F, AREA));
+    }
+}
+
+// Catches differences of an older list, and marks of other tiles than those that differ.
+TEST_F(ViewerTest, ComparesListsOfThresholdsAndMaps) {
+    Options options;
+    options.files = {directory_.add("a.pfm", pfm(hill(64, 64), 64)),
+                     directory_.add("b.pfm", pfm(std::vector<float>(64 * 64, 1.0F), 64)),
+                     directory_.add("c.pfm", pfm(hill(20, 20), 20))};
+    const auto viewer = show(options);
+    viewer->keep_list();
+    viewer->update(AREA);
+    ASSERT_TRUE(viewer->difference());
+    EXPECT_EQ(viewer->difference()->only_shown + viewer->difference()->only_kept, 0U);
+    const std::uint64_t tiles = viewer->summary().header.written;
+
+    viewer->settings.subdivision.threshold.max_resolution *= 2.0F;
+    viewer->settings.drawing.outlines = false;
+    viewer->update(AREA);
+    ASSERT_TRUE(viewer->difference());
+    EXPECT_GT(viewer->difference()->only_shown, 0U);
+    EXPECT_EQ(viewer->difference()->in_both + viewer->difference()->only_kept, tiles);
+    EXPECT_EQ(viewer->difference()->in_both + viewer->difference()->only_shown,
+              viewer->summary().header.written);
+    viewer->export_picture(directory_.path() / "marks.png", true);
+    const LoadedImage picture = load_image(directory_.path() / "marks.png");
+    std::uint64_t orange = 0;
+    for (std::size_t i = 0; i < std::size_t{64} * 64; ++i) {
+        const std::byte* const texel = &picture.texels[i * texel_size_bytes(picture.shape.format)];
+        orange += std::to_integer<int>(texel[0]) > 160 && std::to_integer<int>(texel[2]) < 100;
+    }
+    EXPECT_GT(orange, 0U);
+
+    viewer->swap_with_kept();
+    viewer->update(AREA);
+    EXPECT_EQ(viewer->summary().header.written, tiles);
+    EXPECT_GT(viewer->difference()->only_kept, 0U);
+
+    viewer->sequence().step(1);  // to another map
+    update_until_loaded(*viewer);
+    ASSERT_TRUE(viewer->difference());
+    EXPECT_EQ(viewer->frame()->name, "b.pfm");
+    EXPECT_EQ(viewer->difference()->in_both + viewer->difference()->only_shown,
+              viewer->summary().header.written);
+    viewer->swap_with_kept();
+    update_until_loaded(*viewer);
+    EXPECT_EQ(viewer->frame()->name, "a.pfm");
+    viewer->sequence().step(2);  // of another size
+    update_until_loaded(*viewer);
+    EXPECT_FALSE(viewer->difference());
+    viewer->forget_kept();
+    viewer->swap_with_kept();
+    EXPECT_THAT(notice(*viewer), HasSubstr("keep one as A first"));
+}
+
 TEST_F(ViewerTest, ProbesTexels) {
     const std::vector<float> texels = hill(100, 70);
     const auto viewer = show(texels, 100);

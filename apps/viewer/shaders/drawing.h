@@ -43,6 +43,7 @@ struct Drawing {
     float fill_opacity;
     float outline_pixels;  // 0: none
     QUADTILE_UINT mark_clamped;
+    QUADTILE_UINT mark_differences;  // 1: tiles by their bits in the buffer of marks
 };
 
 // A texel, for the search of its tile.

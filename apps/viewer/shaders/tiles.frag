@@ -1,4 +1,5 @@
-// A tile: the map, under a fill, under stripes where it is clamped, under its outline.
+// A tile: the map, grey under a fill, under stripes where it is clamped, under its outline. Where lists
+// are compared tiles that differ are orange, all others dark.
 #version 460
 
 #include "draw.glsl"
@@ -7,6 +8,7 @@ layout(location = 0) flat in vec2 first_pixel;
 layout(location = 1) flat in float side_pixels;
 layout(location = 2) flat in vec3 fill_colour;
 layout(location = 3) flat in uint flags;
+layout(location = 5) flat in uint differs;
 layout(location = 4) flat in vec2 end_pixel;
 
 layout(location = 0) out vec4 colour;
@@ -14,6 +16,7 @@ layout(location = 0) out vec4 colour;
 const vec3 CLAMPED = vec3(255.0, 0.0, 80.0) / 255.0;
 const vec3 LIGHT = vec3(120.0, 235.0, 255.0) / 255.0;
 const vec3 COARSER = vec3(255.0, 80.0, 255.0) / 255.0;
+const vec3 DIFFERENT = vec3(255.0, 140.0, 0.0) / 255.0;
 const vec3 DARK = vec3(20.0, 40.0, 90.0) / 255.0;
 
 // Outlines of small tiles are fainter: they would hide the map.
@@ -21,10 +24,19 @@ float outline_opacity() {
     return clamp((side_pixels / drawing.outline_pixels - 1.0) / 11.0, 0.0, 0.75);
 }
 
+float brightness_of(vec3 shown) {
+    return dot(shown, vec3(0.25, 0.625, 0.125));
+}
+
 void main() {
     vec3 shown = map_colour(gl_FragCoord.xy);
     if (drawing.fill != FILL_NONE) {
-        shown = mix(shown, fill_colour, drawing.fill_opacity);
+        // Greys that are neither black nor white: the fill looks as its legend does.
+        shown = mix(vec3(0.3 + 0.5 * brightness_of(shown)), fill_colour, drawing.fill_opacity);
+    }
+    if (drawing.mark_differences != 0) {
+        const vec3 grey = vec3(brightness_of(shown));
+        shown = differs != 0 ? mix(grey, DIFFERENT, 0.65) : 0.5 * mix(grey, shown, 0.3);
     }
     if (drawing.mark_clamped != 0 && (flags & TILE_CLAMPED) != 0) {
         const uvec2 pixel = uvec2(gl_FragCoord.xy);
@@ -42,8 +54,7 @@ void main() {
         (is_first.y && (flags & TILE_COARSER_TOP) != 0) || (is_last.y && (flags & TILE_COARSER_BOTTOM) != 0)) {
         shown = mix(shown, COARSER, outline_opacity());
     } else if (any(is_first)) {
-        const float brightness = dot(shown, vec3(0.25, 0.625, 0.125));
-        shown = mix(shown, brightness < 0.588 ? LIGHT : DARK, outline_opacity());
+        shown = mix(shown, brightness_of(shown) < 0.588 ? LIGHT : DARK, outline_opacity());
     }
     colour = vec4(shown, 1.0);
 }

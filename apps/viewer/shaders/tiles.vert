@@ -8,6 +8,7 @@ layout(location = 0) flat out vec2 first_pixel;  // of the tile's corner; not ro
 layout(location = 1) flat out float side_pixels;
 layout(location = 2) flat out vec3 fill_colour;
 layout(location = 3) flat out uint flags;
+layout(location = 5) flat out uint differs;
 layout(location = 4) flat out vec2 end_pixel;  // of the tile's last corner, cut at the map's edge
 
 vec3 colour_of(Tile tile) {
@@ -37,5 +38,6 @@ void main() {
     side_pixels = float(1U << level) * drawing.zoom;
     fill_colour = colour_of(tile);
     flags = tile_flags(tile);
+    differs = drawing.mark_differences != 0 ? marks[gl_InstanceIndex / 32] >> (gl_InstanceIndex % 32) & 1U : 0U;
     end_pixel = origin + vec2(end) * drawing.zoom;
 }
