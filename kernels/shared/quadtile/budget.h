@@ -28,9 +28,8 @@ const QUADTILE_UINT BUDGET_FACTORS = 32 * BUDGET_OCTAVE_FACTORS;  ///< number of
 
 const QUADTILE_UINT BITS_ONE = 0x3f800000U;       ///< 1 as a float
 const QUADTILE_UINT BITS_INFINITY = 0x7f800000U;  ///< +infinity as a float
-const QUADTILE_UINT BITS_LEADING_DIGIT =
-    0x00800000U;  ///< digit in front of the point; also the smallest float that is not denormal,
-                  ///< 2^-126
+/// Digit in front of the point; also the smallest float that is not denormal, 2^-126.
+const QUADTILE_UINT BITS_LEADING_DIGIT = 0x00800000U;
 
 /// Returns the IEEE 754 bits of a float.
 QUADTILE_SHARED QUADTILE_UINT bits_from_float(float value) {

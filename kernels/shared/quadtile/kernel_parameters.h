@@ -47,8 +47,7 @@ struct DownsampleParameters {
     // If only some blocks run: their number in the dispatch's one group, then the number of groups
     // per group above.
     QUADTILE_UINT expected[MAX_HANDOVERS];
-    QUADTILE_UINT
-        first_image;  // first image of the window (mip_images.glsl), in levels above the base level
+    QUADTILE_UINT first_image;  // of the window (mip_images.glsl), in levels above the base level
     // Members for the pyramid buffer, in floats.
     QUADTILE_UINT pitch;
     QUADTILE_UINT floats_per_layer;

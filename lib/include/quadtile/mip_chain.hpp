@@ -22,10 +22,9 @@ enum class Reduction : std::uint32_t {
     /// Mean of all covered texels with equal weights, also at odd edges; of sRGB colours in linear
     /// light.
     mean = REDUCE_MEAN,
-    sum = REDUCE_SUM,  ///< float formats only
-    min_max =
-        REDUCE_MIN_MAX,  ///< two channels: minimum, maximum; a source of one channel serves as both
-    custom = REDUCE_CUSTOM,  ///< by the caller's GLSL
+    sum = REDUCE_SUM,          ///< float formats only
+    min_max = REDUCE_MIN_MAX,  ///< two channels: minimum, maximum; one channel serves as both
+    custom = REDUCE_CUSTOM,    ///< by the caller's GLSL
 };
 
 /// Sizes of levels and treatment of odd edges; quadtile/mip.h has the definitions.

@@ -28,8 +28,7 @@ class QUADTILE_API Mipmapper {
     /// Throws Error as Downsampler does; invalid_argument for an adopted device without a queue.
     explicit Mipmapper(const Device& device, const DownsamplerOptions& options = {},
                        std::chrono::milliseconds gpu_timeout = std::chrono::minutes(1));
-    Mipmapper(
-        Mipmapper&&) noexcept;  ///< the moved-from Mipmapper can only be destroyed or assigned to
+    Mipmapper(Mipmapper&&) noexcept;  ///< the old object can only be destroyed or assigned to
     Mipmapper& operator=(Mipmapper&&) noexcept;  ///< as the constructor
     ~Mipmapper();                                ///< frees all resources, unless a run hangs
 

@@ -49,13 +49,13 @@ enum {
     QUADTILE_QUEUE_FULL = 2,  ///< the queue is full; submit the request later
     QUADTILE_TOO_LATE = 3,    ///< the request runs or is answered, so it cannot be cancelled
 
-    QUADTILE_ERROR_INVALID_ARGUMENT = -1,  ///< a mistake of the caller; nothing was done
-    QUADTILE_ERROR_UNSUPPORTED = -2,       ///< the device or this build cannot do it
-    QUADTILE_ERROR_NO_DEVICE = -3,         ///< no Vulkan loader, driver or suitable device
-    QUADTILE_ERROR_OUT_OF_MEMORY = -4,     ///< host or device memory, or the service's limit
-    QUADTILE_ERROR_DEVICE_LOST =
-        -5,                         ///< the device stopped; if no other is left, make a new service
-    QUADTILE_ERROR_CANCELLED = -6,  ///< by the caller
+    QUADTILE_ERROR_INVALID_ARGUMENT = -1,   ///< a mistake of the caller; nothing was done
+    QUADTILE_ERROR_UNSUPPORTED = -2,        ///< the device or this build cannot do it
+    QUADTILE_ERROR_NO_DEVICE = -3,          ///< no Vulkan loader, driver or suitable device
+    QUADTILE_ERROR_OUT_OF_MEMORY = -4,      ///< host or device memory, or the service's limit
+    QUADTILE_ERROR_DEVICE_LOST = -5,        ///< the device stopped; if no other is left, make a
+                                            ///< new service
+    QUADTILE_ERROR_CANCELLED = -6,          ///< by the caller
     QUADTILE_ERROR_DEADLINE_EXCEEDED = -7,  ///< the request waited longer than its deadline allows
     QUADTILE_ERROR_VULKAN = -8,             ///< any other failure of a Vulkan call
     QUADTILE_ERROR_UNKNOWN = -9             ///< any other failure
@@ -122,15 +122,14 @@ typedef struct quadtile_service_options {
     const char* device;
     /// Not 0: turns on the Khronos validation layer, whose messages go to `log`.
     int32_t validation;
-    quadtile_log_callback log;  ///< may be NULL
-    void* log_user_data;        ///< passed to `log` unchanged
-    int32_t strategy;           ///< QUADTILE_STRATEGY_*
-    uint32_t subtree_levels;    ///< 1 to 8, for QUADTILE_STRATEGY_SUBTREE
-    uint32_t lanes;             ///< number of runs on each device at the same time
-    uint32_t max_batch_layers;  ///< most layers in one run
-    size_t queue_capacity;      ///< most requests that may wait
-    uint64_t
-        memory_limit_bytes;   ///< limit of device and staging memory for each device; 0: no limit
+    quadtile_log_callback log;    ///< may be NULL
+    void* log_user_data;          ///< passed to `log` unchanged
+    int32_t strategy;             ///< QUADTILE_STRATEGY_*
+    uint32_t subtree_levels;      ///< 1 to 8, for QUADTILE_STRATEGY_SUBTREE
+    uint32_t lanes;               ///< number of runs on each device at the same time
+    uint32_t max_batch_layers;    ///< most layers in one run
+    size_t queue_capacity;        ///< most requests that may wait
+    uint64_t memory_limit_bytes;  ///< of device and staging memory per device; 0: no limit
     uint64_t gpu_timeout_ms;  ///< longest run, more than 0; a longer run counts as a lost device
     /// Folder for compiled pipelines and compiled GLSL, kept between runs of the program. NULL or
     /// empty: the environment variable QUADTILE_CACHE_DIRECTORY; if that is empty too, nothing is

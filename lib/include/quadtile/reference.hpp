@@ -78,9 +78,8 @@ struct Downsampling {
     TexelFormat format = TexelFormat::rgba8_srgb;  ///< of the levels that are made
     EdgeRule edge_rule = EdgeRule::fold;  ///< sizes of the levels and treatment of odd edges
     std::uint32_t levels = 0;             ///< level 0 included; 0: the full chain
-    MipMethod method =
-        MipMethod::spd;        ///< decides after how many levels values are rounded; not `blit`
-    bool copy_source = false;  ///< whether level 0 is made in `format` too
+    MipMethod method = MipMethod::spd;    ///< decides which levels are rounded; not `blit`
+    bool copy_source = false;             ///< whether level 0 is made in `format` too
     /// Reduction of the texels a b above c d, for Reduction::custom.
     std::function<Texel(const Texel& a, const Texel& b, const Texel& c, const Texel& d)> custom;
 };

@@ -98,8 +98,7 @@ class QUADTILE_API Threshold {
     /// more than max_function_parameters.
     [[nodiscard]] static Threshold function(ThresholdFunction function,
                                             std::vector<float> parameters = {});
-    static constexpr std::size_t max_function_parameters =
-        16;  ///< most parameters of Threshold::function
+    static constexpr std::size_t max_function_parameters = 16;  ///< of Threshold::function
 
     /// Returns this threshold with each value multiplied by `factor` and rounded to the nearest
     /// float, as a budget scales it (quadtile/budget.h). With the threshold_factor of a list it

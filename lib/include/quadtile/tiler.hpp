@@ -45,7 +45,7 @@ class QUADTILE_API Tiler {
     /// Throws Error: invalid_argument for options outside their range and for an adopted device
     /// without a queue, out_of_memory, device_lost.
     explicit Tiler(const Device& device, const TilerOptions& options = {});
-    Tiler(Tiler&&) noexcept;  ///< the moved-from Tiler can only be destroyed or assigned to
+    Tiler(Tiler&&) noexcept;             ///< the old object can only be destroyed or assigned to
     Tiler& operator=(Tiler&&) noexcept;  ///< as the constructor
     ~Tiler();  ///< frees all resources, unless a run hangs (TilerOptions::gpu_timeout)
 
