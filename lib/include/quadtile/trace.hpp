@@ -28,8 +28,8 @@ struct TraceEvent {
     std::uint64_t id = 0;  ///< not 0: the event may overlap others of its track
 };
 
-/// A file in Chrome's trace-event format (JSON). Each event is written at once, so a file is
-/// readable up to the event before a crash. Times count from `zero`. Thread-safe.
+/// A file in Chrome's trace-event format (JSON). Events are written as they come, so after a
+/// crash the part that was written is readable. Times count from `zero`. Thread-safe.
 class QUADTILE_API TraceFile {
  public:
     /// Makes the file, or replaces an old one. Throws Error(invalid_argument) if it cannot be made.

@@ -160,8 +160,7 @@ class TileEngine {
     Buffer readback_staging_;
     std::optional<MapResources> map_;
     std::optional<ListResources> list_;
-    std::uint64_t expected_tiles_ =
-        0;               // tiles that a run reads back at once: those of the last run, and more
+    std::uint64_t expected_tiles_ = 0;  // to read back at once: the last run's and more
     bool clean_ = true;  // whether the last run succeeded; else counters may not be 0
 };
 
