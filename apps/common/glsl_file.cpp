@@ -13,7 +13,8 @@ namespace quadtile::app {
 
 namespace {
 
-// Some devices and pipes never end. Compiled functions have less than a hundredth of it.
+// Largest file: some devices and pipes never end, and compiled functions have less than a hundredth
+// of it.
 constexpr std::size_t MAX_BYTES = std::size_t{16} << 20U;
 
 const char* declaration_of(GlslKind kind) {
