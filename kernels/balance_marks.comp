@@ -13,7 +13,6 @@
 // Memory order: the hand-over of messages.glsl. The mask of a split node is a message of its own, sent before the node
 // is counted in. NaN texels count as infinity: the sender of an infinite node releases, and its receiver acquires. The
 // next pass reads the results.
-// acquires. The next pass reads what is left.
 
 #define PASS PASS_MARKS
 #define MARKS

@@ -21,8 +21,9 @@ struct Pass {
         light,   // straight from a point light
         lamps,   // straight from small emitters
         direct,  // straight from other emitters and sky
-        bounce,  // from surfaces, by what they have received so far
-        // Moments of the last direct light or bounce: its radiance times x, y or z of its direction.
+        bounce,  // from surfaces, by their light so far
+        // Moments of the last direct light or bounce: its radiance times x, y or z of its
+        // direction.
         direct_moment,
         bounce_moment,
     } kind;

@@ -1,5 +1,4 @@
 // Bilinear filtering of light maps, and a material's colours at a point with its textures.
-// included.
 
 #pragma once
 

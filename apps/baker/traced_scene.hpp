@@ -21,10 +21,7 @@ struct TracedScene {
     std::vector<TracedTriangle> triangles;       // neighbours in space are neighbours here
     std::vector<AlphaTriangle> alpha_triangles;  // of the first triangles: those with holes
     std::vector<std::uint8_t> alpha_texels;      // of all textures with holes, a multiple of 4
-    std::vector<TriangleCluster>
-        clusters;  // of CLUSTER_TRIANGLES each; the last one may have fewer
-    // Subtracted from positions: the middle of the box around the scene. If the box is so large
-    // that floats about its middle are not exact enough, the middle of most of the light map.
+    std::vector<TriangleCluster> clusters;       // of CLUSTER_TRIANGLES each; the last has fewer
     glm::dvec3 centre{0.0};
     glm::dvec3 box_middle{0.0};   // relative to the centre
     glm::dvec3 half_extent{0.0};  // of that box

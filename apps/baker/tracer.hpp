@@ -80,11 +80,7 @@ struct TracerStatistics {
     }
 };
 
-constexpr std::size_t MOST_PROBES =
-    262144;  // most probes, and most rays through probes, that are traced together
-
-// Returns whether work must end early; called about every tenth of a second, on the caller's
-// thread.
+constexpr std::size_t MOST_PROBES = 262144;  // and rays through probes traced together
 using Stop = std::function<bool()>;
 
 // Makes the exact sums of a pass.

@@ -18,7 +18,7 @@ namespace {
 constexpr int PITCH = 700;      // distance from one block to the next
 constexpr int MIN_WIDTH = 360;  // of buildings
 constexpr int MAX_BLOCKS_PER_SIDE = 70;
-constexpr std::uint64_t TRIANGLES_PER_BLOCK = 750;  // more where there are more than 4900 blocks
+constexpr std::uint64_t TRIANGLES_PER_BLOCK = 750;  // more with over 4900 blocks
 constexpr std::uint64_t MIN_TRIANGLES = 2000;
 constexpr int BAY_TRIANGLES = 18;
 constexpr int PLAN_TRIANGLES = 10;  // ground and roof

@@ -5,7 +5,6 @@
 // valid deep data, and accepts headers that announce blocks of gigabytes. Nor can the header reader
 // of its C library: it trusts the size of a channel list, while the C++ reader goes on to the end
 // of the names.
-// the C++ reader goes on to the end of the names.
 
 #pragma once
 

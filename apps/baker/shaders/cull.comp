@@ -4,7 +4,6 @@
 // tiles; writes tile_clusters, the arguments for the dispatch of rasterise in the state, and the overflow of tiles in
 // the results. Memory: places are taken by atomics, each written by one thread, in any order. The host puts a barrier
 // behind.
-// host's is behind.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
