@@ -79,8 +79,7 @@ uint level_of_row(uint row) {
            uint(row >= first_split_row(4)) + uint(row >= first_split_row(5));
 }
 
-// Combines the split rows of a block; those of BLOCK_LEVELS are 0. All threads call this, with a barrier before and
-// after.
+// Combines the split rows of a block; those of BLOCK_LEVELS are 0. All threads call this, between barriers.
 void find_splits(Block block, uint thread) {
     const uvec2 extent = extent_of(BLOCK_LEVELS);
     const uint rows = first_split_row(BLOCK_LEVELS);
@@ -136,8 +135,7 @@ bool splits_node(Block block, uint step, uvec2 position, float importance) {
 // Returns the column and the row of the neighbours that are not siblings.
 uvec2 outward(uvec2 position) { return position + 2 * (position & 1) - 1; }
 
-// Returns the flags of a tile's sides. `are_parents_split`: of the neighbour in that column, and of the one in that
-// row.
+// Returns the flags of a tile's sides. `are_parents_split`: of the neighbours in that column and row.
 uint flags_of_sides(Node node, bvec2 are_parents_split) {
     const uvec2 beside = outward(node.position);
     const bvec2 is_odd = notEqual(node.position & 1, uvec2(0));
@@ -184,8 +182,7 @@ uint place_in_order(uvec2 block) {
     return records[words_of_block(block) + BALANCE_PLACE] + words[layer_words() + LAYER_PLACE_WORD];
 }
 
-// Gives each block its place in the layer. Returns the number of the layer's tiles. All threads of the last workgroup
-// call this.
+// Gives each block its place in the layer. Returns the layer's tiles. All threads of the last workgroup call this.
 uint place_blocks(uint thread) {
     const uint top = parameters.top_level;
     const uint codes = top > BLOCK_LEVELS ? 1U << 2 * (top - BLOCK_LEVELS) : 1;

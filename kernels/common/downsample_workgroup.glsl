@@ -40,8 +40,7 @@ bool announced(bool said) {
     return shared_announcement;
 }
 
-// Room for exchanges, and for levels of blocks with odd edges: 2 and 4 of up to 127 x 127 texels first, 3 and 5 behind
-// them.
+// Room for exchanges, and for levels of blocks with odd edges: 2 and 4 of up to 127 x 127 first, 3 and 5 behind them.
 #if ODD_BLOCKS
 const uint ODD_LEVELS_START = 31 * 31;
 shared ITEM room[31 * 31 + 15 * 15];

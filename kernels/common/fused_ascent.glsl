@@ -26,8 +26,7 @@ const bool TAKES_NAN = PASS == PASS_ALL || PASS == PASS_MARKS;
 Found find(Block block, bool is_root, uint thread);
 // Thread 0 calls this for a block of texels, before it sends the node. `nan`: NaN texels of the block.
 void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state);
-// Returns a place for `total` tiles. Thread 0 calls this if the block has tiles. `below`: tiles below the nodes of a
-// group.
+// Returns a place for `total` tiles. Thread 0 calls this if the block has tiles. `below`: tiles below a group's nodes.
 uint reserve(bool is_root, uint total, uint below, uint layer_state);
 // All threads call this after reserve, if they called find.
 void write(Block block, uint thread, Found found);

@@ -18,8 +18,7 @@ bool splits_node(Block block, uint step, uvec2 position, float importance) {
 }
 #endif
 
-// Returns the tiles that begin in a thread's texels, among the nodes around them. `importance` is that of the larger
-// tile.
+// Returns the tiles that begin in a thread's texels, among the nodes around them. `importance`: of the larger tile.
 uint tiles_of(Block block, uint thread, float nodes[7], out float importance) {
     const uvec2 position = position_of(block, thread);
     // The highest step whose node is not split. Its parent is split, or it is the root. (Other blocks whose node is not

@@ -72,8 +72,8 @@ uint largest_of_all(uint key, uint thread) {
 
 // ---- The nodes of a block ------------------------------------------------------------------------------
 
-// Keeps a thread's keys of step 1, which are siblings or lie in all quarters. Then each thread finds the keys of its
-// siblings.
+// Keeps a thread's keys of step 1, which are siblings or lie in all quarters. Then each thread finds its siblings'
+// keys.
 void keep_step_1(bool siblings, uvec4 keys, uint thread) {
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {

@@ -10,8 +10,7 @@ float texel_at(uvec2 position);
 // Returns whether a node may hold NaN texels, which count as infinity.
 bool may_hold_nan(float importance) { return importance == uintBitsToFloat(0x7f800000U); }
 
-// Counts a thread's NaN texels. Only threads that have met a NaN call this. They are few, so each reads its texels
-// again.
+// Counts a thread's NaN texels. The few threads that have met a NaN call this, and read their texels again.
 void count_nan(uvec2 first, uint thread) {
     uint count = 0;
     // Not a constant, so that drivers do not unroll the loop: code costs time even if it is not run.

@@ -1,9 +1,9 @@
 // Finds the clusters of triangles that may touch each tile.
 //
-// Dispatch: (clusters / 64, tiles) workgroups of 64 threads. Bindings: trace_bindings.glsl; reads clusters, frames,
-// tiles; writes tile_clusters, the arguments for the dispatch of rasterise in the state, and the overflow of tiles in
-// the results. Memory: places are taken by atomics, each written by one thread, in any order. The host puts a barrier
-// behind.
+// Dispatch: (clusters / 64, tiles) workgroups of 64 threads.
+// Bindings: trace_bindings.glsl; reads clusters, frames, tiles; writes tile_clusters, the arguments for the dispatch of
+// rasterise in the state, and the overflow of tiles in the results.
+// Memory: places are taken by atomics, each written by one thread, in any order. The host puts a barrier behind.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 

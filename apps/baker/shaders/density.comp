@@ -2,10 +2,11 @@
 // it, and the number of fragments, whose texel centres are covered. No culling, no depth test.
 //
 // Dispatch: row_shares workgroups per cluster and layer, or as many of these as there is time for, folded into x and y;
-// CLUSTER_TRIANGLES threads each. Bindings: triangles, frames (one per layer), density and fragments (words, zeros at
-// first). Memory: only atomics without order, and reads that may be old. Maxima of positive floats are those of their
-// bits, and sums of whole numbers do not depend on the order. The host puts a barrier behind. Source: Tokuyoshi, "An
-// Implementation of Adaptive Tile Subdivision on the GPU", importance maps.
+// CLUSTER_TRIANGLES threads each.
+// Bindings: triangles, frames (one per layer), density and fragments (words, zeros at first).
+// Memory: only atomics without order, and reads that may be old. Maxima of positive floats are those of their bits, and
+// sums of whole numbers do not depend on the order. The host puts a barrier behind.
+// Source: Tokuyoshi, "An Implementation of Adaptive Tile Subdivision on the GPU", importance maps.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 

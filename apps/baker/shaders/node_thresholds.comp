@@ -2,9 +2,10 @@
 // Threshold::bound_map; mean is that of the fragments of its texels. CPU twin: node_thresholds of reference_tracer.cpp.
 //
 // Dispatch: (words of a layer's level 0 / 64, layers as y) workgroups of 64 threads; each level takes as many of them
-// as it has nodes, from the lowest on, in a loop. Bindings: the sums of fragments as mip levels of an image, the buffer
-// of thresholds. Memory: each thread writes words of its own. Source: Tokuyoshi et al., "Adaptive Ray-bundle Tracing
-// with Memory Usage Prediction" (2013).
+// as it has nodes, from the lowest on, in a loop.
+// Bindings: the sums of fragments as mip levels of an image, the buffer of thresholds.
+// Memory: each thread writes words of its own.
+// Source: Tokuyoshi et al., "Adaptive Ray-bundle Tracing with Memory Usage Prediction" (2013).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require

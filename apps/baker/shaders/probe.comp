@@ -1,7 +1,8 @@
 // Finds the nearest surfaces to probes along rays through them, ahead and behind: a list of one pixel whose centre is
 // the probe, of which only the two neighbours are kept.
 //
-// Dispatch: (rays / 64) workgroups of 64 threads. Bindings: below. A ray belongs to one thread, which writes its sight.
+// Dispatch: (rays / 64) workgroups of 64 threads.
+// Bindings: below. A ray belongs to one thread, which writes its sight.
 // Memory: nothing is shared. Boxes only skip triangles that are not met, so the sights do not depend on them, nor on
 // rounding in may_meet.
 #version 460

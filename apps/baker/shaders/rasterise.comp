@@ -1,12 +1,13 @@
 // Puts the fragments of a cluster of triangles into the lists of a tile's pixels.
 //
-// Dispatch: one workgroup of CLUSTER_TRIANGLES threads per TileCluster, indirect (cull.comp). Bindings:
-// trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters, alpha_triangles, alpha_texels; writes heads,
-// nodes, results, the state's count of nodes. Memory: a workgroup counts its fragments and takes places for all of them
-// with one atomic; each is written by one thread. Heads are exchanged by atomics, so that each node is linked once, in
-// any order: walk.comp sorts. The host puts a barrier behind. If the nodes do not fit, none of the workgroup's is
-// written, the tile is marked, and its lists are not read. Source: Yang et al., "Real-Time Concurrent Linked List
-// Construction on the GPU" (2010).
+// Dispatch: one workgroup of CLUSTER_TRIANGLES threads per TileCluster, indirect (cull.comp).
+// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters, alpha_triangles, alpha_texels; writes
+// heads, nodes, results, the state's count of nodes.
+// Memory: a workgroup counts its fragments and takes places for all of them with one atomic; each is written by one
+// thread. Heads are exchanged by atomics, so that each node is linked once, in any order: walk.comp sorts. The host
+// puts a barrier behind. If the nodes do not fit, none of the workgroup's is written, the tile is marked, and its lists
+// are not read.
+// Source: Yang et al., "Real-Time Concurrent Linked List Construction on the GPU" (2010).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 

@@ -7,8 +7,8 @@
 //
 // In a perspective projection vertices are homogeneous, (x w, y w, w). An edge's function is the volume that a pixel's
 // ray spans with the edge. If all three have the triangle's sign, the ray meets it, in front of the point that the rays
-// come from: nothing is clipped. Source: Olano and Greer, "Triangle Scan Conversion using 2D Homogeneous Coordinates"
-// (1997).
+// come from: nothing is clipped.
+// Source: Olano and Greer, "Triangle Scan Conversion using 2D Homogeneous Coordinates" (1997).
 
 #ifndef QUADTILE_BAKER_TRIANGLE_GLSL
 #define QUADTILE_BAKER_TRIANGLE_GLSL

@@ -2,12 +2,12 @@
 // Surfaces in one plane lie on each other: those of them that face ahead see the next surface after all of them, those
 // that face back the one before.
 //
-// Dispatch: (blocks of BLOCK_PIXELS list heads, folded into x and y) workgroups of as many threads. Bindings:
-// trace_bindings.glsl; reads triangles, frames, tiles, block_tiles, results, heads, nodes, outgoing; adds to
-// accumulators; links nodes anew in long lists, and notes the longest in results. Memory: a list belongs to one thread.
-// Sums are of whole numbers by atomics, so they do not depend on the order; the thread that causes a carry adds it. The
-// host puts barriers before and behind. Source: Hermes et al., "Light Transport Simulation using Ray Bundles" (2010);
-// Tokuyoshi et al.
+// Dispatch: (blocks of BLOCK_PIXELS list heads, folded into x and y) workgroups of as many threads.
+// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, block_tiles, results, heads, nodes, outgoing; adds to
+// accumulators; links nodes anew in long lists, and notes the longest in results.
+// Memory: a list belongs to one thread. Sums are of whole numbers by atomics, so they do not depend on the order; the
+// thread that causes a carry adds it. The host puts barriers before and behind.
+// Source: Hermes et al., "Light Transport Simulation using Ray Bundles" (2010); Tokuyoshi et al.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 

@@ -44,8 +44,7 @@ struct DownsampleParameters {
     QUADTILE_UINT first_block_x;  // of the dispatch
     QUADTILE_UINT first_block_y;
     QUADTILE_UINT first_layer;
-    // If only some blocks run: their number in the dispatch's one group, then the number of groups
-    // per group above.
+    // If only some blocks run: their number in the one group, then groups per group above.
     QUADTILE_UINT expected[MAX_HANDOVERS];
     QUADTILE_UINT first_image;  // of the window (mip_images.glsl), in levels above the base level
     // Members for the pyramid buffer, in floats.
@@ -187,8 +186,7 @@ struct FusedParameters {
     QUADTILE_UINT first_block;  // of the dispatch: x in bits 0-15, y in bits 16-31
     QUADTILE_UINT first_layer;
     QUADTILE_UINT running_layers;
-    // If only some blocks run: their number in the dispatch's one group, then the number of groups
-    // per group above. Else 0.
+    // If only some blocks run: their number in the one group, then groups per group above. Else 0.
     QUADTILE_UINT expected[MAX_HANDOVERS];
 };
 
@@ -225,8 +223,7 @@ const QUADTILE_UINT FUSED_NODE_WORDS = 6;
 // Words of a node's slots (messages.glsl): its importance, and for balanced lists its mask.
 const QUADTILE_UINT FUSED_SLOT_WORDS = 2;
 
-// Words for budgets: the index of the factor, and the histogram over budget_bin, which is 0 between
-// runs.
+// Words for budgets: the factor's index, and the histogram over budget_bin (0 between runs).
 const QUADTILE_UINT BUDGET_FACTOR_WORD = 0;
 const QUADTILE_UINT BUDGET_HISTOGRAM_WORD = 1;
 const QUADTILE_UINT BUDGET_WORDS = BUDGET_HISTOGRAM_WORD + 1 + BUDGET_FACTORS;
@@ -283,8 +280,7 @@ QUADTILE_SHARED QUADTILE_UINT workgroups_for(QUADTILE_UINT nodes, QUADTILE_UINT 
     return (nodes + (1U << shift) - 1) >> shift;
 }
 
-// Folds a number of workgroups into x and y, neither above the device's limit; x * y may exceed the
-// number.
+// Folds workgroups into x and y, neither above the device's limit; x * y may exceed their number.
 QUADTILE_SHARED QUADTILE_UINT folded_x(QUADTILE_UINT workgroups, QUADTILE_UINT limit) {
     return workgroups < limit ? workgroups : limit;
 }

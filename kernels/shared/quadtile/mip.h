@@ -44,8 +44,7 @@ QUADTILE_SHARED QUADTILE_UINT mip_extent(QUADTILE_UINT extent, QUADTILE_UINT lev
     return extent >> level != 0 ? extent >> level : 1;
 }
 
-/// Returns the last of the texels of level - 1 that texel `i` of `level` is made from; the first is
-/// 2 * i.
+/// Returns the last texel of level - 1 that texel `i` of `level` is made from; the first is 2 * i.
 QUADTILE_SHARED QUADTILE_UINT mip_last_child(QUADTILE_UINT extent, QUADTILE_UINT level,
                                              QUADTILE_UINT i, QUADTILE_UINT edge_rule) {
     const QUADTILE_UINT last_below = mip_extent(extent, level - 1, edge_rule) - 1;

@@ -56,8 +56,7 @@ QUADTILE_SHARED QUADTILE_UINT pyramid_pitch(QUADTILE_UINT width) {
     return (level_extent(width, 1) + level_extent(width, 2) + 31) & ~31U;
 }
 
-/// Returns the rows of one layer of the pyramid. Rows for levels above the root keep the formula
-/// short.
+/// Returns the rows of one layer of the pyramid, with some for levels above the root for brevity.
 QUADTILE_SHARED QUADTILE_UINT pyramid_rows(QUADTILE_UINT height) {
     const QUADTILE_UINT column = level_offset_y(height, MAX_LEVELS);
     const QUADTILE_UINT level_1 = level_extent(height, 1);
@@ -103,8 +102,7 @@ QUADTILE_SHARED QUADTILE_UINT gather_bits(QUADTILE_UINT v) {
     return v;
 }
 
-/// Returns the place of (x, y), each below 2^16, on the Z-order curve (Morton 1966): their bits
-/// interleaved, x first.
+/// Returns the place of (x, y), each below 2^16, on the Z-order curve (Morton 1966).
 QUADTILE_SHARED QUADTILE_UINT morton_encode(QUADTILE_UINT x, QUADTILE_UINT y) {
     return spread_bits(x) | (spread_bits(y) << 1);
 }

@@ -65,8 +65,7 @@ struct Tile {
     [[nodiscard]] constexpr bool clamped() const {
         return (flags() & TILE_CLAMPED) != 0;
     }
-    /// Returns whether the neighbour across the left edge is one level coarser; only in balanced
-    /// lists.
+    /// Returns whether the left neighbour is one level coarser; only in balanced lists.
     [[nodiscard]] constexpr bool coarser_left() const {
         return (flags() & TILE_COARSER_LEFT) != 0;
     }

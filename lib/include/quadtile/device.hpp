@@ -65,8 +65,7 @@ enum class Severity {
 /// Receives log messages. A message is valid during the call.
 using LogCallback = std::function<void(Severity, std::string_view)>;
 
-/// Limits below those of the device, so that tests reach the code for large inputs. 0: the device's
-/// limit.
+/// Limits below those of the device, for tests of the code for large inputs. 0: the device's.
 struct LimitOverrides {
     std::uint32_t max_workgroup_count = 0;             ///< per dimension of a dispatch
     std::uint64_t max_storage_buffer_range_bytes = 0;  ///< of one descriptor
@@ -75,15 +74,13 @@ struct LimitOverrides {
 
 /// Options of Device::create.
 struct DeviceOptions {
-    /// Number of the device (position in enumerate()) or a part of its name, case-insensitive.
-    /// Empty: the environment variable QUADTILE_DEVICE; if that is empty too, the best usable
-    /// device.
+    /// Number (position in enumerate()) or part of the name, case-insensitive. Empty: the
+    /// environment variable QUADTILE_DEVICE; if that is empty too, the best usable device.
     std::string select;
     /// Turns on the Khronos validation layer with synchronisation validation; its messages go to
     /// `log`. Device::create throws Error(unsupported) if the layer is not installed.
     bool validation = false;
-    /// Receives messages from any thread that makes Vulkan calls; must be thread-safe. May be
-    /// empty.
+    /// Receives messages from any thread that makes Vulkan calls; thread-safe. May be empty.
     LogCallback log;
     /// Features that stay unused even if the device has them.
     Features disabled;
@@ -100,13 +97,12 @@ struct DeviceOptions {
     std::string cache_directory;
 };
 
-/// Submits work to a queue of the host, as vkQueueSubmit with one VkSubmitInfo, and returns its
+/// Submits work to the host's queue as vkQueueSubmit with one VkSubmitInfo does; returns its
 /// result.
 using SubmitFunction = std::function<VkResult(const VkSubmitInfo&, VkFence)>;
 
 /// Handles of the host application's device. It needs Vulkan 1.2 with the features
-/// vulkanMemoryModel and vulkanMemoryModelDeviceScope enabled, and a queue of a family with
-/// compute.
+/// vulkanMemoryModel and vulkanMemoryModelDeviceScope enabled, and a queue with compute.
 struct AdoptedDevice {
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;  ///< entry point of the loader
     VkInstance instance = VK_NULL_HANDLE;               ///< created for Vulkan 1.2 or later
@@ -116,8 +112,7 @@ struct AdoptedDevice {
     /// Downsampler, Subdivider) is used. A Device submits from one thread at a time; if the host
     /// uses the queue too, `submit` must synchronise the accesses.
     VkQueue queue = VK_NULL_HANDLE;
-    /// Family of `queue`, and of all queues that recorded command buffers are submitted to. It
-    /// supports compute.
+    /// Family of `queue` and of all queues for recorded command buffers. It supports compute.
     std::uint32_t queue_family = 0;
     /// Submits instead of vkQueueSubmit on `queue` (which may then be null), for example with the
     /// host's lock held or on the thread that owns the queue. Called concurrently from threads that
@@ -132,8 +127,8 @@ struct AdoptedDevice {
     LimitOverrides limits;  ///< default: the device's limits
     /// Cache folder, as DeviceOptions::cache_directory. Empty: nothing is kept.
     std::string cache_directory;
-    /// The host's own pipeline cache, which quadtile reads and extends. Null: a cache of quadtile,
-    /// kept in cache_directory.
+    /// The host's own pipeline cache, which quadtile reads and extends. Null: one of quadtile, in
+    /// cache_directory.
     VkPipelineCache pipeline_cache = VK_NULL_HANDLE;
 };
 
@@ -171,16 +166,14 @@ class QUADTILE_API Device {
     [[nodiscard]] VkInstance instance() const noexcept;
     /// Returns the physical device.
     [[nodiscard]] VkPhysicalDevice physical_device() const noexcept;
-    /// Returns the device: quadtile's own, destroyed with the last copy of this object, or the
-    /// host's.
+    /// Returns the device: the host's, or quadtile's own, destroyed with the last copy of this.
     [[nodiscard]] VkDevice handle() const noexcept;
     /// Returns the queue that quadtile submits to; null if the host has given none. To use it while
     /// quadtile does, adopt the device with AdoptedDevice::submit.
     [[nodiscard]] VkQueue queue() const noexcept;
     /// Returns the family of the queue. Record into command buffers from pools of this family.
     [[nodiscard]] std::uint32_t queue_family() const noexcept;
-    /// Returns whether VK_EXT_debug_utils is enabled, so that objects can be named for frame
-    /// debuggers.
+    /// Returns whether VK_EXT_debug_utils is enabled, which names objects for frame debuggers.
     [[nodiscard]] bool debug_utils() const noexcept;
     /// Returns the entry point of the loader, for Vulkan calls of the caller.
     [[nodiscard]] PFN_vkGetInstanceProcAddr get_instance_proc_addr() const noexcept;

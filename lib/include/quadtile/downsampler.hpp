@@ -48,8 +48,7 @@ struct DownsamplerOptions {
     /// floats, sums need floats.
     TexelFormat format = TexelFormat::rgba8_srgb;
     EdgeRule edge_rule = EdgeRule::fold;  ///< sizes of the levels and treatment of odd edges
-    /// Whether level 0 of the destination is written too, as a copy of the source. Not with
-    /// TexelRead::filtered.
+    /// Whether level 0 of the source is copied to the destination. Not with TexelRead::filtered.
     bool copy_source = false;
     /// GLSL for Reduction::custom, which defines
     ///
@@ -104,8 +103,8 @@ class QUADTILE_API Downsampler {
 
     /// Sizes, usages and flags of the caller's resources.
     struct Requirements {
-        /// Counters. Fill the range with zeros once; every run leaves it ready for the next one of
-        /// the same shape.
+        /// Counters. Fill it with zeros once; every run leaves it ready for the next, of the same
+        /// shape.
         VkDeviceSize state_size_bytes;
         /// Buffer of record_indirect. Fill it with zeros once.
         VkDeviceSize dirty_blocks_size_bytes;

@@ -13,8 +13,7 @@
 
 namespace quadtile {
 
-/// Formats of texels, in host memory and of Vulkan images. Channels are in the order of the name,
-/// without padding.
+/// Formats of texels, in host memory and of Vulkan images; channels in this order, no padding.
 enum class TexelFormat {
     r32_float,     ///< VK_FORMAT_R32_SFLOAT
     r16_float,     ///< VK_FORMAT_R16_SFLOAT

@@ -19,8 +19,7 @@ namespace quadtile {
 enum class Reduction : std::uint32_t {
     max = REDUCE_MAX,  ///< of all covered texels
     min = REDUCE_MIN,  ///< of all covered texels
-    /// Mean of all covered texels with equal weights, also at odd edges; of sRGB colours in linear
-    /// light.
+    /// Mean of all covered texels with equal weights, also at odd edges; sRGB in linear light.
     mean = REDUCE_MEAN,
     sum = REDUCE_SUM,          ///< float formats only
     min_max = REDUCE_MIN_MAX,  ///< two channels: minimum, maximum; one channel serves as both

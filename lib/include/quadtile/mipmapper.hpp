@@ -18,8 +18,7 @@ namespace quadtile {
 /// Uploads an image, makes its levels with a Downsampler, and reads them back.
 ///
 /// Keeps pipelines, images and buffers between calls, so images of the same shape allocate nothing
-/// again. One thread at a time may use a Mipmapper; Mipmappers of several threads may share a
-/// device.
+/// again. One thread at a time; Mipmappers of several threads may share a device.
 class QUADTILE_API Mipmapper {
  public:
     /// Compiles the pipelines. A run on the device that takes longer than `gpu_timeout` counts as

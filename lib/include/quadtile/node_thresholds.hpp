@@ -12,8 +12,7 @@
 
 namespace quadtile {
 
-/// Thresholds of all nodes of all layers, from level 0 (the texels) to the root. Owns its values;
-/// independent of Vulkan.
+/// Thresholds of all nodes of all layers, from level 0 (the texels) to the root; without Vulkan.
 class QUADTILE_API NodeThresholds {
  public:
     /// Makes thresholds of 0 for maps of this size in texels. Throws Error(invalid_argument) for a
@@ -29,8 +28,7 @@ class QUADTILE_API NodeThresholds {
     /// Returns the level of the root.
     [[nodiscard]] std::uint32_t top() const noexcept { return top_level(width_, height_); }
 
-    /// Returns the threshold of a node inside the map: x < level_extent(width(), level), and y
-    /// likewise.
+    /// Returns the threshold of a node inside the map: x < level_extent(width(), level); y alike.
     [[nodiscard]] float& at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                             std::uint32_t layer = 0) {
         return values_[place(level, x, y, layer)];

@@ -27,8 +27,7 @@ class QUADTILE_API Pyramid {
 
     /// Sizes, alignment and usage of the caller's two buffers, or of ranges of one buffer.
     struct Requirements {
-        /// The pyramid: levels 1 to TOP as 32-bit floats, in the layout of quadtile/quadtree.h
-        /// (pyramid_index).
+        /// The pyramid: levels 1 to TOP as 32-bit floats, placed by pyramid_index (quadtree.h).
         VkDeviceSize pyramid_size_bytes;
         /// Counters. Fill the range with zeros once; every run leaves it ready for the next one.
         /// After a run the first `layers` words hold the number of NaN texels of each layer.
@@ -69,8 +68,7 @@ class QUADTILE_API Pyramid {
     /// uses of the pyramid and the state finished, or ordered before COMPUTE_SHADER / SHADER_WRITE
     /// (state: SHADER_READ too).
     ///
-    /// After: COMPUTE_SHADER / SHADER_WRITE has written pyramid and state; the map's layout is
-    /// unchanged.
+    /// After: COMPUTE_SHADER / SHADER_WRITE has written pyramid and state; the map's layout stays.
     void record(VkCommandBuffer commands, const Binding& binding) const;
 
  private:

@@ -38,8 +38,7 @@ extern "C" {
 
 // ---- Status
 
-/// Result of a call. Below 0: an error, which quadtile_last_error() explains. Above 0: not an
-/// error, but not done.
+/// Result of a call. Below 0: an error, see quadtile_last_error(). Above 0: not done, but no error.
 typedef int32_t quadtile_status;
 /// Values of quadtile_status.
 enum {
@@ -67,8 +66,7 @@ QUADTILE_C_API const char* quadtile_last_error(void);
 
 // ---- Devices
 
-/// Properties of one Vulkan device of this machine. Owned by the list or the service that returns
-/// it.
+/// Properties of one Vulkan device of this machine, owned by the list or service that returns it.
 typedef struct quadtile_device_info {
     uint32_t index;           ///< number for quadtile_service_options.device, as text
     const char* name;         ///< name as the driver gives it; a part of it also selects the device
@@ -110,8 +108,7 @@ enum {
     QUADTILE_SEVERITY_ERROR = 2     ///< a failure, or a fault in the use of Vulkan
 };
 
-/// Receives log messages, from any thread that makes Vulkan calls and from several at the same
-/// time.
+/// Receives log messages from all threads that make Vulkan calls, also concurrently.
 typedef void (*quadtile_log_callback)(void* user_data, int32_t severity, const char* message);
 
 /// Options of a service; quadtile_service_options_init sets the defaults.
@@ -153,8 +150,7 @@ typedef struct quadtile_service quadtile_service;
 QUADTILE_C_API quadtile_status quadtile_service_create(const quadtile_service_options* options,
                                                        quadtile_service** service);
 
-/// Answers the waiting requests, then ends the service. Tickets and lists stay valid. NULL is
-/// allowed.
+/// Answers waiting requests, then ends the service. Tickets and lists stay valid. NULL is allowed.
 QUADTILE_C_API void quadtile_service_destroy(quadtile_service* service);
 
 /// Returns a device of the service, valid until the service is destroyed, and whether it is lost
@@ -218,8 +214,7 @@ typedef struct quadtile_request {
     const float* threshold_levels;   ///< for PER_LEVEL, from level 0 to the root's
     uint32_t threshold_level_count;  ///< ceil(log2(max(width, height))) + 1
     float nodes;                     ///< for MEMORY: most list nodes in a tile
-    /// For MEMORY: the number of fragments in a pixel of each texel, a map of the same size and
-    /// layers.
+    /// For MEMORY: a map of the same size and layers, with the fragments in a pixel of each texel.
     const void* fragments;
     int32_t fragments_format;  ///< QUADTILE_FORMAT_*
     /// For GLSL: a text that defines float threshold(uint level, uvec2 position, uint layer)
@@ -247,8 +242,7 @@ QUADTILE_C_API quadtile_status quadtile_service_submit(quadtile_service* service
                                                        const quadtile_request* request,
                                                        quadtile_ticket** ticket);
 
-/// Does the same without waiting. If the queue is full, it returns QUADTILE_QUEUE_FULL and no
-/// ticket.
+/// Does the same without waiting. A full queue gives QUADTILE_QUEUE_FULL and no ticket.
 QUADTILE_C_API quadtile_status quadtile_service_try_submit(quadtile_service* service,
                                                            const quadtile_request* request,
                                                            quadtile_ticket** ticket);

@@ -31,8 +31,8 @@ struct Level {
     }
 };
 
-/// Maximum quadtree of one layer, from level 0 (the map, with NaN as +infinity, -0 and denormals as
-/// 0) to the root.
+/// Maximum quadtree of one layer, from the map (NaN as +infinity, -0 and denormals as 0) to the
+/// root.
 struct Pyramid {
     std::vector<Level> levels;     ///< level l is levels[l]
     std::uint64_t nan_texels = 0;  ///< texels that counted as +infinity

@@ -41,8 +41,7 @@ struct ServiceOptions {
     /// Most requests that may wait. If the queue is full, submit() waits and try_submit() refuses.
     std::size_t queue_capacity = 256;
     /// Limit of device and staging memory for each device, pipelines not counted; 0: no limit. Each
-    /// lane of the device has an equal part. A request that needs more than a lane's part fails
-    /// with out_of_memory.
+    /// lane of the device has an equal part. A request that needs more fails with out_of_memory.
     std::uint64_t memory_limit_bytes = 0;
     /// Longest run on a device, as for Tiler. A longer run counts as a lost device.
     std::chrono::milliseconds gpu_timeout{60'000};
@@ -51,8 +50,7 @@ struct ServiceOptions {
     /// with it. A request may itself have hung the device, for example by the caller's GLSL, and
     /// would hang the second device too.
     bool repeat_lost = false;
-    /// Receives the lanes' runs with their stages, and the waiting times of requests. Null: no
-    /// trace.
+    /// Receives the lanes' runs with their stages, and requests' waiting times. Null: none.
     std::shared_ptr<TraceFile> trace = nullptr;
 };
 
@@ -84,9 +82,8 @@ struct SubdivisionRequest {
     /// were submitted before to the same queue, and make it available and visible to TRANSFER /
     /// TRANSFER_READ at their end. The buffer must stay unchanged until the request is answered.
     std::optional<BufferRange> buffer = std::nullopt;
-    /// Number of the only device that may answer, in the service's list of devices. A service of
-    /// several devices needs it for an image or a buffer, which belong to that device. Null: any
-    /// device.
+    /// Number, in the service's list, of the only device that may answer. A service of several
+    /// devices needs it for an image or a buffer, which belong to that device. Null: any device.
     std::optional<std::uint32_t> device = std::nullopt;
     Threshold threshold;            ///< required, no default
     SubdivideOptions options = {};  ///< the lists of a batch are in canonical order in any case
@@ -191,8 +188,7 @@ class QUADTILE_API Service {
     /// (see SubdivisionRequest::texels_owner) it returns at once.
     void shutdown(Shutdown how = Shutdown::finish);
 
-    /// Returns the current counts. A request that ends meanwhile may be in some of them and not in
-    /// others.
+    /// Returns the current counts. A request that ends meanwhile may be in some of them only.
     [[nodiscard]] ServiceStatistics statistics() const;
 
  private:

@@ -20,14 +20,12 @@ namespace quadtile {
 
 /// Options of a Subdivider.
 struct SubdividerOptions {
-    /// subtree, fused or automatic. `automatic` is subtree, which takes every threshold; on CPU
-    /// drivers it descends one level per dispatch. choose_strategy considers the map and the
-    /// threshold too.
+    /// subtree, fused or automatic. `automatic` is subtree, for every threshold; on CPU drivers
+    /// with one level per dispatch. choose_strategy considers the map and the threshold too.
     Strategy strategy = Strategy::automatic;
     /// Levels per dispatch of `subtree`: 1 to 8.
     std::uint32_t subtree_levels = 6;
-    /// Function of the thresholds that can be recorded beside all others (Threshold::function);
-    /// strategy subtree only.
+    /// Function of Threshold::function, recordable beside all other thresholds; by subtree only.
     std::optional<ThresholdFunction> threshold_function = std::nullopt;
     /// Layout of the function's descriptor set 1, for the stage COMPUTE; null: no resources. Owned
     /// by the caller; it must exist until the constructor returns.
@@ -78,8 +76,7 @@ class QUADTILE_API Subdivider {
     [[nodiscard]] Requirements requirements(const MapShape& shape,
                                             std::uint64_t tile_capacity) const;
 
-    /// Offset in the scratch buffer of the 32-bit numbers of NaN texels, one per layer, that
-    /// `fused` leaves.
+    /// Offset in the scratch of the NaN texels per layer that `fused` leaves: 32-bit words.
     static constexpr VkDeviceSize nan_texels_offset_bytes = 16;
 
     /// The caller's resources. The caller owns all of them.
@@ -130,9 +127,8 @@ class QUADTILE_API Subdivider {
     /// device can address; out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
-    /// Replaces the map of a binding by another one of the same shape, at less cost than a new
-    /// binding. Earlier recordings of the binding must have executed, and must not be submitted
-    /// again.
+    /// Replaces a binding's map by another one of the same shape, at less cost than a new binding.
+    /// Earlier recordings of the binding must have executed, and must not be submitted again.
     void rebind_map(Binding& binding, const MapImage& map) const;
 
     /// Checks that `record` takes the threshold for maps of this shape. Throws Error:
@@ -186,9 +182,8 @@ class QUADTILE_API Subdivider {
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
                 const SubdivideOptions& options = {.order = Order::any}) const;
 
-    /// Does the same with the thresholds in Resources::layer_thresholds, which are available and
-    /// visible to COMPUTE_SHADER / SHADER_READ before. Throws Error(invalid_argument) if none were
-    /// bound.
+    /// Does the same with Resources::layer_thresholds, which are available and visible to
+    /// COMPUTE_SHADER / SHADER_READ before. Throws Error(invalid_argument) if none were bound.
     void record(VkCommandBuffer commands, const Binding& binding,
                 const SubdivideOptions& options = {.order = Order::any}) const;
 

@@ -1,6 +1,5 @@
 /// \file
-/// Thresholds: the limit that the importance of a node must stay below for the node to become a
-/// tile.
+/// Thresholds: limits that a node's importance must stay below for the node to become a tile.
 
 #pragma once
 
@@ -42,8 +41,7 @@ class QUADTILE_API ResolvedThreshold {
 /// values do not. bound_monotone_map is monotone by the caller's promise.
 class QUADTILE_API Threshold {
  public:
-    /// Makes a threshold of one value for all levels. Throws Error(invalid_argument) for NaN and
-    /// negative values.
+    /// Makes one threshold for all levels. Throws Error(invalid_argument) for NaN, negative values.
     [[nodiscard]] static Threshold constant(float value);
 
     /// Makes a threshold of values[l] at level l. A map needs exactly top_level + 1 values, which
@@ -106,12 +104,10 @@ class QUADTILE_API Threshold {
     /// factors other than those of budgets, budget_factor(i), and for bound_map and function.
     [[nodiscard]] Threshold scaled(float factor) const;
 
-    /// Returns whether nodes of one level may have different thresholds: map, memory, bound_map and
-    /// function.
+    /// Returns whether nodes of one level may differ: map, memory, bound_map and function.
     [[nodiscard]] bool is_by_node() const noexcept;
 
-    /// Returns whether the values are read from a buffer (Subdivider::Resources): map, memory and
-    /// bound_map.
+    /// Returns whether values come from a buffer (Subdivider::Resources): map, memory, bound_map.
     [[nodiscard]] bool needs_threshold_map() const noexcept;
 
     /// Returns the function of Threshold::function; null for all other thresholds.

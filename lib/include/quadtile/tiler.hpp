@@ -22,8 +22,7 @@ struct TilerOptions {
     /// map (choose_strategy).
     Strategy strategy = Strategy::automatic;
     std::uint32_t subtree_levels = 6;  ///< 1 to 8, for `subtree`; `automatic` chooses its own
-    /// Tiles that the first tile buffer has room for; the buffer grows when needed. 0: a guess from
-    /// the map.
+    /// Room of the first tile buffer, in tiles; it grows when needed. 0: a guess from the map.
     std::uint64_t initial_tile_capacity = 0;
     /// Limit of device and staging memory together, pipelines not counted; 0: no limit. subdivide
     /// throws Error(out_of_memory) if it needs more.

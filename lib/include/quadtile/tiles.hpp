@@ -44,8 +44,7 @@ struct SubdivideOptions {
     Balance balance = Balance::none;
 };
 
-/// Rectangle of map texels that a tile covers, cut at the map's edge; right and bottom are
-/// exclusive.
+/// Map texels that a tile covers, cut at the map's edge; right and bottom are exclusive.
 struct TexelRect {
     std::uint32_t left;    ///< first column
     std::uint32_t top;     ///< first row
@@ -102,8 +101,8 @@ struct QUADTILE_API TileList {
     [[nodiscard]] std::span<const Tile> tiles_of_layer(std::uint32_t layer) const;
 };
 
-/// Sorts tiles into the canonical order, in place. The order is total: no two tiles of a list share
-/// their first texel.
+/// Sorts tiles into canonical order, in place. The order is total: first texels are unique in a
+/// list.
 QUADTILE_API void sort_canonical(std::vector<Tile>& tiles);
 
 /// Checks that tiles partition the map: every texel of every layer lies in exactly one tile, and no

@@ -43,8 +43,7 @@ class QUADTILE_API TraceFile {
     /// Writes an event. Texts are UTF-8; invalid bytes are replaced.
     void add(const TraceEvent& event);
 
-    /// Writes the stages of a list: those on the host on `track`, those on the GPU on a second
-    /// track beside it.
+    /// Writes the stages of a list: those on the host on `track`, those on the GPU on another one.
     void add(std::span<const StageTime> stages, const std::string& track);
 
     /// Ends the file; later events are not written. Throws Error(invalid_argument) if it could not
