@@ -322,8 +322,7 @@ class Bake {
         tracer_.clear_sums();
     }
 
-    // Reports progress. Writes the state if it is time, or if the bake is interrupted; then it
-    // returns false.
+    // Reports progress. Writes the state if it is time; also if interrupted, then returns false.
     [[nodiscard]] bool goes_on(const std::string& pass, std::size_t directions_done) {
         report(pass, directions_done);
         const double interrupted = are_interrupted() ? 1.0 : 0.0;

@@ -84,8 +84,7 @@ class LightChoice {
     }
 
  private:
-    // Converts lights: Blender's exporter writes watts times 683 for lights, and emission
-    // unchanged.
+    // Converts lights: Blender's exporter writes watts times 683 for lights, not for emission.
     void convert_lights() {
         const bool is_of_blender = generator_.find("Blender") != std::string::npos;
         const bool divides = options_.light_units == LightUnits::blender ||

@@ -91,8 +91,7 @@ struct MapWindow {
     }
 };
 
-// Returns the projection of the scene along a direction on a square map with so many texels on a
-// side. Its edge is free.
+// Returns the scene's projection along a direction on a square map with a free edge.
 [[nodiscard]] ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& scene,
                                          std::uint32_t map_extent, const MapWindow& window = {});
 

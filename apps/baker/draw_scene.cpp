@@ -74,8 +74,7 @@ struct SeenTriangle {
         }
         const glm::dvec3 normal = glm::cross(corners[1] - corners[0], corners[2] - corners[0]);
         const double distance = glm::dot(normal, corners[0]);
-        // y points down, so camera space is right-handed, and a front's normal points towards the
-        // camera.
+        // y points down, so camera space is right-handed: a front's normal points to the camera.
         const bool back = distance > 0.0;
         if (!(std::abs(distance) > 0.0) ||
             (back && !scene.materials[triangle.material].double_sided)) {
@@ -270,8 +269,8 @@ class Drawing {
     double near_ = 0.0;
 };
 
-// Returns a camera above the scene that sees all of it, for a picture whose width is `aspect`
-// heights.
+// Returns a camera above the scene that sees all of it; `aspect`: the picture's width by its
+// height.
 Camera camera_that_sees(const Scene& scene, float aspect) {
     const Box<glm::dvec3> bounds = bounds_of(scene);
     Camera camera;

@@ -51,8 +51,7 @@ class GatheredLight {
     void finish_light(const PointLight& light, const std::vector<Accumulator>& sums);
     // Begins with all points of these patches.
     void begin_lamps(const std::vector<LampPatch>& patches, bool is_more);
-    // Adds the sums of a point of a lamp's patch to all texels. Only the moments of the first pass
-    // count.
+    // Adds the sums of a point of a lamp's patch to all texels. Moments count in the first pass.
     void add_lamp_point(const LampPatch& lamp, const LampPoint& point, bool is_first_half,
                         const std::vector<Accumulator>& sums);
     // Moves the sums of all ranks to the first one; the others begin anew.
@@ -132,8 +131,7 @@ class GatheredLight {
 
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
     [[nodiscard]] double known_texels() const;
-    // Returns whether a front or a back receives light; the places of backs are behind those of all
-    // fronts.
+    // Returns whether a front, or a back (places behind those of all fronts), receives light.
     [[nodiscard]] bool is_lit_side(std::size_t place) const;
     [[nodiscard]] std::optional<float> share_of_light(const std::vector<Accumulator>& sums,
                                                       std::size_t texel, std::size_t side) const;

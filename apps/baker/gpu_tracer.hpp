@@ -12,8 +12,7 @@
 namespace quadtile::baker {
 
 struct GpuTracerOptions {
-    // Memory of list heads and nodes. Tiles that need more are split, so less memory costs only
-    // time.
+    // Memory of list heads and nodes. Larger tiles are split, so less memory costs only time.
     std::uint64_t pool_bytes = std::uint64_t{256} << 20U;
     // Longest submission, so that no driver takes it for hung and Ctrl-C is noticed.
     double submission_seconds = 0.1;

@@ -67,8 +67,7 @@ constexpr std::uint32_t FACES_A_LAMP_POINT = 5;
 [[nodiscard]] std::vector<LampPatch> with_more_patches(std::vector<LampPatch> patches,
                                                        std::uint32_t doublings);
 
-// Chooses points at random by `seed`, by the light that they emit, in the order of their
-// directions.
+// Chooses points at random by `seed` and by their light, in the order of their directions.
 [[nodiscard]] std::vector<LampPoint> make_lamp_points(const std::vector<LampPatch>& patches,
                                                       std::uint64_t seed);
 

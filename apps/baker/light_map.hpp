@@ -19,8 +19,7 @@ namespace quadtile::baker {
 struct LightMap {
     Extent extent;
     std::vector<glm::vec3> irradiance;  // by texel
-    // 1: baked; 0: unknown, because the texel has no chart, no ray reached it, or it lies inside of
-    // something.
+    // 1: baked; 0: unknown: the texel has no chart, no ray, or lies inside of something.
     std::vector<std::uint8_t> known;
     // Spherical harmonics of the incoming radiance times its cosine to the surface; empty: not
     // requested. Bands 0 and 1 (Y00, Y1-1, Y10, Y11: of 1, y, z and x), each by texel. So the first

@@ -351,8 +351,7 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
     }
 }
 
-// Refuses an ending under which the file would not open for its use. Names without an ending are
-// allowed.
+// Refuses an ending under which the file would not open. Names without an ending are allowed.
 void check_ending(const std::string& option, const std::filesystem::path& path,
                   const std::string& format, const std::string& ending) {
     const std::string given = ending_of(path);
@@ -430,8 +429,7 @@ void apply_light(const CLI::App& app, const Arguments& arguments, Options& optio
                       .angular_diameter_degrees = arguments.sun_diameter};
 }
 
-// Returns a path beside the output. A name longer than 255 bytes, the limit of file systems, is
-// cut.
+// Returns a path beside the output. Names beyond 255 bytes, the limit of file systems, are cut.
 std::filesystem::path default_checkpoint(const std::filesystem::path& output) {
     constexpr std::string_view ENDING = ".checkpoint";
     constexpr std::size_t LONGEST_NAME = 255;

@@ -22,8 +22,7 @@ struct Pass {
         lamps,   // straight from small emitters
         direct,  // straight from other emitters and sky
         bounce,  // from surfaces, by their light so far
-        // Moments of the last direct light or bounce: its radiance times x, y or z of its
-        // direction.
+        // Moments of the last of these: its radiance times x, y or z of its direction.
         direct_moment,
         bounce_moment,
     } kind;

@@ -21,8 +21,7 @@ struct ProbeGrid {
 // the remedy.
 [[nodiscard]] std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path);
 
-// Writes JSON or binary, by the file's name. Throws std::runtime_error with the file and the
-// reason.
+// Writes JSON or binary, by the file's name. Throws std::runtime_error with file and reason.
 void write_probes(const std::filesystem::path& path, const std::vector<Probe>& probes,
                   const ProbeGrid& grid);
 

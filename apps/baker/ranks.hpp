@@ -24,8 +24,7 @@ struct Range {
 // Thrown by a rank that ends because another one has reported the reason.
 struct EndedElsewhere {};
 
-// Ranks; this class is a single process. All ranks call the functions under "Together" in the same
-// order.
+// Ranks; this class is a single process. All ranks call the functions of "Together" in one order.
 class Ranks {
  public:
     Ranks() = default;

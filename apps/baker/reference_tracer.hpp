@@ -1,5 +1,4 @@
-// The CPU twin of the kernels in plain loops. Tiles and sums are bit-identical to those of every
-// device.
+// The CPU twin of the kernels in plain loops: tiles and sums are bit-identical to every device's.
 
 #pragma once
 

@@ -16,8 +16,7 @@ struct BilinearFetch {
     std::array<float, 4> weights;
 };
 
-// Returns the fetch at light map coordinates; beyond the map's border, the border's texels are
-// read.
+// Returns the fetch at light map coordinates; beyond the map, its border's texels are read.
 inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coordinates) {
     const double x = std::clamp(coordinates.x * extent.width - 0.5, 0.0, extent.width - 1.0);
     const double y = std::clamp(coordinates.y * extent.height - 0.5, 0.0, extent.height - 1.0);

@@ -436,8 +436,7 @@ class TileTriangles {
     std::vector<std::uint32_t> triangles_;
 };
 
-// Returns the sums of a tile's texels, row by row. Adds the triangles of overlapping texels to
-// `overlapping`.
+// Returns the sums of a tile's texels, row by row, and adds overlapping triangles to `overlapping`.
 std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const TexelRange& tile,
                                 std::span<const std::uint32_t> triangles,
                                 std::vector<std::uint32_t>& overlapping) {

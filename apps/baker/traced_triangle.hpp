@@ -102,8 +102,7 @@ inline float along_axis(const float (&axis)[3], const float* position) {
 
 class PixelTriangle {
  public:
-    // `touching`: all pixels that it touches may be requested, not only those with their centre
-    // inside.
+    // `touching`: all pixels that it touches, not only those with their centre inside.
     PixelTriangle(const TracedTriangle& triangle, const ProjectionFrame& frame, const Point& origin,
                   float scale, bool touching, const PixelRectangle& limits) {
         std::array<std::size_t, 3> order{0, 1, 2};
@@ -160,8 +159,7 @@ class PixelTriangle {
         float depth;
         float light_map_x;  // texels
         float light_map_y;
-        // Weight of the second and of the third vertex; these are swapped if it does not face
-        // forward.
+        // Weight of the second and third vertex, which are swapped if it does not face forward.
         float second;
         float third;
     };

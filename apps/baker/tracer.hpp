@@ -106,8 +106,8 @@ class Tracer {
     virtual std::size_t trace(std::span<const ProjectionFrame> frames,
                               std::span<const TracedTile> tiles,
                               std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
-    // Reads sums from `first` on, by texel of the light map: of all fronts, then of all backs if a
-    // surface has two sides.
+    // Reads sums from `first` on, by texel: of all fronts, then of all backs if a surface has two
+    // sides.
     virtual void read_sums(std::size_t first, std::span<Accumulator> sums) = 0;
     virtual void clear_sums() = 0;
     // Replaces the sums, to go on from them.

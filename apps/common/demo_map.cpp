@@ -353,8 +353,7 @@ void build_fields(Builder& builder, Random& random) {
 }
 
 void build_block(Builder& builder, Random& random, Place place) {
-    // Some blocks are slightly turned, the others follow the streets. Each pair is on the unit
-    // circle.
+    // Some blocks are slightly turned, the others not. Each pair is on the unit circle.
     constexpr std::array<std::array<double, 2>, 4> TURNS{
         {{1.0, 0.0},
          {1.0, 0.0},

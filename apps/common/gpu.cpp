@@ -219,7 +219,7 @@ void Gpu::make_device(bool presents) {
     const float priority = 1.0F;
     const vk::DeviceQueueCreateInfo queue{
         .queueFamilyIndex = queue_family_, .queueCount = 1, .pQueuePriorities = &priority};
-    // quadtile needs the memory model, and uses subgroups of a known size and storage images of all
+    // quadtile needs the memory model; it uses subgroups of known size, storage images of all
     // formats.
     vk::PhysicalDeviceSubgroupSizeControlFeatures subgroups;
     if (physical_device_.getProperties().apiVersion >= VK_API_VERSION_1_3) {

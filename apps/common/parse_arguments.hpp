@@ -46,8 +46,7 @@ class OptionGroup {
  public:
     OptionGroup(CLI::App& app, std::string heading) : app_(app), heading_(std::move(heading)) {}
 
-    // `type`: the value as the help shows it. A list of numbers is one argument, with commas
-    // between them.
+    // `type`: the value as the help shows it. Lists are one argument with commas.
     template <typename Value>
     CLI::Option* add(const std::string& option, Value& value, const std::string& type,
                      const std::string& description, const CLI::Validator& check = {}) {

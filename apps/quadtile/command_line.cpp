@@ -77,8 +77,7 @@ void add_threshold_options(OptionGroup& group, ThresholdArguments& arguments) {
         threshold_value());
 }
 
-// Adds the options of memory. If the map comes from a file, its fragments can come from another
-// file.
+// Adds the options of memory. A map from a file may have its fragments in another file.
 void add_memory_options(OptionGroup& group, ThresholdArguments& arguments) {
     CLI::Option* const memory = group.add(
         "--memory", arguments.memory, "M,NODES",
@@ -320,8 +319,7 @@ TileFormat format_by_ending(const std::filesystem::path& output) {
     return format == FORMATS.end() ? TileFormat::json : format->value;
 }
 
-// Checks the endings of the list's name, which gives the format if no option does, and of the
-// picture's.
+// Checks the endings of the list's name, the default of its format, and of the picture's.
 void check_endings(const std::filesystem::path& output, const std::optional<TileFormat>& format,
                    const std::filesystem::path& image) {
     std::error_code ignored;  // opening a name that no file can have refuses it

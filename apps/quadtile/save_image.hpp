@@ -23,8 +23,7 @@ namespace quadtile::app {
 // Returns the PFM file (grey, little-endian) of a map of one layer.
 [[nodiscard]] std::string encode_pfm(const MapView& map);
 
-// Returns the OpenEXR file of a map of one layer as the channel Y, 32-bit floats. Throws
-// std::runtime_error.
+// Returns the OpenEXR file of a one-layer map: channel Y, floats. Throws std::runtime_error.
 [[nodiscard]] std::string encode_exr(const MapView& map);
 
 }  // namespace quadtile::app

@@ -355,8 +355,7 @@ class ChartBuilder {
         return false;
     }
 
-    // Cuts triangles if necessary, and maps them to the plane. Returns nothing if that is
-    // impossible.
+    // Cuts triangles if necessary, and maps them to the plane; nothing if that is impossible.
     std::vector<FlatTriangle> unrolled(const Triangles& triangles) {
         if (!cut(triangles)) {
             return {};

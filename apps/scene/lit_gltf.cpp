@@ -367,8 +367,7 @@ class LitGltf::File {
         }
     }
 
-    // Returns the default material of the scene's reader: glTF's own is all metal, which no light
-    // map lights.
+    // Returns the scene reader's default material: glTF's is all metal, which no light map lights.
     std::size_t default_material() {
         if (!default_material_) {
             const glm::vec3 albedo = Material().albedo;

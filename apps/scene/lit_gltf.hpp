@@ -11,8 +11,7 @@
 
 namespace quadtile::baker {
 
-// Picture of a page of the light map. The light is `intensity` times its values, which have no sRGB
-// curve.
+// Picture of a light map page. The light is `intensity` times its values, without an sRGB curve.
 struct LightMapPage {
     std::string png;
     double intensity = 1.0;

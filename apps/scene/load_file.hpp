@@ -18,8 +18,7 @@ struct FileScene {
     std::vector<std::filesystem::path> files;  // as in LoadedScene
     std::string generator;                     // as in LoadedScene
 
-    // Adds a texture and returns its number; nothing, with a warning, if the picture was not
-    // decoded.
+    // Adds a texture. Returns its number; nothing, with a warning, for an undecoded picture.
     std::optional<std::uint32_t> add_texture(std::optional<Texture> decoded,
                                              const std::string& name);
     // Warns "2 triangles left out", unless the count is 0.
@@ -32,8 +31,7 @@ struct FileScene {
 [[nodiscard]] FileScene read_obj(const std::filesystem::path& path, const std::string& bytes,
                                  LightMapCoordinates coordinates);
 
-// Decodes PNG, JPEG and the other formats of stb; nothing if the picture has none of them or is
-// damaged.
+// Decodes PNG, JPEG and stb's other formats; nothing for other or damaged pictures.
 [[nodiscard]] std::optional<Texture> decode_picture(std::span<const unsigned char> bytes);
 
 // Returns a file's bytes; nothing if it cannot be read.

@@ -348,8 +348,7 @@ class GltfReader {
         if (is_spot) {
             const double inner = light.spot.innerConeAngle;
             const double outer = light.spot.outerConeAngle;
-            // Rounding of floats is tolerated; equal angles, which Blender writes, are a sharp
-            // edge.
+            // Rounding is tolerated; equal angles, which Blender writes, are a sharp edge.
             if (!(inner >= 0.0 && inner <= outer && outer > 0.0 && outer <= 1.5708)) {
                 fail(name + " has cone angles of " + std::to_string(inner) + " and " +
                      std::to_string(outer) +
@@ -456,8 +455,7 @@ class GltfReader {
             }
         }
 
-        // The inverse transpose times the determinant, which also works for transforms that
-        // flatten.
+        // The inverse transpose times the determinant also works for flattening transforms.
         const glm::dmat3 linear(transform);
         const glm::dmat3 cofactors(glm::cross(linear[1], linear[2]),
                                    glm::cross(linear[2], linear[0]),
@@ -490,8 +488,7 @@ class GltfReader {
         return {component(from, i, 0), component(from, i, 1)};
     }
 
-    // Returns the set of texture coordinates that a primitive's textures use. A scene has only one
-    // set.
+    // Returns the only set of texture coordinates that a primitive's textures use.
     int texture_set(const tinygltf::Primitive& primitive) {
         const auto index = static_cast<std::size_t>(primitive.material);
         if (primitive.material < 0 || index >= model_.materials.size()) {

@@ -145,8 +145,7 @@ class Finisher {
         }
     }
 
-    // Returns each vertex of the file once, except corners that need the normal of their own
-    // triangle.
+    // Returns a vertex of the file, once unless corners need their own triangle's normal.
     std::uint32_t take_vertex(std::uint32_t vertex, const glm::vec3& plane_normal) {
         const Scene& from = file_.scene;
         Scene& to = result_.scene;

@@ -242,8 +242,7 @@ class Twin {
     bool in_codes_;
 };
 
-// Returns whether a level is stored and read again, so that the next one is made from rounded
-// values.
+// Returns whether a level is stored and read again, so the next one is made from rounded values.
 bool is_read_again(const Downsampling& how, std::uint32_t level) {
     switch (how.method) {
         case MipMethod::per_level:

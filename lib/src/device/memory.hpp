@@ -25,8 +25,7 @@ class MemoryAccount {
  public:
     explicit MemoryAccount(std::uint64_t limit_bytes = UINT64_MAX) : limit_bytes_(limit_bytes) {}
 
-    // Adds bytes. Throws Error(out_of_memory), with the purpose `name`, if the limit would be
-    // exceeded.
+    // Adds bytes. Throws Error(out_of_memory) with the purpose `name` beyond the limit.
     void take(std::uint64_t size_bytes, const std::string& name);
     void give_back(std::uint64_t size_bytes) noexcept;
 

@@ -14,8 +14,7 @@ bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
-// Returns the length of the newline at the front; 0: none. The compiler counts a lone carriage
-// return.
+// Returns the length of the newline at the front; 0: none. A lone carriage return is one.
 std::size_t newline_length(std::string_view text) {
     return text.starts_with("\r\n") ? 2 : text.starts_with('\n') || text.starts_with('\r') ? 1 : 0;
 }

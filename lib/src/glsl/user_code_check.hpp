@@ -26,8 +26,7 @@ struct Violation {
 [[nodiscard]] std::optional<Violation> find_violation(SpirvView code, SpirvView library_code,
                                                       bool has_set_1);
 
-// Returns the instructions of the entry point with all calls inlined, as optimisers and drivers do
-// it.
+// Returns the entry point's instructions with all calls inlined, as optimisers and drivers do.
 [[nodiscard]] double inlined_instructions(SpirvView code);
 
 }  // namespace quadtile::detail

@@ -23,8 +23,7 @@ class Layer {
         return touched_[index(x, y)];
     }
 
-    // Takes the largest rectangle to the right and down from a touched block that stays in its
-    // group.
+    // Takes the largest rectangle right and down from a touched block within its group.
     DirtyRegion take(std::uint32_t x, std::uint32_t y, std::uint32_t end_x, std::uint32_t end_y) {
         std::uint32_t columns = 1;
         while (x + columns < end_x && is_touched(x + columns, y)) {

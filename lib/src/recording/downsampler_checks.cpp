@@ -74,8 +74,7 @@ std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerO
                "shaderStorageImageExtendedFormats, or they are not enabled";
     }
     const auto limits = context.physical_device.getProperties(context.dispatch).limits;
-    // Shared memory of downsample.comp: nodes, room, the sRGB tables, edge weights and smaller
-    // variables.
+    // Shared memory of downsample.comp: nodes, room, sRGB tables, edge weights, smaller variables.
     const std::uint32_t item_bytes = 4 * channel_count(options.format);
     const std::uint32_t shared_bytes =
         (341 + 31 * 31 + 15 * 15) * item_bytes + sizeof(SrgbTables) + 2 * MAX_LEVELS * 4 + 64;

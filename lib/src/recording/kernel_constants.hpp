@@ -1,5 +1,4 @@
-// Specialization constants of the kernels, by their constant_id, and the host's choice of their
-// values.
+// Specialization constants of the kernels by constant_id, and the host's choice of their values.
 
 #pragma once
 

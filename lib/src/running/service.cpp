@@ -380,8 +380,7 @@ void Service::Impl::fail(WaitingRequest& waiting, const std::exception_ptr& fail
     waiting.answer(failure);
 }
 
-// Handles the failure of a device. Another device may answer, unless the request itself is at
-// fault.
+// Handles a device's failure. Another device may answer, unless the request itself is at fault.
 void Service::Impl::fail_on(Site& site, WaitingRequest& waiting, const Error& failure) {
     if (failure.code() == ErrorCode::invalid_argument) {
         fail(waiting, std::make_exception_ptr(failure));

@@ -146,8 +146,7 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
     record_readback(buffer);
 }
 
-// Returns the offset of the tiles in the staging, behind the header and the NaN texels of the
-// layers.
+// Returns the offset of the tiles in the staging, behind the header and the layers' NaN texels.
 vk::DeviceSize staged_tiles_offset(std::uint32_t layers) {
     const vk::DeviceSize end = sizeof(TileListHeader) + layers * sizeof(std::uint32_t);
     return (end + sizeof(Tile) - 1) / sizeof(Tile) * sizeof(Tile);

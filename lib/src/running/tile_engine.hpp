@@ -24,8 +24,7 @@ struct BatchedMap {
     const Threshold* threshold;
 };
 
-// Uploads, subdivides and reads back; keeps pipelines and buffers between calls. One thread at a
-// time.
+// Uploads, subdivides, reads back; keeps pipelines and buffers between calls. One thread at a time.
 class TileEngine {
  public:
     // All memory is counted by `account`; null: no limit.
