@@ -56,7 +56,7 @@ class QUADTILE_API Subdivider {
         /// (nan_texels_offset_bytes).
         ///
         /// Maps of one layer and any extents may share a scratch buffer if all its runs are of
-        /// `fused` in any order without a budget, balanced or not: such runs leave zeros otherwise.
+        /// `fused` in any order without a budget, balanced or not: they leave zeros elsewhere.
         VkDeviceSize scratch_size_bytes;
         /// The tile list: a TileListHeader and `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;

@@ -37,8 +37,8 @@ class QUADTILE_API ResolvedThreshold {
 ///
 /// A threshold is *monotone* if no node has a greater one than its children have. Then all
 /// ancestors of a split node are split, because maxima grow upwards. constant, max_resolution and
-/// memory are monotone. per_level is, if its values do not increase with the level; map is, if its
-/// values do not. bound_monotone_map is monotone by the caller's promise.
+/// memory are monotone. per_level and map are monotone if their values do not grow from a level or
+/// a node to its parent. bound_monotone_map is monotone by the caller's promise.
 class QUADTILE_API Threshold {
  public:
     /// Makes one threshold for all levels. Throws Error(invalid_argument) for NaN, negative values.
