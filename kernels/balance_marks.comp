@@ -1,18 +1,18 @@
 #version 460
-// Which nodes the balanced list splits, found from the bottom up: its first pass. balance.glsl has the method,
-// fused.glsl what all fused kernels do alike.
+// Split nodes of the balanced list, found from the bottom up: the first pass. balance.glsl has the method, fused.glsl
+// the common parts of all fused kernels.
 //
-// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z).
+// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
 //
-// For each node of the blocks' level and above the kernel leaves its mask and its importance; for each block that is
-// split, which nodes its own splits force to be split, and the importances of its nodes of level 2.
+// The kernel writes the mask and the importance of each node of the blocks' level and above. For each split block it
+// also writes which nodes the block's own splits force to be split, and the importances of its nodes of level 2.
 //
-// Bindings: fused.glsl; and
-//   11   balance  what it leaves (kernel_parameters.h)
+// Bindings: those of fused.glsl, and
+//   11   balance  results (kernel_parameters.h)
 //
-// Memory order: the hand-over of messages.glsl. The mask of a node that is split is a message of its own, sent before
-// the node is counted in. NaN texels count as infinity: whoever sends an infinite node releases, and whoever receives one
-// acquires. The next pass reads what is left.
+// Memory order: the hand-over of messages.glsl. The mask of a split node is a message of its own, sent before the node
+// is counted in. NaN texels count as infinity: the sender of an infinite node releases, and its receiver acquires. The
+// next pass reads the results.
 
 #define PASS PASS_MARKS
 #define MARKS
@@ -23,10 +23,10 @@
 
 shared uint masks[WORKGROUP_SIZE];
 shared uint rows[BALANCE_ROWS];
-shared uint node_mask;  // of the block's node, if it is split
+shared uint node_mask;  // of the block's node, if that is split
 
-// Returns which nodes around the parent of four siblings their masks force to be split. The masks lie in a window of 4 x 4
-// nodes; each bit of the result has those nodes from which it is reached.
+// Returns which nodes around the parent of four siblings their masks force to be split. The masks lie in a window of 4
+// x 4 nodes; each bit of the result covers the nodes from which it is reached.
 uint forced_by(uvec4 siblings) {
     const uvec4 wide = (siblings & 0x7U) | (siblings & 0x38U) << 1 | (siblings & 0x1c0U) << 2;
     const uint window = wide.x | wide.y << 1 | wide.z << 4 | wide.w << 5;
@@ -51,7 +51,7 @@ void keep_node(uint level, uvec2 index, float importance, uint mask) {
     records[word_of_importance(level, index)] = floatBitsToUint(importance);
 }
 
-// Adds a mask to the rows of its level. `node`: in the block.
+// Adds a mask to the rows of its level. `node` is in the block.
 void keep_mask(uint level, uvec2 node, uint mask) {
     const uint row = balance_first_row(level) + node.y;
     atomicOr(rows[row], (mask & 7U) << node.x);
@@ -59,7 +59,7 @@ void keep_mask(uint level, uvec2 node, uint mask) {
     atomicOr(rows[row + 2], (mask >> 6) << node.x);
 }
 
-// A mask is not 0 where it is sent, so it is its own message.
+// Slot of a mask. A mask that is sent is not 0, so it is its own message.
 #define MASK_SLOT(group, local) words[group.mask_slots + ((local).y << group.levels) + (local).x]
 
 void send_mask(Group group, uvec2 index, float importance, bool splits) {
@@ -70,7 +70,7 @@ void send_mask(Group group, uvec2 index, float importance, bool splits) {
     }
 }
 
-// Receives the masks of a thread's four nodes of a group, of those that are split.
+// Receives the masks of a thread's split nodes, of four nodes of a group.
 uvec4 receive_masks(uint thread, uint split) {
     const uvec2 local = 2 * morton(thread);
     const uvec4 absent = uvec4(not(notEqual(uvec4(split) & uvec4(1, 2, 4, 8), uvec4(0))));
@@ -91,14 +91,14 @@ uvec4 receive_masks(uint thread, uint split) {
     return received;
 }
 
-// Makes the masks of the block's nodes, and keeps them.
+// Makes and keeps the masks of the block's nodes.
 Found find(Block block, bool is_root, uint thread) {
     const bool is_group = block.base > 0;
     if (thread < BALANCE_ROWS) {
         rows[thread] = 0;
     }
     float nodes[7];
-    find_nodes(thread, nodes);  // with a barrier
+    find_nodes(thread, nodes);  // contains a barrier
     const uvec2 position = position_of(block, thread);
     const uvec2 local = morton(thread);
     const bool in_block = block.steps < 2 || thread < 1U << 2 * (block.steps - 2);
@@ -124,7 +124,7 @@ Found find(Block block, bool is_root, uint thread) {
     [[unroll]]
     for (uint step = 2; step <= 6; ++step) {
         if (step <= block.steps) {
-            // A node is its first thread's.
+            // The first thread of a node keeps it.
             const bool is_first = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
             const uint level = block.base + step;
             const uvec2 index = position >> (step - 2);
@@ -169,7 +169,7 @@ void write(Block block, uint thread, Found found) {}
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
         words[layer] = take_nan_texels(importance, layer_words());
-        // A texel is not split.
+        // Texels are not split.
         const bool splits =
             parameters.top_level > 0 && is_split(parameters.top_level, uvec2(0), importance);
         keep_node(max(parameters.top_level, BLOCK_LEVELS), uvec2(0), importance, splits ? node_mask : 0);

@@ -1,25 +1,26 @@
 #version 460
-// The tiles of a balanced list, behind balance_marks.comp: written in any order; or counted, and then written to their
-// places in canonical order (STAGE). balance.glsl has the method, fused.glsl what all fused kernels do alike.
+// Tiles of a balanced list, found from the results of balance_marks.comp. By STAGE they are written in any order, or
+// counted, or written to their places in canonical order. balance.glsl has the method, fused.glsl the common parts of
+// all fused kernels.
 //
-// Dispatch: workgroups of 256 threads, one for 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z). These
-// blocks lie as far apart as they can, as blocks with small tiles lie together.
+// Dispatch: workgroups of 256 threads, one per 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z). These
+// blocks lie as far apart as possible, because blocks with small tiles are close to each other.
 //
-// A thread for each block and each level finds out by masks whether the node of that level around the block is split. So
-// it is known which blocks are split, and in which of the others a tile begins. Then all threads go to the split blocks.
-// For each they put together which nodes are split in it and one node around it, from what its 3 x 3 blocks force:
-// splits reach no further. If a block is split by itself, its nodes' importances are there from level 2 on, and few
-// texels are read; if only neighbours have split it, all are.
+// A thread per block and level finds from masks whether the node of that level around the block is split. This gives
+// the split blocks, and the other blocks in which a tile begins. Then all threads treat the split blocks. From the 3 x
+// 3 blocks around each they find its split nodes, and those one node around it: splits reach no further. If the block's
+// own texels split it, the importances of its nodes exist from level 2 on, and few texels are read. If only neighbours
+// split it, all texels are read.
 //
-// Loads that do not depend on each other are all on their way at once: what this kernel takes is mostly their latency.
+// Independent loads are issued together, because latency dominates the time of this kernel.
 //
-// Bindings: fused.glsl; and
-//   11   balance  what balance_marks.comp has left (kernel_parameters.h)
+// Bindings: those of fused.glsl, and
+//   11   balance  results of balance_marks.comp (kernel_parameters.h)
 //
-// Memory order: places are reserved by relaxed atomics. Workgroups count themselves in by ARRIVE when they have reserved
-// theirs, and write tiles behind that; or when they have handed their counts over. Those that reserve nothing release
-// nothing. The last one of a layer acquires. Layers do the same, and the last one completes the header. All counters are
-// then back at 0.
+// Memory order: places are reserved by relaxed atomics. Workgroups count themselves in by ARRIVE when they have
+// reserved their places, and write tiles afterwards; in the counting stage when they have handed over their counts.
+// Workgroups that reserve nothing release nothing. The last one of a layer acquires. Layers do the same, and the last
+// layer completes the header. All counters are 0 again then.
 
 #define PASS PASS_TILES
 #define BALANCED
@@ -30,17 +31,17 @@
 #include "fused_header.glsl"
 #include "balance.glsl"
 
-// 2 at most.
+// 0 to 2.
 layout(constant_id = 26) const uint SHARE_LEVELS = 0;
 const uint MAX_SHARE_LEVELS = 2;
 
-// ---- What is split -----------------------------------------------------------------------------------------
+// ---- Split nodes ---------------------------------------------------------------------------------------------
 
-// Tells whether a node inside the map, of level BLOCK_LEVELS or above, is split.
+// Returns whether a node inside the map, of level BLOCK_LEVELS or above, is split.
 bool is_split_by_masks(uint level, uvec2 index) {
     const uvec2 extent = extent_of(level);
     uint pointing = 0;
-    // No loop: lavapipe (Mesa 22.3) loses threads where a branch leads into one.
+    // Unrolled by a macro: lavapipe (Mesa 22.3) loses threads if a branch leads into a loop.
 #define MASK_FROM(x, y, bit) {                                                                \
         const uvec2 from = index + uvec2(x, y);                                               \
         const uint mask = records[word_of_mask(level, min(from, extent - 1))];                \
@@ -59,14 +60,13 @@ bool is_split_by_masks(uint level, uvec2 index) {
     return (pointing & 1) != 0;
 }
 
-// Bits of the nodes that are split: of each level from 1 to 6 those of the block and one more on each side. Two words a
-// row.
+// Bits of the split nodes: per level from 1 to 6 those of the block and one more on each side. A row has two words.
 const uint SPLIT_ROWS = BALANCE_ROWS + 2 + 3;
 shared uint split_rows[2 * SPLIT_ROWS];
 
 uint first_split_row(uint level) { return balance_first_row(level) + (level > 1 ? 2 : 0); }
 
-// Tells whether a node of a level from 1 to 6 is split. `local`: in the block, from -1 on.
+// Returns whether a node of a level from 1 to 6 is split. `local` is in the block, from -1 on.
 bool is_split_at(uint level, ivec2 local) {
     const uvec2 place = uvec2(local + 1);
     const uint word = 2 * (first_split_row(level) + place.y) + (level == 1 ? place.x >> 5 : 0);
@@ -79,8 +79,7 @@ uint level_of_row(uint row) {
            uint(row >= first_split_row(4)) + uint(row >= first_split_row(5));
 }
 
-// Puts a block's split rows together. All threads call this, and a barrier lies before and behind. The rows of
-// BLOCK_LEVELS are 0.
+// Combines the split rows of a block; those of BLOCK_LEVELS are 0. All threads call this, between barriers.
 void find_splits(Block block, uint thread) {
     const uvec2 extent = extent_of(BLOCK_LEVELS);
     const uint rows = first_split_row(BLOCK_LEVELS);
@@ -91,7 +90,7 @@ void find_splits(Block block, uint thread) {
         const int y = int(thread - first_split_row(level)) - 1;
         uint low = 0;
         uint high = 0;
-        // The blocks beside, and those above or below, which reach into rows at that edge.
+        // The blocks on either side, and at a horizontal edge those above or below, whose rows reach that edge.
         [[unroll]]
         for (uint i = 0; i < 6; ++i) {
             const ivec2 apart = ivec2(int(i % 3) - 1, i < 3 ? 0 : (y <= 0 ? -1 : 1));
@@ -114,7 +113,7 @@ void find_splits(Block block, uint thread) {
         split_rows[2 * thread] = low;
         split_rows[2 * thread + 1] = high;
     }
-    // The block itself and its four neighbours, by threads that have nothing else to do.
+    // Otherwise idle threads treat the block itself and its four neighbours.
     const uint side = thread - WORKGROUP_SIZE / 2;
     if (side < 5) {
         const uvec2 around = uvec2(side == 1 ? 0 : (side == 2 ? 2 : 1), side == 3 ? 0 : (side == 4 ? 2 : 1));
@@ -131,12 +130,12 @@ bool splits_node(Block block, uint step, uvec2 position, float importance) {
 
 // ---- Sides -------------------------------------------------------------------------------------------------
 
-// Two of a tile's four neighbours are its siblings. A neighbour is coarser if the parent that it would have is not split.
+// Two of a tile's four neighbours are its siblings. Another one is coarser if the parent of its place is not split.
 
-// Returns the column and the row of the neighbours that are no siblings.
+// Returns the column and the row of the neighbours that are not siblings.
 uvec2 outward(uvec2 position) { return position + 2 * (position & 1) - 1; }
 
-// `are_parents_split`: of the neighbour in that column, of that in that row.
+// Returns the flags of a tile's sides. `are_parents_split`: of the neighbours in that column and row.
 uint flags_of_sides(Node node, bvec2 are_parents_split) {
     const uvec2 beside = outward(node.position);
     const bvec2 is_odd = notEqual(node.position & 1, uvec2(0));
@@ -150,7 +149,7 @@ uint flags_of_sides(Node node, bvec2 are_parents_split) {
     return sides;
 }
 
-// Of a tile in a split block.
+// Returns the flags of a tile in a split block.
 uint sides_of(Block block, Node node) {
     const ivec2 first = ivec2(block.index << (block.steps - 1 - node.level));
     const ivec2 parent = ivec2(node.position >> 1) - first;
@@ -159,7 +158,7 @@ uint sides_of(Block block, Node node) {
                                       is_split_at(node.level + 1, ivec2(parent.x, beside.y))));
 }
 
-// Of a tile of the blocks' level or above.
+// Returns the flags of a tile of the blocks' level or above.
 uint sides_of_large(Node node) {
     const uvec2 parent = node.position >> 1;
     const uvec2 beside = outward(node.position) >> 1;
@@ -171,7 +170,7 @@ uint sides_of_large(Node node) {
 
 uint first_of_part() { return in_parts() ? layer * part_capacity() : 0; }
 
-// Returns a place for so many tiles, in any order. Thread 0 calls this.
+// Reserves `total` places in any order, and returns the first. Thread 0 calls this.
 uint reserve(uint total) {
     return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total,
                                                     gl_ScopeDevice, 0, 0)
@@ -204,8 +203,8 @@ uint place_blocks(uint thread) {
     return first;
 }
 
-// Completes a layer's part of the list, and the list if it is the last layer. One thread of the last workgroup calls
-// this in any order.
+// Completes a layer's part of the list, and the list after the last layer. One thread of the last workgroup calls this,
+// in any order.
 void finish_layer() {
     if (in_parts()) {
         const uint required =
@@ -222,7 +221,7 @@ void finish_layer() {
     }
 }
 
-// Counts the workgroup in. Tells whether it was the layer's last.
+// Counts the workgroup in. Returns whether it was the layer's last.
 bool count_in(bool releases) {
     const uint word = layer_words() + LAYER_ARRIVALS_WORD;
     const uint before = releases ? ARRIVE(words[word]) : atomicAdd(words[word], 1, gl_ScopeDevice, 0, 0);
@@ -234,7 +233,7 @@ bool count_in(bool releases) {
     return true;
 }
 
-// One thread calls this when it has reserved all places of the workgroup.
+// Finishes the reservations of the workgroup. One thread calls this.
 void finish_reservations(bool has_tiles) {
     if (STAGE == STAGE_ANY && count_in(has_tiles)) {
         finish_layer();
@@ -248,7 +247,7 @@ void order_threads() {
                    gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
-// All threads call this when the counts are handed over.
+// Finishes the counts. All threads call this after the counts are handed over.
 void finish_counts(uint thread) {
     order_threads();
     if (thread == 0) {
@@ -282,11 +281,11 @@ float importance_of_quad(uvec2 quad) {
     return item_of_key(key_of_quad(textureGather(map, vec3(vec2(2 * quad + 1) * texel, layer), 0)));
 }
 
-// The thread that reserves places: the last one writes fewest tiles.
+// Thread that reserves places: the last one writes the fewest tiles.
 const uint RESERVER = WORKGROUP_SIZE - 1;
 shared uint place;
 
-// Finds a split block's tiles and writes them, or counts them. `is_final`: of the workgroup's blocks.
+// Finds a split block's tiles, and writes or counts them. `is_final`: the block is the workgroup's last.
 void list_tiles(Block block, uint thread, bool is_final) {
     const uint first_word = words_of_block(block.index);
     const bool is_known = records[word_of_mask(BLOCK_LEVELS, block.index)] != 0;
@@ -302,7 +301,7 @@ void list_tiles(Block block, uint thread, bool is_final) {
         keep_step_1(true, keys, thread);
         nodes[2] = item_of_key(largest_of_four(keys));
     }
-    find_upper_nodes(thread, nodes);  // with a barrier
+    find_upper_nodes(thread, nodes);  // contains a barrier
     float importance;
     const uint tiles = tiles_of(block, thread, nodes, importance);
     uint total;
@@ -334,7 +333,7 @@ void list_tiles(Block block, uint thread, bool is_final) {
 
 shared uint split_levels[1 << 2 * MAX_SHARE_LEVELS];  // of each block: bits of the levels whose node around it is split
 shared uint split_blocks;                             // bits of blocks
-shared uint tile_blocks;                              // of those in which a tile of their level or above begins
+shared uint tile_blocks;                              // bits of the blocks where a tile of their level or above begins
 shared float level_thresholds[MAX_LEVELS];
 
 void main() {
@@ -358,18 +357,18 @@ void main() {
         }
     }
     barrier();
-    // Of a map of one block the root takes the place of the block's node.
+    // On a map of one block the root takes the place of the block's node.
     const uint own = thread & (blocks - 1);
     const uvec2 own_block = block_index(own);
     const uint level = BLOCK_LEVELS + (thread >> 2 * SHARE_LEVELS);
-    bool is_first = false;  // whether the block is the first one of its node of the level
+    bool is_first = false;  // whether the block is the first one of its node of this level
     uvec2 index = uvec2(0);
     float importance = 0.0;
     if (level <= top && exists(BLOCK_LEVELS, own_block)) {
         index = own_block >> (level - BLOCK_LEVELS);
         is_first = index << (level - BLOCK_LEVELS) == own_block;
         importance = uintBitsToFloat(records[word_of_importance(level, index)]);
-        // Where nothing begins below a node it does not matter.
+        // Irrelevant if nothing begins below the node.
         const uint below = max(level, BLOCK_LEVELS + 1) - 1 - BLOCK_LEVELS;
         if (own_block >> below << below == own_block && is_split_by_masks(level, index)) {
             atomicOr(split_levels[own], 1U << level);
@@ -414,7 +413,7 @@ void main() {
     [[dont_unroll]]
     for (uint i = 0; i < blocks; ++i) {
         if ((split_blocks >> i & 1) != 0) {
-            barrier();  // what the threads have in common is free again
+            barrier();  // the shared variables are free again
             list_tiles(Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0), thread,
                        split_blocks >> i == 1);
         }

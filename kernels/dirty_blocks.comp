@@ -1,17 +1,17 @@
 #version 460
-// From rectangles that have changed to the list of 64 x 64 blocks that they touch, each block once,
-// with the arguments of the indirect dispatch of downsample.comp.
+// Lists the 64 x 64 blocks that dirty rectangles touch, each block once, with the arguments of the indirect dispatch of
+// downsample.comp.
 //
-// Dispatch: any number of workgroups of 64 threads; rectangle after rectangle is dealt out to them.
+// Dispatch: any number of workgroups of 64 threads, which share the blocks of each rectangle in turn.
 //
 // Bindings, set 0:
 //   0  rectangles  their number, three unused words, then the rectangles; read only
 //   1  blocks      see dirty_blocks.h
-//   2  state       of the downsampler: how many blocks are going to arrive in each group
+//   2  state       of the downsampler: expected arrivals of blocks in each group
 //
-// Memory order: marks, lengths and expectations are counted by atomics, which need no order among each other.
-// The last workgroup writes the header, by the hand-over of hand_over.glsl. The list itself is read by the next
-// dispatch, behind a barrier of the command buffer.
+// Memory order: marks, lengths and expectations are counted by atomics, which need no order among each other. The last
+// workgroup writes the header, by the hand-over of hand_over.glsl. The next dispatch reads the list after a barrier of
+// the command buffer.
 
 #include "quadtile/dirty_blocks.h"
 #include "quadtile/kernel_parameters.h"
@@ -37,7 +37,7 @@ const bool ONE_GROUP = false;
 const uint GROUP_LEVELS = 0;
 #include "downsample_group.glsl"
 
-// A touched block will arrive in its group; with the first of them, the group in its own.
+// Expects a touched block in its group, and with the group's first block the group in its own group.
 void expect(uvec2 index, uint layer) {
     uint counters = parameters.layers + layer * parameters.state_words_per_layer + 1;
     uint level = BLOCK_LEVELS;

@@ -1,21 +1,21 @@
 #version 460
-// Mip levels of every layer of an image, in one dispatch: depth pyramids, texture mipmaps. downsample.glsl has how it
-// goes, downsample_items.glsl the macros that choose what is reduced. ODD_BLOCKS: the edge rule may treat blocks with
-// odd edges specially. PYRAMID: the quadtree's maxima of every layer of a map, in a buffer.
+// Makes the mip levels of every layer of an image in one dispatch: depth pyramids, texture mipmaps. downsample.glsl has
+// the method, downsample_items.glsl the macros of the reduction. ODD_BLOCKS: the edge rule may treat blocks with odd
+// edges specially. PYRAMID: the maxima of the quadtree of every layer of a map, in a buffer.
 //
-// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels of the base level (x, y) and layer (z);
-// or, with BLOCKS_FROM_LIST, one for each entry of a list (x, y folded).
+// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels of the base level (x, y) and layer (z); with
+// BLOCKS_FROM_LIST one per entry of a list (x, y folded).
 //
-// Bindings: downsample.glsl; set 0:
-//   4    blocks   the list that BLOCKS_FROM_LIST takes
-//   5    images   the base level and those above (mip_images.glsl); written only
+// Bindings: those of downsample.glsl, and in set 0
+//   4    blocks   list of BLOCKS_FROM_LIST
+//   5    images   base level and the levels above (mip_images.glsl); only written
 // PYRAMID: instead of these two
 //   5-8  pyramid  levels 1 to the top (quadtree.h), in chunks (pyramid_chunks.glsl)
 //
-// Memory order: the hand-over of messages.glsl, if GETS_MESSAGES (downsample_blocks.glsl). Else that of hand_over.glsl;
-// then a barrier of the crew orders its threads behind thread 0. All other barriers order shared memory only.
-// PYRAMID: NaN texels count as infinity: thread 0 adds their number to the state, and releases it before it counts in a
-// node that is infinite. Whoever has made an infinite root acquires.
+// Memory order: the hand-over of messages.glsl if GETS_MESSAGES (downsample_blocks.glsl). Otherwise that of
+// hand_over.glsl, where a barrier of the crew orders its threads behind thread 0. All other barriers order shared
+// memory only. PYRAMID: NaN texels count as infinity. Thread 0 adds their number to the state, and releases it before
+// it counts in an infinite node. The maker of an infinite root acquires.
 
 #include "downsample.glsl"
 #include "downsample_workgroup.glsl"

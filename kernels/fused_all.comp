@@ -1,18 +1,17 @@
 #version 460
-// From the map to its tiles in any order, in one pass. fused.glsl has what all fused kernels do alike.
+// Writes the tiles of a map in any order, in one pass. fused.glsl has the common parts of all fused kernels.
 //
-// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z), from first_block
-// and first_layer on.
+// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z), from first_block and
+// first_layer on.
 //
-// Each workgroup that has found tiles reserves places for them by one atomic addition.
+// Each workgroup with tiles reserves their places by one atomic addition.
 //
-// Bindings: fused.glsl.
+// Bindings: those of fused.glsl.
 //
 // Memory order: the hand-over of messages.glsl. Workgroups without tiles release nothing. Tiles are counted with the
-// arrivals of blocks; groups of groups release them. NaN texels count as infinity: whoever sends an infinite node releases,
-// and whoever receives one acquires. Places that were reserved are given back by subtraction, which may come before or
-// behind any addition. Layers count themselves in by ARRIVE, and the last one
-// completes the header.
+// arrivals of blocks; groups of groups release them. NaN texels count as infinity: the sender of an infinite node
+// releases, and its receiver acquires. Reserved places are given back by subtraction, which may come before or after
+// any addition. Layers count themselves in by ARRIVE, and the last one completes the header.
 
 #define PASS PASS_ALL
 #include "fused.glsl"

@@ -1,16 +1,16 @@
 #version 460
-// The factor on all thresholds that keeps a budget of tiles: a pass before the others. fused.glsl has what all fused
-// kernels do alike, budget.h the factors.
+// Finds the factor on all thresholds that keeps a budget of tiles, in a pass before the others. fused.glsl has the
+// common parts of all fused kernels, budget.h the factors.
 //
-// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z).
+// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
 //
-// Each workgroup adds its nodes to a histogram over the factors under which they are split; the last one takes the
+// Each workgroup adds its nodes to a histogram over the factors under which they are split. The last one takes the
 // smallest factor that keeps the budget.
 //
-// Bindings: fused.glsl.
+// Bindings: those of fused.glsl.
 //
-// Memory order: the hand-over of messages.glsl. Whoever adds to the histogram releases that before it sends its node: a
-// barrier of the workgroup puts the additions of all threads before the release.
+// Memory order: the hand-over of messages.glsl. A workgroup releases its additions to the histogram before it sends its
+// node: a barrier of the workgroup puts the additions of all threads before the release.
 
 #define PASS PASS_BUDGET
 #include "fused.glsl"
@@ -19,7 +19,7 @@
 
 shared uint bins[1 + BUDGET_FACTORS];
 
-// Counts what a node adds to the number of tiles if it is split.
+// Counts the tiles that a node adds if it is split.
 void count_node(uint level, uvec2 position, float importance) {
     const uint bin = budget_bin(importance, given_threshold(level, position));
     if (bin > 0 && exists(level, position)) {
@@ -27,9 +27,9 @@ void count_node(uint level, uvec2 position, float importance) {
     }
 }
 
-// Adds the nodes of a block to the histogram, its own only if it is the root. All threads call this.
+// Adds the nodes of a block to the histogram; the block's own node only if it is the root. All threads call this.
 void count_nodes(Block block, bool is_root, uint thread) {
-    // As many turns for all threads: lavapipe (Mesa 22.3) loses threads that leave loops early.
+    // All threads take the same number of turns: lavapipe (Mesa 22.3) loses threads that leave loops early.
     for (uint start = 0; start <= BUDGET_FACTORS; start += WORKGROUP_SIZE) {
         if (start + thread <= BUDGET_FACTORS) {
             bins[start + thread] = 0;
@@ -65,12 +65,12 @@ void count_nodes(Block block, bool is_root, uint thread) {
 
 shared uint exceeding_factors;
 
-// Takes the smallest factor that keeps the budget, else the largest of all, and leaves the histogram at 0. All
-// threads of the workgroup that comes last call this.
+// Takes the smallest factor that keeps the budget, or the largest of all, and resets the histogram to 0. All threads of
+// the last workgroup call this.
 void choose_factor(uint thread) {
     const uint share = BUDGET_FACTORS / WORKGROUP_SIZE;
     const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;
-    uint own[share];  // what the bins above share * thread add
+    uint own[share];  // additions of the bins above share * thread
     uint sum = 0;
     [[unroll]]
     for (uint i = 0; i < share; ++i) {
@@ -85,7 +85,7 @@ void choose_factor(uint thread) {
     uint below = scan(sum, thread, total);
     uint exceeding = 0;
     [[unroll]]
-    for (uint i = 0; i < share; ++i) {  // under a factor the bins above it are split
+    for (uint i = 0; i < share; ++i) {  // a factor splits the bins above it
         const bool is_largest = share * thread + i == BUDGET_FACTORS - 1;
         exceeding += uint(!is_largest && parameters.layers + total - below > parameters.max_tiles);
         below += own[i];

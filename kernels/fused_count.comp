@@ -1,19 +1,19 @@
 #version 460
-// The tiles below each block, counted: the first pass of canonical order. fused.glsl has what all fused kernels do
-// alike.
+// Counts the tiles below each block: the first pass of canonical order. fused.glsl has the common parts of all fused
+// kernels.
 //
-// Dispatch: workgroups of 256 threads, one for each block of 64 x 64 texels (x, y) and layer (z), from first_block
-// and first_layer on.
+// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z), from first_block and
+// first_layer on.
 //
-// For each node that was handed over the kernel leaves a record of what became of it, and where its tiles go. These
-// stay: after a change of some blocks only these count again, and the groups that they lie in.
+// For each node that is handed over the kernel writes a record of its outcome, and the place of its tiles. These stay:
+// after a change of some blocks only those blocks are counted again, and the groups that they lie in.
 //
-// Bindings: fused.glsl.
+// Bindings: those of fused.glsl.
 //
-// Memory order: the hand-over of messages.glsl. The tiles below a node that is split, and NaN texels, are released before
-// the node is sent. Whoever treats a group acquires them. Updates release and acquire everything, and send no
-// messages: the nodes of blocks that do not run have stayed. Layers count themselves in by ARRIVE, and the last one
-// gives all layers their places and completes the header. The next pass reads the records.
+// Memory order: the hand-over of messages.glsl. The number of tiles below a split node, and of NaN texels, is released
+// before the node is sent. The workgroup that treats the group acquires. Updates release and acquire everything, and
+// send no messages, because the nodes of blocks that do not run have stayed. Layers count themselves in by ARRIVE; the
+// last one gives all layers their places and completes the header. The next pass reads the records.
 
 #define PASS PASS_COUNT
 #include "fused.glsl"
@@ -22,7 +22,7 @@
 #include "fused_ascent.glsl"
 #include "fused_header.glsl"
 
-// Returns the first word of the node of a group at a place on the curve; 0 if there is none.
+// Returns the first word of a group's node at a place on the curve; 0 if there is none.
 uint word_of_node(Block block, uint place) {
     const uvec2 position = first_of_step_1(block) + morton(place);
     const uvec2 extent = extent_of(block.base + 1);
@@ -30,7 +30,7 @@ uint word_of_node(Block block, uint place) {
     return is_there ? block.nodes + position.y * extent.x + position.x : 0;
 }
 
-// Returns the tiles below a thread's nodes of a group, in Z-order. Only nodes that are split have handed some over.
+// Returns the tiles below a thread's nodes of a group, in Z-order. Only split nodes have handed over some.
 uvec4 tiles_handed_over(Block block, uint thread) {
     const uint level = block.base + 1;
     const uint plane = NODE_TILES * nodes_of_level(level);
@@ -46,7 +46,7 @@ uvec4 tiles_handed_over(Block block, uint thread) {
     return tiles;
 }
 
-// Leaves for fused_emit.comp what it finds in the nodes of a group, and where it goes.
+// Writes the records of a group's nodes and the places of their tiles, for fused_emit.comp.
 void write_records(Block block, uint thread, uint tiles, float tile_importance, uvec4 handed_over,
                    uint place) {
     const uint level = block.base + 1;

@@ -1,14 +1,14 @@
 #version 460
-// Each tile to its place in the list: the second pass of canonical order. fused.glsl has what all fused kernels do
-// alike.
+// Writes each tile to its place in the list: the second pass of canonical order. fused.glsl has the common parts of all
+// fused kernels.
 //
-// Dispatch: workgroups of 256 threads, one for 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z). These
-// blocks lie as far apart as they can, as blocks with small tiles lie together.
+// Dispatch: workgroups of 256 threads, one per 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z). These
+// blocks lie as far apart as possible, because blocks with small tiles are close to each other.
 //
-// A thread for each block looks up what fused_count.comp has left, and writes the large tile that begins in the
-// block. Then all threads read the blocks with small tiles once more, and write these.
+// A thread per block reads the records of fused_count.comp, and writes the large tile that begins in the block. Then
+// all threads read the blocks with small tiles again, and write these tiles.
 //
-// Bindings: fused.glsl. Memory order: barriers of the workgroup order shared memory only.
+// Bindings: those of fused.glsl. Memory order: barriers of the workgroup order shared memory only.
 
 #define PASS PASS_EMIT
 #include "fused.glsl"
@@ -16,11 +16,11 @@
 #include "fused_tiles.glsl"
 #include "fused_list.glsl"
 
-// 2 at most.
+// 0 to 2.
 layout(constant_id = 26) const uint SHARE_LEVELS = 0;
 
-// Returns the place of a block's first tile; NOWHERE if it has none but those that are larger or as large, and if it
-// is outside the map. Writes the tile of its level or above that begins in it. One thread calls this.
+// Returns the place of a block's first tile. NOWHERE: the block is outside the map, or has no smaller tiles. Writes the
+// tile of the block's level or above that begins in it. One thread calls this.
 const uint NOWHERE = ~0U;
 
 uint place_of_block(uvec2 block) {
@@ -37,7 +37,7 @@ uint place_of_block(uvec2 block) {
         }
         return NOWHERE;
     }
-    // What fused_count.comp has found, from the bottom up: the highest level that is not split decides.
+    // The records of fused_count.comp, from the bottom up: the highest level that is not split decides.
     uint place = 0;
     uint record = RECORD_SPLIT;
     float importance = 0.0;

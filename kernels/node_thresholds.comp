@@ -1,17 +1,17 @@
 #version 460
-// The threshold of each node of a level by the caller's own function, before the passes of balanced lists: these ask for
-// thresholds in many places.
+// Writes the threshold of each node of a level by the caller's function, before the passes of balanced lists, which
+// need thresholds in many places.
 //
-// Dispatch: a thread for each node of the level `upper_level`, of all layers, 256 a workgroup, folded into x and y. One
-// dispatch for each level.
+// Dispatch: a thread per node of the level `upper_level`, of all layers, 256 per workgroup, folded into x and y. One
+// dispatch per level.
 //
 // Bindings, set 0:
 //   10   thresholds of the nodes (threshold_map_index)
-// Set 1: what the function reads.
+// Set 1: resources of the function.
 //
 // Memory order: each thread writes a word of its own.
 //
-// USER_THRESHOLD 0 is what the function's own code is compared with.
+// The variant with USER_THRESHOLD 0 is the one that the function's code is compared with.
 
 #include "quadtile/kernel_parameters.h"
 
@@ -20,7 +20,7 @@ layout(local_size_x = SUBDIVISION_WORKGROUP_SIZE) in;
 layout(set = 0, binding = 10, std430) writeonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { SubdivisionParameters parameters; };
 
-// For the user's text, which defines threshold().
+// Functions for the user's text, which defines threshold().
 uvec2 map_extent() { return uvec2(parameters.width, parameters.height); }
 uint map_layers() { return parameters.layers; }
 float threshold_parameter(uint index) { return parameters.thresholds[index]; }

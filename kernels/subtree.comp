@@ -1,32 +1,29 @@
 #version 460
 // One pass of the subdivision by subtrees: several levels in one dispatch.
 //
-// Dispatch: 4^(upper_level - lower_level) threads for each subtree, that is, one for each node of its
-// lowest level; 256 a workgroup, folded into x and y. The first pass starts at the root of each layer;
-// the others at the nodes that the pass before has split and listed, by indirect arguments that
-// pass wrote itself.
+// Dispatch: 4^(upper_level - lower_level) threads per subtree, which is one per node of its lowest level; 256 per
+// workgroup, folded into x and y. The first pass starts from the root of each layer. The other passes start from the
+// split nodes that the pass before has listed, by indirect arguments that it has written.
 //
-// Each thread descends from the subtree's root towards its own node and stops at the first that is
-// not split. Threads below one tile all find it; the one at its first corner appends it. A node of
-// the lowest level that is split goes to the next pass's list, except that children of level 1 are
-// texels and become tiles at once.
+// Each thread descends from the subtree's root towards its own node and stops at the first node that is not split. All
+// threads below a tile find it; the thread at its first corner appends it. A split node of the lowest level goes to the
+// next pass's list, except that children of level 1 are texels and become tiles at once.
 //
-// Appending: one atomic addition for a workgroup reserves places; a place beyond the capacity is
-// counted and not written. (One for a subgroup took twice as long where all nodes are split: all go to
-// one address.)
+// Appending: one atomic addition per workgroup reserves places; a place beyond the capacity is counted and not written.
+// (One addition per subgroup took twice as long if all nodes are split, because all go to one address.)
 //
 // Bindings, set 0:
 //   0    map      sampler2DArray: level 0
 //   1    state    counters and arguments of the passes, then the node lists
 //   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (pyramid_chunks.glsl)
 //   6-9  tiles    the tile list (tile_list.glsl)
-//   10   thresholds of the nodes (threshold_map_index), where THRESHOLDS_BY_NODE
-// Set 1: what the user's own threshold function reads, where USER_THRESHOLD.
+//   10   thresholds of the nodes (threshold_map_index), if THRESHOLDS_BY_NODE
+// Set 1: resources of the user's threshold function, if USER_THRESHOLD.
 //
-// Memory order: appending is by relaxed atomics; a barrier of the command buffer lies between a pass and the next;
-// finish_pass() argues the end.
+// Memory order: appending uses relaxed atomics. A barrier of the command buffer lies between a pass and the next.
+// finish() has the argument for the end.
 //
-// After Tokuyoshi, "An Implementation of Adaptive Tile Subdivision on the GPU", section 4; with one level a pass,
+// Source: Tokuyoshi, "An Implementation of Adaptive Tile Subdivision on the GPU", section 4; with one level per pass,
 // section 3.
 
 #if SUBGROUPS
@@ -49,7 +46,7 @@ layout(set = 0, binding = 1, std430) nonprivate buffer State {
 #include "tile_list.glsl"
 #define PYRAMID_BINDING 2
 #include "pyramid_chunks.glsl"
-// Whether each node has a threshold of its own; otherwise there is one for each level.
+// Whether each node has a threshold of its own; otherwise each level has one.
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
 layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { SubdivisionParameters parameters; };
@@ -60,7 +57,8 @@ uvec2 extent_of(uint level) {
     return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
 }
 
-// Importances and thresholds are settled floats, which compare as they are (importance_key.h).
+// Returns the importance of a node. Importances and thresholds are settled floats, which compare as floats
+// (importance_key.h).
 float importance_of(uint level, uvec2 position) {
     if (level == 0) {
         const float texel = texelFetch(map, ivec3(position, layer), 0).r;
@@ -71,15 +69,15 @@ float importance_of(uint level, uvec2 position) {
 }
 
 #if USER_THRESHOLD
-// For the user's text, which defines threshold(). Its parameters take the place of thresholds by level.
+// Functions for the user's text, which defines threshold(). Its parameters take the place of thresholds by level.
 uvec2 map_extent() { return uvec2(parameters.width, parameters.height); }
 uint map_layers() { return parameters.layers; }
 float threshold_parameter(uint index) { return parameters.thresholds[index]; }
 #include "user_threshold.glsl"
 #endif
 
-// Returns the threshold of a node inside the map. The level is the same in all threads of a turn: it indexes push
-// constants. Thresholds of the caller's may be NaN or denormal; they count as importances do.
+// Returns the threshold of a node inside the map. The level is the same in all threads of a turn, because it indexes
+// push constants. The caller's thresholds may be NaN or denormal, and are settled like importances.
 float threshold_of(uint level, uvec2 position) {
 #if USER_THRESHOLD
     const float given = threshold(level, position, layer);
@@ -97,13 +95,13 @@ Node node_at(uint level, uvec2 position) {
     return Node(level, position, importance_of(level, position), threshold_of(level, position));
 }
 
-// Of the list of tiles and of that of the next pass's nodes: places wanted in this workgroup, and the first of them.
+// For the list of tiles and the next pass's list: places that this workgroup needs, and the first of them.
 const uint TILES = 0;
 const uint NODES = 1;
 shared uint wanted_places[2];
 shared uint first_place[2];
 
-// Returns the first of `count` places for the thread, among those that the workgroup wants. All threads call this.
+// Returns the first of `count` places for the thread, among the places of the workgroup. All threads call this.
 uint local_place(uint list, uint count) {
 #if SUBGROUPS
     const uint all = subgroupAdd(count);
@@ -117,7 +115,7 @@ uint local_place(uint list, uint count) {
 #endif
 }
 
-// Adds the places that are wanted to both lists, and raises the arguments of the next pass. Thread 0 calls this.
+// Adds the needed places to both lists, and raises the arguments of the next pass. Thread 0 calls this.
 void reserve_places(bool lists_nodes) {
     const uint next = parameters.pass + 1;
     const uint node_count = wanted_places[NODES];
@@ -129,7 +127,7 @@ void reserve_places(bool lists_nodes) {
         first_place[NODES] = atomicAdd(state.passes[next].node_count, node_count, gl_ScopeDevice, 0, 0);
         end = first_place[NODES] + node_count;
     }
-    // However short the list: the last pass must run to complete the header.
+    // At least one workgroup: the last pass must run to complete the header, even for an empty list.
     const bool is_first = gl_WorkGroupID.xy == uvec2(0);
     if (end > 0 || (is_first && lists_nodes)) {
         const uint workgroups = max(workgroups_for(end, parameters.next_depth), 1);
@@ -146,10 +144,10 @@ void append_tile(uint place, Node node) {
     write_node(first_place[TILES] + place, parameters.tile_capacity, layer, node);
 }
 
-// Ends the last pass: its last workgroup completes the header and puts the state back to zero. All workgroups come
-// here, with all their threads.
+// Ends the last pass: its last workgroup completes the header and resets the state to 0. All threads of all workgroups
+// call this.
 //
-// Memory order: the hand-over of hand_over.glsl; its results are the additions to tile_count.
+// Memory order: the hand-over of hand_over.glsl; the results are the additions to tile_count.
 void finish() {
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer,
                    gl_SemanticsAcquireRelease);
@@ -183,7 +181,7 @@ void main() {
     bool is_split = false;  // at the lowest level
     Node node = Node(lower, uvec2(0), 0.0, 0.0);
     if (subtree < (first ? parameters.layers : state.passes[parameters.pass].node_count)) {
-        // A root is node 0 of its layer, so its index packs it.
+        // A root is node 0 of its layer, so its packed form is its index.
         const uint packed = first ? subtree : nodes[parameters.input_offset + subtree];
         const uvec2 extent = extent_of(upper);
         const uint row = packed / extent.x;
@@ -192,10 +190,10 @@ void main() {
         const uint local = thread & ((1U << (2 * depth)) - 1);
         const uvec2 leaf = (root << depth) + uvec2(morton_x(local), morton_y(local));
         if (all(lessThan(leaf, extent_of(lower)))) {
-            // Listed nodes are known to be split.
+            // Listed nodes are split.
             uint level = upper + (first ? 1 : 0);
             bool split = true;
-            // Threads leave at different levels, but all that are in a turn are at the same one.
+            // Threads leave at different levels, but all threads in a turn are at the same level.
             while (split && level > lower) {
                 --level;
                 node = node_at(level, leaf >> (level - lower));

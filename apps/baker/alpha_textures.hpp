@@ -1,4 +1,4 @@
-// How much of the light the surfaces of materials with holes stop, by texel of their textures.
+// Shares of the light that surfaces with holes stop, per texel of their textures.
 
 #pragma once
 
@@ -12,19 +12,19 @@
 
 namespace quadtile::baker {
 
-// Of a material, in AlphaTextures::texels.
+// Texture of a material, in AlphaTextures::texels.
 struct AlphaTexture {
     std::uint32_t first = 0;
     Extent extent;
 };
 
 struct AlphaTextures {
-    std::vector<std::optional<AlphaTexture>> materials;  // none: light does not go through
+    std::vector<std::optional<AlphaTexture>> materials;  // none: no light goes through
     std::vector<std::uint8_t> texels;                    // as Material::coverage; a multiple of 4
 };
 
-// Materials that only differ in colour share their texels. Throws std::runtime_error for more than
-// 2^32 texels.
+// Makes the textures of a scene. Materials that differ only in colour share texels. Throws
+// std::runtime_error for more than 2^32 texels.
 [[nodiscard]] AlphaTextures make_alpha_textures(const Scene& scene);
 
 [[nodiscard]] AlphaTriangle alpha_triangle(const Scene& scene, const Triangle& triangle,

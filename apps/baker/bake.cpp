@@ -24,13 +24,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Longer groups of directions make the GPU busier, shorter ones make Ctrl-C quicker.
+// Longer groups of directions use the GPU better, shorter ones react to Ctrl-C sooner.
 constexpr double LONGEST_GROUP_SECONDS = 0.5;
 
 // Sums that ranks add up at a time.
 constexpr std::size_t PIECE_TEXELS = 1U << 20U;
 
-// The greatest radiance with the mean weight: a half of the lower word of a sum.
+// Greatest radiance with the mean weight: half of the lower word of a sum.
 constexpr double LARGEST_UNITS = 2147483648.0;
 
 class Bake {
@@ -98,17 +98,17 @@ class Bake {
     }
 
  private:
-    // Behind all other passes: whether the noise asks for another one. It is of the kind whose
-    // directions take the most of it away.
+    // Returns whether the noise after all other passes requires another pass. It doubles the kind
+    // whose directions reduce the noise most.
     [[nodiscard]] bool needs_more() {
         const std::optional<double> noise = light_.noise();
         if (!noise || !(*noise > options_.noise) || options_.noise == 0.0) {
             return false;
         }
-        // What cannot be doubled.
+        // noise that cannot be reduced by doubling
         const double of_sources = light_.noise_of(state_.sources_error);
         double rest = of_sources * of_sources;
-        double most = 0.0;  // of noise, squared, by direction
+        double most = 0.0;  // squared noise per direction
         std::optional<Pass> best;
         const auto consider = [&](Pass::Kind kind, bool is_planned, const auto& error) {
             const double square = light_.noise_of(error) * light_.noise_of(error);
@@ -134,7 +134,7 @@ class Bake {
 
     // ---- Checkpoints
 
-    // A rank that bakes something else would spoil the light of all.
+    // Checks that all ranks bake the same, because another bake would spoil the light of all.
     void check_ranks() {
         Fingerprint all;
         all.add(state_.fingerprint);
@@ -170,7 +170,7 @@ class Bake {
         last_noise_ = light_.noise();
     }
 
-    // Returns false where there is none.
+    // Reads the state. Returns false if there is none.
     [[nodiscard]] bool read_state() {
         std::optional<Checkpoint> checkpoint = read_checkpoint(options_.checkpoint);
         if (!checkpoint) {
@@ -235,8 +235,8 @@ class Bake {
         while (state_.directions_done < directions.size()) {
             const bool is_first_half = state_.directions_done < half;
             if (!run_round(pass, tracing, is_first_half ? half : directions.size())) {
-                // The first light is better than none; a part of a bounce is noise beside all of
-                // the one before.
+                // The first light is better than none; a part of a bounce is noise beside the whole
+                // previous bounce.
                 if ((is_of_source(pass) || pass.kind == Pass::Kind::direct) && pass.doubling == 0) {
                     finish_pass(pass);
                 }
@@ -255,19 +255,18 @@ class Bake {
         return true;
     }
 
-    // Shares out the directions before `end`, until all are done or a checkpoint is due. Returns
-    // false where the bake is interrupted. A process alone stops within a direction; several do
-    // whole ones, as each of them has another one.
+    // Distributes the directions before `end`, until all are done or a checkpoint is due. Returns
+    // false if the bake is interrupted. A process alone stops within a direction; several ranks
+    // finish theirs, because each has another one.
     bool run_round(const Pass& pass, PassTracing& tracing, std::size_t end) {
         if (!goes_on(pass.name, state_.directions_done)) {
             return false;
         }
-        // All faces around a lamp's point are traced by the same rank, which adds up what these
-        // have found.
+        // One rank traces all faces around a lamp's point, because it adds up their results.
         const bool is_of_lamps = pass.kind == Pass::Kind::lamps;
         const std::size_t unit = is_of_lamps ? FACES_A_LAMP_POINT : 1;
         const bool is_alone = ranks_.count() == 1;
-        // What a checkpoint has a part of.
+        // Part of a direction in the checkpoint.
         const std::size_t first = state_.directions_done;
         const std::size_t next = (first + (state_.tiles_done > 0 ? 1 : 0) + unit - 1) / unit * unit;
         Range own{first, ranks_.is_first() ? next : first};
@@ -323,7 +322,7 @@ class Bake {
         tracer_.clear_sums();
     }
 
-    // Reports; writes the state if it is time, or if it is interrupted: then returns false.
+    // Reports progress. Writes the state if it is time; also if interrupted, then returns false.
     [[nodiscard]] bool goes_on(const std::string& pass, std::size_t directions_done) {
         report(pass, directions_done);
         const double interrupted = are_interrupted() ? 1.0 : 0.0;
@@ -334,13 +333,13 @@ class Bake {
         return interrupted == 0.0;
     }
 
-    // Once it is true, it stays so.
+    // Returns whether the bake is interrupted; stays true.
     [[nodiscard]] bool is_interrupted() {
         interrupted_ = interrupted_ || (watcher_.interrupted && watcher_.interrupted());
         return interrupted_;
     }
 
-    // Any rank.
+    // Returns whether any rank is interrupted.
     [[nodiscard]] bool are_interrupted() {
         interrupted_ = ranks_.greatest(is_interrupted() ? 1.0 : 0.0) > 0.0;
         return interrupted_;
@@ -350,7 +349,7 @@ class Bake {
         return !options_.checkpoint.empty() && Clock::now() - last_checkpoint_ > interval;
     }
 
-    // Behind all passes. Returns false where it was interrupted.
+    // Runs the probes after all passes. Returns false if they were interrupted.
     bool run_probes() {
         if (options_.probes.empty()) {
             return true;
@@ -377,18 +376,18 @@ class Bake {
         return true;
     }
 
-    // As Tracer::begin_pass takes it, in memory that is kept.
+    // Returns the argument of Tracer::begin_pass, in memory that is kept.
     [[nodiscard]] const std::vector<glm::vec4>& read_outgoing(Emission emission, bool reflects) {
         light_.read_outgoing(emission, reflects, outgoing_);
         return outgoing_;
     }
 
-    // A power of two that no sum of a pass can overflow: of each direction a texel receives the
-    // greatest radiance at most, with the weight of its whole surface, and of some pixels at its
-    // edges. Of a light's point it has all that there is around that at most.
+    // Returns a power of two that no sum of a pass can overflow. From each direction a texel
+    // receives at most the greatest radiance, with the weight of its whole surface and of some
+    // pixels at its edges. From a light's point it receives at most all light around that point.
     [[nodiscard]] double choose_scale(const Pass& pass, const std::vector<glm::vec4>& outgoing,
                                       const std::vector<BundleDirection>& directions) const {
-        // Not less, so that the scale of all weights is finite where there is no light.
+        // The lower bound keeps the scale of all weights finite without light.
         float greatest = 1e-20F;
         for (const glm::vec4& radiance : outgoing) {
             greatest = std::max(greatest, greatest_of(glm::vec3(radiance)));
@@ -407,7 +406,7 @@ class Bake {
         return std::exp2(std::floor(std::log2(units / double{greatest})));
     }
 
-    // ---- What a pass has found
+    // ---- Results of a pass
 
     void finish_pass(const Pass& pass) {
         PassReport& report = result_.passes.emplace_back(PassReport{.name = pass.name});
@@ -425,8 +424,8 @@ class Bake {
         report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
     }
 
-    // Of this rank's texels and their neighbours, in memory that is kept: making it anew takes
-    // longer than many a pass.
+    // Returns the sums of this rank's texels and their neighbours, in memory that is kept: new
+    // memory takes longer than some passes.
     [[nodiscard]] const std::vector<Accumulator>& read_sums() {
         const std::size_t texels = scene_.light_map.texels();
         const std::size_t row = scene_.light_map.width + std::size_t{1};
@@ -441,7 +440,7 @@ class Bake {
         return sums_;
     }
 
-    // Of the tracers of all ranks, for one of them, where the same places of `sums` receive them.
+    // Adds up the sums of the tracers of all ranks, for one of them, in the same places of `sums`.
     void add_up_sums(const Range& places, std::uint32_t to, std::vector<Accumulator>& sums) {
         const bool is_here = ranks_.number() == to;
         std::vector<Accumulator> sent(is_here ? 0 : std::min(PIECE_TEXELS, places.size()));
@@ -524,8 +523,8 @@ class Bake {
     std::vector<Accumulator> sums_;
     std::vector<glm::vec4> outgoing_;
     bool interrupted_ = false;
-    std::uint32_t group_ = 1;         // directions that are traced together
-    bool is_light_gathered_ = false;  // as light_.gather() has left it
+    std::uint32_t group_ = 1;         // directions traced together
+    bool is_light_gathered_ = false;  // whether the state is that of light_.gather()
 
     Checkpoint state_;
     GatheredLight light_{scene_, surface_, lamps_, options_, ranks_, state_};

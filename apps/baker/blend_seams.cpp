@@ -14,27 +14,27 @@ namespace quadtile::baker {
 
 namespace {
 
-// Positions are the same if they differ by no more, in diagonals of the scene: transforms round.
+// Largest difference of equal positions, in diagonals of the scene, because transforms round.
 constexpr double POSITION_TOLERANCE = 1e-6;
-// Light map coordinates are the same if they differ by no more, in texels.
+// Largest difference of equal light map coordinates, in texels.
 constexpr double COORDINATE_TOLERANCE = 1e-2;
 const double MIN_COSINE = std::cos(30.0 * 3.14159265358979323846 / 180.0);
 
 constexpr double SAMPLES_PER_TEXEL = 2.0;  // along the longer side of a seam
-// What a texel's change costs, where a difference along one texel's length of a seam costs 1.
-// Gutters are there to be changed.
+// Costs of a texel's change, relative to a difference along one texel's length of a seam. Gutters
+// may change freely.
 constexpr double KNOWN_WEIGHT = 0.02;
 constexpr double UNKNOWN_WEIGHT = 0.002;
 constexpr int MAX_ITERATIONS = 1000;
-constexpr double TOLERANCE = 1e-4;  // of the first residual
+constexpr double TOLERANCE = 1e-4;  // relative to the first residual
 
-// Gives vertices at nearly the same position the same number. Charts are told apart by equal
-// positions instead (equal_positions in charts.cpp): a sheet right above another must not join its
-// chart, while blending the two along their borders does little harm.
+// Gives vertices at nearly the same position the same number. Charts use equal positions instead
+// (equal_positions in charts.cpp): a sheet right above another must not join its chart, while
+// blending the two along their borders does little harm.
 std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions) {
     const Box<glm::dvec3> box = box_around(positions);
     const double tolerance = POSITION_TOLERANCE * glm::length(box.size());
-    // Cells are wide, so that most positions are far from their borders and look into one cell.
+    // Cells are wide, so that most positions are far from their borders and search one cell.
     const double cell_size = std::max(16.0 * tolerance, std::numeric_limits<double>::min());
 
     constexpr std::uint32_t NONE = 0xFFFFFFFF;
@@ -112,7 +112,7 @@ std::vector<Edge> edges_in_order(const Scene& scene) {
     return edges;
 }
 
-// The side of a seam that a triangle is on, in texels.
+// Triangle's side of a seam, in texels.
 struct Side {
     std::array<glm::dvec2, 2> ends;
 
@@ -131,7 +131,7 @@ class SeamFinder {
         std::vector<Seam> seams;
         const std::vector<Edge> edges = edges_in_order(scene_);
         for (std::size_t i = 0; i < edges.size(); ++i) {
-            // More than two triangles at an edge: each meets the next one that continues it.
+            // If more than two triangles share an edge, each meets the next one that continues it.
             constexpr std::size_t MOST_TRIED = 8;
             const std::size_t end = std::min(edges.size(), i + 1 + MOST_TRIED);
             for (std::size_t j = i + 1; j < end && edges[j].key == edges[i].key; ++j) {
@@ -159,7 +159,7 @@ class SeamFinder {
                glm::distance(a.ends[1], b.ends[1]) <= COORDINATE_TOLERANCE;
     }
 
-    // Of the surface at one end of the edge; 0 where there is none.
+    // Returns the normal of the surface at one end of the edge; 0 if there is none.
     [[nodiscard]] glm::dvec3 normal(const Edge& edge, std::size_t end) const {
         glm::dvec3 normal(0.0);
         if (!scene_.normals.empty()) {
@@ -188,9 +188,9 @@ using Index = std::int64_t;  // maps may have more texels than an int counts
 using Matrix = Eigen::SparseMatrix<double, Eigen::ColMajor, Index>;
 using Entries = std::vector<Eigen::Triplet<double, Index>>;
 
-// Entries of a matrix with a row for each sample of a seam and a column for each texel of the map.
-// A row times the map is the difference between the light on the two sides of the seam at that
-// sample, times the square root of the sample's weight. The solver makes these differences small.
+// Returns the entries of a matrix with a row per sample of a seam and a column per texel of the
+// map. A row times the map is the difference between the light on the two sides of the seam at that
+// sample, times the square root of the sample's weight. The solver minimises these differences.
 Entries differences_along(const std::vector<SeamFinder::Seam>& seams, const Extent& extent) {
     Entries entries;
     Index row = 0;
@@ -215,9 +215,9 @@ Entries differences_along(const std::vector<SeamFinder::Seam>& seams, const Exte
     return entries;
 }
 
-// The texels that the entries read; these then count from 0 in this order.
+// Returns the texels that the entries read, and renumbers them from 0 in this order.
 std::vector<std::uint32_t> number_texels(Entries& entries, const Extent& extent) {
-    std::vector<Index> numbers(extent.texels());  // first: whether it is read
+    std::vector<Index> numbers(extent.texels());  // at first: whether it is read
     for (const auto& entry : entries) {
         numbers[static_cast<std::size_t>(entry.col())] = 1;
     }
@@ -253,7 +253,8 @@ std::size_t blend_seams(LightMap& map, const Scene& scene) {
         texel_weights[i] =
             map.known[texels[static_cast<std::size_t>(i)]] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
     }
-    // The changes with the least sum of |differences * (values + change)|^2 and weight * change^2.
+    // The changes that minimise the sum of |differences * (values + change)|^2 and weight *
+    // change^2.
     const Matrix normal = differences.transpose() * differences;
     const Matrix regular = normal + Matrix(texel_weights.asDiagonal());
 
@@ -274,7 +275,7 @@ std::size_t blend_seams(LightMap& map, const Scene& scene) {
         values += solver.compute(regular).solve(-(normal * values));
         for (Index k = 0; k < values.size(); ++k) {
             const auto value = static_cast<float>(values[k]);
-            // Irradiance is not negative; a band of spherical harmonics may be.
+            // Irradiance is never negative; a band of spherical harmonics may be.
             plane[texels[static_cast<std::size_t>(k)]][channel] =
                 &plane == &map.irradiance ? std::max(value, 0.0F) : value;
         }

@@ -74,7 +74,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
 
 namespace {
 
-// With the byte order, as numbers are written as they are in memory.
+// Magic number with the byte order, because numbers are written as in memory.
 constexpr std::uint64_t MAGIC = 0x37454b41'42544451;  // "QDTBAKE7"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
@@ -87,7 +87,8 @@ bool is_regular(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, error);
 }
 
-// Of any version: one that an earlier program has left may be replaced, too.
+// Returns whether a file is a checkpoint of any version, because those of earlier programs may be
+// replaced too.
 bool is_checkpoint(const std::filesystem::path& path) {
     constexpr std::string_view NAME = "QDTBAKE";
     std::array<char, NAME.size()> name{};
@@ -173,7 +174,7 @@ class Reader {
     Fingerprint check_;
 };
 
-// To the other ranks, or from the first one.
+// Exchange from the first rank to the others.
 class Broadcast {
  public:
     explicit Broadcast(Ranks& ranks) : ranks_(ranks) {}
@@ -194,7 +195,7 @@ class Broadcast {
     Ranks& ranks_;
 };
 
-// All but sums.
+// Visits everything except sums.
 void visit_state(auto& file, auto& checkpoint) {
     file.value(checkpoint.fingerprint);
     file.value(checkpoint.pass);
@@ -207,7 +208,7 @@ void visit_state(auto& file, auto& checkpoint) {
     file.all(checkpoint.probe_sums);
 }
 
-// What Writer and Reader have behind the magic number, in this order.
+// Visits the contents of Writer and Reader after the magic number, in this order.
 void visit(auto& file, auto& checkpoint) {
     visit_state(file, checkpoint);
     file.all(checkpoint.lamp_sums);

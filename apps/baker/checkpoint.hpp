@@ -1,4 +1,4 @@
-// A bake that was interrupted: all that is needed to go on; and numbers that tell contents apart.
+// Checkpoints of interrupted bakes, with all data to go on; and fingerprints of contents.
 
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace quadtile::baker {
 
-// A number that tells contents apart: 64 bits, not against those who mean it. FNV-1a over words of
-// 8 bytes, stirred so that their upper bits count.
+// A fingerprint of 64 bits, not secure against intent: FNV-1a over words of 8 bytes, stirred so
+// that their upper bits count.
 class Fingerprint {
  public:
     void add(const void* bytes, std::size_t size_bytes) {
@@ -51,60 +51,59 @@ class Fingerprint {
     std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
-// Of everything that the light map depends on: scene, light and options. `sets` are of directions.
+// Returns the fingerprint of everything that the light map depends on: scene, light and options.
+// `sets` are those of directions.
 [[nodiscard]] std::uint64_t fingerprint_of(
     const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
     const std::vector<PointLight>& lights, const Lamps& lamps,
     std::span<const std::vector<BundleDirection>* const> sets, const TileOptions& tile_options,
     const BakeOptions& options);
 
-// Of lamps, by the points that a pass has done: whole numbers of a unit, so that their sums do not
-// depend on their order.
+// Sums of lamps over the finished points of a pass: whole numbers of a unit, so that sums do not
+// depend on the order.
 struct LampSums {
     std::array<std::int64_t, 3> irradiance{};
-    // Grey: what there would be if nothing were between, and the part of it whose rays have met the
-    // texel.
+    // Grey irradiance without occlusion, and the part of it whose rays have met the texel.
     std::int64_t open = 0;
     std::int64_t met = 0;
-    // Of the first half of the points.
-    std::int64_t half = 0;  // irradiance, grey
+    // Sums of the first half of the points.
+    std::int64_t half = 0;  // grey irradiance
     std::int64_t half_met = 0;
 };
-// Red, green and blue of each axis, of a front.
+// Red, green and blue of each axis, for a front.
 using LampMoments = std::array<std::int64_t, 9>;
 
 struct Checkpoint {
-    // Of everything that the light map depends on: scene, light and options.
+    // Fingerprint of everything that the light map depends on: scene, light and options.
     std::uint64_t fingerprint = 0;
-    std::uint32_t pass = 0;             // that runs
-    std::uint32_t directions_done = 0;  // of it
-    std::uint64_t tiles_done = 0;       // of the direction that is next
-    std::vector<std::uint8_t> more;     // passes of more directions or points: Pass::Kind
-    // By texel, `sources`, `lamps`, `lamp_sums`, `direct`, `sent`, `indirect` and `sums` as
-    // TracedScene::sum_count; empty: none yet, or not wanted.
+    std::uint32_t pass = 0;             // running pass
+    std::uint32_t directions_done = 0;  // finished directions of the pass
+    std::uint64_t tiles_done = 0;       // finished tiles of the next direction
+    std::vector<std::uint8_t> more;     // passes of more directions or points, as Pass::Kind
+    // Arrays by texel; `sources`, `lamps`, `lamp_sums`, `direct`, `sent`, `indirect` and `sums` by
+    // TracedScene::sum_count. Empty: none yet, or not needed.
     std::vector<glm::vec3> sources;   // irradiance straight from suns and point lights; empty: none
     std::vector<glm::vec3> lamps;     // irradiance straight from lamps; empty: there are none
-    std::vector<LampSums> lamp_sums;  // of the pass that runs
-    std::vector<LampMoments> lamp_moments;  // of it, by texel; empty: not wanted
+    std::vector<LampSums> lamp_sums;  // of the running pass
+    std::vector<LampMoments> lamp_moments;  // of the running pass, by texel; empty: not needed
     std::vector<glm::vec3> direct;          // irradiance straight from other emitters and sky
-    std::vector<glm::vec3> sent;            // of other surfaces, as the pass that runs takes it
-    std::vector<glm::vec3> indirect;        // of other surfaces, as the last bounce has found it
+    std::vector<glm::vec3> sent;            // light of other surfaces for the running pass
+    std::vector<glm::vec3> indirect;        // light of other surfaces from the last bounce
     std::vector<std::uint8_t> known;        // as LightMap::known
-    std::uint64_t inside_texels = 0;        // as BakeResult has them
-    // By texel, grey: the mean radiance of the pass that runs, after half of its directions; empty:
-    // these are not done. And the errors of the light, as far as two halves of the directions tell
-    // them.
+    std::uint64_t inside_texels = 0;        // as in BakeResult
+    // By texel, grey: the mean radiance of the running pass after half of its directions; empty:
+    // half is not done. Then the errors of the light, estimated from two halves of the directions.
     std::vector<float> half;
-    std::vector<float> sources_error;  // empty: there are none
-    std::vector<float> lamps_error;    // empty: there are none
+    std::vector<float> sources_error;  // empty: no sources
+    std::vector<float> lamps_error;    // empty: no lamps
     std::vector<float> direct_error;
     std::vector<float> indirect_error;
     std::array<std::vector<glm::vec3>, 3> moments;
-    std::vector<Accumulator> sums;   // of the pass that runs
-    std::uint32_t probe_steps = 0;   // of gather_probes, behind all passes
+    std::vector<Accumulator> sums;   // of the running pass
+    std::uint32_t probe_steps = 0;   // of gather_probes, after all passes
     std::vector<double> probe_sums;  // of gather_probes
 
-    // Calls visit(vector) for the light of texels, which ranks have of a part of them each.
+    // Calls visit(vector) for the light of texels, of which each rank has a part.
     template <typename Self>
     static void visit_light(Self& self, const auto& visit) {
         for (auto* const light :
@@ -122,22 +121,22 @@ struct Checkpoint {
     }
 };
 
-// Gives all ranks what the first one has, but for sums.
+// Gives all ranks the first one's state, except sums.
 void broadcast_checkpoint(Checkpoint& checkpoint, Ranks& ranks);
 
-// Throws std::runtime_error where `path` is a regular file that is no checkpoint, which must not be
-// replaced or removed as one.
+// Throws std::runtime_error if `path` is a regular file other than a checkpoint, which must not be
+// replaced or removed.
 void check_replaceable(const std::filesystem::path& path);
 
-// Removes the file, if it is a checkpoint: nothing else, and no device or pipe.
+// Removes the file if it is a checkpoint; never other files, devices or pipes.
 void remove_checkpoint(const std::filesystem::path& path);
 
-// As check_replaceable. The file appears whole or not at all, also where the program is killed
-// meanwhile. Throws std::runtime_error with the file and the reason.
+// Writes a checkpoint. Throws as check_replaceable. The file appears whole or not at all, also if
+// the program is killed meanwhile. Throws std::runtime_error with the file and the reason.
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 
-// None where there is no such file. Throws std::runtime_error with the file and the reason where it
-// is damaged.
+// Reads a checkpoint; nothing if the file does not exist. Throws std::runtime_error with the file
+// and the reason if it is damaged.
 [[nodiscard]] std::optional<Checkpoint> read_checkpoint(const std::filesystem::path& path);
 
 }  // namespace quadtile::baker

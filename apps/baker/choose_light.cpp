@@ -76,7 +76,7 @@ class LightChoice {
                      ? ""
                      : ", or more of it by --lights"));
         }
-        // A picture is taken as it is.
+        // A picture alone is taken unchanged.
         sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F)) *
                         (lights.sky ? 1.0F : 0.0F);
         check_light();
@@ -84,7 +84,7 @@ class LightChoice {
     }
 
  private:
-    // Blender's exporter writes watts times 683 for lights, and emission as it is.
+    // Converts lights: Blender's exporter writes watts times 683 for lights, not for emission.
     void convert_lights() {
         const bool is_of_blender = generator_.find("Blender") != std::string::npos;
         const bool divides = options_.light_units == LightUnits::blender ||
@@ -107,7 +107,7 @@ class LightChoice {
         }
     }
 
-    // Of a shadow mask: red, green and blue are of a sun each.
+    // Assigns red, green and blue of a shadow mask to a sun each.
     void make_sun_channels() {
         const std::size_t suns = scene_.suns.size();
         if (suns == 0 || suns > 3) {
@@ -121,7 +121,7 @@ class LightChoice {
         }
     }
 
-    // Lights in other units than emission are brighter or darker by orders of magnitude.
+    // Compares lights with emission: those in other units differ by orders of magnitude.
     void compare_lights_with_emission() {
         constexpr float UNLIKELY = 300.0F;
         float light = 0.0F;
@@ -144,7 +144,7 @@ class LightChoice {
         }
     }
 
-    // Takes out what --lights leaves out, but for the sky, and the suns that --sun-direction
+    // Removes the light that --lights leaves out, except the sky, and the suns that --sun-direction
     // replaces.
     void keep_lights(const LightKinds& lights) {
         if (options_.sun || !lights.suns) {
@@ -169,7 +169,7 @@ class LightChoice {
         }
     }
 
-    // Options are in range; files, and a sky's product of both, need not be.
+    // Options are in range; files, and a sky's product of both, may not be.
     void check_light() const {
         const auto check = [](const std::string& light, const glm::vec3& colour) {
             for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// Which of a scene's lights, and of those of the options, shine.
+// Choice of the light among a scene's lights and those of the options.
 
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace quadtile::baker {
 
-// Takes out of the scene what --lights leaves out, converts its lights to the unit of emission, and
-// returns the sky. `generator` is LoadedScene's. Throws std::runtime_error where nothing shines,
-// and for light that is too bright to be summed or too far away.
+// Removes the lights that --lights leaves out from the scene, converts its lights to the unit of
+// emission, and returns the sky. `generator` is that of LoadedScene. Throws std::runtime_error if
+// there is no light, and for light that is too bright to be summed or too far away.
 [[nodiscard]] Sky choose_light(const Options& options, const std::string& generator, Scene& scene,
                                const std::function<void(const std::string&)>& warn);
 

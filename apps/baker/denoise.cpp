@@ -16,18 +16,18 @@ namespace quadtile::baker {
 
 namespace {
 
-// Each pass takes 5 x 5 texels that are twice as far apart as those of the pass before (the
+// Number of passes. Each takes 5 x 5 texels that are twice as far apart as in the pass before (the
 // a-trous filter), with the weights of a cubic B-spline.
 constexpr int PASSES = 3;
 constexpr std::array<float, 3> SPLINE{0.375F, 0.25F, 0.0625F};
 constexpr float SAME_WAY_COSINE = 0.9F;
-// Light may differ by so many standard errors.
+// Largest difference of light, in standard errors.
 constexpr float MOST_DIFFERENCE = 2.5F;
-constexpr int ERROR_RADIUS = 2;  // texels: the noise of a texel is that around it
-constexpr int BLOCK_ROWS = 32;   // that a thread takes at a time
+constexpr int ERROR_RADIUS = 2;  // texels; the noise of a texel is that around it
+constexpr int BLOCK_ROWS = 32;   // rows per work item of a thread
 
-// By triangle: those have the same number that points connect which are the same in the scene and
-// in the light map.
+// Returns a number per triangle, equal for triangles that are connected by points which are equal
+// in the scene and in the light map.
 std::vector<std::uint32_t> number_charts(const Scene& scene) {
     std::vector<std::uint32_t> parents(scene.positions.size());
     std::iota(parents.begin(), parents.end(), 0U);
@@ -102,7 +102,7 @@ class Denoiser {
     }
 
  private:
-    // From `top` to before `bottom`, of the planes and of the error behind this pass.
+    // Rows from `top` to before `bottom`, of the planes and of the error after this pass.
     struct Rows {
         int top;
         int bottom;
@@ -139,8 +139,9 @@ class Denoiser {
                glm::dot(surface_.normal[a], surface_.normal[b]) > SAME_WAY_COSINE;
     }
 
-    // Of the noise, from the texels around. Where a part of the directions finds a light, its
-    // variance grows with the light: so a shadow has less of it than what is lit beside it.
+    // Returns the variance of the noise, from the texels around. If a part of the directions meets
+    // a light, its variance grows with the light, so a shadow has less of it than the lit texels
+    // beside it.
     [[nodiscard]] float variance_at(int x, int y) const {
         const std::size_t here = texel(x, y);
         float squares = 0.0F;
@@ -156,8 +157,8 @@ class Denoiser {
         return light > 0.0F ? squares / light * grey(map_.irradiance[here]) : 0.0F;
     }
 
-    // The squared difference from the texel at a distance, in parts of what noise makes it on
-    // average; below 0: the two have nothing to do with each other.
+    // Returns the squared difference from the texel at a distance, relative to that of noise on
+    // average; below 0: the texels are unrelated.
     [[nodiscard]] float difference(int x, int y, int dx, int dy) const {
         if (!is_inside(x + dx, y + dy)) {
             return -1.0F;
@@ -200,8 +201,8 @@ class Denoiser {
         }
     }
 
-    // Adds to each texel the one at a distance, with a weight by how much they differ: the mean
-    // over 3 x 3 pairs around the two.
+    // Adds to each texel the one at a distance, with a weight by their difference: the mean over 3
+    // x 3 pairs around the two.
     void add(int dx, int dy, float most, Rows& rows, std::vector<float>& weights) const {
         const std::vector<std::vector<glm::vec3>*> sources = map_.planes();
         const int first_row = std::max(rows.top - 1, 0);
@@ -249,7 +250,7 @@ class Denoiser {
     std::uint32_t threads_;
     int width_;
     int height_;
-    std::vector<std::uint16_t> neighbours_;  // by texel: those of 3 x 3 that are related to it
+    std::vector<std::uint16_t> neighbours_;  // by texel: related texels among 3 x 3
     std::vector<float> variances_;           // by texel
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t LARGEST_TEXEL = 256;
 
-// All tiles of a direction, from those of its whole map. Stopped: nothing.
+// Returns all tiles of a direction, from those of its whole map; nothing if stopped.
 DirectionTiles add_windows(const TracedScene& scene, const TileOptions& options, Tracer& tracer,
                            const Stop& stop, const BundleDirection& direction,
                            std::vector<MapTile> of_map) {
@@ -46,7 +46,7 @@ DirectionTiles add_windows(const TracedScene& scene, const TileOptions& options,
 
 }  // namespace
 
-// Uniform tiles do not follow what lies in them.
+// Uniform tiles do not depend on their content.
 bool needs_window(const MapTile& tile, const TileOptions& options) {
     return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
            static_cast<float>(tile.resolution) > options.max_resolution && !options.uniform;
@@ -85,7 +85,7 @@ bool request_missing_tiles(const TracedScene& scene, const TileOptions& options,
         }
         auto next = missing.begin();
         for (std::vector<MapTile>& tiles : tracer.request_tiles(frames, stop)) {
-            // Windows take their time: only those that are needed now.
+            // Windows take long, so only those needed now are made.
             if (*next >= directions.end && std::ranges::any_of(tiles, [&](const MapTile& tile) {
                     return needs_window(tile, options);
                 })) {

@@ -1,4 +1,4 @@
-// The tiles of directions, as far as they are known.
+// Tiles of directions, as far as they are known.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace quadtile::baker {
 
-// Larger tiles are traced in pieces, so that each is soon done.
+// Larger tiles are traced in pieces, so that each finishes soon.
 constexpr std::uint32_t LARGEST_PIECE = 1024;
 
 struct WindowTiles {
@@ -19,22 +19,22 @@ struct WindowTiles {
     std::vector<MapTile> tiles;
 };
 
-// The whole map's, and those of its texels that have maps of their own. Empty: not requested yet.
+// Tiles of the whole map, and of its texels with maps of their own. Empty: not requested yet.
 using DirectionTiles = std::vector<WindowTiles>;
 
-// A texel of an importance map that asks for so many pixels that it gets a map of its own.
+// Returns whether a texel of an importance map needs so many pixels that it gets a map of its own.
 [[nodiscard]] bool needs_window(const MapTile& tile, const TileOptions& options);
 
 [[nodiscard]] std::uint64_t count_pieces(const DirectionTiles& parts);
 
 struct DirectionSet {
     std::vector<BundleDirection> directions;
-    std::vector<DirectionTiles> tiles;  // of each of them
+    std::vector<DirectionTiles> tiles;  // by direction
 };
 
-// Requests what is missing of some directions. Tiles are the same in every pass over the set. With
-// `beyond` as many directions as go together are requested, also behind these. Returns false where
-// it was stopped.
+// Requests the missing tiles of some directions. Tiles are the same in every pass over the set.
+// With `beyond`, as many directions as go together are requested, also after these. Returns false
+// if stopped.
 [[nodiscard]] bool request_missing_tiles(const TracedScene& scene, const TileOptions& options,
                                          Tracer& tracer, const Stop& stop, DirectionSet& set,
                                          const Range& directions, bool beyond);

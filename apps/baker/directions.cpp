@@ -13,15 +13,15 @@ namespace quadtile::baker {
 namespace {
 
 constexpr double PI = std::numbers::pi;
-// Along half of the scene. Depths are 32-bit floats: those of one place come out up to half a step
-// apart.
+// Depth steps along half of the scene. Depths are 32-bit floats: those of one place may differ by
+// half a step.
 constexpr double DEPTH_STEPS = 2097152.0;
 
-// A map of a wider cone would have most of its pixels near its edge.
+// Widest cone: the map of a wider one would have most of its pixels near its edge.
 constexpr float WIDEST_CONE = static_cast<float>(PI / 3.0);
-constexpr double NARROWEST_CONE = 1e-4;  // its tangent: a map has an extent
+constexpr double NARROWEST_CONE = 1e-4;  // its tangent, because a map needs an extent
 
-// Any turn is as likely as any other (Shoemake 1992).
+// Returns a uniformly random rotation (Shoemake 1992).
 glm::dmat3 random_rotation(std::mt19937_64& random) {
     const double a = random_unit(random);
     const double b = 2.0 * PI * random_unit(random);
@@ -35,7 +35,7 @@ glm::dmat3 random_rotation(std::mt19937_64& random) {
             2.0 * (x * z + y * w),       2.0 * (y * z - x * w),       1.0 - 2.0 * (x * x + y * y)};
 }
 
-// Two axes that make a right-handed frame with `direction`: x, y, direction.
+// Returns two axes that form a right-handed frame with `direction`: x, y, direction.
 std::array<glm::dvec3, 2> axes_across(const glm::dvec3& direction, double turn) {
     const glm::dvec3 other =
         std::abs(direction.y) < 0.9 ? glm::dvec3(0.0, 1.0, 0.0) : glm::dvec3(1.0, 0.0, 0.0);
@@ -52,7 +52,7 @@ void shift_at_random(BundleDirection& direction, std::mt19937_64& random) {
     direction.shift_y = random_unit(random);
 }
 
-// A step that goes through all of `count` and far each time: about count / golden ratio.
+// Returns a step that visits all of `count` and goes far each time: about count / golden ratio.
 std::uint32_t spreading_step(std::uint32_t count) {
     auto step = static_cast<std::uint32_t>(count / std::numbers::phi);
     while (step > 1 && std::gcd(step, count) != 1) {
@@ -61,8 +61,8 @@ std::uint32_t spreading_step(std::uint32_t count) {
     return std::max(step, 1U);
 }
 
-// The place in a lattice of `count` of the one that is i-th in order. The odd places come first:
-// every other point of a spiral is a lattice of half the points.
+// Returns the place in a lattice of `count` of the i-th direction. The odd places come first: every
+// other point of a spiral is a lattice of half the points.
 std::uint32_t spread_place(std::uint32_t i, std::uint32_t count) {
     const std::uint32_t odd = count / 2;
     const auto spread = [](std::uint64_t index, std::uint32_t all) {
@@ -71,8 +71,7 @@ std::uint32_t spread_place(std::uint32_t i, std::uint32_t count) {
     return i < odd ? 2 * spread(i, odd) + 1 : 2 * spread(i - odd, count - odd);
 }
 
-// Where the lattice without its turn has its points: to find the nearest to any direction by
-// looking at few of them.
+// Points of the lattice without its turn, for a quick search of the nearest point to a direction.
 class Lattice {
  public:
     Lattice(std::uint32_t count, const glm::dmat3& turn) : count_(count), turn_(turn) {}
@@ -84,7 +83,7 @@ class Lattice {
         return turn_ * glm::dvec3(radius * std::cos(angle), radius * std::sin(angle), z);
     }
 
-    // Of the points and their opposites: the index, and whether it is the opposite.
+    // Nearest among the points and their opposites: the index, and whether it is the opposite.
     struct Nearest {
         std::uint32_t index;
         bool is_opposite;
@@ -93,7 +92,7 @@ class Lattice {
         const double z = glm::dot(turn_[2], direction);
         Nearest best{};
         double most = -2.0;
-        // Points lie in rings by height, about one in a band of 2 / count; a few times the distance
+        // Points lie in rings by height, about one in a band of 2 / count. A few times the distance
         // between neighbours, sqrt(2 pi / count), reaches the nearest.
         for (const bool is_opposite : {false, true}) {
             const double height_here = is_opposite ? -z : z;
@@ -131,8 +130,8 @@ class Lattice {
     std::vector<glm::dvec3> points_;
 };
 
-// What is seen from the direction's point: p - point is at (dot(x, p - point), dot(y, p - point)) /
-// dot(direction, p - point) map texels, which are `texel` wide at a distance of 1.
+// Returns the projection from the direction's point: p - point is at (dot(x, p - point), dot(y, p -
+// point)) / dot(direction, p - point) map texels, which are `texel` wide at a distance of 1.
 ProjectionFrame make_perspective_frame(const BundleDirection& direction, const TracedScene& scene,
                                        const glm::dvec3& x, const glm::dvec3& y, double texel) {
     // Numbers are about 1 in scenes of any size.
@@ -155,7 +154,7 @@ ProjectionFrame make_perspective_frame(const BundleDirection& direction, const T
             .offset_w = static_cast<float>(-glm::dot(direction.direction, point) * unit)};
 }
 
-// Means of a picture over what is nearest to each direction, ahead and behind.
+// Means of a picture over the parts nearest to each direction, ahead and behind.
 struct SkyMeans {
     std::vector<glm::dvec3> sums;
     std::vector<double> solid_angles;
@@ -165,7 +164,7 @@ SkyMeans sky_means(const Sky& sky, std::uint32_t count, Lattice lattice) {
     lattice.remember_points();
     SkyMeans means{std::vector<glm::dvec3>(2 * std::size_t{count}, glm::dvec3(0.0)),
                    std::vector<double>(2 * std::size_t{count}, 0.0)};
-    // Texels that are larger than a direction's part of the sphere are looked at in pieces.
+    // Texels larger than a direction's part of the sphere are split.
     const double texel = PI / sky.extent.height;
     const double part = std::sqrt(2.0 * PI / count);
     const auto pieces = static_cast<std::uint32_t>(std::clamp(4.0 * texel / part, 1.0, 16.0));
@@ -286,7 +285,7 @@ std::uint32_t faces_of(const PointLight& light) {
 
 std::vector<BundleDirection> make_light_directions(const PointLight& light, std::uint32_t count,
                                                    std::uint64_t seed) {
-    // Steps of an even sequence in the plane (Roberts 2018).
+    // Steps of a low-discrepancy sequence in the plane (Roberts 2018).
     constexpr double STEP_B = 0.7548776662466927;
     constexpr double STEP_C = 0.5698402909980532;
     std::mt19937_64 random(seed);
@@ -296,7 +295,7 @@ std::vector<BundleDirection> make_light_directions(const PointLight& light, std:
     std::vector<BundleDirection> directions;
     for (std::uint32_t i = 0; i < count; ++i) {
         // Three of four coordinates of points on the sphere in four dimensions (Shoemake 1992):
-        // they lie in a ball, and two of them in a disc, evenly.
+        // they are uniform in a ball, and two of them in a disc.
         const std::uint32_t place = spread_place(i, count);
         const double a = (place + 0.5) / count;
         const double b = 2.0 * PI * std::fmod(first_b + place * STEP_B, 1.0);
@@ -315,7 +314,7 @@ std::vector<BundleDirection> make_light_directions(const PointLight& light, std:
 ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& scene,
                            std::uint32_t map_extent, const MapWindow& window) {
     const auto [x, y] = axes_across(direction.direction, direction.turn);
-    // The box around the scene, seen along the direction, and a texel free on each side for the
+    // The box around the scene, seen along the direction, and a free texel on each side for the
     // shift and for rounding.
     const auto reach = [&](const glm::dvec3& axis) {
         return glm::dot(glm::abs(axis), scene.half_extent);

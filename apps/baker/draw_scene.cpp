@@ -22,7 +22,7 @@ struct DrawnScene {
     std::vector<std::uint8_t> hit;    // 0: the sky
 };
 
-constexpr double NEAR = 1e-4;  // of the scene's diagonal: what is nearer is not seen
+constexpr double NEAR = 1e-4;  // in diagonals of the scene; nearer surfaces are not seen
 constexpr std::uint32_t BAND_ROWS = 16;
 constexpr std::size_t CHUNK_TRIANGLES = 1 << 15;
 constexpr std::uint32_t NOTHING = 0xFFFFFFFF;
@@ -38,7 +38,7 @@ struct View {
     glm::dvec3 right;
     glm::dvec3 down;
     glm::dvec3 forward;
-    glm::dvec2 half_size{1.0};  // of the picture at z = 1
+    glm::dvec2 half_size{1.0};  // half size of the picture at z = 1
 
     View(const Camera& camera, double aspect) : position(camera.position) {
         const glm::dvec3 sight = glm::dvec3(camera.target) - position;
@@ -59,11 +59,11 @@ struct View {
 };
 
 // A triangle in camera space. A ray (x, y, 1) meets its plane at the depth 1 / dot(inverse_depth,
-// ray), and the triangle where it is on the inner side of the three planes through the camera and
-// an edge: nothing has to be projected, whatever lies behind the camera.
+// ray). It meets the triangle on the inner side of the three planes through the camera and an edge,
+// so parts behind the camera need no projection.
 struct SeenTriangle {
     std::array<glm::dvec3, 3> corners{};
-    std::array<glm::dvec3, 3> edge_planes{};  // of the edges across from the corners
+    std::array<glm::dvec3, 3> edge_planes{};  // of the edges opposite to the corners
     glm::dvec3 inverse_depth{0.0};
     bool visible = false;
 
@@ -74,7 +74,7 @@ struct SeenTriangle {
         }
         const glm::dvec3 normal = glm::cross(corners[1] - corners[0], corners[2] - corners[0]);
         const double distance = glm::dot(normal, corners[0]);
-        // y down makes camera space right-handed: a front has its normal towards the camera.
+        // y points down, so camera space is right-handed: a front's normal points to the camera.
         const bool back = distance > 0.0;
         if (!(std::abs(distance) > 0.0) ||
             (back && !scene.materials[triangle.material].double_sided)) {
@@ -95,7 +95,7 @@ struct SeenTriangle {
     }
 };
 
-// Of samples, the last one excluded.
+// A range of samples, the last one excluded.
 struct SampleRange {
     std::uint32_t left = 0;
     std::uint32_t top = 0;
@@ -116,7 +116,7 @@ class Drawing {
         near_ = NEAR * glm::distance(bounds.low, bounds.high);
     }
 
-    // Of what is seen of a triangle.
+    // Returns the samples that may see a triangle.
     [[nodiscard]] SampleRange range_of(const SeenTriangle& triangle) const {
         Box<glm::dvec2> box;
         const auto include = [&](const glm::dvec3& corner) {
@@ -151,7 +151,7 @@ class Drawing {
                 end(box.high.x, samples_.width), end(box.high.y, samples_.height)};
     }
 
-    // Which triangles are seen in each band of rows: by chunk of triangles, by band.
+    // Visible triangles in each band of rows: by chunk of triangles, by band.
     using Bands = std::vector<std::vector<std::uint32_t>>;
     [[nodiscard]] std::vector<Bands> sort_into_bands(std::uint32_t threads) const {
         std::vector<Bands> chunks((scene_.triangles.size() + CHUNK_TRIANGLES - 1) /
@@ -222,8 +222,8 @@ class Drawing {
                 ((y + 0.5) / samples_.height * 2.0 - 1.0) * view_.half_size.y, 1.0};
     }
 
-    // Where the ray meets the triangle: the corners' weights are as the volumes that the ray makes
-    // with the edges across from them.
+    // Interpolates at the hit. The corners' weights are proportional to the volumes that the ray
+    // spans with the opposite edges.
     [[nodiscard]] glm::dvec2 at_hit(const std::vector<glm::vec2>& coordinates, std::uint32_t index,
                                     const SeenTriangle& seen, const glm::dvec3& ray) const {
         glm::dvec2 sum(0.0);
@@ -236,7 +236,7 @@ class Drawing {
         return coordinates.empty() ? sum : sum / weights;
     }
 
-    // A place that stops less than half of the light is one.
+    // Returns whether a place is a hole: it stops less than half of the light.
     [[nodiscard]] bool is_hole(std::uint32_t index, const SeenTriangle& seen,
                                const glm::dvec3& ray) const {
         const Material& material = scene_.materials[scene_.triangles[index].material];
@@ -269,7 +269,8 @@ class Drawing {
     double near_ = 0.0;
 };
 
-// A camera above the scene that sees all of it, a picture's width being `aspect` heights.
+// Returns a camera above the scene that sees all of it; `aspect`: the picture's width by its
+// height.
 Camera camera_that_sees(const Scene& scene, float aspect) {
     const Box<glm::dvec3> bounds = bounds_of(scene);
     Camera camera;
@@ -278,10 +279,10 @@ Camera camera_that_sees(const Scene& scene, float aspect) {
     camera.target = glm::vec3(0.0F);
     const View view(camera, aspect);
 
-    // A camera at c sees a corner where |corner - c| <= half_size * (corner.z - c.z), in x and y.
-    // The corners that are the hardest to see are on both borders of the picture.
-    glm::dvec2 low(-std::numeric_limits<double>::infinity());  // most of -corner - edge
-    glm::dvec2 high = low;                                     // most of corner - edge
+    // A camera at c sees a corner if |corner - c| <= half_size * (corner.z - c.z), in x and y. The
+    // extreme corners are on both borders of the picture.
+    glm::dvec2 low(-std::numeric_limits<double>::infinity());  // largest -corner - edge
+    glm::dvec2 high = low;                                     // largest corner - edge
     for (unsigned corner = 0; corner < 8; ++corner) {
         const glm::dvec3 seen = view.turned({(corner & 1U) != 0 ? bounds.high.x : bounds.low.x,
                                              (corner & 2U) != 0 ? bounds.high.y : bounds.low.y,
@@ -304,7 +305,7 @@ Camera camera_that_sees(const Scene& scene, float aspect) {
     return camera;
 }
 
-// One sample in the middle of each of width x height.
+// Draws one sample in the middle of each of width x height pixels.
 DrawnScene draw_scene(const Scene& scene, const LightMap& map, const Camera& camera,
                       const Extent& samples, const glm::vec3& sky, std::uint32_t threads) {
     DrawnScene drawn;
@@ -317,9 +318,9 @@ DrawnScene draw_scene(const Scene& scene, const LightMap& map, const Camera& cam
     return drawn;
 }
 
-constexpr std::uint32_t SAMPLES_PER_AXIS = 2;  // of a pixel
+constexpr std::uint32_t SAMPLES_PER_AXIS = 2;  // per pixel
 constexpr app::Rgb UNKNOWN_COLOUR = {40, 40, 40};
-// Automatic exposure: so much of what is lit is darker than EXPOSED_AS.
+// Automatic exposure: this part of the lit samples is darker than EXPOSED_AS.
 constexpr double EXPOSED_PART = 0.96;
 constexpr float EXPOSED_AS = 0.8F;
 
@@ -327,7 +328,7 @@ float luminance(const glm::vec3& colour) {
     return 0.2126F * colour.x + 0.7152F * colour.y + 0.0722F * colour.z;
 }
 
-// Radiance that is shown as 1 before the curve. Of luminances; not only finite ones are expected.
+// Returns the luminance that is shown as 1 before the curve. Luminances may be infinite or NaN.
 float automatic_exposure(std::vector<float> lit) {
     std::erase_if(lit, [](float value) { return !(value > 0.0F) || !std::isfinite(value); });
     if (lit.empty()) {
@@ -339,11 +340,11 @@ float automatic_exposure(std::vector<float> lit) {
     return *nth / EXPOSED_AS;
 }
 
-// A film's curve (K. Narkowicz' fit of ACES): 0..1 of any radiance, 1 becomes 0.8.
+// Applies a film's curve (K. Narkowicz' fit of ACES): 0..1 for any radiance; 1 becomes 0.8.
 glm::vec3 tone_mapped(const glm::vec3& radiance, float exposure) {
     glm::vec3 shown(0.0F);
     for (int c = 0; c < 3; ++c) {
-        // Beyond the most, the curve is white all the same; what is not a number is black.
+        // Above the maximum the curve is white in any case; NaN is black.
         const float x = radiance[c] > 0.0F ? std::min(radiance[c] / exposure, 1e3F) : 0.0F;
         shown[c] = std::min(x * (2.51F * x + 0.03F) / (x * (2.43F * x + 0.59F) + 0.14F), 1.0F);
     }
@@ -369,7 +370,7 @@ void write_picture(app::OutputFile& file, const app::Picture& picture) {
 }  // namespace
 
 void write_atlas_preview(const std::filesystem::path& path, const LightMap& map) {
-    app::OutputFile file(path);  // first: what cannot be written is known at once
+    app::OutputFile file(path);  // first, so that an unwritable file is reported at once
     std::vector<float> lit;
     for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
         if (map.known[i] != 0) {
@@ -408,7 +409,7 @@ void write_scene_preview(const std::filesystem::path& path, const Scene& scene, 
     app::Picture picture(options.width, options.height);
     parallel_for(options.height, options.threads, [&](std::size_t y) {
         for (std::size_t x = 0; x < options.width; ++x) {
-            // After the curve: edges of bright surfaces are smooth, too.
+            // After the curve, so that edges of bright surfaces are smooth too.
             glm::vec3 sum(0.0F);
             for (std::size_t v = 0; v < SAMPLES_PER_AXIS; ++v) {
                 for (std::size_t u = 0; u < SAMPLES_PER_AXIS; ++u) {

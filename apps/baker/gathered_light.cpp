@@ -16,8 +16,8 @@ namespace quadtile::baker {
 
 namespace {
 
-// Of a texel's rays, those that see the backs of surfaces. All: it is inside of something. Most:
-// a part of it may be; or there is a sheet nearby, whose share changes little from texel to texel.
+// Shares of a texel's rays that see backs of surfaces. All: the texel is inside of something. Most:
+// a part of it may be, or a sheet is nearby, whose share changes little from texel to texel.
 constexpr float ALL_BACKS = 0.999F;
 constexpr float MOST_BACKS = 0.5F;
 constexpr float LITTLE_CHANGE = 0.4F;
@@ -33,8 +33,8 @@ double joined(const std::uint32_t* low_and_high) {
 
 }  // namespace
 
-// Irradiance is pi times the mean of the radiance over the fragments, which lie denser the more
-// the surface faces the rays: that is the cosine.
+// Irradiance is pi times the mean radiance of the fragments, which are denser the more the surface
+// faces the rays: that is the cosine.
 glm::vec3 GatheredLight::mean_of(const Accumulator& sums) const {
     const double weight = joined(sums.weight);
     if (!(weight > 0.0)) {
@@ -47,10 +47,9 @@ glm::vec3 GatheredLight::mean_of(const Accumulator& sums) const {
     return mean;
 }
 
-// Suns are seen by few directions: only what a gathering finds of texels counts, if there is
-// one.
+// Few directions see suns, so only a gathering decides which texels are known, if there is one.
 void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
-    // 1: no ray meets the texel, too.
+    // 1 also if no ray meets the texel.
     const auto backs_of = [&](std::size_t i) {
         const double weight = joined(sums[i].weight);
         return weight > 0.0 ? static_cast<float>(joined(sums[i].back) / weight) : 1.0F;
@@ -63,7 +62,7 @@ void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
                 is_inside = is_inside || backs_of(neighbour) < backs - LITTLE_CHANGE;
             });
         }
-        // Rays at a chart's edge are rounded beyond it, too.
+        // Rays at a chart's edge may be rounded beyond it.
         const bool is_met = joined(sums[i].weight) > 0.0 && surface_.coverage[i] > 0.0F;
         state_.known[i] = is_met && !is_inside ? 1 : 0;
         return is_met && is_inside ? 1.0 : 0.0;
@@ -77,7 +76,7 @@ void GatheredLight::note_half(const std::vector<Accumulator>& sums) {
     for_texels([&](std::size_t i) { state_.half[i] = grey(mean_of(sums[i])); });
 }
 
-// Of n directions, the mean over the first m differs from that over all by an error of variance
+// The mean over the first m of n directions differs from the mean over all by an error of variance
 // v / m - v / n, if v / n is the variance of the mean over all.
 void GatheredLight::set_halves(std::uint32_t directions, std::uint32_t all) {
     half_weight_ = all > directions
@@ -146,7 +145,7 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
         if (joined(sums[i].weight) > 0.0) {
             state_.sources_error[i] += error_of(i, mean) * factor * grey(sun.irradiance);
         }
-        // What does not face the sun may see no ray at all.
+        // A texel that faces away from the sun may see no ray at all.
         const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
         state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
         for (int axis = 0; directional_ && axis < 3; ++axis) {
@@ -156,8 +155,9 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
     forget_slivers();
 }
 
-// Of the rays that meet the texel's side, or those of its neighbours where there are none: light
-// that comes along the surface meets few texels. None: they have none, too.
+// Returns the share for the rays that meet the texel's side, or those of its neighbours if there
+// are none, because light along the surface meets few texels. None: its neighbours have none
+// either.
 std::optional<float> GatheredLight::share_of_light(const std::vector<Accumulator>& sums,
                                                    std::size_t texel, std::size_t side) const {
     if (joined(sums[texel + side].weight) > 0.0) {
@@ -210,7 +210,7 @@ void GatheredLight::finish_light(const PointLight& light, const std::vector<Accu
     forget_slivers();
 }
 
-// So that no sum overflows. A polygon that fills the hemisphere gives pi times its radiance.
+// Keeps sums from overflowing: a polygon that fills the hemisphere gives pi times its radiance.
 void GatheredLight::begin_lamps(const std::vector<LampPatch>& patches, bool is_more) {
     double most = 1e-20;
     for (const LampPatch& patch : patches) {
@@ -247,7 +247,7 @@ void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point
         LampSums& light = state_.lamp_sums[i];
         light.open += whole(grey(open));
         const glm::dvec3 from_point = glm::dvec3(patch.centre) - point.position;
-        // Behind the point it is not known which of the patch's other pieces the texel sees.
+        // Behind the point it is unknown which of the patch's other pieces the texel sees.
         const std::optional<float> share = glm::dot(from_point, point.normal) > 0.0
                                                ? share_of_light(sums, texel, i - texel)
                                                : std::nullopt;
@@ -299,7 +299,7 @@ void GatheredLight::move_lamp_sums() {
     }
 }
 
-// Light that is not known is as the rest. There are no moments of other light yet.
+// Unknown light is taken as the rest. There are no moments of other light yet.
 void GatheredLight::finish_lamps(bool is_more) {
     for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
         add_up_lamps(ranks_.part_of(rank, state_.known.size(), TEXEL_BLOCK), rank);
@@ -335,8 +335,8 @@ void GatheredLight::finish_lamps(bool is_more) {
     });
 }
 
-// Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that,
-// less the radiance itself, is radiance * cosine.
+// Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that, less
+// the radiance itself, is radiance * cosine.
 void GatheredLight::begin_moments(const std::vector<Accumulator>& sums) {
     if (!directional_) {
         return;
@@ -441,8 +441,8 @@ double GatheredLight::noise_by(const auto& error_at) const {
     return std::sqrt(squares / known_texels()) / mean_irradiance();
 }
 
-// Few rays meet a texel of which charts cover little, and what these found is noise. A
-// neighbour in the same plane knows better; it fills the texel when the map is dilated.
+// Few rays meet a texel that charts hardly cover, and their light is noise. A neighbour in the same
+// plane is more exact; it fills the texel when the map is dilated.
 void GatheredLight::forget_slivers() {
     gather(state_.known, true);
     const std::vector<std::uint8_t> all_known = state_.known;
@@ -471,7 +471,7 @@ LightMap GatheredLight::make_map(bool is_whole) {
     }
     map.known = std::move(state_.known);
     if (directional_ && is_whole) {
-        // Y00 and Y1m (real spherical harmonics) of light that comes from (x, y, z).
+        // Y00 and Y1m (real spherical harmonics) of light from (x, y, z).
         constexpr float Y0 = 0.282094792F;
         constexpr float Y1 = 0.488602512F;
         map.radiance_sh[0] = map.irradiance;

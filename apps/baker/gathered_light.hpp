@@ -1,4 +1,4 @@
-// What the passes of a bake have found of each texel.
+// Light of each texel from the passes of a bake.
 
 #pragma once
 
@@ -17,15 +17,15 @@
 
 namespace quadtile::baker {
 
-// Ranks have parts of the light map, in blocks of so many texels.
+// Texels per block; ranks have parts of the light map in whole blocks.
 constexpr std::size_t TEXEL_BLOCK = 1024;
 
-// Whose light leaves a texel.
+// Emission that leaves a texel.
 enum class Emission { none, without_lamps, all };
 
-// The light lies in a checkpoint's state, which the bake owns. Each rank has and changes that of
-// its own texels; sums are those of these and their neighbours. All ranks call what changes the
-// light of a pass, and the means, in the same order.
+// The light in a checkpoint's state, which the bake owns. Each rank has and changes the light of
+// its own texels; sums are those of these texels and their neighbours. All ranks call the functions
+// that change the light of a pass, and the means, in the same order.
 class GatheredLight {
  public:
     GatheredLight(const TracedScene& scene, const SurfaceMap& surface, const Lamps& lamps,
@@ -39,60 +39,60 @@ class GatheredLight {
           sun_shares_(options.sun_shares),
           state_(state) {}
 
-    // Units of the sums in a radiance of 1 with a weight of 1.
+    // Sets the units of the sums for a radiance of 1 with a weight of 1.
     void set_scale(double scale) noexcept { scale_ = scale; }
 
-    // Of a pass after `directions`, half of them; finish_* compares it with what is gathered after
-    // `all`, which need not be twice as many where the pass was interrupted.
+    // Notes the sums after `directions`, half of a pass. finish_* compares them with those after
+    // `all`, which may be other than twice as many if the pass was interrupted.
     void note_half(const std::vector<Accumulator>& sums);
     void set_halves(std::uint32_t directions, std::uint32_t all);
 
     void finish_sun(const Sun& sun, const std::vector<Accumulator>& sums);
     void finish_light(const PointLight& light, const std::vector<Accumulator>& sums);
-    // Before all points of these patches.
+    // Begins with all points of these patches.
     void begin_lamps(const std::vector<LampPatch>& patches, bool is_more);
-    // By what a point of a lamp's patch has found, of all texels. The moments of the first pass
-    // alone count.
+    // Adds the sums of a point of a lamp's patch to all texels. Moments count in the first pass.
     void add_lamp_point(const LampPatch& lamp, const LampPoint& point, bool is_first_half,
                         const std::vector<Accumulator>& sums);
-    // Of all ranks, for the first one: the others begin anew.
+    // Moves the sums of all ranks to the first one; the others begin anew.
     void move_lamp_sums();
-    // Of all points: the light, or its mean with that of as many other ones.
+    // Makes the light of all points, or its mean with that of as many other ones.
     void finish_lamps(bool is_more);
     void find_known(const std::vector<Accumulator>& sums);
     void finish_direct(const std::vector<Accumulator>& sums);
     void finish_bounce(const std::vector<Accumulator>& sums);
-    // Of direct light or a bounce: takes the mean of it and of what as many other directions found.
+    // Takes the mean of direct light, or of a bounce, and the light from as many other directions.
     void finish_more(const std::vector<Accumulator>& sums, bool is_bounce);
     void begin_moments(const std::vector<Accumulator>& sums);
     void finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums);
 
-    // The light of all ranks, for the first one.
+    // Moves the light of all ranks to the first one.
     void gather();
 
-    // Over the known texels.
+    // Returns the mean over the known texels.
     [[nodiscard]] double mean_irradiance() const;
-    // By texel, of all light, grey: as far as two halves of the directions tell it.
+    // Returns the error of all light, by texel, grey, estimated from two halves of the directions.
     [[nodiscard]] std::vector<float> error() const;
-    // The root mean square of the errors of the known texels' light, in parts of their mean light,
-    // as far as the second halves of the directions tell them. None: no light, or no halves.
+    // Returns the root mean square error of the known texels' light, relative to their mean light,
+    // estimated from the second halves of the directions. None: no light, or no halves.
     [[nodiscard]] std::optional<double> noise() const;
-    // The same of a part of the light, Checkpoint::sources_error and so on, in parts of all light.
+    // Does the same for a part of the light, Checkpoint::sources_error and so on, relative to all
+    // light.
     [[nodiscard]] double noise_of(const std::vector<float>& error) const;
 
-    // Straight from suns, point lights, lamps, other emitters and sky. A back's place is behind
-    // those of all fronts.
+    // Returns the light straight from suns, point lights, lamps, other emitters and sky. The places
+    // of backs are behind those of all fronts.
     [[nodiscard]] glm::vec3 direct_at(std::size_t place) const;
 
-    // Radiance that leaves each texel, of all ranks, as Tracer::begin_pass takes it: emission, and
-    // what it reflects of direct light and of what is sent.
+    // Reads the radiance that leaves each texel, of all ranks, for Tracer::begin_pass: emission,
+    // and the reflection of direct light and of `sent`.
     void read_outgoing(Emission emission, bool reflects, std::vector<glm::vec4>& outgoing) const;
 
     // Takes the light out of the state. Directional light needs a whole bake.
     [[nodiscard]] LightMap make_map(bool is_whole);
 
  private:
-    // Calls work(block, i) for this rank's texels, which come in blocks, from many threads.
+    // Calls work(block, i) for this rank's texels, in blocks, from several threads.
     void for_blocks(const auto& work) const {
         const std::size_t first = own_.first / TEXEL_BLOCK;
         parallel_for((own_.size() + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0, [&](std::size_t i) {
@@ -106,7 +106,7 @@ class GatheredLight {
     void for_texels(const auto& work) const {
         for_blocks([&](std::size_t, std::size_t i) { work(i); });
     }
-    // Of this rank's texels: the places of fronts, and of backs where a surface has two sides.
+    // Visits this rank's texels: the places of fronts, and of backs if a surface has two sides.
     void for_sides(const auto& work) const {
         for_texels([&](std::size_t i) {
             work(i);
@@ -115,7 +115,7 @@ class GatheredLight {
             }
         });
     }
-    // Of all ranks. The same bits for any number of ranks and threads.
+    // Sums over all ranks; bit-identical for any number of ranks and threads.
     [[nodiscard]] double sum_over_texels(const auto& value) const {
         std::vector<double> sums((scene_.light_map.texels() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
         for_blocks([&](std::size_t block, std::size_t i) { sums[block] += value(i); });
@@ -123,15 +123,15 @@ class GatheredLight {
         return std::accumulate(sums.begin(), sums.end(), 0.0);
     }
 
-    // By texel, or by the places of sums: of all ranks, for the first one or for all.
+    // Gathers values of all ranks, by texel or by place of sums, for the first one or for all.
     template <typename T>
     void gather(std::vector<T>& values, bool to_all) const;
-    // Of the lamps' points of all ranks: those of some texels, for one rank.
+    // Adds up the lamps' points of all ranks: those of some texels, for one rank.
     void add_up_lamps(const Range& texels, std::uint32_t to);
 
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
     [[nodiscard]] double known_texels() const;
-    // Of a front or a back, whose place is behind those of all fronts: whether it receives light.
+    // Returns whether a front, or a back (places behind those of all fronts), receives light.
     [[nodiscard]] bool is_lit_side(std::size_t place) const;
     [[nodiscard]] std::optional<float> share_of_light(const std::vector<Accumulator>& sums,
                                                       std::size_t texel, std::size_t side) const;
@@ -151,8 +151,8 @@ class GatheredLight {
     bool sun_shares_;
     Checkpoint& state_;
     double scale_ = 1.0;
-    double lamp_scale_ = 1.0;   // units of LampSums in an irradiance of 1
-    float half_weight_ = 1.0F;  // of the change since the half of the directions
+    double lamp_scale_ = 1.0;   // units of LampSums for an irradiance of 1
+    float half_weight_ = 1.0F;  // weight of the change since half of the directions
 };
 
 }  // namespace quadtile::baker

@@ -12,11 +12,11 @@ namespace {
 
 using Usage = vk::BufferUsageFlagBits;
 
-constexpr double FIRST_RAYS = 4096.0;        // of a submission, until the speed is known
-constexpr std::uint32_t MOST_STEPS = 60000;  // where the driver ends all loops after 65,535
+constexpr double FIRST_RAYS = 4096.0;        // per submission, until the speed is known
+constexpr std::uint32_t MOST_STEPS = 60000;  // for drivers that end all loops after 65,535
 constexpr vk::DeviceSize SIGHTS_BYTES = MOST_PROBES * sizeof(ProbeSight);
 
-// Appends the tree over the triangles from `first` on, before `end`: neighbours in space.
+// Appends the tree over the triangles from `first` to before `end`, which are neighbours in space.
 Box<glm::vec3> add_boxes(const std::vector<TracedTriangle>& triangles, std::size_t first,
                          std::size_t end, std::vector<TriangleBox>& boxes) {
     const std::size_t place = boxes.size();

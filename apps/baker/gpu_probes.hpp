@@ -1,4 +1,4 @@
-// What probes see, on a Vulkan device.
+// Sights of probes on a Vulkan device.
 
 #pragma once
 
@@ -10,11 +10,11 @@ namespace quadtile::baker {
 
 class GpuProbes {
  public:
-    // `triangles` holds the scene's, for storage; it must outlive this.
+    // `triangles` is a storage buffer with the scene's triangles, which must outlive this object.
     GpuProbes(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangles,
               double submission_seconds);
 
-    // As Tracer::see.
+    // Does the work of Tracer::see.
     [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
                                               std::span<const glm::vec4> points);
 
@@ -23,7 +23,7 @@ class GpuProbes {
     vk::Buffer triangles_;
     app::Buffer boxes_;
     app::Buffer sights_;
-    app::Buffer sights_back_;  // for the host
+    app::Buffer sights_back_;  // readback
     app::ProgramInterface interface_;
     vk::UniquePipeline probe_;
     ProbeParameters parameters_{};

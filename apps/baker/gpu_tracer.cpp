@@ -22,23 +22,23 @@ namespace {
 
 using Usage = vk::BufferUsageFlagBits;
 
-// Of the pool: heads take 4 bytes a pixel, nodes 16 for each fragment.
-constexpr std::uint64_t HEAD_SHARE = 8;            // one of so many parts
-constexpr std::uint32_t LARGEST_DISPATCH = 65535;  // every device has so much, in x and y
-constexpr std::uint32_t MOST_TILES = 16384;        // of a submission
+// Share of the pool: heads take 4 bytes per pixel, nodes 16 per fragment.
+constexpr std::uint64_t HEAD_SHARE = 8;            // denominator
+constexpr std::uint32_t LARGEST_DISPATCH = 65535;  // limit of every device, in x and y
+constexpr std::uint32_t MOST_TILES = 16384;        // per submission
 
-// Of a tile, or of a part of one, on a side: threads of rasterise take pixels in loops, which must
-// be short on some drivers (Gpu::ends_long_loops), and parts fill a GPU better than one workgroup
-// does.
+// Largest side of a tile or a part of one. Threads of rasterise take pixels in loops, which must be
+// short on some drivers (Gpu::ends_long_loops), and several parts fill a GPU better than one
+// workgroup.
 constexpr std::uint32_t LARGEST_SIDE = 128;
-// Such a driver sorts a list of so many nodes and walks it.
+// Longest list that such a driver sorts and walks.
 constexpr std::uint32_t LONGEST_LIST = 2048;
 
-constexpr double FIRST_WORK = 1e5;  // of a submission, until the speed is known
-// What is predicted comes from an importance map's few texels: a little is left free.
+constexpr double FIRST_WORK = 1e5;  // per submission, until the speed is known
+// Share of the room that is used: predictions come from the few texels of an importance map.
 constexpr double FILLING = 0.9;
 constexpr std::uint64_t STAGING_BYTES = 64U << 20U;
-constexpr std::uint64_t MAPS_BYTES = 192U << 20U;  // about, of all importance maps at a time
+constexpr std::uint64_t MAPS_BYTES = 192U << 20U;  // of all importance maps at a time, about
 
 std::uint32_t blocks_of(const TracedTile& tile) {
     return (tile.width * tile.height + BLOCK_PIXELS - 1) / BLOCK_PIXELS;
@@ -135,10 +135,10 @@ class GpuTracer : public Tracer {
     }
 
  private:
-    // A tile, or a part of one, that waits.
+    // A waiting tile, or a part of one.
     struct Waiting {
         TracedTile tile;
-        double nodes;       // predicted, or known since it did not find room
+        double nodes;       // predicted, or counted after an overflow
         std::size_t index;  // of the whole tile
     };
 
@@ -171,7 +171,7 @@ class GpuTracer : public Tracer {
     app::Buffer blocks_;        // written by the host
     app::Buffer state_;         // TraceState
     app::Buffer results_;       // TileResult of each tile
-    app::Buffer results_back_;  // for the host
+    app::Buffer results_back_;  // readback
     app::Buffer tile_clusters_;
     app::Buffer heads_;
     app::Buffer nodes_;
@@ -186,7 +186,7 @@ class GpuTracer : public Tracer {
     vk::UniquePipeline walk_;
 
     SubmissionSize submission_size_;
-    std::optional<GpuProbes> probes_;  // none are there yet
+    std::optional<GpuProbes> probes_;  // none until needed
     TracerStatistics statistics_;
 };
 
@@ -287,7 +287,7 @@ void GpuTracer::download(const app::Buffer& source, std::uint64_t first,
 
 // ---- Batches of tiles
 
-// A tile in parts that are not too large, row by row.
+// Adds a tile in parts that are not too large, row by row.
 void GpuTracer::add_parts(const Waiting& whole, std::deque<Waiting>& waiting) {
     const TracedTile& tile = whole.tile;
     for (std::uint32_t y = 0; y < tile.height; y += LARGEST_SIDE) {
@@ -313,8 +313,7 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
     for (std::size_t i = 0; i < tiles.size(); ++i) {
         add_parts({tiles[i], predicted_nodes[i], i}, waiting);
     }
-    // What waits is in the order of the tiles: when all that was begun is done, so is all before
-    // it.
+    // Waiting tiles are in order: when all begun tiles are done, so are all before them.
     std::size_t begun = 0;
     bool stops = false;
     while (!waiting.empty() && !(stops && waiting.front().index >= begun)) {
@@ -349,13 +348,13 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
     return done;
 }
 
-// Its lists, their heads, and the clusters that cull looks at.
+// Returns the work of a tile: its lists, their heads, and the clusters that cull reads.
 double GpuTracer::work_of(const Waiting& tile) const {
     return tile.nodes + double{BLOCK_PIXELS} * blocks_of(tile.tile) + 0.25 * parameters_.clusters;
 }
 
-// From the front, of the tiles before `end`, as many as find room; none where the first does not,
-// or is too much work for one submission.
+// Takes tiles before `end` from the front, as many as fit; none if the first one does not fit, or
+// is too much work for one submission.
 std::vector<GpuTracer::Waiting> GpuTracer::take_batch(std::deque<Waiting>& waiting,
                                                       std::size_t end) const {
     std::vector<Waiting> batch;
@@ -450,7 +449,7 @@ void GpuTracer::check_lists(const TileResult& result) const {
 void GpuTracer::repeat(const Waiting& failed, const TileResult& result,
                        std::deque<Waiting>& waiting) {
     ++statistics_.repeated_tiles;
-    // Its own count is complete, unless clusters did not find room either.
+    // Its own count is complete, unless clusters did not fit either.
     waiting.push_front(
         {failed.tile, std::max<double>(result.nodes, 1.5 * failed.nodes), failed.index});
     if (waiting.front().nodes > parameters_.node_capacity) {
@@ -460,7 +459,7 @@ void GpuTracer::repeat(const Waiting& failed, const TileResult& result,
     }
 }
 
-// Into halves of the same pixels, so that the light does not change by it.
+// Splits a tile into halves of the same pixels, so that the light does not change.
 void GpuTracer::split(const Waiting& whole, std::deque<Waiting>& waiting) {
     ++statistics_.split_tiles;
     Waiting first = whole;
@@ -501,8 +500,7 @@ TileOptions suited_tiles(const TileOptions& options, const Extent& light_map,
         tiles.map_extent =
             std::bit_ceil(static_cast<std::uint32_t>(std::clamp(side, 32.0, 2048.0)));
     }
-    // Many tiles find room at a time, so that one that was taken for smaller than it is finds it,
-    // too.
+    // Many tiles fit at a time, so that one whose size was predicted too small fits too.
     tiles.max_nodes = static_cast<float>(node_capacity(pool_bytes) / 16);
     return tiles;
 }

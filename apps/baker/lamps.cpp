@@ -14,19 +14,19 @@ namespace quadtile::baker {
 
 namespace {
 
-// Of the scene's surface: what covers more is met by enough directions.
+// Largest share of a lamp of the scene's surface: enough directions meet larger ones.
 constexpr double LARGEST_SHARE = 1.0 / 16.0;
-// A point takes as long as so many directions, in a room and on lavapipe.
+// Directions that take as long as a point, in a room and on lavapipe.
 constexpr std::uint32_t DIRECTIONS_A_POINT = 4;
-// Of a patch's size: points lie so far in front of it, so that it does not hide them.
+// Distance of points in front of their patch, relative to its size, so that it does not hide them.
 constexpr double POINT_OFFSET = 1e-3;
 
-// Where a texel is farther away than so many sizes of a piece, all of that is as its middle: right
-// to a thousandth. And points of a texel along each side, by its size at the distance.
+// Distance, in sizes of a piece, from which its middle stands for all of it, right to a thousandth.
+// Then points of a texel along each side, by its size at the distance.
 constexpr double FAR_SIZES = 16.0;
 constexpr double LAMP_POINTS_AT_ITS_SIZE = 16.0;
 constexpr double MOST_LAMP_POINTS = 16.0;
-// Of the angle that a piece is seen at: what lies in its plane, but for rounding, sees none of it.
+// Least cosine of a piece: rounding aside, a texel in its plane sees none of it.
 constexpr double LEAST_COSINE = 1e-4;
 
 void include(LampPatch& patch, const LampPiece& piece) {
@@ -37,7 +37,7 @@ void include(LampPatch& patch, const LampPiece& piece) {
     }
 }
 
-// Into halves, by its longest edge.
+// Returns halves, split at its longest edge.
 std::array<LampPiece, 2> halves_of(const LampPiece& piece) {
     const auto length = [&](std::size_t i) {
         return glm::length(piece.corners[(i + 1) % 3] - piece.corners[i]);
@@ -52,7 +52,7 @@ std::array<LampPiece, 2> halves_of(const LampPiece& piece) {
             LampPiece{{middle, end, across}, piece.radiance}};
 }
 
-// Into halves, by the longest side of its box.
+// Returns halves, split at the longest side of its box.
 std::array<LampPatch, 2> halves_of(LampPatch patch) {
     if (patch.pieces.size() == 1) {
         const std::array<LampPiece, 2> halves = halves_of(patch.pieces[0]);
@@ -64,7 +64,7 @@ std::array<LampPatch, 2> halves_of(LampPatch patch) {
                              [&](const LampPiece& piece) { return piece.middle()[axis]; });
     std::array<LampPatch, 2> halves;
     for (const LampPiece& piece : patch.pieces) {
-        // One piece each, at least.
+        // At least one piece each.
         const bool is_first = halves[0].pieces.empty() || (halves[0].power < 0.5 * patch.power &&
                                                            &piece != &patch.pieces.back());
         include(halves[is_first ? 0 : 1], piece);
@@ -72,12 +72,12 @@ std::array<LampPatch, 2> halves_of(LampPatch patch) {
     return halves;
 }
 
-// How much is gained where it is cut.
+// Returns the gain of a split.
 double weight_of(const LampPatch& patch) {
     return patch.power * glm::length(patch.box.size());
 }
 
-// Cuts the most important ones, until there are `count`.
+// Splits the most important patches until there are `count`.
 void cut(std::vector<LampPatch>& patches, std::size_t count) {
     const auto is_less = [](const LampPatch& a, const LampPatch& b) {
         return weight_of(a) < weight_of(b);
@@ -93,7 +93,7 @@ void cut(std::vector<LampPatch>& patches, std::size_t count) {
     }
 }
 
-// The pieces that share corners, each side of a surface by itself.
+// Returns patches of pieces that share corners, each side of a surface by itself.
 std::vector<LampPatch> connected_patches(const std::vector<LampPiece>& pieces) {
     std::vector<std::size_t> parents(pieces.size());
     std::iota(parents.begin(), parents.end(), std::size_t{0});
@@ -109,7 +109,7 @@ std::vector<LampPatch> connected_patches(const std::vector<LampPiece>& pieces) {
         for (const glm::dvec3& corner : pieces[i].corners) {
             std::vector<std::size_t>& others = corners[{corner.x, corner.y, corner.z}];
             for (const std::size_t other : others) {
-                // Not the back of a sheet.
+                // not the back of a sheet
                 if (glm::dot(normal, pieces[other].cross()) >
                     -0.999 * glm::length(normal) * glm::length(pieces[other].cross())) {
                     parents[root_of(i)] = root_of(other);
@@ -134,8 +134,8 @@ bool is_lamp(const Material& material) {
     return greatest_of(material.emission) > 0.0F && !material.emission_texture;
 }
 
-// Of a polygon with radiance 1, whose corners are seen from a point with the normal: the part above
-// the horizon.
+// Returns the irradiance of a polygon with radiance 1, whose corners are relative to a point with
+// the normal; only the part above the horizon counts.
 double polygon_irradiance(const std::array<glm::dvec3, 3>& corners, const glm::dvec3& normal) {
     std::array<glm::dvec3, 4> above{};
     std::size_t count = 0;
@@ -196,7 +196,7 @@ Lamps find_lamps(const Scene& scene, const SurfaceMap& surface, std::uint32_t po
         return {};
     }
     cut(lamps.patches, points / POINTS_A_PATCH);
-    // Where one is covered in part, all that shines is the lamp.
+    // A partly covered texel emits only the lamp's light.
     lamps.texels.resize(surface.emission.size());
     for (std::size_t i = 0; i < lamps.texels.size(); ++i) {
         const Material& material = scene.materials[scene.triangles[surface.triangle[i]].material];

@@ -77,7 +77,7 @@ void dilate(LightMap& map, std::uint32_t rings) {
         state[texel] = map.known[texel] != 0 ? FILLED : EMPTY;
     }
 
-    // The empty texels beside the last ring.
+    // Empty texels beside the last ring.
     std::vector<std::size_t> ring;
     const auto wait_beside = [&](std::size_t texel) {
         visit_neighbours(map.extent, texel, [&](std::size_t neighbour) {
@@ -119,7 +119,7 @@ void dilate(LightMap& map, std::uint32_t rings) {
 
 namespace {
 
-// Radiosity jumps where a chart ends, as albedo does there: its gutters have to be filled anew.
+// Radiosity jumps at the edge of a chart, as albedo does, so gutters must be filled again.
 constexpr std::uint32_t GUTTER_RINGS = 8;
 
 std::vector<glm::vec3> radiosity_of(const LightMap& map, const SurfaceMap& surface) {
@@ -136,7 +136,7 @@ std::vector<glm::vec3> radiosity_of(const LightMap& map, const SurfaceMap& surfa
     return std::move(radiosity.irradiance);
 }
 
-// The map with another quantity in place of irradiance.
+// Returns the map with another quantity in place of irradiance.
 LightMap converted(LightMap map, const SurfaceMap& surface, Quantity quantity) {
     if (quantity == Quantity::radiosity) {
         map.irradiance = radiosity_of(map, surface);
@@ -145,20 +145,20 @@ LightMap converted(LightMap map, const SurfaceMap& surface, Quantity quantity) {
     const bool is_mask = quantity == Quantity::shadow_mask;
     for (std::vector<glm::vec3>* const plane : map.planes()) {
         for (glm::vec3& texel : *plane) {
-            // Seams that were blended may be beyond both ends.
+            // Blended seams may exceed both ends.
             texel = is_mask ? glm::clamp(texel, 0.0F, 1.0F) : texel * std::numbers::inv_pi_v<float>;
         }
     }
     return map;
 }
 
-// The channels of a file. They refer to the values that they are added with.
+// Channels of a file. They refer to the values that they are added with.
 struct Channels {
     Imf::Header header;
     Imf::FrameBuffer pixels;
     bool half = false;
     std::list<std::vector<Imath::half>> halves;
-    std::size_t cut = 0;  // values beyond what half floats hold
+    std::size_t cut = 0;  // values beyond the range of half floats
 
     void add(const std::string& name, const std::vector<float>& values) {
         add(name, values.data(), 1, values.size());
@@ -173,7 +173,7 @@ struct Channels {
     }
 
  private:
-    // Every `stride`-th value.
+    // Adds every `stride`-th value.
     void add(const std::string& name, const float* values, std::size_t stride, std::size_t count) {
         header.channels().insert(name, Imf::Channel(half ? Imf::HALF : Imf::FLOAT));
         if (!half) {
@@ -224,7 +224,7 @@ LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
 
 std::size_t write_light_map(const std::filesystem::path& path, const LightMap& map,
                             const SurfaceMap& surface, Quantity quantity, bool half) {
-    app::OutputFile file(path);  // first: what cannot be written is known at once
+    app::OutputFile file(path);  // first, so that an unwritable file is reported at once
     std::optional<LightMap> other;
     if (quantity != Quantity::irradiance) {
         other = converted(map, surface, quantity);
@@ -248,7 +248,7 @@ std::size_t write_light_map(const std::filesystem::path& path, const LightMap& m
 
     const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     if (Imf::globalThreadCount() < threads) {
-        Imf::setGlobalThreadCount(threads);  // for all of the program: compression takes longest
+        Imf::setGlobalThreadCount(threads);  // for the whole program; compression takes longest
     }
     Imf::StdOSStream stream;
     try {

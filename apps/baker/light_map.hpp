@@ -1,4 +1,4 @@
-// A finished light map, and what makes it fit for bilinear filtering.
+// Light maps, and their preparation for bilinear filtering.
 
 #pragma once
 
@@ -19,19 +19,18 @@ namespace quadtile::baker {
 struct LightMap {
     Extent extent;
     std::vector<glm::vec3> irradiance;  // by texel
-    // 0: nothing is known of this texel (no chart, or it was not reached by any ray, or it lies
-    // inside of something); 1: baked.
+    // 1: baked; 0: unknown: the texel has no chart, no ray, or lies inside of something.
     std::vector<std::uint8_t> known;
-    // Spherical harmonics of the incoming radiance times its cosine to the surface, where they were
-    // asked for: the bands 0 and 1 (Y00, Y1-1, Y10, Y11: of 1, y, z and x), each by texel; else
-    // empty. So the first is Y00 times the irradiance.
+    // Spherical harmonics of the incoming radiance times its cosine to the surface; empty: not
+    // requested. Bands 0 and 1 (Y00, Y1-1, Y10, Y11: of 1, y, z and x), each by texel. So the first
+    // one is Y00 times the irradiance.
     std::array<std::vector<glm::vec3>, 4> radiance_sh;
 
-    // Irradiance and the harmonics that there are.
+    // Returns the irradiance and the existing harmonics.
     [[nodiscard]] std::vector<std::vector<glm::vec3>*> planes();
 };
 
-// What a page of a scene's light map has of it, and of the surface what write_light_map needs.
+// Returns a page of a scene's light map, and the part of the surface that write_light_map needs.
 [[nodiscard]] LightMap page_of(const LightMap& map, const Pages& pages, std::uint32_t page);
 [[nodiscard]] SurfaceMap page_of(const SurfaceMap& map, const Pages& pages, std::uint32_t page);
 
@@ -52,37 +51,37 @@ void visit_neighbours(const Extent& extent, std::size_t texel, const Visit& visi
 }
 
 // Gives unknown texels the mean of their known neighbours (of 8), ring after ring, `rings` times;
-// `known` stays as it is.
+// `known` stays unchanged.
 void dilate(LightMap& map, std::uint32_t rings);
 
-// Makes both sides of each seam agree: the edges that two triangles share in the scene (by
+// Makes both sides of each seam agree. Seams are edges that two triangles share in the scene (by
 // position, with normals within 30 degrees of each other) but not in the light map. Least squares
-// over the texels that bilinear filtering reads along the seams: the difference across the seam
-// against the change of the texels. Call it after dilate. Deterministic. Returns the number of
+// over the texels that bilinear filtering reads along the seams weigh the difference across the
+// seam against the change of the texels. Call it after dilate. Deterministic. Returns the number of
 // seams.
 std::size_t blend_seams(LightMap& map, const Scene& scene);
 
 enum class Quantity {
     irradiance,
-    radiance,   // irradiance / pi: what a white surface sends out; the harmonics are divided, too
+    radiance,   // irradiance / pi: from a white surface; the harmonics are divided too
     radiosity,  // albedo * irradiance + pi * emission; the harmonics stay those of irradiance
-    ambient_occlusion,  // as radiance, under a white sky
-    shadow_mask         // in red, green and blue the share of a sun that a texel sees
+    ambient_occlusion,  // like radiance, under a white sky
+    shadow_mask         // the share of a sun that a texel sees, in red, green and blue
 };
 [[nodiscard]] std::string name_of(Quantity quantity);
 
 constexpr float LARGEST_HALF = 65504.0F;
 
-// OpenEXR, 32-bit floats or half floats: R, G, B, and A: 1 where the texel is known. With spherical
-// harmonics also the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the program.
-// Gutters of radiosity are filled again, from the texels that have coverage. Returns how many
-// values were beyond LARGEST_HALF, and are that now; always 0 for 32-bit floats. Throws
+// Writes OpenEXR with 32-bit floats or half floats: R, G, B, and A, which is 1 for known texels.
+// With spherical harmonics it also writes the layers sh0 to sh3 (sh0.R ...). Attributes name the
+// quantity and the program. Gutters of radiosity are filled again, from the texels with coverage.
+// Returns the number of values that were clamped to LARGEST_HALF; 0 for 32-bit floats. Throws
 // std::runtime_error with the file and the reason.
 std::size_t write_light_map(const std::filesystem::path& path, const LightMap& map,
                             const SurfaceMap& surface, Quantity quantity, bool half = false);
 
-// A picture for glTF: its values times `intensity` are the light, but that of the brightest
-// hundredth of the known texels, which is cut: lamps would leave few of 255 steps to the rest.
+// A picture for glTF, whose values times `intensity` are the light. The light of the brightest
+// hundredth of the known texels is cut, because lamps would leave few of 255 steps to the rest.
 struct LightMapPng {
     std::string bytes;  // PNG of 8 bits, without the sRGB curve
     double intensity = 1.0;
@@ -90,22 +89,22 @@ struct LightMapPng {
 };
 [[nodiscard]] LightMapPng encode_light_map(const LightMap& map, Quantity quantity);
 
-// The light map as a picture, tone mapped as white surfaces would look; unknown texels dark grey.
+// Writes the light map as a picture, tone mapped like white surfaces; unknown texels are dark grey.
 // Throws as write_light_map does.
 void write_atlas_preview(const std::filesystem::path& path, const LightMap& map);
 
 struct PreviewOptions {
     std::uint32_t width = 1280;
     std::uint32_t height = 720;
-    std::optional<Camera> camera;   // none: the scene's, else one that sees all of it
+    std::optional<Camera> camera;   // none: the scene's, or one that sees all of it
     std::optional<float> exposure;  // radiance that is shown almost white; none: automatic
     glm::vec3 sky{0.0F};            // radiance
-    std::uint32_t threads = 0;      // 0: as many as there are processors
+    std::uint32_t threads = 0;      // 0: as many as processors
 };
 
-// The lit scene as a picture: albedo * irradiance / pi + emission with bilinear filtering of the
-// light map, tone mapped, the sky behind. Front faces only, so that one looks into rooms from
-// outside; 2 x 2 samples a pixel. Throws as write_light_map does.
+// Writes the lit scene as a picture: albedo * irradiance / pi + emission with bilinear filtering of
+// the light map, tone mapped, with the sky behind. Only front faces are drawn, so rooms can be seen
+// from outside; 2 x 2 samples per pixel. Throws as write_light_map does.
 void write_scene_preview(const std::filesystem::path& path, const Scene& scene, const LightMap& map,
                          const PreviewOptions& options);
 

@@ -1,4 +1,4 @@
-// The program: from a scene to its light map, pictures and report.
+// The baker: from a scene to its light map, pictures and report.
 
 #include "bake.hpp"
 #include "checkpoint.hpp"
@@ -45,7 +45,7 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr int INTERRUPTED_STATUS = 130;  // as shells have it for SIGINT
+constexpr int INTERRUPTED_STATUS = 130;  // as in shells, for SIGINT
 constexpr std::uint32_t DEFAULT_EXTENT = 1024;
 constexpr const char* NO_MEMORY =
     "there is not enough memory for this scene; make the light map smaller with --size";
@@ -54,11 +54,11 @@ constexpr const char* NO_MEMORY =
 
 volatile std::sig_atomic_t interrupt_signals = 0;
 
-// Of a job of several ranks, which is ended soon after it was asked to: by mpirun, where another
-// rank has died. Empty: there is no such job.
+// Message of a job of several ranks whose end was requested, and which ends soon: mpirun does so if
+// another rank has died. Empty: there is no such job.
 std::string_view last_words;
 
-// The first one is waited for, the second one ends the program as ever.
+// Notes an interrupt. The first one ends the bake in order, the second one ends the program.
 void note_interrupt(int signal) {
     if (interrupt_signals == 0) {
         (void)!::write(STDERR_FILENO, last_words.data(), last_words.size());
@@ -67,13 +67,13 @@ void note_interrupt(int signal) {
     std::signal(signal, app::end_by_signal);
 }
 
-// ---- What is baked
+// ---- The bake
 
 class Run {
  public:
     Run(const Options& options, Ranks& ranks) : options_(options), ranks_(ranks) {}
 
-    // All that can fail where the command or this host is not as it should be.
+    // Prepares everything that may fail because of the command or this host.
     void prepare() {
         check_outputs();
         load();
@@ -96,7 +96,7 @@ class Run {
         make_tracer();
     }
 
-    // The exit status.
+    // Bakes, and returns the exit status.
     int bake_light_map() {
         const BakeResult result = bake_scene();
         if (ranks_.is_first()) {
@@ -119,8 +119,8 @@ class Run {
         }
     }
 
-    // What cannot be written is known before hours of baking, not behind them. Pipes and devices
-    // are left alone: who reads would take the end of this try for that of the file.
+    // Tries to open the outputs, so that errors come before hours of baking. Pipes and devices are
+    // left out, because their readers would take the end of this attempt for that of the file.
     void check_outputs() const {
         if (!ranks_.is_first()) {
             return;
@@ -137,7 +137,7 @@ class Run {
         }
     }
 
-    // Empty: none is written.
+    // Returns the path of the lit scene; empty: it is not written.
     [[nodiscard]] const std::filesystem::path& lit_scene() const {
         return ending_of(options_.output) == ".glb" ? options_.output : options_.lit_scene;
     }
@@ -260,7 +260,7 @@ class Run {
         });
     }
 
-    // Of all ranks.
+    // Reports the devices of all ranks.
     void report_devices() {
         struct Device {
             std::array<char, 256> name;
@@ -290,7 +290,7 @@ class Run {
                 "quadtile-bake: asked to end, and writes a checkpoint if it is given the time; in "
                 "any case the same command with --resume goes on from the last checkpoint\n";
         }
-        // Those that ask to end; mpirun passes SIGUSR1 on, without a time-out.
+        // Signals that ask to end; mpirun passes SIGUSR1 on, without a time-out.
         for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
             std::signal(signal, note_interrupt);
         }
@@ -330,7 +330,7 @@ class Run {
         return result;
     }
 
-    // The noise that is left.
+    // Denoises the map, and returns the remaining noise.
     [[nodiscard]] double denoise_map(LightMap& map, const BakeResult& result) const {
         const auto norm = [&](const std::vector<float>& error) {
             double squares = 0.0;
@@ -458,15 +458,15 @@ class Run {
 
     const Options& options_;
     Ranks& ranks_;
-    BakeOptions bake_options_ = options_.bake;  // and the probes
-    ProbeGrid probe_grid_;                      // empty: there is none
+    BakeOptions bake_options_ = options_.bake;  // with the probes
+    ProbeGrid probe_grid_;                      // empty: no grid
     Scene scene_;
-    std::string generator_;            // as LoadedScene has it
-    std::optional<LitGltf> lit_gltf_;  // what is written; none: the light map alone
+    std::string generator_;            // as in LoadedScene
+    std::optional<LitGltf> lit_gltf_;  // scene to write; none: only the light map
     Sky sky_;
     Extent extent_;
-    Pages pages_;                               // of it
-    std::vector<std::filesystem::path> files_;  // that the scene's file names
+    Pages pages_;                               // of the light map
+    std::vector<std::filesystem::path> files_;  // named by the scene's file
     SurfaceMap surface_;
     std::optional<TracedScene> traced_;
     std::optional<app::Instance> instance_;
@@ -475,7 +475,7 @@ class Run {
     BakeReport report_;
 };
 
-// Calls what may run out of the device's memory.
+// Runs work that may exhaust the device's memory, and adds advice to that error.
 int with_advice(const std::function<int()>& work) {
     try {
         return work();
@@ -486,7 +486,7 @@ int with_advice(const std::function<int()>& work) {
     }
 }
 
-// The exit status: 0, or 130 where it was interrupted and can be resumed.
+// Returns the exit status: 0, or 130 if it was interrupted and can be resumed.
 int run(int argc, char** argv) {
     const std::unique_ptr<Ranks> ranks = make_ranks(argc, argv);
     Options options;
@@ -506,7 +506,7 @@ int run(int argc, char** argv) {
         if (ranks->count() == 1 || ranks->has_ended_together()) {
             throw;
         }
-        // The others would wait for this one for ever.
+        // Otherwise the other ranks would wait for this one for ever.
         const std::string reason =
             app::is_out_of_memory(error) ? std::string(NO_MEMORY) : error.what();
         const std::string advice = options.bake.checkpoint.empty()

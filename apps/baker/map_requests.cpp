@@ -20,20 +20,20 @@ using Usage = vk::BufferUsageFlagBits;
 
 constexpr std::uint64_t FIRST_CAPACITY = 16384;
 constexpr std::uint32_t CONTENTS_WORKGROUPS = 256;
-constexpr std::uint32_t LARGEST_DISPATCH_X = 65535;  // every device has so much
-// Loop iterations that a thread of density may take for each texel, and more for each row.
+constexpr std::uint32_t LARGEST_DISPATCH_X = 65535;  // limit of every device
+// Loop iterations of a density thread per texel, and additional ones per row.
 constexpr std::uint32_t TEXEL_ITERATIONS = 4;
 constexpr std::uint32_t ROW_ITERATIONS = 8;
 constexpr std::uint32_t MOST_ITERATIONS = 60000;
-// Workgroups of density in a submission, until the speed is known: where each triangle is as large
-// as the map, these take long enough.
+// Workgroups of density per submission until the speed is known: if each triangle is as large as
+// the map, they take long enough.
 constexpr double FIRST_CLUSTERS = 256.0;
 
 std::uint32_t divided_up(std::uint32_t value, std::uint32_t by) {
     return (value + by - 1) / by;
 }
 
-// Where loops must be short: so many that triangles which all cover the map do not take longer.
+// Returns the shares of rows if loops must be short: enough for triangles that all cover the map.
 std::uint32_t row_shares(const app::Gpu& gpu, std::uint32_t extent) {
     return gpu.ends_long_loops()
                ? divided_up(extent * (TEXEL_ITERATIONS * extent + ROW_ITERATIONS), MOST_ITERATIONS)
@@ -180,8 +180,8 @@ void MapRequests::write_descriptors() {
                                    *list_.handle, *contents_.handle});
 }
 
-// The words of as many layers as there are frames; the others stay zeros. Returns false where it
-// was stopped, and leaves zeros.
+// Makes the words of as many layers as there are frames; the others stay 0. Returns false, with 0
+// everywhere, if stopped.
 bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
     const std::uint32_t all = frames * parameters_.clusters * parameters_.row_shares;
     for (std::uint32_t first = 0; first < all;) {
@@ -213,7 +213,7 @@ bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
     return true;
 }
 
-// What is made of the densities.
+// Records the images, pyramids and sums of the densities.
 void MapRequests::record_maps(vk::CommandBuffer commands) {
     interface_.bind(commands, *finish_, parameters_);
     const std::uint32_t blocks = divided_up(shape_.width, 8);
@@ -300,7 +300,7 @@ std::vector<Tile> MapRequests::adaptive_tiles() {
     }
 }
 
-// What lies in tiles that are given comes to answer_.
+// Copies the contents of the given tiles to answer_.
 void MapRequests::look_into(const std::vector<Tile>& tiles) {
     if (tiles.size() > capacity_) {
         make_list(tiles.size());

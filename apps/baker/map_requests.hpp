@@ -1,5 +1,5 @@
 // Tile requests on a Vulkan device: importance maps of several directions, their tiles by quadtile,
-// and what lies in them.
+// and the contents of the tiles.
 
 #pragma once
 
@@ -15,20 +15,20 @@
 
 namespace quadtile::baker {
 
-// All waits for the GPU.
+// Requests tiles; every function waits for the GPU.
 class MapRequests {
  public:
-    // `triangles` holds the scene's, for storage; it must outlive this.
+    // `triangles` is a storage buffer with the scene's triangles, which must outlive this object.
     MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangles,
                 const TileOptions& options, std::uint32_t layers, double submission_seconds);
 
-    // No more frames than layers. Tiles with importance, in canonical order, by frame. Stopped:
-    // nothing.
+    // Returns tiles with importance, in canonical order, by frame; nothing if stopped. At most as
+    // many frames as layers.
     [[nodiscard]] std::vector<std::vector<MapTile>> request(std::span<const ProjectionFrame> frames,
                                                             const Stop& stop);
 
-    // On the GPU, of the requests so far: importance maps, and what quadtile makes of them
-    // (pyramids, sums, subdivision; 0 for uniform tiles). 0 where it has no timestamps.
+    // Return the times on the GPU of the requests so far: of importance maps, and of quadtile's
+    // work (pyramids, sums, subdivision; 0 for uniform tiles). 0 without timestamps.
     [[nodiscard]] double map_seconds() const { return map_seconds_; }
     [[nodiscard]] double subdivision_seconds() const { return subdivision_seconds_; }
 
@@ -57,7 +57,7 @@ class MapRequests {
     app::Buffer density_words_;
     app::Buffer fragment_words_;
     app::Image importance_;
-    app::Image fragments_;  // level l: their sums over nodes of level l
+    app::Image fragments_;  // level l: sums over nodes of level l
     app::Buffer pyramid_;
     app::Buffer pyramid_state_;
     app::Buffer sum_state_;
@@ -65,7 +65,7 @@ class MapRequests {
     app::Buffer scratch_;
     app::Buffer list_;
     app::Buffer contents_;
-    app::Buffer answer_;          // the header, the tiles, their contents: for the host
+    app::Buffer answer_;          // readback of the header, the tiles and their contents
     std::uint64_t capacity_ = 0;  // tiles
     std::optional<Pyramid::Binding> pyramid_binding_;
     std::optional<Downsampler::Binding> sum_binding_;

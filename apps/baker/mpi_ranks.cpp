@@ -17,20 +17,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What ranks give each other at a time: MPI, or the window of a host, has memory for as much.
+// Bytes that ranks exchange at a time, because MPI, or the window of a host, needs memory for them.
 constexpr std::size_t PIECE_BYTES = std::size_t{32} << 20U;
 
-constexpr int REQUEST = 1;  // how many items; 0: stop
+constexpr int REQUEST = 1;  // number of items; 0: stop
 constexpr int REPLY = 2;
 
-// Polls: MPI's own waiting takes a whole processor, which CPU drivers need.
+// Polls, because MPI's own waiting uses a whole processor, which CPU drivers need.
 void wait_for(const std::function<bool()>& is_done, std::chrono::microseconds interval = 200us) {
     while (!is_done()) {
         std::this_thread::sleep_for(interval);
     }
 }
 
-// MPI's errors end the job, with a message: that is its default.
+// Ranks of an MPI job. MPI's errors end the job with a message, which is its default.
 class MpiRanks : public Ranks {
  public:
     MpiRanks(int& argc, char**& argv) {
@@ -57,7 +57,7 @@ class MpiRanks : public Ranks {
         }
     }
     ~MpiRanks() override {
-        // Whoever has ended requests nothing any more.
+        // Ranks that have ended request nothing any more.
         (void)MpiRanks::greatest(0.0);
         ends_ = true;
         server_.reset();
@@ -94,7 +94,7 @@ class MpiRanks : public Ranks {
 
     void hand_out(const Range& items) override {
         Ranks::hand_out(items);
-        (void)greatest(0.0);  // no rank takes any before
+        (void)greatest(0.0);  // no rank takes items before
     }
     [[nodiscard]] double greatest(double value) override {
         double result = 0.0;
@@ -108,7 +108,7 @@ class MpiRanks : public Ranks {
         return result;
     }
     // Each rank copies its piece into its slot of a window that the ranks of its host share. Then
-    // each adds a slice of all slots into one of them, and those of other hosts to it.
+    // each adds a slice of all slots into one of them, and the slices of other hosts to it.
     void add_up(std::span<std::uint64_t> words, std::uint32_t to) override {
         if (count_ == 1) {
             return;
@@ -137,7 +137,7 @@ class MpiRanks : public Ranks {
     }
 
  protected:
-    // Whose buffers are the caller's: MPI needs no memory for them.
+    // Uses the caller's buffers: MPI needs no memory for them.
     void gather(std::span<std::byte> values, std::size_t value_bytes, std::size_t block,
                 bool to_all) override {
         MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -163,7 +163,7 @@ class MpiRanks : public Ranks {
     }
 
  private:
-    // Where a rank is: its host, by that one's first rank, and its number there.
+    // Place of a rank: its host, named by the host's first rank, and its number there.
     struct Place {
         std::uint32_t host;
         std::uint32_t number;
@@ -185,7 +185,7 @@ class MpiRanks : public Ranks {
         }
     }
 
-    // Calls work(part) for parts of the items, from many threads.
+    // Calls work(part) for parts of the items, from several threads.
     static void for_parts(const Range& items, const auto& work) {
         constexpr std::size_t PART = std::size_t{1} << 18U;
         parallel_for((items.size() + PART - 1) / PART, 0, [&](std::size_t i) {
@@ -195,7 +195,7 @@ class MpiRanks : public Ranks {
     }
 
     void make_slots() {
-        // MPI's own message tells neither the reason nor the remedy.
+        // MPI's own message names neither the reason nor the remedy.
         MPI_Comm_set_errhandler(host_, MPI_ERRORS_RETURN);
         void* slot = nullptr;
         if (MPI_Win_allocate_shared(PIECE_BYTES, 1, MPI_INFO_NULL, host_, &slot, &window_) !=
@@ -213,7 +213,7 @@ class MpiRanks : public Ranks {
             MPI_Win_shared_query(window_, rank, &size, &unit, static_cast<void*>(&slot));
             slots_.push_back(static_cast<std::uint64_t*>(slot));
         }
-        // Named by its first rank: so hosts have the same order among the adders of each slice.
+        // Named by the first rank, so hosts have the same order among the adders of each slice.
         Place own{number_, number_on_host_};
         MPI_Bcast(&own.host, 1, MPI_UINT32_T, 0, host_);
         places_.resize(count_);
@@ -224,7 +224,8 @@ class MpiRanks : public Ranks {
         MPI_Comm_split(MPI_COMM_WORLD, is_adder ? static_cast<int>(number_on_host_) : MPI_UNDEFINED,
                        static_cast<int>(own.host), &adders_);
     }
-    // Adds all slots of the host to `sum`, one of them; and on the host of `to` those of others.
+    // Adds all slots of the host to `sum`, which is one of them; and on the host of `to` those of
+    // other hosts.
     void add_slice(std::uint64_t* sum, std::size_t size, const Place& to) const {
         if (adders_ == MPI_COMM_NULL) {
             return;
@@ -249,8 +250,8 @@ class MpiRanks : public Ranks {
                    adders_);
     }
 
-    // The first rank answers while it traces: windows of MPI would have others wait for its next
-    // call, where the network cannot do without.
+    // The first rank answers while it traces. Windows of MPI would make others wait for its next
+    // call on networks without remote access.
     void serve() {
         int is_there = 0;
         MPI_Message message = MPI_MESSAGE_NULL;
@@ -289,13 +290,13 @@ class MpiRanks : public Ranks {
     }
 
     MPI_Comm requests_ = MPI_COMM_NULL;
-    MPI_Comm host_ = MPI_COMM_NULL;  // its ranks
+    MPI_Comm host_ = MPI_COMM_NULL;  // ranks of this host
 
-    // For add_up, where there are several.
+    // Members for add_up, if there are several ranks.
     MPI_Win window_ = MPI_WIN_NULL;      // of the host
     std::vector<std::uint64_t*> slots_;  // of its ranks
     std::vector<Place> places_;          // of all ranks
-    MPI_Comm adders_ = MPI_COMM_NULL;  // of this rank's slice, one of each host; null: it has none
+    MPI_Comm adders_ = MPI_COMM_NULL;  // of this rank's slice, one per host; null: it has no slice
     int slices_ = 1;
 
     std::atomic<bool> ends_ = false;

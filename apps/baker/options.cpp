@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t MIB = std::uint64_t{1} << 20U;
 constexpr std::uint64_t LEAST_POOL_MIB = 16;
 constexpr std::uint32_t LARGEST_EXTENT = 32768;
-constexpr float FARTHEST = 1e9F;  // world units; what is farther has too few digits
+constexpr float FARTHEST = 1e9F;  // world units; farther points have too few digits
 
 struct Preset {
     std::uint32_t directions;
@@ -35,7 +35,7 @@ struct Preset {
     float pixels_per_texel;
     bool denoises;
 };
-// docs/baker.md has their errors and times.
+// docs/baker.md has the errors and times of the presets.
 constexpr Preset MEDIUM{128, 1024, 4, 64, 64, 2.0F, true};
 constexpr std::array<app::Named<Preset>, 4> PRESETS{
     {{"draft", {64, 256, 2, 16, 32, 1.5F, true}},
@@ -62,7 +62,7 @@ constexpr std::array<app::Named<bool LightKinds::*>, 4> LIGHT_KINDS{
 constexpr std::array<app::Named<std::optional<bool>>, 3> DENOISE{
     {{"auto", std::nullopt}, {"on", true}, {"off", false}}};
 
-// What becomes part of the options after parsing.
+// Values that become part of the options after parsing.
 struct Arguments {
     Preset preset = MEDIUM;
     std::string size;
@@ -82,7 +82,7 @@ struct Arguments {
     bool no_checkpoint = false;
     bool no_seams = false;
     bool demo = false;
-    // Given, or the preset's.
+    // The option's value, or the preset's.
     std::optional<std::uint32_t> directions;
     std::optional<std::uint32_t> direct_directions;
     std::optional<std::uint32_t> bounces;
@@ -98,7 +98,7 @@ Extent parse_extent(const std::string& option, const std::string& text) {
     return {size.width, size.height};
 }
 
-// One number stands for all three.
+// Returns a colour; one number stands for all three.
 glm::vec3 parse_colour(const std::string& option, const std::vector<float>& values) {
     if (values.size() != 1 && values.size() != 3) {
         throw UsageError(option + " takes one number or three, r,g,b");
@@ -351,7 +351,7 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
     }
 }
 
-// Under another ending the file would not open where it is used. Names without an ending are free.
+// Refuses an ending under which the file would not open. Names without an ending are allowed.
 void check_ending(const std::string& option, const std::filesystem::path& path,
                   const std::string& format, const std::string& ending) {
     const std::string given = ending_of(path);
@@ -377,7 +377,7 @@ LightKinds parse_lights(const std::string& list) {
     return kinds;
 }
 
-// What these quantities are makes the light.
+// Applies quantities that define the light.
 void apply_quantity(const CLI::App& app, Options& options) {
     const bool is_mask = options.quantity == Quantity::shadow_mask;
     if (!is_mask && options.quantity != Quantity::ambient_occlusion) {
@@ -429,7 +429,7 @@ void apply_light(const CLI::App& app, const Arguments& arguments, Options& optio
                       .angular_diameter_degrees = arguments.sun_diameter};
 }
 
-// Beside the output. Its name is cut short where file systems would not take it: 255 bytes.
+// Returns a path beside the output. Names beyond 255 bytes, the limit of file systems, are cut.
 std::filesystem::path default_checkpoint(const std::filesystem::path& output) {
     constexpr std::string_view ENDING = ".checkpoint";
     constexpr std::size_t LONGEST_NAME = 255;

@@ -1,4 +1,4 @@
-// The command line of the baker: from arguments to what to do.
+// The command line of the baker: from arguments to options.
 
 #pragma once
 
@@ -20,43 +20,43 @@ namespace quadtile::baker {
 
 using app::UsageError;
 
-// What lux and candela of KHR_lights_punctual are beside emission.
+// Relation of KHR_lights_punctual's lux and candela to emission.
 enum class LightUnits {
-    automatic,    // `blender` for files of Blender, else `photometric`
-    photometric,  // emission is in candela per square metre, as glTF has it
+    automatic,    // `blender` for files from Blender, else `photometric`
+    photometric,  // emission is in candela per square metre, as in glTF
     blender,      // emission is in watts per square metre and steradian: 683 lumens are a watt
 };
 
-// The light that is baked.
+// Kinds of light that are baked.
 struct LightKinds {
     bool sky = true;
     bool suns = true;
     bool points = true;  // point and spot lights
     bool emission = true;
-    std::vector<std::string> materials;  // that emit, if `emission` does not let all
+    std::vector<std::string> materials;  // emitting materials, if `emission` is not for all
 };
 
 struct Options {
-    std::filesystem::path scene;       // empty: one that is built in
-    std::uint64_t city_triangles = 0;  // then a city of so many; 0: the demo's room
-    std::filesystem::path output;      // the light map, or the scene with it
-    std::filesystem::path lit_scene;   // the scene with its light map; empty: none, or `output`
-    std::filesystem::path preview;     // of the lit scene; empty: none
-    std::filesystem::path atlas;       // of the light map; empty: none
+    std::filesystem::path scene;       // empty: a built-in one
+    std::uint64_t city_triangles = 0;  // a city of so many triangles; 0: the demo's room
+    std::filesystem::path output;      // light map, or scene with it
+    std::filesystem::path lit_scene;   // scene with its light map; empty: none, or `output`
+    std::filesystem::path preview;     // picture of the lit scene; empty: none
+    std::filesystem::path atlas;       // picture of the light map; empty: none
     std::filesystem::path report;      // JSON; empty: none
 
     // The light map.
     std::optional<Extent> extent;
     std::optional<float> texels_per_unit;
-    bool unwrap = false;  // all of the scene
-    bool pack = false;    // the layouts of its objects that are good, unwrapping others
+    bool unwrap = false;  // the whole scene
+    bool pack = false;    // keeps usable layouts of objects, unwraps others
     std::optional<std::uint32_t>
         page;  // the light map is written in pages of so many texels a side
-    std::vector<std::string> excluded;  // objects
+    std::vector<std::string> excluded;  // names of objects
     std::uint32_t gutter_texels = 2;
-    std::map<std::string, float> densities;  // of unwrap, by object
+    std::map<std::string, float> densities;  // for unwrap, by object
     Quantity quantity = Quantity::irradiance;
-    bool half = false;  // floats of the .exr
+    bool half = false;  // half floats in the .exr
     std::uint32_t dilation_rings = 8;
     bool blends_seams = true;
     bool denoises = true;
@@ -65,26 +65,26 @@ struct Options {
     std::optional<glm::vec3> sky;
     std::filesystem::path sky_picture;  // empty: none
     float sky_turn_degrees = 0.0F;      // as Sky::turn_degrees
-    std::optional<Sun> sun;             // instead of the scene's
-    float light_radius = 0.0F;          // of point lights that have none
+    std::optional<Sun> sun;             // replaces the scene's
+    float light_radius = 0.0F;          // for point lights without one
     LightUnits light_units = LightUnits::automatic;
     LightKinds lights;
 
-    // Probes: in a grid, or at points, or none.
+    // Probes: in a grid, at points, or none.
     std::array<std::uint32_t, 3> probe_counts{};
-    std::optional<Box<glm::dvec3>> probe_box;  // none: that around the scene
+    std::optional<Box<glm::dvec3>> probe_box;  // none: the box around the scene
     std::filesystem::path probe_points;
     std::filesystem::path probes_output;
 
-    // The bake. TileOptions::max_nodes and map_extent 0: to be found.
+    // The bake. TileOptions::max_nodes and map_extent 0: chosen later.
     BakeOptions bake;
     TileOptions tiles{.map_extent = 0};
     float pixels_per_texel = 1.0F;
     float density_share = DENSITY_SHARE;
     std::uint64_t pool_bytes = std::uint64_t{256} << 20U;
-    std::string device;  // as DeviceOptions::select
+    std::string device;  // as in DeviceOptions::select
     bool reference = false;
-    std::uint32_t threads = 0;  // of the reference and of what the CPU does; 0: all
+    std::uint32_t threads = 0;  // of the reference and of work on the CPU; 0: all
     bool validation = false;
     bool quiet = false;
 
@@ -93,22 +93,22 @@ struct Options {
     Extent preview_extent{1280, 720};
 };
 
-// Whether the light map coordinates are made.
+// Returns whether light map coordinates are made.
 [[nodiscard]] inline bool makes_coordinates(const Options& options) {
     return options.unwrap || options.pack;
 }
 
-// Of a page: light.exr becomes light_0.exr with --page.
+// Returns the path of a page: light.exr becomes light_0.exr with --page.
 [[nodiscard]] std::filesystem::path page_path(const Options& options,
                                               const std::filesystem::path& path,
                                               std::uint32_t page);
 
-// What SCENE and options name, for so many pages.
+// Returns the files that SCENE and options name, for so many pages.
 [[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options,
                                                             std::uint32_t pages = 1);
 
-// Throws PrintedText for --help and --version; UsageError, also where a file that is written is
-// another one, too.
+// Parses the arguments. Throws PrintedText for --help and --version; UsageError for wrong
+// arguments, and if a written file is also another one.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
 
 }  // namespace quadtile::baker

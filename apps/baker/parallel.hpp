@@ -1,4 +1,4 @@
-// How work is shared out: over all processors, and over submissions to a GPU.
+// Distribution of work over all processors, and over submissions to a GPU.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace quadtile::baker {
 
-// Calls work(0) to work(count - 1), each once, in no particular order, from so many threads at most
-// (0: as many as there are processors). Throws what one of the calls threw.
+// Calls work(0) to work(count - 1), each once, in no particular order, from at most so many threads
+// (0: as many as processors). Rethrows an exception of one of the calls.
 template <typename Work>
 void parallel_for(std::size_t count, std::uint32_t threads, const Work& work) {
     std::atomic<std::size_t> next = 0;
@@ -46,8 +46,8 @@ void parallel_for(std::size_t count, std::uint32_t threads, const Work& work) {
     }
 }
 
-// How much goes into a submission, so that none takes much longer than it should: by the speed of
-// the submissions before. Work is counted in any unit that tells how long it takes.
+// Size of submissions, so that none takes much longer than it should: by the speed of earlier
+// submissions. Work is counted in any unit that is proportional to its duration.
 class SubmissionSize {
  public:
     SubmissionSize(double first_work, double seconds)
@@ -55,7 +55,7 @@ class SubmissionSize {
 
     [[nodiscard]] double most_work() const { return std::max(least_work_, speed_ * seconds_); }
 
-    // Small submissions tell little of the speed, but always a lower bound.
+    // Small submissions give only a lower bound of the speed.
     void note(double work, double seconds) {
         const double speed = std::max(work, 1.0) / seconds;
         speed_ = speed > speed_       ? std::min(speed, 2.0 * speed_)
@@ -66,7 +66,7 @@ class SubmissionSize {
  private:
     double seconds_;
     double least_work_;
-    double speed_;  // work a second
+    double speed_;  // work per second
 };
 
 }  // namespace quadtile::baker

@@ -8,11 +8,11 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr std::size_t MOST_PIECES = 65536;  // that the tracer is given at a time
-// Directions with more pieces request their tiles anew in each pass.
+constexpr std::size_t MOST_PIECES = 65536;  // that the tracer receives at a time
+// Directions with more pieces request their tiles again in each pass.
 constexpr std::size_t MOST_KEPT_PIECES = 65536;
 
-constexpr double LARGEST_WEIGHT = 1073741824.0;  // four times that is a word
+constexpr double LARGEST_WEIGHT = 1073741824.0;  // four times this value is a word
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void PassTracing::trace(Range& directions, std::uint64_t& pieces_done, bool requ
     (void)finish_work(work, directions, pieces_done, stop);
 }
 
-// Leaves out as many as are skipped, and counts these down.
+// Adds pieces, except as many as are skipped, which it counts down.
 void PassTracing::add_pieces(Work& work, const MapTile& tile, std::uint64_t& skipped) const {
     for (std::uint32_t y = 0; y < tile.resolution; y += LARGEST_PIECE) {
         for (std::uint32_t x = 0; x < tile.resolution; x += LARGEST_PIECE) {
@@ -84,7 +84,7 @@ void PassTracing::add_pieces(Work& work, const MapTile& tile, std::uint64_t& ski
     }
 }
 
-// Returns false where not all of it was done.
+// Finishes work. Returns false if not all of it was done.
 bool PassTracing::finish_work(Work& work, Range& directions, std::uint64_t& pieces_done,
                               const Stop& stop) {
     std::size_t done = 0;
@@ -113,7 +113,7 @@ TracedTile PassTracing::traced_tile(const MapTile& tile, std::uint32_t frame_ind
     const double map_texels = std::exp2(tile.level);
     const double scale = tile.resolution / map_texels;
     const double pixel = frame.units_per_texel / scale;
-    // Around a point: at the scene's extent, where all texels would fill the sphere.
+    // Around a point: at the scene's extent, at which all texels would fill the sphere.
     const double unit_area = frame.is_perspective != 0
                                  ? 4.0 * std::numbers::pi * scene_.depth_extent *
                                        scene_.depth_extent /

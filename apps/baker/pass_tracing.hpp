@@ -1,4 +1,4 @@
-// The directions of a pass, as the tracer takes them: frames, and pieces of tiles.
+// Directions of a pass for the tracer: frames, and pieces of tiles.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace quadtile::baker {
 
-// The weight of a fragment of which the light map has one for each texel.
+// Weight of a fragment if the light map has one per texel.
 constexpr double MEAN_WEIGHT = 16384.0;
 
 class PassTracing {
@@ -28,16 +28,16 @@ class PassTracing {
           set_(set),
           scale_(scale) {}
 
-    // Traces directions, the first one without the pieces that are done, and takes what is done out
-    // of `directions`. `requests_beyond`: also tiles of later directions, where these go together.
-    // Requests, which begin anew, are stopped by `interrupted`, tracing by `stop`.
+    // Traces directions, the first one without its finished pieces, and removes finished ones from
+    // `directions`. `requests_beyond`: also requests tiles of later directions, if these go
+    // together. `interrupted` stops requests, which begin anew; `stop` stops tracing.
     void trace(Range& directions, std::uint64_t& pieces_done, bool requests_beyond,
                const Stop& interrupted, const Stop& stop);
 
  private:
-    // What the tracer is given at a time.
+    // Work that the tracer receives at a time.
     struct Work {
-        const WindowTiles* part = nullptr;  // that the last frame is of
+        const WindowTiles* part = nullptr;  // part of the last frame
         std::vector<ProjectionFrame> frames;
         std::vector<TracedTile> tiles;
         std::vector<double> predicted_nodes;

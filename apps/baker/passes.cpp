@@ -50,7 +50,7 @@ Passes::Passes(const SurfaceMap& surface, const std::vector<Sun>& suns,
         std::ranges::any_of(direct_.directions, [&](const BundleDirection& direction) {
             return shines(direction.sky_ahead) || shines(direction.sky_behind);
         });
-    // Without any light it is only found out which texels are known.
+    // Without any light the pass only finds the known texels.
     if (has_direct_ || planned_.empty() || (!lamps.patches.empty() && options.bounces == 0)) {
         planned_.push_back({Pass::Kind::direct, 0, "direct light"});
         plan_moments(Pass::Kind::direct_moment);

@@ -1,4 +1,4 @@
-// What a bake does one after the other.
+// Passes of a bake in their order.
 
 #pragma once
 
@@ -14,22 +14,22 @@
 
 namespace quadtile::baker {
 
-// One walk over all directions of a set.
+// A pass over all directions of a set.
 struct Pass {
     enum class Kind {
         sun,     // straight from a sun
         light,   // straight from a point light
         lamps,   // straight from small emitters
         direct,  // straight from other emitters and sky
-        bounce,  // from surfaces, by what they have received so far
-        // What x, y or z of their direction has to do with the light: of the last one of these.
+        bounce,  // from surfaces, by their light so far
+        // Moments of the last of these: its radiance times x, y or z of its direction.
         direct_moment,
         bounce_moment,
     } kind;
-    std::uint32_t number;  // of the sun, the light, the bounce, the axis
+    std::uint32_t number;  // of the sun, the light, the bounce or the axis
     std::string name;
-    // With as many directions or points as all passes of the kind had before; 0: as planned. 1, 2,
-    // ...
+    // 0: as planned; 1, 2, ...: with as many directions or points as all earlier passes of the kind
+    // together.
     std::uint32_t doubling = 0;
 };
 
@@ -53,29 +53,30 @@ class Passes {
            const std::vector<PointLight>& lights, const Lamps& lamps, const Sky& sky,
            const BakeOptions& options);
 
-    // In their order.
+    // Returns the planned passes in their order.
     [[nodiscard]] const std::vector<Pass>& planned() const noexcept { return planned_; }
     void add(const Pass& pass) { planned_.push_back(pass); }
-    // The next one that doubles the directions of a kind.
+    // Returns the next pass that doubles the directions of a kind.
     [[nodiscard]] Pass more_of(Pass::Kind kind) const;
-    // Whether there are emitters that are no lamps, or a sky.
+    // Returns whether there are emitters that are not lamps, or a sky.
     [[nodiscard]] bool has_direct() const noexcept { return has_direct_; }
 
     [[nodiscard]] std::uint64_t directions_of(const Pass& pass);
-    // Where half of a pass's directions end: with all faces of a light's point. Lamps have halves
-    // of their own: 0.
+    // Returns the end of the first half of a pass's directions, with all faces of a light's point.
+    // Lamps have halves of their own: 0.
     [[nodiscard]] std::size_t half_of(const Pass& pass, std::size_t directions) const;
-    // A pass's own; none: it takes those of its set. Chooses the points of lamps, too.
+    // Returns a pass's own directions, and chooses the points of lamps; none: it uses those of its
+    // set.
     [[nodiscard]] std::vector<BundleDirection> own_directions(const Pass& pass);
     [[nodiscard]] DirectionSet& set_of(const Pass& pass);
     [[nodiscard]] const DirectionSet& direct() const noexcept { return direct_; }
     [[nodiscard]] std::array<const std::vector<BundleDirection>*, 2> sets() const {
         return {&direct_.directions, &bounces_.directions};
     }
-    // Directions that probes gather light along.
+    // Returns the number of directions along which probes gather light.
     [[nodiscard]] std::uint64_t probe_steps() const;
 
-    // Of the pass of lamps whose directions were made last.
+    // Returns the patches of the last pass of lamps whose directions were made.
     [[nodiscard]] const std::vector<LampPatch>& lamp_patches() const noexcept {
         return lamp_patches_;
     }
@@ -92,7 +93,7 @@ class Passes {
     const Sky& sky_;
     const BakeOptions& options_;
     DirectionSet direct_;
-    DirectionSet bounces_;  // without directions: they are those of direct light
+    DirectionSet bounces_;  // without directions: those of direct light
     std::vector<Pass> planned_;
     bool has_direct_ = false;
     std::vector<LampPatch> lamp_patches_;

@@ -8,19 +8,19 @@ namespace quadtile::baker {
 
 namespace {
 
-// Points of a patch along each side: so many that the mean is right to a thousandth.
+// Points of a patch along each side, enough for a mean that is right to a thousandth.
 constexpr double POINTS_AT_ITS_SIZE = 16.0;
 constexpr double MOST_POINTS = 16.0;
-constexpr double POINTS_AT_EDGES = 4.0;  // of a cone's light, which may end within a texel
+constexpr double POINTS_AT_EDGES = 4.0;  // for a cone's light, which may end within a texel
 
-// Of a sphere with the radiance 1 / pi, whose middle lies in the direction of `cosine`; `square` is
-// that of the sine of its angular radius. Source: Lagarde and de Rousiers, "Moving Frostbite to
-// Physically Based Rendering" (2014), 4.7.2.
+// Returns the irradiance of a sphere with the radiance 1 / pi, whose middle lies in the direction
+// of `cosine`; `square` is the squared sine of its angular radius. Source: Lagarde and de Rousiers,
+// "Moving Frostbite to Physically Based Rendering" (2014), 4.7.2.
 double sphere_irradiance(double cosine, double square) {
     if (cosine * cosine >= square) {
         return square * std::max(cosine, 0.0);
     }
-    // The horizon cuts it.
+    // The horizon cuts the sphere.
     const double sine = std::sqrt(1.0 - cosine * cosine);
     const double x = std::sqrt(1.0 / square - 1.0);
     const double y = -x * cosine / sine;
@@ -29,7 +29,7 @@ double sphere_irradiance(double cosine, double square) {
     return std::max(((cosine * angle - x * z) * square + std::atan(z / x)) / std::numbers::pi, 0.0);
 }
 
-// What KHR_lights_punctual recommends for its cone and range.
+// Returns the attenuation that KHR_lights_punctual recommends for cone and range.
 double attenuation(const PointLight& light, const glm::dvec3& to_light, double distance) {
     const double part = distance / light.range;
     double share = std::clamp(1.0 - part * part * part * part, 0.0, 1.0);

@@ -1,4 +1,4 @@
-// What a point or spot light gives to a surface where nothing is between them.
+// Light of a point or spot light on a surface without occlusion.
 
 #pragma once
 
@@ -9,11 +9,11 @@ namespace quadtile::baker {
 
 struct LightReceived {
     double irradiance = 0.0;    // in units of the light's intensity
-    glm::dvec3 direction{0.0};  // to where it comes from, times that
+    glm::dvec3 direction{0.0};  // towards the light, times the irradiance
 };
 
-// The mean over the patch, whose side that is lit is that of the normal. `light`'s sphere shines
-// evenly; inside of it light is that of its surface.
+// Returns the mean over the patch, on the side of its normal. `light`'s sphere shines evenly;
+// inside of it the light is that of its surface.
 [[nodiscard]] LightReceived received(const PointLight& light, const Patch& patch,
                                      const glm::vec3& normal);
 

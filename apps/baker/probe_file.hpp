@@ -1,4 +1,4 @@
-// Where probes are, and the files of their light: docs/baker.md has the formats.
+// Positions of probes, and the files of their light: docs/baker.md has the formats.
 
 #pragma once
 
@@ -11,17 +11,17 @@ namespace quadtile::baker {
 
 // Probes in the middles of equal cells of a box, x first, then y, then z.
 struct ProbeGrid {
-    glm::uvec3 counts{0};  // 0: there is no grid
+    glm::uvec3 counts{0};  // 0: no grid
     Box<glm::dvec3> box;
 
     [[nodiscard]] std::vector<glm::vec3> places() const;
 };
 
-// A text file with a place in each line. Throws std::runtime_error with the file, the line and the
-// remedy.
+// Reads a text file with a position per line. Throws std::runtime_error with the file, the line and
+// the remedy.
 [[nodiscard]] std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path);
 
-// JSON or binary, by the file's name. Throws std::runtime_error with the file and the reason.
+// Writes JSON or binary, by the file's name. Throws std::runtime_error with file and reason.
 void write_probes(const std::filesystem::path& path, const std::vector<Probe>& probes,
                   const ProbeGrid& grid);
 

@@ -16,10 +16,10 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr std::size_t BACKS = 27;   // of PROBE_SUMS
-constexpr double MOST_BACKS = 0.5;  // of a valid probe
+constexpr std::size_t BACKS = 27;   // index in PROBE_SUMS
+constexpr double MOST_BACKS = 0.5;  // for a valid probe
 
-constexpr double LIGHT_STEPS = 131072.0;  // of depth, from a light to a probe
+constexpr double LIGHT_STEPS = 131072.0;  // depth steps from a light to a probe
 
 void add_light(double* sums, const glm::dvec3& radiance, const glm::dvec3& from) {
     constexpr double Y0 = 0.28209479177387814;
@@ -35,7 +35,7 @@ void add_light(double* sums, const glm::dvec3& radiance, const glm::dvec3& from)
     }
 }
 
-// What a source gives to probes.
+// Gathers the light of a source in probes.
 struct Gathering {
     const TracedScene& scene;
     std::span<const glm::vec3> positions;
@@ -43,7 +43,7 @@ struct Gathering {
     const ProbeSource& source;
     std::span<double> sums;
 
-    // Along the parallel rays of `count` directions.
+    // Gathers along the parallel rays of `count` directions.
     void look_along(Tracer& tracer, std::size_t first, std::size_t count) const {
         std::vector<ProjectionFrame> frames;
         for (std::size_t i = first; i < first + count; ++i) {
@@ -88,7 +88,7 @@ struct Gathering {
         }
     }
 
-    // From a point of a light to each probe, and no farther.
+    // Gathers from a point of a light to each probe, and no farther.
     void look_from(Tracer& tracer, const glm::dvec3& point, double share) const {
         std::vector<ProjectionFrame> frames(positions.size());
         parallel_for(frames.size(), 0, [&](std::size_t i) {
@@ -139,7 +139,7 @@ bool gather_probes(const TracedScene& scene, const std::vector<glm::vec3>& posit
     state.probe_sums.resize(PROBE_SUMS * positions.size());
     const Range own = ranks.own_part(positions.size(), 1);
     const std::size_t most_of_a_rank = (positions.size() + ranks.count() - 1) / ranks.count();
-    std::size_t end = 0;  // of the source's steps
+    std::size_t end = 0;  // end of the source's steps
     for (const ProbeSource& source : sources) {
         const Gathering gathering{
             scene, std::span(positions).subspan(own.first, own.size()), outgoing, source,

@@ -1,4 +1,4 @@
-// The processes that bake a light map together: one alone, or the ranks of an MPI job.
+// Processes that bake a light map together: a single one, or the ranks of an MPI job.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace quadtile::baker {
 
-// Items that follow each other.
+// Consecutive items.
 struct Range {
     std::size_t first = 0;
     std::size_t end = 0;
@@ -21,11 +21,10 @@ struct Range {
     [[nodiscard]] std::size_t size() const { return end - first; }
 };
 
-// Of a rank that ends as another one has told the reason.
+// Thrown by a rank that ends because another one has reported the reason.
 struct EndedElsewhere {};
 
-// This class itself is one process alone. All ranks call the functions under "Together", in the
-// same order.
+// Ranks; this class is a single process. All ranks call the functions of "Together" in one order.
 class Ranks {
  public:
     Ranks() = default;
@@ -36,14 +35,14 @@ class Ranks {
     [[nodiscard]] std::uint32_t number() const noexcept { return number_; }  // from 0
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
     [[nodiscard]] bool is_first() const noexcept { return number_ == 0; }
-    // Among those on the same host: from 0.
+    // Returns the number among the ranks of the same host, from 0.
     [[nodiscard]] std::uint32_t number_on_host() const noexcept { return number_on_host_; }
-    // "rank 2 of 4 on 'host'".
+    // Returns "rank 2 of 4 on 'host'".
     [[nodiscard]] virtual std::string name() const { return "rank 0 of 1"; }
     // Ends all ranks at once, without their destructors.
     virtual void abort() {}
 
-    // The part of a rank, of items in blocks that stay whole.
+    // Returns the part of a rank of items in blocks that stay whole.
     [[nodiscard]] Range part_of(std::uint32_t rank, std::size_t items, std::size_t block) const {
         const std::size_t blocks = (items + block - 1) / block;
         const auto start_of = [&](std::size_t i) {
@@ -55,35 +54,35 @@ class Ranks {
         return part_of(number_, items, block);
     }
 
-    // ---- Work that ranks take as they get through with it
+    // ---- Work that ranks take when they are ready
 
-    // No more than so many items of what is handed out; fewer towards the end, so that all ranks
-    // end at about the same time. Empty: nothing is left.
+    // Returns at most `most` of the items that are handed out; fewer towards the end, so that all
+    // ranks end at about the same time. Empty: none are left.
     [[nodiscard]] virtual Range take(std::size_t most);
-    // Nothing is left for anyone.
+    // Removes all remaining items for all ranks.
     virtual void stop();
-    // The first item that no rank has taken: as the first rank knows it.
+    // Returns the first item that no rank has taken, as known to the first rank.
     [[nodiscard]] std::size_t handed_out() const;
 
     // ---- Together
 
-    // What is left to hand out of the work before is forgotten.
+    // Hands out items; remaining earlier items are forgotten.
     virtual void hand_out(const Range& items);
-    // The greatest one. All ranks wait, without using their processors.
+    // Returns the greatest value. All ranks wait, without using their processors.
     [[nodiscard]] virtual double greatest(double value) { return value; }
-    // Of all ranks, modulo 2^64: they become those of the rank `to`. The others keep their own.
+    // Adds the words of all ranks, modulo 2^64, to those of the rank `to`. The others keep theirs.
     virtual void add_up(std::span<std::uint64_t> /*words*/, std::uint32_t /*to*/) {}
-    // From the first rank to all others.
+    // Copies from the first rank to all others.
     virtual void broadcast(std::span<std::byte> /*bytes*/) {}
-    // Gives the parts of all ranks, as part_of has them, to the first rank, or to all.
+    // Gives the parts of all ranks (part_of) to the first rank, or to all.
     template <typename T>
     void gather(std::span<T> values, std::size_t block, bool to_all) {
         gather(std::as_writable_bytes(values), sizeof(T), block, to_all);
     }
     // Runs `work`, which must not call any of these, on each rank. If it throws on some, the lowest
-    // one of these throws that, and others EndedElsewhere.
+    // of these rethrows, and the others throw EndedElsewhere.
     void together(const std::function<void()>& work);
-    // Whether `together` has thrown.
+    // Returns whether `together` has thrown.
     [[nodiscard]] bool has_ended_together() const noexcept { return has_ended_together_; }
 
  protected:
@@ -100,8 +99,8 @@ class Ranks {
     bool has_ended_together_ = false;
 };
 
-// Those of this program, which is linked with one of two sources: one_rank.cpp, mpi_ranks.cpp.
-// Throws std::runtime_error.
+// Makes the ranks of this program, which is linked with one of two sources: one_rank.cpp,
+// mpi_ranks.cpp. Throws std::runtime_error.
 [[nodiscard]] std::unique_ptr<Ranks> make_ranks(int& argc, char**& argv);
 
 }  // namespace quadtile::baker

@@ -14,7 +14,7 @@ namespace quadtile::baker {
 
 namespace {
 
-// The sums of fragments: level l in element l, rows from the top.
+// Returns the sums of fragments: level l in element l, rows from the top.
 std::vector<std::vector<float>> sums_of(const std::vector<float>& fragments, std::uint32_t extent) {
     const MipChain chain =
         reference::downsample({fragments.data(), {extent, extent, 1, TexelFormat::r32_float}},
@@ -27,7 +27,7 @@ std::vector<std::vector<float>> sums_of(const std::vector<float>& fragments, std
     return levels;
 }
 
-// As node_thresholds.comp.
+// Twin of node_thresholds.comp.
 NodeThresholds node_thresholds(const std::vector<std::vector<float>>& sums, std::uint32_t extent,
                                const TileOptions& options) {
     NodeThresholds thresholds(extent, extent);
@@ -46,7 +46,7 @@ NodeThresholds node_thresholds(const std::vector<std::vector<float>>& sums, std:
     return thresholds;
 }
 
-// As walk.comp sorts.
+// Twin of the sort of walk.comp.
 bool is_before(const ListNode& a, const ListNode& b) {
     return a.depth != b.depth ? a.depth < b.depth : a.order < b.order;
 }
@@ -55,8 +55,8 @@ glm::vec3 vector_of(const float (&values)[3]) {
     return {values[0], values[1], values[2]};
 }
 
-// Sums of 64 bits, for any number of threads: red, green, blue, weight and back, as an Accumulator
-// has them in two words each.
+// Sums of 64 bits, for any number of threads: red, green, blue, weight and back, which an
+// Accumulator has in two words each.
 constexpr std::size_t WEIGHT = 3;
 constexpr std::size_t BACK = 4;
 using Sums = std::array<std::uint64_t, 5>;
@@ -131,7 +131,7 @@ class ReferenceTracer : public Tracer {
     [[nodiscard]] std::string device_name() const override { return "CPU reference"; }
 
  private:
-    // Returns how many of the first items were done.
+    // Runs work, and returns how many of the first items were done.
     template <typename Work>
     [[nodiscard]] std::size_t for_each(std::size_t count, const Stop& stop,
                                        const Work& work) const {
@@ -191,7 +191,7 @@ class ReferenceTracer : public Tracer {
         return tiles;
     }
 
-    // As cull.comp, rasterise.comp and walk.comp together.
+    // Twin of cull.comp, rasterise.comp and walk.comp together.
     void trace_tile(const ProjectionFrame& frame, const TracedTile& tile) {
         std::vector<std::vector<ListNode>> lists(std::size_t{tile.width} * tile.height);
         const PixelRectangle limits{static_cast<std::int32_t>(tile.first_x),
@@ -235,7 +235,7 @@ class ReferenceTracer : public Tracer {
         }
     }
 
-    // As is_hole in rasterise.comp.
+    // Twin of is_hole in rasterise.comp.
     [[nodiscard]] bool is_hole(std::uint32_t index, bool faces_forward,
                                const PixelTriangle::Fragment& fragment,
                                const ProjectionFrame& frame, const TracedTile& tile, std::int32_t x,
@@ -269,7 +269,7 @@ class ReferenceTracer : public Tracer {
                along(x, scene_.light_map.width);
     }
 
-    // As is_one_sheet in walk.comp.
+    // Twin of is_one_sheet in walk.comp.
     [[nodiscard]] bool is_one_sheet(const ListNode& first, const ListNode& second) const {
         if (!(second.depth - first.depth < SHEET_DEPTH)) {
             return false;
@@ -287,7 +287,7 @@ class ReferenceTracer : public Tracer {
 
     void walk(const std::vector<ListNode>& list, const ProjectionFrame& frame,
               const TracedTile& tile) {
-        const ListNode* before = nullptr;  // the last one of the sheet before
+        const ListNode* before = nullptr;  // last one of the previous sheet
         std::size_t end = 0;
         for (std::size_t begin = 0; begin < list.size(); begin = end) {
             const ListNode* const outside = before;
@@ -314,7 +314,7 @@ class ReferenceTracer : public Tracer {
         return (std::bit_cast<std::uint32_t>(radiance.w) & TWO_SIDED) != 0;
     }
 
-    // As in walk.comp, as is the next.
+    // Twins of these functions in walk.comp.
     [[nodiscard]] TracedTile weighed(TracedTile tile, const ListNode& node,
                                      const ProjectionFrame& frame) const {
         if (!scene_.is_smooth || smooth_normal(node) == 0 || frame.is_source != 0) {
@@ -370,7 +370,7 @@ class ReferenceTracer : public Tracer {
         }
     }
 
-    // As probe.comp, without its boxes.
+    // Twin of probe.comp, without its boxes.
     [[nodiscard]] ProbeSight see_from(const ProjectionFrame& frame, const glm::vec4& point) const {
         ListNode ahead{point.w, ~0U, NO_TEXEL, 0};
         ListNode behind{-NOWHERE, 0, NO_TEXEL, 0};

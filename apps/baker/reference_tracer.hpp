@@ -1,5 +1,4 @@
-// The CPU twin of the kernels: plain loops, and the measure for them. The same tiles and the same
-// sums, to the bit, from every device.
+// The CPU twin of the kernels in plain loops: tiles and sums are bit-identical to every device's.
 
 #pragma once
 
@@ -9,17 +8,17 @@
 
 namespace quadtile::baker {
 
-// Importance and fragments of a direction, as density.comp makes them; rows from the top.
+// Importance and fragments of a direction, as from density.comp; rows from the top.
 struct ReferenceMaps {
     std::vector<float> importance;
     std::vector<float> fragments;
 };
-// `conservative`: all texels that a triangle touches have its density, not only those whose centre
-// it covers.
+// Returns the maps. `conservative`: all texels that a triangle touches have its density, not only
+// those whose centre it covers.
 [[nodiscard]] ReferenceMaps reference_maps(const TracedScene& scene, const ProjectionFrame& frame,
                                            std::uint32_t map_extent, bool conservative = true);
 
-// On `threads` threads; 0: as many as there are processors. The scene must outlive it.
+// Makes a tracer with `threads` threads; 0: as many as processors. The scene must outlive it.
 [[nodiscard]] std::unique_ptr<Tracer> make_reference_tracer(const TracedScene& scene,
                                                             const TileOptions& options,
                                                             std::uint32_t threads = 0);

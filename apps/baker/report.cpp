@@ -130,7 +130,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// "12 s", "3 min 20 s", "2 h 5 min".
+// Returns "12 s", "3 min 20 s" or "2 h 5 min".
 std::string duration_text(double seconds) {
     const auto whole = static_cast<std::uint64_t>(std::ceil(seconds));
     if (whole < 60) {
@@ -185,7 +185,7 @@ void ProgressLine::show(const BakeProgress& progress) {
     const auto now = std::chrono::steady_clock::now();
     if (is_terminal_) {
         if (!is_open_ || now - last_time_ >= 100ms) {
-            // To its end the line may still hold a longer one.
+            // The end of the line may still hold a longer one.
             std::fprintf(stderr, "\r%s\033[K", progress_text(progress).c_str());
             std::fflush(stderr);
             is_open_ = true;

@@ -1,4 +1,4 @@
-// What a bake did, as JSON, and how far it is, on standard error.
+// Reports of bakes as JSON, and their progress on standard error.
 
 #pragma once
 
@@ -23,8 +23,8 @@ struct BakeReport {
     std::uint32_t ranks = 1;
     std::size_t triangles = 0;
     Extent light_map;
-    Quantity quantity = Quantity::irradiance;  // that the output holds
-    std::uint32_t pages = 1;                   // of light_map
+    Quantity quantity = Quantity::irradiance;  // quantity in the output
+    std::uint32_t pages = 1;                   // pages of light_map
     std::size_t covered_texels = 0;
     std::size_t known_texels = 0;
     std::size_t inside_texels = 0;
@@ -36,21 +36,22 @@ struct BakeReport {
     std::uint64_t pool_bytes = 0;
     std::vector<Stage> stages;
     std::vector<PassReport> passes;
-    std::optional<double> noise;     // as BakeResult has it
-    std::optional<double> denoised;  // what is left of it; none: it is left as it is
+    std::optional<double> noise;     // as in BakeResult
+    std::optional<double> denoised;  // remaining noise; none: not denoised
     TracerStatistics statistics;
     std::vector<std::string> warnings;
 };
 
 [[nodiscard]] std::string report_json(const BakeReport& report);
 
-// A few lines for people.
+// Returns a summary of a few lines.
 [[nodiscard]] std::string report_summary(const BakeReport& report);
 
-// "[#########...........]  45 %  bounce 1, 12 s left"; `width` columns for the bar alone.
+// Returns "[#########...........]  45 %  bounce 1, 12 s left"; `width` columns for the bar alone.
 [[nodiscard]] std::string progress_text(const BakeProgress& progress, std::uint32_t width = 30);
 
-// On a terminal one line that changes; elsewhere a line for each tenth, and at least one a minute.
+// Progress on a terminal as one line that changes; elsewhere as a line per tenth, and at least one
+// per minute.
 class ProgressLine {
  public:
     explicit ProgressLine(bool quiet);

@@ -6,7 +6,7 @@ namespace quadtile::baker {
 
 namespace {
 
-// Two neighbours of `size` texels, and the second one's weight.
+// Two neighbours among `size` texels, and the weight of the second one.
 struct Neighbours {
     std::size_t first;
     std::size_t second;
@@ -14,7 +14,7 @@ struct Neighbours {
 };
 
 Neighbours repeated_neighbours(double coordinate, std::uint32_t size) {
-    // The fraction first: coordinates may be larger than any integer.
+    // The fraction first, because coordinates may be larger than any integer.
     const double position = (coordinate - std::floor(coordinate)) * size + (size - 0.5);
     const double lower = std::floor(position);
     const std::size_t first = static_cast<std::size_t>(lower) % size;

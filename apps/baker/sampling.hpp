@@ -1,5 +1,4 @@
-// What bilinear filtering of a light map reads, and a material's colours at a point, textures
-// included.
+// Bilinear filtering of light maps, and a material's colours at a point with its textures.
 
 #pragma once
 
@@ -11,13 +10,13 @@
 
 namespace quadtile::baker {
 
-// The weights' sum is 1; texels may be the same.
+// Texels and weights, whose sum is 1; texels may be equal.
 struct BilinearFetch {
     std::array<std::uint32_t, 4> texels;
     std::array<float, 4> weights;
 };
 
-// At light map coordinates; beyond the map's border, the border's texels are read.
+// Returns the fetch at light map coordinates; beyond the map, its border's texels are read.
 inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coordinates) {
     const double x = std::clamp(coordinates.x * extent.width - 0.5, 0.0, extent.width - 1.0);
     const double y = std::clamp(coordinates.y * extent.height - 0.5, 0.0, extent.height - 1.0);
@@ -33,26 +32,26 @@ inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coor
              across * down}};
 }
 
-// Bilinear filtering of linear values; what is not a number reads as 0.
+// Returns linear values, filtered bilinearly; NaN reads as 0.
 [[nodiscard]] glm::vec3 sample_texture(const Texture& texture, const glm::dvec2& coordinates);
 
-// By texture coordinates. In a scene without these, textures do not count.
+// Returns the albedo at texture coordinates. Textures are ignored in a scene without coordinates.
 [[nodiscard]] glm::vec3 albedo_at(const Scene& scene, const Material& material,
                                   const glm::dvec2& coordinates);
 [[nodiscard]] glm::vec3 emission_at(const Scene& scene, const Material& material,
                                     const glm::dvec2& coordinates);
 
-// As Material::coverage, of the nearest texel.
+// Returns Material::coverage of the nearest texel.
 [[nodiscard]] std::uint8_t coverage_at(const Scene& scene, const Material& material,
                                        const glm::dvec2& coordinates);
 
-// Whether the colours differ from point to point.
+// Returns whether the colours vary over the surface.
 [[nodiscard]] bool has_textures(const Scene& scene, const Material& material);
 
-// Of a triangle in the light map.
+// Corners of a triangle in the light map.
 using Corners = std::array<glm::dvec2, 3>;
 [[nodiscard]] double doubled_area(const Corners& corners);
-// In texels. None for what has no area, or is not in the map.
+// Returns corners in texels; none for a triangle without area or outside the map.
 [[nodiscard]] std::optional<Corners> corners_of(const Scene& scene, const Triangle& triangle,
                                                 const Extent& extent);
 

@@ -22,24 +22,24 @@ namespace quadtile::baker {
 
 namespace {
 
-// Samples are decided in integers, so that none is lost or counted twice where triangles meet:
-// light map space has so many steps a texel. Maps of 2^16 texels make edge functions of 62 bits.
+// Steps per texel in light map space. Samples are decided in integers, so that none is lost or
+// counted twice at common edges of triangles. Maps of 2^16 texels make edge functions of 62 bits.
 constexpr std::int64_t TEXEL = 1 << 14;
 constexpr std::uint32_t MAX_EDGE = 1 << 16;
-constexpr std::int64_t SAMPLES = 8;  // a texel and axis
+constexpr std::int64_t SAMPLES = 8;  // per texel and axis
 constexpr std::int64_t STEP = TEXEL / SAMPLES;
 constexpr float SAMPLES_A_TEXEL = SAMPLES * SAMPLES;
 
-// So far inside of two triangles a sample must be to count as overlap, in steps: coordinates that
-// were rounded are no overlap.
+// Distance from the edges of both triangles, in steps, at which a sample counts as overlap, so that
+// rounded coordinates do not.
 constexpr double OVERLAP_MARGIN = static_cast<double>(TEXEL) / 64;
 
-// Threads take the map in tiles of this edge: their sums stay in a processor's cache.
+// Edge of the tiles that threads take, whose sums stay in a processor's cache.
 constexpr std::uint32_t TILE = 128;
 
 constexpr float MIN_COVERAGE = 1e-6F;
 
-// Of texels, the last one excluded.
+// A range of texels, the last one excluded.
 struct TexelRange {
     std::uint32_t left = 0;
     std::uint32_t top = 0;
@@ -60,14 +60,14 @@ TexelRange intersection(const TexelRange& a, const TexelRange& b) {
             std::min(a.bottom, b.bottom)};
 }
 
-// a * x + b * y + c: not negative inside.
+// a * x + b * y + c, which is not negative inside.
 struct EdgeFunction {
     std::int64_t a = 0;
     std::int64_t b = 0;
     std::int64_t c = 0;
 };
 
-// The samples of the texel that are inside: bit 8 * row + column.
+// Returns the samples of the texel that are inside: bit 8 * row + column.
 std::uint64_t inside_samples(const std::array<EdgeFunction, 3>& edges, std::uint32_t x,
                              std::uint32_t y) {
     std::uint64_t inside = ~std::uint64_t{0};
@@ -100,7 +100,7 @@ std::uint64_t inside_samples(const std::array<EdgeFunction, 3>& edges, std::uint
 template <typename Value>
 struct Linear {
     Value at_origin{0.0};
-    Value by_x{0.0};  // texels
+    Value by_x{0.0};  // per texel
     Value by_y{0.0};
 
     Linear() = default;
@@ -120,7 +120,7 @@ struct Linear {
     }
 };
 
-// A triangle, ready to be sampled.
+// A triangle prepared for sampling.
 class SampledTriangle {
  public:
     SampledTriangle(const Scene& scene, std::uint32_t index, const Corners& corners)
@@ -148,7 +148,7 @@ class SampledTriangle {
         }
     }
 
-    // No plane: nothing is said of its texels.
+    // Returns whether it has no plane, and so adds nothing to its texels.
     [[nodiscard]] bool degenerate() const { return normal_ == glm::vec3(0.0F); }
     [[nodiscard]] std::uint32_t index() const { return index_; }
     [[nodiscard]] bool smooth() const { return is_smooth_; }
@@ -165,7 +165,7 @@ class SampledTriangle {
         return has_samples_ ? inside_samples(inner_edges_, x, y) : 0;
     }
 
-    // At a point of the light map, in texels.
+    // Returns the albedo at a point of the light map, in texels.
     [[nodiscard]] glm::vec3 albedo(const glm::dvec2& point) const {
         return has_textures_ ? albedo_at(scene_, material_, texture_coordinates_.at(point))
                              : albedo_;
@@ -180,7 +180,7 @@ class SampledTriangle {
     }
     [[nodiscard]] const Linear<glm::dvec3>& position() const { return position_; }
 
-    // Whether the texel is not wholly beyond one of the edges.
+    // Returns false if the texel is wholly beyond one of the edges.
     [[nodiscard]] bool may_touch(std::uint32_t x, std::uint32_t y) const {
         for (std::size_t i = 0; i < 3; ++i) {
             const glm::dvec2 start = corners_[i];
@@ -194,7 +194,7 @@ class SampledTriangle {
         return true;
     }
 
-    // The part within a texel.
+    // Part of the triangle within a texel.
     struct Part {
         double area = 0.0;
         glm::dvec2 centre{0.0};
@@ -210,7 +210,7 @@ class SampledTriangle {
         const std::int64_t area = (points[1][0] - points[0][0]) * (points[2][1] - points[0][1]) -
                                   (points[1][1] - points[0][1]) * (points[2][0] - points[0][0]);
         has_samples_ = area != 0;
-        if (area < 0) {  // almost degenerate, turned by rounding
+        if (area < 0) {  // almost degenerate, and turned by rounding
             std::swap(points[1], points[2]);
         }
         for (std::size_t i = 0; i < 3; ++i) {
@@ -224,13 +224,13 @@ class SampledTriangle {
             inner_edges_[i].c -= static_cast<std::int64_t>(
                 std::ceil(OVERLAP_MARGIN *
                           std::hypot(static_cast<double>(edge.a), static_cast<double>(edge.b))));
-            // A sample on an edge belongs to the triangle on one side of it, always the same.
+            // A sample on an edge belongs to the triangle on one side of it, always the same side.
             const bool owns_edge = edge.a > 0 || (edge.a == 0 && edge.b > 0);
             edge.c -= owns_edge ? 0 : 1;
         }
     }
 
-    // `corners` in the order of the triangle's vertices.
+    // Interpolates. `corners` are in the order of the triangle's vertices.
     template <int N>
     [[nodiscard]] Linear<glm::vec<N, double>> linear_over(
         const std::vector<glm::vec<N, float>>& values, const Corners& corners) const {
@@ -241,7 +241,7 @@ class SampledTriangle {
     const Scene& scene_;
     const Material& material_;
     std::uint32_t index_;
-    Corners corners_;  // in the order of growing angles
+    Corners corners_;  // in the order of increasing angles
     bool has_textures_;
     bool has_samples_ = false;
     std::array<EdgeFunction, 3> edges_{};
@@ -256,7 +256,7 @@ class SampledTriangle {
 };
 
 SampledTriangle::Part SampledTriangle::part_within(std::uint32_t x, std::uint32_t y) const {
-    // Seen from the texel's corner; each of its edges cuts off what is beyond.
+    // In coordinates from the texel's corner; each of its edges cuts off the part beyond.
     std::array<glm::dvec2, 8> polygon;
     std::size_t count = 3;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -291,7 +291,7 @@ SampledTriangle::Part SampledTriangle::part_within(std::uint32_t x, std::uint32_
         part.area += area;
         part.centre += (piece[0] + piece[1] + piece[2]) * (area / 3.0);
     }
-    // An edge that runs through a texel's corner leaves what rounding made of nothing.
+    // An edge through a texel's corner leaves an area that only rounding made.
     if (part.area <= std::min(1e-10, 1e-6 * doubled_area(corners_))) {
         return {};
     }
@@ -299,10 +299,10 @@ SampledTriangle::Part SampledTriangle::part_within(std::uint32_t x, std::uint32_
     return part;
 }
 
-// What is summed up for a texel.
+// Sums of a texel.
 struct TexelSums {
     std::uint64_t taken = 0;   // samples that triangles cover
-    std::uint64_t inside = 0;  // of these, the ones that are not near an edge
+    std::uint64_t inside = 0;  // of these, samples that are not near an edge
     glm::vec3 albedo{0.0F};
     glm::vec3 emission{0.0F};
     float colour_weight = 0.0F;  // without holes
@@ -336,7 +336,7 @@ struct TexelSums {
     }
 };
 
-// Within the texel.
+// Returns the middle of samples within the texel.
 glm::dvec2 middle_of(std::uint64_t samples) {
     constexpr std::uint64_t COLUMN = 0x0101010101010101;
     constexpr std::uint64_t ROW = 0xff;
@@ -369,7 +369,7 @@ void add_samples(TexelSums& sums, const SampledTriangle& triangle, std::uint64_t
     }
 }
 
-// Which triangles each tile has, in their order.
+// Triangles of each tile, in their order.
 class TileTriangles {
  public:
     TileTriangles(const Scene& scene, const Extent& extent, std::uint32_t threads)
@@ -411,7 +411,7 @@ class TileTriangles {
         });
         triangles_.resize(total);
         std::exclusive_scan(ends_.begin(), ends_.end(), ends_.begin(), std::size_t{0});
-        // Where each tile starts becomes where it ends.
+        // The start of each tile becomes its end.
         visit([&](std::size_t tile, std::uint32_t triangle) {
             triangles_[ends_[tile]++] = triangle;
         });
@@ -436,8 +436,7 @@ class TileTriangles {
     std::vector<std::uint32_t> triangles_;
 };
 
-// The sums of a tile's texels, row by row. Adds to `overlapping` the triangles of those that
-// overlap.
+// Returns the sums of a tile's texels, row by row, and adds overlapping triangles to `overlapping`.
 std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const TexelRange& tile,
                                 std::span<const std::uint32_t> triangles,
                                 std::vector<std::uint32_t>& overlapping) {

@@ -15,16 +15,16 @@ namespace quadtile::baker {
 
 namespace {
 
-// In pixels of the densest triangles: half the diagonal of a box that a depth step of a part of a
-// pixel is enough for. That of a plane with the largest light map is smaller.
+// Largest half diagonal of a box, in pixels of the densest triangles, for which a depth step is a
+// part of a pixel. That of a plane with the largest light map is smaller.
 constexpr double LARGEST_BOX = 0x1p15;
-// From the centre: beyond it triangles are no neighbours of others.
+// Distance from the centre beyond which triangles are no neighbours of others.
 constexpr double FARTHEST_NEIGHBOUR = 0x1p20;
-// Pixels of the densest triangles.
+// In pixels of the densest triangles.
 constexpr double LARGEST_UNIT = 1024.0;
 // Edges of triangles that reach farther are off by more than some pixels.
 constexpr double FARTHEST_EDGE = 0x1p27;
-// In pixels of its own: floats do not resolve those of a triangle that is farther away.
+// In pixels of the triangle: floats do not resolve those of a triangle that is farther away.
 constexpr double FARTHEST_PIXEL = 0x1p24;
 
 struct Areas {
@@ -54,12 +54,12 @@ glm::dvec3 middle_of(const Scene& scene, const Triangle& triangle) {
     return middle;
 }
 
-// As much of the light map lies to one side of it as to the other, along each axis: stray triangles
-// do not move it far.
+// Returns the point with as much of the light map on one side as on the other, along each axis, so
+// that stray triangles do not move it far.
 glm::dvec3 median_of(const Scene& scene, const std::vector<Areas>& areas) {
     glm::dvec3 median(0.0);
     for (int axis = 0; axis < 3; ++axis) {
-        std::vector<std::pair<double, double>> places;  // along the axis, with texels
+        std::vector<std::pair<double, double>> places;  // positions along the axis, with texels
         double left = 0.0;
         for (std::size_t i = 0; i < areas.size(); ++i) {
             places.emplace_back(middle_of(scene, scene.triangles[i])[axis], areas[i].light_map);
@@ -91,12 +91,12 @@ TriangleCluster cluster_around(const TracedTriangle* first, const TracedTriangle
     return {{centre.x, centre.y, centre.z}, {half_extent.x, half_extent.y, half_extent.z}};
 }
 
-// Texels of the light map along a world unit.
+// Returns the texels of the light map along a world unit.
 double density_of(const Areas& areas) {
     return std::sqrt(areas.light_map / areas.surface);
 }
 
-// The density that this share of the light map does not exceed.
+// Returns the density that this share of the light map does not exceed.
 double density_of_share(std::vector<Areas> areas, double share) {
     std::erase_if(
         areas, [](const Areas& area) { return !(area.light_map > 0.0) || !(area.surface > 0.0); });
@@ -115,8 +115,8 @@ double density_of_share(std::vector<Areas> areas, double share) {
     return areas.empty() ? 0.0 : density_of(areas.back());
 }
 
-// What texels can have of the surface at most: that of the least dense triangle, and all triangles
-// that are smaller than a texel.
+// Returns the largest surface of a texel: that of the least dense triangle, and all triangles that
+// are smaller than a texel.
 double largest_texel_of(const Scene& scene, const std::vector<Areas>& areas,
                         const Extent& light_map) {
     double sparsest = 0.0;
@@ -135,7 +135,7 @@ double largest_texel_of(const Scene& scene, const std::vector<Areas>& areas,
             sparsest = std::max(sparsest, areas[i].surface / areas[i].light_map);
         }
     }
-    // A small one may lie in four texels, as may those of its neighbours.
+    // A small one may lie in four texels, and so may its neighbours.
     return sparsest + 9.0 * std::ranges::max(small_ones);
 }
 

@@ -1,5 +1,5 @@
-// A triangle in the pixels of a tile: the CPU twin of shaders/triangle.glsl, which says why. Same
-// names, same arithmetic, same bits; to be compiled without contraction of floats.
+// A triangle in the pixels of a tile: the CPU twin of shaders/triangle.glsl, which has the reasons.
+// Same names, same arithmetic, same bits; it must be compiled without contraction of floats.
 
 #pragma once
 
@@ -102,7 +102,7 @@ inline float along_axis(const float (&axis)[3], const float* position) {
 
 class PixelTriangle {
  public:
-    // `touching`: all pixels that it touches may be meant, not only those with their centre inside.
+    // `touching`: all pixels that it touches, not only those with their centre inside.
     PixelTriangle(const TracedTriangle& triangle, const ProjectionFrame& frame, const Point& origin,
                   float scale, bool touching, const PixelRectangle& limits) {
         std::array<std::size_t, 3> order{0, 1, 2};
@@ -128,7 +128,7 @@ class PixelTriangle {
     }
 
     [[nodiscard]] bool is_empty() const { return is_empty_; }
-    // Pixels that it may cover, unless it is empty.
+    // Returns the pixels that it may cover, unless it is empty.
     [[nodiscard]] const PixelRectangle& rectangle() const { return rectangle_; }
     [[nodiscard]] bool faces_forward() const { return faces_forward_; }
 
@@ -146,7 +146,7 @@ class PixelTriangle {
         });
     }
 
-    // What a pixel's size is multiplied by.
+    // Returns the factor of a pixel's size.
     [[nodiscard]] float distance_at(std::int32_t x, std::int32_t y) const {
         if (volume_ == 0.0F) {
             return 1.0F;
@@ -159,7 +159,7 @@ class PixelTriangle {
         float depth;
         float light_map_x;  // texels
         float light_map_y;
-        // Of the second and the third vertex; these change places where it does not face forward.
+        // Weight of the second and third vertex, which are swapped if it does not face forward.
         float second;
         float third;
     };

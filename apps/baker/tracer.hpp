@@ -1,4 +1,4 @@
-// What a bake asks of a device, or of the CPU reference.
+// Interface of a bake to a device, or to the CPU reference.
 
 #pragma once
 
@@ -25,17 +25,16 @@ using Clock = std::chrono::steady_clock;
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// How directions are cut into tiles.
+// Division of directions into tiles.
 struct TileOptions {
-    std::uint32_t map_extent = 256;  // of importance maps, texels on a side: a power of two
+    std::uint32_t map_extent = 256;  // texels of importance maps on a side: a power of two
     float max_resolution = 64.0F;    // pixels of a tile on a side
-    float max_nodes = 0.0F;          // list nodes of a tile, as predicted
-    // The resolution that the most important texel needs, everywhere, in tiles of one size: what
-    // there was before adaptive tiles.
+    float max_nodes = 0.0F;          // predicted list nodes of a tile
+    // Tiles of one size with the resolution of the most important texel, as before adaptive tiles.
     bool uniform = false;
 };
 
-// A node of the quadtree over a direction's importance map, and how it is to be rendered.
+// A node of the quadtree over a direction's importance map, and its resolution.
 struct MapTile {
     std::uint32_t level = 0;
     std::uint32_t x = 0;  // in units of 2^level map texels
@@ -46,23 +45,23 @@ struct MapTile {
     bool operator==(const MapTile&) const = default;
 };
 
-// What has been done since the tracer was made.
+// Counts since the tracer was made.
 struct TracerStatistics {
     std::uint64_t tiles = 0;
     std::uint64_t pixels = 0;
     double predicted_nodes = 0.0;
-    std::uint64_t nodes = 0;           // that tiles have had
-    std::uint64_t repeated_tiles = 0;  // because they did not find room
-    std::uint64_t split_tiles = 0;     // because they could not find room as a whole
+    std::uint64_t nodes = 0;           // of all tiles
+    std::uint64_t repeated_tiles = 0;  // tiles that did not fit at first
+    std::uint64_t split_tiles = 0;     // tiles that could not fit as a whole
     std::uint64_t submissions = 0;
     double longest_submission_seconds = 0.0;
-    std::uint64_t most_pool_bytes = 0;  // of list heads and nodes in use at a time
-    double tile_request_seconds = 0.0;  // importance maps included
-    double map_seconds = 0.0;           // of importance maps, where the device can tell
-    double subdivision_seconds = 0.0;   // of quadtile alone, where the device can tell
+    std::uint64_t most_pool_bytes = 0;  // list heads and nodes in use at a time
+    double tile_request_seconds = 0.0;  // with importance maps
+    double map_seconds = 0.0;           // of importance maps, if the device has timestamps
+    double subdivision_seconds = 0.0;   // of quadtile alone, if the device has timestamps
     double tracing_seconds = 0.0;
 
-    // What another tracer has done at the same time.
+    // Adds the counts of another tracer at the same time.
     void add(const TracerStatistics& other) {
         tiles += other.tiles;
         pixels += other.pixels;
@@ -81,12 +80,10 @@ struct TracerStatistics {
     }
 };
 
-constexpr std::size_t MOST_PROBES = 262144;  // and rays through probes that are traced together
-
-// Whether work is to end early: asked each tenth of a second or so, by the caller's thread.
+constexpr std::size_t MOST_PROBES = 262144;  // and rays through probes traced together
 using Stop = std::function<bool()>;
 
-// The exact sums of a pass.
+// Makes the exact sums of a pass.
 class Tracer {
  public:
     Tracer() = default;
@@ -94,31 +91,32 @@ class Tracer {
     Tracer& operator=(const Tracer&) = delete;
     virtual ~Tracer() = default;
 
-    // Frames that are best requested and traced together.
+    // Returns the number of frames that are best requested and traced together.
     [[nodiscard]] virtual std::uint32_t frames_at_once() const = 0;
 
-    // The tiles of each frame that have anything in them, in canonical order. Stopped: nothing.
+    // Returns the tiles of each frame with any content, in canonical order; nothing if stopped.
     [[nodiscard]] virtual std::vector<std::vector<MapTile>> request_tiles(
         std::span<const ProjectionFrame> frames, const Stop& stop = {}) = 0;
 
-    // Begins a pass with sums of zero. By TracedScene::sum_count the radiance that leaves a texel's
-    // front or back, and in w the bits TWO_SIDED and SMOOTH_NORMAL.
+    // Begins a pass with sums of zero. `outgoing`, by TracedScene::sum_count: the radiance that
+    // leaves a texel's front or back, and in w the bits TWO_SIDED and SMOOTH_NORMAL.
     virtual void begin_pass(std::span<const glm::vec4> outgoing) = 0;
-    // Adds what the light map receives from tiles; `first_head` of these means nothing yet. Returns
-    // how many of the first ones it has done: all, unless it was stopped, and one at least.
+    // Adds the light that the light map receives from tiles, whose `first_head` has no meaning yet.
+    // Returns the number of finished tiles: all, unless stopped, and at least one.
     virtual std::size_t trace(std::span<const ProjectionFrame> frames,
                               std::span<const TracedTile> tiles,
                               std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
-    // From `first` on, by texel of the light map: of all fronts, then of all backs where a surface
-    // has two sides.
+    // Reads sums from `first` on, by texel: of all fronts, then of all backs if a surface has two
+    // sides.
     virtual void read_sums(std::size_t first, std::span<Accumulator> sums) = 0;
     virtual void clear_sums() = 0;
-    // Goes on from there.
+    // Replaces the sums, to go on from them.
     virtual void set_sums(std::span<const Accumulator> sums) = 0;
 
-    // What is next to each point along the ray of each frame through it, frame by frame: no more
-    // than MOST_PROBES. Frames are probe_frame's, points are relative to the scene's centre; w is
-    // how many depth steps ahead count. What lies in the same step as the point is passed.
+    // Returns the nearest surfaces to each point along the ray of each frame through it, frame by
+    // frame, at most MOST_PROBES. Frames are from probe_frame. Points are relative to the scene's
+    // centre; w is the number of depth steps ahead that count. Surfaces in the same step as the
+    // point are passed.
     [[nodiscard]] virtual std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
                                                       std::span<const glm::vec4> points) = 0;
 
@@ -126,8 +124,8 @@ class Tracer {
     [[nodiscard]] virtual std::string device_name() const = 0;
 };
 
-// The tiles of one size that cover what has importance, for TileOptions::uniform: nodes of the
-// highest level at which `importance`, that of the whole map, needs no more than max_resolution.
+// Returns the level of uniform tiles (TileOptions::uniform): the highest one at which `importance`,
+// that of the whole map, needs no more than max_resolution. Tiles that have importance are traced.
 [[nodiscard]] inline std::uint32_t uniform_level(float importance, const TileOptions& options) {
     auto level = static_cast<std::uint32_t>(std::log2(options.map_extent));
     while (level > 0 && std::ldexp(importance, static_cast<int>(level)) > options.max_resolution) {
@@ -136,15 +134,15 @@ class Tracer {
     return level;
 }
 
-// Pixels on a side that a tile of this level and importance needs. Beyond the largest number a
-// tile's rows would not fit the 16 bits that images have; tiles that need more are texels of the
-// importance map, which are as small as tiles get.
+// Returns the pixels on a side of a tile with this level and importance. Beyond the largest number
+// a tile's rows would not fit the 16 bits of images; tiles that need more are texels of the
+// importance map, the smallest tiles.
 [[nodiscard]] inline std::uint32_t tile_resolution(std::uint32_t level, float importance) {
     const float pixels = std::ceil(std::ldexp(importance, static_cast<int>(level)));
     return static_cast<std::uint32_t>(std::clamp(pixels, 1.0F, 16384.0F));
 }
 
-// The list nodes of such a tile, from the fragments that its texels of the importance map have.
+// Returns the list nodes of a tile, from the fragments of its texels of the importance map.
 [[nodiscard]] inline double predicted_nodes(std::uint32_t level, std::uint32_t resolution,
                                             float fragments) {
     return std::ldexp(static_cast<double>(fragments), -2 * static_cast<int>(level)) * resolution *

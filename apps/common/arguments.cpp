@@ -13,7 +13,7 @@ namespace quadtile::app {
 
 namespace {
 
-// "a number from 1 to 8"
+// Returns "a number from 1 to 8".
 std::string range_text(float low, float high) {
     if (high < LARGEST_FLOAT) {
         return "a number from " + text_of(low) + " to " + text_of(high);
@@ -22,7 +22,7 @@ std::string range_text(float low, float high) {
            (low == -high ? "" : " of " + text_of(low) + " or more");
 }
 
-// What is wrong with the text; empty: nothing.
+// Returns the fault of the text; empty: none.
 std::string read_float(std::string_view text, float low, float high, float& value) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc::result_out_of_range) {
@@ -109,9 +109,9 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Identity {
-    bool is_device = false;  // that takes characters
-    // Of the file; of its directory and its name there, where it does not exist; a path alone,
-    // where neither exists.
+    bool is_device = false;  // whether it is a device that takes characters
+    // Place of the file; of its directory with its name, if it does not exist; the path alone, if
+    // neither exists.
     std::tuple<dev_t, ino_t, std::string> place;
 };
 
@@ -165,7 +165,7 @@ void check_ending(const std::string& option, const fs::path& path,
 }
 
 fs::path follow_links(fs::path path) {
-    constexpr int MOST_LINKS = 40;  // as Linux
+    constexpr int MOST_LINKS = 40;  // as in Linux
     std::error_code error;
     for (int link = 0; link < MOST_LINKS && fs::is_symlink(fs::symlink_status(path, error));
          ++link) {

@@ -1,4 +1,4 @@
-// Every number here comes from +, -, *, / and integers, so every machine computes the same map.
+// The map uses only +, -, *, / and integers, so every machine computes the same bits.
 
 #include "demo_map.hpp"
 
@@ -19,7 +19,7 @@ struct Point {
 
 constexpr double TERRAIN_HALF = 112.5;
 constexpr double VIEW_WIDTH = 228.0;
-constexpr double BLOCK_PITCH = 24.0;  // a block of buildings and the street beside it
+constexpr double BLOCK_PITCH = 24.0;  // a block of buildings with the street beside it
 constexpr double BLOCK_HALF = 9.0;
 constexpr int BLOCKS_PER_SIDE = 6;
 constexpr double TOWN_HALF = BLOCK_PITCH * BLOCKS_PER_SIDE / 2;
@@ -98,12 +98,12 @@ class Projector {
                 static_cast<std::int64_t>(centre + scale * (0.48 * p.x - 0.6 * p.y + 0.64 * p.z))};
     }
 
-    // Twice the signed area of a triangle.
+    // Returns twice the signed area of a triangle.
     static std::int64_t side(const Corner& p, const Corner& q, const Corner& r) {
         return (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
     }
 
-    // Top-left rule: of two triangles that share an edge, one has the texel centres on it.
+    // Top-left rule: if two triangles share an edge, one of them has the texel centres on it.
     static bool inside(const Corner& p, const Corner& q, const Corner& centre) {
         const bool top_left = q.y < p.y || (q.y == p.y && q.x > p.x);
         return side(p, q, centre) >= (top_left ? 0 : 1);
@@ -122,7 +122,7 @@ class Projector {
     std::vector<float> texels_;
 };
 
-// Where a thing stands and how it is turned about the vertical axis.
+// Position and rotation about the vertical axis.
 struct Place {
     double x;
     double z;
@@ -132,7 +132,7 @@ struct Place {
     [[nodiscard]] Point point(double right, double up, double ahead) const {
         return {x + cosine * right - sine * ahead, up, z + sine * right + cosine * ahead};
     }
-    // The same way round, but elsewhere.
+    // Returns a place with the same rotation, moved in its own axes.
     [[nodiscard]] Place beside(double right, double ahead) const {
         const Point p = point(right, 0.0, ahead);
         return {p.x, p.z, cosine, sine};
@@ -157,8 +157,8 @@ class Builder {
              place.point(-half_width, height, half_depth), density);
     }
 
-    // Four walls from `bottom` to `top`. Here and below, neighbouring faces differ a little: they
-    // are charts of their own, which an unwrapper does not give quite the same density.
+    // Adds four walls from `bottom` to `top`. Here and below, neighbouring faces differ a little:
+    // they are charts of their own, to which an unwrapper does not give quite the same density.
     void walls(const Place& place, double half_width, double half_depth, double bottom, double top,
                double density) {
         const std::array<std::array<double, 2>, 4> corners{{{-half_width, -half_depth},
@@ -180,7 +180,7 @@ class Builder {
         floor(place, half_width, half_depth, top, density);
     }
 
-    // Eight triangles from a ring to a tip.
+    // Adds eight triangles from a ring to a tip.
     void cone(const Place& place, double radius, double ring, double tip, double density) {
         for (std::size_t i = 0; i < 8; ++i) {
             projector_.triangle(on_circle(place, radius, ring, i),
@@ -197,7 +197,7 @@ class Builder {
         cone(place, radius, top, top, density);
     }
 
-    // A pitched roof with its ridge along the depth, and the gables below it.
+    // Adds a pitched roof with its ridge along the depth, and the gables below it.
     void pitched_roof(const Place& place, double half_width, double half_depth, double eaves,
                       double ridge, double density) {
         const double overhang = 0.6;
@@ -315,15 +315,15 @@ class Builder {
     Projector& projector_;
 };
 
-// Around a place, up to `reach` from it along both axes. (The numbers are drawn one after the other
-// here, as everywhere: compilers are free in the order of function arguments.)
+// Returns a place at most `reach` from another along both axes. (Numbers are always drawn one after
+// the other, because compilers may choose the order of function arguments.)
 Place random_place(const Place& place, Random& random, double reach) {
     const double right = random.uniform(-reach, reach);
     const double ahead = random.uniform(-reach, reach);
     return place.beside(right, ahead);
 }
 
-// Fields in strips of different density, with farms, trees and a ragged outer border.
+// Builds fields in strips of different density, with farms, trees and a ragged outer border.
 void build_fields(Builder& builder, Random& random) {
     constexpr double HALF = 12.5;
     constexpr int FIELDS_PER_SIDE = static_cast<int>(TERRAIN_HALF / HALF);
@@ -353,8 +353,7 @@ void build_fields(Builder& builder, Random& random) {
 }
 
 void build_block(Builder& builder, Random& random, Place place) {
-    // Some blocks are slightly turned, the rest follow the streets. Each pair is on the unit
-    // circle.
+    // Some blocks are slightly turned, the others not. Each pair is on the unit circle.
     constexpr std::array<std::array<double, 2>, 4> TURNS{
         {{1.0, 0.0},
          {1.0, 0.0},

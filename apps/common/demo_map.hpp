@@ -7,17 +7,17 @@
 
 namespace quadtile::app {
 
-// Renders `size` x `size` texels, rows from the top; the same bits on every machine.
+// Renders `size` x `size` texels, rows from the top; bit-identical on every machine.
 //
-// A made-up town in parallel projection along a slanted direction. Each texel is the greatest, over
-// all surfaces that cover its centre, of the light map texels per texel of this map along one axis:
-// sqrt(area in light map texels / surface area in squared texels of this map). Hidden surfaces
-// count, as they do in a light map. 0 where there is nothing. Most surfaces share one density,
-// small things that are looked at closely have up to 16 times as much, the fields around the town
-// less.
+// The map shows a fictional town in parallel projection along a slanted direction. A texel is the
+// greatest light map density of all surfaces that cover its centre, in light map texels per texel
+// of this map along one axis: sqrt(area in light map texels / surface area in squared texels of
+// this map). Hidden surfaces count, as they do in a light map. Empty texels are 0. Most surfaces
+// share one density, small things that are seen closely have up to 16 times as much, the fields
+// around the town less.
 [[nodiscard]] std::vector<float> render_demo_map(std::uint32_t size);
 
-// A max-resolution threshold that gives the map tiles of many levels.
+// Max-resolution threshold that gives the map tiles of many levels.
 constexpr float DEMO_MAX_RESOLUTION = 16.0F;
 
 }  // namespace quadtile::app

@@ -11,8 +11,8 @@ namespace quadtile::app {
 
 namespace {
 
-// "inferno" by S. van der Walt and N. Smith (CC0) at equal distances, without its blackest part, so
-// that a low importance differs from none.
+// "inferno" by S. van der Walt and N. Smith (CC0) at equal distances, without its darkest part, so
+// that low importance differs from none.
 constexpr std::array<Rgb, 9> INFERNO{{{27, 12, 66},
                                       {75, 12, 107},
                                       {120, 28, 109},
@@ -45,7 +45,7 @@ ColourScale::ColourScale(const std::vector<float>& importance) {
     };
     const float low = percentile(0.005);
     const float high = percentile(0.995);
-    // A map of nearly one value is drawn in nearly one colour of the middle.
+    // A map of nearly one value is drawn in nearly one colour, from the middle of the scale.
     constexpr float LEAST_RANGE = 2.0F;
     const float margin = std::max(0.0F, LEAST_RANGE - (high - low)) / 2.0F;
     log_low_ = low - margin;
@@ -77,7 +77,7 @@ std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) {
     return (a + b - 1) / b;
 }
 
-// Between texels and pixels; one of the two factors is 1.
+// Conversion between texels and pixels; one of the two factors is 1.
 struct Scale {
     std::uint32_t pixels_per_texel;
     std::uint32_t texels_per_pixel;
@@ -86,7 +86,7 @@ struct Scale {
         : pixels_per_texel(std::max(1U, divide_up(SMALLEST_SIDE, longer_side))),
           texels_per_pixel(divide_up(longer_side, LARGEST_SIDE)) {}
 
-    // The first pixel of a texel, and the number of pixels of a number of texels.
+    // Returns the first pixel of a texel, and the number of pixels of a number of texels.
     [[nodiscard]] std::uint32_t pixels(std::uint32_t texels) const {
         return divide_up(texels * pixels_per_texel, texels_per_pixel);
     }
@@ -96,7 +96,7 @@ bool shows_above(float a, float b) {
     return std::isnan(a) || a > b;
 }
 
-// The texels as pixels without enlargement.
+// Returns the texels as pixels without enlargement.
 std::vector<float> reduce(const std::vector<float>& texels, const MapShape& shape,
                           std::uint32_t factor) {
     const std::uint32_t width = divide_up(shape.width, factor);
@@ -114,14 +114,14 @@ std::vector<float> reduce(const std::vector<float>& texels, const MapShape& shap
     return reduced;
 }
 
-// How much of the outline's colour covers the map.
+// Share of the outline's colour in a pixel.
 constexpr float LARGEST_OPACITY = 0.75F;
 
 float outline_opacity(std::uint32_t tile_side_pixels) {
     return std::clamp((static_cast<float>(tile_side_pixels) - 1.0F) / 11.0F, 0.0F, LARGEST_OPACITY);
 }
 
-// Light on dark pixels and dark on light ones.
+// Draws light on dark pixels and dark on light ones.
 void draw_outline_pixel(Rgb& pixel, float opacity) {
     constexpr Rgb LIGHT{120, 235, 255};
     constexpr Rgb DARK{20, 40, 90};
@@ -129,7 +129,7 @@ void draw_outline_pixel(Rgb& pixel, float opacity) {
     pixel = mix(pixel, brightness < 150 ? LIGHT : DARK, opacity);
 }
 
-// A rectangle of pixels that lies inside the picture.
+// Draws a rectangle of pixels that lies inside the picture.
 void draw_outline_pixels(Picture& picture, std::uint32_t left, std::uint32_t top,
                          std::uint32_t right, std::uint32_t bottom, float opacity) {
     for (std::uint32_t y = top; y < bottom; ++y) {
@@ -139,7 +139,7 @@ void draw_outline_pixels(Picture& picture, std::uint32_t left, std::uint32_t top
     }
 }
 
-// The top row and the left column of a tile; its neighbours draw the other sides.
+// Draws the top row and the left column of a tile; its neighbours draw the other sides.
 void draw_outline(Picture& picture, const Scale& scale, const TexelRect& rect, float opacity) {
     const std::uint32_t left = scale.pixels(rect.left);
     const std::uint32_t top = scale.pixels(rect.top);

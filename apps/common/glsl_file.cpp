@@ -13,7 +13,7 @@ namespace quadtile::app {
 
 namespace {
 
-// Some devices and pipes never end. Compiled functions have less than a hundredth of it.
+// Largest file, 100 times a compiled function: some devices and pipes never end.
 constexpr std::size_t MAX_BYTES = std::size_t{16} << 20U;
 
 const char* declaration_of(GlslKind kind) {

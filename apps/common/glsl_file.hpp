@@ -1,4 +1,4 @@
-// Functions of the user's: files with GLSL, or with what `quadtile compile` made of it.
+// Files with the user's functions, as GLSL or compiled by `quadtile compile`.
 
 #pragma once
 
@@ -16,15 +16,15 @@ enum class GlslKind { threshold, reduction };
 struct GlslFile {
     std::filesystem::path path;
     GlslKind kind = GlslKind::threshold;
-    // One of the two is empty.
+    // Text or code; the other is empty.
     std::string text;
     std::vector<std::byte> compiled;
 
-    // The error with the file's name where the library says "threshold:3:" or "reduction:3:".
+    // Returns the error with the file's name in place of "threshold:3:" or "reduction:3:".
     [[nodiscard]] Error with_name(const Error& error) const;
 };
 
-// Throws std::runtime_error for a file that cannot be read, is empty or has more than 16 MiB.
+// Reads a file. Throws std::runtime_error if it cannot be read, is empty or has more than 16 MiB.
 [[nodiscard]] GlslFile read_glsl_file(const std::filesystem::path& path, GlslKind kind);
 
 }  // namespace quadtile::app

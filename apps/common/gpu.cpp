@@ -36,7 +36,7 @@ bool has_extension(vk::PhysicalDevice device, std::string_view name) {
         [&](const vk::ExtensionProperties& one) { return name == one.extensionName.data(); });
 }
 
-// A family whose queues draw, compute, and present where there is a surface.
+// Returns a family whose queues draw, compute, and present if there is a surface.
 std::optional<std::uint32_t> find_queue_family(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
     constexpr auto NEEDED = vk::QueueFlagBits::eGraphics | vk::QueueFlagBits::eCompute;
     const auto families = device.getQueueFamilyProperties();
@@ -49,7 +49,7 @@ std::optional<std::uint32_t> find_queue_family(vk::PhysicalDevice device, vk::Su
     return {};
 }
 
-// Why a device will not do; empty if it does.
+// Returns why a device cannot be used; empty: it can.
 std::string objection_to(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
     if (device.getProperties().apiVersion < VK_API_VERSION_1_2) {
         return "it has no Vulkan 1.2";
@@ -169,7 +169,7 @@ Gpu::Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR sur
 }
 
 Gpu::~Gpu() {
-    // What has not ended must not lose its memory; after a loss nothing is left that could.
+    // Work that has not ended must not lose its memory; after a loss nothing runs any more.
     (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(*device_);
 }
 
@@ -219,8 +219,8 @@ void Gpu::make_device(bool presents) {
     const float priority = 1.0F;
     const vk::DeviceQueueCreateInfo queue{
         .queueFamilyIndex = queue_family_, .queueCount = 1, .pQueuePriorities = &priority};
-    // quadtile needs the memory model, and makes use of subgroups of a known size and of storage
-    // images of all formats.
+    // quadtile needs the memory model; it uses subgroups of known size, storage images of all
+    // formats.
     vk::PhysicalDeviceSubgroupSizeControlFeatures subgroups;
     if (physical_device_.getProperties().apiVersion >= VK_API_VERSION_1_3) {
         vk::PhysicalDeviceFeatures2 has{.pNext = &subgroups};
@@ -231,7 +231,7 @@ void Gpu::make_device(bool presents) {
     const vk::PhysicalDeviceFeatures has = physical_device_.getFeatures();
     enabled_.storage_image_formats = has.shaderStorageImageWriteWithoutFormat == VK_TRUE &&
                                      has.shaderStorageImageExtendedFormats == VK_TRUE;
-    // The others are for draws that the GPU makes, into parts of a depth buffer.
+    // The others are for draws that the GPU generates, into parts of a depth buffer.
     const vk::PhysicalDeviceFeatures core{
         .multiDrawIndirect = has.multiDrawIndirect,
         .drawIndirectFirstInstance = has.drawIndirectFirstInstance,
@@ -269,7 +269,7 @@ quadtile::AdoptedDevice Gpu::for_quadtile(const std::string& cache_directory) co
 }
 
 void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
-    commands_->reset();  // the recording before may have been left by an error
+    commands_->reset();  // an error may have left the last recording unfinished
     commands_->begin(
         vk::CommandBufferBeginInfo{.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
     record(*commands_);

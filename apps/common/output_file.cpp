@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr mode_t PERMISSIONS = 0666;  // less the umask
+constexpr mode_t PERMISSIONS = 0666;  // reduced by the umask
 
 std::string link_to(int descriptor) {
     return "/proc/self/fd/" + std::to_string(descriptor);
@@ -46,12 +46,12 @@ OutputFile::OutputFile(const fs::path& target, Temporary temporary)
         }
         return;
     }
-    target_ = follow_links(target);  // links stay, what they lead to is replaced
+    target_ = follow_links(target);  // links stay, their targets are replaced
     if (temporary == Temporary::unnamed_where_possible) {
         const fs::path directory = target_.has_parent_path() ? target_.parent_path() : ".";
         descriptor_ = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, PERMISSIONS);
         if (descriptor_ >= 0 && ::access(link_to(descriptor_).c_str(), F_OK) != 0) {
-            ::close(std::exchange(descriptor_, -1));  // without /proc it would never have a name
+            ::close(std::exchange(descriptor_, -1));  // without /proc it would never get a name
         }
     }
     if (descriptor_ < 0) {
@@ -112,7 +112,7 @@ void OutputFile::commit() {
     }
 }
 
-// Short, whatever the target's name is.
+// Short names, whatever the target's name is.
 void OutputFile::name_temporary(const std::function<int(const char*)>& make) {
     static std::atomic<unsigned> count = 0;
     int result = -1;
@@ -145,7 +145,7 @@ namespace fs = std::filesystem;
 
 OutputDirectories::~OutputDirectories() {
     for (auto directory = created_.rbegin(); directory != created_.rend(); ++directory) {
-        std::error_code ignored;  // it has files
+        std::error_code ignored;  // it is not empty
         fs::remove(*directory, ignored);
     }
 }

@@ -1,5 +1,4 @@
-// Files that appear whole or not at all, and directories that stay only where something came of
-// them.
+// Files that appear whole or not at all, and directories that stay only if files stay in them.
 
 #pragma once
 
@@ -14,10 +13,10 @@
 
 namespace quadtile::app {
 
-// Writes to a temporary file in the target's folder; `commit` moves it into place. The temporary
-// file has no name where the file system can do that; elsewhere it is removed by the signals of
-// run_program. A target that is not a regular file (a device, a pipe) is written directly, and
-// standard output is one more of these.
+// A file for output. Writes go to a temporary file in the target's folder, and `commit` moves it
+// into place. The temporary file has no name if the file system supports that; otherwise the
+// signals of run_program remove it. A target that is not a regular file (a device, a pipe), and
+// standard output, are written directly.
 //
 // Each function throws std::runtime_error with the file and the reason.
 class OutputFile {
@@ -29,7 +28,7 @@ class OutputFile {
 
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&&) = delete;
-    // Removes the temporary file where it was not committed.
+    // Removes the temporary file if it was not committed.
     ~OutputFile();
 
     void write(std::string_view bytes);
@@ -49,11 +48,11 @@ class OutputFile {
     std::optional<RemovedBySignal> removed_by_signal_;
 };
 
-// The whole file at once.
+// Writes a whole file.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
-// Creates directories, and removes those again that are empty in the end, or when a signal ends the
-// program.
+// Directories for output. Those that are empty in the end, or when a signal ends the program, are
+// removed again.
 //
 // Throws std::runtime_error with the directory and the reason.
 class OutputDirectories {
@@ -63,7 +62,7 @@ class OutputDirectories {
     OutputDirectories& operator=(const OutputDirectories&) = delete;
     ~OutputDirectories();
 
-    // With those above it; one that is there already is left as it is.
+    // Creates a directory and those above it; existing ones stay as they are.
     void create(const std::filesystem::path& directory);
 
  private:

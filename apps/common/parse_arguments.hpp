@@ -1,4 +1,4 @@
-// How a program defines its command line and reads it, with CLI11.
+// Definition and parsing of a program's command line with CLI11.
 
 #pragma once
 
@@ -24,7 +24,7 @@ namespace quadtile::app {
 [[nodiscard]] inline CLI::Validator satisfying(const Check& check) {
     return {[check](std::string& text) { return check(text); }, ""};
 }
-// Both ends included.
+// Checks a range, both ends included.
 template <std::integral Number>
 [[nodiscard]] CLI::Validator within(Number low, Number high) {
     return satisfying(
@@ -41,13 +41,12 @@ template <std::integral Number>
     });
 }
 
-// A heading of the help and the options below it.
+// A heading of the help with its options.
 class OptionGroup {
  public:
     OptionGroup(CLI::App& app, std::string heading) : app_(app), heading_(std::move(heading)) {}
 
-    // `type`: what the help shows for the value. Lists of numbers are one argument, with commas
-    // between them.
+    // `type`: the value as the help shows it. Lists are one argument with commas.
     template <typename Value>
     CLI::Option* add(const std::string& option, Value& value, const std::string& type,
                      const std::string& description, const CLI::Validator& check = {}) {
@@ -80,7 +79,7 @@ class OptionGroup {
         take_list(*added);
         return added;
     }
-    // One of the names in a table of Named; the variable takes its value.
+    // Adds an option with a table of Named; the variable receives the value of the given name.
     template <typename Variable, typename Table>
     CLI::Option* add_choice(const std::string& option, Variable& variable, const Table& table,
                             const std::string& type, const std::string& description) {
@@ -109,8 +108,8 @@ class OptionGroup {
     std::string heading_;
 };
 
-// Which of these options was given; empty: none. What the program does not have counts as not
-// given. Throws UsageError for two.
+// Returns which of these options was given; empty: none. Options that the program does not have
+// count as not given. Throws UsageError for two.
 [[nodiscard]] inline std::string only_one_of(const CLI::App& app,
                                              std::initializer_list<const char*> options) {
     std::string given;
@@ -127,8 +126,8 @@ class OptionGroup {
     return given;
 }
 
-// The help in lines of 100 columns: "default: X" behind what an option is for, where CLI11 shows it
-// in front.
+// Formats the help in lines of 100 columns, with "default: X" after an option's purpose, where
+// CLI11 has it before.
 class HelpFormatter : public CLI::Formatter {
  public:
     std::string make_help(const CLI::App* app, std::string name,
@@ -174,8 +173,8 @@ class HelpFormatter : public CLI::Formatter {
     }
 };
 
-// What is wrong with arguments that no option or command takes: of unknown options alone, as their
-// values are unknown, too.
+// Returns the error for arguments that no option or command takes: for unknown options only,
+// because their values are unknown too.
 [[nodiscard]] inline std::string text_of_unknown(const CLI::App& app) {
     const std::vector<std::string> arguments = app.remaining(true);
     std::vector<std::string> options;
@@ -191,8 +190,9 @@ class HelpFormatter : public CLI::Formatter {
     return "unexpected argument '" + CLI::detail::join(arguments, "', '") + "'";
 }
 
-// What `read` returns after the arguments are parsed. Throws UsageError, which names --help, for
-// arguments that are wrong and for runtime errors of `read`; PrintedText for --help and --version.
+// Returns the result of `read` after the arguments are parsed. Throws UsageError, which names
+// --help, for wrong arguments and for runtime errors of `read`; PrintedText for --help and
+// --version.
 template <typename Read>
 [[nodiscard]] auto parse_arguments(CLI::App& app, int argc, const char* const* argv, Read&& read) {
     const auto formatter = std::make_shared<HelpFormatter>();

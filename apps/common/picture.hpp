@@ -11,7 +11,7 @@ namespace quadtile::app {
 
 using Rgb = std::array<std::uint8_t, 3>;
 
-// `a` with weight 0, `b` with weight 1.
+// Returns `a` for weight 0, `b` for weight 1.
 [[nodiscard]] Rgb mix(const Rgb& a, const Rgb& b, float weight) noexcept;
 
 struct Picture {
@@ -27,18 +27,18 @@ struct Picture {
     }
 };
 
-// The bytes of a PNG file. Throws std::bad_alloc.
+// Returns the bytes of a PNG file. Throws std::bad_alloc.
 [[nodiscard]] std::string encode_png(const Picture& picture);
 
 struct PngSamples {
     std::uint32_t width = 0;
     std::uint32_t height = 0;
     std::uint32_t components = 0;   // 1: grey, 3: colour, 4: colour and alpha; interleaved
-    std::uint32_t bits = 8;         // 8 or 16 a sample
+    std::uint32_t bits = 8;         // per sample: 8 or 16
     const void* samples = nullptr;  // rows from the top; 16 bits: std::uint16_t
 };
 
-// The bytes of a PNG file. Throws std::runtime_error, std::bad_alloc.
+// Returns the bytes of a PNG file. Throws std::runtime_error, std::bad_alloc.
 [[nodiscard]] std::string encode_png(const PngSamples& png);
 
 }  // namespace quadtile::app

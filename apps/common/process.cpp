@@ -20,7 +20,7 @@ namespace quadtile::app {
 
 namespace {
 
-// Allocated by strdup. Who takes one out of the list, an object or the signal, has it alone.
+// Paths allocated by strdup. An object or the signal that takes one out of the list owns it.
 std::array<std::atomic<char*>, 128> removed_paths;
 static_assert(std::atomic<char*>::is_always_lock_free);
 
@@ -74,7 +74,7 @@ bool is_out_of_memory(const std::exception& error) {
 }
 
 void end_by_signal(int signal) {
-    // What lies in a folder came behind it.
+    // The content of a folder comes behind it in the list.
     for (auto path = removed_paths.rbegin(); path != removed_paths.rend(); ++path) {
         const char* const name = path->exchange(nullptr);
         if (name != nullptr && ::unlink(name) != 0) {
@@ -107,14 +107,14 @@ RemovedBySignal::~RemovedBySignal() {
 
 namespace {
 
-// The bytes of the character that the text begins with, 0 where it begins with no valid UTF-8.
+// Returns the bytes of the first character of the text; 0: it is not valid UTF-8.
 std::size_t character_size(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
     if (byte(0) < 0x80U) {
         return 1;
     }
     struct Form {
-        unsigned int mask;  // of the first byte's bits that say the size
+        unsigned int mask;  // bits of the first byte that give the size
         unsigned int first;
         std::uint32_t least;  // smaller characters have a shorter form
     };
@@ -141,7 +141,7 @@ std::size_t character_size(std::string_view text) {
     return 0;
 }
 
-// A valid character: U+0000 to U+001F and U+007F to U+009F.
+// Returns whether a valid character is one of U+0000 to U+001F and U+007F to U+009F.
 bool is_control(std::string_view character) {
     const auto first = static_cast<std::uint8_t>(character[0]);
     return first < 0x20U || first == 0x7fU ||

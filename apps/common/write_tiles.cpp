@@ -10,7 +10,7 @@ namespace quadtile::app {
 
 namespace {
 
-// Text that goes to the sink in large pieces.
+// Text that is passed to the sink in large pieces.
 class TextBuffer {
  public:
     explicit TextBuffer(const ByteSink& sink) : sink_(sink) { text_.reserve(PIECE + SLACK); }
@@ -22,11 +22,11 @@ class TextBuffer {
 
     TextBuffer& operator<<(std::uint64_t value) { return append(value); }
 
-    // The shortest text that reads back as the same float. Non-finite numbers have no notation in
-    // JSON: they are written as given.
+    // Appends the shortest text that reads back as the same float. JSON has no notation for
+    // non-finite numbers: they are written as given.
     void number(float value, std::string_view infinity, std::string_view negative_infinity) {
-        // Most JSON readers make doubles first. Of all floats, only the shortest digits of this one
-        // (7.038531e-26) then give its neighbour.
+        // Most JSON readers convert to doubles first. Of all floats, only the shortest digits of
+        // this one (7.038531e-26) then give its neighbour.
         constexpr float ROUNDED_TWICE = 0x1.5c87fap-84F;
         if (value == ROUNDED_TWICE || value == -ROUNDED_TWICE) {
             text_ += value > 0.0F ? "7.0385307e-26" : "-7.0385307e-26";
@@ -63,7 +63,7 @@ class TextBuffer {
     std::string text_;
 };
 
-// The sides on which the neighbour is coarser, as letters.
+// Returns the sides on which the neighbour is coarser, as letters.
 std::string coarser_sides(const Tile& tile) {
     return std::string(tile.coarser_left() ? "l" : "") + (tile.coarser_right() ? "r" : "") +
            (tile.coarser_top() ? "t" : "") + (tile.coarser_bottom() ? "b" : "");

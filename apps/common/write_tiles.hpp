@@ -1,4 +1,4 @@
-// A tile list as JSON, CSV or binary; docs/formats.md describes them.
+// Tile lists as JSON, CSV or binary files; docs/formats.md describes them.
 
 #pragma once
 
@@ -21,10 +21,10 @@ enum class TileFormat { json, csv, binary };
 // Receives the bytes of a file, piece by piece.
 using ByteSink = std::function<void(std::string_view)>;
 
-// Importance and threshold have the fewest digits that give the same float again when read.
+// Writes a list. Importance and threshold have the fewest digits that read back as the same float.
 void write_tiles(const TileList& list, TileFormat format, const ByteSink& sink);
 
-// What a binary tile list begins with; `tiles` records of type Tile follow. Little-endian.
+// Header of a binary tile list; `tiles` records of type Tile follow. Little-endian.
 struct BinaryTilesHeader {
     char magic[4];          // "QTIL"
     std::uint32_t version;  // 1

@@ -15,13 +15,13 @@ namespace quadtile::app {
 
 namespace {
 
-constexpr const char* GENERAL = "Options";  // the heading of what has no other
+constexpr const char* GENERAL = "Options";  // heading of options without another one
 
 constexpr std::array<Named<Order>, 2> ORDERS{
     {{"any", Order::any}, {"canonical", Order::canonical}}};
 constexpr std::array<Named<TileFormat>, 3> FORMATS{
     {{"json", TileFormat::json}, {"csv", TileFormat::csv}, {"bin", TileFormat::binary}}};
-// Those that levels can be stored in.
+// Formats that levels can be stored in.
 constexpr std::array<Named<TexelFormat>, 10> LEVEL_FORMATS{
     {{"r16_float", TexelFormat::r16_float},
      {"r16_unorm", TexelFormat::r16_unorm},
@@ -34,7 +34,7 @@ constexpr std::array<Named<TexelFormat>, 10> LEVEL_FORMATS{
      {"rgba8_srgb", TexelFormat::rgba8_srgb},
      {"rgba8_unorm", TexelFormat::rgba8_unorm}}};
 
-// The thresholds that a command line can name, one of which becomes a request's.
+// Thresholds of a command line, one of which becomes a request's.
 struct ThresholdArguments {
     float constant = 0.0F;
     std::vector<float> per_level;
@@ -45,7 +45,7 @@ struct ThresholdArguments {
     FunctionRequest function;
 };
 
-// The requests, and what becomes part of them after parsing.
+// Requests, and values that become part of them after parsing.
 struct Arguments {
     TilesRequest tiles;
     ThresholdArguments tiles_threshold;
@@ -77,7 +77,7 @@ void add_threshold_options(OptionGroup& group, ThresholdArguments& arguments) {
         threshold_value());
 }
 
-// Where the map comes from a file, its fragments can come from another.
+// Adds the options of memory. A map from a file may have its fragments in another file.
 void add_memory_options(OptionGroup& group, ThresholdArguments& arguments) {
     CLI::Option* const memory = group.add(
         "--memory", arguments.memory, "M,NODES",
@@ -280,8 +280,8 @@ void check_function(const CLI::App& command, const TilesRequest& request) {
     }
 }
 
-// Returns the threshold option that was given. --memory and --glsl need files, which make no
-// threshold here.
+// Returns the threshold option that was given. --memory and --glsl need files, so their thresholds
+// are made later.
 std::string finish_threshold(const CLI::App& command, const ThresholdArguments& arguments,
                              SubdivisionRequest& request) {
     if (request.options.balance != Balance::none && request.options.max_tiles) {
@@ -319,10 +319,10 @@ TileFormat format_by_ending(const std::filesystem::path& output) {
     return format == FORMATS.end() ? TileFormat::json : format->value;
 }
 
-// Of the list, whose ending says its format if no option does, and of the picture.
+// Checks the endings of the list's name, the default of its format, and of the picture's.
 void check_endings(const std::filesystem::path& output, const std::optional<TileFormat>& format,
                    const std::filesystem::path& image) {
-    std::error_code ignored;  // a name that no file can have is refused when it is opened
+    std::error_code ignored;  // opening a name that no file can have refuses it
     if (!format && !std::filesystem::is_character_file(output, ignored)) {
         check_ending("--output", output, {"json", "csv", "bin"});
     }
@@ -406,7 +406,7 @@ Request parse_command_line(int argc, const char* const* argv) {
     CLI::App app("Adaptive tile subdivision of importance maps, and mip levels, on the GPU",
                  "quadtile");
     app.set_version_flag("--version", "quadtile " QUADTILE_VERSION_STRING);
-    app.require_subcommand(0, 1);  // none is found out about below, after unknown arguments
+    app.require_subcommand(0, 1);  // a missing command is reported below, after unknown arguments
     app.footer(
         "Examples: quadtile tiles map.exr --max-resolution 256 -o tiles.json --image tiles.png\n"
         "          quadtile mipmap picture.png levels --method all\n"

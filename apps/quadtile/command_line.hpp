@@ -1,4 +1,4 @@
-// From the arguments of main to a request.
+// Conversion of the arguments of main to a request.
 
 #pragma once
 
@@ -8,13 +8,13 @@
 
 namespace quadtile::app {
 
-// --help and --version ask for a text.
+// Request for a text: --help and --version.
 using TextRequest = PrintedText;
 
 using Request = std::variant<TextRequest, TilesRequest, MipmapRequest, CompileRequest,
                              DevicesRequest, DemoRequest>;
 
-// Throws UsageError with one line that names the argument and the way to the help.
+// Throws UsageError with one line that names the argument and refers to the help.
 [[nodiscard]] Request parse_command_line(int argc, const char* const* argv);
 
 }  // namespace quadtile::app

@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::uint32_t TIMED_RUNS = 30;
 
-// How the device makes the levels of each method; the reference as spd.
+// Method of the device for each method of the command; the reference is that of spd.
 constexpr std::array<std::pair<LevelMethod, MipMethod>, 5> MIP_METHODS{
     {{LevelMethod::spd, MipMethod::spd},
      {LevelMethod::subgroup, MipMethod::subgroup},
@@ -41,7 +41,7 @@ MipMethod mip_method(LevelMethod method) {
         ->second;
 }
 
-// What the levels are made of, where the user does not say.
+// Returns the format of the levels if the user gives none.
 TexelFormat default_format(Reduction reduction, TexelFormat source) {
     const bool one_channel = channel_count(source) == 1;
     if (reduction == Reduction::min_max && one_channel) {
@@ -69,10 +69,10 @@ struct MadeLevels {
     std::optional<double> gpu_time_us;
 };
 
-// Refers to the image; keeps what several methods need.
+// Makes levels. Refers to the image; keeps resources that several methods need.
 class LevelMaker {
  public:
-    // Opens the device unless the CPU reference alone is asked for. Throws UsageError for options
+    // Opens the device unless only the CPU reference is requested. Throws UsageError for options
     // that contradict each other or the image.
     LevelMaker(const MipmapRequest& request, const ImageView& image);
 
@@ -80,15 +80,15 @@ class LevelMaker {
     [[nodiscard]] std::uint32_t levels() const noexcept { return levels_; }
     [[nodiscard]] const std::string& device_name() const noexcept { return device_name_; }
 
-    // The method that MipMethod::automatic stands for. Throws Error as `make`.
+    // Returns the choice of MipMethod::automatic. Throws Error as `make`.
     [[nodiscard]] LevelMethod automatic();
 
-    // By one method. Throws Error: unsupported or invalid_argument where that method cannot make
-    // these levels.
+    // Makes the levels by one method. Throws Error: unsupported or invalid_argument if that method
+    // cannot make these levels.
     [[nodiscard]] MadeLevels make(LevelMethod method);
 
-    // What the CPU reference makes as a method does; for blits, which are rounded as the driver
-    // likes, as spd does. None for the user's own GLSL.
+    // Returns the CPU reference of a method; for blits, which have the driver's rounding, that of
+    // spd. None for the user's GLSL.
     [[nodiscard]] const MipChain* reference_of(LevelMethod method);
 
  private:
@@ -199,7 +199,7 @@ const MipChain* LevelMaker::reference_of(LevelMethod method) {
 
 namespace fs = std::filesystem;
 
-// A line of the table; what is empty was not made or not measured.
+// A line of the table; empty: not made or not measured.
 struct Row {
     LevelMethod method;
     std::optional<std::size_t> levels;
@@ -212,7 +212,7 @@ struct Row {
 class LevelFiles {
  public:
     explicit LevelFiles(const MipmapRequest& request) : request_(request) {
-        directories_.create(request_.directory);  // what cannot be fails before the work is done
+        directories_.create(request_.directory);  // errors come before the work
     }
 
     void add(LevelMethod method, const MipChain& chain) {
@@ -240,7 +240,7 @@ class LevelFiles {
 
  private:
     const MipmapRequest& request_;
-    OutputDirectories directories_;  // outlives the files in them
+    OutputDirectories directories_;  // must outlive the files in them
     std::vector<OutputFile> files_;
 };
 
@@ -288,13 +288,13 @@ std::string description(const MipmapRequest& request, const ImageShape& image,
     return text.str();
 }
 
-// The methods to be run, and the one that `auto` takes.
+// Methods to run, and the choice of `auto`.
 struct Methods {
     std::vector<LevelMethod> to_run;
     std::optional<LevelMethod> automatic;
 };
 
-// Whether another method may do what this one cannot.
+// Returns whether another method may succeed.
 bool concerns_method(const Error& error) {
     return error.code() == ErrorCode::unsupported || error.code() == ErrorCode::invalid_argument;
 }

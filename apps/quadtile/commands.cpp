@@ -26,7 +26,7 @@ namespace quadtile::app {
 
 namespace {
 
-// What costs time, not results: a cache directory that cannot be used, for one.
+// Prints warnings that cost time, not results, for example of an unusable cache directory.
 void print_warning(Severity severity, std::string_view message) {
     if (severity != Severity::info) {
         std::cerr << message_line("quadtile: warning", message) + "\n";
@@ -51,11 +51,11 @@ Device open_device(const std::string& select, const std::string& without) {
     }
 }
 
-// ---- What `tiles` and `demo` do alike: subdivide a map, write the result, tell about it
+// ---- Common parts of `tiles` and `demo`: subdivide a map, write the result, report about it
 
 namespace {
 
-// From its making on.
+// Measures the time since its construction.
 class Stopwatch {
  public:
     [[nodiscard]] StageTime stage(const std::string& name) const {
@@ -70,10 +70,10 @@ class Stopwatch {
 
 struct Subdivided {
     TileList list;
-    std::size_t added_tiles = 0;  // by balancing; counted for --stats alone
+    std::size_t added_tiles = 0;  // by balancing; counted only for --stats
 };
 
-// The same list without a balance is made only to compare the numbers of tiles.
+// Makes the list without a balance too, only to compare the numbers of tiles.
 template <typename Subdivide>
 Subdivided subdivide_and_compare(const SubdivisionRequest& request, const Subdivide& subdivide) {
     Subdivided result{subdivide(request.options)};
@@ -85,9 +85,9 @@ Subdivided subdivide_and_compare(const SubdivisionRequest& request, const Subdiv
     return result;
 }
 
-// On the host for Strategy::reference, which touches no Vulkan; else on the chosen device.
+// Subdivides on the host for Strategy::reference, without Vulkan; otherwise on the chosen device.
 Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
-    try {  // a longer list than the map has levels
+    try {  // a list may be longer than the map has levels
         if (!request.level_thresholds.empty()) {
             std::vector<float> levels = request.level_thresholds;
             const std::size_t count = std::size_t{top_level(map.shape.width, map.shape.height)} + 1;
@@ -119,13 +119,13 @@ Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
     });
 }
 
-// Writes the picture of the map into a file that is still to be committed.
+// Writes the picture of the map into a file that is committed later.
 void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& tiles) {
     file.write(encode_png(draw_tiles(map, tiles)));
 }
 
-// What --trace asks for, if anything, empty: to be opened when all inputs have been read. Times
-// count from the start of `load`.
+// Makes the empty file of --trace, if given, after all inputs have been read. Times count from the
+// start of `load`.
 std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request, const StageTime& load) {
     return request.trace.empty() ? nullptr
                                  : std::make_unique<TraceFile>(request.trace.string(), load.start);
@@ -143,7 +143,7 @@ void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
     trace->close();
 }
 
-// The line for each number of --stats: also of the stages before and after those of the list.
+// Returns a line for each number of --stats, with the stages before and after those of the list.
 std::string describe_run(const Subdivided& result, const StageTime& load, const StageTime& write) {
     const TileList& list = result.list;
     std::ostringstream text;
@@ -190,7 +190,7 @@ std::string text_of_size(const MapShape& shape) {
     return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " texels";
 }
 
-// Which of a file's channels counts fragments must be known: no other one may stand for it.
+// Returns the channel that counts fragments. It must be known: no other one may stand for it.
 std::string fragments_channel(const MemoryRequest& request) {
     const std::vector<std::string> channels = channels_of(request.fragments);
     if (!request.channel.empty() || channels.size() < 2) {
@@ -390,7 +390,7 @@ void run(const DevicesRequest& /*request*/) {
     }
     OutputFile output = OutputFile::standard_output();
     output.write(text.str());
-    // Throws where there is none to choose.
+    // Throws if there is no usable device.
     const DeviceInfo chosen = Device::create().info();
     output.write("chosen: " + std::to_string(chosen.index) + " (" + chosen.name + ")\n");
     output.commit();

@@ -1,8 +1,7 @@
-// The commands of the command line: what each was asked for, and its doing.
+// The commands of the command line: their requests and their execution.
 //
-// Each throws UsageError for arguments that cannot be meant, std::exception for everything else
-// that fails. Standard output carries the result alone; summaries and statistics go to standard
-// error.
+// Each throws UsageError for arguments that cannot be used, std::exception for other failures.
+// Standard output carries only the result; summaries and statistics go to standard error.
 
 #pragma once
 
@@ -27,27 +26,27 @@ class Device;
 
 namespace quadtile::app {
 
-// How to subdivide; shared by `tiles` and `demo`.
+// Options of a subdivision, for `tiles` and `demo`.
 struct SubdivisionRequest {
     std::optional<Threshold> threshold;
-    std::vector<float> level_thresholds;  // of --level-thresholds: the last one stands for the rest
+    std::vector<float> level_thresholds;  // of --level-thresholds: the last one stays
     Strategy strategy = Strategy::automatic;
     std::uint32_t subtree_levels = 6;
     SubdivideOptions options;
     std::string device;  // as in DeviceOptions::select
     bool stats = false;
-    std::filesystem::path trace;  // empty: none
+    std::filesystem::path trace;  // empty: no trace
 };
 
-// Threshold::memory, with the fragments in a file.
+// Threshold::memory with the fragments in a file.
 struct MemoryRequest {
     float max_resolution;
     float nodes;
     std::filesystem::path fragments;
-    std::string channel;  // of these; empty: "count", or the only one
+    std::string channel;  // of the fragments; empty: "count", or the only one
 };
 
-// Threshold::function, of a file with GLSL or with what `compile` made of it.
+// Threshold::function of a file with GLSL or compiled code.
 struct FunctionRequest {
     std::filesystem::path glsl;
     std::vector<float> parameters;
@@ -58,14 +57,14 @@ struct TilesRequest {
     std::string channel;
     std::filesystem::path output;  // empty: standard output
     TileFormat format = TileFormat::json;
-    std::filesystem::path image;  // empty: none
+    std::filesystem::path image;  // empty: no picture
     SubdivisionRequest subdivision;
-    // In place of subdivision.threshold:
+    // Replacement of subdivision.threshold:
     std::optional<MemoryRequest> memory;
     std::optional<FunctionRequest> function;
 };
 
-// How `mipmap` makes levels: one of the GPU's methods, or the CPU reference.
+// Methods of `mipmap`: those of the GPU, and the CPU reference.
 enum class LevelMethod { automatic, all, spd, subgroup, per_level, blit, reference };
 
 struct MipmapRequest {
@@ -74,12 +73,12 @@ struct MipmapRequest {
     std::string channel;
     bool linear = false;
     LevelMethod method = LevelMethod::automatic;
-    Reduction reduction = Reduction::mean;  // custom: `glsl`
+    Reduction reduction = Reduction::mean;  // custom: by `glsl`
     std::filesystem::path glsl;
     EdgeRule edge_rule = EdgeRule::fold;
     std::optional<std::uint32_t> levels;  // level 0 included; none: the full chain
-    std::optional<TexelFormat> format;    // none: what goes best with the source
-    bool compare = true;                  // with the CPU reference
+    std::optional<TexelFormat> format;    // none: the best for the source
+    bool compare = true;                  // whether to compare with the CPU reference
     std::string device;                   // as in DeviceOptions::select
 };
 
@@ -107,11 +106,11 @@ void run(const CompileRequest& request);
 void run(const DevicesRequest& request);
 void run(const DemoRequest& request);
 
-// The device that a command runs on. `select` as in DeviceOptions. Where there is none, the error
-// says that the option `without` ("--strategy reference") works without a device.
+// Opens the device of a command. `select` as in DeviceOptions. If there is none, the error says
+// that the option `without` ("--strategy reference") works without a device.
 [[nodiscard]] Device open_device(const std::string& select, const std::string& without);
 
-// Names in options, messages and folders, in the order in which messages list them.
+// Names in options, messages and folders, in the order of messages.
 
 constexpr std::array<Named<Strategy>, 4> STRATEGIES{{{"auto", Strategy::automatic},
                                                      {"fused", Strategy::fused},

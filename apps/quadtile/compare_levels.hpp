@@ -1,4 +1,4 @@
-// How far mip levels are from the CPU reference.
+// Difference of mip levels from the CPU reference.
 
 #pragma once
 
@@ -6,9 +6,9 @@
 
 namespace quadtile::app {
 
-// The largest difference between two chains of the same shapes from level 1 on: in codes where the
-// format has codes, else of the values. Equal infinities and two NaN do not differ, a NaN and a
-// number by infinity.
+// Returns the largest difference between two chains of the same shapes from level 1 on: in codes if
+// the format has codes, otherwise in values. Equal infinities and two NaN do not differ; a NaN and
+// a number differ by infinity.
 [[nodiscard]] double largest_difference(const MipChain& a, const MipChain& b);
 
 }  // namespace quadtile::app

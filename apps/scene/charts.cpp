@@ -15,22 +15,22 @@ namespace {
 
 constexpr std::uint32_t NO_SIDE = std::numeric_limits<std::uint32_t>::max();
 
-constexpr double COPLANAR_COSINE = 0.99984769515639127;  // of 1 degree
+constexpr double COPLANAR_COSINE = 0.99984769515639127;  // cosine of 1 degree
 constexpr double PLANE_TOLERANCE = 0.01;  // distance from the plane, by the first triangle's size
-// Of 30 degrees, as blending of seams has it: what triangles of one surface turn by at an edge.
+// Cosine of 30 degrees, as in the blending of seams: the largest turn of one surface at an edge.
 constexpr double SMOOTH_COSINE = 0.8659;
-constexpr std::size_t MAX_SHARED = 16;  // triangles at an edge; more of them connect nothing
+constexpr std::size_t MAX_SHARED = 16;  // most triangles at an edge; more of them connect nothing
 constexpr double WHOLE_TURN = 2.0 * 3.14159265358979323846;
-constexpr double TIP = 1.0;  // radians that a point's angles lack of 2 pi, or exceed it
+constexpr double TIP = 1.0;  // radians by which the angles at a point differ from 2 pi
 // Integrated curvature, in radians, of a spherical cap whose conformal map has twice
-// LARGEST_STRETCH between its middle and its border: what has more is not tried.
+// LARGEST_STRETCH between its middle and its border. Segments with more are not tried.
 constexpr double LARGEST_CURVATURE = WHOLE_TURN * (2.0 - 2.0 / (LARGEST_STRETCH * LARGEST_STRETCH));
 constexpr int SMOOTHING_STEPS = 4;
-constexpr double SLIVER = 0.01;  // height by the longest edge
+constexpr double SLIVER = 0.01;  // height relative to the longest edge
 
-// For each vertex a number that it has in common with those at the same position, to the bit (0 and
-// -0 are one). Blending of seams welds positions that are nearly the same (weld_nearby in
-// blend_seams.cpp); charts do not: see there.
+// Returns a number per vertex that is the same for all vertices at the same position, bit by bit (0
+// and -0 are equal). Blending of seams also welds nearly equal positions (weld_nearby in
+// blend_seams.cpp, with the reason why charts do not).
 std::vector<std::uint32_t> equal_positions(const std::vector<glm::vec3>& positions) {
     std::vector<std::uint32_t> order(positions.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -48,7 +48,7 @@ std::vector<std::uint32_t> equal_positions(const std::vector<glm::vec3>& positio
     return points;
 }
 
-// Segments of smooth surfaces that are flattened whole, or else halved.
+// Makes charts from segments of smooth surfaces, which are flattened as a whole or halved.
 class ChartBuilder {
  public:
     ChartBuilder(const Scene& scene, double max_size)
@@ -85,7 +85,7 @@ class ChartBuilder {
     }
 
  private:
-    using Triangles = std::vector<std::uint32_t>;  // of a segment: the largest one first
+    using Triangles = std::vector<std::uint32_t>;  // of a segment, the largest first
 
     [[nodiscard]] std::array<glm::dvec3, 3> corners_of(std::uint32_t triangle) const {
         const auto& vertices = scene_.triangles[triangle].vertices;
@@ -107,9 +107,9 @@ class ChartBuilder {
     }
 
     struct Edge {
-        std::uint32_t low;  // points
+        std::uint32_t low;  // point
         std::uint32_t high;
-        std::uint32_t side;  // 3 * triangle + which of its edges
+        std::uint32_t side;  // 3 * triangle + the number of the edge
         bool forward;        // from low to high
     };
 
@@ -147,7 +147,7 @@ class ChartBuilder {
                glm::dot(normals_[a.side / 3], normals_[b.side / 3]) >= SMOOTH_COSINE;
     }
 
-    // The triangles at one edge.
+    // Connects the triangles at one edge.
     void connect(std::span<const Edge> edges) {
         if (edges.size() > MAX_SHARED) {
             return;
@@ -165,7 +165,7 @@ class ChartBuilder {
                 neighbours_[edges[i].side] = edges[other].side;
             }
         }
-        // Where a third goes on smoothly from one of two only, neither has the other.
+        // Only mutual connections stay: a third triangle may continue one of two only.
         for (const Edge& edge : edges) {
             std::uint32_t& neighbour = neighbours_[edge.side];
             if (neighbour != NO_SIDE && neighbours_[neighbour] != edge.side) {
@@ -192,16 +192,16 @@ class ChartBuilder {
         }
     }
 
-    // The side of the neighbour there in the same segment, or NO_SIDE.
+    // Returns the side of the neighbour there in the same segment, or NO_SIDE.
     [[nodiscard]] std::uint32_t inner(std::uint32_t side) const {
         const std::uint32_t neighbour = neighbours_[side];
         return neighbour != NO_SIDE && owners_[neighbour / 3] == owners_[side / 3] ? neighbour
                                                                                    : NO_SIDE;
     }
 
-    // Finds for each triangle that is connected with the sources the nearest of them, by the way
-    // through triangles' middles, and the side through which it is entered. Returns them by
-    // distance. `triangles`: those that were found before.
+    // Finds for each triangle that is connected with the sources the nearest source, by the way
+    // through triangles' middles, and the side through which the way enters. Returns the triangles
+    // by distance. `triangles`: those found before.
     Triangles spread(const Triangles& triangles, std::span<const std::uint32_t> from) {
         for (const std::uint32_t triangle : triangles) {
             distances_[triangle] = std::numeric_limits<double>::infinity();
@@ -245,12 +245,12 @@ class ChartBuilder {
         return (p[0] + p[1] + p[2]) / 3.0;
     }
 
-    // What is nearer to one of two triangles that are far from each other, and the rest.
+    // Returns the triangles nearer to one of two triangles that are far apart, and the others.
     std::pair<Triangles, Triangles> halves_of(const Triangles& triangles) {
         const std::uint32_t first = spread(triangles, std::array{triangles.front()}).back();
         const std::uint32_t second = spread(triangles, std::array{first}).back();
         (void)spread(triangles, std::array{first, second});
-        // What has two neighbours beyond the border goes there: teeth cost room.
+        // Triangles with two neighbours beyond the border move there, because teeth cost room.
         for (int i = 0; i < SMOOTHING_STEPS; ++i) {
             for (const std::uint32_t triangle : triangles) {
                 std::uint32_t alike = 0;
@@ -273,7 +273,7 @@ class ChartBuilder {
         return halves;
     }
 
-    // Adds a chart, unless it would be stretched, overlap itself or be too large.
+    // Adds a chart unless it would be stretched, overlap itself or be too large.
     bool flatten(const Triangles& triangles) {
         Chart chart;
         const bool is_single = triangles.size() == 1;
@@ -299,7 +299,7 @@ class ChartBuilder {
         }
         for (FlatTriangle& triangle : chart.corners) {
             for (glm::dvec2& corner : triangle) {
-                // Down: seen from the front, charts are not mirrored.
+                // y points down, so that charts seen from the front are not mirrored.
                 corner = {scale * corner.x, chart.size.y - scale * corner.y};
             }
         }
@@ -320,7 +320,7 @@ class ChartBuilder {
         });
     }
 
-    // To the first triangle's plane.
+    // Projects triangles onto the first triangle's plane.
     [[nodiscard]] std::vector<FlatTriangle> projected(const Triangles& triangles) const {
         const auto p = corners_of(triangles[0]);
         const glm::dvec3 edge = p[1] - p[0];
@@ -355,12 +355,12 @@ class ChartBuilder {
         return false;
     }
 
-    // Cut where necessary, and mapped to the plane. Empty: that cannot be.
+    // Cuts triangles if necessary, and maps them to the plane; nothing if that is impossible.
     std::vector<FlatTriangle> unrolled(const Triangles& triangles) {
         if (!cut(triangles)) {
             return {};
         }
-        // Corners on both sides of an edge that is not cut are one.
+        // Corners on both sides of an uncut edge are one corner.
         for (std::uint32_t i = 0; i < triangles.size(); ++i) {
             locals_[triangles[i]] = i;
         }
@@ -408,8 +408,8 @@ class ChartBuilder {
     }
 
     // Cuts a segment so that it can be spread in a plane: along all edges that the shortest ways
-    // from its first triangle do not cross, but for those cuts that end at a point within it. Cuts
-    // to the tip of a cone stay. False: it is closed, or too curved.
+    // from its first triangle do not cross, except cuts that end at a point within it. Cuts to the
+    // tip of a cone stay. Returns false if it is closed or too curved.
     bool cut(const Triangles& triangles) {
         (void)spread(triangles, {triangles.data(), 1});
         joined_.resize(neighbours_.size());
@@ -473,7 +473,7 @@ class ChartBuilder {
                 const std::uint32_t point = point_of(triangle, k);
                 if (cuts_[point] == 0) {
                     curvature += WHOLE_TURN - angles_[point];
-                    angles_[point] = WHOLE_TURN;  // once
+                    angles_[point] = WHOLE_TURN;  // counted once
                 }
             }
         }
@@ -484,19 +484,19 @@ class ChartBuilder {
     double max_size_;
     std::vector<std::uint32_t> points_;      // by vertex
     std::vector<glm::dvec3> normals_;        // by triangle
-    std::vector<double> areas_;              // twice as large
+    std::vector<double> areas_;              // twice the areas
     std::vector<std::uint32_t> neighbours_;  // by side: the side of the triangle there, or NO_SIDE
-    std::vector<std::uint32_t> owners_;      // by triangle: its segment
+    std::vector<std::uint32_t> owners_;      // segment by triangle
     std::uint32_t segments_ = 0;
-    // By triangle, as spread() found them.
+    // Results of spread(), by triangle.
     std::vector<double> distances_;
     std::vector<std::uint32_t> sources_;
     std::vector<std::uint32_t> entries_;
-    std::vector<std::uint32_t> locals_;   // by triangle: its number in its segment
+    std::vector<std::uint32_t> locals_;   // number in its segment, by triangle
     std::vector<std::uint32_t> parents_;  // by corner in the segment
     std::vector<bool> joined_;            // by side
-    // By point: the sum of its angles; how many cuts and borders meet there, and the bits of
-    // their sides that differ.
+    // By point: the sum of its angles; the number of cuts and borders that meet there, and the
+    // differing bits of their sides.
     std::vector<double> angles_;
     std::vector<std::uint32_t> cuts_;
     std::vector<std::uint32_t> cut_sum_;

@@ -1,5 +1,5 @@
-// Lengths are whole decimetres, and every number comes from +, -, *, / and square roots, so every
-// machine makes the same city.
+// Lengths are whole decimetres. The city uses only +, -, *, / and square roots, so every machine
+// computes the same bits.
 
 #include "load_scene.hpp"
 #include "pack_charts.hpp"
@@ -15,10 +15,10 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr int PITCH = 700;      // from one block to the next
+constexpr int PITCH = 700;      // distance from one block to the next
 constexpr int MIN_WIDTH = 360;  // of buildings
 constexpr int MAX_BLOCKS_PER_SIDE = 70;
-constexpr std::uint64_t TRIANGLES_PER_BLOCK = 750;  // more where there are more than 4900 blocks
+constexpr std::uint64_t TRIANGLES_PER_BLOCK = 750;  // more with over 4900 blocks
 constexpr std::uint64_t MIN_TRIANGLES = 2000;
 constexpr int BAY_TRIANGLES = 18;
 constexpr int PLAN_TRIANGLES = 10;  // ground and roof
@@ -34,7 +34,7 @@ class Random {
  public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
 
-    // One of 0 .. count - 1.
+    // Returns one of 0 .. count - 1.
     int below(int count) {
         std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
         z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -47,7 +47,7 @@ class Random {
     std::uint64_t state_;
 };
 
-// A building and the ground around it.
+// A building with the ground around it.
 struct Block {
     int x = 0;  // of the block's corner
     int z = 0;
@@ -71,7 +71,7 @@ std::vector<Block> plan(std::uint64_t triangles, Random& random) {
     const int count = per_side * per_side;
     const double bays = (static_cast<double>(triangles) / count - PLAN_TRIANGLES) / BAY_TRIANGLES;
     const int usual = std::max(1, static_cast<int>(std::lround(std::sqrt(bays / 6.0))));
-    double owed = 0.0;  // bays, so that the sum is as asked
+    double owed = 0.0;  // bays not yet made, so that the sum is as requested
     std::vector<Block> blocks;
     for (int i = 0; i < count; ++i) {
         Block block;
@@ -95,7 +95,7 @@ std::vector<Block> plan(std::uint64_t triangles, Random& random) {
     return blocks;
 }
 
-// One side of a building, or the ground: a plane with axes, and its place in the light map.
+// One side of a building, or the ground: a plane with axes and a place in the light map.
 struct Face {
     glm::dvec3 origin;  // the lower left corner
     glm::dvec3 right;   // of length 1, as are the others
@@ -108,7 +108,7 @@ struct Face {
 struct FacePoint {
     double right = 0.0;
     double up = 0.0;
-    double behind = 0.0;   // the plane
+    double behind = 0.0;   // distance of the plane
     double shift_right{};  // in the light map
     double shift_up{};
 };
@@ -145,7 +145,7 @@ class CityBuilder {
         return {{{left, bottom}, {right, bottom}, {right, top}, {left, top}}};
     }
 
-    // Counter-clockwise, seen from the front.
+    // Adds a quad, counter-clockwise seen from the front.
     void quad(const Face& face, const Corners& corners, std::uint32_t material) {
         const auto first = static_cast<std::uint32_t>(scene_.positions.size());
         std::array<glm::dvec3, 4> points{};
@@ -169,7 +169,7 @@ class CityBuilder {
         scene_.triangles.push_back({{first, first + 2, first + 3}, material});
     }
 
-    // Between an outer and an inner rectangle.
+    // Adds the area between an outer and an inner rectangle.
     void ring(const Face& face, const Corners& outer, const Corners& inner,
               std::uint32_t material) {
         for (std::size_t i = 0; i < 4; ++i) {
@@ -178,7 +178,7 @@ class CityBuilder {
         }
     }
 
-    // Moved towards the middle of the rectangle in the light map.
+    // Moves corners towards the middle of the rectangle in the light map.
     static void shrink(Corners& corners, double by) {
         corners[0].shift_right = corners[3].shift_right = by;
         corners[1].shift_right = corners[2].shift_right = -by;
@@ -199,8 +199,8 @@ class CityBuilder {
         }
     }
 
-    // A window in its part of the wall. In the light map its reveals lie around the pane, which is
-    // smaller there by as much.
+    // Adds a window in its part of the wall. In the light map its reveals lie around the pane,
+    // which is smaller there by their size.
     void bay(const Face& face, double left, double bottom, double right, double top,
              std::uint32_t wall, std::uint32_t window) {
         const double border_x = 0.2 * (right - left);
@@ -218,9 +218,9 @@ class CityBuilder {
         quad(face, back, window);
     }
 
-    // From above: the ground with, in its hole, the roof, a gutter away from it. As their borders
-    // lie anywhere in texels, it takes a texel more to have the gutter's texels between them whole:
-    // a texel that both are next to would be filled from both.
+    // Adds the ground seen from above, with the roof in its hole and a gutter between them. Their
+    // borders lie anywhere in texels, so it takes one texel more to have all of the gutter's texels
+    // between them: a texel next to both would be filled from both.
     void plan_view(const Block& block, const ChartPlace& place) {
         const glm::dvec3 right(1.0, 0.0, 0.0);
         const glm::dvec3 up(0.0, 0.0, -1.0);
@@ -269,7 +269,7 @@ Scene city_scene(std::uint64_t triangles, const Extent& extent) {
         }
         sizes.emplace_back(PITCH, PITCH);
     }
-    // With this the smallest roof is a texel wide, with a gutter around it.
+    // Smallest density: the smallest roof is a texel wide, with a gutter around it.
     constexpr double MIN_TEXELS_PER_DECIMETRE = (2.0 * (GUTTER + 1) + 1.0) / MIN_WIDTH;
     const std::optional<Layout> layout = pack_into(sizes, GUTTER, extent);
     if (!layout || layout->texels_per_unit < MIN_TEXELS_PER_DECIMETRE) {
@@ -291,7 +291,7 @@ Scene city_scene(std::uint64_t triangles, const Extent& extent) {
     sun.irradiance = glm::vec3(5.0F, 4.6F, 4.0F);
     scene.suns.push_back(sun);
     const float half = -static_cast<float>(blocks.front().x) / 10.0F;
-    const float seen = std::min(half, 400.0F);  // of a large city a part
+    const float seen = std::min(half, 400.0F);  // only a part of a large city
     scene.camera = Camera{
         {0.2F * seen, 0.9F * seen, half + 0.4F * seen}, {0.0F, 0.0F, half - 0.8F * seen}, 50.0F};
     return scene;

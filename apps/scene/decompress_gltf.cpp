@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* MESHOPT = "EXT_meshopt_compression";
 constexpr const char* DRACO = "KHR_draco_mesh_compression";
-// What a byte of compressed data can become: the bytes of meshopt's best case; more triangles than
+// Largest ratio of decompressed to compressed bytes: meshopt's best case, and more triangles than
 // Draco makes of a plane.
 constexpr std::size_t MESHOPT_RATIO = 64;
 constexpr std::size_t DRACO_RATIO = 1000;
@@ -117,8 +117,8 @@ class Decompressor {
         return bytes;
     }
 
-    // The header's number of triangles: Draco reserves memory for it. Metadata, which glTF has no
-    // use for, would come before it.
+    // Returns the header's number of triangles, for which Draco reserves memory. Metadata, which
+    // glTF does not use, would come before it.
     [[nodiscard]] std::size_t draco_triangles(std::span<const unsigned char> bytes) const {
         require(bytes.size() > 11 && std::memcmp(bytes.data(), "DRACO\2\2\1", 8) == 0 &&
                     bytes[8] < 2 && (bytes[10] & 0x80) == 0,
@@ -150,7 +150,7 @@ class Decompressor {
         const auto decoded = [&] {
             try {
                 return decoder.DecodeMeshFromBuffer(&buffer);
-            } catch (const std::exception& exception) {  // of sizes that are too large
+            } catch (const std::exception& exception) {  // for sizes that are too large
                 return ::draco::StatusOr<std::unique_ptr<::draco::Mesh>>(
                     ::draco::Status(::draco::Status::DRACO_ERROR, exception.what()));
             }
@@ -181,7 +181,7 @@ class Decompressor {
         }
     }
 
-    // That is for `count` elements of the compressed data of a buffer view.
+    // Returns the accessor for `count` elements of the compressed data of a buffer view.
     tinygltf::Accessor& accessor_of(int index, std::size_t view, std::size_t count,
                                     const std::string& name) {
         require(index >= 0 && static_cast<std::size_t>(index) < model_.accessors.size(),
@@ -250,7 +250,7 @@ class Decompressor {
         model_.bufferViews.push_back(view);
     }
 
-    // All views become parts of one buffer, without what was compressed.
+    // Joins all views into one buffer, without the compressed data.
     void join_views() {
         tinygltf::Buffer joined;
         for (std::size_t i = 0; i < views_.size(); ++i) {
@@ -269,9 +269,9 @@ class Decompressor {
 
     const std::filesystem::path& path_;
     tinygltf::Model& model_;
-    std::vector<Bytes> views_;            // what is decompressed, by buffer view
-    std::string place_;                   // that is decompressed
-    std::map<int, std::size_t> sources_;  // of accessors: the buffer views with their data
+    std::vector<Bytes> views_;            // decompressed data by buffer view
+    std::string place_;                   // place of the data that is being decompressed
+    std::map<int, std::size_t> sources_;  // by accessor: the buffer view with its data
 };
 
 void drop_extension(Json& from, const char* extension) {
@@ -308,7 +308,7 @@ std::string with_placeholders(std::string file) {
             }
         }
     } catch (const Json::exception&) {
-        return file;  // which tinygltf refuses
+        return file;  // tinygltf refuses it
     }
     const std::string text = json.dump();
     if (!file.starts_with("glTF")) {

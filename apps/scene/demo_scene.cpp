@@ -44,7 +44,7 @@ class DemoBuilder {
  public:
     Scene scene;
 
-    // A polygon in one plane, counter-clockwise seen from its front.
+    // Adds a polygon in one plane, counter-clockwise seen from its front.
     void flat(std::span<const glm::vec3> corners, std::uint32_t material) {
         const glm::vec3 normal =
             glm::normalize(glm::cross(corners[1] - corners[0], corners[2] - corners[0]));
@@ -62,7 +62,8 @@ class DemoBuilder {
         flat(std::array{a, b, c, d}, material);
     }
 
-    // The normal faces where `front` does along the axis; low and high are corners of a rectangle.
+    // Adds a rectangle between corners low and high. Its normal points along the axis, in the
+    // direction of `front`.
     void rectangle(const Axes& axes, const glm::vec2& low, const glm::vec2& high, float at,
                    float front, std::uint32_t material) {
         const auto point = [&](float a, float b) {
@@ -82,7 +83,7 @@ class DemoBuilder {
         }
     }
 
-    // One side of the room: the wall inside and outside, and the reveals of its hole.
+    // Adds one side of the room: the wall inside and outside, and the reveals of its hole.
     void wall(int normal_axis, bool high, std::uint32_t material, const Hole* hole) {
         const Axes axes{(normal_axis + 1) % 3, (normal_axis + 2) % 3, normal_axis};
         const glm::vec2 low(ROOM_LOW[axes.across], ROOM_LOW[axes.up]);
@@ -105,8 +106,8 @@ class DemoBuilder {
         rectangle(upright, {hole->low.y, near}, {hole->high.y, far}, hole->high.x, -1.0F, white);
     }
 
-    // A box that is turned about the vertical axis by an angle of this cosine and sine. Its bottom
-    // is left out where it stands on something.
+    // Adds a box that is turned about the vertical axis by an angle with this cosine and sine;
+    // without a bottom if it stands on something.
     void box(const glm::vec3& base, const glm::vec3& size, std::uint32_t material, bool with_bottom,
              bool with_top = true, glm::vec2 turn = {1.0F, 0.0F}) {
         const auto p = [&](float x, float y, float z) {
@@ -126,7 +127,7 @@ class DemoBuilder {
         }
     }
 
-    // From the floor to the ceiling.
+    // Adds a column from the floor to the ceiling.
     void column(const glm::vec2& at, float radius) {
         constexpr int SIDES = 24;
         const auto normal = [](int i) {
@@ -154,7 +155,7 @@ class DemoBuilder {
         }
     }
 
-    // A cube of small squares, whose points are moved onto the sphere.
+    // Adds a sphere: a cube of small squares whose points are moved onto it.
     void sphere(const glm::vec3& centre, float radius) {
         constexpr int STEPS = 8;
         for (int side = 0; side < 6; ++side) {
@@ -182,7 +183,7 @@ class DemoBuilder {
         }
     }
 
-    // They rise towards the wall at the left.
+    // Adds stairs that rise towards the left wall.
     void stairs() {
         constexpr int STEPS = 5;
         constexpr float RISE = 0.18F;
@@ -235,7 +236,7 @@ class DemoBuilder {
     }
 };
 
-// Tiles of two colours, with joints.
+// Returns a texture of tiles in two colours, with joints.
 Texture tiles() {
     constexpr std::uint32_t SIDE = 64;
     constexpr std::uint32_t TILE = 16;
@@ -294,7 +295,7 @@ Scene demo_scene() {
     builder.box({2.6F, 0.0F, -2.1F}, {0.6F, 0.9F, 0.6F}, stone, false);
     builder.sphere({2.6F, 1.3F, -2.1F}, 0.4F);
     builder.box({-1.2F, 2.8F, 0.3F}, {1.8F, 0.06F, 0.7F}, lamp, true);
-    // A folding screen: single sheets, seen from both sides.
+    // A folding screen of single sheets, seen from both sides.
     builder.quad({-3.6F, 0.0F, 1.9F}, {-2.8F, 0.0F, 2.5F}, {-2.8F, 1.6F, 2.5F}, {-3.6F, 1.6F, 1.9F},
                  screen);
     builder.quad({-2.8F, 0.0F, 2.5F}, {-2.0F, 0.0F, 1.9F}, {-2.0F, 1.6F, 1.9F}, {-2.8F, 1.6F, 2.5F},

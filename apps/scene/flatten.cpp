@@ -15,7 +15,7 @@ namespace quadtile::baker {
 
 namespace {
 
-// A triangle's corners in its own plane, the first edge along x.
+// Returns a triangle's corners in its own plane, the first edge along x.
 FlatTriangle in_its_plane(const std::array<glm::dvec3, 3>& corners) {
     const glm::dvec3 a = corners[1] - corners[0];
     const glm::dvec3 b = corners[2] - corners[0];
@@ -29,8 +29,8 @@ FlatTriangle in_its_plane(const std::array<glm::dvec3, 3>& corners) {
 std::optional<std::vector<glm::dvec2>> conformal_map(
     const std::vector<glm::dvec3>& points,
     const std::vector<std::array<std::uint32_t, 3>>& triangles) {
-    constexpr double LEAST_HEIGHT = 1e-4;  // of a triangle, by its longest edge
-    // Two points that are far from each other; all others are unknown.
+    constexpr double LEAST_HEIGHT = 1e-4;  // of a triangle, relative to its longest edge
+    // Two points that are far apart are fixed; the others are the unknowns.
     const auto farthest_from = [&](const glm::dvec3& point) {
         const auto distance = [&](const glm::dvec3& other) { return glm::distance(point, other); };
         return static_cast<std::size_t>(std::ranges::max_element(points, {}, distance) -
@@ -38,7 +38,7 @@ std::optional<std::vector<glm::dvec2>> conformal_map(
     };
     const std::size_t origin = farthest_from(points.front());
     const std::size_t other = farthest_from(points[origin]);
-    // Places are complex numbers.
+    // Places as complex numbers.
     using Number = std::complex<double>;
     std::vector<int> unknowns(points.size(), -1);
     int count = 0;
@@ -68,7 +68,7 @@ std::optional<std::vector<glm::dvec2>> conformal_map(
                 if (triangle[j] == other) {
                     right[row] -= weight * distance;
                 } else if (triangle[j] != origin && unknowns[triangle[j]] <= row) {
-                    entries.emplace_back(row, unknowns[triangle[j]], weight);  // the lower half
+                    entries.emplace_back(row, unknowns[triangle[j]], weight);  // lower half
                 }
             }
         }
@@ -107,10 +107,10 @@ namespace {
 struct Compared {
     FlatTriangle corners;
     Box<glm::dvec2> box{};
-    double tolerance = 0.0;  // that others may reach into it: slivers and rounding do not count
+    double tolerance = 0.0;  // depth of overlap that does not count, for slivers and rounding
 };
 
-// By the axes across the edges (Gottschalk, Lin, Manocha 1996).
+// Tests the axes across the edges (Gottschalk, Lin, Manocha 1996).
 bool overlap(const Compared& a, const Compared& b) {
     const double tolerance = std::min(a.tolerance, b.tolerance);
     if (glm::any(
@@ -138,8 +138,8 @@ bool overlap(const Compared& a, const Compared& b) {
 }  // namespace
 
 bool overlap(const std::vector<FlatTriangle>& triangles) {
-    constexpr double TOLERANCE = 1e-3;       // by the triangle's size
-    constexpr std::size_t MAX_TESTS = 4096;  // of pairs, on average; what is left is not tested
+    constexpr double TOLERANCE = 1e-3;       // relative to the triangle's size
+    constexpr std::size_t MAX_TESTS = 4096;  // of pairs, on average; further pairs are not tested
     std::vector<Compared> all;
     for (const FlatTriangle& triangle : triangles) {
         Compared& added = all.emplace_back(triangle);
@@ -174,7 +174,7 @@ glm::dvec2 fit_rectangle(std::vector<FlatTriangle>& triangles) {
     }
     std::ranges::stable_sort(edges, std::greater(), [](const glm::dvec2& e) {
         return static_cast<float>(
-            glm::dot(e, e));  // which comes first shall not depend on rounding
+            glm::dot(e, e));  // 32 bits, so that rounding does not decide the order
     });
     edges.resize(std::min(edges.size(), MAX_TRIED));
     for (std::size_t i = 1; i < MAX_TRIED && triangles.size() > MAX_TRIED; ++i) {
@@ -196,7 +196,7 @@ glm::dvec2 fit_rectangle(std::vector<FlatTriangle>& triangles) {
             }
         }
         const glm::dvec2 size = bounds.size();
-        // Not for the last bit: which edge is taken should not depend on rounding.
+        // with a tolerance, so that rounding does not decide which edge is taken
         if (size.x * size.y < least * (1.0 - 1e-9)) {
             least = size.x * size.y;
             best = along;

@@ -42,7 +42,7 @@ std::string_view bytes_of(const std::vector<Value>& values) {
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value)};
 }
 
-// Empty: none that glTF has.
+// Returns the type of a picture; empty: glTF has no such type.
 std::string picture_type(std::string_view bytes) {
     const std::pair<std::string_view, const char*> types[] = {{"\x89PNG", "image/png"},
                                                               {"\xFF\xD8\xFF", "image/jpeg"},
@@ -56,7 +56,7 @@ std::string picture_type(std::string_view bytes) {
     return {};
 }
 
-// Whether a texture of the material, other than a light map, has TEXCOORD_1.
+// Returns whether a texture of the material, other than a light map, uses TEXCOORD_1.
 bool uses_second_coordinates(const Json& material) {
     const Json values = material.flatten();
     return std::ranges::any_of(values.items(), [](const auto& item) {
@@ -86,7 +86,7 @@ class LitGltf::File {
         });
     }
 
-    // What the JSON has and the scene's reader did not look at may be of any type.
+    // Converts JSON errors: parts that the scene's reader does not read may have any type.
     template <typename Work>
     void guarded(const Work& work) const {
         try {
@@ -101,7 +101,7 @@ class LitGltf::File {
 
     void set_light_map_coordinates(const Scene& scene) {
         const Json meshes = json_["meshes"];
-        std::map<std::size_t, std::size_t> owners;  // of meshes: the first node that has them
+        std::map<std::size_t, std::size_t> owners;  // by mesh: the first node that has it
         for (std::size_t i = 0; i < scene.parts.size(); ++i) {
             const ScenePart& part = scene.parts[i];
             Json& node = json_["nodes"].at(part.node);
@@ -113,7 +113,7 @@ class LitGltf::File {
                                   "alone, to an .exr");
             }
             const auto mesh = node.at("mesh").get<std::size_t>();
-            // A mesh beyond those of the file is the node's own already.
+            // A mesh beyond those of the file already belongs to the node.
             if (mesh < meshes.size() &&
                 owners.try_emplace(mesh, part.node).first->second != part.node) {
                 node["mesh"] = json_["meshes"].size();
@@ -172,7 +172,7 @@ class LitGltf::File {
     }
 
  private:
-    // Buffers behind each other become one.
+    // Joins consecutive buffers into one.
     void join_buffers() {
         std::vector<std::size_t> starts;
         for (const tinygltf::Buffer& buffer : model_.buffers) {
@@ -187,7 +187,7 @@ class LitGltf::File {
         }
     }
 
-    // Those of an earlier bake are the last of all.
+    // Removes the light maps of an earlier bake, which are the last items.
     void drop_light_maps() {
         while (drop_light_map()) {
         }
@@ -229,7 +229,7 @@ class LitGltf::File {
         }
     }
 
-    // Returns the number of the new buffer view.
+    // Adds a buffer view, and returns its number.
     std::size_t add_view(std::string_view bytes, std::size_t stride = 0, int target = 0) {
         Json view{
             {"buffer", 0}, {"byteOffset", size_ + added_.size()}, {"byteLength", bytes.size()}};
@@ -286,7 +286,7 @@ class LitGltf::File {
             }
         }
 
-        // The scene's vertices, in the order of the triangles.
+        // Vertices of the scene in the order of the triangles.
         std::vector<std::uint32_t> indices;
         std::vector<std::size_t> sources;
         std::vector<glm::vec2> coordinates;
@@ -326,7 +326,7 @@ class LitGltf::File {
         primitive.erase("mode");  // triangles
     }
 
-    // Replaces accessors by those of some of their elements.
+    // Replaces accessors by accessors of some of their elements.
     void take_vertices(Json& attributes, const std::vector<std::size_t>& sources,
                        const std::string& place) {
         for (const auto& [name, accessor] : attributes.items()) {
@@ -367,7 +367,7 @@ class LitGltf::File {
         }
     }
 
-    // As the scene's reader has it: glTF's own is all metal, which no light map lights.
+    // Returns the scene reader's default material: glTF's is all metal, which no light map lights.
     std::size_t default_material() {
         if (!default_material_) {
             const glm::vec3 albedo = Material().albedo;
@@ -380,8 +380,8 @@ class LitGltf::File {
         return *default_material_;
     }
 
-    // Gives a material its light map, null for none. If others have it with another one, it becomes
-    // a copy.
+    // Gives a material its light map; null: none. If other parts have the material with another
+    // light map, it is copied.
     void light(Json& material, const Json& light_map) {
         const auto index = material.get<std::size_t>();
         const auto [lit, is_new] = lit_.try_emplace({index, light_map.dump()}, index);
@@ -436,9 +436,9 @@ class LitGltf::File {
     tinygltf::Model model_;
     Json json_;
     std::size_t size_ = 0;  // of the file's buffers
-    std::string added_;     // behind them
+    std::string added_;     // bytes added behind them
     std::optional<std::size_t> default_material_;
-    // Materials with a light map: which they are, by material and light map.
+    // Numbers of materials with a light map, by material and light map.
     std::map<std::pair<std::size_t, std::string>, std::size_t> lit_;
     std::set<std::size_t> is_lit_;
     // By vertex of the scene: its number in a part, and the part, from 1.

@@ -1,4 +1,4 @@
-// What the readers of scene files share.
+// Common parts of the readers of scene files.
 
 #pragma once
 
@@ -10,37 +10,37 @@ namespace quadtile::baker {
 
 // A scene as its file has it. All indices are in range; nothing else is checked.
 struct FileScene {
-    // Of one length by vertex: positions, normals (0: none), texture_coordinates; and
-    // light_map_coordinates, unless there are none.
+    // Arrays by vertex have one length: positions, normals (0: none), texture_coordinates, and
+    // light_map_coordinates unless they are empty.
     Scene scene;
 
     std::vector<std::string> warnings;
-    std::vector<std::filesystem::path> files;  // as LoadedScene has them
-    std::string generator;                     // as LoadedScene has it
+    std::vector<std::filesystem::path> files;  // as in LoadedScene
+    std::string generator;                     // as in LoadedScene
 
-    // The number of a picture among the textures; none, and a warning, where it was not decoded.
+    // Adds a texture. Returns its number; nothing, with a warning, for an undecoded picture.
     std::optional<std::uint32_t> add_texture(std::optional<Texture> decoded,
                                              const std::string& name);
-    // "2 triangles left out", unless there are none.
+    // Warns "2 triangles left out", unless the count is 0.
     void warn(std::size_t count, const std::string& thing, const std::string& rest);
 };
 
-// `path` is for messages, and for the files that the file names.
+// Reads a file. `path` is for messages, and for the files that the file names.
 [[nodiscard]] FileScene read_gltf(const std::filesystem::path& path, std::string bytes,
                                   LightMapCoordinates coordinates);
 [[nodiscard]] FileScene read_obj(const std::filesystem::path& path, const std::string& bytes,
                                  LightMapCoordinates coordinates);
 
-// PNG, JPEG and what else stb reads; nothing, if it is none of them or damaged.
+// Decodes PNG, JPEG and stb's other formats; nothing for other or damaged pictures.
 [[nodiscard]] std::optional<Texture> decode_picture(std::span<const unsigned char> bytes);
 
-// Nothing, if it cannot be read.
+// Returns a file's bytes; nothing if it cannot be read.
 [[nodiscard]] std::optional<std::string> read_bytes(const std::filesystem::path& path);
 
 // Throws std::runtime_error.
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why);
 
-// "1 triangle", "2 triangles"
+// Returns "1 triangle" or "2 triangles".
 [[nodiscard]] std::string counted(std::size_t count, const std::string& thing);
 
 }  // namespace quadtile::baker

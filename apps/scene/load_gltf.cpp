@@ -22,7 +22,7 @@ constexpr std::array SUPPORTED_EXTENSIONS{
 constexpr std::size_t MAX_DECLARED_SIDE = 65536;
 constexpr double LARGEST_RADIUS = 1e6;  // of a light; world units
 
-// "mesh 3 'Walls'"
+// Returns "mesh 3 'Walls'".
 std::string numbered(const std::string& thing, std::size_t index, const std::string& name) {
     return thing + " " + std::to_string(index) + (name.empty() ? "" : " '" + name + "'");
 }
@@ -49,7 +49,7 @@ class GltfReader {
  private:
     [[noreturn]] void fail(const std::string& why) const { refuse(path_, why); }
 
-    // Fails for `why` where the index is out of range.
+    // Returns an item. Fails with the reason `why` if the index is out of range.
     template <typename Item>
     const Item& at(const std::vector<Item>& items, int index, const std::string& why) const {
         return item_at(path_, items, index, why);
@@ -73,7 +73,7 @@ class GltfReader {
         if (size.ArrayLen() == 2 && size.Get(0).IsInt() && size.Get(1).IsInt()) {
             const auto width = static_cast<std::uint32_t>(size.Get(0).GetNumberAsInt());
             const auto height = static_cast<std::uint32_t>(size.Get(1).GetNumberAsInt());
-            if (width - 1 < MAX_DECLARED_SIDE && height - 1 < MAX_DECLARED_SIDE) {  // wraps at 0
+            if (width - 1 < MAX_DECLARED_SIDE && height - 1 < MAX_DECLARED_SIDE) {  // 0 wraps
                 file_.scene.light_map_extent = Extent{width, height};
                 return;
             }
@@ -98,7 +98,7 @@ class GltfReader {
     }
 
     bool is_excluded(const tinygltf::Node& node, const std::string& name) {
-        // An integer: older exporters have no other property for yes and no.
+        // An integer, because older exporters have no other property for yes and no.
         const tinygltf::Value& given = node.extras.Get("lightmap_exclude");
         if (node.extras.Has("lightmap_exclude") && !given.IsBool() && !given.IsInt()) {
             file_.warnings.emplace_back(
@@ -107,7 +107,7 @@ class GltfReader {
         return given.IsBool() ? given.Get<bool>() : given.IsInt() && given.GetNumberAsInt() != 0;
     }
 
-    // Accessors.
+    // Accessors
 
     [[nodiscard]] Elements elements(int index, int type, const std::string& place) const {
         return elements_of(path_, model_, index, place, type);
@@ -145,7 +145,7 @@ class GltfReader {
         return indices;
     }
 
-    // Materials.
+    // Materials
 
     void read_materials() {
         for (const tinygltf::Material& from : model_.materials) {
@@ -183,7 +183,7 @@ class GltfReader {
         return from.size() < 3 ? otherwise : glm::vec3(from[0], from[1], from[2]);
     }
 
-    // Each picture once; nothing, where it cannot be had.
+    // Reads each picture once. Returns nothing if it is not available.
     std::optional<std::uint32_t> texture(const tinygltf::TextureInfo& info) {
         if (info.index < 0) {
             return std::nullopt;
@@ -210,14 +210,14 @@ class GltfReader {
         return picture;
     }
 
-    // Nodes.
+    // Nodes
 
     void read_nodes() {
         struct Item {
             int node;
             glm::dmat4 parent;
         };
-        std::vector<Item> items;  // the next one last
+        std::vector<Item> items;  // the next one is the last
         const auto push = [&](const std::vector<int>& nodes, const glm::dmat4& parent) {
             for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
                 items.push_back({*node, parent});
@@ -306,7 +306,7 @@ class GltfReader {
         }
         Camera camera;
         camera.position = glm::vec3(transform[3]);
-        camera.target = glm::vec3(transform[3] - transform[2]);  // it looks along -Z
+        camera.target = glm::vec3(transform[3] - transform[2]);  // cameras look along -Z
         camera.vertical_field_degrees = static_cast<float>(field);
         file_.scene.camera = camera;
     }
@@ -348,7 +348,7 @@ class GltfReader {
         if (is_spot) {
             const double inner = light.spot.innerConeAngle;
             const double outer = light.spot.outerConeAngle;
-            // A float's rounding is forgiven; equal angles, which Blender writes, are an edge.
+            // Rounding is tolerated; equal angles, which Blender writes, are a sharp edge.
             if (!(inner >= 0.0 && inner <= outer && outer > 0.0 && outer <= 1.5708)) {
                 fail(name + " has cone angles of " + std::to_string(inner) + " and " +
                      std::to_string(outer) +
@@ -369,7 +369,7 @@ class GltfReader {
         return static_cast<float>(value);
     }
 
-    // Meshes.
+    // Meshes
 
     void read_primitive(const tinygltf::Primitive& primitive, const std::string& place,
                         const glm::dmat4& transform) {
@@ -455,7 +455,7 @@ class GltfReader {
             }
         }
 
-        // The inverse transpose times the determinant: it also does for transforms that flatten.
+        // The inverse transpose times the determinant also works for flattening transforms.
         const glm::dmat3 linear(transform);
         const glm::dmat3 cofactors(glm::cross(linear[1], linear[2]),
                                    glm::cross(linear[2], linear[0]),
@@ -488,7 +488,7 @@ class GltfReader {
         return {component(from, i, 0), component(from, i, 1)};
     }
 
-    // Which of its texture coordinates a primitive's textures use. A scene has one set of them.
+    // Returns the only set of texture coordinates that a primitive's textures use.
     int texture_set(const tinygltf::Primitive& primitive) {
         const auto index = static_cast<std::size_t>(primitive.material);
         if (primitive.material < 0 || index >= model_.materials.size()) {
@@ -558,9 +558,9 @@ class GltfReader {
     const tinygltf::Model& model_;
     FileScene file_;
     LightMapCoordinates coordinates_ = LightMapCoordinates::read;
-    std::map<int, std::optional<std::uint32_t>> pictures_;  // the textures that they became
+    std::map<int, std::optional<std::uint32_t>> pictures_;  // their textures
     std::optional<std::uint32_t> default_material_;
-    ScenePart part_;  // that is read
+    ScenePart part_;  // the part being read
 
     std::size_t ignored_lights_ = 0;
     std::size_t ignored_primitives_ = 0;

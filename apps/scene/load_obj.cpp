@@ -14,20 +14,20 @@ namespace quadtile::baker {
 
 namespace {
 
-// Twice the signed area.
+// Returns twice the signed area.
 double side(const glm::dvec2& a, const glm::dvec2& b, const glm::dvec2& c) {
     return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-// A polygon, which may be concave, cut into triangles; by its corners. Ears are cut off one after
-// the other (Meisters 1975).
+// Cuts a polygon, which may be concave, into triangles; the result are its corners. Ears are cut
+// off one after the other (Meisters 1975).
 std::vector<std::array<std::uint32_t, 3>> triangulate(const std::vector<glm::dvec3>& corners) {
     const auto count = static_cast<std::uint32_t>(corners.size());
     glm::dvec3 normal(0.0);  // Newell's
     for (std::uint32_t i = 0; i < count; ++i) {
         normal += glm::cross(corners[i], corners[(i + 1) % count]);
     }
-    // Seen along the axis that is closest to the normal, so that it is counter-clockwise.
+    // Seen along the axis closest to the normal, so that it is counter-clockwise.
     const glm::dvec3 size = glm::abs(normal);
     const int axis = size.x > size.y ? (size.x > size.z ? 0 : 2) : (size.y > size.z ? 1 : 2);
     const int u = (axis + 1) % 3;
@@ -61,7 +61,7 @@ std::vector<std::array<std::uint32_t, 3>> triangulate(const std::vector<glm::dve
     };
     std::vector<std::array<std::uint32_t, 3>> triangles;
     while (left.size() > 3) {
-        std::size_t ear = 1;  // where there is none, the polygon is damaged: any will do
+        std::size_t ear = 1;  // if there is none, the polygon is damaged and any corner will do
         for (std::size_t i = 1; i <= left.size(); ++i) {
             if (is_ear(i % left.size())) {
                 ear = i % left.size();
@@ -87,7 +87,7 @@ struct IndexHash {
     }
 };
 
-// Adds the files that it reads to `files`.
+// Reads materials, and adds the read files to `files`.
 class MaterialReader : public tinyobj::MaterialFileReader {
  public:
     MaterialReader(const std::string& folder, std::vector<std::filesystem::path>& files)
@@ -164,8 +164,8 @@ class ObjReader {
         std::string warning;
         bool good = false;
         try {
-            // Not triangulated: the library has room for 255 corners of a face, and takes concave
-            // ones for convex.
+            // Not triangulated by the library, which has room for 255 corners of a face and takes
+            // concave faces for convex ones.
             good = tinyobj::LoadObj(&attributes_, &shapes_, &materials_, &warning, &error, &stream,
                                     &material_reader, false, false);
         } catch (const std::exception& exception) {

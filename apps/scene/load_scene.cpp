@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t UNUSED = std::numeric_limits<std::uint32_t>::max();
 
-// Coordinates that rounding has moved out of the light map are moved back.
+// Largest distance from the light map of coordinates that are moved back, for rounding.
 constexpr float COORDINATE_TOLERANCE = 1e-4F;
 
 bool finite(const glm::vec3& v) {
@@ -36,7 +36,7 @@ bool usable_normal(const glm::vec3& normal) {
     return finite(normal) && std::isnormal(glm::dot(normal, normal));
 }
 
-// Twice the triangle's area, along its normal.
+// Returns twice the triangle's area, along its normal.
 glm::dvec3 area_vector(const Scene& scene, const Triangle& triangle) {
     const glm::dvec3 a(scene.positions[triangle.vertices[0]]);
     const glm::dvec3 b(scene.positions[triangle.vertices[1]]);
@@ -52,7 +52,7 @@ Verdict judge(const Scene& scene, const Triangle& triangle) {
             return Verdict::not_finite;
         }
     }
-    // As what comes later computes it, in 32-bit floats: neither zero nor beyond all numbers.
+    // In 32-bit floats like later computations: neither zero nor infinite.
     const glm::vec3 area(area_vector(scene, triangle));
     const float length_squared = glm::dot(area, area);
     if (!std::isfinite(length_squared)) {
@@ -71,7 +71,7 @@ Verdict judge(const Scene& scene, const Triangle& triangle) {
     return Verdict::good;
 }
 
-// Checks what a file has, and makes of it what load_scene promises.
+// Checks a file's scene, and makes the scene that load_scene promises.
 class Finisher {
  public:
     Finisher(const std::filesystem::path& path, FileScene file, LightMapCoordinates coordinates)
@@ -145,7 +145,7 @@ class Finisher {
         }
     }
 
-    // Each vertex of the file once, but corners that need the normal of their own triangle.
+    // Returns a vertex of the file, once unless corners need their own triangle's normal.
     std::uint32_t take_vertex(std::uint32_t vertex, const glm::vec3& plane_normal) {
         const Scene& from = file_.scene;
         Scene& to = result_.scene;
@@ -195,7 +195,7 @@ class Finisher {
             const glm::vec3 albedo = material.albedo;
             const glm::vec3 emission = material.emission;
             for (int i = 0; i < 3; ++i) {
-                // std::clamp would leave NaN.
+                // std::clamp would keep NaN.
                 material.albedo[i] = albedo[i] > 0.0F ? std::min(albedo[i], 1.0F) : 0.0F;
                 const bool emits = std::isfinite(emission[i]) && emission[i] > 0.0F;
                 material.emission[i] = emits ? emission[i] : 0.0F;
@@ -209,7 +209,7 @@ class Finisher {
 
     const std::filesystem::path& path_;
     FileScene file_;
-    bool takes_all_coordinates_;  // also those that are no numbers
+    bool takes_all_coordinates_;  // with those that are not numbers
     LoadedScene result_;
     std::vector<std::uint32_t> copies_;  // by vertex of the file
     std::size_t flat_corners_ = 0;
@@ -222,7 +222,7 @@ std::optional<std::string> read_bytes(const std::filesystem::path& path) {
     const std::filesystem::file_type type = std::filesystem::status(path, error).type();
     if (type == std::filesystem::file_type::directory ||
         type == std::filesystem::file_type::character) {
-        return std::nullopt;  // which opens, and then has no end
+        return std::nullopt;  // it opens, but never ends
     }
     std::ifstream stream(path, std::ios::binary);
     if (!stream) {

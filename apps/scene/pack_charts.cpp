@@ -14,7 +14,7 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr double ROUNDING = 1e-4;  // texels that a chart may stick out of its own
+constexpr double ROUNDING = 1e-4;  // texels by which a chart may exceed its own
 constexpr std::uint32_t SIDE_STEP = 4;
 
 // Finds places for rectangles of whole texels, with gutters between them.
@@ -23,12 +23,12 @@ class Packer {
     Packer(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter)
         : sizes_(sizes), gutter_(gutter) {}
 
-    // That charts take up: the texels that they touch.
+    // Returns the texels that a chart touches.
     [[nodiscard]] static std::uint32_t texels(double size) {
         return static_cast<std::uint32_t>(std::clamp(std::ceil(size - ROUNDING), 1.0, 1e9));
     }
 
-    // False: they do not find room. Else places() are theirs.
+    // Packs the charts. Returns false if they do not fit; otherwise places() returns their places.
     bool pack(const Extent& extent, double texels_per_unit) {
         rectangles_.clear();
         std::uint64_t area = 0;
@@ -52,7 +52,7 @@ class Packer {
                                 static_cast<int>(rectangles_.size())) == 1;
     }
 
-    // By chart, as the last pack() found them.
+    // Returns the places of the last pack(), by chart.
     [[nodiscard]] std::vector<ChartPlace> places() const {
         std::vector<ChartPlace> places(sizes_.size());
         for (const stbrp_rect& rectangle : rectangles_) {
@@ -62,7 +62,7 @@ class Packer {
         return places;
     }
 
-    // That the last pack() used.
+    // Returns the extent that the last pack() used.
     [[nodiscard]] Extent used() const {
         Extent used{1, 1};
         for (const stbrp_rect& r : rectangles_) {
@@ -182,7 +182,7 @@ std::optional<Layout> pack_pages(const std::vector<glm::dvec2>& sizes,
                                  const std::vector<std::size_t>& objects, std::uint32_t gutter,
                                  double texels_per_unit, const Extent& extent,
                                  std::size_t& too_large) {
-    constexpr int MOST_FAILURES = 4;  // objects without room before a page counts as full
+    constexpr int MOST_FAILURES = 4;  // objects that do not fit before a page counts as full
     std::vector<std::vector<std::size_t>> charts;  // by object
     std::vector<double> areas;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -216,7 +216,7 @@ std::optional<Layout> pack_pages(const std::vector<glm::dvec2>& sizes,
         };
         std::optional<Layout> packed;
         for (std::size_t next = 0; next < left.size();) {
-            // As many of the next objects as there is room for.
+            // As many of the next objects as fit.
             std::size_t count = 0;
             for (std::size_t beyond = left.size() - next + 1; beyond - count > 1;) {
                 const std::size_t middle = (count + beyond) / 2;

@@ -1,4 +1,4 @@
-// Where rectangular charts go in a light map.
+// Places of rectangular charts in a light map.
 
 #pragma once
 
@@ -23,24 +23,25 @@ struct Layout {
     std::uint32_t pages = 1;
 };
 
-// Charts of these sizes, in units; a chart has all texels that it touches for itself, one at least,
-// with gutters between charts, but none at the light map's border. Deterministic. All return
-// nothing where there is no room.
+// Packers of charts with these sizes, in units. A chart owns all texels that it touches, at least
+// one. Gutters lie between charts, but not at the light map's border. Deterministic. All return
+// nothing if there is no room.
 
 [[nodiscard]] std::optional<Layout> pack(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,
                                          double texels_per_unit, const Extent& extent);
 
-// As many texels per unit as there is room for.
+// Packs with as many texels per unit as fit.
 [[nodiscard]] std::optional<Layout> pack_into(const std::vector<glm::dvec2>& sizes,
                                               std::uint32_t gutter, const Extent& extent);
 
-// The smallest extent, about square, of sides up to MAX_LIGHT_MAP_SIDE that are multiples of 4.
+// Packs into the smallest extent, about square, with sides up to MAX_LIGHT_MAP_SIDE that are
+// multiples of 4.
 [[nodiscard]] std::optional<Layout> pack_at_density(const std::vector<glm::dvec2>& sizes,
                                                     std::uint32_t gutter, double texels_per_unit);
 
-// On as many pages as it takes, each of this extent; an object's charts are on one. `objects`: that
-// of each chart, numbered from 0. Nothing, and the object's number in `too_large`, if a page has no
-// room for it.
+// Packs on as many pages of this extent as needed; an object's charts are on one page. `objects`:
+// the object of each chart, numbered from 0. Returns nothing, and the object's number in
+// `too_large`, if a page has no room for an object.
 [[nodiscard]] std::optional<Layout> pack_pages(const std::vector<glm::dvec2>& sizes,
                                                const std::vector<std::size_t>& objects,
                                                std::uint32_t gutter, double texels_per_unit,

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t HEADER = 20;        // up to the JSON of a .glb file
 constexpr std::size_t MAX_NESTING = 256;  // tinygltf reads JSON recursively
 
-// How deep the arrays and objects of a JSON text are nested.
+// Returns the depth to which arrays and objects of a JSON text are nested.
 std::size_t nesting(std::string_view json) {
     std::size_t depth = 0;
     std::size_t deepest = 0;
@@ -34,8 +34,8 @@ std::size_t nesting(std::string_view json) {
     return deepest;
 }
 
-// tinygltf passes pictures in buffers without looking whether the buffer is so long, so these are
-// decoded later; of the others the bytes are kept.
+// Keeps the bytes of a picture. tinygltf passes pictures in buffers without a check of the buffer's
+// length, so these are decoded later.
 bool keep_picture(tinygltf::Image* image, int /*index*/, std::string* /*error*/,
                   std::string* /*warning*/, int /*width*/, int /*height*/,
                   const unsigned char* bytes, int size, void* /*user*/) {
@@ -52,7 +52,8 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-// tinygltf's reason, and that of its JSON parser without the names of exceptions and grammar rules.
+// Returns tinygltf's reason, or that of its JSON parser without the names of exceptions and grammar
+// rules.
 std::string reason_of(const std::string& error) {
     if (!error.starts_with("[json.exception.")) {
         return error;
@@ -65,7 +66,7 @@ std::string reason_of(const std::string& error) {
                      ": " + error.substr(reason + 3);
 }
 
-// `files`: std::vector<std::filesystem::path>, which the file's path is added to.
+// Reads a file, whose path is added to `files`, a std::vector<std::filesystem::path>.
 bool read_named_file(std::vector<unsigned char>* bytes, std::string* error, const std::string& path,
                      void* files) {
     static_cast<std::vector<std::filesystem::path>*>(files)->emplace_back(path);
@@ -180,7 +181,7 @@ tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
 
     bytes = with_placeholders(std::move(bytes));
     const auto size = static_cast<unsigned int>(bytes.size());
-    bytes.append(HEADER, '\0');  // tinygltf 2.7 reads 8 bytes too far where a chunk is too long
+    bytes.append(HEADER, '\0');  // tinygltf 2.7 reads 8 bytes too far if a chunk is too long
     tinygltf::TinyGLTF reader;
     reader.SetImageLoader(keep_picture, nullptr);
     reader.SetFsCallbacks({tinygltf::FileExists, tinygltf::ExpandFilePath, read_named_file,
@@ -238,7 +239,7 @@ std::optional<Texture> decode_picture(std::span<const unsigned char> bytes) {
     }
     texture.texels.resize(texture.extent.texels());
     for (std::size_t i = 0; i < texture.texels.size() * 4; ++i) {
-        // Of 16 bits the upper 8, which come last.
+        // The upper 8 of 16 bits, which come last.
         texture.texels[i / 4][i % 4] = image.image[i * channel_bytes + channel_bytes - 1];
     }
     return texture;

@@ -1,4 +1,4 @@
-// A glTF file as tinygltf has it, without its pictures; pictures; and what lies in its buffers.
+// glTF files as tinygltf reads them, without pictures; pictures; and data in buffers.
 
 #pragma once
 
@@ -16,15 +16,16 @@
 
 namespace quadtile::baker {
 
-// Meshes are decompressed. Adds to `warnings`, and to `files` the files that the file names. Throws std::runtime_error.
+// Reads a file and decompresses its meshes. Adds to `warnings`, and to `files` the files that the
+// file names. Throws std::runtime_error.
 [[nodiscard]] tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
                                          std::vector<std::string>& warnings,
                                          std::vector<std::filesystem::path>& files);
 
-// The JSON of a .glb or .gltf file.
+// Returns the JSON of a .glb or .gltf file.
 [[nodiscard]] std::string_view json_of(std::string_view file);
 
-// Throws std::runtime_error for `why` if the index is out of range.
+// Throws std::runtime_error with the reason `why` if the index is out of range.
 template <typename Item>
 const Item& item_at(const std::filesystem::path& path, const std::vector<Item>& items, int index,
                     const std::string& why) {
@@ -34,18 +35,18 @@ const Item& item_at(const std::filesystem::path& path, const std::vector<Item>& 
     return items[static_cast<std::size_t>(index)];
 }
 
-// Where an accessor's elements are; in range.
+// Elements of an accessor, which are in range.
 struct Elements {
     const unsigned char* data = nullptr;
     std::size_t stride = 0;
     std::size_t count = 0;
     int component_type = 0;
     bool normalized = false;
-    std::size_t size = 0;  // bytes of an element
+    std::size_t size = 0;  // bytes per element
 };
 
-// `path` and `place` are for messages; `type`: that of the elements, default: any. Throw
-// std::runtime_error.
+// Returns the elements of an accessor. `path` and `place` are for messages; `type`: required type
+// of the elements, default: any. Throws std::runtime_error.
 [[nodiscard]] Elements elements_of(const std::filesystem::path& path, const tinygltf::Model& model,
                                    int accessor, const std::string& place,
                                    std::optional<int> type = std::nullopt);
@@ -53,7 +54,7 @@ struct Elements {
                                                             const tinygltf::Model& model, int view,
                                                             const std::string& place);
 
-// A component of an element; 0 to 1, or -1 to 1, if they are normalized.
+// Returns a component of an element; from 0 to 1, or from -1 to 1, if it is normalized.
 [[nodiscard]] double component(const Elements& from, std::size_t element, std::size_t index);
 
 }  // namespace quadtile::baker

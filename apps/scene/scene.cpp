@@ -156,7 +156,7 @@ void exclude(Scene& scene, const std::string& object) {
 
 namespace {
 
-// Each bit is followed by two zeros.
+// Returns the bits with two zeros after each.
 std::uint64_t spread(std::uint64_t bits) {
     bits &= 0x1fffffU;
     bits = (bits | bits << 32U) & 0x1f00000000ffffU;

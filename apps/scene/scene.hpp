@@ -1,4 +1,4 @@
-// What is baked: triangles with light map coordinates, their materials, and the light.
+// Scenes: triangles with light map coordinates, their materials, and the light.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace quadtile::baker {
 
-// Of points; empty at first: low above high.
+// Bounding box of points; empty at first: low above high.
 template <typename Point>
 struct Box {
     Point low = Point(std::numeric_limits<typename Point::value_type>::infinity());
@@ -41,8 +41,8 @@ struct Box {
     return box;
 }
 
-// Of a light map. Texel (x, y) has its centre at ((x + 0.5) / width, (y + 0.5) / height) of its
-// coordinates, (0, 0) being the upper left corner; its index is y * width + x.
+// Extent of a light map. Texel (x, y) has its centre at ((x + 0.5) / width, (y + 0.5) / height) in
+// light map coordinates; (0, 0) is the upper left corner. Its index is y * width + x.
 struct Extent {
     std::uint32_t width = 0;
     std::uint32_t height = 0;
@@ -51,34 +51,37 @@ struct Extent {
     bool operator==(const Extent&) const = default;
 };
 
-// Of 8 bits, as in files: colours with the sRGB curve. Repeats in both directions.
+// A texture of 8 bits per channel, as in files: colours with the sRGB curve. It repeats in both
+// directions.
 struct Texture {
     Extent extent;
     std::vector<std::array<std::uint8_t, 4>> texels;
 };
 
-// Red, green and blue of a texel without the sRGB curve.
+// Returns red, green and blue of a texel without the sRGB curve.
 [[nodiscard]] glm::vec3 linear(const std::array<std::uint8_t, 4>& texel);
 
-// Whether light goes through: nowhere, where alpha is below a limit, or 1 - alpha of it.
+// Transparency of a material: opaque; open if alpha is below a limit; or open by 1 - alpha.
 enum class AlphaMode : std::uint8_t { opaque, mask, blend };
 
-// Lambertian. The radiosity of a surface under irradiance E is albedo * E + pi * emission.
+// A Lambertian material. The radiosity of a surface under irradiance E is albedo * E + pi *
+// emission.
 struct Material {
     std::string name;
     glm::vec3 albedo{0.7F};
     glm::vec3 emission{0.0F};                       // radiance
-    bool double_sided = false;                      // the back is lit and radiates, too
+    bool double_sided = false;                      // whether the back is lit and radiates too
     std::optional<std::uint32_t> albedo_texture;    // times albedo
     std::optional<std::uint32_t> emission_texture;  // times emission
-    // From texture_coordinates to each texture's own.
+    // Transforms from texture_coordinates to each texture's own.
     glm::mat3x2 albedo_coordinates{1.0F};
     glm::mat3x2 emission_coordinates{1.0F};
     AlphaMode alpha_mode = AlphaMode::opaque;
     float alpha = 1.0F;  // times that of albedo_texture
     float alpha_cutoff = 0.5F;
 
-    // The share of the light that a place with this alpha in its texture stops: 0 to 255.
+    // Returns the share of the light, from 0 to 255, that a place with this alpha in its texture
+    // stops.
     [[nodiscard]] std::uint8_t coverage(std::uint8_t texture_alpha) const;
 };
 
@@ -86,25 +89,25 @@ struct Material {
     return std::max({colour.r, colour.g, colour.b});
 }
 
-// Of radiance and irradiance: sums and squares of it are finite, too.
+// Largest radiance and irradiance: sums and squares of it are finite too.
 constexpr float BRIGHTEST = 1e12F;
 
 // Parallel light.
 struct Sun {
-    glm::vec3 direction{0.0F, -1.0F, 0.0F};  // that the light goes, of length 1
-    glm::vec3 irradiance{0.0F};              // of a surface that faces it
+    glm::vec3 direction{0.0F, -1.0F, 0.0F};  // of the light, of length 1
+    glm::vec3 irradiance{0.0F};              // on a surface that faces it
     float angular_diameter_degrees = 0.53F;
 };
 
-// Light from a point, or from a small sphere, to all sides or in a cone.
+// Light from a point or a small sphere, to all sides or in a cone.
 struct PointLight {
     glm::vec3 position{0.0F};
-    glm::vec3 intensity{0.0F};  // irradiance of what faces it at a distance of 1
+    glm::vec3 intensity{0.0F};  // irradiance on a surface that faces it at a distance of 1
     float radius = 0.0F;        // of the sphere
-    float range = std::numeric_limits<float>::infinity();  // where the light ends
+    float range = std::numeric_limits<float>::infinity();  // distance at which the light ends
     bool is_spot = false;
-    // Of a spot light: the axis of its cone, of length 1, and its half angles in radians, where the
-    // light begins to fall off and where it ends.
+    // Spot lights: the axis of the cone, of length 1, and its half angles in radians, at which the
+    // light begins to fall off and at which it ends.
     glm::vec3 direction{0.0F, 0.0F, -1.0F};
     float inner_angle = 0.0F;
     float outer_angle = 0.25F * std::numbers::pi_v<float>;
@@ -121,28 +124,28 @@ struct Triangle {
     std::uint32_t material = 0;
 };
 
-// Of parts.
+// Smallest density of a part.
 constexpr float LEAST_DENSITY = 0.001F;
 constexpr float GREATEST_DENSITY = 1000.0F;
 
-// Triangles in a row that a file has together: an object or a mesh primitive.
+// Consecutive triangles that form a unit in the file: an object or a mesh primitive.
 struct ScenePart {
     std::size_t first_triangle = 0;
     std::string name;
-    std::string object{};      // node or object that it belongs to, as the file names it
-    float density = 1.0F;      // of texels that unwrap gives it, by that of others
-    bool excluded = false;     // from the light map that is written
-    std::uint32_t page = 0;    // of Pages; that of what is excluded is not written
-    std::size_t instance = 0;  // of a node, or object, that it belongs to, counted in the file
-    // glTF: where the file has it.
-    std::uint32_t first_vertex = 0;  // its primitive's first in source_vertices
+    std::string object{};      // node or object that it belongs to, named as in the file
+    float density = 1.0F;      // factor of the texels per unit that unwrap gives it
+    bool excluded = false;     // whether the written light map leaves it out
+    std::uint32_t page = 0;    // of Pages; that of excluded parts is not written
+    std::size_t instance = 0;  // number of the node or object in the file
+    // glTF: its place in the file.
+    std::uint32_t first_vertex = 0;  // first vertex of its primitive in source_vertices
     std::size_t node = 0;
     std::size_t primitive = 0;  // of the node's mesh
-    bool mirrored = false;      // the file has its triangles the other way round
+    bool mirrored = false;      // whether the file has its triangles the other way round
 };
 
-// The light map as it is written: pages, below each other in the light map that is baked. Behind
-// them comes one that is not written, if parts are excluded.
+// Pages of the written light map, below each other in the baked light map. If parts are excluded, a
+// page that is not written follows.
 struct Pages {
     Extent extent;  // of each
     std::uint32_t count = 1;
@@ -153,48 +156,51 @@ struct Pages {
     }
 };
 
-// Right-handed; in glTF's units and axes (Y up).
+// A scene, right-handed, in glTF's units and axes (Y up).
 struct Scene {
-    // By vertex; all of one length, but normals and texture_coordinates may be empty.
+    // Arrays by vertex have one length, except that normals and texture_coordinates may be empty.
     std::vector<glm::vec3> positions;
     std::vector<glm::vec3> normals;
     std::vector<glm::vec2> light_map_coordinates;  // 0..1; empty: there are none yet
     std::vector<glm::vec2> texture_coordinates;
-    std::vector<std::uint32_t> source_vertices;  // their numbers in the file; empty: from none
+    std::vector<std::uint32_t> source_vertices;  // numbers in the file; empty: no file
 
     std::vector<Triangle> triangles;
     std::vector<ScenePart> parts;     // in the order of their triangles
-    std::vector<Material> materials;  // one at least, where there are triangles
+    std::vector<Material> materials;  // at least one if there are triangles
     std::vector<Texture> textures;
     std::vector<Sun> suns;
     std::vector<PointLight> point_lights;
     glm::vec3 sky{0.0F};                     // radiance from all around
-    std::optional<Extent> light_map_extent;  // that the file asks for, or unwrap() has made
-    std::optional<Pages> pages;              // none: the light map is one
+    std::optional<Extent> light_map_extent;  // requested by the file, or made by unwrap()
+    std::optional<Pages> pages;              // none: the light map is one page
     std::optional<Camera> camera;
 
-    // Of length 1; 0: it has no area.
+    // Returns the normal of the plane, of length 1; 0: the triangle has no area.
     [[nodiscard]] glm::dvec3 plane_normal(const Triangle& triangle) const;
-    // Of the vertices; the plane's where there is none, or one that turns away from the plane.
+    // Returns the normals of the vertices; that of the plane for missing ones and for those that
+    // point away from it.
     [[nodiscard]] std::array<glm::dvec3, 3> vertex_normals(const Triangle& triangle) const;
-    // Whether these differ from the plane's.
+    // Returns whether these differ from the plane's.
     [[nodiscard]] bool is_smooth(const Triangle& triangle) const;
 
-    // "triangle 3 of mesh 0 'Walls', primitive 1", counted from 0.
+    // Returns "triangle 3 of mesh 0 'Walls', primitive 1", counted from 0.
     [[nodiscard]] std::string name_of(std::size_t triangle) const;
-    // The same, and its vertex farthest from `middle`: "triangle 3 of ... at (0, 1e+06, 0)".
+    // Returns the same with the triangle's vertex farthest from `middle`: "triangle 3 of ... at (0,
+    // 1e+06, 0)".
     [[nodiscard]] std::string place_of(std::size_t triangle, const glm::dvec3& middle = {}) const;
 };
 
 // ---- Parts
 
-// That of a triangle; one without a name where it belongs to none.
+// Returns the part of a triangle; one without a name if it belongs to none.
 [[nodiscard]] const ScenePart& part_of(const Scene& scene, std::size_t triangle);
 
-// "'Floor', 'Lamp' and more": the objects of triangles, or their parts where these have no names.
+// Returns "'Floor', 'Lamp' and more": the objects of triangles, or their parts if these have no
+// names.
 [[nodiscard]] std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& triangles);
 
-// Of an object's parts. Throw std::runtime_error where there is no such object.
+// Changes all parts of an object. Throws std::runtime_error if there is no such object.
 void set_density(Scene& scene, const std::string& object, float density);
 void exclude(Scene& scene, const std::string& object);
 
@@ -205,8 +211,8 @@ struct PlaceOnCurve {
     std::uint32_t triangle;
 };
 
-// In order, by the middles of their corners; codes that are equal by the triangles' indices. The
-// curve fills the box from `lower` on; no extent is negative.
+// Returns the triangles in order of the middles of their corners; triangles with equal codes in
+// order of their indices. The curve fills the box from `lower` on; no extent is negative.
 [[nodiscard]] std::vector<PlaceOnCurve> sort_along_curve(const Scene& scene,
                                                          const glm::dvec3& lower,
                                                          const glm::dvec3& extent);

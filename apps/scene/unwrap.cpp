@@ -72,19 +72,19 @@ Layout find_layout(const std::vector<glm::dvec2>& sizes, const UnwrapOptions& op
     if (auto layout = pack_into(sizes, gutter, extent)) {
         return *layout;
     }
-    const auto least = pack_at_density(sizes, gutter, 0.0);  // a texel each
+    const auto least = pack_at_density(sizes, gutter, 0.0);  // one texel each
     fail(what + text(extent) + " texels",
          least ? "they need " + text(least->extent) + " at least"
                : "simplify the scene, or give it light map coordinates of its own");
 }
 
-// Where a chart goes in the light map, in texels.
+// Place of a chart in the light map, in texels.
 struct Place {
     glm::dvec2 corner;
     double texels_per_unit;
 };
 
-// Vertices of more than one chart, or on both sides of a cut, become several.
+// Writes coordinates. Vertices in more than one chart, or on both sides of a cut, are duplicated.
 void write_coordinates(Scene& scene, const std::vector<Chart>& charts,
                        const std::vector<Place>& places) {
     const auto append_copy = [](auto& values, std::uint32_t vertex) {
@@ -105,7 +105,7 @@ void write_coordinates(Scene& scene, const std::vector<Chart>& charts,
     for (std::size_t c = 0; c < charts.size(); ++c) {
         const Chart& chart = charts[c];
         auto [corner, density] = places[c];
-        for (int i = 0; i < 2; ++i) {  // what is thinner than a texel goes through its middle
+        for (int i = 0; i < 2; ++i) {  // parts thinner than a texel go through its middle
             corner[i] += std::max(0.0, 0.5 * (1.0 - chart.size[i] * density));
         }
         for (std::size_t t = 0; t < chart.triangles.size(); ++t) {
@@ -139,8 +139,9 @@ void write_coordinates(Scene& scene, const std::vector<Chart>& charts,
     }
 }
 
-// The charts of objects whose own light map coordinates can be used: all within 0..1, of some area,
-// without overlap. Their triangles are no longer to be taken; objects with others are named.
+// Returns the charts of objects whose own light map coordinates can be used: within 0..1, with an
+// area, without overlap. Removes their triangles from `takes`; names the objects whose coordinates
+// cannot be used.
 std::vector<Chart> kept_layouts(const Scene& scene, std::vector<bool>& takes,
                                 std::vector<std::uint32_t>& without_use) {
     const Extent from = scene.light_map_extent.value_or(Extent{1, 1});
@@ -277,7 +278,7 @@ std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
     };
     add_places(layout, 0);
     if (!hidden.empty()) {
-        // As many texels per unit as the others have, if there is room.
+        // As many texels per unit as the others, if there is room.
         const auto dense = pack(hidden_sizes, gap, layout.texels_per_unit, layout.extent);
         const UnwrapOptions filling{.extent = layout.extent, .gutter_texels = gap};
         add_places(dense ? *dense : find_layout(hidden_sizes, filling), pages.count);

@@ -1,20 +1,21 @@
-// The parts of downsample.comp: levels of every layer of an image, in one dispatch.
+// Parts of downsample.comp, which makes the levels of every layer of an image in one dispatch.
 //
-// A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels:
-// they become four texels in registers, one of the next level by an exchange among four threads, a part of the third
-// among sixteen; the rest is made in shared memory (nodes), by the crew. The last texel is handed over
-// (messages.glsl or hand_over.glsl; see GETS_MESSAGES): the workgroup of a group that finishes last
-// reduces the group's texels in the same way (size of a group: step_levels, kernel_parameters.h). Items are handed over
-// as they are, not rounded to the image's format (but for EDGE_DROP, where FidelityFX SPD rounds).
+// A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels. They
+// become four texels in registers, one of the next level by an exchange among four threads, and a part of the third
+// among sixteen. The crew makes the rest in shared memory (nodes). The last texel is handed over (messages.glsl or
+// hand_over.glsl; see GETS_MESSAGES): the last workgroup of a group reduces the group's texels in the same way (size of
+// a group: step_levels, kernel_parameters.h). Items are handed over unrounded (except for EDGE_DROP, where FidelityFX
+// SPD rounds to the image's format).
 //
-// Bindings, set 0, but for those of downsample.comp itself:
-//   0    source   the base level, sampler2DArray: clamped to the edge for minima and maxima, which
+// Bindings, set 0, beside those of downsample.comp itself:
+//   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima, which
 //                 repeats a texel of the same block and changes nothing; for sums with a border of 0
-//   1    state    see kernel_parameters.h; counters are back at 0 when the dispatch ends
-//   2    source   once more, with a sampler of MAX reduction (minimum and maximum together)
+//   1    state    see kernel_parameters.h; counters are 0 again when the dispatch ends
+//   2    source   the same with a sampler of MAX reduction (minimum and maximum together)
 //   3    tables   of the sRGB curve
 //
-// After AMD's FidelityFX Single Pass Downsampler, with sizes of any kind, no limit of 4096, and the order stated.
+// Source: AMD's FidelityFX Single Pass Downsampler, here for all sizes, beyond 4096 texels, and with the memory order
+// stated.
 
 #extension GL_EXT_control_flow_attributes : require
 
@@ -26,21 +27,21 @@
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
 
-// The blocks that run are those of a list; or some of the image's, those that rectangles touch. The other texels are
-// those of earlier runs.
+// Whether the blocks of a list run; and whether only some of the image's blocks run, which rectangles touch. The other
+// texels are those of earlier runs.
 layout(constant_id = 11) const bool BLOCKS_FROM_LIST = false;
 layout(constant_id = 15) const bool SOME_BLOCKS = false;
-// Means of an image that is no square of a power of two. Code that is there and not run costs, too.
+// Whether means of an image that is not a square of a power of two are made. Code costs time even if it is not run.
 #if EXTREMES
 const bool WEIGHTED = false;
 #else
 layout(constant_id = 13) const bool WEIGHTED = false;
 #endif
-// All blocks of the base level are of 64 x 64 texels, and all six levels above it are made.
+// Whether all blocks of the base level have 64 x 64 texels, and all six levels above it are made.
 layout(constant_id = 14) const bool WHOLE_BLOCKS = false;
-// The most levels that are made of a group.
+// Most levels that are made from a group.
 layout(constant_id = 17) const uint GROUP_LEVELS = 5;
-// All blocks of a layer are one group, which makes the last level.
+// Whether all blocks of a layer are one group, which makes the last level.
 layout(constant_id = 18) const bool ONE_GROUP = false;
 
 layout(set = 0, binding = 0) uniform sampler2DArray source;
@@ -67,11 +68,11 @@ uint layer_words() { return parameters.layers + layer * parameters.state_words_p
 
 // Stores a texel above the base level.
 void put_texel(uint level, uvec2 position, TEXEL texel);
-// Copies a texel of the base level, if that is wanted.
+// Copies a texel of the base level if the destination needs it.
 void copy_texel(uvec2 position, TEXEL texel);
 
 #if PYRAMID
-bool meets_nan = false;  // whether a quad of the thread has a NaN texel, maybe one outside the map
+bool meets_nan = false;  // whether a quad of the thread has a NaN texel, perhaps outside the map
 
 float texel_at(uvec2 position) { return texelFetch(source, ivec3(position, layer), 0).r; }
 #include "nan_count.glsl"
@@ -79,8 +80,8 @@ float texel_at(uvec2 position) { return texelFetch(source, ivec3(position, layer
 
 // ---- Weights ---------------------------------------------------------------------------------------------
 
-// A mean is carried as a sum over 4^level texels, also if a texel covers another number of them, at the edges. By
-// level and axis, what makes means of those sums there.
+// Factors that turn sums into means, per level and axis. A mean is carried as a sum over 4^level texels, also at the
+// edges, where a texel covers another number of them.
 shared float edge_weights[MAX_LEVELS][2];
 
 void make_edge_weights(uint thread) {
@@ -107,7 +108,7 @@ ITEM mean_of_sum(uint level, uvec2 position, ITEM item) {
 ITEM sum_of_mean(uint level, uvec2 position, ITEM item) {
     const uvec2 last = extent_of(level) - 1;
     const float unit = 1.0 / float(1U << level);
-    precise ITEM sum = item;  // added to others later: no fused operation
+    precise ITEM sum = item;  // precise: later additions must not become fused operations
     if (position.x == last.x) {
         sum *= float(mip_last_coverage(parameters.width, level, EDGE_RULE)) * unit;
     }
@@ -136,8 +137,8 @@ void store(uint level, uvec2 position, ITEM item) {
     }
 }
 
-// A quad as the texture unit delivers it: the gathers of one or two channels, four texels of four, or, filtered, one
-// texel (and its maximum).
+// A quad as the texture unit returns it: gathers of one or two channels, four texels of four channels, or, filtered,
+// one texel (and its maximum).
 struct Quad {
     vec4 reads[CHANNELS];
 };
@@ -179,7 +180,7 @@ Quad read_quad(uvec2 position) {
     return quad;
 }
 
-// Texel i of a quad that is not filtered: x first.
+// Returns texel i of a quad that is not filtered, x first.
 TEXEL quad_texel(Quad quad, uint i) {
 #if CHANNELS == 4
     return quad.reads[i];

@@ -1,5 +1,5 @@
-// The way up of the downsampling kernels: from a block of the base level to the top level, as long as this workgroup
-// is the last of its group.
+// Ascent of the downsampling kernels: from a block of the base level to the top level, as long as this workgroup is the
+// last of its group.
 
 #if ODD_BLOCKS
 #include "downsample_odd_blocks.glsl"
@@ -8,7 +8,7 @@ bool is_even(Block block) { return true; }
 ITEM reduce_odd_block(Block block, uint thread) { return nothing(); }
 #endif
 
-// What is handed over: under EDGE_DROP, the first time, the texel as it is stored.
+// Returns the item to hand over: at the first hand-over under EDGE_DROP, the texel as it is stored.
 ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
 #if !EXTREMES
     if (EDGE_RULE == EDGE_DROP && TARGET_ENCODING != ENCODING_FLOAT32 && level == BLOCK_LEVELS) {
@@ -21,15 +21,15 @@ ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
     return item;
 }
 
-// Hands over the texel that a block became, for the `handovers`th time; false if the workgroup was not the last of
-// its group. If it was, `block` is the group's texels then, and `counters` the place of the next hand-over's.
+// Hands over the texel of a block, for the `handovers`th time. Returns whether the workgroup was the last of its group.
+// If it was, `block` becomes the group's texels, and `counters` the place of the next hand-over's words.
 bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item, uint thread) {
     const uint level = block.level + block.levels;
     const uvec2 extent = extent_of(level);
     const Group group = group_of(level, block.index, counters, CHANNELS);
     const uvec2 group_extent = ONE_GROUP ? extent : extent_of_block(level, group.levels, group.index);
     bool is_last = false;
-    // Under EDGE_DROP there are blocks that become no texel.
+    // Under EDGE_DROP some blocks become no texel.
     if (thread == 0 && (EDGE_RULE != EDGE_DROP || all(lessThan(block.index, extent)))) {
         const uint place = handed_over(group.nodes, extent.x, block.index);
         item = handed_over_item(level, block.index, item);
@@ -48,7 +48,7 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
             expected = parameters.expected[handovers];
         }
         uint arrived = 0;
-        if (!SOME_BLOCKS || expected > 1) {  // alone, it need not ask
+        if (!SOME_BLOCKS || expected > 1) {  // a single workgroup need not ask
             if (GETS_MESSAGES) {
 #if PYRAMID
                 if (may_hold_nan(item)) {
@@ -85,8 +85,8 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
     return true;
 }
 
-// Goes up from a block of the base level, whose first levels are made if it is even. The crew calls this. Returns
-// whether another workgroup goes on; else this one has made the top level, and thread 0 has the last item.
+// Ascends from a block of the base level, whose first levels are made if it is even. The crew calls this. Returns
+// whether another workgroup goes on; otherwise this one has made the top level, and thread 0 has the last item.
 bool ascend(Block block, bool even, uint layer_state, uint thread, out ITEM item) {
     uint counters = layer_state + 1;
     uint handovers = 0;

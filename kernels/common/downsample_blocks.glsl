@@ -1,7 +1,6 @@
-// How a workgroup reduces a block whose edges need no care: each level halves evenly, or what is missing changes
-// nothing.
+// Reduction of a block whose edges need no care: each level halves evenly, or the missing texels change nothing.
 
-// Place in the state of a texel of the level that is handed over; see kernel_parameters.h.
+// Returns the place in the state of a texel of a level that is handed over; see kernel_parameters.h.
 uint handed_over(uint texels, uint width, uvec2 position) {
     return texels + CHANNELS * (position.y * width + position.x);
 }
@@ -15,13 +14,13 @@ ITEM load_item(uint place) {
     return item;
 }
 
-// A block: of texels of `level`, the base level, or a level whose texels were handed over and lie from `texels` on in
-// the state.
+// A block of texels of `level`: of the base level, or of a level whose texels were handed over and lie from `texels` on
+// in the state.
 struct Block {
     uint level;
-    uint levels;  // that are made of it: its sides have 2^levels texels
+    uint levels;  // levels that are made from it: its sides have 2^levels texels
     uvec2 index;
-    uvec2 extent;  // texels of the level in the block: fewer, or more, at the edges
+    uvec2 extent;  // texels of the level in the block: fewer or more at the edges
     uint texels;
 };
 
@@ -36,11 +35,10 @@ uvec2 first_texel(Block block) { return block.index << block.levels; }
 // Nodes of five levels of a block: 16 x 16, 8 x 8, 4 x 4, 2 x 2 and 1, each level row by row.
 shared ITEM nodes[256 + 64 + 16 + 4 + 1];
 
-// Where a level begins in nodes: 0 is that of 16 x 16.
+// Returns the first node of a level; step 0 is the level of 16 x 16 nodes.
 uint nodes_start(uint step) { return (1024 - (1024 >> 2 * step)) / 3; }
 
-// Keeps a node of a block in nodes (`step` is its level there) and stores it; it is `levels` above the block's
-// texels.
+// Keeps a node of a block in nodes (`step` is its level there) and stores it. It is `levels` above the block's texels.
 void make_node(Block block, uint step, uint levels, uvec2 local, ITEM item) {
     nodes[nodes_start(step) + (local.y << (4 - step)) + local.x] = item;
     if ((WHOLE_BLOCKS && block.level == parameters.base_level) ||
@@ -50,8 +48,8 @@ void make_node(Block block, uint step, uint levels, uvec2 local, ITEM item) {
     }
 }
 
-// Makes the nodes of a level, `levels` above the block's texels, of those of the level below; returns the last that
-// the thread made.
+// Makes the nodes of a level, `levels` above the block's texels, from those of the level below. Returns the last node
+// of the thread.
 ITEM reduce_level(Block block, uint step, uint levels, uint thread) {
     crew_barrier();
     const uint width = 16 >> step;
@@ -70,15 +68,15 @@ ITEM reduce_level(Block block, uint step, uint levels, uint thread) {
     return item;
 }
 
-// Makes the levels above 8 x 8 nodes, which are `levels` above the block's texels; the last is returned to thread 0.
+// Makes the levels above 8 x 8 nodes, which are `levels` above the block's texels. Returns the last node to thread 0.
 ITEM reduce_nodes(Block block, uint levels, uint thread) {
     reduce_level(block, 2, levels + 1, thread);
     reduce_level(block, 3, levels + 2, thread);
     return reduce_level(block, 4, levels + 3, thread);
 }
 
-// Each thread has four quads of a block, one in each quarter, where all have the same place: along the Z-order curve,
-// so that loads and stores of a subgroup are of compact patches, as images are laid out.
+// Returns the place of a thread's four quads, one in each quarter of a block: along the Z-order curve, so that a
+// subgroup loads and stores compact patches, as images are laid out.
 uvec2 place_in_quarter(uint thread) {
     return uvec2((thread & 1) | ((thread >> 1) & 2) | ((thread >> 2) & 4) | ((thread >> 3) & 8),
                  ((thread >> 1) & 1) | ((thread >> 2) & 2) | ((thread >> 3) & 4) | ((thread >> 4) & 8));
@@ -90,22 +88,22 @@ uvec2 own_texel(uvec2 first_quad, uint thread, uint i) {
 }
 #endif
 
-// Whether the texels of groups come as messages: if all blocks run, and each texel is read by one thread. On an H200
-// messages make the kernel slower where it has too many registers with them: 8-bit texels that are not filtered
-// (18.1 instead of 14.4 us for 2048 x 2048), and groups of 32 x 32 texels of four channels (22.8 instead of 20.1).
+// Whether the texels of groups come as messages: if all blocks run, and one thread reads each texel. On an H200
+// messages slow the kernel down where they need too many registers: 8-bit texels that are not filtered (18.1 instead of
+// 14.4 us for 2048 x 2048), and groups of 32 x 32 texels of four channels (22.8 instead of 20.1).
 const uint MESSAGE_LEVELS =
     SOURCE_UNORM_BITS != 0 && !FILTERED ? 0 : (CHANNELS < 4 ? 5 : 4);
 const bool GETS_MESSAGES = ODD_BLOCKS == 0 && !BLOCKS_FROM_LIST && !SOME_BLOCKS &&
                            GROUP_LEVELS <= MESSAGE_LEVELS;
 
-// Where a thread's load i from a group is. If the group has more than 16 x 16 texels, a thread loads the four below
-// a node of 16 x 16. Otherwise the group counts as one of 16 x 16 or 8 x 8, and threads load it row by row.
+// Place of a thread's load i from a group. If the group has more than 16 x 16 texels, a thread loads the four below a
+// node of 16 x 16. Otherwise the group counts as one of 16 x 16 or 8 x 8, and threads load it row by row.
 struct Load {
     uvec2 local;
     uint slot;
 };
 
-// A constant if it can be: code of other groups is not there then.
+// Returns a constant if possible, so that there is no code for other groups.
 uint levels_of_group(Block block) { return ONE_GROUP ? GROUP_LEVELS : block.levels; }
 
 bool is_wide(Block block) { return GROUP_LEVELS > 4 && levels_of_group(block) > 4; }
@@ -119,7 +117,7 @@ Load load_of(Block block, uint thread, uint i) {
     return Load(uvec2(slot & ((1U << levels) - 1), slot >> levels), slot);
 }
 
-// Returns the slot of a texel of a group that `levels` are made of.
+// Returns the slot of a texel of a group from which `levels` are made.
 uint slot_of(uvec2 local, uint levels) {
     if (GROUP_LEVELS > 4 && levels > 4) {
         const uvec2 node = local / 2;
@@ -135,14 +133,14 @@ uint place_of(Block block, uint width, Load load) {
 
 bool is_inside(Block block, Load load) { return all(lessThan(load.local, block.extent)); }
 
-// Leaves a group's texels in nodes, or the level above them if they are more than 16 x 16.
+// Leaves a group's texels in nodes, or the level above them if the group has more than 16 x 16.
 void load_group(Block block, uint thread) {
     const uint width = extent_of(block.level).x;
     const uint loads = GROUP_LEVELS > 4 ? 4 : max((GROUP_LEVELS > 3 ? 256 : 64) / CREW_SIZE, 1);
-    ITEM items[8];  // as a crew has 32 threads or more
+    ITEM items[8];  // a crew has at least 32 threads
     bool waits;
     [[dont_unroll]]
-    do {  // all loads are under way before the first is used: so no branch around them
+    do {  // all loads are issued before the first result is used, so no branch surrounds them
         waits = false;
         [[unroll]]
         for (uint i = 0; i < loads; ++i) {
@@ -179,14 +177,14 @@ void load_group(Block block, uint thread) {
 }
 
 // Makes and stores the first levels of a block of the base level, and leaves the last of them in nodes. All loads are
-// under way before the first is used.
+// issued before the first result is used.
 void reduce_base(Block block, uint thread) {
     const uvec2 place = place_in_quarter(thread);
     const uvec2 first = 32 * block.index + place;
     const bool copies_tables =
         SOURCE_ENCODING == ENCODING_SRGB8 || TARGET_ENCODING == ENCODING_SRGB8;
     Quad quads[4];
-    if (copies_tables && !FILTERED) {  // all its texels are too many registers to hold meanwhile
+    if (copies_tables && !FILTERED) {  // holding all texels meanwhile would take too many registers
         copy_srgb_tables(thread, WORKGROUP_SIZE);
     }
     [[unroll]]

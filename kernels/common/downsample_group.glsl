@@ -1,12 +1,12 @@
-// Nodes (texels) of a level that are handed over to one workgroup. Their words in the downsampler's state buffer: for
-// each group a counter, for each group the number of arrivals to expect if blocks run from a list, then the nodes of the
-// level row by row, then for each group its slots.
+// Nodes (texels) of a level that are handed over to one workgroup. Their words in the downsampler's state buffer: a
+// counter per group; the expected arrivals per group, if blocks run from a list; the nodes of the level row by row; the
+// slots per group.
 struct Group {
     uint level;   // of the nodes
-    uint levels;  // that are made of the nodes
+    uint levels;  // levels that are made from the nodes
     uvec2 index;
-    uint counter;   // word of the nodes that have arrived
-    uint expected;  // word of the arrivals to expect
+    uint counter;   // word of the number of arrived nodes
+    uint expected;  // word of the expected arrivals
     uint nodes;     // first word of the level's nodes
     uint slots;     // first word
 };
@@ -21,8 +21,8 @@ uvec2 blocks_of(uint level, uint levels) {
                  blocks_along(parameters.height, level, levels, EDGE_RULE));
 }
 
-// Returns the group of a node, in a hand-over whose words begin at `counters`. ONE_GROUP: all nodes are one, of which
-// GROUP_LEVELS are made.
+// Returns the group of a node, in a hand-over whose words begin at `counters`. ONE_GROUP: all nodes are one group, from
+// which GROUP_LEVELS are made.
 Group group_of(uint level, uvec2 node, uint counters, uint node_words) {
     uint levels = GROUP_LEVELS;
     uvec2 groups = uvec2(1);

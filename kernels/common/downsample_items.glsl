@@ -1,10 +1,10 @@
-// What the downsampler reduces: how a texel becomes an item, how four items become one, and how an item becomes a
-// texel again. Its kernel defines
+// Reduction of the downsampler: from a texel to an item, from four items to one, and from an item to a texel. The
+// kernel defines
 //
 //   CHANNELS  1, 2 or 4
-//   EXTREMES  1: minima and maxima, exact for anything, NaN too: texels are compared as keys
-//             (importance_key.h), and items are what keys count as, floats that compare as they are
-//   CUSTOM    1: items are floats, and four become one by the user's own
+//   EXTREMES  1: minima and maxima, exact for all values with NaN: texels are compared as keys
+//             (importance_key.h); items are settled floats, which compare as floats
+//   CUSTOM    1: items are floats, and four become one by the user's
 //             TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d); a and b are the upper two
 //
 // Otherwise items are floats, for means and sums.
@@ -18,10 +18,10 @@ layout(constant_id = 2) const uint EDGE_RULE = EDGE_ROUND_UP;
 layout(constant_id = 6) const uint SOURCE_ENCODING = ENCODING_FLOAT32;
 layout(constant_id = 7) const uint TARGET_ENCODING = ENCODING_FLOAT32;
 layout(constant_id = 8) const uint SOURCE_CHANNELS = CHANNELS;
-// Whether each quad is read as one texel, filtered by the sampler.
+// Whether the sampler filters each quad to one texel.
 layout(constant_id = 5) const bool FILTERED = false;
 
-// CHANNEL(v, i): channel i of a texel, an item or a key. EACH_CHANNEL(i): the block behind it, for each of them.
+// CHANNEL(v, i): channel i of a texel, an item or a key. EACH_CHANNEL(i): repeats the next block for each channel.
 #if CHANNELS == 1
 #define TEXEL float
 #define CHANNEL(v, i) v
@@ -42,7 +42,7 @@ layout(constant_id = 5) const bool FILTERED = false;
 #define EACH_CHANNEL(i) for (uint i = 0; i < CHANNELS; ++i)
 #endif
 
-// What a texel is decoded to.
+// Type of a decoded texel.
 #define ITEM TEXEL
 
 const uint SOURCE_UNORM_BITS = SOURCE_ENCODING == ENCODING_UNORM16 ? 16
@@ -87,9 +87,9 @@ bool is_minimum(uint channel) {
     return REDUCTION == REDUCE_MIN || (REDUCTION == REDUCE_MIN_MAX && channel == 0);
 }
 
-// Keys are those of importance_key.h, or, where the source is unorm, the bits of floats: these are never negative,
-// nor NaN, so they are in order as they are. The kind of key is chosen here and in float_of, and nowhere else, so
-// that keys of texels and of items that were handed over can be compared.
+// Returns the key of a float's bits: as in importance_key.h, or, if the source is unorm, the bits themselves, which are
+// in order because they are neither negative nor NaN. Only this function and float_of choose the kind of key, so keys
+// of texels and of items that were handed over can be compared.
 uint key_of_bits(uint bits) { return SOURCE_UNORM_BITS != 0 ? bits : key_from_bits(bits); }
 
 float float_of(uint key) {
@@ -98,7 +98,7 @@ float float_of(uint key) {
 
 bool counts_as_nan(uint key) { return SOURCE_UNORM_BITS == 0 && key_is_nan(key); }
 
-// NaN counts as the extreme that is asked for: nothing is known of it.
+// Returns the key of a channel. NaN counts as the extreme in question, because its value is unknown.
 uint channel_key(float texel, uint channel) {
     const float exact = SOURCE_UNORM_BITS != 0 ? unorm_texel(texel, SOURCE_UNORM_BITS) : texel;
     const uint key = key_of_bits(floatBitsToUint(exact));
@@ -139,7 +139,7 @@ ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) {
     return reduce_two(reduce_two(a, b), reduce_two(c, d));
 }
 
-ITEM mean_of_four(ITEM sum) { return sum; }  // there are no means of extremes
+ITEM mean_of_four(ITEM sum) { return sum; }  // extremes have no means
 
 TEXEL encode(ITEM item) { return item; }
 
@@ -151,7 +151,7 @@ void copy_srgb_tables(uint thread, uint threads) {}
 layout(constant_id = 12) const bool IN_CODES = false;
 #define LARGEST_TARGET_CODE float(encoding_largest_code(TARGET_ENCODING))
 
-// The sRGB tables: in shared memory, if there is room for them.
+// The sRGB tables, in shared memory if they fit.
 #if CHANNELS == 4 && !ODD_BLOCKS
 shared SrgbTables shared_srgb;
 #define SRGB shared_srgb
@@ -196,7 +196,7 @@ float decode_colour(float texel, bool stored) {
 }
 #endif
 
-// The item of a texel of the source, or of one that was stored.
+// Returns the item of a texel of the source, or of one that was stored.
 ITEM decode(TEXEL texel, bool stored) {
     const uint encoding = stored ? TARGET_ENCODING : SOURCE_ENCODING;
     const bool filtered = !stored && FILTERED;
@@ -215,7 +215,7 @@ ITEM decode(TEXEL texel, bool stored) {
 
 ITEM item_of(TEXEL texel) { return decode(texel, false); }
 
-// Items are reduced as they are.
+// Items are reduced without keys.
 #define KEY ITEM
 #define key_of item_of
 #define item_of_key(key) key
@@ -243,7 +243,7 @@ float encode_linear(float value) {
 }
 
 #if CHANNELS == 4
-// The code whose linear light is nearest on the scale of codes; see SrgbTables.
+// Returns the code whose linear light is nearest on the scale of codes; see SrgbTables.
 float encode_colour(float linear) {
     const float value =
         clamp(linear, uintBitsToFloat(SRGB_DARKEST), uintBitsToFloat(SRGB_BRIGHTEST));
@@ -268,7 +268,7 @@ TEXEL encode(ITEM item) {
     return texel;
 }
 
-// The item of the texel that an item is stored as.
+// Returns the item of the texel as which an item is stored.
 ITEM item_of_stored(ITEM item) { return decode(encode(item), true); }
 
 #endif
@@ -278,7 +278,7 @@ void set_word(inout ITEM item, uint i, uint word) {
     CHANNEL(item, i) = uintBitsToFloat(word);
 }
 
-// A texel of level 0 as it is copied.
+// Returns a texel of level 0 for the copy.
 TEXEL copy_of(TEXEL texel) {
     return SOURCE_ENCODING == TARGET_ENCODING ? texel : encode(item_of(texel));
 }

@@ -1,12 +1,11 @@
-// Blocks with odd edges that the edge rule treats specially (mip.h), up to 127 x 127 texels, by the whole
+// Blocks with odd edges that the edge rule treats specially (mip.h), up to 127 x 127 texels, reduced by the whole
 // workgroup. Part of downsample.comp.
 //
-// Texels of the second level up whose 4 x 4 texels are all there are the rule: each is made in registers by
-// one thread, as in even blocks. What that leaves of the first level, up to three columns and three rows,
-// the strips, is made texel by texel and kept in shared memory, for the second level to be made of. The
-// levels above are small, and are made in shared memory.
+// Most texels of the second level have all their 4 x 4 texels: one thread makes each in registers, as in even blocks.
+// The rest of the first level are strips of up to three columns and three rows. They are made texel by texel and kept
+// in shared memory for the second level. The levels above are small and are made in shared memory.
 
-// The texels below a texel: 1 to 3 along each axis.
+// Texels below a texel: 1 to 3 along each axis.
 struct Children {
     uvec2 first;
     uvec2 count;
@@ -23,7 +22,7 @@ TEXEL fetch_texel(uvec2 position) {
     return SOURCE_CHANNELS < CHANNELS ? TEXEL_OF(texel.rrrr) : TEXEL_OF(texel);
 }
 
-// A fetched texel of the base level, as an item.
+// Returns a fetched texel of the base level as an item.
 ITEM item_of_texel(uvec2 position, TEXEL texel) {
     ITEM item = item_of(texel);
     if (WEIGHTED && parameters.base_level > 0) {
@@ -32,10 +31,10 @@ ITEM item_of_texel(uvec2 position, TEXEL texel) {
     return item;
 }
 
-// Part of a level that is kept in room.
+// A part of a level that is kept in room.
 struct Kept {
     uint start;
-    uvec2 first;  // texel of the level
+    uvec2 first;  // first texel of the level
     uint pitch;
 };
 
@@ -44,10 +43,10 @@ uint kept_place(Kept kept, uvec2 position) {
     return kept.start + kept.pitch * local.y + local.x;
 }
 
-// 3 x 3 items of which `count` are there.
+// Reduces 3 x 3 items, of which `count` exist.
 ITEM reduce_nine(ITEM items[9], uvec2 count) {
 #if CUSTOM
-    // Of three along an axis the 2 x 2 windows are reduced, then their results.
+    // Three along an axis are reduced in 2 x 2 windows, then the results again.
     ITEM windows[4] = ITEM[](reduce(items[0], items[1], items[3], items[4]),
                              reduce(items[1], items[2], items[4], items[5]),
                              reduce(items[3], items[4], items[6], items[7]),
@@ -76,12 +75,12 @@ ITEM reduce_nine(ITEM items[9], uvec2 count) {
 #endif
 }
 
-// Child i of 3 x 3; where it is missing, the nearest one.
+// Returns child i of 3 x 3, or the nearest one if it is missing.
 uvec2 child_at(Children children, uint i) {
     return children.first + min(uvec2(i % 3, i / 3), children.count - 1);
 }
 
-// All loads are under way before the first is used.
+// Reduces the children of a texel. All loads are issued before the first result is used.
 ITEM reduce_texels(Block block, Children children) {
     ITEM items[9];
     if (block.level != parameters.base_level) {
@@ -113,7 +112,7 @@ ITEM reduce_kept(Kept kept, Children children) {
     return reduce_nine(items, children.count);
 }
 
-// The part of a level that a block makes.
+// Part of a level that a block makes.
 struct Part {
     uvec2 first;
     uvec2 count;
@@ -133,10 +132,9 @@ Part part_above(Block block, uint levels) {
 
 uvec2 place_in(uint i, uint width) { return uvec2(i % width, i / width); }
 
-const uint PITCH = 31;  // of the second and fourth level in room; the others' is 15
+const uint PITCH = 31;  // of the second and fourth level in room; 15 for the others
 
-// The texels of the second level whose 4 x 4 texels are all there, `count` of them, and those of the first
-// below them.
+// Makes the `count` texels of the second level whose 4 x 4 texels all exist, and those of the first level below them.
 void reduce_regular(Block block, Part level_1, uvec2 count, uint thread) {
     for (uint i = 0; i < 4; ++i) {
         const uvec2 local = 16 * quarter(i) + place_in_quarter(thread);
@@ -175,8 +173,8 @@ void reduce_regular(Block block, Part level_1, uvec2 count, uint thread) {
     }
 }
 
-// Makes and keeps `extent` texels from `first` on, `levels` above a block's, of what is kept below. Returns that of the
-// thread.
+// Makes and keeps `extent` texels from `first` on, `levels` above a block's, from the level kept below. Returns the
+// texel of the thread.
 ITEM make_part(Block block, uint levels, uvec2 first, uvec2 extent, Kept below, Kept kept, uint thread) {
     ITEM item = nothing();
     if (thread < extent.x * extent.y) {
@@ -188,12 +186,12 @@ ITEM make_part(Block block, uint levels, uvec2 first, uvec2 extent, Kept below, 
     return item;
 }
 
-// The columns (axis 0) or rows from `start` to `end` of the first level of a block, and the second
-// level's above them.
+// Makes the columns (axis 0) or rows from `start` to `end` of the first level of a block, and the second level's above
+// them.
 void reduce_strip(Block block, Part level_1, uvec2 start, uvec2 end, uint thread) {
     const uvec2 extent = end - start;
     const Kept strip = Kept(ODD_LEVELS_START, level_1.first + start, extent.x);
-    barrier();  // the strip before is no longer needed
+    barrier();  // the previous strip is no longer needed
     if (thread < extent.x * extent.y) {
         const uvec2 position = strip.first + place_in(thread, extent.x);
         const ITEM item = reduce_texels(block, children_of(block.level + 1, position));
@@ -221,11 +219,11 @@ void copy_part(Block block, uvec2 start, uvec2 end, uint thread) {
     }
 }
 
-// All levels of a block of any extent, up to 127 x 127. Returns the last one's texel to thread 0 (blocks that
-// are handed on have three levels at least).
+// Makes all levels of a block of any extent, up to 127 x 127. Returns the texel of the last one to thread 0 (blocks
+// that are handed on have at least three levels).
 ITEM reduce_odd_block(Block block, uint thread) {
     const Part level_1 = part_above(block, 1);
-    // Those of the second level but the last, along each axis: they are made of 4 x 4 texels.
+    // Texels of the second level except the last, along each axis: they have 4 x 4 texels.
     const uvec2 regular = max(level_1.count / 2, uvec2(1)) - 1;
     reduce_regular(block, level_1, regular, thread);
     for (uint axis = 0; axis < 2; ++axis) {
@@ -253,8 +251,8 @@ ITEM reduce_odd_block(Block block, uint thread) {
     return item;
 }
 
-// Whether halving as if there were 2^levels texels a side gives the right ones: along both axes, either all
-// levels up to the top halve evenly, or it is one power of two and the missing texels change nothing.
+// Returns whether halving a block of 2^levels texels a side gives the right levels. Along both axes, either all levels
+// up to the top halve evenly, or the extent is one power of two and the missing texels change nothing.
 bool is_even(Block block) {
     const uint levels = min(block.levels, parameters.top_level - block.level);
     const uvec2 odd = block.extent & ((1U << levels) - 1);
@@ -269,7 +267,7 @@ bool is_even(Block block) {
         }
     }
     if (WEIGHTED && block.level > 0 && block.level == parameters.base_level) {
-        // Means that were stored and are read again weigh less, or more, at the edges.
+        // Means that were stored and are read again have another weight at the edges.
         const bvec2 last = equal(block.index + 1, blocks_of(block.level, block.levels));
         const uint full = 1U << block.level;
         even.x = even.x &&

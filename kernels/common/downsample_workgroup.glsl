@@ -1,13 +1,13 @@
-// What the downsampling kernels do over a workgroup, with and without subgroup operations: the crew, and exchanges
-// among threads.
+// Operations of the downsampling kernels over a workgroup, with and without subgroup operations: the crew, and
+// exchanges among threads.
 
 #include "subgroups.glsl"
 #if SUBGROUPS
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
 
-// The threads that reduce the upper levels of a block and go on with those of a group: all, or the first subgroup, so
-// that no wide barrier lies on the way up. That pays where texels are handed over more than once; the host chooses
+// Threads that reduce the upper levels of a block and go on with those of a group: all, or the first subgroup, so that
+// the ascent has no wide barrier. The latter pays if texels are handed over more than once; the host chooses
 // (crew_size, kernel_constants.hpp).
 layout(constant_id = 16) const uint CREW_SIZE = WORKGROUP_SIZE;
 const bool CREW_IS_SUBGROUP = CREW_SIZE < WORKGROUP_SIZE;
@@ -26,7 +26,7 @@ void crew_barrier() {
     }
 }
 
-// What the first thread says, to all.
+// Returns the value of the first thread to all threads.
 bool announced(bool said) {
 #if SUBGROUPS
     if (CREW_IS_SUBGROUP) {
@@ -40,8 +40,7 @@ bool announced(bool said) {
     return shared_announcement;
 }
 
-// Room for exchanges, and for levels of blocks with odd edges: 2 and 4 of up to 127 x 127 texels first, 3 and 5
-// behind them.
+// Room for exchanges, and for levels of blocks with odd edges: 2 and 4 of up to 127 x 127 first, 3 and 5 behind them.
 #if ODD_BLOCKS
 const uint ODD_LEVELS_START = 31 * 31;
 shared ITEM room[31 * 31 + 15 * 15];
@@ -49,8 +48,8 @@ shared ITEM room[31 * 31 + 15 * 15];
 shared ITEM room[4 * WORKGROUP_SIZE];
 #endif
 
-// The texel of each quarter that four neighbours on the curve make of theirs: the first of them has that of the first
-// quarter, and so on.
+// Reduces the items of four neighbours on the curve, quarter by quarter. The first thread returns the texel of the
+// first quarter, and so on.
 ITEM reduce_neighbours(ITEM items[4], uint thread) {
     const bool right = (thread & 1) != 0;
     const bool lower = (thread & 2) != 0;
@@ -63,9 +62,9 @@ ITEM reduce_neighbours(ITEM items[4], uint thread) {
     const uint first = 4 * (thread & ~3U) + (thread & 3);
     return reduce_four(room[first], room[first + 4], room[first + 8], room[first + 12]);
 #elif CUSTOM
-    ITEM own[4];  // those of the four threads, of the thread's quarter
+    ITEM own[4];  // items of the four threads, for the thread's quarter
     [[unroll]]
-    for (uint i = 0; i < 4; ++i) {  // to the thread i places on, around the four
+    for (uint i = 0; i < 4; ++i) {  // to the thread i places on, cyclically
         const uint other = (thread + i) & 3;
         const ITEM given = other < 2 ? (other == 0 ? items[0] : items[1])
                                      : (other == 2 ? items[2] : items[3]);
@@ -81,7 +80,7 @@ ITEM reduce_neighbours(ITEM items[4], uint thread) {
     }
     return reduce(by_thread[0], by_thread[1], by_thread[2], by_thread[3]);
 #else
-    // Side by side first, as everywhere.
+    // Pairs side by side come first, as everywhere.
     ITEM upper = reduce_two(right ? items[1] : items[0],
                             subgroupShuffleXor(right ? items[0] : items[1], 1));
     ITEM under = reduce_two(right ? items[3] : items[2],
@@ -91,7 +90,7 @@ ITEM reduce_neighbours(ITEM items[4], uint thread) {
 #endif
 }
 
-// Subgroups of 16 threads or more make the third level, too. Returns the item that 16 threads make of theirs.
+// Subgroups of at least 16 threads also make the third level. Returns the item that 16 threads make together.
 #if SUBGROUPS
 bool has_sixteen() { return gl_SubgroupSize >= 16; }
 

@@ -1,30 +1,30 @@
-// What the fused kernels share: from the map to its tiles without a pyramid, for monotone thresholds.
+// Common parts of the fused kernels: from the map to its tiles without a pyramid, for monotone thresholds.
 //
-// A threshold is monotone if "a node is split" implies "all its ancestors are split". Then a node is a tile exactly
-// if it is not split and its parent is (texels: if the parent is; the root: if it is not split). So whoever knows a
-// node and its parent knows whether it is a tile: no descent.
+// If a threshold is monotone, all ancestors of a split node are split. Then a node is a tile exactly if it is not split
+// and its parent is (texels: if the parent is; the root: if it is not split). A node and its parent decide, so no
+// descent is needed.
 //
-// fused_all.comp gives the tiles in any order. Canonical order takes two passes: fused_count.comp counts the tiles
-// below each block, fused_emit.comp writes each to its place. A budget of tiles takes another pass before them:
-// fused_budget.comp finds the factor that scales the thresholds (budget.h). Balanced lists take two passes of their own:
-// balance_marks.comp, balance_tiles.comp.
+// fused_all.comp writes the tiles in any order. Canonical order takes two passes: fused_count.comp counts the tiles
+// below each block, fused_emit.comp writes each tile to its place. A budget takes another pass before them:
+// fused_budget.comp finds the factor that scales the thresholds (budget.h). Balanced lists take two passes of their
+// own: balance_marks.comp, balance_tiles.comp.
 //
 // A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
-// it. If it is, each thread takes 4 x 4 texels in turn along the Z-order curve and knows all its nodes up to the
-// block's, so it finds the tiles that begin in its texels by itself. One scan gives them places.
+// it. If it is, each thread takes 4 x 4 texels along the Z-order curve and knows all their nodes up to the block's, so
+// it finds the tiles that begin in its texels by itself. One scan gives them places.
 //
 // Bindings, set 0:
 //   0    map    sampler2DArray: level 0, clamped to the edge, which repeats a texel of the same node
-//   1    state  FusedState and what is behind it (kernel_parameters.h); all counters are back at 0 when the
+//   1    state  FusedState and the words behind it (kernel_parameters.h); all counters are 0 again when the
 //               dispatches end
 //   2    layer_thresholds  LAYER_THRESHOLDS: of each layer, from level 0 to the root's
 //   3    layer_headers     LAYER_LISTS: one for each layer's part of the list
 //   6-9  tiles  the tile list (tile_list.glsl)
 //   10   node_thresholds  THRESHOLDS_BY_NODE: of each node (threshold_map_index, quadtree.h)
 //
-// DESCENT: for thresholds that are not monotone, of balanced lists. A node then is split if it is not below its
-// threshold and all nodes above it are split, which the pyramid tells. Of the bindings these differ:
-//   2-5  pyramid  the levels from 1 on, in chunks (pyramid_chunks.glsl); no layers with thresholds or lists of their own
+// DESCENT: for balanced lists with thresholds that are not monotone. A node is split if it is not below its threshold
+// and all nodes above it are split, which the pyramid tells. These bindings differ:
+//   2-5  pyramid  the levels from 1 on, in chunks (pyramid_chunks.glsl); no thresholds or lists per layer
 //
 // A barrier of the command buffer lies between passes.
 
@@ -41,7 +41,7 @@
 #include "downsample_items.glsl"
 #include "tile_list.glsl"
 
-// The kernel's PASS is one of these.
+// Values of the kernel's PASS.
 const uint PASS_ALL = 0;
 const uint PASS_COUNT = 1;
 const uint PASS_EMIT = 2;
@@ -49,25 +49,25 @@ const uint PASS_BUDGET = 3;
 const uint PASS_MARKS = 4;
 const uint PASS_TILES = 5;
 
-// What fused_count.comp leaves of a node, for fused_emit.comp: 0 for one inside a tile that begins before it, one
-// more than the level of the tile that begins in it, or:
+// Record of a node, from fused_count.comp for fused_emit.comp. 0: the node is inside a tile that begins before it.
+// Other values: one more than the level of the tile that begins in it, or RECORD_SPLIT.
 const uint RECORD_SPLIT = 0x80000000U;
 
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
 
-// Whether the thresholds are scaled by the factor that fused_budget.comp has left.
+// Whether the factor of fused_budget.comp scales the thresholds.
 layout(constant_id = 22) const bool WITH_BUDGET = false;
-// Whether each layer has thresholds of its own; and whether each has a part of the list with a header: in canonical
-// order parts lie one behind the other, in any order they are of one size.
+// Whether each layer has thresholds of its own, and whether each has a part of the list with a header. In canonical
+// order the parts follow each other; in any order they are of one size.
 layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
-// What balance_tiles.comp does: tiles in any order; counts; tiles to their places, in canonical order.
+// Stage of balance_tiles.comp: tiles in any order; counts; tiles to their places, in canonical order.
 layout(constant_id = 28) const uint STAGE = 0;
 const uint STAGE_ANY = 0;
 const uint STAGE_COUNT = 1;
 const uint STAGE_CANONICAL = 2;
-// Whether each node has a threshold of its own; otherwise there is one for each level.
+// Whether each node has a threshold of its own; otherwise each level has one.
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
@@ -89,8 +89,8 @@ layout(set = 0, binding = 3, std430) writeonly buffer Headers { TileListHeader l
 layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { FusedParameters parameters; };
 
-// A block of 64 x 64 texels, or a group of up to 32 x 32 nodes of a level that was handed over: its step 1. Step s is
-// the level base + s.
+// A block of 64 x 64 texels, or a group of up to 32 x 32 nodes of a level that was handed over, which are its step 1.
+// Step s is the level base + s.
 struct Block {
     uint base;
     uint steps;   // up to its one node; 6 at most
@@ -113,33 +113,33 @@ uint nodes_of_level(uint level) {
 
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
-// Tells whether tiles go to parts of the list, all of one size.
+// Returns whether tiles go to parts of the list of one size.
 bool in_parts() { return LAYER_LISTS && (PASS == PASS_ALL || (PASS == PASS_TILES && STAGE == STAGE_ANY)); }
 uint part_capacity() { return parameters.tile_capacity / parameters.layers; }
 
-// Tells whether only some blocks run.
+// Returns whether only some blocks run.
 bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
 
 // Returns the first word of the layer's state.
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
 
-// Returns the first word of what is kept for budgets: the index of the factor, the histogram.
+// Returns the first word for budgets: the index of the factor, then the histogram.
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
 
-// Nodes of a level that are handed over to one workgroup. Their words in the state buffer: for each group a counter
-// and a number of tiles; for each group its slots, row by row; as many of masks; then the nodes of the level.
+// Nodes of a level that are handed over to one workgroup. Their words in the state buffer: per group a counter and a
+// number of tiles; per group its slots, row by row; as many slots of masks; then the nodes of the level.
 struct Group {
     uint level;   // of the nodes
-    uint levels;  // that are made of the nodes
+    uint levels;  // levels that are made from the nodes
     uvec2 index;
-    uint counter;  // word of the nodes that have arrived
-    uint tiles;    // word of the tiles below the group, above the blocks
+    uint counter;  // word of the number of arrived nodes
+    uint tiles;    // word of the number of tiles below the group, if it is above the blocks
     uint slots;    // first word
     uint mask_slots;
     uint nodes;    // first word of the level's nodes
 };
 
-// Returns the group of a level that has so many groups, in a hand-over whose words begin at `counters`.
+// Returns the group of a level with so many groups, in a hand-over whose words begin at `counters`.
 Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uint counters) {
     const uint place = index.y * groups.x + index.x;
     const uint count = groups.x * groups.y;
@@ -166,7 +166,7 @@ uint word_of(Group group, uvec2 index) {
     return group.nodes + index.y * extent_of(group.level).x + index.x;
 }
 
-// Tells whether all other layers are finished. Thread 0 asks, once for each layer.
+// Returns whether all other layers are finished. Thread 0 calls this, once per layer.
 bool is_last_layer() {
     if (parameters.running_layers > 1) {
         if (ARRIVE(state.finished_layers) + 1 != parameters.running_layers) {
@@ -180,8 +180,8 @@ bool is_last_layer() {
 
 // ---- Thresholds ------------------------------------------------------------------------------------------
 
-// Returns a node's threshold before it is scaled. The level must be the same in all threads, unless thresholds are by
-// node: the rule for push constants. Positions outside the map have the threshold of a node at its edge.
+// Returns a node's threshold before scaling. The level must be the same in all threads unless thresholds are by node,
+// because it indexes push constants. Positions outside the map have the threshold of a node at its edge.
 float given_threshold(uint level, uvec2 position) {
     if (THRESHOLDS_BY_NODE) {
         const uvec2 node = min(position, extent_of(level) - 1);
@@ -199,8 +199,8 @@ float threshold_of(uint level, uvec2 position) {
                        : given;
 }
 
-// Importance and threshold are settled floats, which compare as they are (importance_key.h). The level must be the same
-// in all threads.
+// Returns whether a node is split by its own importance. Importance and threshold are settled floats, which compare as
+// floats (importance_key.h). The level must be the same in all threads.
 bool is_split(uint level, uvec2 position, float importance) {
     bool splits = importance >= threshold_of(level, position);
 #ifdef DESCENT
@@ -215,7 +215,7 @@ bool is_split(uint level, uvec2 position, float importance) {
 
 // ---- Step 1 of a block ---------------------------------------------------------------------------------------
 
-// In Z-order.
+// Nodes of step 1 in Z-order.
 shared float step_1[4 * WORKGROUP_SIZE];
 
 uvec2 morton(uint code) { return uvec2(morton_x(code), morton_y(code)); }
@@ -231,8 +231,9 @@ uint key_of_quad(vec4 quad) {
     return largest_of_four(uvec4(key_of(quad.x), key_of(quad.y), key_of(quad.z), key_of(quad.w)));
 }
 
-// Reads four quads of a block. Returns their largest keys. Either they are siblings, or one lies in each quarter of the
-// block: then neighbouring threads read neighbouring texels. Outside the map there are the texels of its edge.
+// Reads four quads of a block and returns their largest keys. The quads are siblings, or one lies in each quarter of
+// the block, so that neighbouring threads read neighbouring texels. Outside the map the texels of its edge are
+// repeated.
 uvec4 read_quads(Block block, bool siblings, uint thread) {
     const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
     const uvec2 first = first_of_step_1(block) + morton(siblings ? 4 * thread : thread);
@@ -256,7 +257,7 @@ uvec4 read_quads(Block block, bool siblings, uint thread) {
         const uvec4 bits = floatBitsToUint(quads[i]);
         keys[i] = largest_of_four(bits);
     }
-    // If no sign is set, which is the rule, bits compare as keys do, NaN included.
+    // If no sign is set, as usual, bits compare like keys, NaN included.
     if (largest_of_four(keys) <= 0x7fffffffU) {
         [[unroll]]
         for (uint i = 0; i < 4; ++i) {
@@ -274,7 +275,7 @@ uvec2 position_of(Block block, uint thread) {
     return ((block.index << block.steps) >> 2) + morton(thread);
 }
 
-// Returns bits of those nodes of four, in Z-order from `first` on, that are inside an extent.
+// Returns bits of those of four nodes, in Z-order from `first` on, that are inside an extent.
 uint inside(uvec2 first, uvec2 extent) {
     const uvec2 count = min(extent - min(first, extent), uvec2(2));
     const uint row = (1U << count.x) - 1;

@@ -1,41 +1,40 @@
-// The way up of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp,
+// Ascent of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp,
 // balance_marks.comp): from a block to the root, as long as this workgroup is the last of its group.
 //
-// Each workgroup sends its block's node to its group (messages.glsl). The workgroup of a group that arrives last treats
-// the group's nodes as it treated quads of texels before. The last layer to finish is found by a counter, too.
+// Each workgroup sends its block's node to its group (messages.glsl). The last workgroup of a group treats the group's
+// nodes like the quads of texels before. A counter also finds the last layer to finish.
 //
 // A workgroup whose node is not split runs little code: it makes the maximum, sends it, counts itself in and ends.
 
 #include "nan_count.glsl"
 
-// What a workgroup finds in a block.
+// Results of a workgroup in a block.
 struct Found {
-    uint total;         // tiles that the kernel counts, the same for all threads
-    uint before;        // of them, those of the threads before
-    uint tiles;         // that begin in the thread's texels (fused_tiles.glsl)
+    uint total;         // tiles that the kernel counts, the same in all threads
+    uint before;        // those of them that belong to earlier threads
+    uint tiles;         // tiles that begin in the thread's texels (fused_tiles.glsl)
     float importance;   // of the larger tile
     uvec4 handed_over;  // tiles below the thread's nodes, of a group
 };
 
-// Tells whether NaN texels are taken out of the state when the root is made: whoever sends an infinite node releases.
+// Whether NaN texels are taken out of the state when the root is made: the sender of an infinite node releases.
 const bool TAKES_NAN = PASS == PASS_ALL || PASS == PASS_MARKS;
 
-// The kernel defines these.
+// The kernel defines the following functions.
 
-// All threads call this, if the block's node is split; PASS_MARKS for all groups.
+// All threads call this if the block's node is split; with PASS_MARKS for all groups.
 Found find(Block block, bool is_root, uint thread);
 // Thread 0 calls this for a block of texels, before it sends the node. `nan`: NaN texels of the block.
 void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state);
-// Thread 0 calls this, if the block has tiles. `below`: tiles below the nodes of a group. Returns a place for `total`
-// tiles.
+// Returns a place for `total` tiles. Thread 0 calls this if the block has tiles. `below`: tiles below a group's nodes.
 uint reserve(bool is_root, uint total, uint below, uint layer_state);
-// All threads call this behind that, if they called find.
+// All threads call this after reserve, if they called find.
 void write(Block block, uint thread, Found found);
-// All threads of the workgroup that has made the root of a layer call this, when the layer's tiles are counted. The
-// finisher is a thread other than 0 if there are tiles to write, so that it works beside thread 0.
+// All threads of the workgroup that has made the root of a layer call this after the layer's tiles are counted. If
+// there are tiles to write, the finisher is another thread than 0, so that it works beside thread 0.
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread);
 #ifdef MARKS
-// Thread 0 calls this for a node, before it counts it in.
+// Thread 0 calls this for a node before it counts it in.
 void send_mask(Group group, uvec2 index, float importance, bool splits);
 #else
 void send_mask(Group group, uvec2 index, float importance, bool splits) {}
@@ -47,7 +46,7 @@ uvec2 own_texel(uvec2 first_quad, uint thread, uint i) {
     return 2 * (first_quad + morton(thread) + 16 * morton(i >> 2)) + morton(i & 3);
 }
 
-// Returns the NaN texels of a block that has some. All threads call this.
+// Returns the number of NaN texels of a block that has some. All threads call this.
 uint nan_texels_of(Block block, uvec4 keys, uint thread) {
     if (thread == 0) {
         nan_texels = 0;
@@ -66,7 +65,7 @@ void add_nan_texels(uint added, uint layer_state) {
     }
 }
 
-// Takes the NaN texels of a layer out of the state.
+// Removes the NaN texels of a layer from the state and returns their number.
 uint take_nan_texels(float importance, uint layer_state) {
     return may_hold_nan(importance)
                ? atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0) : 0;
@@ -74,16 +73,16 @@ uint take_nan_texels(float importance, uint layer_state) {
 
 // ---- Groups ----------------------------------------------------------------------------------------------
 
-// What thread 0 says to all.
+// Messages of thread 0 to all threads.
 shared bool goes_on;
-shared Group ahead;                       // the group whose nodes this workgroup reads next
+shared Group ahead;                       // group whose nodes this workgroup reads next
 shared uint ahead_tiles;                  // tiles below that group's blocks, modulo 2^(32 - ARRIVAL_BITS)
-shared uint largest_keys[MAX_HANDOVERS];  // the largest key of each group that this workgroup reads
-shared uint place;                        // of the first of the block's tiles in the list
+shared uint largest_keys[MAX_HANDOVERS];  // largest key of each group that this workgroup reads
+shared uint place;                        // place of the block's first tile in the list
 shared uint tiles_below;                  // tiles below the nodes of the group that was read last
 
-// A group's counter has the nodes that have arrived in its low bits, and the tiles below them above, if they are
-// blocks of texels and PASS_ALL.
+// Low bits of a group's counter, which hold the number of arrived nodes. The bits above hold the number of tiles below
+// them, if they are blocks of texels and the pass is PASS_ALL.
 const uint ARRIVAL_BITS = 10;
 
 void announce() {
@@ -98,7 +97,7 @@ void acquire_for_all(uint thread) {
     announce();
 }
 
-// Sends a block's node to its group and counts it in. Tells whether it was the last. Thread 0 calls this. `tiles`: of
+// Sends a block's node to its group and counts it in. Returns whether it was the last. Thread 0 calls this. `tiles`: of
 // the block and below.
 bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles) {
     bool releases = may_hold_nan(importance) || is_update();
@@ -141,7 +140,7 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     return true;
 }
 
-// Receives the keys of a group's nodes, four siblings for each thread; 0 for those that do not exist.
+// Receives the keys of a group's nodes, four siblings per thread; 0 for nodes that do not exist.
 uvec4 receive_nodes(Block block, uint thread) {
     const uvec2 local = 2 * morton(thread);
     uvec4 keys = uvec4(0);
@@ -159,7 +158,7 @@ uvec4 receive_nodes(Block block, uint thread) {
         }
         const uint first = ahead.slots + (local.y << ahead.levels) + local.x;
         const uint second = first + (1U << ahead.levels);
-        // What is never sent is not waited for.
+        // Nodes that are never sent are not waited for.
         const uvec4 absent = uvec4(not(notEqual(uvec4(expected) & uvec4(1, 2, 4, 8), uvec4(0))));
         uvec4 messages;
         [[dont_unroll]]
@@ -179,8 +178,8 @@ uvec4 receive_nodes(Block block, uint thread) {
     return keys;
 }
 
-// Returns the tiles below the nodes of a group that is split. Thread 0 calls this; `first_key` is that of the first
-// node.
+// Returns the number of tiles below the nodes of a split group. Thread 0 calls this. `first_key` is the key of the
+// first node.
 uint receive_tiles(Block block, uint first_key) {
     if (ahead.level > BLOCK_LEVELS) {
         acquire_arrivals();
@@ -192,7 +191,7 @@ uint receive_tiles(Block block, uint first_key) {
     return is_full ? 1U << (32 - ARRIVAL_BITS) : ahead_tiles;
 }
 
-// ---- The way up --------------------------------------------------------------------------------------------
+// ---- Ascent --------------------------------------------------------------------------------------------------
 
 void ascend() {
     const uint thread = thread_index();
@@ -200,8 +199,8 @@ void ascend() {
     const uvec2 first_block = uvec2(parameters.first_block & 0xffffU, parameters.first_block >> 16);
     Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level),
                         first_block + gl_WorkGroupID.xy, 0);
-    // With a budget, fused_budget.comp has left the block's node: if it is not split the block need not be read. (It
-    // has no NaN texel then.)
+    // With a budget, fused_budget.comp has written the block's node: if it is not split, the block need not be read.
+    // (Then it has no NaN texel.)
     bool is_known = false;
     float importance = 0.0;
     if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
@@ -218,8 +217,8 @@ void ascend() {
         importance = item_of_key(largest);
         splits = is_split(block.steps, block.index, importance);
     }
-    // If a node is not split, none below it is, and they have no tiles. Most blocks end here, so this comes first: code
-    // that lies together is there sooner.
+    // If a node is not split, no node below it is, and they have no tiles. Most blocks end here, so this code comes
+    // first: contiguous code is fetched sooner.
     uint handovers = 0;
     if (!splits && parameters.top_level > BLOCK_LEVELS) {
         if (thread == 0) {
@@ -251,7 +250,7 @@ void ascend() {
         uint nan = 0;
         Found found = Found(uint(is_root), 0, 0, 0.0, uvec4(0));  // a root that is not split is a tile
         if (splits || (PASS == PASS_MARKS && handovers > 0)) {
-            // A block with NaN is split: NaN counts as infinity.
+            // A block with NaN is split, because NaN counts as infinity.
             if (PASS != PASS_BUDGET && handovers == 0 && counts_as_nan(largest)) {
                 nan = nan_texels_of(block, keys, thread);
             }

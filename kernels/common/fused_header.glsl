@@ -1,4 +1,4 @@
-// How fused_all.comp, fused_count.comp and balance_tiles.comp complete the headers of the list and of its parts.
+// Headers of the list and of its parts, as fused_all.comp, fused_count.comp and balance_tiles.comp complete them.
 
 TileListHeader make_header(uint required, uint first_tile, uint capacity) {
     const uint factor = WITH_BUDGET ? words[budget_words() + BUDGET_FACTOR_WORD] : 0;
@@ -13,7 +13,7 @@ TileListHeader make_header(uint required, uint first_tile, uint capacity) {
 
 void finish_list(uint required, uint written) {
     TileListHeader whole = make_header(required, 0, parameters.tile_capacity);
-    if (in_parts()) {  // not one behind the other: there is nothing to dispatch or draw
+    if (in_parts()) {  // parts do not follow each other, so there are no arguments for dispatch and draw
         whole.written = written;
         whole.flags &= ~TILE_LIST_OVERFLOW;
         whole.flags |= written < required ? TILE_LIST_OVERFLOW : 0;
@@ -29,7 +29,7 @@ void finish_list(uint required, uint written) {
     }
 }
 
-// Gives each layer its first place, when all are counted. Returns the sum. All threads call this.
+// Gives each layer its first place after all are counted. Returns the sum. All threads call this.
 uint place_layers(uint thread) {
     uint first = 0;
     for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {

@@ -1,7 +1,6 @@
-// How the fused kernels write the tiles of a block to the list: fused_all.comp, fused_emit.comp, balance_tiles.comp.
+// Output of a block's tiles to the list, for fused_all.comp, fused_emit.comp and balance_tiles.comp.
 //
-// Each thread lays out its own tiles in shared memory. Then all threads write, neighbours in the list by neighbouring
-// threads.
+// Each thread lays out its tiles in shared memory. Then all threads write, neighbouring threads to neighbouring places.
 
 uint end_of_places() {
     return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity;
@@ -34,7 +33,7 @@ Node make_node(Block block, uint step, uvec2 position, float importance) {
                 THRESHOLDS_BY_NODE ? threshold_of(level, position) : step_thresholds[step]);
 }
 
-// Returns the one of a thread's tiles that has `rest` before it.
+// Returns the tile of a thread that has `rest` of its tiles before it.
 Node tile_at(Block block, uint owner, uint rest) {
     const uint tiles = thread_tiles[owner];
     const uvec2 position = position_of(block, owner);
@@ -42,7 +41,7 @@ Node tile_at(Block block, uint owner, uint rest) {
     if (step != 0) {
         return make_node(block, step, position >> (step - 2), step_1[4 * owner]);
     }
-    // Tiles of a quad and of its texels exclude each other.
+    // A quad and its texels are not tiles together.
     uint quad = 0;
     [[unroll]]
     for (uint i = 0; i < 3; ++i) {
@@ -57,14 +56,14 @@ Node tile_at(Block block, uint owner, uint rest) {
     if ((tiles >> (QUAD_TILES_SHIFT + quad) & 1) != 0) {
         return make_node(block, 1, node, step_1[4 * owner + quad]);
     }
-    // At the right edge of the map there are only the first and the third.
+    // At the right edge of the map only the first and the third exist.
     const uint texels = tiles >> 4 * quad & 0xfU;
     const uvec2 texel = 2 * node + morton(texels == 0x5U ? 2 * rest : rest);
     return make_node(block, 0, texel, item_of(texel_at(texel)));
 }
 
-// Returns the last thread whose tiles begin at a place or before. No loop: lavapipe (Mesa 22.3) loses threads where a
-// branch leads into one.
+// Returns the last thread whose tiles begin at a place or before. Without a loop: lavapipe (Mesa 22.3) loses threads if
+// a branch leads into one.
 uint owner_of(uint place) {
     uint owner = 0;
 #define DESCEND(reach) owner += thread_places[owner + reach] <= place ? reach : 0
@@ -80,7 +79,7 @@ uint owner_of(uint place) {
     return owner;
 }
 
-// Returns flags of the sides where a tile's neighbour is coarser.
+// Returns the flags of the sides where a tile's neighbour is coarser.
 #ifdef BALANCED
 uint sides_of(Block block, Node node);
 #else

@@ -1,7 +1,7 @@
-// How the fused kernels find the tiles of a block: fused_all.comp, fused_count.comp, fused_emit.comp.
+// Search for the tiles of a block, for fused_all.comp, fused_count.comp and fused_emit.comp.
 
-// The tiles that begin in a thread's texels: bits of texels (0-15) and of nodes of step 1 (16-19), or the step of a
-// larger one (from 20 on).
+// Tiles that begin in a thread's texels: bits of texels (0-15) and of nodes of step 1 (16-19), or the step of a larger
+// one (from 20 on).
 const uint QUAD_TILES_SHIFT = 16;
 const uint TILE_STEP_SHIFT = 20;
 
@@ -10,7 +10,7 @@ uint tile_count(uint tiles) {
 }
 
 #ifdef BALANCED
-// Tells whether the balanced list splits a node inside the map, which begins in the thread's texels.
+// Returns whether the balanced list splits a node inside the map that begins in the thread's texels.
 bool splits_node(Block block, uint step, uvec2 position, float importance);
 #else
 bool splits_node(Block block, uint step, uvec2 position, float importance) {
@@ -18,11 +18,11 @@ bool splits_node(Block block, uint step, uvec2 position, float importance) {
 }
 #endif
 
-// Finds the tiles that begin in a thread's texels, of the nodes that these lie in; `importance` is the larger tile's.
+// Returns the tiles that begin in a thread's texels, among the nodes around them. `importance`: of the larger tile.
 uint tiles_of(Block block, uint thread, float nodes[7], out float importance) {
     const uvec2 position = position_of(block, thread);
-    // The highest step whose node is not split: its parent is, or it is the root. (Other blocks have no tiles where
-    // their node is not split.)
+    // The highest step whose node is not split. Its parent is split, or it is the root. (Other blocks whose node is not
+    // split have no tiles.)
     uint unsplit = 1;
     importance = 0.0;
     [[unroll]]
@@ -66,7 +66,7 @@ uint tiles_of(Block block, uint thread, float nodes[7], out float importance) {
     return tiles;
 }
 
-// The same from the nodes of step 1. All threads call this, behind keep_step_1.
+// Does the same from the nodes of step 1. All threads call this after keep_step_1.
 uint find_tiles(Block block, uint thread, out float importance) {
     float nodes[7];
     find_nodes(thread, nodes);

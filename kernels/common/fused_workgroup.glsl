@@ -1,4 +1,4 @@
-// What the fused kernels do over a workgroup, with and without subgroup operations: scan, maximum, nodes of many
+// Operations of the fused kernels over a workgroup, with and without subgroup operations: scan, maximum, nodes of many
 // threads. All threads call these functions, in uniform control flow.
 
 #include "subgroups.glsl"
@@ -9,7 +9,7 @@
 
 shared uint counts[WORKGROUP_SIZE];
 
-// Returns to each thread the sum of the counts of the threads before; and the sum of all.
+// Returns to each thread the sum of the counts of earlier threads, and the sum of all counts.
 uint scan(uint count, uint thread, out uint total) {
 #if SUBGROUPS
     const uint inclusive = subgroupInclusiveAdd(count);
@@ -44,7 +44,7 @@ uint scan(uint count, uint thread, out uint total) {
 #endif
 }
 
-// Returns the largest key of all threads. Between two calls lies a barrier.
+// Returns the largest key of all threads. A barrier must lie between two calls.
 uint largest_of_all(uint key, uint thread) {
 #if SUBGROUPS
     key = subgroupMax(key);
@@ -52,7 +52,7 @@ uint largest_of_all(uint key, uint thread) {
         counts[gl_SubgroupID] = key;
     }
     barrier();
-    if (gl_NumSubgroups == 8) {  // as usual: all loads at once
+    if (gl_NumSubgroups == 8) {  // the usual number: all loads at once
         return max(max(max(counts[0], counts[1]), max(counts[2], counts[3])),
                    max(max(counts[4], counts[5]), max(counts[6], counts[7])));
     }
@@ -72,8 +72,8 @@ uint largest_of_all(uint key, uint thread) {
 
 // ---- The nodes of a block ------------------------------------------------------------------------------
 
-// Keeps a thread's keys of step 1, which are those of siblings or lie in all quarters. The thread finds those of its
-// siblings then.
+// Keeps a thread's keys of step 1, which are siblings or lie in all quarters. Then each thread finds its siblings'
+// keys.
 void keep_step_1(bool siblings, uvec4 keys, uint thread) {
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
@@ -92,7 +92,7 @@ float four_nodes(uint first) {
                        nodes_of_step_2[first + 2], nodes_of_step_2[first + 3]);
 }
 
-// Makes the nodes of the steps 3 to 6 that a thread's node of step 2 lies in.
+// Makes the nodes of the steps 3 to 6 around a thread's node of step 2.
 void find_upper_nodes(uint thread, inout float nodes[7]) {
 #if SUBGROUPS
     float node = reduce_two(nodes[2], subgroupShuffleXor(nodes[2], 1));
@@ -125,7 +125,7 @@ void find_upper_nodes(uint thread, inout float nodes[7]) {
     nodes[6] = reduce_four(of_step_5[0], of_step_5[1], of_step_5[2], of_step_5[3]);
 }
 
-// Makes the nodes of the steps 2 to 6, behind keep_step_1.
+// Makes the nodes of the steps 2 to 6, after keep_step_1.
 void find_nodes(uint thread, out float nodes[7]) {
     nodes[2] = reduce_four(step_1[4 * thread], step_1[4 * thread + 1], step_1[4 * thread + 2],
                            step_1[4 * thread + 3]);

@@ -1,8 +1,7 @@
-// The hand-over: each group of workgroups passes its results to the workgroup of it that finishes last, within one
-// dispatch.
+// The hand-over: each group of workgroups passes its results to its last workgroup, within one dispatch.
 //
 // A workgroup writes its results, then adds 1 to the counter of its group. The workgroup that sees the count complete
-// is the last one. It reads the results of the whole group and makes the next levels of them. Then it hands its own
+// is the last one. It reads the results of the whole group and makes the next levels from them. Then it hands its own
 // result over to a group of the next level. No workgroup ever waits for another.
 //
 // Memory order (Vulkan memory model):
@@ -15,7 +14,7 @@
 //   - The last workgroup sets the counter back to 0, after every addition to it. So counters are 0 between
 //     dispatches.
 //
-// After AMD's FidelityFX Single Pass Downsampler (blocks, counter, last workgroup goes on).
+// Source: AMD's FidelityFX Single Pass Downsampler (blocks, counter, last workgroup goes on).
 
 #extension GL_KHR_memory_scope_semantics : require
 #pragma use_vulkan_memory_model
@@ -24,11 +23,11 @@
 #define HAND_OVER(word, result) atomicStore(word, result, gl_ScopeDevice, 0, 0)
 #define HANDED_OVER(word) atomicLoad(word, gl_ScopeDevice, 0, 0)
 
-// Counts an arrival, by thread 0. Returns how many have arrived before.
+// Counts an arrival, by thread 0. Returns the number of earlier arrivals.
 #define ARRIVE(counter) \
     atomicAdd(counter, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease)
 
-// Thread 0 of the last workgroup calls this.
+// Acquires the results of all arrivals. Thread 0 of the last workgroup calls this.
 void acquire_arrivals() {
     memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
 }

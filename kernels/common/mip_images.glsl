@@ -1,19 +1,19 @@
-// The mip levels as storage images, written only: image i is the level i above the base level. Devices
-// that cannot choose among them at run time get a ladder of constant choices.
+// Mip levels as storage images, only written: image i is the level i above the base level. Devices that cannot index
+// them at run time get a ladder of constant indices.
 //
-// Devices whose shaders have room for fewer images than there are levels get a window of the levels, and the
-// host runs the whole dispatch again for each window. So every level is made of the same values as elsewhere.
+// A device whose shaders have room for fewer images than there are levels gets a window of the levels, and the host
+// runs the whole dispatch again per window. So every level is made from the same values as on other devices.
 
 layout(constant_id = 9) const bool DYNAMIC_INDEXING = false;
-// MAX_LEVELS, or as many as a shader of the device can use.
+// MAX_LEVELS, or the most that a shader of the device can use.
 layout(constant_id = 19) const uint MIP_IMAGES = MAX_LEVELS;
-// SwiftShader, which has fewer, looks images up in branches that it does not take, too, by whatever the index is
-// there.
+// Bound of the index for devices with fewer images: SwiftShader also reads images in branches that are not taken, at
+// any index.
 const uint LARGEST_INDEX = MIP_IMAGES < MAX_LEVELS ? MIP_IMAGES - 1 : ~0U;
 
 layout(set = 0, binding = 5) uniform writeonly image2DArray mip_images[MIP_IMAGES];
 
-// No case asks for an image behind the last: drivers look at cases that never run, too.
+// No case names an image behind the last, because drivers also check cases that never run.
 #define STORE_IN(i)                                                      \
     case i:                                                              \
         imageStore(mip_images[i < MIP_IMAGES ? i : 0], position, texel); \

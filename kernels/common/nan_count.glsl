@@ -1,18 +1,19 @@
-// The number of NaN texels in a block, of which each thread has read 16.
+// Number of NaN texels in a block, of which each thread has read 16.
 
 shared uint nan_texels;  // 0 before
 
-// The kernel defines these. Texel i of the 16, which may lie outside the map; `first` is what it gives to count_nan.
+// Returns the position of texel i of a thread's 16, which may be outside the map; `first` is the argument of count_nan.
+// The kernel defines this function.
 uvec2 own_texel(uvec2 first, uint thread, uint i);
 float texel_at(uvec2 position);
 
-// Tells whether a node may hold NaN texels: these count as infinity.
+// Returns whether a node may hold NaN texels, which count as infinity.
 bool may_hold_nan(float importance) { return importance == uintBitsToFloat(0x7f800000U); }
 
-// Threads that have met a NaN call this. There are few: each reads its texels again.
+// Counts a thread's NaN texels. The few threads that have met a NaN call this, and read their texels again.
 void count_nan(uvec2 first, uint thread) {
     uint count = 0;
-    // No constant, so that drivers do not unroll the loop: code that is there costs, though it is not run.
+    // Not a constant, so that drivers do not unroll the loop: code costs time even if it is not run.
     const uint step = 1 + (parameters.layers >> 31);
     [[dont_unroll]]
     for (uint i = 0; i < 16; i += step) {

@@ -1,4 +1,4 @@
-// The index of a thread in its workgroup. SUBGROUPS: threads lie in subgroups, which are full, in this order.
+// Index of a thread in its workgroup. SUBGROUPS: subgroups are full, and their threads are in this order.
 
 #if SUBGROUPS
 #extension GL_KHR_shader_subgroup_basic : require

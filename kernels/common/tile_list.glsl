@@ -1,9 +1,9 @@
-// The tile list as kernels write it, at bindings 6 to 9: seen from the places of its chunks of
-// 2^TILE_CHUNK_SHIFT tiles, since a descriptor may reach less far than the list. Each view begins as many
-// bytes before its chunk as the header has; only the first view's is the header.
+// The tile list for kernels that write it, at bindings 6 to 9. Each binding views a chunk of 2^TILE_CHUNK_SHIFT tiles,
+// because one descriptor may not reach the whole list. A view begins before its chunk by the size of the header; only
+// the first view's bytes there are the header.
 
 layout(constant_id = 20) const uint TILE_CHUNK_SHIFT = 23;
-// Whether one chunk holds them all.
+// Whether one chunk holds all tiles.
 layout(constant_id = 21) const bool TILES_IN_ONE_CHUNK = false;
 
 layout(set = 0, binding = 6, std430) writeonly buffer Tiles0 {
@@ -37,7 +37,7 @@ void write_tile(uint place, Tile tile) {
     }
 }
 
-// A tile to be.
+// A node that may become a tile.
 struct Node {
     uint level;
     uvec2 position;
@@ -45,7 +45,7 @@ struct Node {
     float threshold;
 };
 
-// Writes a node as a tile, if its place is before `end`. `sides`: flags of the sides where its neighbour is coarser.
+// Writes a node as a tile if its place is before `end`. `sides`: flags of the sides where its neighbour is coarser.
 void write_node(uint place, uint end, uint layer, Node node, uint sides) {
     if (place < end) {
         const bool is_clamped = node.level == 0 && node.importance >= node.threshold;
@@ -60,7 +60,7 @@ void write_node(uint place, uint end, uint layer, Node node) {
     write_node(place, end, layer, node, 0);
 }
 
-// Of a list, or of a part of one, that begins at `first_tile` and has room for `capacity` tiles.
+// Returns the header of a list, or of a part of one, that begins at `first_tile` and has room for `capacity` tiles.
 TileListHeader tile_list_header(uint required, uint first_tile, uint capacity,
                                 uint max_workgroup_count, float threshold_factor) {
     const uint written = min(required, capacity);

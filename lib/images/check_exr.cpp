@@ -21,7 +21,7 @@ namespace {
                              "); copy or save it again");
 }
 
-// Of the types that OpenEXR reads without regard to the size that the file gives.
+// Returns the size of the types that OpenEXR reads without regard to the size in the file.
 std::optional<std::uint32_t> size_of_type(std::string_view type) {
     static const std::map<std::string_view, std::uint32_t> sizes{
         {"box2f", 16},         {"box2i", 16},    {"chromaticities", 32},
@@ -36,14 +36,14 @@ std::optional<std::uint32_t> size_of_type(std::string_view type) {
     return known == sizes.end() ? std::nullopt : std::optional(known->second);
 }
 
-// Reads forward, never behind the end of what it was given.
+// Reads forward, never beyond the end of its bytes.
 class Bytes {
  public:
     Bytes(std::istream& file, std::uint64_t left) : file_(&file), left_(left) {}
 
     [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
 
-    // Up to a NUL.
+    // Reads up to a NUL.
     [[nodiscard]] std::string name() {
         constexpr std::size_t LONGEST = 255;
         std::string name;
@@ -60,7 +60,7 @@ class Bytes {
         }
     }
 
-    // Little-endian.
+    // Reads a little-endian word.
     [[nodiscard]] std::uint32_t word() {
         std::uint32_t word = 0;
         for (unsigned int shift = 0; shift < 32; shift += 8) {
@@ -69,7 +69,7 @@ class Bytes {
         return word;
     }
 
-    // The next bytes, by themselves; they are skipped here once they have been read or not.
+    // Returns a reader of the next bytes, which this reader skips.
     [[nodiscard]] Bytes part(std::uint32_t size, const std::string& what) {
         if (size > left_) {
             throw_damaged(what + " announces " + std::to_string(size) + " bytes, where " +
@@ -98,7 +98,7 @@ class Bytes {
     std::uint64_t left_;
 };
 
-// What OpenEXR reads to an end of its own.
+// Checks values that OpenEXR reads up to an end in their content.
 void check_value(Bytes& value, std::string_view type, const std::string& what) {
     if (type == "chlist") {
         constexpr std::uint32_t CHANNEL_BYTES = 16;
@@ -117,7 +117,8 @@ void check_value(Bytes& value, std::string_view type, const std::string& what) {
     value.skip();
 }
 
-// Whether there was a header: an empty one ends those of a file of several parts.
+// Checks a header. Returns whether there was one: an empty header ends those of a file of several
+// parts.
 bool check_header(Bytes& file) {
     for (bool empty = true;; empty = false) {
         const std::string name = file.name();
@@ -137,7 +138,7 @@ bool check_header(Bytes& file) {
     }
 }
 
-// As OpenEXR names it: scan lines that are compressed together.
+// Returns the scan lines that are compressed together, a block in OpenEXR's terms.
 std::uint64_t block_rows(Imf::Compression compression) {
     switch (compression) {
         case Imf::ZIP_COMPRESSION:
@@ -155,7 +156,8 @@ std::uint64_t block_rows(Imf::Compression compression) {
     }
 }
 
-// No method makes more bytes of one. Deflate, which most are based on, makes at most 1032.
+// Returns the most bytes that a method makes of one byte. Deflate, the base of most methods, makes
+// at most 1032.
 std::uint64_t most_bytes_of_one(Imf::Compression compression) {
     switch (compression) {
         case Imf::NO_COMPRESSION:

@@ -1,9 +1,10 @@
-// What OpenEXR takes on trust: sizes in headers, for which it allocates memory before it reads on.
+// Checks of OpenEXR files that OpenEXR omits: sizes in headers, for which it allocates memory
+// before it reads on.
 //
-// OpenEXR's own checkOpenEXRFile does not replace these checks: it reads all pixels, gives no
-// reason, refuses deep data that is sound, and accepts headers that announce blocks of gigabytes.
-// The header reader of its C library does not either: it trusts the size of a channel list, where
-// the C++ reader goes on to the end of the names.
+// OpenEXR's checkOpenEXRFile cannot replace them: it reads all pixels, gives no reason, refuses
+// valid deep data, and accepts headers that announce blocks of gigabytes. Nor can the header reader
+// of its C library: it trusts the size of a channel list, while the C++ reader goes on to the end
+// of the names.
 
 #pragma once
 
@@ -14,12 +15,12 @@
 
 namespace quadtile::detail {
 
-// Before the file is opened: every attribute of its headers has the size that its type needs, and
-// lies in the file. Throws std::runtime_error that names the attribute.
+// Checks, before the file is opened, that every attribute of its headers lies in the file and has
+// the size of its type. Throws std::runtime_error that names the attribute.
 void check_exr_attributes(const std::filesystem::path& path);
 
-// Before pixels are read: a file of this size can hold those of the part, and its blocks are not
-// much larger than its image. Throws std::runtime_error with the sizes.
+// Checks, before pixels are read, that a file of this size can hold those of the part, and that its
+// blocks are not much larger than its image. Throws std::runtime_error with the sizes.
 void check_exr_pixels(const Imf::Header& part, std::uint64_t file_bytes);
 
 }  // namespace quadtile::detail

@@ -1,7 +1,7 @@
-// The loaders of each file format, and what they share. For load_map and load_image alone.
+// Loaders of the file formats, and their common parts. For load_map and load_image only.
 //
-// They throw std::runtime_error with what is wrong; with_file_name makes Errors with the file's
-// name.
+// They throw std::runtime_error with the fault; with_file_name converts it to an Error with the
+// file's name.
 
 #pragma once
 
@@ -17,10 +17,10 @@ namespace quadtile::detail {
 
 enum class FileType { exr, pfm, png };
 
-// From the first bytes of a file.
+// Returns the format that the first bytes of a file give.
 [[nodiscard]] FileType identify(const std::filesystem::path& path);
 
-// What `load` returns; its failures become Errors with the file's name.
+// Returns the result of `load`; its exceptions become Errors with the file's name.
 template <typename Load>
 [[nodiscard]] auto with_file_name(const std::filesystem::path& path, Load&& load) {
     try {
@@ -37,7 +37,7 @@ template <typename Load>
 [[nodiscard]] LoadedMap load_pfm(const std::filesystem::path& path, const std::string& channel);
 [[nodiscard]] LoadedMap load_png(const std::filesystem::path& path, const std::string& channel);
 
-// The names that load_map takes.
+// Returns the names that load_map takes.
 [[nodiscard]] std::vector<std::string> exr_channels(const std::filesystem::path& path);
 [[nodiscard]] std::vector<std::string> pfm_channels(const std::filesystem::path& path);
 [[nodiscard]] std::vector<std::string> png_channels(const std::filesystem::path& path);
@@ -46,37 +46,38 @@ template <typename Load>
 [[nodiscard]] LoadedImage load_pfm_image(const std::filesystem::path& path);
 [[nodiscard]] LoadedImage load_png_image(const std::filesystem::path& path, bool linear);
 
-// An image with room for its texels, which have no value yet: untouched memory costs nothing, so a
-// damaged header that announces a giant does no harm. Throws where quadtile has no such image.
+// Returns an image with room for its texels, which have no values yet. Untouched memory costs
+// nothing, so a damaged header that announces a giant does no harm. Throws if quadtile does not
+// support the image.
 [[nodiscard]] LoadedImage allocate_image(std::uint32_t width, std::uint32_t height,
                                          TexelFormat format);
 [[nodiscard]] LoadedMap allocate_map(std::uint32_t width, std::uint32_t height, TexelFormat format,
                                      std::string channel);
 
-// The texels of what these two have allocated, to be filled before anyone else sees it.
+// Returns the texels of such an image, to be filled before it is shared.
 [[nodiscard]] inline std::byte* room_of(const LoadedImage& image) noexcept {
     return const_cast<std::byte*>(image.texels.get());
 }
 
-// Luminance of linear light, Rec. 709 primaries.
+// Returns the luminance of linear light with Rec. 709 primaries.
 [[nodiscard]] inline float luminance(float red, float green, float blue) noexcept {
     return 0.212639F * red + 0.715169F * green + 0.072192F * blue;
 }
 
-// What to take from an image whose pixels are interleaved components.
+// A choice among the interleaved components of an image.
 struct ComponentChoice {
-    bool luminance;     // of the components 0, 1 and 2
-    std::size_t index;  // else: the component
+    bool luminance;     // whether it is the luminance of the components 0, 1 and 2
+    std::size_t index;  // otherwise: the component
     std::string name;
 };
 
-// The channels of a grey or colour image.
+// Returns the channels of a grey or colour image.
 [[nodiscard]] std::vector<std::string> component_names(bool colour);
 
-// The components of such an image by channel name; empty: the default.
+// Returns the components of such an image for a channel name; empty: the default.
 [[nodiscard]] ComponentChoice choose_component(bool colour, const std::string& channel);
 
-// Always throws, and lists the channels that there are.
+// Throws an error that lists the existing channels.
 [[noreturn]] void throw_unknown_channel(const std::string& channel,
                                         const std::vector<std::string>& available);
 

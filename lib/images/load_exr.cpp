@@ -24,10 +24,10 @@ namespace {
 struct Source {
     int part;
     std::vector<std::string> channels;  // one, or R, G and B, or R, G, B and A
-    std::string name;                   // of all of them
+    std::string name;                   // of all of them together
 };
 
-// The parts that hold one value for each pixel and channel. OpenEXR gives a type to a part without
+// Returns the parts with one value per pixel and channel. OpenEXR gives a type to a part without
 // one.
 std::vector<int> flat_parts(const Imf::MultiPartInputFile& file) {
     std::vector<int> parts;
@@ -48,11 +48,11 @@ std::vector<std::string> channel_names(const Imf::Header& header) {
 }
 
 bool has_channel(const Imf::Header& header, const std::string& name) {
-    const auto found = header.channels().find(name);  // looks at the first 255 characters alone
+    const auto found = header.channels().find(name);  // compares only the first 255 characters
     return found != header.channels().end() && name == found.name();
 }
 
-// "R", "G" and "B" with the name of their layer, if any, before them.
+// Returns "R", "G" and "B", each after the name of their layer, if there is one.
 std::vector<std::string> colours_of(const std::string& layer) {
     const std::string prefix = layer.empty() ? "" : layer + ".";
     return {prefix + "R", prefix + "G", prefix + "B"};
@@ -63,7 +63,7 @@ bool has_colour(const Imf::Header& header, const std::string& layer = {}) {
         colours_of(layer), [&](const std::string& colour) { return has_channel(header, colour); });
 }
 
-// Of a channel; empty where it is in none.
+// Returns the layer of a channel; empty: none.
 std::string layer_of(const std::string& channel) {
     const std::size_t dot = channel.rfind('.');
     return dot == std::string::npos ? "" : channel.substr(0, dot);
@@ -81,7 +81,7 @@ void check_parts(const std::vector<int>& parts) {
     }
 }
 
-// What load_map can be asked for, each name once, layers before their channels.
+// Names that load_map takes, each once, layers before their channels.
 class Names {
  public:
     Names(const Imf::MultiPartInputFile& file, const std::vector<int>& parts) {
@@ -96,7 +96,7 @@ class Names {
     }
 
     [[nodiscard]] const std::vector<std::string>& all() const noexcept { return all_; }
-    // Without those that have no value for each pixel.
+    // Names of channels and layers with a value per pixel.
     [[nodiscard]] const std::vector<std::string>& loadable() const noexcept { return loadable_; }
 
  private:
@@ -149,7 +149,7 @@ Source choose_source(const Imf::MultiPartInputFile& file, const std::string& cha
     return {parts[0], {names[0]}, names[0]};
 }
 
-// R, G, B and A, or one channel.
+// Chooses R, G, B and A, or one channel.
 Source choose_image(const Imf::MultiPartInputFile& file) {
     const std::vector<int> parts = flat_parts(file);
     if (parts.empty() || !has_colour(file.header(parts[0]))) {
@@ -174,7 +174,7 @@ LoadedMap load_channel(Imf::InputPart& part, const std::string& name, std::uint3
     LoadedMap map = allocate_map(
         width, height, type == Imf::HALF ? TexelFormat::r16_float : TexelFormat::r32_float, name);
     read_channel(part, name, type, room_of(map));
-    if (type == Imf::UINT) {  // to float in place
+    if (type == Imf::UINT) {  // converted to float in place
         for (std::size_t i = 0; i < std::size_t{width} * height; ++i) {
             std::byte* texel = room_of(map) + i * sizeof(float);
             std::uint32_t integer = 0;
@@ -197,7 +197,7 @@ LoadedMap load_luminance(Imf::InputPart& part, const Source& source, std::uint32
     LoadedMap map = allocate_map(width, height, TexelFormat::r32_float, source.name);
     auto* texels = reinterpret_cast<float*>(room_of(map));
     const Imath::Box2i& window = part.header().dataWindow();
-    // In bands, for the sake of memory; no compression method has blocks of more rows.
+    // In bands, to save memory; no compression method has blocks of more rows.
     constexpr int BAND_ROWS = 256;
     std::vector<float> pixels(std::size_t{width} * std::min<std::size_t>(height, BAND_ROWS) * 3);
     for (std::int64_t first = window.min.y; first <= window.max.y; first += BAND_ROWS) {
@@ -221,7 +221,7 @@ LoadedMap load_luminance(Imf::InputPart& part, const Source& source, std::uint32
     return map;
 }
 
-// R, G, B and A, halves where all of them are; an alpha that the file lacks is 1.
+// Loads R, G, B and A, as halves if all of them are; a missing alpha is 1.
 LoadedImage load_colour(Imf::InputPart& part, const std::vector<std::string>& rgba,
                         std::uint32_t width, std::uint32_t height) {
     const Imf::ChannelList& stored = part.header().channels();
@@ -244,8 +244,8 @@ LoadedImage load_colour(Imf::InputPart& part, const std::vector<std::string>& rg
     return image;
 }
 
-// Damaged headers must not make OpenEXR allocate tables for billions of rows. Its limits are
-// globals without a lock: one thread sets them, once.
+// Sets OpenEXR's limits, so that damaged headers cannot make it allocate tables for billions of
+// rows. They are globals without a lock: one thread sets them, once.
 void limit_exr_sizes() {
     static std::once_flag once;
     std::call_once(once, [] {
@@ -254,7 +254,7 @@ void limit_exr_sizes() {
     });
 }
 
-// Opens a file and has `use` read it.
+// Opens a file and passes it to `use`.
 template <typename Use>
 auto with_exr(const std::filesystem::path& path, Use&& use) {
     limit_exr_sizes();
@@ -268,7 +268,7 @@ auto with_exr(const std::filesystem::path& path, Use&& use) {
     }
 }
 
-// Has `choose` take channels, checks that they can be read, and has `load` read them.
+// Chooses channels by `choose`, checks that they can be read, and reads them by `load`.
 template <typename Choose, typename Load>
 auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
     return with_exr(path, [&](Imf::MultiPartInputFile& file) {

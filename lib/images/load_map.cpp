@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first bytes of the file; fewer than announced by the type where the file is shorter.
+// Returns the first bytes of the file; fewer than its type announces if the file is shorter.
 std::string read_magic(const fs::path& path) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);

@@ -1,6 +1,6 @@
 // Portable float map: "Pf" (grey) or "PF" (colour), width, height and scale as text, then rows of
-// floats from the bottom to the top. A negative scale says that they are little-endian; its
-// magnitude is a unit that readers ignore by custom, as here.
+// floats from the bottom to the top. A negative scale means little-endian; its magnitude is a unit
+// that readers ignore by custom, as here.
 
 #include "image_loaders.hpp"
 
@@ -30,7 +30,7 @@ PfmHeader read_header(std::istream& file) {
     std::int64_t height = 0;
     double scale = 0.0;
     file >> std::setw(3) >> type >> width >> height >> scale;
-    // One white space character ends the header; what follows may look like more of it.
+    // One white space character ends the header; the next bytes may look like more of it.
     if (!file || (type != "PF" && type != "Pf") || file.get() == std::istream::traits_type::eof()) {
         throw std::runtime_error(
             "damaged PFM header: 'PF' or 'Pf', width, height and scale are expected");
@@ -52,7 +52,7 @@ std::uint32_t swap_bytes(std::uint32_t word) {
     return (word << 24U) | ((word & 0xff00U) << 8U) | ((word >> 8U) & 0xff00U) | (word >> 24U);
 }
 
-// Throws where the file is shorter than its header announces. `file` is behind the header.
+// Throws if the file is shorter than its header announces. `file` is positioned after the header.
 void check_length(const std::filesystem::path& path, std::istream& file, const PfmHeader& header) {
     const std::uint64_t needed = static_cast<std::uint64_t>(file.tellg()) +
                                  header.row_floats() * header.height * sizeof(float);

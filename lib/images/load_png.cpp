@@ -1,5 +1,5 @@
-// PNG through libspng. As maps, grey images keep their 8 or 16 bits; the luminance of colour is a
-// float.
+// PNG through libspng. In maps grey images keep their 8 or 16 bits, and the luminance of colour is
+// a float.
 
 #include "image_loaders.hpp"
 
@@ -44,7 +44,7 @@ class PngFile {
         if (!context_) {
             throw std::bad_alloc();
         }
-        // libspng takes memory for the text of chunks, which may unpack to much more than the file.
+        // Limit of the memory for the text of chunks, which may unpack to much more than the file.
         constexpr std::uint64_t LONGEST_CHUNK = 0x7fffffff;
         constexpr std::uint64_t MOST_TEXT_BYTES = std::uint64_t{64} << 20U;
         const std::uint64_t file_bytes = std::filesystem::file_size(path);
@@ -65,24 +65,25 @@ class PngFile {
         return header_.color_type != SPNG_COLOR_TYPE_GRAYSCALE &&
                header_.color_type != SPNG_COLOR_TYPE_GRAYSCALE_ALPHA;
     }
-    // Whether a texel is one sample. A value that stands for transparency is one as all others.
+    // Returns whether a texel is one sample. Values that stand for transparency count like others.
     [[nodiscard]] bool is_grey() const noexcept {
         return header_.color_type == SPNG_COLOR_TYPE_GRAYSCALE;
     }
 
-    // The samples of a grey file, 8 or 16 bits each.
+    // Decodes the samples of a grey file, 8 or 16 bits each.
     void decode_grey(const LoadedImage& image) const {
         decode(has_16_bits() ? SPNG_FMT_PNG : SPNG_FMT_G8, room_of(image));
     }
-    // Red, green, blue and alpha, 8 or 16 bits each.
+    // Decodes red, green, blue and alpha, 8 or 16 bits each.
     void decode_rgba(void* texels) const {
         decode(has_16_bits() ? SPNG_FMT_RGBA16 : SPNG_FMT_RGBA8, texels);
     }
 
  private:
-    // The pixels must fit into the file: their memory is taken before they are read.
+    // Checks that the pixels fit into the file, because their memory is allocated before they are
+    // read.
     void check_pixels(std::uint64_t file_bytes) const {
-        constexpr std::uint64_t COMPONENTS[] = {1, 0, 3, 1, 2, 0, 4};  // of each colour type
+        constexpr std::uint64_t COMPONENTS[] = {1, 0, 3, 1, 2, 0, 4};  // by colour type
         constexpr std::uint64_t MOST_BYTES_OF_ONE = 1032;              // by deflate
         const std::uint64_t pixel_bytes =
             texels() * COMPONENTS[header_.color_type] * header_.bit_depth / 8;
@@ -106,7 +107,7 @@ class PngFile {
     spng_ihdr header_{};
 };
 
-// T: std::uint8_t or std::uint16_t, the size of a component.
+// T: std::uint8_t or std::uint16_t, the type of a component.
 template <typename T>
 LoadedMap colour_map(const PngFile& file, const ComponentChoice& choice) {
     constexpr auto ONE = static_cast<float>(std::numeric_limits<T>::max());

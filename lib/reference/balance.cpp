@@ -1,14 +1,14 @@
-// The definition of the balanced list: the coarsest refinement of the ordinary one in which tiles
-// that touch differ by one level at most.
+// The definition of the balanced list: the coarsest refinement of the ordinary list in which
+// touching tiles differ by at most one level.
 //
-// With O_l the nodes of level l that the ordinary list splits, S_l those that the balanced one
-// does, and S_0 empty:
+// With O_l the nodes of level l that the ordinary list splits, S_l those that the balanced list
+// splits, and S_0 empty:
 //
 //     S_l = O_l + the parents of all nodes of level l - 1 that are in S_(l-1) or next to one.
 //
-// A split node has tiles of level l - 1 or finer on all its sides. So what lies next to it must not
-// be coarser than level l: its neighbours of level l exist, that is, their parents are split.
-// Nothing else demands a split, and none of these can be left out.
+// A split node has tiles of level l - 1 or finer on all its sides. So its neighbours must not be
+// coarser than level l: they exist at level l, that is, their parents are split. Nothing else
+// requires a split, and none of these splits can be left out.
 
 #include "balance.hpp"
 
@@ -20,7 +20,7 @@ namespace quadtile::reference {
 
 namespace {
 
-// One flag for each node of a level, row by row.
+// A flag per node of a level, row by row.
 struct Nodes {
     std::uint32_t width;
     std::uint32_t height;
@@ -43,7 +43,7 @@ class BalancedLayer {
         }
     }
 
-    // The ordinary list's splits, from the root down.
+    // Splits nodes like the ordinary list, from the root down.
     void split_ordinary(std::uint32_t level, std::uint32_t x, std::uint32_t y) {
         if (level == 0 || !is_inside(level, x, y) ||
             pyramid_.levels[level].at(x, y) < thresholds_.at(level, x, y, layer_)) {
@@ -55,7 +55,7 @@ class BalancedLayer {
         }
     }
 
-    // Those that balance demands, from the finest level up.
+    // Splits nodes that the balance requires, from the finest level up.
     void split_balancing(Balance balance) {
         for (std::uint32_t level = 2; level < levels_.size(); ++level) {
             const Nodes& below = levels_[level - 1];
@@ -69,7 +69,7 @@ class BalancedLayer {
         }
     }
 
-    // Children in Morton order, so that the tiles come out in canonical order.
+    // Visits children in Morton order, which gives the canonical order.
     void add_tiles(std::uint32_t level, std::uint32_t x, std::uint32_t y) {
         if (!is_inside(level, x, y)) {
             return;
@@ -83,7 +83,7 @@ class BalancedLayer {
         const float importance = pyramid_.levels[level].at(x, y);
         const float threshold = thresholds_.at(level, x, y, layer_);
         const bool clamped = level == 0 && !(importance < threshold);
-        // What lies left of column 0 wraps to a place that is not inside.
+        // Left of column 0 the index wraps to a place that is not inside.
         const std::uint32_t flags = (clamped ? TILE_CLAMPED : 0) |
                                     (is_coarser(level, x - 1, y) ? TILE_COARSER_LEFT : 0) |
                                     (is_coarser(level, x + 1, y) ? TILE_COARSER_RIGHT : 0) |
@@ -98,7 +98,7 @@ class BalancedLayer {
         return x < levels_[level].width && y < levels_[level].height;
     }
 
-    // Whether a larger tile lies where this node of the map would.
+    // Returns whether a larger tile covers the place of this node of the map.
     [[nodiscard]] bool is_coarser(std::uint32_t level, std::uint32_t x, std::uint32_t y) const {
         return is_inside(level, x, y) && !levels_[level + 1].at(x / 2, y / 2);
     }

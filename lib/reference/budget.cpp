@@ -1,4 +1,4 @@
-// Budgets of tiles: which factor scales the thresholds.
+// Budgets of tiles: the factor that scales the thresholds.
 
 #include <quadtile/error.hpp>
 
@@ -11,7 +11,7 @@ namespace quadtile::reference {
 
 namespace {
 
-// Children inside the map of a node at `i`, along one axis.
+// Returns the children inside the map of a node at `i`, along one axis.
 std::uint32_t children_along(std::uint32_t extent_below, std::uint32_t i) {
     return std::min(extent_below - 2 * i, 2U);
 }
@@ -44,7 +44,7 @@ void BudgetHistogram::add_layer(const Pyramid& pyramid) {
 }
 
 std::uint32_t BudgetHistogram::smallest_factor(std::uint64_t max_tiles) const {
-    // Under factor i the nodes of all bins above i are split.
+    // Factor i splits the nodes of all bins above i.
     std::uint64_t tiles = layers_ + bins_[BUDGET_FACTORS];
     if (tiles > max_tiles) {
         refuse_budget(max_tiles, tiles);

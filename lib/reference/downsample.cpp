@@ -1,4 +1,4 @@
-// Twin of kernels/downsample.comp: each texel is reduced from those below it, level by level.
+// Twin of kernels/downsample.comp: reduces each texel from those below it, level by level.
 
 #include "texel_codec.hpp"
 
@@ -22,7 +22,7 @@ bool is_extreme(Reduction reduction) {
            reduction == Reduction::min_max;
 }
 
-// -0 and denormals count as 0, NaN as the extreme.
+// Returns 0 for -0 and denormals, the extreme for NaN.
 float settle(float value, float of_nan) {
     if (std::isnan(value)) {
         return of_nan;
@@ -30,7 +30,7 @@ float settle(float value, float of_nan) {
     return std::abs(value) < std::numeric_limits<float>::min() ? 0.0F : value;
 }
 
-// One level while it is being made: items in the units that sums are made in.
+// A level while it is made: items in the units of the sums.
 struct Items {
     std::uint32_t width;
     std::uint32_t height;
@@ -78,7 +78,7 @@ class Twin {
         return above;
     }
 
-    // The texels of a level, rounded to the format.
+    // Returns the texels of a level, rounded to the format.
     [[nodiscard]] std::vector<std::byte> encode(const Items& level, std::uint32_t number) const {
         const std::size_t size = texel_size_bytes(how_.format);
         std::vector<std::byte> bytes(level.items.size() * size);
@@ -94,7 +94,7 @@ class Twin {
                             texel[c] *= mip_weight(number, last_coverage(source_.height, number));
                         }
                     }
-                    if (is_code(c)) {  // to the code first: its fraction of 1 rounds to it again
+                    if (is_code(c)) {  // first to the code; its fraction is rounded back to it
                         const auto largest =
                             static_cast<float>(encoding_largest_code(target_encoding_));
                         texel[c] = std::nearbyint(std::clamp(texel[c], 0.0F, largest)) / largest;
@@ -107,7 +107,7 @@ class Twin {
         return bytes;
     }
 
-    // The items of a level that was stored and is read again.
+    // Returns the items of a level that was stored and is read again.
     [[nodiscard]] Items decode(const std::vector<std::byte>& bytes, const Items& level,
                                std::uint32_t number) const {
         const std::size_t size = texel_size_bytes(how_.format);
@@ -140,7 +140,7 @@ class Twin {
     }
 
  private:
-    // Whether a channel is summed as codes.
+    // Returns whether a channel is summed as codes.
     [[nodiscard]] bool is_code(std::size_t channel) const {
         return in_codes_ && (target_encoding_ != ENCODING_SRGB8 || channel == 3);
     }
@@ -242,14 +242,14 @@ class Twin {
     bool in_codes_;
 };
 
-// Whether a level is stored and read again, so that the next one is made of rounded values.
+// Returns whether a level is stored and read again, so the next one is made from rounded values.
 bool is_read_again(const Downsampling& how, std::uint32_t level) {
     switch (how.method) {
         case MipMethod::per_level:
             return true;
         case MipMethod::subgroup:
             return level % BLOCK_LEVELS == 0;
-        default:  // as FidelityFX SPD, which reads level 6
+        default:  // like FidelityFX SPD, which reads level 6
             return how.edge_rule == EdgeRule::drop && level == BLOCK_LEVELS;
     }
 }
@@ -258,8 +258,8 @@ std::string from_to(TexelFormat source, TexelFormat target) {
     return std::string("from ") + name_of(source) + " to " + name_of(target);
 }
 
-// A layer whose texels stay as they are, NaN too, in a format of the same encoding: of depths as of
-// colours, of one channel twice.
+// Returns a layer with unchanged texels, NaN too, in a format of the same encoding: depths as
+// colours, one channel as two.
 std::vector<std::byte> with_channels_of(TexelFormat target, const ImageShape& source,
                                         const std::byte* texels) {
     const std::size_t count = std::size_t{source.width} * source.height;

@@ -12,7 +12,7 @@ namespace quadtile::reference {
 
 namespace {
 
-// NaN counts as +inf; -0 and denormals count as 0.
+// Returns +inf for NaN, 0 for -0 and denormals.
 float settle(float importance) {
     if (std::isnan(importance)) {
         return std::numeric_limits<float>::infinity();

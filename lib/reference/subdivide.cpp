@@ -18,11 +18,11 @@ class Recursion {
               std::vector<Tile>& tiles)
         : pyramid_(pyramid), thresholds_(thresholds), layer_(layer), tiles_(tiles) {}
 
-    // Children in Morton order, so that the tiles come out in canonical order.
+    // Visits children in Morton order, which gives the canonical order.
     void subdivide(std::uint32_t level, std::uint32_t x, std::uint32_t y) {
         const Level& nodes = pyramid_.levels[level];
         if (x >= nodes.width || y >= nodes.height) {
-            return;  // nothing outside the map exists
+            return;  // outside the map
         }
         const float importance = nodes.at(x, y);
         const float threshold = thresholds_.at(level, x, y, layer_);
@@ -51,7 +51,7 @@ class Recursion {
     std::vector<Tile>& tiles_;
 };
 
-// By which the thresholds are scaled so that at most `max_tiles` are left.
+// Returns the factor on the thresholds that leaves at most `max_tiles`.
 float factor_for_budget(const MapView& map, const Threshold& threshold, std::uint64_t max_tiles) {
     BudgetHistogram histogram(threshold.resolve(map.shape));
     threshold.check_monotone(top_level(map.shape.width, map.shape.height));

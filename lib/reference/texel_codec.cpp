@@ -45,7 +45,7 @@ std::uint32_t srgb_code(float linear) {
                                       srgb_border().begin());
 }
 
-// Of a float that a half can hold.
+// Converts a float that a half can hold.
 std::uint16_t half_from_float(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const auto sign = static_cast<std::uint16_t>((bits >> 16U) & 0x8000U);
@@ -180,7 +180,7 @@ void encode_texel(TexelFormat format, const Texel& texel, std::byte* bytes) {
     }
 }
 
-// Twin of what the texture unit does when a shader reads a texel of the map.
+// Twin of the texture unit's conversion when a shader reads a texel of the map.
 std::vector<float> decode(const MapView& map) {
     check_shape(map.shape);
     check_texels(map);

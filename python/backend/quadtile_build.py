@@ -1,11 +1,11 @@
-"""Builds the wheel of the package: the build backend that pyproject.toml names (PEP 517).
+"""Build backend that pyproject.toml names (PEP 517): builds the wheel of the package.
 
-CMake builds the modules and installs the component quadtile_python, as for cpack; this makes a wheel of what it has
-installed. It needs nothing but the standard library, so `pip install .` works without the network, also with pip's
-isolated builds, and the package's files are listed in one place, python/CMakeLists.txt. setuptools would need a second
-list, and scikit-build-core is not in Debian 12.
+CMake builds the modules and installs the component quadtile_python, as for cpack; the backend makes a wheel of the
+installed files. It needs only the standard library, so `pip install .` works without the network, also with pip's
+isolated builds, and only python/CMakeLists.txt lists the package's files. setuptools would need a second list, and
+scikit-build-core is not in Debian 12.
 
-The build folder is build/wheel-..., and stays: a second build compiles what has changed.
+The build folder build/wheel-... stays, so a second build compiles only changes.
 """
 
 import base64
@@ -66,13 +66,13 @@ def _info_folder():
 
 
 def _info():
-    """Files of the wheel that describe it: name, contents."""
+    """Returns the metadata files of the wheel: name, contents."""
     wheel = f"Wheel-Version: 1.0\nGenerator: quadtile_build\nRoot-Is-Purelib: false\nTag: {_tag()}\n"
     return [("METADATA", _metadata().encode()), ("WHEEL", wheel.encode()), ("LICENSE", (ROOT / "LICENSE").read_bytes())]
 
 
 def _write(folder, files):
-    """Writes a wheel of (path, contents) into a folder; returns its name."""
+    """Writes a wheel of (path, contents) into a folder. Returns its name."""
     name = f"quadtile-{_version()}-{_tag()}.whl"
     info = _info_folder()
     files = [*files, *((f"{info}/{file}", contents) for file, contents in _info())]

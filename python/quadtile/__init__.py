@@ -11,13 +11,13 @@ subdivide            a map's tiles as a structured array, on the GPU or the CPU
 Service              maps from many threads, tiles in Futures
 mip_levels           mip levels of an image
 load_map             a map from an OpenEXR, PFM or PNG file
-devices              what Vulkan devices there are
+devices              the Vulkan devices of this machine
 reference.subdivide  the same tiles by plain loops, without Vulkan
 plot                 a Matplotlib figure of a map and its tiles
-bake                 the light map of a scene, by quadtile-bake
+bake                 the light map of a scene, by the program quadtile-bake
 
-What fails raises Error, with `code` and `result`. What an argument is at fault for is a TypeError or a ValueError.
-docs/python.md is the guide.
+Failures raise Error, with `code` and `result`. Faults of an argument raise TypeError or ValueError. docs/python.md is
+the guide.
 """
 
 import atexit as _atexit
@@ -55,16 +55,16 @@ __all__ = [
 ]
 
 __version__ = _native.version
-# Flags of tiles: a texel whose importance is not below its threshold; in balanced lists, that the neighbour across an
-# edge is one level coarser.
+# Flags of tiles. TILE_CLAMPED: a texel whose importance is not below its threshold. TILE_COARSER_*: the neighbour
+# across an edge is one level coarser, in balanced lists.
 TILE_CLAMPED = _native.TILE_CLAMPED
 TILE_COARSER_LEFT = _native.TILE_COARSER_LEFT
 TILE_COARSER_RIGHT = _native.TILE_COARSER_RIGHT
 TILE_COARSER_TOP = _native.TILE_COARSER_TOP
 TILE_COARSER_BOTTOM = _native.TILE_COARSER_BOTTOM
-tile_dtype = _native.tile_dtype  # of a TileList
+tile_dtype = _native.tile_dtype  # dtype of a TileList
 
-# Python ends threads that come back from the library after this, in the midst of it.
+# After this call Python ends threads that return from the library, in the middle of it.
 _atexit.register(_native.end_calls)
 
 for _function in (bake, devices, load_map, mip_levels, plot, subdivide):

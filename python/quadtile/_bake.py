@@ -1,7 +1,7 @@
-"""The light map baker, as a program of its own.
+"""The light map baker, run as a program.
 
-It is started and not linked: a scene that makes the driver lose the device, or a crash, ends that process and not the
-interpreter; and the module needs none of the baker's libraries.
+It is not linked: a scene that makes the driver lose the device, or a crash, ends its process and not the interpreter.
+The module needs none of the baker's libraries.
 """
 
 import os
@@ -16,11 +16,11 @@ from ._files import images
 
 
 class BakeProgress(NamedTuple):
-    """How far a bake is."""
+    """Progress of a bake."""
 
     fraction: float  # 0 to 1, of all rays
     stage: str  # "direct light", "bounce 1"
-    left: str  # an estimate, such as "2 min 10 s"; empty at the beginning
+    left: str  # estimated remaining time, such as "2 min 10 s"; empty at the beginning
     noise_percent: Optional[float]  # of the light map's mean light so far
 
 
@@ -30,7 +30,7 @@ _PROGRESS = re.compile(r"\[[#.]*\] +(\d+) %  (.*?)(?:, ([^,]*) left)?(?:, noise 
 
 
 def _program() -> str:
-    import shutil  # late, as others below: importing the package must be quick
+    import shutil  # late, as below: importing the package must be quick
 
     program = os.environ.get("QUADTILE_BAKE") or shutil.which("quadtile-bake")
     if program is None:
@@ -69,20 +69,20 @@ def bake(
     progress: Optional[Callable[[BakeProgress], None]] = None,
     **options: Any,
 ) -> numpy.ndarray:
-    """Bakes the light of a scene, by the program quadtile-bake; returns the light map.
+    """Bakes the light of a scene with the program quadtile-bake. Returns the light map.
 
         light = quadtile.bake("room.glb", size=256, quality="draft", sky=(1, 1, 1), progress=print)
 
     Args:
         scene: a glTF or OBJ file.
         output: an OpenEXR file to keep the light map in. Default: none.
-        progress: called with a BakeProgress for every tenth of the work, on this thread. What it raises ends the bake.
+        progress: called with a BakeProgress for every tenth of the work, on this thread. Its exceptions end the bake.
         options: those of quadtile-bake, with _ for -: `sun_direction=(0, -1, 0)` is `--sun-direction 0,-1,0`, and
             `unwrap=True` is `--unwrap`. `quadtile-bake --help` lists them.
 
     Returns:
-        An array of float32 of (height, width, 4): light in R, G and B (irradiance, or what `quantity` says), and A 1
-        where a texel was baked, 0 where it was filled from its neighbours. With `half=True` it is of float16.
+        An array of float32 of (height, width, 4). R, G and B are light (irradiance, or the `quantity`). A is 1 if the
+        texel was baked, 0 if it was filled from its neighbours. With `half=True` the array is of float16.
 
     Raises:
         FileNotFoundError: there is no quadtile-bake on PATH, nor at the environment variable QUADTILE_BAKE.

@@ -2,13 +2,13 @@
 
 
 class Error(Exception):
-    """What failed, where, and what to do about it, in one sentence.
+    """A failure: its description, place and remedy in one sentence.
 
     Attributes:
-        code: the kind of failure: "invalid_argument" (then it is an ArgumentError), "unsupported" (the device or this
-            build cannot do it), "no_device", "out_of_memory", "device_lost" (the next call makes the device anew; make
-            new Services yourself), "cancelled" (the service or the interpreter was shut down), "deadline_exceeded",
-            "vulkan" (another failure of Vulkan).
+        code: the kind of failure: "invalid_argument" (an ArgumentError), "unsupported" (by the device or this
+            build), "no_device", "out_of_memory", "device_lost" (the next call makes the device anew; make new Services
+            yourself), "cancelled" (by the shutdown of the service or the interpreter), "deadline_exceeded", "vulkan"
+            (another failure of Vulkan).
         result: the VkResult of the Vulkan call that failed; 0 if none did.
     """
 

@@ -1,4 +1,4 @@
-"""Maps and images from files. The module that reads them is loaded when it is needed: it needs OpenEXR."""
+"""Maps and images from files. Their native module is loaded at first use, because it needs OpenEXR."""
 
 import atexit
 import functools
@@ -10,7 +10,7 @@ import numpy
 
 @functools.lru_cache(maxsize=None)
 def images() -> Any:
-    """The native module."""
+    """Returns the native module."""
     try:
         from . import _images
     except ImportError as error:
@@ -23,19 +23,19 @@ def images() -> Any:
 
 
 def load_map(path: "Union[str, os.PathLike[str]]", channel: str = "") -> numpy.ndarray:
-    """The importance map in an OpenEXR, PFM or PNG file of 8 or 16 bits.
+    """Loads the importance map in an OpenEXR, PFM or PNG file of 8 or 16 bits.
 
     Args:
-        path: of the file; its first bytes say which format it has.
-        channel: name of the channel, or of an OpenEXR layer, whose luminance is taken. Default: Y, else the luminance
-            of R, G and B, else the first one.
+        path: the file; its first bytes give its format.
+        channel: name of a channel, or of an OpenEXR layer, which stands for its luminance. Default: Y, else the
+            luminance of R, G and B, else the first channel.
 
     Returns:
-        An array of (height, width): float32, or as the file has it float16, uint16 or uint8. Integers stand for 0 to 1;
-        no transfer function is removed.
+        An array of (height, width) in the file's type: float32, float16, uint16 or uint8. Integers stand for 0 to 1; no
+        transfer function is removed.
 
     Raises:
-        ArgumentError: with the file, what is wrong with it and what to do.
+        ArgumentError: with the file, its fault and the remedy.
         ImportError: this installation cannot read files.
     """
     return images().load_map(path, channel)

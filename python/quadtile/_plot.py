@@ -6,20 +6,20 @@ import numpy
 
 from ._tiles import TileList
 
-# As the viewer and the command line draw them.
+# Colours of the viewer and the command line.
 _NEGATIVE, _INFINITE, _NAN = (74, 88, 120), (255, 255, 255), (0, 220, 70)
 _OUTLINE = (120 / 255, 235 / 255, 1.0)
 
 
 def _colours(map: numpy.ndarray, colour_map: Any) -> numpy.ndarray:
-    """RGB of importance: a logarithmic scale between two percentiles, 0 black."""
+    """Returns RGB of importance: a logarithmic scale between two percentiles, 0 black."""
     values = map.astype(numpy.float32)
     on_scale = (values > 0) & numpy.isfinite(values)
     logarithm = numpy.log2(values, where=on_scale, out=numpy.zeros_like(values))
     low, high = numpy.percentile(logarithm[on_scale], [0.5, 99.5]) if on_scale.any() else (0.0, 1.0)
     margin = max(0.0, 2.0 - (high - low)) / 2  # a map of nearly one value has nearly one colour
     position = (logarithm - low + margin) / (high - low + 2 * margin)
-    # Without the blackest part, so that a low importance differs from none.
+    # Without the darkest part, so that low importance differs from none.
     colours = colour_map(0.1 + 0.9 * position.clip(0, 1), bytes=True)[..., :3]
     for where, colour in (
         (values == 0, (0, 0, 0)),
@@ -36,9 +36,9 @@ def plot(map: Any, tiles: TileList, *, layer: int = 0, axes: Any = None) -> Any:
 
     Args:
         map: array of (height, width) or (layers, height, width).
-        tiles: of the map.
-        layer: of the map and the list.
-        axes: of Matplotlib, to draw into. Default: those of a new figure of matplotlib.pyplot.
+        tiles: the TileList of the map.
+        layer: number of the layer to draw.
+        axes: Matplotlib axes to draw into. Default: those of a new figure of matplotlib.pyplot.
 
     Returns:
         The matplotlib.figure.Figure.
@@ -74,7 +74,7 @@ def plot(map: Any, tiles: TileList, *, layer: int = 0, axes: Any = None) -> Any:
     left, top, right, bottom = tiles[tiles["layer"] == layer].rectangles().T
     corners = (left, top), (right, top), (right, bottom), (left, bottom), (left, top)
     outlines = numpy.stack([numpy.stack(corner, -1) for corner in corners], axis=1)
-    # Those of tiles of a few pixels are fainter: they would hide the map.
+    # Outlines of tiles of a few pixels are fainter, because they would hide the map.
     pixels = axes.get_window_extent().width / tiles.width * (right - left)
     colours = numpy.empty((len(outlines), 4))
     colours[:, :3] = _OUTLINE

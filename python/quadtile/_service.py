@@ -13,7 +13,7 @@ from ._tiles import TileList, tile_list
 
 
 class _TileListFuture(Future):
-    """Answers a request; cancel() takes it back if it still waits."""
+    """The answer to a request; cancel() cancels the request if it still waits."""
 
     _request: Optional[_native.Request] = None
 
@@ -24,7 +24,7 @@ class _TileListFuture(Future):
 
 
 def _answer(native: _native.Service) -> None:
-    """Resolves Futures until the service is shut down; the work of a thread."""
+    """Resolves Futures until the service is shut down, on a thread of its own."""
     while True:
         answers = native.next_answers()
         if answers is None:
@@ -42,7 +42,7 @@ def _answer(native: _native.Service) -> None:
                 pass  # the caller has cancelled it
             if future.cancelled():
                 future.set_running_or_notify_cancel()
-        del answers, future, answer  # or their memory would be kept until the next answer
+        del answers, future, answer  # else their memory would be kept until the next answer
 
 
 class Service:
@@ -52,20 +52,19 @@ class Service:
             futures = [service.submit(map, max_resolution=64) for map in maps]
             lists = [future.result() for future in futures]
 
-    Maps of one shape that wait at the same time go through one run. All of it is thread-safe, and works without
-    Python's global lock. The end of a `with` shuts the service down, after all requests are answered. At the
-    interpreter's end a service that is still there cancels what waits, and finishes what runs.
+    Waiting maps of one shape go through one run. All methods are thread-safe, and work without Python's global lock.
+    The end of a `with` shuts the service down after all requests are answered. At the interpreter's end a remaining
+    service cancels waiting requests, and finishes running ones.
 
     Args:
-        device: number or part of the name as in `subdivide`, or a sequence of several. Each request goes to the first
-            that is free.
+        device: number or part of the name as in `subdivide`, or a sequence of several. A free one takes a request.
         strategy: as in `subdivide`, without "reference".
-        lanes: runs on each device at the same time.
-        max_batch_layers: maps, or layers of maps, that go into one run.
-        queue_capacity: requests that may wait; then `submit` waits, too.
-        memory_limit_bytes: of device and staging memory for each device; 0: no limit.
-        gpu_timeout_s: seconds after which a run counts as hung, and the device as lost.
-        repeat_lost: whether requests that ran on a device when it was lost are run on another one, once.
+        lanes: number of runs on each device at the same time.
+        max_batch_layers: most maps, or layers of maps, in one run.
+        queue_capacity: most requests that may wait; if the queue is full, `submit` waits.
+        memory_limit_bytes: limit of device and staging memory for each device; 0: no limit.
+        gpu_timeout_s: longest run in seconds; a longer run counts as hung, and the device as lost.
+        repeat_lost: whether requests that ran on a device when it was lost are run again on another one, once.
 
     Raises:
         Error: no_device, out_of_memory, device_lost; "unsupported" in a process that was forked.
@@ -95,7 +94,7 @@ class Service:
             gpu_timeout_s,
             repeat_lost,
         )
-        # Of the native half alone: so the service ends when its user lets go of it.
+        # Only the native half, so that the service ends when its user releases it.
         self._thread = threading.Thread(target=_answer, args=(self._native,), name="quadtile answers", daemon=True)
         self._thread.start()
         weakref.finalize(self, self._native.shutdown, False).atexit = False
@@ -119,18 +118,18 @@ class Service:
         device: Optional[int] = None,
         wait: bool = True,
     ) -> "Future[TileList]":
-        """Submits a map; returns a concurrent.futures.Future of its TileList.
+        """Submits a map. Returns a concurrent.futures.Future of its TileList.
 
-        The Future's `cancel()` takes the request back if it still waits, and returns whether it did.
-        `asyncio.wrap_future` makes it awaitable. Callbacks run on a thread of the service's.
+        The Future's `cancel()` cancels the request if it still waits, and returns whether it did.
+        `asyncio.wrap_future` makes it awaitable. Callbacks run on a thread of the service.
 
         The map is not copied if it is an array in C order: do not write to it before the Future is done.
 
         Args:
             map, max_resolution ... balance: as in `subdivide`.
-            priority: higher ones go first, equal ones in the order in which they came.
-            deadline_s: seconds from now; a request that waits for longer fails.
-            device: the only one that may answer, by its place in the service's list.
+            priority: higher ones run first, equal ones in order of arrival.
+            deadline_s: seconds from now; a request that waits longer fails.
+            device: the only device that may answer, by its place in the service's list.
             wait: whether to wait while the queue is full.
 
         Raises:
@@ -138,7 +137,7 @@ class Service:
             Error: "cancelled" after a shutdown, device_lost if no device is left.
             queue.Full: the queue is full, and `wait` is not set.
 
-        The Future raises what `subdivide` does, and Error with the code "deadline_exceeded".
+        The Future raises the errors of `subdivide`, and Error with the code "deadline_exceeded".
         """
         future = _TileListFuture()
         request = self._native.submit(
@@ -157,19 +156,19 @@ class Service:
         return future
 
     def shutdown(self, cancel: bool = False) -> None:
-        """Takes no more requests, and returns when all that were taken are answered.
+        """Stops taking requests, and returns when all requests that were taken are answered.
 
-        With `cancel` those that wait are cancelled. May be called more than once, and from callbacks of Futures.
+        With `cancel` waiting requests are cancelled. May be called several times, and from callbacks of Futures.
         """
         self._native.shutdown(cancel)
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def statistics(self) -> "dict[str, Any]":
-        """What the service has done so far.
+        """Returns the current counts of the service.
 
-        Counts of requests: submitted, succeeded, failed, cancelled, expired; what is in none of the last four waits or
-        runs. `runs` of one request or a batch, `largest_batch` in requests, `memory_bytes` taken now,
+        Counts of requests: submitted, succeeded, failed, cancelled, expired; requests in none of the last four wait or
+        run. `runs` of one request or a batch, `largest_batch` in requests, `memory_bytes` in use now,
         `most_memory_bytes`; `devices`, a list of dictionaries with lost, runs and succeeded.
         """
         return self._native.statistics()

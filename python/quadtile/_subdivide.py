@@ -1,4 +1,4 @@
-"""Maps in, tile lists out: the functions that wait for their result."""
+"""Functions from maps to tile lists that wait for their result."""
 
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -7,7 +7,7 @@ import numpy
 from . import _native
 from ._tiles import TileList, tile_list
 
-Map = Any  # what numpy.asarray takes
+Map = Any  # input of numpy.asarray
 Memory = Tuple[float, float, Map]
 Device = Union[None, int, str, "DeviceInfo"]
 
@@ -15,23 +15,23 @@ Device = Union[None, int, str, "DeviceInfo"]
 class DeviceInfo(NamedTuple):
     """A Vulkan device of this machine."""
 
-    index: int  # type: ignore[assignment]  # its number, which `device` of other functions takes
+    index: int  # type: ignore[assignment]  # number for `device` of other functions
     name: str
     type: str  # "discrete GPU", "integrated GPU", "virtual GPU", "CPU" or "other"
-    driver: str  # its name and version
+    driver: str  # name and version
     subgroup_size: int  # threads
-    max_map_extent: int  # texels on a side of a map
-    max_layers: int  # of a map
-    max_tiles: int  # of a list
+    max_map_extent: int  # largest side of a map, texels
+    max_layers: int  # most layers of a map
+    max_tiles: int  # longest tile list
     local_memory_bytes: int
-    rejections: Tuple[str, ...]  # why quadtile cannot use it; empty: it can
+    rejections: Tuple[str, ...]  # reasons why quadtile cannot use it; empty: usable
 
 
 DeviceInfo.__module__ = "quadtile"
 
 
 def device_name(device: Device) -> str:
-    """As the library takes it."""
+    """Returns the library's form of a device selection."""
     if device is None:
         return ""
     if isinstance(device, DeviceInfo):
@@ -42,7 +42,7 @@ def device_name(device: Device) -> str:
 
 
 def devices() -> List[DeviceInfo]:
-    """All Vulkan devices of this machine, those that quadtile cannot use (`rejections`) among them.
+    """Returns all Vulkan devices of this machine, with those that quadtile cannot use (`rejections`).
 
     Raises:
         Error: no_device if there is no Vulkan loader.
@@ -66,49 +66,49 @@ def subdivide(
     strategy: str = "automatic",
     device: Device = None,
 ) -> TileList:
-    """Cuts a map into tiles that are small where its importance asks for it.
+    """Divides a map into tiles that are small where its importance is high.
 
         tiles = quadtile.subdivide(map, max_resolution=64)
 
     A node of the quadtree over the map becomes a tile if its importance, the maximum of its texels, is below its
-    threshold; else its four children take its place. The tiles cover each texel once. NaN counts as +infinity.
+    threshold; otherwise its four children take its place. The tiles cover each texel once. NaN counts as +infinity.
 
     Args:
         map: array of (height, width) or (layers, height, width), of float32, float16, uint16 (values / 65535) or
-            uint8 (values / 255). It is read as it is in C order and native byte order, else from a copy.
+            uint8 (values / 255). An array in C order and native byte order is read in place, others from a copy.
 
-        One threshold:
+        Exactly one threshold:
 
-        max_resolution: pixels. The importance is the pixels that a texel needs on a side; no tile needs so many.
-        constant: the same for all nodes.
-        per_level: one for each level, 0 (texels) to the root's.
-        memory: (pixels, nodes, fragments) for per-pixel linked lists: as max_resolution, and no tile needs `nodes`
-            list nodes if `fragments`, an array as the map, has the number of fragments in a pixel of each texel.
-        threshold_map: one for each node: a sequence of an array for each level, 0 to the root's, of
+        max_resolution: pixels. The importance is the number of pixels that a texel needs on a side; no tile needs
+            `max_resolution` or more.
+        constant: the same value for all nodes.
+        per_level: one value per level, from 0 (texels) to the root's.
+        memory: (pixels, nodes, fragments) for per-pixel linked lists: as max_resolution, and no tile needs `nodes` or
+            more list nodes if `fragments`, an array like the map, has the number of fragments in a pixel of each texel.
+        threshold_map: one value per node: a sequence of an array per level, from 0 to the root's, of
             (ceil(height / 2**level), ceil(width / 2**level)), with a first axis for layers if there are several.
         glsl: GLSL 4.60 that defines `float threshold(uint level, uvec2 position, uint layer)`; it may call
             `map_extent()`, `map_layers()` and `threshold_parameter(i)`, which are the `parameters`, up to 16 floats.
 
         order: "canonical", which is the same in each run and on each device, or "any", which is faster.
-        max_tiles: a budget: if there were more tiles, all thresholds are scaled by the smallest factor that leaves no
-            more (`threshold_factor`). It needs a threshold that does not grow with the level, and no glsl.
-        balance: "edges" splits tiles until those that share an edge differ by one level at most, "corners" those that
-            share an edge or a corner, too; the list's flags TILE_COARSER_* tell on which sides the neighbour is
-            coarser. Not together with max_tiles.
-        strategy: "automatic", the fastest; "fused", "subtree"; "reference", on the CPU without Vulkan. All give the
+        max_tiles: a budget. If there are more tiles, the smallest factor that keeps it scales all thresholds
+            (`threshold_factor`). It needs a threshold that does not grow with the level, and no glsl.
+        balance: "edges": tiles that share an edge differ by at most one level; "corners": tiles that share a corner do
+            too. The flags TILE_COARSER_* mark the sides where the neighbour is coarser. Not together with max_tiles.
+        strategy: "automatic", the fastest; "fused"; "subtree"; "reference", on the CPU without Vulkan. All give the
             same tiles.
-        device: number or part of the name, of `devices()`, or one of these. Default: what the environment variable
-            QUADTILE_DEVICE names, else the best.
+        device: number, part of the name, or an entry of `devices()`. Default: the environment variable
+            QUADTILE_DEVICE, else the best device.
 
     Returns:
         TileList: a structured array with the fields x, y, level, flags, layer, importance and threshold.
 
     Raises:
-        TypeError: an argument of another type, a dtype that is no map's, or not exactly one threshold.
+        TypeError: an argument of another type, a dtype that maps cannot have, or not exactly one threshold.
         ValueError: a shape or a value that cannot be used; from the library as ArgumentError.
         Error: no_device, unsupported (larger than the device takes), out_of_memory, device_lost.
 
-    Many threads may call it: up to four run at a time on a device, the others wait. Python's global lock is released
+    Several threads may call it: up to four run at a time on a device, the others wait. Python's global lock is released
     meanwhile. Devices, pipelines and buffers are kept for later calls. `Service` is for many small maps at a time.
     """
     return tile_list(
@@ -135,19 +135,19 @@ def mip_levels(
     method: str = "automatic",
     device: Device = None,
 ) -> List[numpy.ndarray]:
-    """Mip levels of an image, each texel made of those below it.
+    """Makes the mip levels of an image, each texel from those below it.
 
     Args:
         image: array of (height, width) or (layers, height, width), with a last axis of channels if `channels` is set:
             float32 and float16 have 1, 2 or 4 channels, uint8 has 1 or 4, uint16 has 1. Integers stand for 0 to 1.
         reduction: "max", "min", "mean", "sum" (of floats), "min_max" (two channels: minimum and maximum), or "custom".
-        levels: how many, with the image itself; 0: all, down to one texel.
-        edge_rule: sizes of the levels: "fold" rounds down, and the last texel takes in what is left over; "drop" rounds
-            down and drops it; "round_up" rounds up, as the quadtree does.
+        levels: number of levels, with the image itself; 0: all, down to one texel.
+        edge_rule: sizes of the levels: "fold" rounds down, and the last texel includes the remainder; "drop" rounds
+            down and drops the remainder; "round_up" rounds up, as the quadtree does.
         channels: whether the last axis is channels.
         srgb: whether colours of uint8 are in sRGB; they are reduced in linear light.
         dtype: of the levels from 1 on. Default: as the image; float32 if that has no format for it (sum of integers).
-        glsl: for "custom": GLSL that defines `TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d)` of the texels a b
+        glsl: for "custom": GLSL that defines `TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d)` for the texels a b
             above c d; TEXEL is float, vec2 or vec4.
         method: "automatic", "spd", "subgroup", "per_level" or "blit".
         device: as in `subdivide`.

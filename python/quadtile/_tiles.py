@@ -12,7 +12,7 @@ class Stage(NamedTuple):
 
     name: str
     milliseconds: float
-    on_gpu: bool  # measured by timestamps of the GPU, else by the host's clock
+    on_gpu: bool  # measured by GPU timestamps, else by the host's clock
 
 
 class _Run(NamedTuple):
@@ -36,7 +36,7 @@ def _of_run(name: str, doc: str) -> Any:
 
 
 class TileList(numpy.ndarray):
-    """The tiles of a map: a structured array of one axis, and attributes that tell how they came about.
+    """The tiles of a map: a structured array of one axis, with attributes of the run that made it.
 
     Fields, in 16 bytes without padding (`quadtile.tile_dtype`):
 
@@ -44,11 +44,11 @@ class TileList(numpy.ndarray):
         level        uint8    0 for a texel; the tile covers 2**level x 2**level texels, cut at the map's edge
         flags        uint8    TILE_CLAMPED, and in balanced lists TILE_COARSER_LEFT, _RIGHT, _TOP, _BOTTOM
         layer        uint16   of the map
-        importance   float32  the maximum over the tile's texels; never NaN
-        threshold    float32  what the importance was compared with
+            importance   float32  the maximum of the tile's texels; never NaN
+            threshold    float32  the value that the importance was compared with
 
     A field (`tiles["level"]`) is a plain array. A part of the list (`tiles[tiles["layer"] == 0]`) is a TileList with
-    the attributes of the run that it is of. Copies and pickles keep them, too.
+    the attributes of its run. Copies and pickles keep them too.
     """
 
     _run: Optional[_Run] = None
@@ -68,7 +68,7 @@ class TileList(numpy.ndarray):
 
     @property
     def stages(self) -> Tuple[Stage, ...]:
-        """Stages of the run with their times, in the order of execution."""
+        """Returns the stages of the run with their times, in the order of execution."""
         return tuple(Stage._make(stage) for stage in self._get("stages"))
 
     def _get(self, name: str) -> Any:
@@ -80,7 +80,7 @@ class TileList(numpy.ndarray):
         self._run = getattr(source, "_run", None)
 
     def __array_wrap__(self, array: Any, context: Any = None) -> Any:
-        return array[()]  # what is computed of tiles is no list of tiles
+        return array[()]  # results of computations are plain arrays, not tile lists
 
     def __getitem__(self, key: Any) -> Any:
         part = super().__getitem__(key)
@@ -97,11 +97,11 @@ class TileList(numpy.ndarray):
         self._run = state[1]
 
     def tiles_per_level(self) -> numpy.ndarray:
-        """Numbers of tiles of the levels 0 to levels - 1: an array of int64."""
+        """Returns the numbers of tiles of the levels 0 to levels - 1: an array of int64."""
         return numpy.bincount(self["level"], minlength=self.levels)
 
     def rectangles(self) -> numpy.ndarray:
-        """The texels that each tile covers: an array of int32 of (tiles, 4).
+        """Returns the texels that each tile covers: an array of int32 of (tiles, 4).
 
         Columns are left, top, right and bottom; right and bottom are exclusive, and cut at the map's edge.
         """
@@ -116,7 +116,7 @@ TileList.__module__ = Stage.__module__ = "quadtile"
 
 
 def tile_list(made: Tuple[Any, ...]) -> TileList:
-    """What the native module makes of a map, as a TileList."""
+    """Returns the native module's result as a TileList."""
     array, run = made
     tiles = array.view(TileList)
     tiles._run = _Run._make(run)

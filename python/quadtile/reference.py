@@ -1,4 +1,4 @@
-"""The same tiles on the CPU, by plain loops without Vulkan: the measure for every strategy."""
+"""Subdivision on the CPU, by plain loops without Vulkan: the twin of the kernels."""
 
 from typing import Any, Optional, Sequence
 
@@ -20,7 +20,7 @@ def subdivide(
     max_tiles: Optional[int] = None,
     balance: str = "none",
 ) -> TileList:
-    """The tiles of a map in canonical order, as `quadtile.subdivide` has them, to the bit.
+    """Returns the tiles of a map in canonical order, bit-identical to those of `quadtile.subdivide`.
 
     Arguments, result and errors are those of `quadtile.subdivide`; there is no device, and GLSL needs one.
     """

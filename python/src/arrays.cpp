@@ -37,7 +37,7 @@ std::string text(py::handle object) {
     return py::str(object).cast<std::string>();
 }
 
-// The array as it was given; no texel is copied.
+// Returns the given array; no texel is copied.
 py::array array_from(py::handle given, const char* name) {
     static const py::handle masked_array =
         py::object(py::module_::import("numpy.ma").attr("MaskedArray")).release();
@@ -72,7 +72,7 @@ std::uint32_t extent(const py::array& array, py::ssize_t axis, const char* name)
     return static_cast<std::uint32_t>(size);
 }
 
-// `axes`: of which the last is the channels if has_channels.
+// `axes`: the last one is the channels if has_channels.
 HostImage image_from(py::handle given, bool has_channels, bool srgb, const char* name) {
     py::array array = array_from(given, name);
     const py::ssize_t axes = array.ndim() - (has_channels ? 1 : 0);
@@ -147,7 +147,7 @@ py::array array_of(const void* texels, const ImageShape& shape, bool has_layers,
 }
 
 py::array array_of(std::vector<std::byte> texels, const ImageShape& shape, bool has_layers) {
-    const void* const first = texels.data();  // which moving leaves where it is
+    const void* const first = texels.data();  // moving does not change it
     return array_of(first, shape, has_layers, owner_of(std::move(texels)));
 }
 

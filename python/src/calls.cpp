@@ -11,7 +11,7 @@ namespace quadtile::python {
 
 namespace {
 
-// All under the GIL.
+// Guarded by the GIL.
 bool has_ended = false;
 std::size_t calls_under_way = 0;
 const pid_t process = getpid();

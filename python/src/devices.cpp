@@ -11,7 +11,7 @@ struct Devices {
     std::map<std::string, std::shared_ptr<SharedDevice>> by_name;
 };
 
-// Never destroyed: forget_devices() lets go of the devices while the drivers still work.
+// Never destroyed: forget_devices() releases the devices while the drivers still work.
 Devices& devices() {
     static Devices& all = *new Devices;
     return all;

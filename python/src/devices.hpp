@@ -1,6 +1,6 @@
-// The devices of this process, with the Tilers and Mipmappers that calls share. Needs no GIL, and
-// must not be called with it but where a comment says so: another thread that holds a lock may wait
-// for the GIL.
+// The devices of this process, with the Tilers and Mipmappers that calls share. They need no GIL,
+// and must not be called with it unless a comment allows it: another thread that holds a lock may
+// wait for the GIL.
 
 #pragma once
 
@@ -21,11 +21,11 @@
 namespace quadtile::python {
 
 // Tools that one thread uses at a time, kept for the next call with the same key. At most MOST
-// exist, so that many threads do not take the memory of as many; the others wait.
+// exist, to bound the memory of many threads; further threads wait.
 template <typename Tool>
 class Pool {
  public:
-    // Makes a tool if none of this key is free. A tool that fails is not kept.
+    // Runs with a free tool of this key, or a new one. A tool that fails is not kept.
     template <typename Result>
     Result use(const std::string& key, const std::function<Tool()>& make,
                const std::function<Result(Tool&)>& run) {
@@ -77,7 +77,7 @@ class Pool {
     std::mutex mutex_;
     std::condition_variable changed_;
     std::size_t in_use_ = 0;
-    std::deque<std::pair<std::string, Tool>> free_;  // the one that was used last at the end
+    std::deque<std::pair<std::string, Tool>> free_;  // the most recently used one is at the end
 };
 
 struct SharedDevice {
@@ -88,17 +88,17 @@ struct SharedDevice {
     Pool<Mipmapper> mipmappers;
 };
 
-// The device that `select` names as DeviceOptions::select does; made by the first call. Throws as
-// Device::create does.
+// Returns the device that `select` names as in DeviceOptions::select; the first call makes it.
+// Throws as Device::create does.
 [[nodiscard]] std::shared_ptr<SharedDevice> shared_device(const std::string& select);
 
-// Lets go of a device that was lost: the next call makes it anew.
+// Releases a device that was lost: the next call makes it anew.
 void forget_device(const std::string& select);
 
-// Lets go of all devices.
+// Releases all devices.
 void forget_devices();
 
-// What `run` returns; forgets the device if it is lost meanwhile.
+// Returns the result of `run`; forgets the device if it is lost meanwhile.
 template <typename Run>
 auto with_device(const std::string& select, const Run& run) {
     const std::shared_ptr<SharedDevice> device = shared_device(select);

@@ -12,11 +12,11 @@ namespace quadtile::python {
 
 namespace py = pybind11;
 
-// Makes quadtile.Error (quadtile.ArgumentError where it is the argument's fault) of what leaves
-// this module's functions.
+// Converts exceptions that leave this module's functions to quadtile.Error, or to
+// quadtile.ArgumentError for faults of an argument.
 void translate_errors();
 
-// The exception as an object, not raised.
+// Returns the exception as an object, not raised.
 [[nodiscard]] py::object exception_object(const Error& error);
 
 // TypeError: "`name` must be `wanted`, not int"; the type is that of `given`.

@@ -1,5 +1,5 @@
-// quadtile._images: maps and images from files. A module of its own, so that the others need no
-// OpenEXR.
+// quadtile._images: maps and images from files. It is a module of its own, so that the others need
+// no OpenEXR.
 
 #include "arrays.hpp"
 #include "calls.hpp"

@@ -1,4 +1,4 @@
-// quadtile._native: what the package quadtile calls of the library. The functions that users see,
+// quadtile._native: the interface of the package quadtile to the library. The functions for users,
 // with their docstrings, are in python/quadtile.
 
 #include "arrays.hpp"
@@ -100,7 +100,8 @@ py::list devices() {
     return infos;
 }
 
-// Before the interpreter's end: nothing of it works any more when static objects are destroyed.
+// Ends calls before the interpreter does, because nothing works any more when static objects are
+// destroyed.
 void end() {
     end_calls(&shut_down_services, &all_answers_taken);
     const py::gil_scoped_release without_gil;

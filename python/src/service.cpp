@@ -17,13 +17,13 @@
 namespace quadtile::python {
 
 struct Request {
-    // Whoever answers takes these two out, under the GIL: a thread without it may be the last that
-    // lets go of this.
+    // The answering thread takes these two out under the GIL, because a thread without it may be
+    // the last to release this request.
     py::object future;
     py::object texels;
-    // The rest under the mutex of Answers.
+    // Guarded by the mutex of Answers, as the following members.
     enum class State { submitting, taken, refused } state = State::submitting;
-    Ticket ticket;  // of one that was taken
+    Ticket ticket;  // of a request that was taken
 };
 
 struct Answers {
@@ -31,13 +31,13 @@ struct Answers {
     std::condition_variable changed;
     std::deque<std::shared_ptr<Request>> answered;
     std::size_t awaited = 0;  // submitted, and not given to Python
-    bool is_closed = false;   // no more will come
+    bool is_closed = false;   // whether no more will come
 };
 
 namespace {
 
-// These that were not shut down, and those whose answers a thread takes. Under the GIL; never
-// destroyed.
+// Services that are not shut down, and those whose answers a thread still takes. Guarded by the
+// GIL; never destroyed.
 std::set<NativeService*>& services() {
     static auto& all = *new std::set<NativeService*>;
     return all;
@@ -74,7 +74,7 @@ std::chrono::milliseconds milliseconds_from(double seconds, const char* name) {
         throw py::value_error(std::string(name) + " must be a number of seconds from 0 on, not " +
                               std::to_string(seconds));
     }
-    // What is longer than 30 years would not fit a time point.
+    // More than 30 years would not fit a time point.
     return std::chrono::ceil<std::chrono::milliseconds>(
         std::chrono::duration<double>(std::min(seconds, 1e9)));
 }
@@ -119,7 +119,7 @@ std::shared_ptr<Request> NativeService::submit(const py::object& future, Subdivi
         submitted.deadline =
             std::chrono::steady_clock::now() + milliseconds_from(*deadline_s, "deadline_s");
     }
-    // Called by the thread that answers, or by this one if the request is refused.
+    // Called by the answering thread, or by this one if the request is refused.
     submitted.texels_owner = std::shared_ptr<const void>(
         submitted.map.texels, [request, answers = answers_](const void*) {
             {
@@ -135,8 +135,8 @@ std::shared_ptr<Request> NativeService::submit(const py::object& future, Subdivi
     std::optional<Ticket> ticket;
     std::exception_ptr failure;
     try {
-        // A short call with the GIL: threads that submit would wait for it longer than for this. Of
-        // thresholds by node all nodes are looked at.
+        // A short call with the GIL, because submitting threads would wait longer for it than for
+        // this. For thresholds by node it reads all nodes.
         const std::shared_ptr<Service> service = service_;
         const bool is_short = !submitted.threshold.is_by_node();
         if (is_short) {
@@ -216,7 +216,7 @@ py::object NativeService::next_answers() {
         open_answers().erase(answers_);
         return py::none();
     }
-    // What was answered while this thread waited for the GIL comes along.
+    // Includes answers that came while this thread waited for the GIL.
     take_answered(taken, false);
     py::list answers;
     for (auto& [request, answer] : taken) {
@@ -233,8 +233,8 @@ py::object NativeService::next_answers() {
 
 void NativeService::shutdown(bool cancel) {
     if (getpid() != process_) {
-        // Its threads are in the process that this one was forked from: it would wait for ever, so
-        // it is left alone.
+        // In a forked process the service's threads do not exist, and its destructor would wait for
+        // ever, so it is leaked.
         new std::shared_ptr<Service>(std::move(service_));
     }
     std::shared_ptr<Service> service = service_;
@@ -274,7 +274,7 @@ py::dict NativeService::statistics() const {
 }
 
 void shut_down_services() {
-    // A service may be destroyed, or made, while another one is shut down.
+    // A service may be destroyed or made while another one is shut down.
     while (!services().empty()) {
         NativeService* const service = *services().begin();
         services().erase(services().begin());

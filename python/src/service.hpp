@@ -1,4 +1,4 @@
-// quadtile.Service's native half: requests whose answers a thread of Python's takes.
+// Native half of quadtile.Service: requests whose answers a Python thread takes.
 
 #pragma once
 
@@ -18,17 +18,17 @@
 
 namespace quadtile::python {
 
-// Requests that were answered. The library lets go of a request's texels right before it answers;
-// that is when the request comes here. So one thread waits for all of them, and no thread of the
-// library's ever waits for the GIL.
+// Answered requests. The library releases a request's texels right before it answers, and then the
+// request comes here. So one thread waits for all requests, and no thread of the library ever waits
+// for the GIL.
 struct Answers;
 
 using Answer = std::variant<TileList, std::exception_ptr>;
 
-// A request on its way: the Future, the texels, and the ticket once there is one.
+// A request under way: the Future, the texels, and the ticket once it exists.
 struct Request;
 
-// All members need the GIL; those that wait release it meanwhile.
+// Service for the Python class. All members need the GIL; those that wait release it meanwhile.
 class NativeService {
  public:
     NativeService(const std::vector<std::string>& devices, const ServiceOptions& options);
@@ -36,22 +36,22 @@ class NativeService {
     NativeService(const NativeService&) = delete;
     NativeService& operator=(const NativeService&) = delete;
 
-    // None (null) where the queue is full and `waits` is not set.
+    // Submits a request. Returns None (null) if the queue is full and `waits` is not set.
     std::shared_ptr<Request> submit(const py::object& future, Subdivision subdivision, int priority,
                                     std::optional<double> deadline_s,
                                     std::optional<std::uint32_t> device, bool waits);
 
-    // Waits for answers: a list of (Future, tile list or exception). None after a shutdown, when
-    // all have been taken.
+    // Waits for answers. Returns a list of (Future, tile list or exception); None after a shutdown
+    // when all have been taken.
     py::object next_answers();
 
-    // As Service::shutdown. What it has of the device is freed. Later calls do nothing.
+    // Shuts down as Service::shutdown does, and frees the device objects. Later calls do nothing.
     void shutdown(bool cancel);
 
     [[nodiscard]] py::dict statistics() const;
 
  private:
-    // Adds the requests that were answered; `waits` until there is one, or none will come.
+    // Adds the answered requests. `waits`: until there is one, or none will come.
     void take_answered(std::vector<std::pair<std::shared_ptr<Request>, Answer>>& taken, bool waits);
 
     std::vector<std::string> device_names_;
@@ -61,9 +61,9 @@ class NativeService {
     int process_;
 };
 
-// For end_calls: shuts down all Services.
+// Shuts down all Services, for end_calls.
 void shut_down_services();
-// Whether all answers of all Services were taken.
+// Returns whether all answers of all Services were taken.
 [[nodiscard]] bool all_answers_taken();
 
 void define_service(py::module_& module);

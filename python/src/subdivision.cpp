@@ -213,7 +213,7 @@ py::tuple tile_list(TileList list) {
         name_of(ORDERS, list.order), name_of(BALANCES, list.balance), list.threshold_factor,
         list.nan_texels, name_of(STRATEGIES, list.report.strategy), list.report.strategy_reason,
         list.report.device, list.report.buffer_repeats, py::tuple(stages));
-    const void* const first = list.tiles.data();  // which moving leaves where it is
+    const void* const first = list.tiles.data();  // moving does not change it
     const auto count = static_cast<py::ssize_t>(list.tiles.size());
     const py::capsule owner = owner_of(std::move(list.tiles));
     return py::make_tuple(

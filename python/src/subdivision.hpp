@@ -1,4 +1,4 @@
-// What a subdivision is asked for, from Python's arguments.
+// Options of a subdivision, from Python's arguments.
 
 #pragma once
 
@@ -25,30 +25,30 @@ struct Subdivision {
     SubdivideOptions options;
 };
 
-// `threshold` is (max_resolution, constant, per_level, memory, threshold_map, glsl, parameters), of
-// which exactly one but the last is given; `options` is (order, max_tiles, balance). Throws
-// TypeError, ValueError and Error(invalid_argument).
+// Returns a subdivision. `threshold` is (max_resolution, constant, per_level, memory,
+// threshold_map, glsl, parameters), of which exactly one except the last is given. `options` is
+// (order, max_tiles, balance). Throws TypeError, ValueError and Error(invalid_argument).
 [[nodiscard]] Subdivision subdivision_from(py::handle map, const py::tuple& threshold,
                                            const py::tuple& options);
 
-// Throws ValueError, which lists the names.
+// Returns a strategy by its name. Throws ValueError, which lists the names.
 [[nodiscard]] Strategy strategy_from(const std::string& name);
 
-// Index of a name in a list of them; throws ValueError, which lists them.
+// Returns the index of a name in a list. Throws ValueError, which lists the names.
 [[nodiscard]] std::size_t choice_from(const std::string& argument, const std::string& given,
                                       std::initializer_list<const char*> names);
 
-// An integer from 0 to `most`. Throws TypeError, ValueError.
+// Returns an integer from 0 to `most`. Throws TypeError, ValueError.
 [[nodiscard]] std::uint64_t count_from(py::handle given, const char* name,
                                        std::uint64_t most = UINT64_MAX);
 [[nodiscard]] inline std::uint32_t count32_from(py::handle given, const char* name) {
     return static_cast<std::uint32_t>(count_from(given, name, UINT32_MAX));
 }
 
-// A number as a 32-bit float. Throws TypeError.
+// Returns a number as a 32-bit float. Throws TypeError.
 [[nodiscard]] float number_from(py::handle given, const char* name);
 
-// (array of the tiles, the list's other members as quadtile._tiles.Run takes them).
+// Returns (array of the tiles, the list's other members in the order of quadtile._tiles.Run).
 [[nodiscard]] py::tuple tile_list(TileList list);
 
 }  // namespace quadtile::python

@@ -1,5 +1,5 @@
-// The rows of pixels of a cluster's triangles, as work for the threads of one workgroup: triangles
-// differ in size, rows much less. For workgroups of CLUSTER_TRIANGLES threads, one for each triangle.
+// Rows of pixels of a cluster's triangles, as work for the threads of one workgroup: triangles differ in size, rows
+// much less. For workgroups of CLUSTER_TRIANGLES threads, one per triangle.
 
 #ifndef QUADTILE_BAKER_CLUSTER_ROWS_GLSL
 #define QUADTILE_BAKER_CLUSTER_ROWS_GLSL
@@ -7,9 +7,9 @@
 #include "triangle.glsl"
 
 shared PixelTriangle cluster_triangles[CLUSTER_TRIANGLES];
-shared uint row_ends[CLUSTER_TRIANGLES];  // rows of this triangle and those before
+shared uint row_ends[CLUSTER_TRIANGLES];  // rows of this triangle and the earlier ones
 
-// Called by all threads, each with its triangle. Returns the number of rows.
+// Shares out the rows. All threads call it, each with its triangle. Returns the number of rows.
 uint share_rows(PixelTriangle triangle) {
     const uint thread = gl_LocalInvocationIndex;
     cluster_triangles[thread] = triangle;
@@ -24,7 +24,7 @@ uint share_rows(PixelTriangle triangle) {
     return row_ends[CLUSTER_TRIANGLES - 1];
 }
 
-// The triangle of a row, and which of its pixels' y it is.
+// Returns the triangle of a row, and the y of its pixels.
 uint find_row(uint row, out int y) {
     uint index = 0;
     for (uint step = CLUSTER_TRIANGLES / 2; step > 0; step >>= 1) {

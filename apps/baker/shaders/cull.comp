@@ -1,10 +1,9 @@
-// The clusters of triangles that may touch each tile.
+// Finds the clusters of triangles that may touch each tile.
 //
 // Dispatch: (clusters / 64, tiles) workgroups of 64 threads.
-// Bindings: trace_bindings.glsl; reads clusters, frames, tiles; writes tile_clusters, the arguments
-// for the dispatch of rasterise in the state, and the overflow of tiles in the results.
-// Memory: places are taken by atomics, each written by one thread; the order is any. A barrier of the
-// host's is behind.
+// Bindings: trace_bindings.glsl; reads clusters, frames, tiles; writes tile_clusters, the arguments for the dispatch of
+// rasterise in the state, and the overflow of tiles in the results.
+// Memory: places are taken by atomics, each written by one thread, in any order. The host puts a barrier behind.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -12,14 +11,14 @@
 
 layout(local_size_x = 64) in;
 
-const uint LARGEST_DISPATCH_X = 65535;  // every device has so much
+const uint LARGEST_DISPATCH_X = 65535;  // limit of every device
 
-const float FLOAT_ERROR = 1.0 / 1048576.0;  // 2^-20: of some sums and products, with room
+const float FLOAT_ERROR = 1.0 / 1048576.0;  // 2^-20: of some sums and products, with a margin
 
 shared uint found;
 shared uint first_place;
 
-// Reach of a box along an axis of the frame, and the place of its centre; map texels.
+// Returns the reach of a box along an axis of the frame, and the place of its centre, in map texels.
 float reach_along(float x, float y, float z, TriangleCluster cluster) {
     return abs(x) * cluster.half_extent[0] + abs(y) * cluster.half_extent[1] +
            abs(z) * cluster.half_extent[2];
@@ -37,8 +36,7 @@ bool may_touch(TriangleCluster cluster, ProjectionFrame frame, TracedTile tile) 
         vec2(reach_along(frame.axis_x[0], frame.axis_x[1], frame.axis_x[2], cluster),
              reach_along(frame.axis_y[0], frame.axis_y[1], frame.axis_y[2], cluster));
     const vec3 distance = abs(vec3(cluster.centre[0], cluster.centre[1], cluster.centre[2]));
-    // A pixel more, as vertices are rounded; and what floats lose of the numbers that are added here
-    // and in triangle.glsl.
+    // A margin of one pixel, because vertices are rounded; and the rounding of the sums here and in triangle.glsl.
     const vec2 middle = (centre - vec2(tile.map_x, tile.map_y)) * tile.scale;
     const vec2 summands =
         reach + vec2(dot(abs(vec3(frame.axis_x[0], frame.axis_x[1], frame.axis_x[2])), distance),
@@ -54,8 +52,8 @@ vec3 vector_of(float values[3]) {
     return vec3(values[0], values[1], values[2]);
 }
 
-// Whether the box may reach to where dot(axis, p) + offset is positive. Both are differences of what
-// `axis_size` and `offset_size` are the sums of.
+// Returns whether the box may reach to where dot(axis, p) + offset is positive. Both are differences of terms whose
+// sums are `axis_size` and `offset_size`.
 bool reaches(TriangleCluster cluster, vec3 axis, float offset, vec3 axis_size, float offset_size) {
     const vec3 centre = vector_of(cluster.centre);
     const vec3 half_extent = vector_of(cluster.half_extent);
@@ -63,7 +61,8 @@ bool reaches(TriangleCluster cluster, vec3 axis, float offset, vec3 axis_size, f
     return dot(axis, centre) + offset + dot(abs(axis), half_extent) + error > 0.0;
 }
 
-// Of the planes through the point that rays come from, `lower` and `upper` along an axis of the map.
+// Returns whether the box may reach between the planes through the rays' origin at `lower` and `upper` along an axis of
+// the map.
 bool reaches_between(TriangleCluster cluster, ProjectionFrame frame, float axis[3], float offset,
                      float lower, float upper) {
     const vec3 w = vector_of(frame.axis_w);
@@ -76,7 +75,7 @@ bool reaches_between(TriangleCluster cluster, ProjectionFrame frame, float axis[
                    axis_size, offset_size);
 }
 
-// A pixel more on each side, as in may_touch.
+// Returns whether a box may be seen, with a margin of one pixel on each side, as in may_touch.
 bool may_be_seen(TriangleCluster cluster, ProjectionFrame frame, TracedTile tile) {
     const vec3 w = vector_of(frame.axis_w);
     const vec2 first = vec2(tile.first_x, tile.first_y);

@@ -1,12 +1,11 @@
-// The importance maps of several directions: for each texel the greatest light map density of the
-// triangles that touch it, and the number of fragments, which are texels whose centre is covered. No
-// culling, no depth test.
+// Makes the importance maps of several directions: per texel the greatest light map density of the triangles that touch
+// it, and the number of fragments, whose texel centres are covered. No culling, no depth test.
 //
-// Dispatch: (row_shares workgroups for each cluster of each layer, or as many of these as there is time
-// for, folded into x and y) workgroups of CLUSTER_TRIANGLES threads.
-// Bindings: triangles, frames (one a layer), density and fragments (words, zeros at first).
-// Memory: only atomics without order, and reads that may be old; maxima of positive floats are those of their bits, and sums
-// of whole numbers do not depend on the order. The host puts a barrier behind.
+// Dispatch: row_shares workgroups per cluster and layer, or as many of these as there is time for, folded into x and y;
+// CLUSTER_TRIANGLES threads each.
+// Bindings: triangles, frames (one per layer), density and fragments (words, zeros at first).
+// Memory: only atomics without order, and reads that may be old. Maxima of positive floats are those of their bits, and
+// sums of whole numbers do not depend on the order. The host puts a barrier behind.
 // Source: Tokuyoshi, "An Implementation of Adaptive Tile Subdivision on the GPU", importance maps.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -66,7 +65,7 @@ void main() {
             }
             if (is_fragment || touches(triangle, texel)) {
                 precise const float density_here = density * distance_at(triangle, texel);
-                // Neighbours are often as dense: most have nothing to add, and need not wait.
+                // Neighbours are often as dense, so most threads have nothing to add, and need not wait.
                 if (density_bits[place] < floatBitsToUint(density_here)) {
                     atomicMax(density_bits[place], floatBitsToUint(density_here));
                 }

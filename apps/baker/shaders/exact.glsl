@@ -1,15 +1,15 @@
-// Division and square root that are rounded to the nearest float, as IEEE 754 and C++ have them, so
-// that the CPU twins give the same bits. Vulkan allows 2.5 units in the last place for division and
-// whatever comes of it for the square root.
+// Division and square root rounded to the nearest float, like IEEE 754 and C++, so that the CPU
+// twins are bit-identical. Vulkan allows 2.5 units in the last place for division, and derives the
+// square root's error from it.
 //
-// From an approximation the nearest of its neighbours is chosen by its remainder, which Dekker's
-// product ("A floating-point technique for extending the available precision", 1971) gives exactly.
-// Arguments are positive and neither denormal nor infinite, nor are the results.
+// The remainder chooses the nearest neighbour of an approximation. Dekker's product ("A
+// floating-point technique for extending the available precision", 1971) gives it exactly.
+// Arguments and results are positive and neither denormal nor infinite.
 
 #ifndef QUADTILE_BAKER_EXACT_GLSL
 #define QUADTILE_BAKER_EXACT_GLSL
 
-// minuend - a * b, where that is small; all between 1/4 and 4.
+// Returns minuend - a * b if that is small; all are between 1/4 and 4.
 float remainder_of(float minuend, float a, float b) {
     precise const float ca = 4097.0 * a;
     precise const float a_high = ca - (ca - a);
@@ -32,7 +32,7 @@ int exponent_of(float value) {
     return int(floatBitsToUint(value) >> 23) - 127;
 }
 
-// value * 2^exponent
+// Returns value * 2^exponent.
 float scaled(float value, int exponent) {
     return uintBitsToFloat(uint(int(floatBitsToUint(value)) + (exponent << 23)));
 }

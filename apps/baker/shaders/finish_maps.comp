@@ -1,8 +1,8 @@
-// Turns what density.comp has gathered into images for quadtile, and leaves zeros for the next maps.
+// Converts the results of density.comp to images for quadtile, and resets the words to 0 for the next maps.
 //
 // Dispatch: (extent / 8, extent / 8, layers) workgroups of 8 x 8 threads.
 // Bindings: density and fragments (words), the same as images of 32-bit floats.
-// Memory: each thread has a texel of its own; the host's barriers are all there is.
+// Memory: each thread has a texel of its own; the host puts barriers before and behind.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 

@@ -1,9 +1,8 @@
-// The memory threshold of each node, min(max_resolution, sqrt(max_nodes / mean)) / 2^level, mean
-// being that of the fragments of its texels: for Threshold::bound_map. CPU twin: node_thresholds of
-// reference_tracer.cpp.
+// Writes the memory threshold of each node, min(max_resolution, sqrt(max_nodes / mean)) / 2^level, for
+// Threshold::bound_map; mean is that of the fragments of its texels. CPU twin: node_thresholds of reference_tracer.cpp.
 //
-// Dispatch: (words of a layer's level 0 / 64, layers as y) workgroups of 64 threads; each level takes
-// as many of them as it has nodes, from the lowest on, in a loop.
+// Dispatch: (words of a layer's level 0 / 64, layers as y) workgroups of 64 threads; each level takes as many of them
+// as it has nodes, from the lowest on, in a loop.
 // Bindings: the sums of fragments as mip levels of an image, the buffer of thresholds.
 // Memory: each thread writes words of its own.
 // Source: Tokuyoshi et al., "Adaptive Ray-bundle Tracing with Memory Usage Prediction" (2013).

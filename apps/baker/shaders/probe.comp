@@ -1,10 +1,10 @@
-// What lies next to probes along rays through them, ahead and behind: a list of one pixel whose
-// centre is the probe, of which only the two neighbours are kept.
+// Finds the nearest surfaces to probes along rays through them, ahead and behind: a list of one pixel whose centre is
+// the probe, of which only the two neighbours are kept.
 //
 // Dispatch: (rays / 64) workgroups of 64 threads.
 // Bindings: below. A ray belongs to one thread, which writes its sight.
-// Memory: nothing is shared. Boxes only leave out what is not met, so the sights do not depend on
-// them, nor on rounding in may_meet.
+// Memory: nothing is shared. Boxes only skip triangles that are not met, so the sights do not depend on them, nor on
+// rounding in may_meet.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -33,12 +33,12 @@ layout(set = 0, binding = 4, std430) writeonly buffer Sights {
 };
 
 const vec2 ORIGIN = vec2(-0.5);  // the probe is the middle of pixel (0, 0)
-const float FLOAT_ERROR = 1.0 / 1048576.0;  // 2^-20: of some sums and products, with room
+const float FLOAT_ERROR = 1.0 / 1048576.0;  // 2^-20: of some sums and products, with a margin
 
-// The nearest so far.
+// Nearest fragment so far.
 struct Neighbour {
     float depth;  // whole steps
-    uint order;   // as ListNode::order
+    uint order;   // like ListNode::order
     uint texel;
 };
 
@@ -46,7 +46,7 @@ vec3 vector_of(float values[3]) {
     return vec3(values[0], values[1], values[2]);
 }
 
-// Whether the box may hold something on the ray that is not beyond both neighbours.
+// Returns whether the box may hold a fragment on the ray that is not beyond both neighbours.
 bool may_meet(TriangleBox box, vec3 point, ProjectionFrame frame, Neighbour ahead,
               Neighbour behind) {
     const vec3 low = vector_of(box.low);
@@ -58,8 +58,8 @@ bool may_meet(TriangleBox box, vec3 point, ProjectionFrame frame, Neighbour ahea
     const vec3 y = vector_of(frame.axis_y);
     const vec3 z = vector_of(frame.axis_z);
     const float depth = dot(z, middle);
-    const float depth_reach = dot(abs(z), reach) + 2.0;  // steps: they are rounded
-    // A pixel more, as vertices are rounded and the probe is at the centre of a pixel.
+    const float depth_reach = dot(abs(z), reach) + 2.0;  // steps, which are rounded
+    // A margin of one pixel, because vertices are rounded and the probe is at the centre of a pixel.
     return abs(dot(x, middle)) <= dot(abs(x), reach) + 1.0 &&
            abs(dot(y, middle)) <= dot(abs(y), reach) + 1.0 &&
            depth - depth_reach <= ahead.depth && depth + depth_reach >= behind.depth;
@@ -78,7 +78,7 @@ TracedTriangle relative_to(vec3 point, uint index) {
     return triangle;
 }
 
-// Whether the centre of the pixel lies in the box around the triangle's.
+// Returns whether the centre of the pixel lies in the box around the triangle's pixels.
 bool may_cover(uint index, vec3 point, ProjectionFrame frame) {
     const TracedTriangle triangle = relative_to(point, index);
     const vec2 a = projected(frame, ORIGIN, 1.0, position_of(triangle, 0));
@@ -123,8 +123,8 @@ void main() {
     uint end = 0;
     uint steps = 0;
     while ((next < end || box_index < parameters.boxes) && steps < parameters.most_steps) {
-        // To the next box with triangles, then to the next of these that is worth it: threads do the
-        // same for a while.
+        // To the next box with triangles, then to its next triangle that may count, so that threads do the same for a
+        // while.
         while (next == end && box_index < parameters.boxes && steps < parameters.most_steps) {
             const TriangleBox box = boxes[box_index];
             const bool is_met = may_meet(box, point.xyz, frame, ahead, behind);
@@ -143,7 +143,7 @@ void main() {
         }
         if (may_be_met) {
             look_at(next - 1, point.xyz, frame, ahead, behind);
-            steps += 32;  // loops within, too
+            steps += 32;  // with the loops inside
         }
     }
     sights[ray] = ProbeSight(steps < parameters.most_steps ? ahead.texel : TOO_MANY_BOXES,

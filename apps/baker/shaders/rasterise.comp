@@ -1,12 +1,12 @@
 // Puts the fragments of a cluster of triangles into the lists of a tile's pixels.
 //
-// Dispatch: one workgroup of CLUSTER_TRIANGLES threads for each TileCluster, indirect (cull.comp).
-// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters, alpha_triangles, alpha_texels; writes heads, nodes,
-// results, the state's count of nodes.
-// Memory: a workgroup counts its fragments and takes places for all of them with one atomic; each is
-// written by one thread. Heads are exchanged by atomics, so that each node is linked once, in any
-// order: walk.comp sorts. A barrier of the host's is behind. Where the nodes do not find room none of
-// the workgroup's is written, the tile is marked, and nobody reads its lists.
+// Dispatch: one workgroup of CLUSTER_TRIANGLES threads per TileCluster, indirect (cull.comp).
+// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters, alpha_triangles, alpha_texels; writes
+// heads, nodes, results, the state's count of nodes.
+// Memory: a workgroup counts its fragments and takes places for all of them with one atomic; each is written by one
+// thread. Heads are exchanged by atomics, so that each node is linked once, in any order: walk.comp sorts. The host
+// puts a barrier behind. If the nodes do not fit, none of the workgroup's is written, the tile is marked, and its lists
+// are not read.
 // Source: Yang et al., "Real-Time Concurrent Linked List Construction on the GPU" (2010).
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -16,7 +16,7 @@
 
 layout(local_size_x = CLUSTER_TRIANGLES) in;
 
-// The scene has triangles with holes.
+// Whether the scene has triangles with holes.
 layout(constant_id = 0) const bool HAS_HOLES = false;
 
 shared uint fragments;  // of the workgroup
@@ -30,7 +30,7 @@ float texture_place(uint index, uint axis, bool faces_forward, vec2 weights) {
                         weights.x, weights.y);
 }
 
-// Whether a ray goes through where it meets the triangle.
+// Returns whether a ray goes through a hole of the triangle.
 bool is_hole(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
     if (!HAS_HOLES || index >= parameters.alpha_triangles) {
         return false;
@@ -95,7 +95,7 @@ void main() {
     if (gl_LocalInvocationIndex == 0 && fragments > 0) {
         first_node = atomicAdd(state.nodes, fragments);
         atomicAdd(results[work.tile].nodes, fragments);
-        // Of the count itself, too: where it has come round, so has everything after it.
+        // Also if the count itself overflows: all later counts have overflowed then.
         if (first_node > parameters.node_capacity ||
             fragments > parameters.node_capacity - first_node) {
             results[work.tile].overflow = 1;

@@ -1,8 +1,8 @@
-// What lies in each tile of a list: its importance and its fragments.
+// Writes the contents of each tile of a list: its importance and its fragments.
 //
 // Dispatch: any number of workgroups of 64 threads.
-// Bindings: the sums of fragments as mip levels of an image, the importance map, its pyramid (for
-// uniform tiles), the tile list, the answers (one for each tile, as many as there is room for).
+// Bindings: the sums of fragments as mip levels of an image, the importance map, its pyramid (for uniform tiles), the
+// tile list, the answers (one per tile, as many as fit).
 // Memory: each thread writes words of its own.
 #version 460
 #extension GL_GOOGLE_include_directive : require

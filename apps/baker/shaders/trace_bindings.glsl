@@ -1,4 +1,4 @@
-// What cull, rasterise and walk share: one set of descriptors.
+// Descriptors of cull, rasterise and walk: one set.
 
 #ifndef QUADTILE_BAKER_TRACE_BINDINGS_GLSL
 #define QUADTILE_BAKER_TRACE_BINDINGS_GLSL
@@ -20,7 +20,7 @@ layout(set = 0, binding = 2, std430) readonly buffer Frames {
 layout(set = 0, binding = 3, std430) readonly buffer Tiles {
     TracedTile tiles[];
 };
-// Of each BLOCK_PIXELS list heads: the tile.
+// Tile of each BLOCK_PIXELS list heads.
 layout(set = 0, binding = 4, std430) readonly buffer Blocks {
     uint block_tiles[];
 };
@@ -40,7 +40,7 @@ layout(set = 0, binding = 9, std430) buffer Nodes {
     ListNode nodes[];
 };
 // Radiance that leaves the front of each texel of the light map, then that of each back
-// (TraceParameters::back_texels): bits of floats; w: TWO_SIDED and SMOOTH_NORMAL.
+// (TraceParameters::back_texels), as bits of floats; w: TWO_SIDED and SMOOTH_NORMAL.
 layout(set = 0, binding = 10, std430) readonly buffer Radiance {
     uvec4 outgoing[];
 };
@@ -50,7 +50,7 @@ layout(set = 0, binding = 11, std430) buffer Accumulators {
 layout(set = 0, binding = 12, std430) readonly buffer AlphaTriangles {
     AlphaTriangle alpha_triangles[];
 };
-// Of all textures with holes, four texels in a word.
+// Texels of all textures with holes, four per word.
 layout(set = 0, binding = 13, std430) readonly buffer AlphaTexels {
     uint alpha_texels[];
 };

@@ -1,14 +1,13 @@
 // A triangle in the pixels of a tile, or in the texels of an importance map.
 //
-// A pixel belongs to a triangle when its centre is inside; of two triangles that share an edge exactly
-// one has a centre on it: an edge's function is evaluated from its lower (then left) end, whichever
-// triangle asks, so that both get the same number and one takes zero. Vertices are not rounded: depths
-// would be off by it, and where walls meet light would leak. Everything is precise: the CPU twin,
-// traced_triangle.hpp, gives the same bits.
+// A pixel belongs to a triangle if its centre is inside. If two triangles share an edge, exactly one has a centre on
+// it: an edge's function is evaluated from its lower (then left) end for both triangles, so that both get the same
+// number and one takes zero. Vertices are not rounded: rounding would shift depths, and light would leak at edges of
+// walls. Everything is precise: the CPU twin, traced_triangle.hpp, gives the same bits.
 //
-// In a perspective projection vertices are homogeneous, (x w, y w, w). An edge's
-// function is the volume that a pixel's ray spans with the edge. Where all three have the triangle's
-// sign the ray meets it, in front of the point that the rays come from: nothing is clipped.
+// In a perspective projection vertices are homogeneous, (x w, y w, w). An edge's function is the volume that a pixel's
+// ray spans with the edge. If all three have the triangle's sign, the ray meets it, in front of the point that the rays
+// come from: nothing is clipped.
 // Source: Olano and Greer, "Triangle Scan Conversion using 2D Homogeneous Coordinates" (1997).
 
 #ifndef QUADTILE_BAKER_TRIANGLE_GLSL
@@ -17,7 +16,7 @@
 #include "bake.h"
 #include "exact.glsl"
 
-// From its lower end; `reversed` where the triangle goes the other way.
+// An edge from its lower end; `reversed`: the triangle goes the other way.
 struct Edge {
     vec2 start;
     vec2 along;
@@ -28,12 +27,12 @@ struct Edge {
 struct PixelTriangle {
     Edge edges[3];  // opposite to the vertices
     float inverse_area;  // 0: it covers no pixel
-    // In a perspective projection: the homogeneous vertices' determinant, and the least and the
-    // greatest w there is. Else 0.
+    // In a perspective projection: the homogeneous vertices' determinant, and the least and the greatest w. Otherwise
+    // 0.
     float volume;
     float nearest;
     float farthest;
-    // Values at the first vertex, and what the others have more.
+    // Values at the first vertex, and the differences of the others.
     vec3 depth;
     vec3 light_map_x;
     vec3 light_map_y;
@@ -53,7 +52,7 @@ vec3 position_of(TracedTriangle triangle, uint vertex) {
                 triangle.positions[3 * vertex + 2]);
 }
 
-// To pixels.
+// Returns a position in pixels.
 vec2 projected(ProjectionFrame frame, vec2 map_origin, float scale, vec3 position) {
     precise const float map_x =
         precise_dot(frame.axis_x[0], frame.axis_x[1], frame.axis_x[2], position) + frame.offset_x;
@@ -74,8 +73,8 @@ Edge edge_between(vec2 from, vec2 to) {
     return Edge(start, along, 0.0, reversed);
 }
 
-// Twice the area of the triangle that a point makes with the edge; positive to the left of it, as
-// the triangle goes.
+// Returns twice the area of the triangle of a point and the edge; positive to the left of the edge in the triangle's
+// direction.
 float side_of(Edge edge, vec2 point) {
     precise const float area = (edge.along.x * (point.y - edge.start.y) -
                                 edge.along.y * (point.x - edge.start.x)) +
@@ -87,7 +86,7 @@ bool is_inside(Edge edge, float side) {
     return side > 0.0 || (side == 0.0 && !edge.reversed);
 }
 
-// Twice the area; of the triangle with the sign that tells whether it faces forward.
+// Returns twice the area, whose sign tells whether the triangle faces forward.
 float area_of(vec2 a, vec2 b, vec2 c) {
     precise const float area = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
     return area;
@@ -105,10 +104,9 @@ float interpolated(vec3 values, float weight_b, float weight_c) {
 
 // ---- Perspective
 
-// Nearer to the point that rays come from vertices are not projected, and what they belong to may
-// cover all pixels. In units of w.
+// Vertices nearer to the rays' origin are not projected, and their triangles may cover all pixels. In units of w.
 const float NEAREST_VERTEX = 1.0 / 1048576.0;
-// Of smaller volumes nothing is seen.
+// Triangles of smaller volume are invisible.
 const float LEAST_VOLUME = 1e-24;
 
 vec3 homogeneous(ProjectionFrame frame, vec2 map_origin, float scale, vec3 position) {
@@ -144,7 +142,7 @@ float volume_of(vec3 a, vec3 b, vec3 c) {
     return precise_dot(a.x, a.y, a.z, precise_cross(along_b, along_c));
 }
 
-// numerator / w, as far as pixels matter.
+// Returns numerator / w, as exactly as pixels require.
 float divided(float numerator, float w) {
     const float size = abs(numerator);
     precise const float least = w * (1.0 / 1048576.0);
@@ -154,7 +152,7 @@ float divided(float numerator, float w) {
     return numerator < 0.0 ? -magnitude : magnitude;
 }
 
-// Whether all vertices are on one side of what lies between `low` and `high`, by their x or y, and w.
+// Returns whether all vertices are on one side of the range from `low` to `high`, by their x or y, and w.
 bool is_beyond(vec3 at, vec3 w, float low, float high) {
     precise const vec3 at_low = low * w;
     precise const vec3 at_high = high * w;
@@ -163,10 +161,10 @@ bool is_beyond(vec3 at, vec3 w, float low, float high) {
 
 // ----
 
-// Pixels of a box that count: with their centre in it, or with `reach` 1 all that it touches.
+// Limits a box to pixels whose centre is in it, or with `reach` 1 to all that it touches.
 void limit(inout PixelTriangle triangle, vec2 least, vec2 greatest, float reach, ivec2 lower,
            ivec2 upper) {
-    // In floats first: what is far outside has no integer.
+    // In floats first, because far values have no integer.
     const vec2 outer_lower = vec2(lower) - 1.0;
     const vec2 outer_upper = vec2(upper) + 1.0;
     if (reach > 0.0) {
@@ -178,8 +176,8 @@ void limit(inout PixelTriangle triangle, vec2 least, vec2 greatest, float reach,
     }
 }
 
-// `reach` 0: pixels with their centre inside; 1: all that it touches. `lower` and `upper` are the
-// rectangle of pixels that count, the upper ones included.
+// Returns a triangle. `reach` 0: pixels with their centre inside; 1: all that it touches. `lower` and `upper` are the
+// rectangle of pixels that count, with the upper ones.
 PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec2 map_origin,
                              float scale, float reach, ivec2 lower, ivec2 upper) {
     uint ib = 1;
@@ -263,7 +261,7 @@ bool covers(PixelTriangle triangle, ivec2 pixel) {
            is_inside(triangle.edges[2], side_of(triangle.edges[2], centre));
 }
 
-// Of the second and the third vertex, at a pixel that is covered.
+// Returns the weights of the second and the third vertex at a covered pixel.
 vec2 weights_at(PixelTriangle triangle, ivec2 pixel) {
     const vec2 centre = vec2(pixel) + 0.5;
     const vec2 sides = vec2(side_of(triangle.edges[1], centre), side_of(triangle.edges[2], centre));
@@ -273,10 +271,10 @@ vec2 weights_at(PixelTriangle triangle, ivec2 pixel) {
         inverse = quotient(1.0, max(sum, 1e-30));
     }
     precise const vec2 weights = sides * inverse;
-    return min(weights, 1.0);  // of slivers rounding makes more
+    return min(weights, 1.0);  // rounding makes those of slivers larger
 }
 
-// Of a light map of `width` by `height` texels, where the weights are.
+// Returns the texel of a light map of `width` by `height` texels at the weights.
 uint light_map_texel(PixelTriangle triangle, vec2 weights, uint width, uint height) {
     const vec2 place = vec2(interpolated(triangle.light_map_x, weights.x, weights.y),
                             interpolated(triangle.light_map_y, weights.x, weights.y));
@@ -284,7 +282,7 @@ uint light_map_texel(PixelTriangle triangle, vec2 weights, uint width, uint heig
     return texel.y * width + texel.x;
 }
 
-// What a pixel's size is multiplied by at the triangle: w, or 1 in a parallel projection.
+// Returns the factor of a pixel's size at the triangle: w, or 1 in a parallel projection.
 float distance_at(PixelTriangle triangle, ivec2 pixel) {
     if (triangle.volume == 0.0) {
         return 1.0;
@@ -294,12 +292,12 @@ float distance_at(PixelTriangle triangle, ivec2 pixel) {
         (side_of(triangle.edges[0], centre) + side_of(triangle.edges[1], centre)) +
         side_of(triangle.edges[2], centre);
     precise const float volume = sum * triangle.farthest;
-    // Beside the triangle its plane may go away to infinity, or come near.
+    // Beside the triangle its plane may recede to infinity, or approach.
     return volume > triangle.volume ? max(quotient(triangle.volume, sum), triangle.nearest)
                                     : triangle.farthest;
 }
 
-// Whether any point of the pixel may be inside of all edges: at its corner that is most inside.
+// Returns whether any point of the pixel may be inside of all edges: tests its corner that is most inside.
 bool touches(PixelTriangle triangle, ivec2 pixel) {
     const vec2 centre = vec2(pixel) + 0.5;
     for (uint i = 0; i < 3; ++i) {

@@ -1,12 +1,12 @@
-// Sorts each pixel's list along the ray, and lets neighbours that face each other exchange light; the
-// ends see the sky. Surfaces in one plane lie on each other: of these, those that face ahead see what
-// comes after all of them, those that face back what comes before.
+// Sorts each pixel's list along the ray, and lets neighbours that face each other exchange light; the ends see the sky.
+// Surfaces in one plane lie on each other: those of them that face ahead see the next surface after all of them, those
+// that face back the one before.
 //
 // Dispatch: (blocks of BLOCK_PIXELS list heads, folded into x and y) workgroups of as many threads.
-// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, block_tiles, results, heads, nodes, outgoing;
-// adds to accumulators; links nodes anew where lists are long, and notes the longest in results.
-// Memory: a list belongs to one thread. Sums are of whole numbers by atomics, so they do not depend
-// on the order; the carry goes up with the thread that causes it. Barriers of the host's are around.
+// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, block_tiles, results, heads, nodes, outgoing; adds to
+// accumulators; links nodes anew in long lists, and notes the longest in results.
+// Memory: a list belongs to one thread. Sums are of whole numbers by atomics, so they do not depend on the order; the
+// thread that causes a carry adds it. The host puts barriers before and behind.
 // Source: Hermes et al., "Light Transport Simulation using Ray Bundles" (2010); Tokuyoshi et al.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -15,14 +15,14 @@
 
 layout(local_size_x = BLOCK_PIXELS) in;
 
-// The scene has triangles with vertex normals other than their planes'.
+// Whether the scene has triangles with vertex normals other than their planes'.
 layout(constant_id = 0) const bool IS_SMOOTH = false;
 
-// Lists up to here are sorted in registers, longer ones in place.
+// Longest list that is sorted in registers; longer ones are sorted in place.
 const uint SHORT_LIST = 24;
 
-// Along the ray. At one depth those that face ahead come first, as walls at the edge where they meet;
-// then by triangle.
+// Returns whether a node is before another along the ray. At one depth those that face ahead come first, as walls at
+// the edge where they meet; then the order is by triangle.
 bool is_before(ListNode a, ListNode b) {
     if (a.depth != b.depth) {
         return a.depth < b.depth;
@@ -76,7 +76,7 @@ uint sort_in_place(uint head) {
     return head;
 }
 
-// value >= 0, below 2^63.
+// Adds a value from 0 to below 2^63.
 void add(uint texel, uint colour, float value) {
     const float high = floor(value * (1.0 / 4294967296.0));
     const uint low_word = uint(value - high * 4294967296.0);
@@ -112,12 +112,12 @@ bool looks_ahead(ListNode node) {
     return (node.order & FACES_BACK) == 0;
 }
 
-// The back of a surface with two sides has its own light.
+// Returns whether the back of a two-sided surface has its own light.
 bool has_back(ListNode node) {
     return parameters.back_texels > 0 && (outgoing[node.texel].w & TWO_SIDED) != 0;
 }
 
-// Of the side that looks ahead, as TracedTriangle has it.
+// Returns the normal of the side that looks ahead, in the form of TracedTriangle.
 ivec3 normal_of(ListNode node) {
     const uint normal = triangles[node.order & ~FACES_BACK].normal;
     const ivec3 front =
@@ -125,13 +125,13 @@ ivec3 normal_of(ListNode node) {
     return looks_ahead(node) ? front : -front;
 }
 
-// Whether two fragments lie on each other, in one plane: not so walls at the edge where they meet.
+// Returns whether two fragments lie on each other, in one plane; walls at the edge where they meet do not.
 bool is_one_sheet(ListNode first, ListNode second) {
     return second.depth - first.depth < SHEET_DEPTH &&
            all(lessThanEqual(abs(normal_of(first) - normal_of(second)), ivec3(SHEET_ANGLE)));
 }
 
-// Rays count by the smooth normal.
+// Returns a tile whose rays count by the smooth normal.
 TracedTile weighed(TracedTile tile, ListNode node, ProjectionFrame frame) {
     const uint normal = outgoing[node.texel].w & SMOOTH_NORMAL;
     if (normal == 0 || frame.is_source != 0) {
@@ -149,8 +149,8 @@ TracedTile weighed(TracedTile tile, ListNode node, ProjectionFrame frame) {
     return tile;
 }
 
-// Where light ends on a smooth surface, triangles that turn away a little are lit as those that it
-// comes in by: the surface itself, which is rounder, throws no shadow there.
+// Returns whether a node is on the rim of the light on a smooth surface. There triangles that turn away a little are
+// lit like those where the light enters, because the surface itself is rounder and throws no shadow.
 bool is_rim(ListNode node, ListNode entry) {
     const ivec3 normal = normal_of(node);
     return looks_ahead(node) && !looks_ahead(entry) &&
@@ -178,9 +178,9 @@ void receive_from(ListNode seen, bool sees_sky, uint receiver, bool ahead, Proje
 }
 
 void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, TracedTile tile) {
-    uint outside = length;  // as `before`, of that sheet
-    uint before = length;   // the last one of the sheet before, or length
-    uint after = 0;         // the first one of the sheet behind, or length
+    uint outside = length;  // `before` of that sheet
+    uint before = length;   // last node of the previous sheet, or length
+    uint after = 0;         // first node of the next sheet, or length
     for (uint i = 0; i < length; ++i) {
         const ListNode node = list[i];
         if (i == after) {

@@ -1,14 +1,14 @@
-// Importance as an unsigned key: exact maxima and comparisons whatever the float mode of the GPU.
+// Importance as an unsigned key, for exact maxima and comparisons in every float mode of a GPU.
 //
-// What float instructions make of NaN, of -0 and of denormals differs from driver to driver. Keys
-// are integers, ordered
+// Drivers differ in how float instructions treat NaN, -0 and denormals. Keys are integers in the
+// order
 //
-//     -inf < ... < -0 < +0 < ... < +inf < every NaN, of either sign
+//     -inf < ... < -0 < +0 < ... < +inf < NaN of either sign
 //
-// so a maximum of keys is exact. What an importance counts as is settled once, for the maximum,
-// because it keeps that order: NaN as +inf, -0 as 0, and denormals (magnitudes below 2^-126) as 0
-// too: texture units may flush them, so no shader can tell. 0 is the key of -inf, the identity of
-// the maximum.
+// so a maximum of keys is exact. Settling an importance keeps this order, so only the maximum is
+// settled: NaN counts as +inf; -0 and denormals (magnitudes below 2^-126) count as 0, because
+// texture units may flush denormals before a shader sees them. 0 is the key of -inf, the identity
+// of the maximum.
 
 #ifndef QUADTILE_IMPORTANCE_KEY_H
 #define QUADTILE_IMPORTANCE_KEY_H
@@ -17,11 +17,11 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT KEY_BIAS = 0x807fffffU;      // what -inf becomes after the sign fold
-const QUADTILE_UINT KEY_INFINITY = 0xff000001U;  // above it: NaN
-const QUADTILE_UINT DENORMALS = 0x007fffffU;     // of each sign
+const QUADTILE_UINT KEY_BIAS = 0x807fffffU;      // result of the sign fold for -inf
+const QUADTILE_UINT KEY_INFINITY = 0xff000001U;  // keys above it: NaN
+const QUADTILE_UINT DENORMALS = 0x007fffffU;     // largest denormal of each sign
 
-// Key of a float given as its IEEE 754 bits.
+// Returns the key of a float given as its IEEE 754 bits.
 QUADTILE_SHARED QUADTILE_UINT key_from_bits(QUADTILE_UINT bits) {
     const QUADTILE_UINT magnitude_flip = QUADTILE_UINT(QUADTILE_INT(bits) >> 31) & 0x7fffffffU;
     return (bits ^ magnitude_flip) - KEY_BIAS;
@@ -36,7 +36,7 @@ QUADTILE_SHARED bool key_is_nan(QUADTILE_UINT key) {
     return key > KEY_INFINITY;
 }
 
-// Bits of the float that a key counts as: settled floats compare as they are.
+// Returns the bits of the settled float for a key. Settled floats compare as floats.
 QUADTILE_SHARED QUADTILE_UINT settled_bits(QUADTILE_UINT key) {
     const QUADTILE_UINT bits = bits_from_key(key < KEY_INFINITY ? key : KEY_INFINITY);
     return (bits & 0x7fffffffU) <= DENORMALS ? 0 : bits;

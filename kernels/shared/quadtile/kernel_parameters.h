@@ -1,5 +1,5 @@
-// What the host tells the kernels (push constants) and what they keep between dispatches (state).
-// For the library's own use: nothing here is part of the public API.
+// Parameters of the kernels (push constants), and their state between dispatches. For the library's
+// own use; not part of the public API.
 
 #ifndef QUADTILE_KERNEL_PARAMETERS_H
 #define QUADTILE_KERNEL_PARAMETERS_H
@@ -14,13 +14,13 @@ QUADTILE_NAMESPACE_BEGIN
 
 // ---- downsample.comp ---------------------------------------------------------------------------
 
-// A workgroup reduces a block of 64 x 64 texels to one texel six levels up, then hands over to the
-// last workgroup of a group of blocks, which goes on with the group's texels, and so on.
+// Levels that a workgroup makes from a block of 64 x 64 texels, down to one texel. The last
+// workgroup of a group of blocks then goes on with the group's texels, and so on.
 const QUADTILE_UINT BLOCK_LEVELS = 6;
 
-// Levels that are made in one go of the texels of a level: six of the base level (0), and from
-// there up to five, so that a subgroup can do it, in as few steps as possible, alike where they can
-// be.
+// Returns the levels made in one step from the texels of a level: six from the base level (0), and
+// up to five from the levels above, so that a subgroup can make them. The steps are as few as
+// possible, and equal if possible.
 QUADTILE_SHARED QUADTILE_UINT step_levels(QUADTILE_UINT level, QUADTILE_UINT top_level) {
     if (level == 0) {
         return BLOCK_LEVELS;
@@ -29,38 +29,38 @@ QUADTILE_SHARED QUADTILE_UINT step_levels(QUADTILE_UINT level, QUADTILE_UINT top
     return rest > 5 ? (rest + 1) / 2 : rest;
 }
 
-// With six levels first and MAX_TOP_LEVEL = 16.
+// Most hand-overs: six levels first, and MAX_TOP_LEVEL = 16.
 const QUADTILE_UINT MAX_HANDOVERS = 2;
 
 struct DownsampleParameters {
     QUADTILE_UINT width;  // of the image, texels
     QUADTILE_UINT height;
     QUADTILE_UINT layers;
-    QUADTILE_UINT base_level;  // the one that is read
-    QUADTILE_UINT top_level;   // the last that is made
+    QUADTILE_UINT base_level;  // level that is read
+    QUADTILE_UINT top_level;   // last level that is made
     float base_texel_width;    // 1 / extents of the base level: divisions are slow
     float base_texel_height;
     QUADTILE_UINT state_words_per_layer;
     QUADTILE_UINT first_block_x;  // of the dispatch
     QUADTILE_UINT first_block_y;
     QUADTILE_UINT first_layer;
-    // Where only some blocks run: how many of the dispatch's one group, then groups in each above.
+    // If only some blocks run: their number in the one group, then groups per group above.
     QUADTILE_UINT expected[MAX_HANDOVERS];
     QUADTILE_UINT first_image;  // of the window (mip_images.glsl), in levels above the base level
-    // Of the pyramid buffer, in floats, where it is the target.
+    // Members for the pyramid buffer, in floats.
     QUADTILE_UINT pitch;
     QUADTILE_UINT floats_per_layer;
-    QUADTILE_UINT level_start[MAX_TOP_LEVEL];  // of level i + 1 in its layer: its place of (0, 0)
+    QUADTILE_UINT level_start[MAX_TOP_LEVEL];  // place of (0, 0) of level i + 1 in its layer
 };
 
-// The state buffer, in words: the NaN texels of each layer (the last run's, where they are
-// counted), then for each layer state_words_per_layer words: the NaN texels counted so far, and for
-// each level that is handed over, for each group of its texels (one texel of a level above) a
-// counter of those that have arrived and the number of those that will (where blocks run from a
-// list), then its texels row by row, then for each group the slots of its texels.
+// The state buffer in words: the NaN texels of each layer (of the last run, if they are counted),
+// then state_words_per_layer words per layer. These begin with the NaN texels counted so far. Then
+// come, for each level that is handed over: per group of its texels (one texel of a level above) a
+// counter of the arrived ones and the number to expect (if blocks run from a list); the texels row
+// by row; the slots of the texels, group by group.
 
-// Blocks (or groups) of 2^levels texels of a level along one axis. Where the rest is folded in, the
-// last one holds it too: almost twice as many.
+// Returns the blocks (or groups) of 2^levels texels of a level along one axis. If the remainder is
+// folded in, the last block holds it too, and is almost twice as long.
 QUADTILE_SHARED QUADTILE_UINT blocks_along(QUADTILE_UINT extent, QUADTILE_UINT level,
                                            QUADTILE_UINT levels, QUADTILE_UINT edge_rule) {
     const QUADTILE_UINT texels = mip_extent(extent, level, edge_rule);
@@ -68,13 +68,13 @@ QUADTILE_SHARED QUADTILE_UINT blocks_along(QUADTILE_UINT extent, QUADTILE_UINT l
                                   : ((texels - 1) >> levels) + 1;
 }
 
-// The block that texel `i` of a level lies in, along one axis with so many blocks.
+// Returns the block that texel `i` of a level lies in, along one axis with so many blocks.
 QUADTILE_SHARED QUADTILE_UINT block_of(QUADTILE_UINT i, QUADTILE_UINT levels,
                                        QUADTILE_UINT blocks) {
     return i >> levels < blocks ? i >> levels : blocks - 1;
 }
 
-// Texels of a level in a block, along one axis.
+// Returns the texels of a level in a block, along one axis.
 QUADTILE_SHARED QUADTILE_UINT block_extent(QUADTILE_UINT extent, QUADTILE_UINT level,
                                            QUADTILE_UINT levels, QUADTILE_UINT block,
                                            QUADTILE_UINT edge_rule) {
@@ -83,12 +83,13 @@ QUADTILE_SHARED QUADTILE_UINT block_extent(QUADTILE_UINT extent, QUADTILE_UINT l
     return last || rest < 1U << levels ? rest : 1U << levels;
 }
 
-// Slots of a group of 2^levels texels a side (messages.glsl): for 8 x 8 texels or more.
+// Returns the slots of a group of 2^levels texels a side (messages.glsl): for 8 x 8 texels or more.
 QUADTILE_SHARED QUADTILE_UINT slots_of_group(QUADTILE_UINT levels) {
     return 1U << (levels > 3 ? 2 * levels : 6);
 }
 
-// Words of one level that is handed over in groups of 2^levels, with so many words a node and a slot.
+// Returns the words of one level that is handed over in groups of 2^levels, with so many words per
+// node and per slot.
 QUADTILE_SHARED QUADTILE_UINT handover_words(QUADTILE_UINT width, QUADTILE_UINT height,
                                              QUADTILE_UINT level, QUADTILE_UINT levels,
                                              QUADTILE_UINT edge_rule, QUADTILE_UINT node_words,
@@ -131,27 +132,28 @@ struct DirtyBlocksParameters {
 
 const QUADTILE_UINT SUBDIVISION_WORKGROUP_SIZE = 256;
 
-// Nodes of a list are handed from pass to pass as (layer * height + y) * width + x, in nodes of
-// their level. Nodes of level 1 never are: their children are tiles whatever they hold.
+// Lowest level whose nodes are listed. Passes list nodes as (layer * height + y) * width + x, in
+// nodes of their level. Nodes of level 1 are never listed: their children are tiles in any case.
 const QUADTILE_UINT LOWEST_LISTED_LEVEL = 2;
 
 struct SubdivisionParameters {
     QUADTILE_UINT width;  // of the map, texels
     QUADTILE_UINT height;
     QUADTILE_UINT layers;
-    QUADTILE_UINT pass;           // 0 starts at the roots, not at a list
-    QUADTILE_UINT upper_level;    // of the nodes that the pass starts from
-    QUADTILE_UINT lower_level;    // of the nodes that it descends to: of those that are listed but in the last pass
-    QUADTILE_UINT next_depth;     // levels that the next pass descends
-    QUADTILE_UINT input_offset;   // of the pass's list in the node words
-    QUADTILE_UINT output_offset;  // of the next pass's
+    QUADTILE_UINT pass;          // 0: starts from the roots, not from a list
+    QUADTILE_UINT upper_level;   // level of the nodes that the pass starts from
+    QUADTILE_UINT lower_level;   // level that it descends to; its split nodes are listed, except in
+                                 // the last pass
+    QUADTILE_UINT next_depth;    // levels that the next pass descends
+    QUADTILE_UINT input_offset;  // of the pass's list in the node words
+    QUADTILE_UINT output_offset;  // of the next pass's list
     QUADTILE_UINT max_workgroup_count;
     QUADTILE_UINT tile_capacity;
     QUADTILE_UINT unorm_bits;  // 8 or 16 for maps of unorm formats, else 0
     float thresholds[MAX_LEVELS];
 };
 
-// A pass over a list: VkDispatchIndirectCommand, then the length of the list.
+// A pass over a list: VkDispatchIndirectCommand and the length of the list.
 struct SubdivisionPass {
     QUADTILE_UINT dispatch_x;
     QUADTILE_UINT dispatch_y;
@@ -159,7 +161,7 @@ struct SubdivisionPass {
     QUADTILE_UINT node_count;
 };
 
-// All zero between runs. The node lists follow it.
+// Counters, which are 0 between runs. The node lists lie behind them.
 struct SubdivisionState {
     QUADTILE_UINT tile_count;
     QUADTILE_UINT finished_workgroups;  // of the last pass
@@ -179,66 +181,65 @@ struct FusedParameters {
     QUADTILE_UINT state_words_per_layer;
     QUADTILE_UINT max_workgroup_count;
     QUADTILE_UINT tile_capacity;
-    QUADTILE_UINT max_tiles;  // with a budget
+    QUADTILE_UINT max_tiles;  // budget, if WITH_BUDGET
     float thresholds[MAX_LEVELS];
     QUADTILE_UINT first_block;  // of the dispatch: x in bits 0-15, y in bits 16-31
     QUADTILE_UINT first_layer;
     QUADTILE_UINT running_layers;
-    // Where only some blocks run: how many of the dispatch's one group, then groups in each above.
-    // Else 0.
+    // If only some blocks run: their number in the one group, then groups per group above. Else 0.
     QUADTILE_UINT expected[MAX_HANDOVERS];
 };
 
-// Counters and slots are zero between runs. Behind it lie, in words: the NaN texels of each layer
-// (the last run's), then for each layer fused_words_per_layer: LAYER_WORDS, then each level that is
-// handed over (messages.glsl). Last come the words for budgets.
+// Counters. Behind them lie, in words: the NaN texels of each layer (of the last run), then
+// fused_words_per_layer per layer, which are LAYER_WORDS and each level that is handed over
+// (messages.glsl), and last the words for budgets. Counters and slots are 0 between runs.
 struct FusedState {
-    // In any order: places reserved so far; if each layer has a part of the list, tiles of the
-    // finished layers that are written.
+    // In any order: places reserved so far. If each layer has a part of the list: written tiles of
+    // the finished layers.
     QUADTILE_UINT place_count;
     QUADTILE_UINT finished_layers;
     QUADTILE_UINT required_count;  // tiles of the finished layers, in any order
-    QUADTILE_UINT is_counted;      // 1 where nodes and layers are as canonical order has left them
+    QUADTILE_UINT is_counted;  // 1 if nodes and layers are as a run in canonical order left them
 };
 
 const QUADTILE_UINT LAYER_WORDS = 6;
-const QUADTILE_UINT LAYER_NAN_WORD = 0;    // texels, counted so far
-const QUADTILE_UINT LAYER_PART_WORD = 1;   // tiles so far, in any order with parts for layers
-const QUADTILE_UINT LAYER_TILES_WORD = 2;  // of canonical order
-const QUADTILE_UINT LAYER_PLACE_WORD = 3;  // of its first tile in the list
-const QUADTILE_UINT LAYER_IMPORTANCE_WORD = 4;  // of its root, of canonical order
-const QUADTILE_UINT LAYER_ARRIVALS_WORD = 5;  // of balanced lists: workgroups that have finished
+const QUADTILE_UINT LAYER_NAN_WORD = 0;         // NaN texels counted so far
+const QUADTILE_UINT LAYER_PART_WORD = 1;        // tiles so far, in any order with a part per layer
+const QUADTILE_UINT LAYER_TILES_WORD = 2;       // tiles, in canonical order
+const QUADTILE_UINT LAYER_PLACE_WORD = 3;       // place of the first tile in the list
+const QUADTILE_UINT LAYER_IMPORTANCE_WORD = 4;  // importance of the root, in canonical order
+const QUADTILE_UINT LAYER_ARRIVALS_WORD = 5;    // workgroups that have finished, for balanced lists
 
-// Words of a node that is handed over, each of all nodes of a level before the next. All but the
-// first are for canonical order.
+// Words of a node that is handed over. Each word of all nodes of a level comes before the next
+// word. All except the first are for canonical order.
 const QUADTILE_UINT NODE_IMPORTANCE = 0;
 const QUADTILE_UINT NODE_NAN_TEXELS = 1;       // of a block
-const QUADTILE_UINT NODE_TILES = 2;            // below it, where it is split
-const QUADTILE_UINT NODE_RECORD = 3;           // what became of it (fused.glsl)
-const QUADTILE_UINT NODE_PLACE = 4;            // of its first tile, in the node above
-const QUADTILE_UINT NODE_TILE_IMPORTANCE = 5;  // of the tile that begins in it
+const QUADTILE_UINT NODE_TILES = 2;            // tiles below it, if it is split
+const QUADTILE_UINT NODE_RECORD = 3;           // outcome (fused.glsl)
+const QUADTILE_UINT NODE_PLACE = 4;            // place of its first tile, in the node above
+const QUADTILE_UINT NODE_TILE_IMPORTANCE = 5;  // importance of the tile that begins in it
 const QUADTILE_UINT FUSED_NODE_WORDS = 6;
 
-// Words of a node's slots (messages.glsl): its importance; for balanced lists its mask.
+// Words of a node's slots (messages.glsl): its importance, and for balanced lists its mask.
 const QUADTILE_UINT FUSED_SLOT_WORDS = 2;
 
-// For budgets: the index of the factor, and the histogram over budget_bin, which is 0 between runs.
+// Words for budgets: the factor's index, and the histogram over budget_bin (0 between runs).
 const QUADTILE_UINT BUDGET_FACTOR_WORD = 0;
 const QUADTILE_UINT BUDGET_HISTOGRAM_WORD = 1;
 const QUADTILE_UINT BUDGET_WORDS = BUDGET_HISTOGRAM_WORD + 1 + BUDGET_FACTORS;
 
 QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,
                                                     QUADTILE_UINT top_level) {
-    return LAYER_WORDS - 1 + state_words_per_layer(width, height, top_level, EDGE_ROUND_UP,
-                                                   FUSED_NODE_WORDS, FUSED_SLOT_WORDS);
+    return LAYER_WORDS - 1 +
+           state_words_per_layer(width, height, top_level, EDGE_ROUND_UP, FUSED_NODE_WORDS,
+                                 FUSED_SLOT_WORDS);
 }
 
 // ---- balance_*.comp ----------------------------------------------------------------------------
 
-// The buffer of balanced lists, in words: the masks (balance.glsl) of all nodes of the blocks' level
-// and above, their importances, then BALANCE_BLOCK_WORDS for each block. Nodes lie as in the pyramid
-// of a map with 2 x 2 texels for each block. (Of maps of one block the root takes the block's
-// place.)
+// The buffer of balanced lists in words: the masks (balance.glsl) of all nodes of the blocks' level
+// and above, their importances, then BALANCE_BLOCK_WORDS per block. Nodes lie as in the pyramid of
+// a map with 2 x 2 texels per block. (On maps of one block the root takes the block's place.)
 QUADTILE_SHARED QUADTILE_UINT balance_node_index(QUADTILE_UINT width, QUADTILE_UINT height,
                                                  QUADTILE_UINT level, QUADTILE_UINT x,
                                                  QUADTILE_UINT y, QUADTILE_UINT layer) {
@@ -253,23 +254,23 @@ QUADTILE_SHARED QUADTILE_UINT balance_nodes(QUADTILE_UINT width, QUADTILE_UINT h
            pyramid_rows(2 * level_extent(height, BLOCK_LEVELS)) * layers;
 }
 
-// Words of a block: rows of bits, of which nodes its own splits force to be split; for canonical
-// order the number of its tiles, then the place of the first; the importances of its nodes of level
-// 2 in Z-order. All but the second are there only if the block's node is split.
-const QUADTILE_UINT BALANCE_ROWS = 70;  // of the levels 1 to 5 (balance_first_row)
+// Words of a block: rows of bits for the nodes that the block's own splits force to be split; for
+// canonical order the number of its tiles and the place of the first one; the importances of its
+// nodes of level 2 in Z-order. All except the second exist only if the block's node is split.
+const QUADTILE_UINT BALANCE_ROWS = 70;  // rows of the levels 1 to 5 (balance_first_row)
 const QUADTILE_UINT BALANCE_PLACE = 70;
 const QUADTILE_UINT BALANCE_LEVEL_2 = 72;
 const QUADTILE_UINT BALANCE_BLOCK_WORDS = BALANCE_LEVEL_2 + 256;
 
-// The first row of a level, 1 to 6: 32 rows of level 1; 64 >> level of others, one more before and
-// one behind, with one more bit on either side.
+// Returns the first row of a level from 1 to 6. Level 1 has 32 rows. Other levels have 64 >> level
+// rows, one more before and one behind, with one more bit on either side.
 QUADTILE_SHARED QUADTILE_UINT balance_first_row(QUADTILE_UINT level) {
     return level == 1 ? 0 : 64 - (128U >> level) + 2 * (level - 2);
 }
 
 // ---- Dispatches --------------------------------------------------------------------------------
 
-// Workgroups for `nodes` nodes of 4^depth threads each.
+// Returns the workgroups for `nodes` nodes of 4^depth threads each.
 QUADTILE_SHARED QUADTILE_UINT workgroups_for(QUADTILE_UINT nodes, QUADTILE_UINT depth) {
     const QUADTILE_UINT workgroup_depth = 4;  // 4^4 = SUBDIVISION_WORKGROUP_SIZE
     if (depth >= workgroup_depth) {
@@ -279,7 +280,7 @@ QUADTILE_SHARED QUADTILE_UINT workgroups_for(QUADTILE_UINT nodes, QUADTILE_UINT 
     return (nodes + (1U << shift) - 1) >> shift;
 }
 
-// A count of workgroups folded into x and y, neither above the device's limit; x * y may exceed it.
+// Folds workgroups into x and y, neither above the device's limit; x * y may exceed their number.
 QUADTILE_SHARED QUADTILE_UINT folded_x(QUADTILE_UINT workgroups, QUADTILE_UINT limit) {
     return workgroups < limit ? workgroups : limit;
 }

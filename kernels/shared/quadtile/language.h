@@ -1,8 +1,8 @@
 /// \file
-/// What lets the headers of this folder compile as C++20 and as GLSL 4.6.
+/// Macros with which the headers of this folder compile as C++20 and as GLSL 4.6.
 ///
-/// C++ code sees everything in namespace quadtile; GLSL has no namespaces. A function that both
-/// languages need is written in the words they share and marked QUADTILE_SHARED.
+/// C++ code sees all definitions in namespace quadtile; GLSL has no namespaces. A function for both
+/// languages uses only their common words and is marked QUADTILE_SHARED.
 
 #ifndef QUADTILE_LANGUAGE_H
 #define QUADTILE_LANGUAGE_H
@@ -11,11 +11,11 @@
 
 #include <cstdint>
 
-/// Before all that a header defines: namespace quadtile in C++, nothing in GLSL.
+/// Begins the definitions of a header: namespace quadtile in C++, nothing in GLSL.
 #define QUADTILE_NAMESPACE_BEGIN namespace quadtile {
-/// Ends what QUADTILE_NAMESPACE_BEGIN begins.
+/// Ends the definitions of a header.
 #define QUADTILE_NAMESPACE_END }
-/// Marks a function of both languages: constexpr in C++, nothing in GLSL.
+/// Marks a function for both languages: constexpr in C++, nothing in GLSL.
 #define QUADTILE_SHARED constexpr
 /// An unsigned integer of 32 bits: std::uint32_t in C++, uint in GLSL.
 #define QUADTILE_UINT std::uint32_t

@@ -1,5 +1,5 @@
 /// \file
-/// The limits that follow from the tile record and from the kernels' shapes.
+/// Limits that follow from the tile record and from the kernels' shapes.
 
 #ifndef QUADTILE_LIMITS_H
 #define QUADTILE_LIMITS_H
@@ -8,19 +8,19 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-/// Tile coordinates have 16 bits, so a map has at most 2^16 texels on a side: levels 0 to 16.
+/// Largest extent of a map: tile coordinates have 16 bits, so the levels are 0 to 16.
 const QUADTILE_UINT MAX_MAP_EXTENT = 65536;
-const QUADTILE_UINT MAX_TOP_LEVEL = 16;              ///< of the root of the largest map
+const QUADTILE_UINT MAX_TOP_LEVEL = 16;              ///< level of the root of the largest map
 const QUADTILE_UINT MAX_LEVELS = MAX_TOP_LEVEL + 1;  ///< from level 0 to that root
 
-/// A tile's layer has 16 bits.
+/// Most layers of a map: a tile's layer has 16 bits.
 const QUADTILE_UINT MAX_LAYERS = 65536;
 
-/// Subtrees of the strategy `subtree` have 1 to 8 levels below their root.
+/// Most levels below the root of a subtree, for the strategy `subtree`.
 const QUADTILE_UINT MAX_SUBTREE_LEVELS = 8;
 
-/// A tile list or a pyramid may be longer than one storage buffer descriptor reaches; the kernels
-/// see each through this many descriptors, one after the other in the same buffer.
+/// Descriptors through which the kernels see a tile list or a pyramid, one after the other in the
+/// same buffer. It may be longer than one storage buffer descriptor reaches.
 const QUADTILE_UINT BUFFER_CHUNKS = 4;
 
 QUADTILE_NAMESPACE_END

@@ -1,16 +1,17 @@
 /// \file
-/// Mip levels of an image of any size: how large each is, which texels of the level below a texel
-/// is made of, and which part of the image it covers. Called texel here, node in the quadtree.
+/// Mip levels of an image of any size: the size of each level, the texels of the level below that a
+/// texel is made from, and the part of the image that it covers. A texel here is a node of the
+/// quadtree.
 ///
 /// Three edge rules, one axis at a time (n texels at level l, m at level l + 1):
 ///
-///   - round_up: m = ceil(n / 2). Texel i is made of 2i and 2i + 1, of those that exist. The
+///   - round_up: m = ceil(n / 2). Texel i is made from the existing ones of 2i and 2i + 1. The
 ///     quadtree's rule.
-///   - fold: m = max(floor(n / 2), 1), as in Vulkan mip chains. The last texel takes in what is
-///     left over, so three texels where n is odd: nothing is lost.
-///   - drop: m as for fold; what is left over is dropped, as AMD's FidelityFX SPD does.
+///   - fold: m = max(floor(n / 2), 1), as in Vulkan mip chains. The last texel includes the
+///     remainder, so it is made from three texels if n is odd: nothing is lost.
+///   - drop: m as for fold; the remainder is dropped, as in AMD's FidelityFX SPD.
 ///
-/// An axis that has come down to one texel stays there, whatever the rule.
+/// An axis of one texel stays at one texel under every rule.
 
 #ifndef QUADTILE_MIP_H
 #define QUADTILE_MIP_H
@@ -24,17 +25,17 @@
 QUADTILE_NAMESPACE_BEGIN
 
 const QUADTILE_UINT EDGE_ROUND_UP = 0;  ///< sizes rounded up: the quadtree's rule
-const QUADTILE_UINT EDGE_FOLD = 1;      ///< rounded down, the last texel takes in what is left over
-const QUADTILE_UINT EDGE_DROP = 2;      ///< rounded down, what is left over is dropped
+const QUADTILE_UINT EDGE_FOLD = 1;      ///< rounded down; the last texel includes the remainder
+const QUADTILE_UINT EDGE_DROP = 2;      ///< rounded down; the remainder is dropped
 
-const QUADTILE_UINT REDUCE_MAX = 0;      ///< the largest of the texels covered
-const QUADTILE_UINT REDUCE_MIN = 1;      ///< the smallest
-const QUADTILE_UINT REDUCE_MEAN = 2;     ///< their mean, each with the same weight
+const QUADTILE_UINT REDUCE_MAX = 0;      ///< largest of the covered texels
+const QUADTILE_UINT REDUCE_MIN = 1;      ///< smallest of the covered texels
+const QUADTILE_UINT REDUCE_MEAN = 2;     ///< their mean with equal weights
 const QUADTILE_UINT REDUCE_SUM = 3;      ///< their sum
 const QUADTILE_UINT REDUCE_MIN_MAX = 4;  ///< minimum in the first channel, maximum in the second
-const QUADTILE_UINT REDUCE_CUSTOM = 5;   ///< the caller's own GLSL
+const QUADTILE_UINT REDUCE_CUSTOM = 5;   ///< by the caller's GLSL
 
-/// Texels of a level along one axis of an image of `extent` texels.
+/// Returns the texels of a level along one axis of an image of `extent` texels.
 QUADTILE_SHARED QUADTILE_UINT mip_extent(QUADTILE_UINT extent, QUADTILE_UINT level,
                                          QUADTILE_UINT edge_rule) {
     if (edge_rule == EDGE_ROUND_UP) {
@@ -43,7 +44,7 @@ QUADTILE_SHARED QUADTILE_UINT mip_extent(QUADTILE_UINT extent, QUADTILE_UINT lev
     return extent >> level != 0 ? extent >> level : 1;
 }
 
-/// The last of the texels of level - 1 that texel `i` of `level` is made of; the first is 2 * i.
+/// Returns the last texel of level - 1 that texel `i` of `level` is made from; the first is 2 * i.
 QUADTILE_SHARED QUADTILE_UINT mip_last_child(QUADTILE_UINT extent, QUADTILE_UINT level,
                                              QUADTILE_UINT i, QUADTILE_UINT edge_rule) {
     const QUADTILE_UINT last_below = mip_extent(extent, level - 1, edge_rule) - 1;
@@ -52,7 +53,7 @@ QUADTILE_SHARED QUADTILE_UINT mip_last_child(QUADTILE_UINT extent, QUADTILE_UINT
     return takes_the_rest || last_below < 2 * i + 1 ? last_below : 2 * i + 1;
 }
 
-/// How many texels of the image the last texel of a level covers; all others cover 2^level.
+/// Returns the texels of the image that the last texel of a level covers; all others cover 2^level.
 QUADTILE_SHARED QUADTILE_UINT mip_last_coverage(QUADTILE_UINT extent, QUADTILE_UINT level,
                                                 QUADTILE_UINT edge_rule) {
     if (edge_rule == EDGE_DROP) {
@@ -66,8 +67,8 @@ QUADTILE_SHARED QUADTILE_UINT mip_last_coverage(QUADTILE_UINT extent, QUADTILE_U
     return extent - ((mip_extent(extent, level, edge_rule) - 1) << level);
 }
 
-/// 2^level / coverage, cut off after 24 bits: by integers, since float divisions differ from device
-/// to device. `coverage` below 2^31.
+/// Returns 2^level / coverage, cut off after 24 bits, for `coverage` below 2^31. It uses integers,
+/// because float divisions differ from device to device.
 QUADTILE_SHARED float mip_weight(QUADTILE_UINT level, QUADTILE_UINT coverage) {
     QUADTILE_UINT quotient = (1U << level) / coverage;
     QUADTILE_UINT remainder = (1U << level) % coverage;

@@ -1,5 +1,5 @@
 /// \file
-/// The shape of the quadtree over a map of any size, and where the pyramid buffer keeps each level.
+/// The quadtree over a map of any size, and the layout of the pyramid buffer.
 ///
 /// Level l of a map of w x h texels has ceil(w / 2^l) x ceil(h / 2^l) nodes. Level 0 is the map
 /// itself. The pyramid holds the levels from 1 on, as 32-bit floats, side by side in rows of one
@@ -22,12 +22,12 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-/// Nodes along one axis of a level: ceil(extent / 2^level), for extent >= 1.
+/// Returns the nodes along one axis of a level: ceil(extent / 2^level), for extent >= 1.
 QUADTILE_SHARED QUADTILE_UINT level_extent(QUADTILE_UINT extent, QUADTILE_UINT level) {
     return ((extent - 1) >> level) + 1;
 }
 
-/// The sum of floor(n / 2^i) over all i >= 1 (Legendre's formula).
+/// Returns the sum of floor(n / 2^i) over all i >= 1 (Legendre's formula).
 QUADTILE_SHARED QUADTILE_UINT sum_of_halves(QUADTILE_UINT n) {
 #ifdef __cplusplus
     return n - static_cast<QUADTILE_UINT>(std::popcount(n));
@@ -36,13 +36,13 @@ QUADTILE_SHARED QUADTILE_UINT sum_of_halves(QUADTILE_UINT n) {
 #endif
 }
 
-/// Left column of a level (>= 1) in the pyramid of a map of `width` texels.
+/// Returns the left column of a level (>= 1) in the pyramid of a map of `width` texels.
 QUADTILE_SHARED QUADTILE_UINT level_offset_x(QUADTILE_UINT width, QUADTILE_UINT level) {
     return level == 1 ? 0 : level_extent(width, 1);
 }
 
-/// Top row of a level (>= 1): the summed heights of the levels 2 to level - 1. With n = height - 1
-/// each height is (n >> i) + 1, which gives a closed form.
+/// Returns the top row of a level (>= 1): the summed heights of the levels 2 to level - 1. With n =
+/// height - 1 each height is (n >> i) + 1, which gives a closed form.
 QUADTILE_SHARED QUADTILE_UINT level_offset_y(QUADTILE_UINT height, QUADTILE_UINT level) {
     if (level == 1) {
         return 0;
@@ -51,19 +51,19 @@ QUADTILE_SHARED QUADTILE_UINT level_offset_y(QUADTILE_UINT height, QUADTILE_UINT
            sum_of_halves((height - 1) >> (level - 1));
 }
 
-/// Floats from one row of the pyramid to the next: whole cache lines of 128 bytes.
+/// Returns the floats from one row of the pyramid to the next: whole cache lines of 128 bytes.
 QUADTILE_SHARED QUADTILE_UINT pyramid_pitch(QUADTILE_UINT width) {
     return (level_extent(width, 1) + level_extent(width, 2) + 31) & ~31U;
 }
 
-/// Rows of one layer of the pyramid; those of levels above the root's are there to keep this short.
+/// Returns the rows of one layer of the pyramid, with some for levels above the root for brevity.
 QUADTILE_SHARED QUADTILE_UINT pyramid_rows(QUADTILE_UINT height) {
     const QUADTILE_UINT column = level_offset_y(height, MAX_LEVELS);
     const QUADTILE_UINT level_1 = level_extent(height, 1);
     return column > level_1 ? column : level_1;
 }
 
-/// Place of a node of level 1 or above in the pyramid, in floats.
+/// Returns the place of a node of level 1 or above in the pyramid, in floats.
 QUADTILE_SHARED QUADTILE_UINT pyramid_index(QUADTILE_UINT width, QUADTILE_UINT height,
                                             QUADTILE_UINT level, QUADTILE_UINT x, QUADTILE_UINT y,
                                             QUADTILE_UINT layer) {
@@ -71,8 +71,8 @@ QUADTILE_SHARED QUADTILE_UINT pyramid_index(QUADTILE_UINT width, QUADTILE_UINT h
     return row * pyramid_pitch(width) + level_offset_x(width, level) + x;
 }
 
-/// Place of a node in a buffer of thresholds, in floats: level 0 of all layers row by row, then the
-/// other levels as in the pyramid.
+/// Returns the place of a node in a buffer of thresholds, in floats: level 0 of all layers row by
+/// row, then the other levels as in the pyramid.
 QUADTILE_SHARED QUADTILE_UINT threshold_map_index(QUADTILE_UINT width, QUADTILE_UINT height,
                                                   QUADTILE_UINT layers, QUADTILE_UINT level,
                                                   QUADTILE_UINT x, QUADTILE_UINT y,
@@ -83,7 +83,7 @@ QUADTILE_SHARED QUADTILE_UINT threshold_map_index(QUADTILE_UINT width, QUADTILE_
     return layers * height * width + pyramid_index(width, height, level, x, y, layer);
 }
 
-/// The lower 16 bits of a word, with a 0 above each.
+/// Returns the lower 16 bits of a word, with a 0 above each.
 QUADTILE_SHARED QUADTILE_UINT spread_bits(QUADTILE_UINT v) {
     v = (v | (v << 8)) & 0x00ff00ffU;
     v = (v | (v << 4)) & 0x0f0f0f0fU;
@@ -92,7 +92,7 @@ QUADTILE_SHARED QUADTILE_UINT spread_bits(QUADTILE_UINT v) {
     return v;
 }
 
-/// Undoes spread_bits: every second bit of a word, from the lowest on.
+/// Reverses spread_bits: returns every second bit of a word, from the lowest on.
 QUADTILE_SHARED QUADTILE_UINT gather_bits(QUADTILE_UINT v) {
     v = v & 0x55555555U;
     v = (v | (v >> 1)) & 0x33333333U;
@@ -102,17 +102,16 @@ QUADTILE_SHARED QUADTILE_UINT gather_bits(QUADTILE_UINT v) {
     return v;
 }
 
-/// The place of (x, y), each below 2^16, on the Z-order curve (Morton 1966): their bits
-/// interleaved, x first.
+/// Returns the place of (x, y), each below 2^16, on the Z-order curve (Morton 1966).
 QUADTILE_SHARED QUADTILE_UINT morton_encode(QUADTILE_UINT x, QUADTILE_UINT y) {
     return spread_bits(x) | (spread_bits(y) << 1);
 }
 
-/// The x of a place on the Z-order curve.
+/// Returns the x of a place on the Z-order curve.
 QUADTILE_SHARED QUADTILE_UINT morton_x(QUADTILE_UINT code) {
     return gather_bits(code);
 }
-/// The y of a place on the Z-order curve.
+/// Returns the y of a place on the Z-order curve.
 QUADTILE_SHARED QUADTILE_UINT morton_y(QUADTILE_UINT code) {
     return gather_bits(code >> 1);
 }

@@ -1,5 +1,5 @@
-// How floats become texels, to the bit: drivers may round when they store to an image, so kernels
-// round first, to a value that the format holds.
+// Encoding of floats as texels, bit-identical on all devices. Drivers may round when they store to
+// an image, so kernels first round to a value that the format holds.
 
 #ifndef QUADTILE_TEXEL_ENCODING_H
 #define QUADTILE_TEXEL_ENCODING_H
@@ -8,25 +8,24 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-// What the four bytes or halves of a texel mean.
+// Meanings of the four bytes or halves of a texel.
 const QUADTILE_UINT ENCODING_FLOAT32 = 0;
 const QUADTILE_UINT ENCODING_FLOAT16 = 1;
 const QUADTILE_UINT ENCODING_UNORM8 = 2;
 const QUADTILE_UINT ENCODING_UNORM16 = 3;
 const QUADTILE_UINT ENCODING_SRGB8 = 4;  // colours; a fourth channel is unorm
 
-// The largest code of a unorm or sRGB channel.
+// Returns the largest code of a unorm or sRGB channel.
 QUADTILE_SHARED QUADTILE_UINT encoding_largest_code(QUADTILE_UINT encoding) {
     return encoding == ENCODING_UNORM16 ? 65535U : 255U;
 }
 
-// What is known of the sRGB curve: linear light of each code; where each code ends and the next
-// begins (the last is above all light); and a start for finding the code of some light. The bits of
-// a float from 2^-13 to 1, without the last 16, name a cell of floats; no cell has more than one
-// border in it, so its code is the one that the cell begins with or the next. Four starts to a
-// word.
+// Tables of the sRGB curve: the linear light of each code; the borders between codes (the last is
+// above all light); and for each cell of floats the code to start a search from. The bits of a
+// float from 2^-13 to 1, without the last 16, name its cell. No cell has more than one border in
+// it, so its code is the start or the next one. A word holds four starts.
 const QUADTILE_UINT SRGB_CODES = 256;
-const QUADTILE_UINT SRGB_DARKEST = 0x39000000U;    // 2^-13: code 0, as all that is darker
+const QUADTILE_UINT SRGB_DARKEST = 0x39000000U;    // 2^-13: it and all darker light is code 0
 const QUADTILE_UINT SRGB_BRIGHTEST = 0x3f7fffffU;  // the float below 1: code 255
 const QUADTILE_UINT SRGB_START_WORDS = 416;
 
@@ -36,12 +35,12 @@ struct SrgbTables {
     QUADTILE_UINT starts[SRGB_START_WORDS];
 };
 
-// The cell of light between the darkest and the brightest, given as bits.
+// Returns the cell of light between the darkest and the brightest, given as bits.
 QUADTILE_SHARED QUADTILE_UINT srgb_cell(QUADTILE_UINT bits) {
     return (bits - SRGB_DARKEST) >> 16;
 }
 
-// A float rounded to the nearest half, ties to even; both given as IEEE 754 binary32 bits.
+// Rounds a float to the nearest half, ties to even; both are given as IEEE 754 binary32 bits.
 QUADTILE_SHARED QUADTILE_UINT round_to_half(QUADTILE_UINT bits) {
     const QUADTILE_UINT sign = bits & 0x80000000U;
     const QUADTILE_UINT magnitude = bits & 0x7fffffffU;
@@ -49,7 +48,7 @@ QUADTILE_SHARED QUADTILE_UINT round_to_half(QUADTILE_UINT bits) {
     if (magnitude >= infinity) {
         return bits;
     }
-    // A half has 10 digits behind the point, fewer below 2^-14, the last of them 2^-24.
+    // A half has 10 digits behind the point, and fewer below 2^-14; the last one is 2^-24.
     const QUADTILE_UINT exponent = magnitude >> 23;
     const QUADTILE_UINT lost = exponent >= 113 ? 13 : 126 - exponent;
     if (lost > 24) {
@@ -59,7 +58,7 @@ QUADTILE_SHARED QUADTILE_UINT round_to_half(QUADTILE_UINT bits) {
     const QUADTILE_UINT half_unit = 1U << (lost - 1);
     const QUADTILE_UINT odd = (digits >> lost) & 1U;
     const QUADTILE_UINT kept = ((digits + half_unit - 1 + odd) >> lost) << lost;
-    // Digits that have carried into the next power of two raise the exponent; 24 lost digits leave
+    // If the digits carry into the next power of two, they raise the exponent. 24 lost digits leave
     // 0 or 2^24 units of the lowest exponent.
     if (kept == 0) {
         return sign;

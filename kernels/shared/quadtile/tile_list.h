@@ -1,5 +1,5 @@
 /// \file
-/// The result: tile records and the header in front of them, in C++ and in GLSL.
+/// The tile list: tile records and the header in front of them, in C++ and in GLSL.
 ///
 /// A tile list buffer holds one TileListHeader at offset 0 and the Tile records from offset
 /// sizeof(TileListHeader) on. In GLSL:
@@ -16,8 +16,8 @@ QUADTILE_NAMESPACE_BEGIN
 // ---- Tile flags
 
 const QUADTILE_UINT TILE_CLAMPED = 1;  ///< a texel whose importance is not below the threshold
-// In balanced lists alone: the neighbour across that edge is one level coarser. Otherwise the
-// neighbours there are of the tile's own level, one level finer, or outside the map.
+// Only in balanced lists: the neighbour across that edge is one level coarser. If the flag is not
+// set, the neighbours there are of the tile's level, one level finer, or outside the map.
 const QUADTILE_UINT TILE_COARSER_LEFT = 2;     ///< at column x - 1
 const QUADTILE_UINT TILE_COARSER_RIGHT = 4;    ///< at column x + 1
 const QUADTILE_UINT TILE_COARSER_TOP = 8;      ///< at row y - 1
@@ -26,9 +26,9 @@ const QUADTILE_UINT TILE_COARSER_BOTTOM = 16;  ///< at row y + 1
 // ---- Header flags
 
 const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;  ///< required > written: the buffer was too small
-/// More tiles than the budget, with the largest factor.
+/// The largest factor leaves more tiles than the budget.
 const QUADTILE_UINT TILE_LIST_OVER_BUDGET = 2;
-/// Empty: an update of a list for which canonical order has not been recorded before.
+/// The list is empty: an update without an earlier run in canonical order.
 const QUADTILE_UINT TILE_LIST_NOT_COUNTED = 4;
 const QUADTILE_UINT TILE_LIST_BALANCED = 8;  ///< its tiles have the flags TILE_COARSER_*
 
@@ -38,56 +38,56 @@ struct Tile {
     QUADTILE_UINT position;  ///< x in bits 0-15, y in bits 16-31, in units of 2^level texels
     QUADTILE_UINT node;      ///< level in bits 0-7, flags in bits 8-15, layer in bits 16-31
     float importance;        ///< the maximum over the covered texels; never NaN
-    float threshold;         ///< what the importance was compared with
+    float threshold;         ///< value that the importance was compared with
 
 #ifdef __cplusplus
-    /// Its column, in units of 2^level texels.
+    /// Returns the column, in units of 2^level texels.
     [[nodiscard]] constexpr std::uint32_t x() const {
         return position & 0xffffU;
     }
-    /// Its row, in units of 2^level texels; row 0 is at the top.
+    /// Returns the row, in units of 2^level texels; row 0 is at the top.
     [[nodiscard]] constexpr std::uint32_t y() const {
         return position >> 16U;
     }
-    /// Its level: 0 for a texel.
+    /// Returns the level: 0 for a texel.
     [[nodiscard]] constexpr std::uint32_t level() const {
         return node & 0xffU;
     }
-    /// TILE_*, or 0.
+    /// Returns the flags: TILE_* combined, or 0.
     [[nodiscard]] constexpr std::uint32_t flags() const {
         return (node >> 8U) & 0xffU;
     }
-    /// The layer of the map that it lies in.
+    /// Returns the layer of the map.
     [[nodiscard]] constexpr std::uint32_t layer() const {
         return node >> 16U;
     }
-    /// Whether it is a texel whose importance is not below its threshold.
+    /// Returns whether the tile is a texel whose importance is not below its threshold.
     [[nodiscard]] constexpr bool clamped() const {
         return (flags() & TILE_CLAMPED) != 0;
     }
-    /// Whether the neighbour across the left edge is one level coarser; in balanced lists alone.
+    /// Returns whether the left neighbour is one level coarser; only in balanced lists.
     [[nodiscard]] constexpr bool coarser_left() const {
         return (flags() & TILE_COARSER_LEFT) != 0;
     }
-    /// The same of the right edge.
+    /// Returns the same for the right edge.
     [[nodiscard]] constexpr bool coarser_right() const {
         return (flags() & TILE_COARSER_RIGHT) != 0;
     }
-    /// The same of the top edge.
+    /// Returns the same for the top edge.
     [[nodiscard]] constexpr bool coarser_top() const {
         return (flags() & TILE_COARSER_TOP) != 0;
     }
-    /// The same of the bottom edge.
+    /// Returns the same for the bottom edge.
     [[nodiscard]] constexpr bool coarser_bottom() const {
         return (flags() & TILE_COARSER_BOTTOM) != 0;
     }
-    /// Importance and threshold compare as floats.
+    /// Compares all members; importance and threshold compare as floats.
     friend constexpr bool operator==(const Tile&, const Tile&) = default;
 #endif
 };
 
 #ifndef __cplusplus
-// GLSL has no members: as those of C++.
+// GLSL equivalents of the C++ members.
 uint tile_x(Tile tile) {
     return tile.position & 0xffffU;
 }
@@ -117,38 +117,39 @@ bool tile_coarser_bottom(Tile tile) {
 }
 #endif
 
-/// What a consumer on the GPU needs to use the list without the host.
+/// Header of a tile list, with everything that a consumer on the GPU needs.
 struct TileListHeader {
     QUADTILE_UINT written;   ///< tiles in the buffer
-    QUADTILE_UINT required;  ///< tiles of the subdivision, whether they found room or not
+    QUADTILE_UINT required;  ///< tiles of the subdivision, with those that did not fit
     QUADTILE_UINT flags;     ///< TILE_LIST_*
     QUADTILE_UINT capacity;  ///< tiles that the buffer has room for
 
-    /// VkDispatchIndirectCommand: one workgroup a tile. Tile of a workgroup:
-    /// gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, nothing to do from `written` on.
+    /// VkDispatchIndirectCommand: one workgroup per tile. The tile of a workgroup is
+    /// gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; workgroups from `written` on do
+    /// nothing.
     QUADTILE_UINT dispatch_x;
-    QUADTILE_UINT dispatch_y;  ///< above 1 where there are more workgroups than x may have
+    QUADTILE_UINT dispatch_y;  ///< above 1 if there are more workgroups than x allows
     QUADTILE_UINT dispatch_z;  ///< 1
-    QUADTILE_UINT first_tile;  ///< of a layer's part of the list: its place in the list; else 0
+    QUADTILE_UINT first_tile;  ///< place in the list of a layer's part; else 0
 
-    /// VkDrawIndirectCommand: one instance a tile, four vertices each (a triangle strip).
+    /// VkDrawIndirectCommand: one instance per tile, four vertices each (a triangle strip).
     QUADTILE_UINT draw_vertex_count;
     QUADTILE_UINT draw_instance_count;  ///< `written`
     QUADTILE_UINT draw_first_vertex;    ///< 0
     QUADTILE_UINT draw_first_instance;  ///< 0
 
-    float threshold_factor;   ///< that a budget has scaled the thresholds by; else 1
+    float threshold_factor;   ///< factor by which a budget scaled the thresholds; else 1
     QUADTILE_UINT reserved2;  ///< 0
     QUADTILE_UINT reserved3;  ///< 0
     QUADTILE_UINT reserved4;  ///< 0
 };
 
-/// The word Tile::position; x and y below 2^16.
+/// Returns the word Tile::position, for x and y below 2^16.
 QUADTILE_SHARED QUADTILE_UINT tile_position(QUADTILE_UINT x, QUADTILE_UINT y) {
     return x | (y << 16);
 }
 
-/// The word Tile::node; level and flags below 2^8, layer below 2^16.
+/// Returns the word Tile::node, for level and flags below 2^8 and layer below 2^16.
 QUADTILE_SHARED QUADTILE_UINT tile_node(QUADTILE_UINT level, QUADTILE_UINT flags,
                                         QUADTILE_UINT layer) {
     return level | (flags << 8) | (layer << 16);

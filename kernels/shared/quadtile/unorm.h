@@ -1,6 +1,5 @@
-// Exact values of unorm texels. Drivers differ in the last bit of c / 255 and c / 65535; the
-// integer c can be told from any of their answers, and the quotient follows from it without a
-// division.
+// Exact values of unorm texels. Drivers differ in the last bit of c / 255 and c / 65535. The
+// integer c follows from any of their answers, and the quotient follows from c without a division.
 
 #ifndef QUADTILE_UNORM_H
 #define QUADTILE_UNORM_H
@@ -12,11 +11,11 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-// IEEE 754 bits of the float nearest to c / (2^bits - 1), for bits = 8 or 16.
+// Returns the IEEE 754 bits of the float nearest to c / (2^bits - 1), for bits = 8 or 16.
 //
 // In binary that fraction is 0.ccc...: the bits of c, repeated for ever. 32 bits of it hold whole
-// repetitions, so shifting the leading one to the top is a rotation; and as the digits never end,
-// a remainder whose top bit is set is always above one half.
+// repetitions, so moving the leading one to the top is a rotation. The digits never end, so a
+// remainder whose top bit is set is always above one half.
 QUADTILE_SHARED QUADTILE_UINT bits_from_unorm(QUADTILE_UINT c, QUADTILE_UINT bits) {
     const QUADTILE_UINT largest = (1U << bits) - 1;
     if (c == 0) {

@@ -1,5 +1,5 @@
 /// \file
-/// The Vulkan device that quadtile works on: made by quadtile or adopted from the host application.
+/// The Vulkan device of quadtile: created by quadtile or adopted from the host application.
 
 #pragma once
 
@@ -20,169 +20,170 @@ namespace detail {
 class DeviceContext;
 }
 
-/// Optional features: a kernel uses one where it is on and has an equal path where it is off.
+/// Optional device features. A kernel has an equivalent path for each feature that is off.
 struct Features {
-    /// Shuffle, ballot and arithmetic in compute shaders with full subgroups of a known size, 4 to
-    /// 128 (subgroupSizeControl and computeFullSubgroups enabled on the device).
+    /// Shuffle, ballot and arithmetic in compute shaders, with full subgroups of a known size from
+    /// 4 to 128 (subgroupSizeControl and computeFullSubgroups enabled on the device).
     bool subgroup_operations = false;
-    /// MIN and MAX reduction samplers (samplerFilterMinmax); used for extremes of unorm formats.
+    /// MIN and MAX reduction samplers (samplerFilterMinmax), for extremes of unorm formats.
     bool sampler_minmax = false;
-    /// Storage images of any format, written without naming it in the shader
+    /// Storage images of any format, written without naming the format in the shader
     /// (shaderStorageImageWriteWithoutFormat, shaderStorageImageExtendedFormats). Downsampler
-    /// stores levels so; without it only blits are left.
+    /// stores levels by it; without it only blits are possible.
     bool storage_image_formats = false;
-    /// Choosing among storage images at run time (shaderStorageImageArrayDynamicIndexing).
+    /// Storage images chosen at run time (shaderStorageImageArrayDynamicIndexing).
     bool storage_image_dynamic_indexing = false;
 };
 
-/// What one Vulkan device of this machine can do, and why it cannot be used where it cannot.
+/// Properties of one Vulkan device of this machine, and the reasons if quadtile cannot use it.
 struct DeviceInfo {
     std::uint32_t index = 0;  ///< position in enumerate()
-    std::string name;         ///< of the device, as the driver gives it
+    std::string name;         ///< name as the driver gives it
     std::string type;         ///< "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
     std::string driver;       ///< name and version as the driver gives them
-    std::uint32_t api_version = 0;  ///< of Vulkan, as VK_MAKE_API_VERSION packs it
+    std::uint32_t api_version = 0;  ///< Vulkan version, packed as by VK_MAKE_API_VERSION
 
-    Features features;                     ///< supported
-    bool timestamps = false;               ///< of the GPU, on the compute queue that quadtile takes
-    std::uint32_t subgroup_size = 0;       ///< threads; the device's own size
-    std::uint32_t max_map_extent = 0;      ///< texels on a side
-    std::uint32_t max_layers = 0;          ///< of a map
+    Features features;                     ///< supported features; of Device::info: those in use
+    bool timestamps = false;               ///< GPU timestamps on quadtile's compute queue
+    std::uint32_t subgroup_size = 0;       ///< threads; the device's default
+    std::uint32_t max_map_extent = 0;      ///< largest side of a map, texels
+    std::uint32_t max_layers = 0;          ///< most layers of a map
     std::uint64_t max_tiles = 0;           ///< longest tile list that the kernels can write
-    std::uint64_t local_memory_bytes = 0;  ///< largest device-local heap
+    std::uint64_t local_memory_bytes = 0;  ///< size of the largest device-local heap
 
-    std::vector<std::string> rejections;  ///< empty: quadtile can use it
-    /// Whether quadtile can use it.
+    std::vector<std::string> rejections;  ///< reasons why quadtile cannot use it; empty: usable
+    /// Returns whether quadtile can use the device.
     [[nodiscard]] bool usable() const noexcept { return rejections.empty(); }
 };
 
-/// How bad what a log message tells of is.
+/// Severity of a log message.
 enum class Severity {
-    info,     ///< for the curious
-    warning,  ///< worth a look
-    error,    ///< something is wrong
+    info,     ///< information
+    warning,  ///< unexpected, but work goes on
+    error,    ///< a failure, or a fault in the use of Vulkan
 };
-/// Takes a message, which lives as long as the call.
+/// Receives log messages. A message is valid during the call.
 using LogCallback = std::function<void(Severity, std::string_view)>;
 
-/// Limits below the device's own. 0 leaves the device's. They let tests reach the code that large
-/// inputs need.
+/// Limits below those of the device, for tests of the code for large inputs. 0: the device's.
 struct LimitOverrides {
-    std::uint32_t max_workgroup_count = 0;             ///< per dispatch dimension
-    std::uint64_t max_storage_buffer_range_bytes = 0;  ///< of a descriptor
-    std::uint32_t max_storage_images = 0;              ///< in a shader stage
+    std::uint32_t max_workgroup_count = 0;             ///< per dimension of a dispatch
+    std::uint64_t max_storage_buffer_range_bytes = 0;  ///< of one descriptor
+    std::uint32_t max_storage_images = 0;              ///< per shader stage
 };
 
-/// How Device::create chooses and makes a device.
+/// Options of Device::create.
 struct DeviceOptions {
     /// Number (position in enumerate()) or part of the name, case-insensitive. Empty: the
-    /// environment variable QUADTILE_DEVICE; where that is empty too, the best usable device.
+    /// environment variable QUADTILE_DEVICE; if that is empty too, the best usable device.
     std::string select;
     /// Turns on the Khronos validation layer with synchronisation validation; its messages go to
-    /// `log`. Throws Error(unsupported) where the layer is not installed.
+    /// `log`. Device::create throws Error(unsupported) if the layer is not installed.
     bool validation = false;
-    /// Called from any thread that makes Vulkan calls; must be thread-safe. May be empty.
+    /// Receives messages from any thread that makes Vulkan calls; thread-safe. May be empty.
     LogCallback log;
-    /// Features that are not used though the device has them.
+    /// Features that stay unused even if the device has them.
     Features disabled;
-    LimitOverrides limits;  ///< none by default
-    /// The entry of a Vulkan loader that the host has opened or is linked with (volk, a static
-    /// loader). It must stay open as long as anything made from the Device. Null: libvulkan.so.1 is
-    /// opened.
+    LimitOverrides limits;  ///< default: the device's limits
+    /// Entry point of a Vulkan loader that the host has opened or is linked with (volk, a static
+    /// loader). The loader must stay open as long as anything made from the Device. Null: quadtile
+    /// opens libvulkan.so.1.
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
-    /// A folder, made where it is missing, in which compiled pipelines and GLSL of the user's are
-    /// kept from one run of the program to the next; several programs may share it. Nothing in it
-    /// is ever deleted, all of it may be at any time. Where it cannot be read or written a warning
-    /// goes to `log`, and things take longer. Empty: the environment variable
-    /// QUADTILE_CACHE_DIRECTORY; where that is empty too, nothing is kept.
+    /// Folder for compiled pipelines and the user's compiled GLSL, kept between runs of the
+    /// program. It is made if it is missing; several programs may share it. quadtile never deletes
+    /// files in it; the user may delete them at any time. If it cannot be read or written, a
+    /// warning goes to `log` and everything is compiled anew. Empty: the environment variable
+    /// QUADTILE_CACHE_DIRECTORY; if that is empty too, nothing is kept.
     std::string cache_directory;
 };
 
-/// Submits work to a queue of the host's, as vkQueueSubmit with one VkSubmitInfo does, and returns
-/// what that returns.
+/// Submits work to the host's queue as vkQueueSubmit with one VkSubmitInfo does; returns its
+/// result.
 using SubmitFunction = std::function<VkResult(const VkSubmitInfo&, VkFence)>;
 
-/// Handles of the host application's device. Needs Vulkan 1.2 with the features vulkanMemoryModel
-/// and vulkanMemoryModelDeviceScope enabled, and a queue of a family with compute.
+/// Handles of the host application's device. It needs Vulkan 1.2 with the features
+/// vulkanMemoryModel and vulkanMemoryModelDeviceScope enabled, and a queue with compute.
 struct AdoptedDevice {
-    PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;  ///< the loader's entry point
-    VkInstance instance = VK_NULL_HANDLE;                        ///< made for Vulkan 1.2 or later
-    VkPhysicalDevice physical_device = VK_NULL_HANDLE;           ///< that `device` was made of
-    VkDevice device = VK_NULL_HANDLE;                            ///< stays the host's
-    /// Used by Tiler, Mipmapper and Service alone. May be null where only the recording layer
-    /// (Pyramid, Downsampler, Subdivider) is used. Submissions through one Device come one after
-    /// the other; where others use the queue too, `submit` must order them.
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;  ///< entry point of the loader
+    VkInstance instance = VK_NULL_HANDLE;               ///< created for Vulkan 1.2 or later
+    VkPhysicalDevice physical_device = VK_NULL_HANDLE;  ///< the one that `device` was created from
+    VkDevice device = VK_NULL_HANDLE;                   ///< stays the host's
+    /// Queue for Tiler, Mipmapper and Service. May be null if only the recording layer (Pyramid,
+    /// Downsampler, Subdivider) is used. A Device submits from one thread at a time; if the host
+    /// uses the queue too, `submit` must synchronise the accesses.
     VkQueue queue = VK_NULL_HANDLE;
-    /// Of `queue`, and of the queues that recorded command buffers are submitted to; has compute.
+    /// Family of `queue` and of all queues for recorded command buffers. It supports compute.
     std::uint32_t queue_family = 0;
-    /// Instead of vkQueueSubmit on `queue`, which may then be null: with the host's lock held, or
-    /// on the thread that owns the queue. Called from the threads that call the library and from
-    /// those of Services, at the same time from several; must not throw.
+    /// Submits instead of vkQueueSubmit on `queue` (which may then be null), for example with the
+    /// host's lock held or on the thread that owns the queue. Called concurrently from threads that
+    /// call the library and from threads of Services; must not throw.
     SubmitFunction submit;
-    /// Optional features that the host enabled when it made the device.
+    /// Optional features that the host enabled on the device.
     Features enabled;
-    /// Whether the host enabled VK_EXT_debug_utils: then quadtile names its objects, and labels
-    /// what it records, for frame debuggers and validation messages.
+    /// Whether the host enabled VK_EXT_debug_utils. If so, quadtile names its objects and labels
+    /// its commands for frame debuggers and validation messages.
     bool debug_utils = false;
     LogCallback log;        ///< as DeviceOptions::log; may be empty
-    LimitOverrides limits;  ///< none by default
-    /// As DeviceOptions::cache_directory, but empty means none.
+    LimitOverrides limits;  ///< default: the device's limits
+    /// Cache folder, as DeviceOptions::cache_directory. Empty: nothing is kept.
     std::string cache_directory;
-    /// The host's own cache, from which pipelines are made and to which they go. Null: one of
-    /// quadtile's, kept in cache_directory.
+    /// The host's own pipeline cache, which quadtile reads and extends. Null: one of quadtile, in
+    /// cache_directory.
     VkPipelineCache pipeline_cache = VK_NULL_HANDLE;
 };
 
-/// A device, its compute queue and what the kernels may use of it.
+/// A Vulkan device, its compute queue and the features that the kernels may use.
 ///
-/// Copies share the device; what is made from it keeps it alive. Thread-safe: Tilers, Mipmappers
-/// and Services of several threads share its queue.
+/// Copies share the device, and all objects made from it keep it alive. Thread-safe: Tilers,
+/// Mipmappers and Services of several threads share its queue.
 class QUADTILE_API Device {
  public:
-    /// Picks a device (discrete before integrated before virtual GPUs, then CPU drivers; among
-    /// equals the one with more memory), creates it, owns it. Throws Error(no_device) with the
-    /// reason for each device that was passed over.
+    /// Chooses a device, creates it and owns it. Discrete GPUs come before integrated and virtual
+    /// ones, then CPU drivers; among equals the one with more memory is taken. Throws Error:
+    /// no_device with the reason for each rejected device, unsupported for validation without its
+    /// layer.
     [[nodiscard]] static Device create(const DeviceOptions& options = {});
 
-    /// Uses the host's device and never destroys it; the host keeps it alive as long as anything
-    /// made from this Device. Throws Error(invalid_argument) for null handles, Error(unsupported)
-    /// for a device that lacks what the kernels need.
+    /// Uses the host's device and never destroys it. The host keeps it alive as long as anything
+    /// made from this Device. Throws Error: invalid_argument for null handles, unsupported for a
+    /// device that lacks what the kernels need.
     [[nodiscard]] static Device adopt(const AdoptedDevice& host);
 
-    /// All Vulkan devices of this machine in the loader's order; the loader as in DeviceOptions.
-    /// Throws Error(no_device) where there is no Vulkan loader.
+    /// Returns all Vulkan devices of this machine in the loader's order. The parameter is that of
+    /// DeviceOptions. Throws Error(no_device) if there is no Vulkan loader.
     [[nodiscard]] static std::vector<DeviceInfo> enumerate(
         PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr);
 
-    /// Whether the Khronos validation layer is installed. Throws as enumerate().
+    /// Returns whether the Khronos validation layer is installed. Throws as enumerate() does.
     [[nodiscard]] static bool validation_available(
         PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr);
 
-    /// `features` are those in use: supported, and enabled by the host or not disabled.
+    /// Returns the device's properties. `features` are those in use: supported, and enabled by the
+    /// host or not disabled.
     [[nodiscard]] const DeviceInfo& info() const noexcept;
 
-    /// The instance; it lives as long as the device.
+    /// Returns the instance, which lives as long as the device.
     [[nodiscard]] VkInstance instance() const noexcept;
-    /// What the device was made of.
+    /// Returns the physical device.
     [[nodiscard]] VkPhysicalDevice physical_device() const noexcept;
-    /// The device: quadtile's own, destroyed with the last copy of this, or the host's.
+    /// Returns the device: the host's, or quadtile's own, destroyed with the last copy of this.
     [[nodiscard]] VkDevice handle() const noexcept;
-    /// The queue that work is submitted to; null where the host has given none. Others that use it
-    /// meanwhile need AdoptedDevice::submit.
+    /// Returns the queue that quadtile submits to; null if the host has given none. To use it while
+    /// quadtile does, adopt the device with AdoptedDevice::submit.
     [[nodiscard]] VkQueue queue() const noexcept;
-    /// Of the queue: command buffers to record into are of pools of this family.
+    /// Returns the family of the queue. Record into command buffers from pools of this family.
     [[nodiscard]] std::uint32_t queue_family() const noexcept;
-    /// Whether VK_EXT_debug_utils is enabled, so that objects can be named for frame debuggers.
+    /// Returns whether VK_EXT_debug_utils is enabled, which names objects for frame debuggers.
     [[nodiscard]] bool debug_utils() const noexcept;
-    /// The loader's entry point, for callers that make Vulkan calls of their own.
+    /// Returns the entry point of the loader, for Vulkan calls of the caller.
     [[nodiscard]] PFN_vkGetInstanceProcAddr get_instance_proc_addr() const noexcept;
 
-    /// Writes the pipelines that were compiled so far to the cache directory, as happens anyway
-    /// when this Device and all that was made from it are gone. Nothing without such a directory,
-    /// and with a host's pipeline cache. Thread-safe; does not throw, warnings go to the log.
+    /// Writes the pipelines compiled so far to the cache directory. This also happens when this
+    /// Device and all objects made from it are destroyed. Does nothing without a cache directory or
+    /// with a host's pipeline cache. Thread-safe; does not throw, warnings go to the log.
     void save_pipeline_cache() const;
 
-    /// For the library's own use.
+    /// Returns the shared context, for the library's own use.
     [[nodiscard]] const std::shared_ptr<detail::DeviceContext>& context() const noexcept {
         return context_;
     }

@@ -1,8 +1,8 @@
 /** \file
- * What shared libraries of quadtile export is marked QUADTILE_API; all else is hidden.
+ * QUADTILE_API marks the symbols that quadtile's shared libraries export; all others are hidden.
  *
- * Who links the static libraries defines QUADTILE_STATIC (CMake and pkg-config do): then a plugin
- * that holds them does not export them in turn. */
+ * Programs that link the static libraries define QUADTILE_STATIC (CMake and pkg-config do it). Then
+ * a plugin that contains quadtile does not export its symbols. */
 
 #ifndef QUADTILE_EXPORT_H
 #define QUADTILE_EXPORT_H
@@ -11,9 +11,9 @@
 #define QUADTILE_API
 #define QUADTILE_LOCAL
 #else
-/** Marks what a shared library exports. */
+/** Marks a symbol that a shared library exports. */
 #define QUADTILE_API __attribute__((visibility("default")))
-/** For classes inside those that are exported. */
+/** Hides a class inside an exported one. */
 #define QUADTILE_LOCAL __attribute__((visibility("hidden")))
 #endif
 

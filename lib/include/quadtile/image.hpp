@@ -13,7 +13,7 @@
 
 namespace quadtile {
 
-/// Formats of texels, in host memory and as a Vulkan image; channels in this order, no padding.
+/// Formats of texels, in host memory and of Vulkan images; channels in this order, no padding.
 enum class TexelFormat {
     r32_float,     ///< VK_FORMAT_R32_SFLOAT
     r16_float,     ///< VK_FORMAT_R16_SFLOAT
@@ -29,56 +29,56 @@ enum class TexelFormat {
     rgba8_srgb,    ///< VK_FORMAT_R8G8B8A8_SRGB: sRGB colours (IEC 61966-2-1), linear alpha
 };
 
-/// Bytes of one texel.
+/// Returns the bytes per texel.
 [[nodiscard]] QUADTILE_API std::size_t texel_size_bytes(TexelFormat format) noexcept;
 
-/// Channels of a texel: 1, 2 or 4.
+/// Returns the channels per texel: 1, 2 or 4.
 [[nodiscard]] QUADTILE_API std::uint32_t channel_count(TexelFormat format) noexcept;
 
-/// The enumerator's name, such as "rgba8_srgb".
+/// Returns the enumerator's name, such as "rgba8_srgb".
 [[nodiscard]] QUADTILE_API const char* name_of(TexelFormat format) noexcept;
 
-/// Size of an image: texels, at least 1 x 1, and layers of that size, at least 1.
+/// Size and format of an image: at least 1 x 1 texels and one layer.
 struct ImageShape {
     std::uint32_t width = 0;                      ///< texels
     std::uint32_t height = 0;                     ///< texels
-    std::uint32_t layers = 1;                     ///< of that size
+    std::uint32_t layers = 1;                     ///< images of that size
     TexelFormat format = TexelFormat::r32_float;  ///< of each texel
 
-    /// Whether all of it is the same.
+    /// Returns whether size and format are equal.
     friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
-/// An image that the caller owns and keeps alive during the call it is given to: `layers` images
-/// one after the other, rows from the top, no padding.
+/// An image in the caller's memory, which the caller keeps alive during the call that takes it:
+/// `layers` images one after the other, each with its rows from the top, without padding.
 struct ImageView {
-    const void* texels = nullptr;  ///< the first one; aligned as its channels are
-    ImageShape shape;              ///< says how many there are
+    const void* texels = nullptr;  ///< first texel; aligned as its channels are
+    ImageShape shape;              ///< gives the number of texels
 };
 
-/// Throws Error(invalid_argument) where an image has no texels, an extent of 0 or above 65536, more
-/// than 65536 layers, or 2^32 texels or more in all.
+/// Checks the size of an image. Throws Error(invalid_argument) if it has no texels, an extent of 0
+/// or above 65536, more than 65536 layers, or 2^32 texels or more in all.
 QUADTILE_API void check_image(const ImageShape& shape);
 
-/// Throws Error(invalid_argument) where `texels` is null.
+/// Checks the texels of an image. Throws Error(invalid_argument) if `texels` is null.
 QUADTILE_API void check_texels(const ImageView& image);
 
-/// The size and format of a map; its format has one channel.
+/// Size and format of a map; the format has one channel.
 using MapShape = ImageShape;
-/// A map in host memory, of the caller's.
+/// A map in the caller's memory.
 using MapView = ImageView;
 
-/// TOP = ceil(log2(max(width, height))), the level of the root. 0 for a 1 x 1 map.
+/// Returns the level of the root: ceil(log2(max(width, height))), which is 0 for a 1 x 1 map.
 [[nodiscard]] QUADTILE_API std::uint32_t top_level(std::uint32_t width,
                                                    std::uint32_t height) noexcept;
 
-/// A view of `width` x `height` floats (`texels.size()` must be their number).
-/// Throws Error(invalid_argument) when it is not.
+/// Returns a view of `layers` x `width` x `height` floats. Throws Error(invalid_argument) if
+/// `texels` has another size.
 [[nodiscard]] QUADTILE_API MapView view_of(const std::vector<float>& texels, std::uint32_t width,
                                            std::uint32_t height, std::uint32_t layers = 1);
 
-/// Throws Error(invalid_argument) where check_image does (tile counts have 32 bits), or where the
-/// format has more than one channel.
+/// Checks the size and the format of a map. Throws Error(invalid_argument) as check_image does
+/// (tile counts have 32 bits), and if the format has more than one channel.
 QUADTILE_API void check_shape(const MapShape& shape);
 
 }  // namespace quadtile

@@ -12,29 +12,28 @@
 
 namespace quadtile {
 
-/// The thresholds of all nodes of all layers, level 0 (the texels) to the root. Owns its values, no
-/// Vulkan.
+/// Thresholds of all nodes of all layers, from level 0 (the texels) to the root; without Vulkan.
 class QUADTILE_API NodeThresholds {
  public:
-    /// For maps of this size, in texels; every threshold is 0 until it is set.
-    /// Throws Error(invalid_argument) for a size that no map has (check_shape).
+    /// Makes thresholds of 0 for maps of this size in texels. Throws Error(invalid_argument) for a
+    /// size that no map has (check_shape).
     NodeThresholds(std::uint32_t width, std::uint32_t height, std::uint32_t layers = 1);
 
-    /// Of the map, texels.
+    /// Returns the width of the map in texels.
     [[nodiscard]] std::uint32_t width() const noexcept { return width_; }
-    /// Of the map, texels.
+    /// Returns the height of the map in texels.
     [[nodiscard]] std::uint32_t height() const noexcept { return height_; }
-    /// Of the map.
+    /// Returns the number of layers.
     [[nodiscard]] std::uint32_t layers() const noexcept { return layers_; }
-    /// The level of the root.
+    /// Returns the level of the root.
     [[nodiscard]] std::uint32_t top() const noexcept { return top_level(width_, height_); }
 
-    /// The threshold of a node inside the map: x < level_extent(width(), level), y alike.
+    /// Returns the threshold of a node inside the map: x < level_extent(width(), level); y alike.
     [[nodiscard]] float& at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                             std::uint32_t layer = 0) {
         return values_[place(level, x, y, layer)];
     }
-    /// The same of one that is not changed.
+    /// Returns the threshold of a node inside the map.
     [[nodiscard]] float at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                            std::uint32_t layer = 0) const {
         return values_[place(level, x, y, layer)];
@@ -47,7 +46,7 @@ class QUADTILE_API NodeThresholds {
     std::uint32_t width_;
     std::uint32_t height_;
     std::uint32_t layers_;
-    std::vector<std::size_t> level_starts_;  // in a layer
+    std::vector<std::size_t> level_starts_;  // within a layer
     std::size_t layer_size_;
     std::vector<float> values_;  // layer by layer, level by level, row by row
 };

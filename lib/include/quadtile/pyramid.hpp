@@ -14,41 +14,41 @@
 
 namespace quadtile {
 
-/// Builds the maximum quadtree of every layer of a map in one dispatch (AMD's single-pass
-/// downsampling, with counters that cascade: no limit of 4096 x 4096 texels). Owns pipelines only.
+/// Builds the maximum quadtree of every layer of a map in one dispatch. The method is AMD's
+/// single-pass downsampling with cascading counters, so maps may exceed 4096 x 4096 texels. Owns
+/// pipelines only.
 ///
 /// Thread-safe. Recordings that share a state buffer must not execute at the same time.
 class QUADTILE_API Pyramid {
  public:
-    /// Compiles a pipeline; `bind` compiles others when a shape or format first needs them.
-    /// Throws Error: out_of_memory, device_lost, vulkan.
+    /// Compiles a pipeline; `bind` compiles others for the first use of a shape or format. Throws
+    /// Error: out_of_memory, device_lost, vulkan.
     explicit Pyramid(const Device& device);
 
-    /// What the caller must bring: two buffers, or ranges of one.
+    /// Sizes, alignment and usage of the caller's two buffers, or of ranges of one buffer.
     struct Requirements {
-        /// The pyramid: levels 1 to TOP, 32-bit floats, placed as quadtile/quadtree.h says
-        /// (pyramid_index).
+        /// The pyramid: levels 1 to TOP as 32-bit floats, placed by pyramid_index (quadtree.h).
         VkDeviceSize pyramid_size_bytes;
-        /// Counters. Fill it with zeros once; every run leaves it ready for the next one. Its first
-        /// `layers` words hold the NaN texels of each layer after a run.
+        /// Counters. Fill the range with zeros once; every run leaves it ready for the next one.
+        /// After a run the first `layers` words hold the number of NaN texels of each layer.
         VkDeviceSize state_size_bytes;
-        VkDeviceSize alignment_bytes;  ///< of the offsets of both in their buffers
-        VkBufferUsageFlags usage;      ///< STORAGE_BUFFER; add to it freely
+        VkDeviceSize alignment_bytes;  ///< of the offsets of both ranges in their buffers
+        VkBufferUsageFlags usage;      ///< STORAGE_BUFFER; others may be added
     };
 
-    /// What the caller must bring for maps of this shape.
-    /// Throws Error(invalid_argument, unsupported) for a shape that the device cannot hold.
+    /// Returns the requirements of maps of this shape. Throws Error(invalid_argument, unsupported)
+    /// for a shape that the device cannot hold.
     [[nodiscard]] Requirements requirements(const MapShape& shape) const;
 
-    /// What the caller brings; all of it stays the caller's.
+    /// The caller's resources. The caller owns all of them.
     struct Resources {
         MapImage map;         ///< only read
-        BufferRange pyramid;  ///< pyramid_size_bytes; what it holds before does not matter
+        BufferRange pyramid;  ///< pyramid_size_bytes; earlier contents do not matter
         BufferRange state;    ///< state_size_bytes, zeros at first
     };
 
-    /// The descriptors of one set of resources; copies share them. Keep one until the commands
-    /// recorded with it have executed; then destroy it before the resources or after, as you like.
+    /// Descriptors of one set of resources; copies share them. Keep a binding until the commands
+    /// recorded with it have executed. It may be destroyed before or after the resources.
     class Binding {
         friend class Pyramid;
         struct QUADTILE_LOCAL Impl;
@@ -56,19 +56,19 @@ class QUADTILE_API Pyramid {
         std::shared_ptr<Impl> impl_;
     };
 
-    /// Writes the descriptors; the resources must exist, their contents do not matter yet.
-    /// Throws Error: invalid_argument and unsupported as requirements does, out_of_memory.
+    /// Writes the descriptors. The resources must exist; their contents do not matter yet. Throws
+    /// Error: invalid_argument and unsupported as requirements does, out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
     /// Records one dispatch into a command buffer of a queue with compute, outside a render pass.
-    /// Leaves its own pipeline, descriptor set 0 and push constants bound.
+    /// Leaves its own pipeline, descriptor set 0 and push constants bound. Does not allocate,
+    /// submit or wait.
     ///
     /// Before: writes to the map available and visible to COMPUTE_SHADER / SHADER_READ; earlier
-    /// uses of the pyramid and the state finished or ordered before COMPUTE_SHADER / SHADER_WRITE
-    /// (state: SHADER_READ too). After: pyramid and state were written by COMPUTE_SHADER /
-    /// SHADER_WRITE; the map's layout is unchanged.
+    /// uses of the pyramid and the state finished, or ordered before COMPUTE_SHADER / SHADER_WRITE
+    /// (state: SHADER_READ too).
     ///
-    /// Does not allocate, submit or wait.
+    /// After: COMPUTE_SHADER / SHADER_WRITE has written pyramid and state; the map's layout stays.
     void record(VkCommandBuffer commands, const Binding& binding) const;
 
  private:

@@ -1,12 +1,12 @@
 /// \file
-/// quadtile: adaptive tile subdivision on the GPU. Everything public at once, but for
+/// All public headers of quadtile, adaptive tile subdivision on the GPU, except
 /// quadtile/images.hpp, which belongs to a library of its own.
 
 /// \namespace quadtile
-/// All of the library in C++.
+/// The C++ library.
 
 /// \namespace quadtile::reference
-/// Subdivision and mip levels on the host, without Vulkan: the measure for every kernel.
+/// Subdivision and mip levels on the host, without Vulkan: the CPU twins of the kernels.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /// \file
-/// Subdivision and mip levels on the host: plain, sequential, and the measure for every kernel.
+/// Subdivision and mip levels on the host, plain and sequential: the CPU twins of the kernels.
 ///
 /// Needs no Vulkan loader and no device. Thread-safe: no state is kept between calls.
 
@@ -21,77 +21,80 @@ namespace quadtile::reference {
 
 /// One level of one layer: its nodes row by row from the top.
 struct Level {
-    std::uint32_t width;            ///< nodes: level_extent of the map's
+    std::uint32_t width;            ///< nodes: level_extent of the map's width
     std::uint32_t height;           ///< nodes
-    std::vector<float> importance;  ///< width * height: the maximum over each node's texels
+    std::vector<float> importance;  ///< width * height maxima over the texels of each node
 
-    /// That of a node inside the level.
+    /// Returns the importance of a node inside the level.
     [[nodiscard]] float at(std::uint32_t x, std::uint32_t y) const {
         return importance[static_cast<std::size_t>(y) * width + x];
     }
 };
 
-/// The maximum quadtree of one layer, level 0 (the map, NaN as +inf, -0 and denormals as 0) to the
+/// Maximum quadtree of one layer, from the map (NaN as +infinity, -0 and denormals as 0) to the
 /// root.
 struct Pyramid {
     std::vector<Level> levels;     ///< level l is levels[l]
-    std::uint64_t nan_texels = 0;  ///< that counted as +infinity
+    std::uint64_t nan_texels = 0;  ///< texels that counted as +infinity
 };
 
-/// The texels as floats: what a shader reads from an image of the map's format.
-/// Throws Error(invalid_argument) for a bad shape or null texels.
+/// Returns the texels as floats, as a shader reads them from an image of the map's format. Throws
+/// Error(invalid_argument) for a bad shape or null texels.
 [[nodiscard]] QUADTILE_API std::vector<float> decode(const MapView& map);
 
 /// Builds the maximum quadtree of one layer. Throws Error(invalid_argument) for a bad shape, null
-/// texels or a layer that the map does not have.
+/// texels, or a layer that the map does not have.
 [[nodiscard]] QUADTILE_API Pyramid build_pyramid(const MapView& map, std::uint32_t layer = 0);
 
-/// The tiles of all layers, in canonical order whatever the options say.
+/// Returns the tiles of all layers, in canonical order for all options.
 ///
-/// Starts at the root; a node whose importance is below its threshold is a tile,
-/// otherwise its children take its place; a texel is a tile in any case, flagged clamped where it
-/// is not below (Tokuyoshi's course note, algorithm 1, with the clamped texels that it drops).
-/// With a balance, nodes next to much smaller tiles are split besides (docs/concepts.md).
-/// Throws Error(invalid_argument) for a bad shape, null texels or a threshold that does not fit it
-/// (bound_map fits none here); with a budget also for a threshold that is not monotone, and where
-/// even the largest factor, just below 2^32, leaves more tiles: there is one for each layer at
-/// least, and nodes whose importance is infinite or 2^32 times their threshold (0, for example) are
-/// split under every factor. Throws it for a budget together with a balance, too.
+/// The method is algorithm 1 of Tokuyoshi's course note, with the clamped texels that it drops: it
+/// starts at the root; a node whose importance is below its threshold becomes a tile, otherwise its
+/// children take its place. A texel becomes a tile in any case, with the flag clamped if its
+/// importance is not below the threshold. A balance also splits nodes next to much smaller tiles
+/// (docs/concepts.md).
+///
+/// Throws Error(invalid_argument) for a bad shape, null texels, and a threshold that does not fit
+/// the map (bound_map fits none here). With a budget it also throws for a balance, for a threshold
+/// that is not monotone, and if even the largest factor, just below 2^32, leaves more tiles. Each
+/// layer has at least one tile, and no factor keeps nodes from being split whose importance is
+/// infinite or at least 2^32 times their threshold (0, for example).
 [[nodiscard]] QUADTILE_API TileList subdivide(const MapView& map, const Threshold& threshold,
                                               const SubdivideOptions& options = {});
 
-/// The same with a threshold for each layer: each is subdivided as a map of one layer under its
-/// own. A budget holds for all layers together, by one factor. Takes 4 bytes of memory a node more.
-/// Throws Error(invalid_argument) also where there are more or fewer thresholds than layers.
+/// Does the same with a threshold per layer: each layer is subdivided as a map of its own. A budget
+/// holds for all layers together, with one factor. It takes 4 bytes of memory more per node. Throws
+/// Error(invalid_argument) as above, and if the numbers of thresholds and layers differ.
 [[nodiscard]] QUADTILE_API TileList subdivide(const MapView& map,
                                               std::span<const Threshold> layer_thresholds,
                                               const SubdivideOptions& options = {});
 
-/// A texel's channels as floats: unorm in [0, 1], sRGB colours in linear light.
+/// Channels of a texel as floats: unorm in [0, 1], sRGB colours in linear light.
 using Texel = std::array<float, 4>;
 
-/// How an image is downsampled; see DownsamplerOptions for what each means and what goes together.
+/// Options of downsample(), with the meaning and the constraints of DownsamplerOptions.
 struct Downsampling {
     Reduction reduction = Reduction::mean;         ///< of four texels to one
     TexelFormat format = TexelFormat::rgba8_srgb;  ///< of the levels that are made
-    EdgeRule edge_rule = EdgeRule::fold;           ///< sizes, and what odd edges become
-    std::uint32_t levels = 0;                      ///< level 0 included; 0: the full chain
-    MipMethod method = MipMethod::spd;  ///< after how many levels values are rounded; not `blit`
-    bool copy_source = false;           ///< level 0 in `format`, too
-    /// For Reduction::custom: of the texels a b above c d.
+    EdgeRule edge_rule = EdgeRule::fold;  ///< sizes of the levels and treatment of odd edges
+    std::uint32_t levels = 0;             ///< level 0 included; 0: the full chain
+    MipMethod method = MipMethod::spd;    ///< decides which levels are rounded; not `blit`
+    bool copy_source = false;             ///< whether level 0 is made in `format` too
+    /// Reduction of the texels a b above c d, for Reduction::custom.
     std::function<Texel(const Texel& a, const Texel& b, const Texel& c, const Texel& d)> custom;
 };
 
-/// The levels of all layers of an image, to the bit as Downsampler makes them when it reads texels
-/// one by one. Throws Error(invalid_argument) for a bad shape, null texels
-/// or options that contradict each other.
+/// Returns the levels of all layers of an image, bit-identical to those of a Downsampler that reads
+/// texels one by one. Throws Error(invalid_argument) for a bad shape, null texels or options that
+/// contradict each other.
 [[nodiscard]] QUADTILE_API MipChain downsample(const ImageView& image, const Downsampling& how);
 
-/// Throws Error(invalid_argument) where a reduction cannot go from one format to the other.
+/// Checks that a reduction can go from one format to the other. Throws Error(invalid_argument) if
+/// it cannot.
 QUADTILE_API void check_formats(Reduction reduction, TexelFormat source, TexelFormat target);
 
-/// The texels of an image as floats, layer after layer, row by row.
-/// Throws Error(invalid_argument) for a bad shape or null texels.
+/// Returns the texels of an image as floats, layer after layer, row by row. Throws
+/// Error(invalid_argument) for a bad shape or null texels.
 [[nodiscard]] QUADTILE_API std::vector<Texel> decode_texels(const ImageView& image);
 
 }  // namespace quadtile::reference

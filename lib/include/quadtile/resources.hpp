@@ -1,5 +1,5 @@
 /// \file
-/// Vulkan resources that the caller brings to the recording layer.
+/// The caller's Vulkan resources for the recording layer.
 
 #pragma once
 
@@ -10,31 +10,31 @@
 
 namespace quadtile {
 
-/// The map as the kernels see it.
+/// A map as an image view.
 struct MapImage {
-    /// Type VK_IMAGE_VIEW_TYPE_2D_ARRAY, format of the MapShape, one mip level, `layers` layers, of
-    /// an image with VK_IMAGE_USAGE_SAMPLED_BIT. Depth formats: the depth aspect.
+    /// View of type VK_IMAGE_VIEW_TYPE_2D_ARRAY with the MapShape's format, one mip level and all
+    /// layers, of an image with VK_IMAGE_USAGE_SAMPLED_BIT. Depth formats: the depth aspect.
     VkImageView view = VK_NULL_HANDLE;
-    /// The layout the image is in when the commands execute: SHADER_READ_ONLY_OPTIMAL, GENERAL, or
-    /// one of the read-only depth layouts.
+    /// Layout of the image when the commands execute: SHADER_READ_ONLY_OPTIMAL, GENERAL, or one of
+    /// the read-only depth layouts.
     VkImageLayout layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
 };
 
-/// A range of a buffer of the caller's.
+/// A range of the caller's buffer.
 struct BufferRange {
-    VkBuffer buffer = VK_NULL_HANDLE;  ///< stays the caller's
-    VkDeviceSize offset_bytes = 0;     ///< aligned as Requirements::alignment_bytes says
+    VkBuffer buffer = VK_NULL_HANDLE;  ///< owned by the caller
+    VkDeviceSize offset_bytes = 0;     ///< a multiple of Requirements::alignment_bytes
 };
 
-/// The VkFormat of an image's format.
+/// Returns the VkFormat of a texel format.
 [[nodiscard]] QUADTILE_API VkFormat vk_format(TexelFormat format) noexcept;
 
-/// An image of the caller's, described as it was created.
+/// An image of the caller with its creation parameters.
 struct ImageResource {
-    VkImage image = VK_NULL_HANDLE;  ///< stays the caller's
-    /// What the image was created with; pNext is not looked at.
+    VkImage image = VK_NULL_HANDLE;  ///< owned by the caller
+    /// Creation parameters of the image; pNext is ignored.
     VkImageCreateInfo created = {};
-    /// The layout it is in when the commands execute.
+    /// Layout of the image when the commands execute.
     VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
 };
 

@@ -1,5 +1,5 @@
 /// \file
-/// The subdivision of a map into tiles by its pyramid, recorded into the caller's command buffer.
+/// Subdivision of a map into tiles, recorded into the caller's command buffer.
 
 #pragma once
 
@@ -18,24 +18,23 @@
 
 namespace quadtile {
 
-/// How a Subdivider finds the tiles.
+/// Options of a Subdivider.
 struct SubdividerOptions {
-    /// subtree or fused; or automatic: what takes every threshold, subtree, on CPU drivers with one
-    /// level. choose_strategy knows more.
+    /// subtree, fused or automatic. `automatic` is subtree, for every threshold; on CPU drivers
+    /// with one level per dispatch. choose_strategy considers the map and the threshold too.
     Strategy strategy = Strategy::automatic;
-    /// Levels that one dispatch of `subtree` descends: 1 to 8.
+    /// Levels per dispatch of `subtree`: 1 to 8.
     std::uint32_t subtree_levels = 6;
-    /// The function whose thresholds (Threshold::function) can be recorded, beside all others. By
-    /// subtree.
+    /// Function of Threshold::function, recordable beside all other thresholds; by subtree only.
     std::optional<ThresholdFunction> threshold_function = std::nullopt;
-    /// The layout of its set 1, for the stage COMPUTE; null where it has no resources. The
-    /// caller's; it must exist until the Subdivider is made.
+    /// Layout of the function's descriptor set 1, for the stage COMPUTE; null: no resources. Owned
+    /// by the caller; it must exist until the constructor returns.
     VkDescriptorSetLayout threshold_resources = VK_NULL_HANDLE;
 };
 
-/// Turns a map and its pyramid (`fused`: a map alone) into a tile list. Owns pipelines only. The
-/// method is Tokuyoshi's ("An Implementation of Adaptive Tile Subdivision on the GPU"); `fused` is
-/// our own.
+/// Makes a tile list from a map and its pyramid, or with `fused` from a map alone. Owns pipelines
+/// only. The method is Tokuyoshi's ("An Implementation of Adaptive Tile Subdivision on the GPU");
+/// `fused` is quadtile's own.
 ///
 /// Thread-safe. Recordings that share a scratch buffer or a tile list must not execute at the same
 /// time.
@@ -47,73 +46,73 @@ class QUADTILE_API Subdivider {
     /// device_lost, vulkan.
     explicit Subdivider(const Device& device, const SubdividerOptions& options = {});
 
-    /// The strategy that automatic stands for, or the one that was asked for.
+    /// Returns the strategy in use: the one of the options, or the choice of `automatic`.
     [[nodiscard]] Strategy strategy() const noexcept;
 
-    /// What the caller must bring: buffers, or ranges of one.
+    /// Sizes, alignment and usage of the caller's buffers, or of ranges of one buffer.
     struct Requirements {
-        /// Counters and node lists. Fill it with zeros once; every run leaves it ready for the
-        /// next, and `fused` leaves the number of NaN texels of each layer (see
-        /// nan_texels_offset_bytes). If all its runs are of `fused` in any order without a budget,
-        /// balanced or not, they leave zeros besides: then maps of one layer may share a scratch
-        /// buffer, whatever their extents.
+        /// Counters and node lists. Fill the range with zeros once; every run leaves it ready for
+        /// the next one. `fused` leaves the number of NaN texels of each layer in it
+        /// (nan_texels_offset_bytes).
+        ///
+        /// Maps of one layer and any extents may share a scratch buffer if all its runs are of
+        /// `fused` in any order without a budget, balanced or not: they leave zeros elsewhere.
         VkDeviceSize scratch_size_bytes;
-        /// The tile list: a TileListHeader and room for `tile_capacity` tiles.
+        /// The tile list: a TileListHeader and `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;
-        /// For layers with thresholds of their own; see Resources.
+        /// Thresholds per layer; see Resources::layer_thresholds.
         VkDeviceSize layer_thresholds_size_bytes;
-        /// For layers with lists of their own; see Resources.
+        /// Headers per layer; see Resources::layer_headers.
         VkDeviceSize layer_headers_size_bytes;
-        /// For balanced lists; see Resources.
+        /// Buffer of balanced lists; see Resources::balance.
         VkDeviceSize balance_size_bytes;
-        VkDeviceSize alignment_bytes;  ///< of the offsets of all in their buffers
-        VkBufferUsageFlags usage;      ///< STORAGE_BUFFER | INDIRECT_BUFFER; add to it freely
+        VkDeviceSize alignment_bytes;  ///< of the offsets of all ranges in their buffers
+        VkBufferUsageFlags usage;      ///< STORAGE_BUFFER | INDIRECT_BUFFER; others may be added
     };
 
-    /// What the caller must bring for maps of this shape and lists of up to `tile_capacity` tiles.
-    /// Throws Error(invalid_argument) for a capacity of 0, Error(unsupported) for what the device
-    /// cannot address.
+    /// Returns the requirements of maps of this shape and lists of up to `tile_capacity` tiles.
+    /// Throws Error(invalid_argument) for a capacity of 0, Error(unsupported) for buffers that the
+    /// device cannot address.
     [[nodiscard]] Requirements requirements(const MapShape& shape,
                                             std::uint64_t tile_capacity) const;
 
-    /// Where `fused` leaves the number of NaN texels of each layer in the scratch buffer: 32-bit
-    /// words.
+    /// Offset in the scratch of the NaN texels per layer that `fused` leaves: 32-bit words.
     static constexpr VkDeviceSize nan_texels_offset_bytes = 16;
 
-    /// What the caller brings; all of it stays the caller's.
+    /// The caller's resources. The caller owns all of them.
     struct Resources {
-        MapImage map;           ///< only read
-        BufferRange pyramid;    ///< as given to Pyramid, only read; `fused` takes none
-        BufferRange scratch;    ///< scratch_size_bytes, zeros at first
-        BufferRange tile_list;  ///< tile_list_size_bytes; what it holds before does not matter
+        MapImage map;                     ///< only read
+        BufferRange pyramid;              ///< the one of Pyramid, only read; none for `fused`
+        BufferRange scratch;              ///< scratch_size_bytes, zeros at first
+        BufferRange tile_list;            ///< tile_list_size_bytes; earlier contents do not matter
         std::uint64_t tile_capacity = 0;  ///< tiles that it has room for, 1 or more
-        /// For thresholds by node, otherwise none: threshold_map_size_bytes(shape) bytes as
-        /// threshold_map_contents makes them, with the usage and the alignment of the others. Only
-        /// read.
+        /// Thresholds by node, only read; none for other thresholds:
+        /// threshold_map_size_bytes(shape) bytes in the layout of threshold_map_contents, with the
+        /// usage and the alignment of the other ranges.
         BufferRange node_thresholds;
-        /// For a threshold function with resources: a set of
-        /// SubdividerOptions::threshold_resources, which nobody changes until the recording has
-        /// executed. What it refers to is available and visible to COMPUTE_SHADER / SHADER_READ.
+        /// Resources of a threshold function: a set of the layout
+        /// SubdividerOptions::threshold_resources. It must not change until the recording has
+        /// executed. Its resources are available and visible to COMPUTE_SHADER / SHADER_READ.
         VkDescriptorSet threshold_resources = VK_NULL_HANDLE;
 
-        /// For batches: many maps of one shape, as layers, in one run of `fused`. Both optional.
-        ///
-        /// Thresholds of each layer, from level 0 to the root's, layer after layer: the words that
-        /// layer_thresholds() gives. Then record() takes no threshold.
+        /// Thresholds per layer, for batches: several maps of one shape as layers of one run of
+        /// `fused`. Optional. The range holds the words of layer_thresholds(), layer after layer,
+        /// each from level 0 to the root's. Use the overloads of record() and record_update()
+        /// without a threshold then.
         BufferRange layer_thresholds;
-        /// A TileListHeader for each layer's part of the list, which begins at its `first_tile`. In
-        /// canonical order the parts lie one behind the other. In any order each has room for
-        /// tile_capacity / layers tiles, and overflows by itself; the list's own header then counts
-        /// all tiles, and has no arguments for dispatch and draw.
+        /// A TileListHeader per layer, for batches. Optional. The part of a layer begins at its
+        /// `first_tile`. In canonical order the parts follow each other. In any order each part has
+        /// room for tile_capacity / layers tiles and overflows by itself; the header of the whole
+        /// list then counts all tiles, and has no arguments for dispatch and draw.
         BufferRange layer_headers;
 
-        /// For balanced lists (SubdivideOptions::balance), otherwise none: balance_size_bytes. What
-        /// it holds before does not matter, and nothing in it is of use behind a run: recordings
+        /// Buffer of balanced lists (SubdivideOptions::balance), otherwise none:
+        /// balance_size_bytes. Its contents before and after a run do not matter, so recordings
         /// that do not execute at the same time may share it, whatever their maps.
         BufferRange balance;
     };
 
-    /// The descriptors of one set of resources; see Pyramid::Binding.
+    /// Descriptors of one set of resources; see Pyramid::Binding.
     class Binding {
         friend class Subdivider;
         struct QUADTILE_LOCAL Impl;
@@ -121,95 +120,97 @@ class QUADTILE_API Subdivider {
         std::shared_ptr<Impl> impl_;
     };
 
-    /// Writes the descriptors; the resources must exist, their contents do not matter yet. With
-    /// thresholds by node it compiles another pipeline when they first come.
-    /// Throws Error: invalid_argument and unsupported as requirements does, and for layers with
-    /// thresholds or lists of their own by another strategy than `fused`; unsupported where the
-    /// buffer of thresholds is longer than the device can address; out_of_memory.
+    /// Writes the descriptors. The resources must exist; their contents do not matter yet. The
+    /// first thresholds by node compile another pipeline. Throws Error: invalid_argument and
+    /// unsupported as requirements does; invalid_argument for layer_thresholds or layer_headers
+    /// with another strategy than `fused`; unsupported for a buffer of thresholds longer than the
+    /// device can address; out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
-    /// Puts another map of the same shape into a binding, at less cost than a new one. Recordings
-    /// of the binding must have executed, and are not to be submitted again.
+    /// Replaces a binding's map by another one of the same shape, at less cost than a new binding.
+    /// Earlier recordings of the binding must have executed, and must not be submitted again.
     void rebind_map(Binding& binding, const MapImage& map) const;
 
-    /// Throws Error where `record` refuses the threshold for maps of this shape: invalid_argument
-    /// where it does not fit the shape or, for `fused`, is not monotone, and where it is a function
-    /// but not that of the options; unsupported where it is by node and its buffer longer than the
-    /// device can address.
+    /// Checks that `record` takes the threshold for maps of this shape. Throws Error:
+    /// invalid_argument if it does not fit the shape, if it is not monotone with `fused`, and if it
+    /// is another function than that of the options; unsupported for a threshold by node whose
+    /// buffer is longer than the device can address.
     void check_threshold(const MapShape& shape, const Threshold& threshold) const;
 
-    /// Records the dispatches of one subdivision and the barriers between them into a command
+    /// Records the dispatches of one subdivision, and the barriers between them, into a command
     /// buffer of a queue with compute, outside a render pass. Leaves its own pipeline, descriptor
-    /// set 0 (and 1, where threshold_resources are bound) and push constants bound.
+    /// set 0 (and 1 with threshold_resources) and push constants bound. Does not allocate device
+    /// memory, submit or wait; `fused` compiles a pipeline for the first use of an order, a budget
+    /// or a format.
     ///
-    /// The default is any order. Options that name no order ask for the canonical one, which only
-    /// `fused` writes, and balanced lists have: the same list to the bit on every device, for a second dispatch that reads
-    /// the map once more where there are small tiles. Where the tiles do not all find room, the
-    /// header's `required` is exact all the same, `written` equals the capacity, and
-    /// TILE_LIST_OVERFLOW is set.
+    /// Order: the default is any order, for calls without options. Options that name no order ask
+    /// for the canonical one, which only `fused` writes, and every strategy for balanced lists. It
+    /// is bit-identical on every device, and takes a second dispatch that reads parts of the map
+    /// with small tiles again.
     ///
-    /// `fused` is one dispatch and needs a monotone threshold (Threshold::check_monotone). It also
-    /// keeps a budget of tiles, by a dispatch before; the header has the factor. Where even the
-    /// largest leaves more than `max_tiles`, it is taken, and the header's flags have
-    /// TILE_LIST_OVER_BUDGET.
+    /// Overflow: if there are more tiles than the capacity, `required` in the header is exact,
+    /// `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
     ///
-    /// A balanced list takes two dispatches, three in canonical order, which every strategy writes
-    /// for it, and one more for each level by a threshold function. By `subtree` it is made from
-    /// the map and its pyramid, by any threshold. The header has TILE_LIST_BALANCED.
+    /// Strategy `fused` takes one dispatch and needs a monotone threshold
+    /// (Threshold::check_monotone). It writes no pyramid. If you need one too, record Pyramid
+    /// without a barrier between them: both only read the map, so a GPU can run them at the same
+    /// time.
     ///
-    /// `fused` writes no pyramid. Where it is wanted too, record Pyramid beside it: both only read
-    /// the map, so no barrier belongs between them and a GPU runs them at the same time.
+    /// Budget: `fused` keeps it with one more dispatch, and writes the factor into the header. If
+    /// even the largest factor leaves more than `max_tiles`, it is used and TILE_LIST_OVER_BUDGET
+    /// is set.
     ///
-    /// A threshold by node is read from the buffer that was bound, which the caller fills: with
-    /// threshold_map_contents of this threshold, or on the GPU for Threshold::bound_map.
+    /// Balance: a balanced list takes two dispatches, three in canonical order, which every
+    /// strategy writes for it, and one more per level for a threshold function. `subtree` makes it
+    /// from the map and its pyramid, with any threshold. TILE_LIST_BALANCED is set.
     ///
-    /// Before: the pyramid available and visible to COMPUTE_SHADER / SHADER_READ (after
-    /// Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE), the map and the
-    /// buffer of thresholds too; earlier uses of scratch and tile list ordered before
-    /// COMPUTE_SHADER / SHADER_READ | SHADER_WRITE and, for scratch, DRAW_INDIRECT /
-    /// INDIRECT_COMMAND_READ. After: the tile list was written by COMPUTE_SHADER / SHADER_WRITE;
-    /// the map's layout is unchanged. To consume the list make that visible to DRAW_INDIRECT /
-    /// INDIRECT_COMMAND_READ for the arguments in its header, and to SHADER_READ in the stages that
-    /// read its tiles.
+    /// Thresholds by node are read from the bound buffer. The caller fills it with
+    /// threshold_map_contents, or on the GPU for Threshold::bound_map.
     ///
-    /// Throws Error as check_threshold does, and Error(invalid_argument) where the order or the
-    /// budget does not fit the strategy, the threshold is by node and no buffer of thresholds was
-    /// bound, or the list is to be balanced and no buffer for that was bound or there is a budget
-    /// too; then nothing was recorded. Does not allocate device memory, submit or wait; `fused`
-    /// compiles a pipeline when an order, a budget or a format comes up first.
+    /// Before: map, pyramid and the buffer of thresholds available and visible to COMPUTE_SHADER /
+    /// SHADER_READ (after Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE);
+    /// earlier uses of scratch and tile list ordered before COMPUTE_SHADER / SHADER_READ |
+    /// SHADER_WRITE, and for scratch also before DRAW_INDIRECT / INDIRECT_COMMAND_READ.
+    ///
+    /// After: COMPUTE_SHADER / SHADER_WRITE has written the tile list; the map's layout is
+    /// unchanged. To consume the list, make it visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ for
+    /// the arguments in its header, and to SHADER_READ in the stages that read its tiles.
+    ///
+    /// Throws Error as check_threshold does. Throws Error(invalid_argument) if the order or the
+    /// budget does not fit the strategy, if a threshold by node has no bound buffer, and if a
+    /// balanced list has no bound buffer or a budget too. Then nothing is recorded.
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
                 const SubdivideOptions& options = {.order = Order::any}) const;
 
-    /// The same with the thresholds that Resources::layer_thresholds holds, made available and
-    /// visible to COMPUTE_SHADER / SHADER_READ before. Throws Error(invalid_argument) where none
-    /// were bound.
+    /// Does the same with Resources::layer_thresholds, which are available and visible to
+    /// COMPUTE_SHADER / SHADER_READ before. Throws Error(invalid_argument) if none were bound.
     void record(VkCommandBuffer commands, const Binding& binding,
                 const SubdivideOptions& options = {.order = Order::any}) const;
 
-    /// Brings a list up to date after texels inside the rectangles have changed (`fused` only): the
-    /// 64 x 64 blocks that they touch are counted again, then the whole list is written, in
-    /// canonical order, the same that `record` would give. That reads once more the blocks that
-    /// hold smaller tiles, no others. No rectangle, no change.
+    /// Records an incremental update of a list after texels inside the rectangles have changed
+    /// (`fused` only). The 64 x 64 blocks that the rectangles touch are counted again, and the
+    /// whole list is written in canonical order, as `record` would write it. Only blocks with
+    /// smaller tiles are read again for that. Without rectangles nothing changes. It takes one
+    /// dispatch per rectangular region of touched blocks, and one more.
     ///
-    /// The scratch must be as the last `record` in canonical order without a budget has left it, or
-    /// an update since, with the same threshold and map shape; with other thresholds the list is
-    /// wrong. Where the scratch was used otherwise since, or never, the header says
-    /// TILE_LIST_NOT_COUNTED and the list is empty. The tile list may be another, or a longer one
-    /// after an overflow.
+    /// The scratch must be as left by the last `record` in canonical order without a budget, or by
+    /// an update since, with the same threshold and map shape. With another threshold the list is
+    /// wrong. If the scratch was used otherwise since, or never, the list is empty and its header
+    /// has TILE_LIST_NOT_COUNTED. The tile list may be another one, for example a longer one after
+    /// an overflow.
     ///
     /// Barriers as for `record`. Throws Error(invalid_argument) as `record` does, and for a
-    /// rectangle that is empty or not inside the map; then nothing was recorded. One dispatch for
-    /// each region of touched blocks without gaps, and one more.
+    /// rectangle that is empty or not inside the map. Then nothing is recorded.
     void record_update(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
                        std::span<const DirtyRectangle> rectangles) const;
 
-    /// The same with the thresholds that Resources::layer_thresholds holds, unchanged.
+    /// Does the same with the thresholds in Resources::layer_thresholds, which are unchanged.
     void record_update(VkCommandBuffer commands, const Binding& binding,
                        std::span<const DirtyRectangle> rectangles) const;
 
-    /// What Resources::layer_thresholds must hold, for one threshold for each layer.
-    /// Throws Error(invalid_argument) where one of them does not fit the shape or is not monotone,
-    /// or there are more or fewer than layers.
+    /// Returns the contents of Resources::layer_thresholds for one threshold per layer. Throws
+    /// Error(invalid_argument) if a threshold does not fit the shape or is not monotone, or if the
+    /// numbers of thresholds and layers differ.
     [[nodiscard]] static std::vector<float> layer_thresholds(const MapShape& shape,
                                                              std::span<const Threshold> thresholds);
 

@@ -1,5 +1,5 @@
 /// \file
-/// The tile list on the host.
+/// Tile lists on the host.
 
 #pragma once
 
@@ -17,96 +17,95 @@
 
 namespace quadtile {
 
-/// Order of the tiles in the list.
+/// Order of the tiles in a list.
 enum class Order {
-    any,        ///< as fast as possible; differs from run to run
+    any,        ///< as workgroups finish; faster, and differs from run to run
     canonical,  ///< by layer, then by the Morton code of the tile's first texel; always the same
 };
 
-/// By how much the levels of tiles that touch may differ.
+/// Largest difference in level between tiles that touch.
 enum class Balance {
-    none,     ///< by anything: the ordinary list
-    edges,    ///< by one at most, where tiles share an edge
-    corners,  ///< by one at most, where tiles share an edge or a corner
+    none,     ///< unbounded: the ordinary list
+    edges,    ///< one level between tiles that share an edge
+    corners,  ///< one level between tiles that share an edge or a corner
 };
 
-/// What a subdivision keeps to beside the threshold.
+/// Options of a subdivision beside the threshold.
 struct SubdivideOptions {
     Order order = Order::canonical;  ///< of the list
-    /// A budget of tiles, in all layers together; default: as many as the threshold makes. If
-    /// those are more, all thresholds are scaled by the smallest factor of
-    /// quadtile/budget.h that leaves `max_tiles` or fewer. Factors go up in steps of 0.8 to 1.6
-    /// percent, and nodes that exceed their thresholds in the same ratio are split together or not
-    /// at all, so there may be fewer tiles.
+    /// Budget of tiles, in all layers together; default: no budget. If there are more tiles, all
+    /// thresholds are scaled by the smallest factor (quadtile/budget.h) that leaves `max_tiles` or
+    /// fewer. Factors go up in steps of 0.8 to 1.6 percent. Nodes that exceed their thresholds in
+    /// the same ratio are split together or not at all, so there may be fewer tiles.
     std::optional<std::uint64_t> max_tiles = std::nullopt;
-    /// Other than none: the coarsest refinement of the ordinary list that is balanced so. Its tiles
-    /// have the flags TILE_COARSER_*. The tiles of each layer are balanced by themselves. Together
-    /// with max_tiles it is refused.
+    /// Balance of the list; default: none. A balanced list is the coarsest refinement of the
+    /// ordinary list that satisfies it, and its tiles have the flags TILE_COARSER_*. Each layer is
+    /// balanced by itself. A balance together with max_tiles is refused.
     Balance balance = Balance::none;
 };
 
-/// The rectangle of map texels that a tile covers, right and bottom exclusive, cut at the map's
-/// edge.
+/// Map texels that a tile covers, cut at the map's edge; right and bottom are exclusive.
 struct TexelRect {
-    std::uint32_t left;    ///< its first column
-    std::uint32_t top;     ///< its first row
-    std::uint32_t right;   ///< the column behind its last
-    std::uint32_t bottom;  ///< the row below its last
+    std::uint32_t left;    ///< first column
+    std::uint32_t top;     ///< first row
+    std::uint32_t right;   ///< column behind the last one
+    std::uint32_t bottom;  ///< row below the last one
 
-    /// Whether they cover the same texels.
+    /// Returns whether both are the same rectangle.
     friend bool operator==(const TexelRect&, const TexelRect&) = default;
 };
 
-/// The texels that a tile covers on a map of this size.
+/// Returns the texels that a tile covers on a map of this size.
 [[nodiscard]] QUADTILE_API TexelRect texels_of(const Tile& tile, std::uint32_t map_width,
                                                std::uint32_t map_height) noexcept;
 
-/// One timed stage of a run.
+/// Time of one stage of a run.
 struct StageTime {
-    std::string stage;    ///< its name
-    double milliseconds;  ///< that it took
-    bool on_gpu;          ///< measured by GPU timestamps, else by the host's clock
-    /// Of those on the GPU estimated: the last of a run ends as the host sees the run finished.
+    std::string stage;    ///< name of the stage
+    double milliseconds;  ///< duration
+    bool on_gpu;          ///< whether GPU timestamps measured it; else the host's clock did
+    /// Begin of the stage. For stages on the GPU it is estimated: the last one of a run ends when
+    /// the host notices the end of the run.
     std::chrono::steady_clock::time_point start = {};
 };
 
-/// How the tiles of a list were found.
+/// Circumstances of the run that made a list.
 struct RunReport {
-    Strategy strategy = Strategy::automatic;  ///< the one that ran
-    std::string strategy_reason;              ///< why automatic has taken it; else empty
-    std::string device;                       ///< its name; empty for the reference
-    std::uint32_t buffer_repeats = 0;         ///< runs repeated because the tile buffer was full
-    std::vector<StageTime> stages;            ///< in the order of execution
+    Strategy strategy = Strategy::automatic;  ///< strategy that ran
+    std::string strategy_reason;              ///< why `automatic` chose it; else empty
+    std::string device;                       ///< name of the device; empty for the reference
+    std::uint32_t buffer_repeats = 0;  ///< repetitions of the run because the tile buffer was full
+    std::vector<StageTime> stages;     ///< in the order of execution
 };
 
-/// The tiles of a map and how they came about.
+/// Tiles of a map and the report of their run.
 struct QUADTILE_API TileList {
     MapShape shape;                   ///< of the map
     std::vector<Tile> tiles;          ///< of all layers
     Order order = Order::any;         ///< of the tiles
-    Balance balance = Balance::none;  ///< other than none: the tiles have the flags TILE_COARSER_*
+    Balance balance = Balance::none;  ///< if not `none`, the tiles have the flags TILE_COARSER_*
 
-    float threshold_factor = 1.0F;  ///< by which a budget scaled the threshold
-    std::uint64_t nan_texels = 0;   ///< texels that were NaN and counted as +inf
-    RunReport report;               ///< of the run that found them
+    float threshold_factor = 1.0F;  ///< factor by which a budget scaled the threshold
+    std::uint64_t nan_texels = 0;   ///< NaN texels, which counted as +infinity
+    RunReport report;               ///< report of the run
 
-    /// Levels of the quadtree, from 0 to the root's.
+    /// Returns the number of levels of the quadtree, level 0 and the root's included.
     [[nodiscard]] std::uint32_t levels() const noexcept {
         return top_level(shape.width, shape.height) + 1;
     }
-    /// Tiles of each level, 0 to levels() - 1.
+    /// Returns the number of tiles per level, from 0 to levels() - 1.
     [[nodiscard]] std::vector<std::uint64_t> tiles_per_level() const;
-    /// The tiles of one layer, which lie together in canonical order; valid as long as `tiles` is.
-    /// Any order mixes the layers; there Tile::layer says which one a tile is of.
-    /// Throws Error(invalid_argument) for any order and for a layer that the map does not have.
+    /// Returns the tiles of one layer, which are contiguous in canonical order; valid as long as
+    /// `tiles` is. Any order mixes the layers; use Tile::layer there. Throws
+    /// Error(invalid_argument) for any order and for a layer that the map does not have.
     [[nodiscard]] std::span<const Tile> tiles_of_layer(std::uint32_t layer) const;
 };
 
-/// Sorts into the canonical order, in place. The order is total: no two tiles of a list share their
-/// first texel.
+/// Sorts tiles into canonical order, in place. The order is total: first texels are unique in a
+/// list.
 QUADTILE_API void sort_canonical(std::vector<Tile>& tiles);
 
-/// Checks that the tiles partition the map: every texel of every layer lies in exactly one tile, no
+/// Checks that tiles partition the map: every texel of every layer lies in exactly one tile, and no
 /// tile reaches outside. Returns an empty string, or one sentence that names the first violation.
 [[nodiscard]] QUADTILE_API std::string check_partition(const std::vector<Tile>& tiles,
                                                        const MapShape& shape);

@@ -1,5 +1,5 @@
 /// \file
-/// What took how long, in a file that trace viewers show: Chrome's chrome://tracing, Perfetto.
+/// Trace files with the times of runs, for chrome://tracing and Perfetto.
 
 #pragma once
 
@@ -16,40 +16,38 @@
 
 namespace quadtile {
 
-/// Something that took a while, on the host's clock.
+/// An interval on the host's clock, such as a stage of a run.
 struct TraceEvent {
-    std::string name;  ///< what it was
-    /// What it is a line of in the viewer: "lane 0". Events of one track do not overlap but for one
-    /// inside the other; where they may, each has an id.
+    std::string name;  ///< name that the viewer shows
+    /// Line of the viewer that shows the event, such as "lane 0". Events of one track are apart or
+    /// nested. Events that may overlap in another way have an id.
     std::string track;
-    std::chrono::steady_clock::time_point start;                    ///< when it began
-    std::chrono::steady_clock::duration duration;                   ///< how long it took
-    std::vector<std::pair<std::string, std::string>> details = {};  ///< name, value
-    std::uint64_t id = 0;  ///< not 0: it may overlap others of its track
+    std::chrono::steady_clock::time_point start;                    ///< begin
+    std::chrono::steady_clock::duration duration;                   ///< length
+    std::vector<std::pair<std::string, std::string>> details = {};  ///< pairs of name and value
+    std::uint64_t id = 0;  ///< not 0: the event may overlap others of its track
 };
 
-/// A file in Chrome's trace-event format (JSON), written as the events come: what was written
-/// before a crash can be read. Times count from `zero`.
-///
-/// Thread-safe.
+/// A file in Chrome's trace-event format (JSON). Events are written as they come, so after a
+/// crash the part that was written is readable. Times count from `zero`. Thread-safe.
 class QUADTILE_API TraceFile {
  public:
-    /// Throws Error(invalid_argument) where the file cannot be made; an old one is replaced.
+    /// Makes the file, or replaces an old one. Throws Error(invalid_argument) if it cannot be made.
     explicit TraceFile(const std::string& path, std::chrono::steady_clock::time_point zero =
                                                     std::chrono::steady_clock::now());
-    /// close(), whose failure nobody hears of.
+    /// Closes the file as close() does, and ignores errors.
     ~TraceFile();
     TraceFile(const TraceFile&) = delete;
     TraceFile& operator=(const TraceFile&) = delete;
 
-    /// UTF-8; invalid bytes are replaced.
+    /// Writes an event. Texts are UTF-8; invalid bytes are replaced.
     void add(const TraceEvent& event);
 
-    /// Stages of a list: those on the host on `track`, those on the GPU on another beside it.
+    /// Writes the stages of a list: those on the host on `track`, those on the GPU on another one.
     void add(std::span<const StageTime> stages, const std::string& track);
 
-    /// Ends the file; what comes later is not written. Throws Error(invalid_argument) where it
-    /// could not be written whole.
+    /// Ends the file; later events are not written. Throws Error(invalid_argument) if it could not
+    /// be written as a whole.
     void close();
 
  private:

@@ -12,10 +12,10 @@ namespace quadtile::detail {
 
 namespace {
 
-// More than any pipeline cache has, and less than would be felt.
+// Largest entry that is read: more than any pipeline cache has, and little enough to read at once.
 constexpr std::uintmax_t MAX_ENTRY_BYTES = std::uintmax_t{256} << 20U;
 
-// Nobody else's: of this process, this call.
+// Returns a file name that no other call and no other process uses.
 std::string temporary_name(const std::string& name) {
     static std::atomic<unsigned> count = 0;
     return name + ".new." + std::to_string(getpid()) + "." + std::to_string(count++);
@@ -55,7 +55,7 @@ std::optional<std::vector<std::byte>> CacheDirectory::read(const std::string& na
     if (type == std::filesystem::file_type::not_found) {
         return std::nullopt;
     }
-    if (type != std::filesystem::file_type::regular) {  // a FIFO would be waited for
+    if (type != std::filesystem::file_type::regular) {  // opening a FIFO would wait
         return pass_over("is no file that can be read");
     }
     const std::uintmax_t size_bytes = std::filesystem::file_size(path, failure);

@@ -1,4 +1,4 @@
-// A folder of the user's in which the library keeps what is costly to make again.
+// The user's folder for data that is expensive to compute again.
 
 #pragma once
 
@@ -13,15 +13,16 @@
 
 namespace quadtile::detail {
 
-// What goes wrong here costs time, not results: it is a warning in the log, never an exception.
-// Thread-safe, and among processes: files are replaced, not written into.
+// A cache directory. Failures cost time, not results, so they are warnings in the log and never
+// exceptions. Threads and processes may share it: files are replaced, not written into.
 class CacheDirectory {
  public:
     CacheDirectory() = default;  // keeps nothing
     CacheDirectory(std::filesystem::path path, LogCallback log);
 
     [[nodiscard]] bool has(const std::string& name) const;
-    // Nothing where there is no such file; nothing and a warning where it cannot be read.
+    // Returns the content of a file; nothing if it does not exist, and nothing with a warning if it
+    // cannot be read.
     [[nodiscard]] std::optional<std::vector<std::byte>> read(const std::string& name) const;
     void write(const std::string& name, std::span<const std::byte> bytes) const;
     void warn(const std::string& message) const;

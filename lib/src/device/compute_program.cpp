@@ -6,7 +6,7 @@ namespace quadtile::detail {
 
 namespace {
 
-// Refers to the descriptor.
+// Returns the write of a descriptor; it refers to the descriptor.
 vk::WriteDescriptorSet write_of(vk::DescriptorSet set, const BindingType& binding,
                                 const Descriptor& descriptor) {
     vk::WriteDescriptorSet write(set, binding.binding, 0, binding.count, binding.type);

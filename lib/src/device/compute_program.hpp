@@ -1,4 +1,4 @@
-// A set of compute pipelines that share one layout, and the descriptor sets that fit it.
+// Compute pipelines that share one layout, and the descriptor sets that fit it.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace quadtile::detail {
 
-// What lies at one binding of set 0: a range of a buffer, or an array of images.
+// Content of one binding of set 0: a range of a buffer, or an array of images.
 struct Descriptor {
     vk::DescriptorType type;
     std::vector<vk::DescriptorImageInfo> images;
@@ -33,7 +33,7 @@ struct BindingType {
 // Values of specialization constants by their constant_id.
 using Specialization = std::map<std::uint32_t, std::uint32_t>;
 
-// The descriptors of set 0 in a pool of their own.
+// Descriptors of set 0 in a pool of their own.
 struct DescriptorSet {
     std::shared_ptr<DeviceContext> context;
     Unique<vk::DescriptorPool> pool;
@@ -42,8 +42,8 @@ struct DescriptorSet {
 
 class ComputeProgram {
  public:
-    // The bindings of set 0, and push constants of this size; `user_set` is the layout of set 1,
-    // where there is one. `name` is for debuggers: "the pyramid".
+    // Makes the layout from the bindings of set 0 and the size of the push constants. `user_set` is
+    // the layout of set 1; null: none. `name` is for debuggers: "the pyramid".
     ComputeProgram(std::shared_ptr<DeviceContext> context, std::string name,
                    std::vector<BindingType> bindings, std::uint32_t push_constant_bytes,
                    vk::DescriptorSetLayout user_set = {});
@@ -53,16 +53,15 @@ class ComputeProgram {
                                                      const std::string& name,
                                                      const Specialization& constants) const;
 
-    // `border`: outside the image there are zeros; otherwise its edge is repeated.
+    // `border`: texels outside the image are 0; otherwise its edge is repeated.
     [[nodiscard]] Unique<vk::Sampler> make_sampler(vk::Filter filter,
                                                    vk::SamplerReductionMode reduction,
                                                    bool border = false) const;
 
-    // One descriptor for each binding, in their order.
+    // Writes one descriptor per binding, in their order.
     [[nodiscard]] DescriptorSet make_descriptors(const std::vector<Descriptor>& descriptors) const;
 
-    // Replaces one of them, by its place among the bindings. Nothing that uses the set may be under
-    // way.
+    // Replaces a descriptor, by its place among the bindings. No submitted work may use the set.
     void replace_descriptor(const DescriptorSet& set, std::size_t place,
                             const Descriptor& descriptor) const;
 

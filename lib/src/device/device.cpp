@@ -21,15 +21,15 @@ using detail::DeviceContext;
 using detail::vulkan_calls;
 
 constexpr const char* VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation";
-constexpr std::uint32_t API_VERSION = VK_API_VERSION_1_3;  // used where there, 1.2 is enough
+constexpr std::uint32_t API_VERSION = VK_API_VERSION_1_3;  // used if supported; 1.2 is enough
 
-// What the kernels need of every device.
+// Limits that the kernels need on every device.
 constexpr std::uint32_t NEEDED_STORAGE_BUFFERS = 2 + 2 * BUFFER_CHUNKS;  // subtree.comp
 constexpr std::uint32_t NEEDED_PUSH_CONSTANT_BYTES = 128;
 constexpr std::uint32_t NEEDED_WORKGROUP_INVOCATIONS = 256;
 
-// The caller's, where there is one. Otherwise that of the loader, which stays open for the life of
-// the process: drivers do not like to be unloaded.
+// Returns the caller's entry, if it is not null, or that of the loader, which stays open until the
+// process ends: drivers may not support unloading.
 PFN_vkGetInstanceProcAddr loader_entry(PFN_vkGetInstanceProcAddr given) {
     if (given != nullptr) {
         return given;
@@ -58,7 +58,7 @@ bool layer_installed(const Dispatch& dispatch) {
         layers, [](const auto& l) { return std::string_view(l.layerName) == VALIDATION_LAYER; });
 }
 
-// The loader has it itself, or else the layer.
+// The loader or the layer offers it.
 bool offers_debug_utils(const Dispatch& dispatch, bool validation) {
     const auto has_it = [&](const std::string& layer) {
         const auto extensions = vk::enumerateInstanceExtensionProperties(
@@ -82,7 +82,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL forward_message(VkDebugUtilsMessageSeverityFlagBi
     return VK_FALSE;
 }
 
-// Makes the instance of a context, with validation where asked for.
+// Creates the instance of a context, with validation if requested.
 void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceProcAddr entry) {
     context.owned = true;
     context.dispatch = Dispatch(loader_entry(entry));
@@ -154,8 +154,8 @@ bool has_extension(vk::PhysicalDevice device, const Dispatch& dispatch, std::str
         [&](const auto& extension) { return name == extension.extensionName.data(); });
 }
 
-// The first queue family with compute, one that also has graphics preferred: that is where a
-// renderer's work is.
+// Returns the first queue family with compute, preferably with graphics too, because renderers
+// submit there.
 std::optional<std::uint32_t> compute_family(vk::PhysicalDevice device, const Dispatch& dispatch) {
     std::optional<std::uint32_t> found;
     const auto families = device.getQueueFamilyProperties(dispatch);
@@ -171,7 +171,7 @@ std::optional<std::uint32_t> compute_family(vk::PhysicalDevice device, const Dis
     return found;
 }
 
-// A device as its driver describes it.
+// Capabilities of a device as its driver reports them.
 struct Capabilities {
     vk::PhysicalDeviceProperties properties;
     vk::PhysicalDeviceSubgroupProperties subgroups;
@@ -180,7 +180,7 @@ struct Capabilities {
     vk::PhysicalDeviceFeatures features;
     vk::PhysicalDeviceVulkan12Features features_1_2;
     vk::PhysicalDeviceSubgroupSizeControlFeatures size_control_features;
-    bool size_control_extension = false;  // needed to enable the feature (Vulkan 1.2)
+    bool size_control_extension = false;  // the feature needs it on Vulkan 1.2
 };
 
 Capabilities query_capabilities(vk::PhysicalDevice device, const Dispatch& dispatch) {
@@ -222,7 +222,7 @@ bool supports_subgroup_operations(const Capabilities& c) {
            size * c.size_control.maxComputeWorkgroupSubgroups >= NEEDED_WORKGROUP_INVOCATIONS;
 }
 
-// Every reason for which the kernels cannot run on a device.
+// Returns all reasons why the kernels cannot run on a device.
 std::vector<std::string> rejections_of(vk::PhysicalDevice device, const Dispatch& dispatch,
                                        const Capabilities& c) {
     std::vector<std::string> reasons;
@@ -232,7 +232,7 @@ std::vector<std::string> rejections_of(vk::PhysicalDevice device, const Dispatch
                              std::to_string(VK_API_VERSION_MAJOR(c.properties.apiVersion)) + "." +
                              std::to_string(VK_API_VERSION_MINOR(c.properties.apiVersion)) +
                              ", 1.2 is needed");
-        return reasons;  // the rest cannot be asked for
+        return reasons;  // the other properties cannot be queried
     }
     if (!compute_family(device, dispatch)) {
         reasons.emplace_back("it has no compute queue");
@@ -328,7 +328,7 @@ bool is_selected(const DeviceInfo& info, const std::string& select) {
     return lower_case(info.name).find(lower_case(select)) != std::string::npos;
 }
 
-// Smaller is better.
+// Returns the rank of a type; smaller is better.
 int rank_of(vk::PhysicalDeviceType type) {
     switch (type) {
         case vk::PhysicalDeviceType::eDiscreteGpu:
@@ -409,7 +409,7 @@ void create_device(DeviceContext& context, const Candidate& candidate) {
     context.queue = context.device.getQueue(context.queue_family, 0, context.dispatch);
 }
 
-// What was asked for, else what the environment says.
+// Returns the requested value, or that of the environment variable if it is empty.
 std::string from_environment(const std::string& asked_for, const char* variable) {
     const char* const value = asked_for.empty() ? std::getenv(variable) : nullptr;
     return value != nullptr ? value : asked_for;
@@ -424,7 +424,7 @@ void open_caches(DeviceContext& context, const std::string& directory) {
     });
 }
 
-// A function of both, for each feature.
+// Combines each feature of both.
 template <typename Combine>
 Features combined(const Features& a, const Features& b, const Combine& combine) {
     return {.subgroup_operations = combine(a.subgroup_operations, b.subgroup_operations),

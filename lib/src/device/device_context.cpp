@@ -51,7 +51,7 @@ void DeviceContext::set_limits(const LimitOverrides& overrides) {
     if (overrides.max_storage_images != 0) {
         max_storage_images = std::min(max_storage_images, overrides.max_storage_images);
     }
-    // Indices have 32 bits, so chunks of 2^30 elements reach all.
+    // Indices have 32 bits, so chunks of 2^30 elements reach all of them.
     const auto chunk_shift = [](std::uint64_t elements) {
         return std::min(static_cast<std::uint32_t>(std::bit_width(elements)) - 1, 30U);
     };

@@ -1,4 +1,4 @@
-// What a Device shares with everything made from it.
+// State that a Device shares with everything made from it.
 
 #pragma once
 
@@ -27,28 +27,29 @@ class DeviceContext {
     vk::Device device;
     vk::Queue queue;
     std::uint32_t queue_family = 0;
-    bool owned = false;        // the instance and the device are destroyed with this
-    bool debug_utils = false;  // VK_EXT_debug_utils is on
+    bool owned = false;        // whether the instance and the device are destroyed with this object
+    bool debug_utils = false;  // whether VK_EXT_debug_utils is enabled
 
     DeviceInfo info;
     LogCallback log;
     CacheDirectory cache_directory;
     PipelineCache pipeline_cache;
 
-    // The device's limits, or the lower ones that the caller asked for.
+    // Limits of the device, or the lower ones that the caller requested.
     std::uint32_t max_workgroup_count = 0;
     std::uint64_t max_storage_buffer_range_bytes = 0;
-    std::uint32_t max_storage_images = 0;  // of a shader stage and a descriptor set
-    // Tiles behind their header, and floats, that one storage buffer descriptor reaches: 2^shift.
+    std::uint32_t max_storage_images = 0;  // per shader stage and descriptor set
+    // log2 of the tiles behind their header, and of the floats, that one storage buffer descriptor
+    // reaches.
     std::uint32_t tile_chunk_shift = 0;
     std::uint32_t float_chunk_shift = 0;
 
-    // Submits to the queue: by the host's function where there is one, else one thread after the
-    // other. Thread-safe. Throws what Vulkan-Hpp throws.
+    // Submits to the queue: by the host's function if there is one, otherwise under a mutex.
+    // Thread-safe. Throws the exceptions of Vulkan-Hpp.
     void submit(const vk::SubmitInfo& work, vk::Fence fence) const;
 
-    // Gives an object of this device a name that debuggers and validation messages show; nothing
-    // where VK_EXT_debug_utils is off. Throws what Vulkan-Hpp throws.
+    // Names an object of this device for debuggers and validation messages. Does nothing without
+    // VK_EXT_debug_utils. Throws the exceptions of Vulkan-Hpp.
     template <typename Handle>
     void name(Handle handle, const std::string& text) const {
         if (debug_utils) {
@@ -58,7 +59,7 @@ class DeviceContext {
         }
     }
 
-    // To the log, where there is one.
+    // Writes a message to the log, if there is one.
     void say(Severity severity, const std::string& message) const {
         if (log) {
             log(severity, message);
@@ -70,7 +71,7 @@ class DeviceContext {
     SubmitFunction host_submit;  // of an adopted device; may be empty
     mutable std::mutex queue_mutex;
 
-    // Fills in the limits from the device's and the overrides.
+    // Sets the limits from those of the device and the overrides.
     void set_limits(const LimitOverrides& overrides);
 };
 

@@ -1,5 +1,5 @@
-// Bytes that leave the process and come back: behind a header that tells what they are, and whether
-// they are whole.
+// Frames for bytes that leave the process and come back: a header that gives their content and
+// detects damage.
 
 #pragma once
 
@@ -17,23 +17,23 @@ enum class Content : std::uint32_t {
 
 enum class FrameState {
     whole,
-    foreign,        // nothing of ours, or of another kind
-    other_version,  // ours, for other kernels
+    foreign,        // not a frame of quadtile, or with other content
+    other_version,  // a frame for other kernels
     damaged,        // cut, longer, or changed
 };
 
-// `version` is that of what the content depends on.
+// Puts a header in front of bytes. `version` is that of the data that the content depends on.
 [[nodiscard]] std::vector<std::byte> frame(Content content, std::uint64_t version,
                                            std::span<const std::byte> payload);
 
 struct Unframed {
     FrameState state;
-    std::span<const std::byte> payload;  // in `bytes`; empty where it is not whole
+    std::span<const std::byte> payload;  // in `bytes`; empty unless it is whole
 };
 [[nodiscard]] Unframed unframe(Content content, std::uint64_t version,
                                std::span<const std::byte> bytes) noexcept;
 
-// FNV-1a, 64 bits. Against accidents, not against attackers.
+// FNV-1a, 64 bits; against accidents, not against attackers.
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace quadtile::detail

@@ -56,7 +56,7 @@ KernelCode downsample_code(ItemType items, std::uint32_t channels, bool odd_bloc
             name##_ODD, name##_ODD_SUBGROUP \
         }                                   \
     }
-    // By items, channels, blocks, and without and with subgroup operations.
+    // By items, channels, blocks, and subgroup operations (without, with).
     static const Words codes[2][3][2][2] = {
         {QUADTILE_DOWNSAMPLE(DOWNSAMPLE_EXTREMES_1), QUADTILE_DOWNSAMPLE(DOWNSAMPLE_EXTREMES_2),
          QUADTILE_DOWNSAMPLE(DOWNSAMPLE_EXTREMES_4)},

@@ -1,4 +1,4 @@
-// The compiled kernels, embedded.
+// The embedded SPIR-V of the kernels.
 
 #pragma once
 
@@ -22,21 +22,21 @@ enum class Kernel {
     subtree
 };
 
-// What downsample.comp reduces (downsample_items.glsl).
+// Items that downsample.comp reduces (downsample_items.glsl).
 enum class ItemType { extremes, floats };
 
 struct KernelCode {
     std::span<const std::uint32_t> spirv;
-    bool uses_subgroups;  // needs full subgroups of the device's size
+    bool uses_subgroups;  // whether it needs full subgroups of the device's size
 };
 
-// Changes with the text of any kernel: what was compiled of others does not fit.
+// Returns the hash of the text of all kernels. Code compiled for another fingerprint does not fit.
 [[nodiscard]] std::uint64_t kernel_fingerprint() noexcept;
 
-// A kernel, in the variant with subgroup operations where it has one and they are allowed.
+// Returns a kernel, in the variant with subgroup operations if it has one and they are allowed.
 [[nodiscard]] KernelCode code_of(Kernel kernel, bool subgroup_operations);
 
-// kernels/downsample.comp, writing images of 1, 2 or 4 channels; `odd_blocks`: where the edge rule
+// Returns kernels/downsample.comp for images of 1, 2 or 4 channels. `odd_blocks`: the edge rule
 // treats some blocks specially.
 [[nodiscard]] KernelCode downsample_code(ItemType items, std::uint32_t channels, bool odd_blocks,
                                          bool subgroup_operations);

@@ -10,8 +10,8 @@ namespace {
 
 using Property = vk::MemoryPropertyFlagBits;
 
-// Kinds of memory in the order of preference. Host-visible memory is always coherent: Vulkan
-// guarantees such a type.
+// Kinds of memory in order of preference. Host-visible memory is always coherent: Vulkan guarantees
+// such a type.
 std::initializer_list<vk::MemoryPropertyFlags> preferences(MemoryKind kind) {
     static const std::initializer_list<vk::MemoryPropertyFlags> device{Property::eDeviceLocal,
                                                                        vk::MemoryPropertyFlags{}};

@@ -1,4 +1,4 @@
-// Buffers and images with memory of their own, for the part of the library that owns any.
+// Buffers and images with memory of their own, for the parts of the library that own resources.
 
 #pragma once
 
@@ -17,15 +17,15 @@ namespace quadtile::detail {
 enum class MemoryKind {
     device,    // fast for the GPU
     upload,    // written by the host, mapped
-    readback,  // read by the host, mapped, cached where possible
+    readback,  // read by the host, mapped, cached if possible
 };
 
-// The bytes that Buffers and Images take, within a limit. Thread-safe.
+// Bytes that Buffers and Images use, within a limit. Thread-safe.
 class MemoryAccount {
  public:
     explicit MemoryAccount(std::uint64_t limit_bytes = UINT64_MAX) : limit_bytes_(limit_bytes) {}
 
-    // Throws Error(out_of_memory) where the limit would be passed; `name` is what they are for.
+    // Adds bytes. Throws Error(out_of_memory) with the purpose `name` beyond the limit.
     void take(std::uint64_t size_bytes, const std::string& name);
     void give_back(std::uint64_t size_bytes) noexcept;
 
@@ -38,13 +38,13 @@ class MemoryAccount {
     std::atomic<std::uint64_t> most_used_bytes_ = 0;
 };
 
-// A device, and the account that its memory is taken from; null for none.
+// A device, and the account of its memory; null: no account.
 struct MemorySource {
     std::shared_ptr<DeviceContext> context;
     std::shared_ptr<MemoryAccount> account = nullptr;
 };
 
-// Device memory, given back to its account.
+// Device memory, which is returned to its account.
 class Memory {
  public:
     Memory() = default;
@@ -81,14 +81,14 @@ class Buffer {
     void* mapped_ = nullptr;
 };
 
-// Of all layers of the shape, optimally tiled.
+// Returns the parameters of an optimally tiled image with all layers of the shape.
 vk::ImageCreateInfo image_info(const ImageShape& shape, std::uint32_t levels,
                                vk::ImageUsageFlags usage, vk::ImageCreateFlags flags = {});
 
 class Image {
  public:
     Image() = default;
-    // With a view of all layers, type 2D_ARRAY; without an aspect there is none.
+    // Makes an image with a view of all layers, type 2D_ARRAY. Without an aspect there is no view.
     Image(const MemorySource& source, const std::string& name, const vk::ImageCreateInfo& info,
           vk::ImageAspectFlags aspect = {});
 

@@ -28,7 +28,7 @@ std::string file_name_of(const vk::PhysicalDeviceProperties& device) {
     return name + ".bin";
 }
 
-// Drivers must refuse what is not theirs by themselves; not all do.
+// Drivers must refuse foreign data themselves, but not all do.
 bool is_of_device(std::span<const std::byte> data, const vk::PhysicalDeviceProperties& device) {
     vk::PipelineCacheHeaderVersionOne header;
     if (data.size() < sizeof(header)) {
@@ -82,7 +82,7 @@ void PipelineCache::save() noexcept {
     } catch (const std::exception& failure) {
         try {
             directory_.warn(std::string("the pipeline cache was not saved: ") + failure.what());
-        } catch (...) {  // NOLINT(bugprone-empty-catch): nobody is left to tell
+        } catch (...) {  // NOLINT(bugprone-empty-catch): nothing can be reported here
         }
     }
 }

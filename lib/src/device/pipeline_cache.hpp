@@ -1,4 +1,4 @@
-// The pipelines that a device has compiled, kept in the cache directory from run to run.
+// Compiled pipelines of a device, kept in the cache directory between runs.
 
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace quadtile::detail {
 
-// For one device. Empty until opened. Thread-safe, but for open and close.
+// The pipeline cache of one device; empty until opened. Thread-safe, except open and close.
 class PipelineCache {
  public:
-    // With what the directory holds for this device, driver and version of the library; what does
-    // not fit is passed over with a warning. Throws what Vulkan-Hpp throws.
+    // Opens the cache with the directory's content for this device, driver and version of the
+    // library. Other content is ignored with a warning. Throws the exceptions of Vulkan-Hpp.
     void open(vk::PhysicalDevice physical_device, vk::Device device, const Dispatch& dispatch,
               CacheDirectory directory);
-    // The host's, which is neither saved nor destroyed.
+    // Uses the host's cache, which is neither saved nor destroyed.
     void open(vk::PipelineCache of_the_host) { handle_ = of_the_host; }
 
-    // Writes it to the directory, where it has changed.
+    // Writes the cache to the directory if it has changed.
     void save() noexcept;
     void close() noexcept;
 
@@ -29,7 +29,7 @@ class PipelineCache {
 
  private:
     vk::PipelineCache handle_;
-    vk::Device device_;  // empty: the cache is not ours
+    vk::Device device_;  // empty: the cache is the host's
     const Dispatch* dispatch_ = nullptr;
     CacheDirectory directory_;
     std::string file_name_;

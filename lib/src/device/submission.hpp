@@ -1,4 +1,4 @@
-// Work that is submitted and waited for, by the part of the library that owns a queue.
+// Submission of work and waiting for it, for the parts of the library that own a queue.
 
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace quadtile::detail {
 
-// Texels go to the device and come back through host memory of this size at a time.
+// Most texels, in bytes, that go through host memory to or from the device at a time.
 inline constexpr vk::DeviceSize STAGING_BYTES = vk::DeviceSize{64} << 20U;
 inline constexpr vk::DeviceSize SMALLEST_STAGING_BYTES = vk::DeviceSize{64} << 10U;
 
@@ -35,8 +35,8 @@ inline constexpr vk::DeviceSize SMALLEST_STAGING_BYTES = vk::DeviceSize{64} << 1
 // One command buffer and its fence: record, submit, wait.
 class Commands {
  public:
-    // A run that is not finished after `timeout` counts as hung. Throws Error(invalid_argument)
-    // for none.
+    // Makes a command buffer. A run that takes longer than `timeout` counts as hung. Throws
+    // Error(invalid_argument) for a timeout of 0 or less.
     Commands(std::shared_ptr<DeviceContext> context, std::chrono::milliseconds timeout)
         : context_(std::move(context)), timeout_(std::min(timeout, LONGEST_TIMEOUT)) {
         if (timeout <= std::chrono::milliseconds::zero()) {
@@ -60,8 +60,8 @@ class Commands {
         });
     }
 
-    // Whether a run has not come back in time. Then there is no other, and nothing that it works
-    // with may be destroyed.
+    // Returns whether a run has exceeded the timeout. Then no other run starts, and the resources
+    // of the hung run must not be destroyed.
     [[nodiscard]] bool is_hung() const noexcept { return is_hung_; }
     void refuse_if_hung() const {
         if (is_hung_) {
@@ -70,7 +70,7 @@ class Commands {
         }
     }
 
-    // Whether it is hung even now.
+    // Returns whether a hung run still executes.
     [[nodiscard]] bool is_at_work() const noexcept {
         return is_hung_ && says_nothing(static_cast<vk::Result>(
                                context_->dispatch.vkGetFenceStatus(context_->device, *fence_)));
@@ -80,7 +80,7 @@ class Commands {
     void run(const std::string& doing, Record&& record) {
         vulkan_calls(doing, [&] {
             const Dispatch& d = context_->dispatch;
-            // First, for a run that failed may have left them in any state.
+            // At first, because a failed run may have left the fence in any state.
             context_->device.resetFences(*fence_, d);
             buffer_.reset({}, d);
             buffer_.begin({vk::CommandBufferUsageFlagBits::eOneTimeSubmit}, d);
@@ -99,10 +99,10 @@ class Commands {
  private:
     using Clock = std::chrono::steady_clock;
 
-    // As good as for ever; in nanoseconds it still fits its type.
+    // Practically for ever; its nanoseconds fit their type.
     static constexpr std::chrono::milliseconds LONGEST_TIMEOUT = std::chrono::hours(24 * 365);
 
-    // Returns when the device has finished, or is known never to.
+    // Waits until the device has finished. Throws if it is lost or hung.
     void await(const std::string& doing) {
         const Clock::time_point start = Clock::now();
         vk::Result result = ask_for_a_while();
@@ -121,24 +121,24 @@ class Commands {
             result = static_cast<vk::Result>(context_->dispatch.vkWaitForFences(
                 context_->device, 1, &fence, VK_TRUE, static_cast<std::uint64_t>(left.count())));
             if (result != vk::Result::eTimeout && says_nothing(result)) {
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));  // for memory
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time to free memory
             }
         }
         if (result != vk::Result::eSuccess) {
-            is_hung_ = result != vk::Result::eErrorDeviceLost;  // that one works no more
+            is_hung_ = result != vk::Result::eErrorDeviceLost;  // a lost one no longer executes
             throw error_from(result, doing);
         }
     }
 
-    // Whether the device may be at work as before: where there is no memory to ask with, it is.
+    // Returns whether the device may still execute: also if the query itself lacks memory.
     [[nodiscard]] static bool says_nothing(vk::Result result) noexcept {
         return result == vk::Result::eNotReady || result == vk::Result::eTimeout ||
                result == vk::Result::eErrorOutOfHostMemory ||
                result == vk::Result::eErrorOutOfDeviceMemory;
     }
 
-    // Before the thread goes to sleep: to be woken takes longer than most runs. Not where the
-    // thread would take the time from the driver itself.
+    // Polls before the thread sleeps, because waking it takes longer than most runs. Does not poll
+    // on CPU drivers, which need the time themselves.
     [[nodiscard]] vk::Result ask_for_a_while() const {
         if (context_->info.type == "CPU") {
             return vk::Result::eNotReady;
@@ -161,8 +161,7 @@ class Commands {
     Unique<vk::Fence> fence_;
 };
 
-// Destroys what works by Commands, unless the device may still be at work with it: then it is left
-// alone, for ever.
+// Destroys an object with Commands, unless the device may still use it: then the object is leaked.
 struct DestroyUnlessAtWork {
     template <typename Worker>
     void operator()(Worker* worker) const {
@@ -172,7 +171,7 @@ struct DestroyUnlessAtWork {
     }
 };
 
-// GPU timestamps of one submission, where the queue has them.
+// GPU timestamps of one submission, if the queue has them.
 class Timestamps {
  public:
     static constexpr std::uint32_t CAPACITY = 4;
@@ -210,8 +209,8 @@ class Timestamps {
         }
     }
 
-    // Milliseconds between timestamp i and the next, for a submission that has been waited for.
-    // Empty without timestamps.
+    // Returns the milliseconds between timestamp i and the next, for a submission that has
+    // finished; empty without timestamps.
     [[nodiscard]] std::vector<double> intervals_ms() const {
         if (!pool_ || count_ == 0) {
             return {};
@@ -239,7 +238,7 @@ class Timestamps {
     std::uint32_t count_ = 0;
 };
 
-// Whole rows of one layer of one mip level, in the staging and in host memory.
+// Whole rows of one layer of one mip level, in staging and in host memory.
 struct StagedRows {
     vk::BufferImageCopy region;
     std::size_t host_offset_bytes;  // in the texels of the level
@@ -247,10 +246,10 @@ struct StagedRows {
 };
 using StagedBatch = std::vector<StagedRows>;
 
-// The mip levels of an image, from `first_level` on, in batches that each fit the staging.
+// Splits the mip levels of an image, from `first_level` on, into batches that each fit the staging.
 [[nodiscard]] inline std::vector<StagedBatch> staged_batches(std::span<const ImageShape> levels,
                                                              std::uint32_t first_level = 0) {
-    // Of offsets in the staging: texels have at most 16 bytes, depth formats need 4.
+    // Alignment of offsets in the staging: texels have at most 16 bytes, depth formats need 4.
     constexpr std::size_t ALIGNMENT_BYTES = 16;
     std::vector<StagedBatch> batches(1);
     std::size_t used = 0;
@@ -292,7 +291,7 @@ using StagedBatch = std::vector<StagedRows>;
     return regions;
 }
 
-// Where an image goes after its upload.
+// Destination of an upload.
 struct UploadTarget {
     vk::Image image;
     vk::ImageLayout layout;
@@ -300,7 +299,7 @@ struct UploadTarget {
     vk::AccessFlags access;
 };
 
-// Where each layer of an image in host memory begins.
+// Returns the beginning of each layer of an image in host memory.
 [[nodiscard]] inline std::vector<const std::byte*> layers_of(const ImageView& image) {
     const std::size_t layer_bytes =
         std::size_t{image.shape.width} * image.shape.height * texel_size_bytes(image.shape.format);
@@ -311,14 +310,14 @@ struct UploadTarget {
     return layers;
 }
 
-// What goes into the submission of an upload's last part, around it; may be empty.
+// Commands around the last part of an upload, in its submission; may be empty.
 struct AroundUpload {
     std::function<void(vk::CommandBuffer)> before_last;
     std::function<void(vk::CommandBuffer)> after_last;
 };
 
-// Replaces mip level 0 of an image by layers of texels; `staging` is as long as they are together,
-// or STAGING_BYTES.
+// Replaces mip level 0 of an image by layers of texels. `staging` is as large as all of them, or
+// STAGING_BYTES.
 inline void upload_image(const std::string& doing, Commands& commands, const Dispatch& dispatch,
                          const Buffer& staging, const UploadTarget& target, const ImageShape& shape,
                          std::span<const std::byte* const> layers,

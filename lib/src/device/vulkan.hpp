@@ -1,5 +1,5 @@
 // Vulkan-Hpp as the library uses it: in a namespace of its own and with a dispatcher for each
-// device, so that a host application's Vulkan-Hpp, of whatever version, never meets ours.
+// device, so that a host application's Vulkan-Hpp of any version never meets quadtile's.
 // Precompiled.
 
 #pragma once

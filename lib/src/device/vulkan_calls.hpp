@@ -1,4 +1,4 @@
-// What a Vulkan call throws, as an Error that says what was being done.
+// Conversion of Vulkan errors to Errors that name the failed operation.
 
 #pragma once
 
@@ -11,10 +11,11 @@
 
 namespace quadtile::detail {
 
-// The Error for a failed Vulkan call made while `doing` something ("creating the pyramid image").
+// Returns the Error for a failed Vulkan call. `doing` names the operation ("creating the pyramid
+// image").
 [[nodiscard]] Error error_from(vk::Result result, const std::string& doing);
 
-// Runs Vulkan-Hpp calls; what they throw becomes an Error that says what was being done.
+// Runs Vulkan-Hpp calls. Their exceptions become Errors that name the operation.
 template <typename Calls>
 auto vulkan_calls(const std::string& doing, Calls&& calls) {
     try {

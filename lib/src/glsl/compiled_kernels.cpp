@@ -18,7 +18,7 @@ void append_part(std::vector<std::byte>& kernels, std::span<const std::byte> byt
     kernels.insert(kernels.end(), bytes.begin(), bytes.end());
 }
 
-// The next part, off the front of `kernels`. Nothing where there is none.
+// Takes the next part off the front of `kernels`; nothing if it is empty or damaged.
 std::optional<std::span<const std::byte>> take_part(std::span<const std::byte>& kernels) {
     std::uint64_t size = 0;
     if (kernels.size() < sizeof(size)) {
@@ -54,7 +54,7 @@ std::optional<SpirvWords> read(const std::string& name, const CacheDirectory& di
         directory.warn("the cached kernel " + file_name + " is damaged: it is compiled again");
         return std::nullopt;
     }
-    return find_kernel(file.payload, name);  // nothing where another name has the same checksum
+    return find_kernel(file.payload, name);  // nothing if another name has the same checksum
 }
 
 void write(const std::string& name, const SpirvWords& spirv, const CacheDirectory& directory) {
@@ -88,10 +88,10 @@ std::optional<SpirvWords> find_kernel(std::span<const std::byte> kernels, std::s
 
 SpirvWords CompiledKernels::get(const std::string& name, const CacheDirectory& directory,
                                 const std::function<SpirvWords()>& compile) {
-    // Held while it compiles: who wants the same waits for it.
+    // The mutex is held during compilation: others who need the same kernel wait for it.
     const std::lock_guard lock(mutex_);
     if (const auto known = kernels_.find(name); known != kernels_.end()) {
-        if (directory && !directory.has(file_name_of(name))) {  // compiled for another, or for none
+        if (directory && !directory.has(file_name_of(name))) {  // of another directory, or none
             write(name, known->second, directory);
         }
         return known->second;
@@ -101,7 +101,7 @@ SpirvWords CompiledKernels::get(const std::string& name, const CacheDirectory& d
         words = compile();
         write(name, *words, directory);
     }
-    constexpr std::size_t MANY = 256;  // who has so many makes them up as he goes along
+    constexpr std::size_t MANY = 256;  // more texts than programs have, unless they generate texts
     if (kernels_.size() >= MANY) {
         kernels_.clear();
     }

@@ -1,5 +1,5 @@
-// SPIR-V of kernels under names of any length: several in one piece of bytes, and those that a
-// process has compiled, in memory and on disk.
+// SPIR-V of kernels under names of any length: several kernels in one piece of bytes, and the
+// kernels that a process has compiled, in memory and on disk.
 
 #pragma once
 
@@ -20,18 +20,19 @@ namespace quadtile::detail {
 
 using SpirvWords = std::vector<std::uint32_t>;
 
-// Adds one behind the others.
+// Appends a kernel.
 void append_kernel(std::vector<std::byte>& kernels, std::string_view name,
                    std::span<const std::uint32_t> spirv);
 
 [[nodiscard]] std::optional<SpirvWords> find_kernel(std::span<const std::byte> kernels,
                                                     std::string_view name);
 
-// Thread-safe.
+// Cache of compiled kernels. Thread-safe.
 class CompiledKernels {
  public:
-    // By a name that says all that the code depends on, but for the library's own kernels: from
-    // memory, from `directory`, or by `compile`, and then kept in both.
+    // Returns a kernel by a name that identifies everything its code depends on, except the
+    // library's own kernels: from memory, from `directory`, or from `compile`; then it is kept in
+    // both.
     [[nodiscard]] SpirvWords get(const std::string& name, const CacheDirectory& directory,
                                  const std::function<SpirvWords()>& compile);
 

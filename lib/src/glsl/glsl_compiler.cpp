@@ -13,7 +13,7 @@ namespace {
                 "the GLSL of " + user.display_name + " does not compile:\n" + messages);
 }
 
-// "line 3 of the user's text" in the form of the compiler's messages.
+// Returns "line 3 of the user's text" in the form of the compiler's messages.
 std::string message_at(const UserSource& user, std::size_t line, std::string_view message) {
     return user.display_name + (line != 0 ? ':' + std::to_string(line) : std::string()) +
            ": error: " + std::string(message);
@@ -39,7 +39,7 @@ namespace quadtile::detail {
 
 namespace {
 
-// `name` is what a kernel's #include says, or the kernel's file name.
+// A source text. `name` is the name in a kernel's #include, or the kernel's file name.
 struct KernelSource {
     std::string_view name;
     std::string_view text;
@@ -61,8 +61,8 @@ std::size_t line_at(std::string_view text, std::size_t place) {
     return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, place), '\n'));
 }
 
-// Refuses what the compiler would let pass or report at some other place: an #if left open swallows
-// the kernel's rest, an #endif too many may close one of the kernel's, a #line renumbers messages.
+// Refuses texts that the compiler would accept or report elsewhere: an open #if swallows the rest
+// of the kernel, a surplus #endif may close one of the kernel's, a #line renumbers messages.
 void check_text(const UserSource& user) {
     const std::size_t nul = user.text.find('\0');
     if (nul != std::string::npos) {
@@ -100,7 +100,7 @@ void check_text(const UserSource& user) {
     }
 }
 
-// Finds what a kernel includes: the user's text by its name, all else among the embedded sources.
+// Resolves a kernel's includes: the user's text by its name, others among the embedded sources.
 class Includer : public shaderc::CompileOptions::IncluderInterface {
  public:
     explicit Includer(const UserSource& user) : user_(user) {}
@@ -114,7 +114,7 @@ class Includer : public shaderc::CompileOptions::IncluderInterface {
                 include->text = "a text cannot include itself;";
             } else {
                 include->name = user_.include_name;
-                // What follows must begin on a line of its own, even behind a backslash.
+                // Text after the include must begin on a line of its own, also after a backslash.
                 include->text = user_.text + "\n\n";
                 user_open_ = true;
             }
@@ -135,7 +135,7 @@ class Includer : public shaderc::CompileOptions::IncluderInterface {
 
  private:
     struct Include {
-        std::string name;  // empty: not found, and the text says why
+        std::string name;  // empty: not found, and the text is the reason
         std::string text;
         bool is_user = false;
         shaderc_include_result result;
@@ -145,7 +145,7 @@ class Includer : public shaderc::CompileOptions::IncluderInterface {
                         const std::string& requesting) {
         std::vector<std::string> names{requested};
         if (type == shaderc_include_type_relative) {
-            // In the same folder first; a name without a slash has none.
+            // In the same folder first; a name without a slash has no folder.
             names.insert(names.begin(),
                          requesting.substr(0, requesting.rfind('/') + 1) + requested);
         }
@@ -164,11 +164,11 @@ class Includer : public shaderc::CompileOptions::IncluderInterface {
 };
 
 struct Message {
-    std::string place;  // "subtree.comp:7", or "subtree.comp" for errors of the whole
+    std::string place;  // "subtree.comp:7", or "subtree.comp" for errors of the whole file
     std::string text;
 };
 
-// The errors among the compiler's messages.
+// Returns the errors among the compiler's messages.
 std::vector<Message> errors_of(std::string_view messages, const std::string& kernel_name) {
     constexpr std::string_view MARK = ": error: ";
     const std::string detail_start = kernel_name + ":     ";
@@ -187,7 +187,7 @@ std::vector<Message> errors_of(std::string_view messages, const std::string& ker
     return errors;
 }
 
-// The compiler's errors, retold for the author of the user's text.
+// Translates the compiler's errors for the author of the user's text.
 std::string retell(const std::string& messages, const std::string& kernel_name,
                    const UserSource& user) {
     const std::size_t last_line = line_at(user.text, user.text.find_last_not_of(" \t\r\n") + 1);
@@ -200,7 +200,7 @@ std::string retell(const std::string& messages, const std::string& kernel_name,
         } else if (place == kernel_name) {
             in_text.push_back(user.display_name + ": error: " + text);
         } else {
-            // In the kernel's own text, which compiles where the user's is right.
+            // In the kernel's own text, which compiles if the user's is right.
             behind.push_back(
                 message_at(user, last_line, "only where " + place + " uses this text: " + text));
         }
@@ -208,7 +208,7 @@ std::string retell(const std::string& messages, const std::string& kernel_name,
     if (in_text.empty() && behind.empty()) {
         return messages;
     }
-    // Errors behind the text mostly follow from those in it.
+    // Errors after the text mostly follow from errors in it.
     const std::vector<std::string>& told = in_text.empty() ? behind : in_text;
     std::string result = told.front();
     for (std::size_t i = 1; i < std::min(told.size(), MAX_MESSAGES); ++i) {
@@ -258,7 +258,7 @@ std::vector<std::uint32_t> compile_glsl(const std::string& name, const std::stri
     }
     options.SetIncluder(std::make_unique<Includer>(user));
 
-    // Lives on, because the first use builds its tables, for longer than a kernel takes to compile.
+    // Static, because the first use builds its tables, which takes longer than compiling a kernel.
     static const shaderc::Compiler compiler;
     const auto result =
         compiler.CompileGlslToSpv(text, shaderc_compute_shader, name.c_str(), options);

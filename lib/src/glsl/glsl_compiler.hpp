@@ -1,4 +1,4 @@
-// Compiles kernels at run time, with a text of the caller's in them.
+// Compilation of kernels at run time, with a text of the caller in them.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace quadtile::detail {
 
-// A text of the caller's that a kernel includes under a name.
+// The caller's text that a kernel includes under a name.
 struct UserSource {
     std::string include_name;  // "user_reduction.glsl"
     std::string display_name;  // "reduction": in error messages
@@ -20,30 +20,31 @@ struct UserSource {
 
 using Macros = std::vector<std::pair<std::string, std::string>>;  // name, value
 
-// Whether this build has the compiler.
+// Returns whether this build has the compiler.
 [[nodiscard]] bool has_glsl_compiler() noexcept;
 
 enum class CodeForm {
     optimised,
-    named,  // as it is written: all that is declared, with its names, in functions
+    named,  // as written: all declarations with their names, in functions
 };
 
-// SPIR-V of kernels/<kernel>.comp for the build's target, with `user`'s text where the kernel
-// includes it. That text may include the headers of kernels/shared.
+// Compiles kernels/<kernel>.comp to SPIR-V for the build's target, with `user`'s text at the
+// kernel's include. The text may include the headers of kernels/shared.
 //
-// Throws Error(invalid_argument) with the compiler's first errors where the text does not fit, each
-// numbered by the lines of that text ("reduction:3: error: ..."), and where it exceeds TextLimits;
+// Throws Error(invalid_argument) with the compiler's first errors if the text does not compile,
+// numbered by the lines of that text ("reduction:3: error: ..."), and if it exceeds TextLimits;
 // Error(unsupported) in a build without the compiler. Thread-safe.
 [[nodiscard]] std::vector<std::uint32_t> compile_kernel(const std::string& kernel,
                                                         const Macros& macros,
                                                         const UserSource& user, CodeForm form);
 
-// The same for a kernel given as text; `name` is for error messages.
+// Does the same for a kernel given as text; `name` is for error messages.
 [[nodiscard]] std::vector<std::uint32_t> compile_glsl(const std::string& name,
                                                       const std::string& text, const Macros& macros,
                                                       const UserSource& user, CodeForm form);
 
-// Throws Error(invalid_argument) in the form of the compiler's errors; line 0: of the whole text.
+// Throws Error(invalid_argument) in the form of the compiler's errors. Line 0 stands for the whole
+// text.
 [[noreturn]] void refuse_at(const UserSource& user, std::size_t line, std::string_view message);
 
 }  // namespace quadtile::detail

@@ -14,7 +14,7 @@ bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
-// 0: none. A lone carriage return is one to the compiler.
+// Returns the length of the newline at the front; 0: none. A lone carriage return is one.
 std::size_t newline_length(std::string_view text) {
     return text.starts_with("\r\n") ? 2 : text.starts_with('\n') || text.starts_with('\r') ? 1 : 0;
 }
@@ -32,12 +32,12 @@ using Tokens = std::vector<Token>;
 
 struct BeyondLimits {};
 
-// Expands macros as compilers do (ISO C, 6.10.3), and keeps count.
+// Expands macros as compilers do (ISO C, 6.10.3), and counts tokens.
 class Expansion {
  public:
     explicit Expansion(const TextLimits& limits) : limits_(limits) {}
 
-    // What is behind "#define".
+    // Defines a macro. `line` is the text after "#define".
     void define(std::string_view line) {
         const Tokens tokens = tokens_of(line);
         if (tokens.empty()) {
@@ -46,7 +46,7 @@ class Expansion {
         Macro& macro = macros_[std::string(tokens[0])];
         std::size_t next = 1;
         Tokens parameters;
-        // A blank tells the body "(x)" from parameters.
+        // A blank separates a body "(x)" from the name; without it "(x)" are parameters.
         if (line.substr(line.find(tokens[0]) + tokens[0].size()).starts_with('(')) {
             macro.is_function = true;
             for (++next; next < tokens.size() && tokens[next] != ")"; ++next) {
@@ -63,7 +63,7 @@ class Expansion {
         }
     }
 
-    // The place in a text at which it exceeds the limits.
+    // Returns the place in a text at which it exceeds the limits.
     std::optional<std::size_t> place_beyond(const Tokens& text) {
         std::vector<Source> sources{{text, nullptr}};
         std::size_t made = 0;
@@ -73,7 +73,7 @@ class Expansion {
                     throw BeyondLimits();
                 }
             });
-        } catch (const BeyondLimits&) {  // `text` is the last source that is left
+        } catch (const BeyondLimits&) {  // `text` is the last remaining source
             return sources.empty() ? text.size() - 1 : sources.front().next - 1;
         }
         return std::nullopt;
@@ -87,10 +87,10 @@ class Expansion {
     };
     struct Macro {
         bool is_function = false;
-        std::vector<Part> body;  // of all definitions
-        bool is_open = false;    // being expanded, so that it stays as it is
+        std::vector<Part> body;  // of all definitions of the name
+        bool is_open = false;    // whether it is being expanded, and so is not expanded again
     };
-    // Tokens that wait, and the macro that they are of.
+    // Remaining tokens, and the macro that they come from.
     struct Source {
         Tokens tokens;
         Macro* macro;
@@ -105,7 +105,7 @@ class Expansion {
         }
     }
 
-    // The next token of all that waits, and off it; empty at the end.
+    // Takes the next token of all sources; empty at the end.
     Token take(std::vector<Source>& sources) {
         step();
         while (!sources.empty() && sources.back().next == sources.back().tokens.size()) {
@@ -117,7 +117,7 @@ class Expansion {
         return sources.empty() ? Token() : sources.back().tokens[sources.back().next++];
     }
 
-    // The arguments of a call, behind its "(".
+    // Takes the arguments of a call, after its "(".
     std::vector<Tokens> take_arguments(std::vector<Source>& sources) {
         std::vector<Tokens> arguments(1);
         std::size_t depth = 1;
@@ -136,7 +136,7 @@ class Expansion {
         return arguments;
     }
 
-    // The body with arguments in it.
+    // Returns the body with the arguments inserted.
     Tokens substituted(const Macro& macro, const std::vector<Tokens>& arguments) {
         std::vector<Tokens> expanded(arguments.size());
         for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -195,7 +195,7 @@ class Expansion {
 
     TextLimits limits_;
     std::map<std::string, Macro, std::less<>> macros_;
-    std::deque<std::string> texts_;  // of tokens that outlive their line
+    std::deque<std::string> texts_;  // texts of tokens that outlive their line
     std::size_t steps_ = 0;
 };
 
@@ -204,7 +204,7 @@ class Expansion {
 std::vector<LogicalLine> logical_lines(std::string_view text) {
     std::vector<LogicalLine> lines(1);
     std::size_t number = 1;
-    bool has_begun = false;  // more than blanks and comments
+    bool has_begun = false;  // whether a character other than blanks and comments has come
     enum class Comment { none, line, block } comment = Comment::none;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const std::string_view rest = text.substr(i);
@@ -266,7 +266,7 @@ std::optional<std::size_t> line_beyond(const std::vector<LogicalLine>& lines,
                                        const TextLimits& limits) {
     Expansion expansion(limits);
     Tokens text;
-    std::vector<std::size_t> numbers;  // of the tokens' lines
+    std::vector<std::size_t> numbers;  // line of each token
     for (const LogicalLine& line : lines) {
         Tokens tokens = tokens_of(line.text);
         if (!tokens.empty() && tokens[0] == "#") {

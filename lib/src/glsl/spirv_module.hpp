@@ -27,8 +27,8 @@ enum SpirvOpcode : std::uint32_t {
     OP_MEMBER_DECORATE = 72,
 };
 
-// Calls visit(opcode, the instruction's words), until it is not whole: without a header, or with an
-// instruction that has no words or ends behind the module. Then false.
+// Calls visit(opcode, the instruction's words) for each instruction. Returns false if the module is
+// damaged: without a header, or with an instruction that has no words or ends beyond the module.
 template <typename Visit>
 bool visit_instructions(SpirvView module, const Visit& visit) {
     constexpr std::size_t HEADER_WORDS = 5;
@@ -47,7 +47,7 @@ bool visit_instructions(SpirvView module, const Visit& visit) {
     return true;
 }
 
-// A string literal at the end of an instruction: bytes, ended by 0.
+// Returns the string literal at the end of an instruction: bytes, ended by 0.
 inline std::string spirv_literal(SpirvView words) {
     std::string text(words.size_bytes(), '\0');
     std::memcpy(text.data(), words.data(), words.size_bytes());

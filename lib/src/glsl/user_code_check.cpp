@@ -9,7 +9,7 @@ namespace quadtile::detail {
 
 namespace {
 
-// SPIR-V 1.5, sections 3.7, 3.20 and 3.31.
+// Constants of SPIR-V 1.5, sections 3.7, 3.20 and 3.31.
 constexpr std::uint32_t STORAGE_UNIFORM_CONSTANT = 0;
 constexpr std::uint32_t STORAGE_UNIFORM = 2;
 constexpr std::uint32_t STORAGE_PUSH_CONSTANT = 9;
@@ -21,18 +21,18 @@ constexpr std::uint32_t GROUP_NON_UNIFORM_ARITHMETIC = 63;
 constexpr std::uint32_t GROUP_NON_UNIFORM_SHUFFLE = 65;
 constexpr std::uint32_t GROUP_NON_UNIFORM_QUAD = 68;
 
-// Of a resource: a pointer to arrays of arrays of blocks.
+// Deepest type of a resource: a pointer to arrays of arrays of blocks.
 constexpr int MAX_TYPE_DEPTH = 8;
 
-// Those of every Vulkan device: Matrix, Shader, Sampled1D, Image1D, SampledBuffer, ImageBuffer,
-// ImageQuery and GroupNonUniform.
+// Capabilities of every Vulkan device: Matrix, Shader, Sampled1D, Image1D, SampledBuffer,
+// ImageBuffer, ImageQuery and GroupNonUniform.
 constexpr std::uint32_t CAPABILITIES_OF_ALL[] = {0, 1, 43, 44, 46, 47, 50, GROUP_NON_UNIFORM};
 
 struct CapabilityName {
     std::uint32_t first;  // capability
     std::uint32_t last;
     const char* name;
-    std::vector<std::string> spellings;  // in GLSL: how identifiers begin
+    std::vector<std::string> spellings;  // beginnings of identifiers in GLSL
 };
 
 const std::vector<CapabilityName>& capability_names() {
@@ -47,7 +47,7 @@ const std::vector<CapabilityName>& capability_names() {
 }
 
 struct Resource {
-    std::string name;  // empty: none is known
+    std::string name;  // empty: unknown
     std::uint32_t set = 0;
     std::uint32_t binding = 0;
 
@@ -60,7 +60,7 @@ struct Module {
     bool is_whole = false;
     std::set<std::uint32_t> capabilities;
     std::vector<Resource> resources;
-    std::size_t push_constants = 0;  // blocks
+    std::size_t push_constants = 0;  // number of blocks
 };
 
 Module read_module(SpirvView code) {
@@ -102,7 +102,7 @@ Module read_module(SpirvView code) {
                    storage == STORAGE_STORAGE_BUFFER) {
             Resource resource = places[words[2]];
             resource.name = names[words[2]];
-            // A block without an instance name has that of its type.
+            // A block without an instance name has the name of its type.
             std::uint32_t type = words[1];
             for (int depth = 0; depth < MAX_TYPE_DEPTH && resource.name.empty(); ++depth) {
                 type = pointed[type];
@@ -181,7 +181,7 @@ std::optional<Violation> find_violation(SpirvView code, SpirvView library_code, 
 
 double inlined_instructions(SpirvView code) {
     struct Function {
-        double instructions = 0;  // its own, then all
+        double instructions = 0;  // of the function itself, then with all calls
         std::vector<std::uint32_t> calls;
         bool is_settled = false;
     };
@@ -201,7 +201,7 @@ double inlined_instructions(SpirvView code) {
             }
         }
     });
-    // GLSL has no recursion.
+    // Terminates, because GLSL has no recursion.
     const auto settle = [&](const auto& self, std::uint32_t id) -> double {
         Function& function = functions[id];
         if (!function.is_settled) {

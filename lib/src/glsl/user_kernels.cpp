@@ -55,7 +55,7 @@ std::span<const std::byte> payload_of(const UserFunction& function) {
     return frame.payload;
 }
 
-// In the text, by the line that has one of its names.
+// Refuses a violation, at the line of the text that has one of its names.
 [[noreturn]] void refuse_text(const UserSource& source, const Violation& violation) {
     for (const LogicalLine& line : logical_lines(source.text)) {
         for (const std::string_view token : tokens_of(line.text)) {
@@ -70,8 +70,8 @@ std::span<const std::byte> payload_of(const UserFunction& function) {
     refuse_at(source, 0, violation.subject + ' ' + violation.what);
 }
 
-// Three times what the longest kernel has without a function. The compiler takes seconds here, and
-// more than in proportion above; drivers take longer.
+// Three times the longest kernel without a function. Here the compiler takes seconds, beyond it
+// more than in proportion; drivers take longer.
 constexpr double MAX_INLINED_INSTRUCTIONS = 131'072;
 
 SpirvWords compile(const UserKernel& kernel, const UserSource& source, bool has_set_1) {
@@ -126,7 +126,7 @@ std::vector<std::uint32_t> code_of(const UserKernel& kernel, const UserFunction&
         SpirvWords words = compiled_kernels().get(identity + '\n' + function.glsl, cache, [&] {
             return compile(kernel, source, has_set_1);
         });
-        // The text was compiled for others, who have a set 1, or the cache has something else.
+        // The text was compiled for a user with a set 1, or the cache holds other code.
         return find_violation(words, kernel.library_code, has_set_1)
                    ? compile(kernel, source, has_set_1)
                    : words;
@@ -169,10 +169,10 @@ bool is_compiled_glsl(std::span<const std::byte> bytes) noexcept {
 }
 
 std::vector<std::byte> compile_threshold(const std::string& glsl) {
-    const ThresholdFunction function = ThresholdFunction::from_glsl(glsl);  // refuses an empty one
+    const ThresholdFunction function = ThresholdFunction::from_glsl(glsl);  // refuses ""
     const UserKernel kernels[] = {UserKernel::threshold(false), UserKernel::threshold(true),
                                   UserKernel::node_thresholds()};
-    // Where it meets a device it is known whether it has a set 1.
+    // A device that uses the code knows whether it has a set 1.
     return detail::compile_ahead(kernels, UserFunction::threshold(function.glsl(), {}), true);
 }
 

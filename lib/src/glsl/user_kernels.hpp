@@ -1,5 +1,4 @@
-// Kernels that call a function of the user's: compiled when they are first needed and kept, or
-// compiled ahead.
+// Kernels that call a user's function, compiled at first use and kept, or compiled ahead.
 
 #pragma once
 
@@ -21,21 +20,21 @@ namespace quadtile::detail {
 struct UserKernel {
     std::string name;  // "subtree"
     Macros macros;
-    SpirvView library_code;  // the library's own, without a function
+    SpirvView library_code;  // the library's kernel without a function
 
-    // Those that call threshold().
+    // Returns the kernel that calls threshold().
     [[nodiscard]] static UserKernel threshold(bool subgroup_operations);
     [[nodiscard]] static UserKernel node_thresholds();
-    // Those that call reduce().
+    // Returns the kernel that calls reduce().
     [[nodiscard]] static UserKernel reduction(std::uint32_t channels, bool odd_blocks,
                                               bool subgroup_operations);
 };
 
-// A text of the user's, or what it was compiled to, as the files and error messages call it.
+// The user's text, or its compiled code, with names for files and error messages.
 struct UserFunction {
     const char* include_name;  // "user_threshold.glsl"
     const char* display_name;  // "threshold"
-    const std::string& glsl;   // empty: it was compiled ahead
+    const std::string& glsl;   // empty: compiled ahead
     std::span<const std::byte> compiled;
 
     [[nodiscard]] static UserFunction threshold(const std::string& glsl,
@@ -48,17 +47,16 @@ struct UserFunction {
     }
 };
 
-// SPIR-V of a kernel with a function in it: from what was compiled ahead, from memory (by content,
-// for the whole process), from `cache`, or compiled, and then kept in both. `has_set_1`: the
-// function may have resources there.
-// Throws Error as compile_kernel does, and invalid_argument for code that does not fit, that
-// find_violation finds something in, or that is too long with its calls inlined.
-// Thread-safe.
+// Returns the SPIR-V of a kernel with a function: from the code compiled ahead, from memory (by
+// content, for the whole process), from `cache`, or from the compiler; then it is kept in both.
+// `has_set_1`: the function may have resources in set 1. Throws Error as compile_kernel does, and
+// invalid_argument for code that does not fit, violates a rule of find_violation, or is too long
+// with its calls inlined. Thread-safe.
 [[nodiscard]] std::vector<std::uint32_t> code_of(const UserKernel& kernel,
                                                  const UserFunction& function, bool has_set_1,
                                                  const CacheDirectory& cache);
 
-// Several of them, to be compiled ahead.
+// Compiles several kernels ahead.
 [[nodiscard]] std::vector<std::byte> compile_ahead(std::span<const UserKernel> kernels,
                                                    const UserFunction& function, bool has_set_1);
 

@@ -1,4 +1,4 @@
-// Mip levels by blits, which round as the driver likes.
+// Mip levels by blits, with the driver's rounding.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace quadtile::detail {
 
-// Records each level from the one below; with `copy_source` level 0, too. Barriers: those of
+// Records each level from the one below; with `copy_source` level 0 too. Barriers: those of
 // Downsampler::record.
 void record_blits(vk::CommandBuffer commands, const Dispatch& dispatch,
                   const Downsampler::Shape& shape, const ImageResource& source,

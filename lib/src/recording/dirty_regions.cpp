@@ -12,7 +12,7 @@ namespace {
 
 using Place = std::pair<std::uint32_t, std::uint32_t>;  // x, y
 
-// The touched blocks of one layer.
+// Touched blocks of one layer.
 class Layer {
  public:
     Layer(std::uint32_t columns, std::uint32_t rows)
@@ -23,7 +23,7 @@ class Layer {
         return touched_[index(x, y)];
     }
 
-    // Takes the largest run to the right and down from a touched block that stays in its group.
+    // Takes the largest rectangle right and down from a touched block within its group.
     DirtyRegion take(std::uint32_t x, std::uint32_t y, std::uint32_t end_x, std::uint32_t end_y) {
         std::uint32_t columns = 1;
         while (x + columns < end_x && is_touched(x + columns, y)) {
@@ -62,13 +62,13 @@ class Layer {
     std::vector<bool> touched_;
 };
 
-// The groups that texels of a level are handed over in, as the kernel counts them.
+// Groups in which texels of a level are handed over, counted as in the kernel.
 class Groups {
  public:
     Groups(std::uint32_t width, std::uint32_t height, std::uint32_t level, std::uint32_t top_level,
            std::uint32_t edge_rule)
         : extent_{mip_extent(width, level, edge_rule), mip_extent(height, level, edge_rule)},
-          // Where nothing is handed over, all blocks are one group.
+          // Without a hand-over all blocks are one group.
           levels_(level < top_level ? step_levels(level, top_level) : MAX_TOP_LEVEL),
           groups_{blocks_along(width, level, levels_, edge_rule),
                   blocks_along(height, level, levels_, edge_rule)} {}
@@ -80,7 +80,7 @@ class Groups {
         return {block_of(texel.first, levels_, groups_.first),
                 block_of(texel.second, levels_, groups_.second)};
     }
-    // The first places behind a group's, in a grid of `all`.
+    // Returns the first place beyond a group in each direction, in a grid of `all`.
     [[nodiscard]] Place end(Place group, Place all) const {
         return {group.first + 1 == groups_.first ? all.first : (group.first + 1) << levels_,
                 group.second + 1 == groups_.second ? all.second : (group.second + 1) << levels_};
@@ -93,7 +93,7 @@ class Groups {
     Place groups_;
 };
 
-// One hand-over: the groups, and how many touched texels arrive in each.
+// One hand-over: the groups, and the number of touched texels that arrive in each.
 struct Handover {
     Groups groups;
     std::map<Place, std::uint32_t> arriving;
@@ -157,7 +157,7 @@ std::vector<DirtyRegion> dirty_regions(std::uint32_t width, std::uint32_t height
                 if (!layer.is_touched(x, y)) {
                     continue;
                 }
-                // The first to arrive in a group brings the group to its own.
+                // The first texel to arrive in a group makes the group arrive in its own group.
                 Place texel{x, y};
                 for (Handover& handover : handovers) {
                     if (!handover.groups.exists(texel)) {

@@ -1,4 +1,4 @@
-// Which blocks of an image rectangles touch, for dispatches from the host.
+// Blocks of an image that rectangles touch, for dispatches from the host.
 
 #pragma once
 
@@ -19,11 +19,12 @@ struct DirtyRegion {
     std::uint32_t first_y;
     std::uint32_t columns;
     std::uint32_t rows;
-    // Touched blocks in the group, in all regions; touched groups in the group's own; and so on.
+    // Touched blocks in the group, in all regions; then touched groups in the group's own group;
+    // and so on.
     std::array<std::uint32_t, MAX_HANDOVERS> expected;
 };
 
-// Disjoint regions of exactly the blocks that the rectangles touch, layer after layer.
+// Returns disjoint regions of exactly the blocks that the rectangles touch, layer after layer.
 // Throws Error(invalid_argument) for a rectangle that is empty or not inside the image.
 [[nodiscard]] std::vector<DirtyRegion> dirty_regions(std::uint32_t width, std::uint32_t height,
                                                      std::uint32_t layers, std::uint32_t top_level,

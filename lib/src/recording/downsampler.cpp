@@ -47,7 +47,7 @@ using Usage = vk::ImageUsageFlagBits;
 
 constexpr std::uint32_t DIRTY_LIST_WORKGROUPS = 64;
 
-// Levels that one dispatch can store (mip_images.glsl).
+// Returns the levels that one dispatch can store (mip_images.glsl).
 std::uint32_t image_count(const DeviceContext& context) {
     return std::min(MAX_LEVELS, context.max_storage_images);
 }
@@ -55,9 +55,9 @@ std::uint32_t image_count(const DeviceContext& context) {
 }  // namespace
 
 struct Downsampler::Impl {
-    // A pipeline's kind; see kernel_constants.hpp.
+    // Kind of a pipeline; see kernel_constants.hpp.
     struct PipelineKey {
-        bool first;  // dispatch of several
+        bool first;  // whether it is the first dispatch of several
         bool odd_blocks;
         bool whole_blocks;
         detail::UpperLevels upper_levels;
@@ -108,10 +108,10 @@ struct Downsampler::Impl {
                     false, context->cache_directory);
             }
         }
-        (void)pipeline({.first = true});  // so that what cannot work fails here
+        (void)pipeline({.first = true});  // fails here if it cannot work
     }
 
-    // See downsample.comp.
+    // Returns the bindings of downsample.comp.
     static std::vector<BindingType> binding_types(const DeviceContext& context) {
         return {{0, vk::DescriptorType::eCombinedImageSampler},
                 {1, vk::DescriptorType::eStorageBuffer},
@@ -131,7 +131,7 @@ struct Downsampler::Impl {
         return detail::downsample_code(items, channel_count(options.format), odd_blocks, subgroups);
     }
 
-    // Compiles on first use.
+    // Returns a pipeline, compiled at its first use.
     [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const {
         const std::lock_guard lock(mutex);
         Unique<vk::Pipeline>& made = pipelines[key];
@@ -209,7 +209,7 @@ struct Downsampler::Impl {
         return sizeof(DirtyBlocksHeader) + 2 * block_count(shape) * sizeof(std::uint32_t);
     }
 
-    // Whether some block of the image has odd edges that the edge rule treats specially; see
+    // Returns whether a block of the image has odd edges that the edge rule treats specially; see
     // is_even in downsample_odd_blocks.glsl.
     [[nodiscard]] bool has_odd_blocks(const Shape& shape) const {
         const bool nothing_outside_matters =
@@ -238,8 +238,8 @@ struct Downsampler::Impl {
 };
 
 struct Downsampler::Binding::Impl {
-    // A dispatch that stores a window of levels (mip_images.glsl). Most devices need one window
-    // for each level that is read, and spd reads the source alone.
+    // A dispatch that stores a window of levels (mip_images.glsl). Most devices need one window per
+    // level that is read, and spd reads only the source.
     struct Pass {
         DownsampleParameters parameters;
         vk::Pipeline pipeline;
@@ -250,15 +250,15 @@ struct Downsampler::Binding::Impl {
     Shape shape;
     std::vector<Unique<vk::ImageView>> views;
     std::vector<Pass> passes;
-    // For record with rectangles.
+    // for record with rectangles
     Downsampler::Impl::PipelineKey some_blocks_kind;
-    // For record_indirect.
+    // for record_indirect
     vk::Pipeline list_pipeline;
     vk::Pipeline listed_pipeline;
     DescriptorSet list_descriptors;
     DirtyBlocksParameters list_parameters;
     BufferRange dirty_blocks;
-    // For blits.
+    // for blits
     ImageResource source;
     ImageResource destination;
 };
@@ -270,7 +270,7 @@ const DownsamplerOptions& Downsampler::options() const noexcept {
     return impl_->options;
 }
 
-// ---- Resources of the caller's ----------------------------------------------------------------
+// ---- The caller's resources -----------------------------------------------------------------
 
 void Downsampler::Impl::check_shape(const Shape& shape) const {
     check_image({shape.width, shape.height, shape.layers, options.source_format});
@@ -288,8 +288,8 @@ void Downsampler::Impl::check_shape(const Shape& shape) const {
                ": its images have at most " + std::to_string(info.max_map_extent) +
                " texels on a side and " + std::to_string(info.max_layers) + " layers");
     }
-    // lavapipe (Mesa 22.3) loses threads that leave loops early, after some barriers: too many
-    // here.
+    // lavapipe (Mesa 22.3) loses threads that leave loops early after some barriers, and this
+    // kernel has too many of them.
     if (info.type == "CPU" && options.reduction == Reduction::custom &&
         options.method == MipMethod::spd && has_odd_blocks(shape) &&
         shape.levels - 1 > BLOCK_LEVELS + step_levels(BLOCK_LEVELS, shape.levels - 1)) {
@@ -369,7 +369,7 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
     const std::uint32_t images = image_count(*impl.context);
     const auto descriptors_for = [&](vk::ImageView view, VkImageLayout layout,
                                      std::uint32_t first) {
-        // The levels from the first on; the kernel does not look at the rest.
+        // The levels from the first on; the kernel ignores the rest.
         std::vector<vk::ImageView> stored(levels.begin() + first, levels.end());
         stored.resize(images, stored.back());
         const BufferRange blocks = resources.dirty_blocks.buffer != VK_NULL_HANDLE
@@ -407,8 +407,8 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
                                : impl.options.method == MipMethod::subgroup ? BLOCK_LEVELS
                                                                             : MAX_LEVELS;
     parameters.top_level = std::min(top, step);
-    // Each window is a whole run from the base level: its levels are made of the same values as
-    // where one window holds all, rounded or not.
+    // Each window is a whole run from the base level, so its levels are made from the same values
+    // as if one window held all levels, rounded or not.
     const auto add_passes = [&](vk::ImageView view, VkImageLayout layout) {
         const std::uint32_t base = parameters.base_level;
         const bool all_fit = images == MAX_LEVELS;
@@ -471,7 +471,7 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
 
 namespace {
 
-// Orders what follows behind the writes of dispatches, and behind their reads.
+// Orders later commands behind the writes and the reads of dispatches.
 void record_barrier(vk::CommandBuffer commands, const Dispatch& dispatch,
                     vk::PipelineStageFlags stages = vk::PipelineStageFlagBits::eComputeShader,
                     vk::AccessFlags more = {}) {
@@ -535,7 +535,7 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding,
         }
         buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
                                   pass.descriptors.set, {}, dispatch);
-        // No barrier between them: together they count as one run.
+        // Without a barrier between them: together they count as one run.
         for (const detail::DirtyRegion& region : regions) {
             DownsampleParameters parameters = pass.parameters;
             parameters.first_block_x = region.first_x;
@@ -567,7 +567,7 @@ void Downsampler::record_indirect(VkCommandBuffer commands, const Binding& bindi
         if (&pass != &bound.passes.front()) {
             record_barrier(buffer, dispatch, stages);
         }
-        // For each, as the blocks take their marks and expectations back.
+        // Per level, because the blocks remove their marks and expectations.
         buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.list_pipeline, dispatch);
         buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.lister.layout(), 0,
                                   bound.list_descriptors.set, {}, dispatch);

@@ -53,7 +53,7 @@ namespace {
 using Format = vk::FormatFeatureFlagBits;
 using Usage = vk::ImageUsageFlagBits;
 
-// What a device can do with a format.
+// Returns the features of a format on a device.
 vk::FormatFeatureFlags features_of(const DeviceContext& context, vk::Format format) {
     return vulkan_calls("asking for the features of a format", [&] {
         return context.physical_device.getFormatProperties(format, context.dispatch)
@@ -67,14 +67,14 @@ bool has_graphics(const DeviceContext& context) {
                              vk::QueueFlagBits::eGraphics);
 }
 
-// Why a device cannot store levels from a kernel, or empty.
+// Returns why a device cannot store levels from a kernel; empty: it can.
 std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerOptions& options) {
     if (!context.info.features.storage_image_formats) {
         return "it lacks shaderStorageImageWriteWithoutFormat or "
                "shaderStorageImageExtendedFormats, or they are not enabled";
     }
     const auto limits = context.physical_device.getProperties(context.dispatch).limits;
-    // downsample.comp: nodes, room, the sRGB tables, edge weights and what is beside them.
+    // Shared memory of downsample.comp: nodes, room, sRGB tables, edge weights, smaller variables.
     const std::uint32_t item_bytes = 4 * channel_count(options.format);
     const std::uint32_t shared_bytes =
         (341 + 31 * 31 + 15 * 15) * item_bytes + sizeof(SrgbTables) + 2 * MAX_LEVELS * 4 + 64;
@@ -88,7 +88,7 @@ std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerO
     return {};
 }
 
-// Why blits cannot make the levels, or empty.
+// Returns why blits cannot make the levels; empty: they can.
 std::string obstacle_to_blits(const DeviceContext& context, const DownsamplerOptions& options) {
     if (options.reduction != Reduction::mean) {
         return "blits make means only";
@@ -116,7 +116,7 @@ std::string obstacle_to_blits(const DeviceContext& context, const DownsamplerOpt
     return {};
 }
 
-// Why a sampler cannot reduce a quad as asked, or empty.
+// Returns why a sampler cannot reduce a quad as requested; empty: it can.
 std::string obstacle_to_filtering(const DeviceContext& context, const DownsamplerOptions& options) {
     if (options.reduction == Reduction::custom) {
         return "a custom reduction needs each texel";
@@ -125,7 +125,7 @@ std::string obstacle_to_filtering(const DeviceContext& context, const Downsample
         return "copying the source needs each texel";
     }
     const bool extreme = is_extreme(options.reduction);
-    // Extremes of codes are those of colours.
+    // The extremes of codes are the codes of the extreme colours.
     const vk::Format format =
         extreme ? plain_format(options.source_format) : vulkan_format(options.source_format);
     const auto features = features_of(context, format);
@@ -231,7 +231,7 @@ Downsampler::Requirements image_requirements(const DownsamplerOptions& options,
     }
     VkExtent2D extent{shape.width, shape.height};
     if (options.edge_rule == EdgeRule::round_up) {
-        // Up to the level where an axis has come down to one texel.
+        // Up to the level at which an axis has one texel.
         const auto enough = [&](std::uint32_t texels) {
             const auto halvings = static_cast<std::uint32_t>(std::bit_width(texels - 1));
             const std::uint32_t unit = 1U << std::min(shape.levels - 1, halvings);

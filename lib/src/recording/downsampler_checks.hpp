@@ -1,4 +1,4 @@
-// What Downsampler refuses: options, and images of the caller's.
+// Checks of Downsampler: its options and the caller's images.
 
 #pragma once
 
@@ -17,26 +17,26 @@ namespace quadtile::detail {
 [[noreturn]] void cannot(const std::string& why);
 
 [[nodiscard]] bool is_extreme(Reduction reduction);
-[[nodiscard]] bool is_sum(Reduction reduction);  // means are, too
+[[nodiscard]] bool is_sum(Reduction reduction);  // means included
 [[nodiscard]] bool is_depth(TexelFormat format);
 [[nodiscard]] bool is_multi_dispatch(MipMethod method);
 
 [[nodiscard]] vk::Format vulkan_format(TexelFormat format);
-// The format that texels of an image are written through, and read through one by one: sRGB codes
-// are converted by the kernel.
+// Returns the format for writing texels of an image, and for reading them one by one: the kernel
+// converts sRGB codes.
 [[nodiscard]] vk::Format plain_format(TexelFormat format);
 
-// "640 x 480"
+// Returns "640 x 480".
 [[nodiscard]] std::string size_of(std::uint32_t width, std::uint32_t height);
 
 // Checks the options and replaces `automatic`.
 [[nodiscard]] DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions options);
 
-// Usages, flags and extents of the images; all else is 0.
+// Returns usages, flags and extents of the images; the other members are 0.
 [[nodiscard]] Downsampler::Requirements image_requirements(const DownsamplerOptions& options,
                                                            const Downsampler::Shape& shape);
 
-// Throws Error(invalid_argument) for images that are not as `needed` says.
+// Throws Error(invalid_argument) for images that do not satisfy `needed`.
 void check_images(const DownsamplerOptions& options, const Downsampler::Requirements& needed,
                   const Downsampler::Shape& shape, const Downsampler::Resources& resources);
 

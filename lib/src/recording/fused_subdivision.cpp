@@ -47,9 +47,9 @@ void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
                              dispatch);
 }
 
-// One workgroup of fused_emit.comp or balance_tiles.comp takes 4^levels blocks: many workgroups
-// that have little to do each cost more than they bring (16 384 of them 31 us on an H200), but
-// enough of them must be there to fill a GPU.
+// Returns the levels of a share: one workgroup of fused_emit.comp or balance_tiles.comp takes
+// 4^levels blocks. Many workgroups with little work cost more than they bring (16 384 of them 31 us
+// on an H200), but there must be enough to fill a GPU.
 std::uint32_t levels_of_share(const MapShape& shape) {
     constexpr std::uint64_t enough = 1024;
     const std::uint64_t blocks = std::uint64_t{level_extent(shape.width, BLOCK_LEVELS)} *
@@ -212,7 +212,7 @@ void FusedSubdivision::record_update(vk::CommandBuffer commands, vk::DescriptorS
     if (regions.empty()) {
         return;
     }
-    if (top <= BLOCK_LEVELS) {  // one block a layer, and no more to it
+    if (top <= BLOCK_LEVELS) {  // one block per layer is all
         record(commands, descriptors, run);
         return;
     }
@@ -227,7 +227,7 @@ void FusedSubdivision::record_update(vk::CommandBuffer commands, vk::DescriptorS
     for (std::size_t i = 1; i < regions.size(); ++i) {
         running_layers += regions[i].layer != regions[i - 1].layer ? 1 : 0;
     }
-    // No barrier between them: together they count as one run.
+    // Without a barrier between them: together they count as one run.
     for (const DirtyRegion& region : regions) {
         FusedParameters parameters = whole;
         parameters.first_block = region.first_x | region.first_y << 16U;

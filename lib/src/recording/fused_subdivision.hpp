@@ -1,5 +1,5 @@
-// kernels/fused_*.comp and kernels/balance_*.comp on the host: their pipelines, their scratch, and
-// the recording of the passes.
+// Host side of kernels/fused_*.comp and kernels/balance_*.comp: pipelines, scratch, and the
+// recording of the passes.
 
 #pragma once
 
@@ -20,36 +20,36 @@ namespace quadtile::detail {
 
 class FusedSubdivision {
  public:
-    // `program` outlives it.
+    // `program` must outlive this object.
     explicit FusedSubdivision(const ComputeProgram& program) : program_(program) {}
 
-    // Compiles the pipeline of any order for R32F maps, so that what cannot work fails.
+    // Compiles the pipeline of any order for R32F maps, so that errors show early.
     void prepare() const;
 
     [[nodiscard]] static vk::DeviceSize scratch_size_bytes(const MapShape& shape);
-    // What balanced lists need beside it.
+    // Returns the additional bytes for balanced lists.
     [[nodiscard]] static vk::DeviceSize balance_size_bytes(const MapShape& shape);
 
-    // What is subdivided, and how.
+    // A map with the options of its subdivision.
     struct Run {
         MapShape shape;
         std::uint32_t tile_capacity;
         std::vector<float> thresholds;  // of all levels, monotone
         SubdivideOptions options;
-        // Those bound, instead of `thresholds`:
+        // Whether the bound thresholds of the layers replace `thresholds`.
         bool layer_thresholds;
         bool node_thresholds;
         bool layer_lists;
-        // With the pyramid bound instead of these two (DESCENT in fused.glsl): for balanced lists.
+        // Whether the bound pyramid replaces these two (DESCENT in fused.glsl), for balanced lists.
         bool descent;
     };
 
-    // One dispatch; one more for canonical order, one more for a budget, one more for balance.
-    // Compiles pipelines when they are first needed. Thread-safe.
+    // Records one dispatch, and one more each for canonical order, a budget and a balance. Compiles
+    // pipelines at their first use. Thread-safe.
     void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
 
     // Counts only the blocks that rectangles touch, then writes the whole list in canonical order.
-    // The scratch is as a run in canonical order without a budget has left it. Throws as
+    // The scratch must be as left by a run in canonical order without a budget. Throws as
     // dirty_regions does.
     void record_update(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run,
                        std::span<const DirtyRectangle> rectangles) const;
@@ -79,7 +79,7 @@ class FusedSubdivision {
     void record_balanced(vk::CommandBuffer commands, const Run& run) const;
     void record_blocks(vk::CommandBuffer commands, const PipelineKey& key,
                        const MapShape& shape) const;
-    // A pass behind others by workgroups that take several blocks each.
+    // Records a pass of workgroups that take several blocks each, after other passes.
     void record_shares(vk::CommandBuffer commands, PipelineKey key, const MapShape& shape) const;
 
     const ComputeProgram& program_;

@@ -1,5 +1,4 @@
-// The specialization constants of the kernels, by their constant_id, and what the host chooses by
-// them.
+// Specialization constants of the kernels by constant_id, and the host's choice of their values.
 
 #pragma once
 
@@ -11,7 +10,7 @@
 
 namespace quadtile::detail {
 
-// downsample.glsl, downsample.comp and what they include
+// downsample.glsl, downsample.comp and their includes
 constexpr std::uint32_t REDUCTION = 1;
 constexpr std::uint32_t EDGE_RULE = 2;
 constexpr std::uint32_t PYRAMID_CHUNK_SHIFT = 3;
@@ -38,16 +37,16 @@ constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
 constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
 constexpr std::uint32_t LAYER_LISTS = 24;
-constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // subtree.comp, too
-constexpr std::uint32_t SHARE_LEVELS = 26;        // balance_tiles.comp, too
+constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // also in subtree.comp
+constexpr std::uint32_t SHARE_LEVELS = 26;        // also in balance_tiles.comp
 // balance.glsl, balance_tiles.comp
 constexpr std::uint32_t CORNERS = 27;
 constexpr std::uint32_t STAGE = 28;
 
-// How the levels above the blocks of 64 x 64 texels are made, all in one dispatch. Measured on an
-// H200: where one group makes them, up to 2048 x 2048 texels, its many threads are worth their
-// barriers; at 4096 x 4096, with two steps of small groups, a subgroup is faster than the whole
-// workgroup. Wide groups are too much work for one.
+// How one dispatch makes the levels above the blocks of 64 x 64 texels. Measured on an H200: if one
+// group makes them, up to 2048 x 2048 texels, its many threads are worth their barriers. At 4096 x
+// 4096, with two steps of small groups, a subgroup is faster than the whole workgroup. Wide groups
+// are too much work for a subgroup.
 struct UpperLevels {
     std::uint32_t group_levels;  // GROUP_LEVELS
     bool one_group;              // ONE_GROUP
@@ -75,7 +74,7 @@ struct UpperLevels {
     return upper;
 }
 
-// Whether WHOLE_BLOCKS holds, if all levels are made.
+// Returns whether WHOLE_BLOCKS holds if all levels are made.
 [[nodiscard]] constexpr bool has_whole_blocks(std::uint32_t width, std::uint32_t height) {
     constexpr std::uint32_t last = (1U << BLOCK_LEVELS) - 1;
     return (width & last) == 0 && (height & last) == 0;

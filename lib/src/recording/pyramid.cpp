@@ -43,7 +43,7 @@ vk::DeviceSize state_size_bytes(const MapShape& shape) {
     return words_per_layer * shape.layers * sizeof(std::uint32_t);
 }
 
-// See downsample.comp, PYRAMID.
+// Returns the bindings of downsample.comp with PYRAMID.
 std::vector<detail::BindingType> binding_types() {
     std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler},
                                            {1, vk::DescriptorType::eStorageBuffer}};
@@ -86,7 +86,7 @@ VkFormat vk_format(TexelFormat format) noexcept {
 }
 
 struct Pyramid::Impl {
-    // How texels are read, of which format, whether one descriptor reaches all of the pyramid,
+    // How texels are read, their encoding, whether one descriptor reaches the whole pyramid,
     // whether all blocks are whole, and how the levels above them are made.
     using PipelineKey = std::tuple<bool, std::uint32_t, bool, bool, detail::UpperLevels>;
 
@@ -98,10 +98,10 @@ struct Pyramid::Impl {
             maximum = program.make_sampler(vk::Filter::eLinear, vk::SamplerReductionMode::eMax);
         }
         (void)pipeline(
-            {false, ENCODING_FLOAT32, true, true, {}});  // so that what cannot work fails here
+            {false, ENCODING_FLOAT32, true, true, {}});  // fails here if a pipeline cannot work
     }
 
-    // Compiles on first use.
+    // Returns a pipeline, compiled at its first use.
     [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const {
         const auto [filtered, encoding, one_chunk, whole_blocks, upper_levels] = key;
         const DeviceInfo& info = program.context().info;
@@ -124,7 +124,7 @@ struct Pyramid::Impl {
         return made.get();
     }
 
-    // Unorm texels are never NaN: for them the sampler gives what comparing would.
+    // Unorm texels are never NaN, so the sampler returns the same as comparisons.
     [[nodiscard]] bool filters(TexelFormat format) const {
         const auto features =
             program.context()

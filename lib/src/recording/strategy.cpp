@@ -11,7 +11,7 @@ namespace quadtile {
 namespace {
 
 // Measured on an H200 (bench/RESULTS.md): two dispatches, the second of four levels, are as fast as
-// any at 1024 x 1024 and 4096 x 4096; six and six take ten times as long where few nodes are split.
+// any at 1024 x 1024 and 4096 x 4096; six and six take ten times as long if few nodes are split.
 std::uint32_t best_subtree_levels(std::uint32_t top) {
     constexpr std::uint32_t LEVELS_OF_ONE_DISPATCH = 6;
     constexpr std::uint32_t LEVELS_OF_THE_LAST = 4;

@@ -31,11 +31,11 @@ static_assert(Subdivider::nan_texels_offset_bytes == sizeof(FusedState));
 constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
 constexpr std::uint32_t BALANCE_BINDING = THRESHOLDS_BINDING + 1;  // balance.glsl
 
-// Places of descriptors, in all bindings.
+// Places of descriptors among all bindings.
 constexpr std::size_t MAP = 0;
 constexpr std::size_t SCRATCH = 1;
 
-// See subtree.comp, and fused.glsl: two buffers for batches in the place of the pyramid's
+// Bindings of subtree.comp, or of fused.glsl: two buffers for batches in place of the pyramid's
 // chunks, and no thresholds by node.
 std::vector<detail::BindingType> binding_types(bool with_pyramid) {
     std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler}};
@@ -53,8 +53,7 @@ std::vector<detail::BindingType> binding_types(bool with_pyramid) {
 
 Subdivider::Impl::Impl(const Device& device, const SubdividerOptions& options)
     : strategy(options.strategy == Strategy::automatic ? Strategy::subtree : options.strategy),
-      // Threads that find the same tile twice cost less than a dispatch, unless a CPU runs
-      // them.
+      // Threads that find the same tile twice cost less than a dispatch, except on a CPU.
       subtree_levels(options.strategy == Strategy::automatic && device.info().type == "CPU"
                          ? 1
                          : options.subtree_levels),
@@ -82,7 +81,7 @@ Subdivider::Impl::Impl(const Device& device, const SubdividerOptions& options)
     }
     if (is_fused()) {
         fused.prepare();
-    } else {  // so that what cannot work fails here
+    } else {  // fails here if it cannot work
         (void)pipeline(threshold_function ? ThresholdSource::function : ThresholdSource::levels);
     }
 }
@@ -248,7 +247,7 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
                                                           resources.layer_thresholds.offset_bytes,
                                                           layer_thresholds_size_bytes(shape))
                              : impl_->placeholder(shape, resources.scratch));
-        // Where it is not used it is written as little as read: any other written buffer will do.
+        // Any other written buffer serves if it is not used, because it is not accessed then.
         descriptors.push_back(
             layer_lists ? Descriptor::storage_buffer(resources.layer_headers.buffer,
                                                      resources.layer_headers.offset_bytes,
@@ -372,7 +371,7 @@ void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
 
 std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
                                                 std::span<const Threshold> thresholds) {
-    (void)reference::resolve_layers(shape, thresholds);  // says which one does not fit
+    (void)reference::resolve_layers(shape, thresholds);  // names a threshold that does not fit
     const std::uint32_t top = top_level(shape.width, shape.height);
     std::vector<float> words;
     for (const Threshold& threshold : thresholds) {

@@ -1,5 +1,5 @@
-// What a Subdivider consists of: subdivider.cpp checks and binds, subdivider_passes.cpp records the
-// passes of `subtree`.
+// Parts of a Subdivider: subdivider.cpp checks and binds, subdivider_passes.cpp records the passes
+// of `subtree`.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace quadtile {
 
 namespace detail {
 
-// Levels that one dispatch goes through: from nodes of `upper` down to nodes of `lower`.
+// Levels of one dispatch: from nodes of `upper` down to nodes of `lower`.
 struct Descent {
     std::uint32_t upper;
     std::uint32_t lower;
@@ -28,14 +28,14 @@ struct Descent {
 
 constexpr vk::DeviceSize PLACEHOLDER_BYTES = 16;
 
-// The node lists and counters of `subtree`.
+// Returns the bytes of the node lists and counters of `subtree`.
 [[nodiscard]] vk::DeviceSize subtree_scratch_size_bytes(const MapShape& shape,
                                                         std::uint32_t subtree_levels);
 
 [[nodiscard]] std::uint64_t nodes_of_level(const MapShape& shape, std::uint32_t level);
 
-// The two node lists that passes read and write in turn, as long as the levels that are listed in
-// them: the list that pass i writes is list i % 2.
+// Returns the lengths of the two node lists that passes read and write in turn, enough for the
+// levels listed in each: pass i writes list i % 2.
 [[nodiscard]] std::array<std::uint64_t, 2> list_lengths(const MapShape& shape,
                                                         const std::vector<Descent>& descents);
 
@@ -46,7 +46,7 @@ struct Subdivider::Impl {
 
     [[nodiscard]] bool is_fused() const noexcept { return strategy == Strategy::fused; }
 
-    // Where a kernel has the thresholds from.
+    // Source of a kernel's thresholds.
     enum class ThresholdSource { levels, nodes, function };
 
     [[nodiscard]] static ThresholdSource source_of(const Threshold& threshold) {
@@ -56,9 +56,9 @@ struct Subdivider::Impl {
     }
 
     [[nodiscard]] Unique<vk::Pipeline> make_pipeline(ThresholdSource source) const;
-    // That of the passes, compiled when it is first needed; not for `fused`. Thread-safe.
+    // Returns the pipeline of the passes, compiled at its first use; not for `fused`. Thread-safe.
     [[nodiscard]] vk::Pipeline pipeline(ThresholdSource source) const;
-    // node_thresholds.comp with the function, compiled when it is first needed. Thread-safe.
+    // Returns node_thresholds.comp with the function, compiled at its first use. Thread-safe.
     [[nodiscard]] vk::Pipeline function_pipeline() const;
 
     [[nodiscard]] vk::DeviceSize aligned(vk::DeviceSize bytes) const {
@@ -66,8 +66,8 @@ struct Subdivider::Impl {
         return (bytes + alignment - 1) / alignment * alignment;
     }
 
-    // The scratch: that of `subtree`, then that of the fused kernels, which serve its balanced
-    // lists too, then the placeholder.
+    // Returns the bytes of the scratch: that of `subtree`, then that of the fused kernels, which
+    // also make its balanced lists, then the placeholder.
     [[nodiscard]] vk::DeviceSize subtree_scratch_bytes(const MapShape& shape) const {
         return is_fused() ? 0 : detail::subtree_scratch_size_bytes(shape, subtree_levels);
     }
@@ -82,14 +82,15 @@ struct Subdivider::Impl {
             detail::FusedSubdivision::scratch_size_bytes(shape));
     }
 
-    // The buffer of balanced lists: that of the kernels, then thresholds by the function.
+    // Returns the bytes of the buffer of balanced lists: that of the kernels, then thresholds by
+    // the function.
     [[nodiscard]] vk::DeviceSize balance_bytes(const MapShape& shape) const {
         return aligned(detail::FusedSubdivision::balance_size_bytes(shape)) +
                (threshold_function ? threshold_map_size_bytes(shape) : 0);
     }
 
-    // Bound where a kernel has a buffer to read that it does not use: apart from all that is
-    // written, so that no dispatch seems to wait for another.
+    // Returns a descriptor for buffers that a kernel could read but does not use. It lies apart
+    // from all written memory, so that no dispatch seems to wait for another.
     [[nodiscard]] detail::Descriptor placeholder(const MapShape& shape,
                                                  const BufferRange& scratch) const {
         return detail::Descriptor::storage_buffer(
@@ -122,9 +123,9 @@ struct Subdivider::Impl {
     detail::ComputeProgram program;
     Unique<vk::Sampler> sampler;
     mutable std::mutex pipelines_mutex;
-    mutable std::map<ThresholdSource, Unique<vk::Pipeline>> pipelines;  // none of `fused`
+    mutable std::map<ThresholdSource, Unique<vk::Pipeline>> pipelines;  // empty for `fused`
     mutable Unique<vk::Pipeline> made_function_pipeline;
-    detail::FusedSubdivision fused;  // of the strategy, or for balanced lists
+    detail::FusedSubdivision fused;  // for the strategy `fused`, or for balanced lists
 };
 
 struct Subdivider::Binding::Impl {
@@ -138,12 +139,12 @@ struct Subdivider::Binding::Impl {
     bool balance;
     detail::DescriptorSet descriptors;
     vk::DescriptorSet threshold_resources;
-    // Not of `fused`: for balanced lists, by thresholds that are bound and by the function's.
+    // for balanced lists of `subtree`, with bound thresholds and with those of the function
     std::optional<detail::DescriptorSet> balanced = std::nullopt;
     std::optional<detail::DescriptorSet> balanced_by_function = std::nullopt;
 
     void check_layer_thresholds() const;
-    // Of `fused`; without a threshold, with those of the layers.
+    // Returns the run of `fused`; without a threshold it uses those of the layers.
     [[nodiscard]] detail::FusedSubdivision::Run run(const Threshold* threshold,
                                                     const SubdivideOptions& options) const;
 };

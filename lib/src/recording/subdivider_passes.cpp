@@ -1,4 +1,4 @@
-// How a Subdivider records the passes of `subtree`, and balanced lists by the pyramid.
+// Recording of the passes of `subtree`, and of balanced lists from the pyramid.
 
 #include "glsl/user_kernels.hpp"
 #include "recording/kernel_constants.hpp"
@@ -13,7 +13,7 @@ namespace quadtile {
 
 namespace detail {
 
-// A split node of level 1 needs no pass of its own: its children are tiles.
+// Split nodes of level 1 need no pass of their own: their children are tiles.
 std::vector<Descent> descents_of(const MapShape& shape, std::uint32_t subtree_levels) {
     std::vector<Descent> descents;
     std::uint32_t upper = top_level(shape.width, shape.height);
@@ -27,7 +27,7 @@ std::vector<Descent> descents_of(const MapShape& shape, std::uint32_t subtree_le
 
 vk::DeviceSize subtree_scratch_size_bytes(const MapShape& shape, std::uint32_t subtree_levels) {
     const auto lengths = list_lengths(shape, descents_of(shape, subtree_levels));
-    // One word at least: a runtime array may not be empty.
+    // At least one word, because a runtime array may not be empty.
     const std::uint64_t words = std::max<std::uint64_t>(lengths[0] + lengths[1], 1);
     return sizeof(SubdivisionState) + words * sizeof(std::uint32_t);
 }
@@ -120,7 +120,7 @@ vk::Pipeline Subdivider::Impl::function_pipeline() const {
     return made_function_pipeline.get();
 }
 
-// The thresholds of all nodes by the function.
+// Records the thresholds of all nodes by the function.
 void Subdivider::Impl::record_function(vk::CommandBuffer buffer, const Binding::Impl& bound,
                                        const Threshold& threshold) const {
     const Dispatch& dispatch = program.dispatch();
@@ -145,7 +145,7 @@ void Subdivider::Impl::record_function(vk::CommandBuffer buffer, const Binding::
     passes_barrier(buffer, dispatch);
 }
 
-// The fused kernels' balanced lists, by the pyramid.
+// Records a balanced list of the fused kernels from the pyramid.
 void Subdivider::Impl::record_balanced(vk::CommandBuffer buffer, const Binding::Impl& bound,
                                        const Threshold& threshold,
                                        const SubdivideOptions& options) const {
@@ -194,8 +194,8 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
         } else {
             passes_barrier(buffer, dispatch);
         }
-        // The first pass starts from the roots. If one workgroup takes all nodes of a later one, it
-        // needs no arguments that depend on how many there are.
+        // The first pass starts from the roots. If one workgroup takes all nodes of a later pass,
+        // that pass needs no arguments that depend on their number.
         const std::uint64_t most_nodes = detail::nodes_of_level(bound.shape, descent.upper);
         const std::uint32_t depth = descent.upper - descent.lower;
         if (pass == 0 || most_nodes << 2 * depth <= SUBDIVISION_WORKGROUP_SIZE) {

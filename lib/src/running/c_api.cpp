@@ -35,8 +35,8 @@ using quadtile::Threshold;
 using quadtile::Tile;
 using quadtile::TileList;
 
-// A list of Tiles is handed out as a list of quadtile_tiles: the same bits, and x and y, level,
-// flags and layer lie as little-endian machines see them.
+// A list of Tiles is returned as a list of quadtile_tiles. The bits are the same: x and y, level,
+// flags and layer lie as little-endian machines read them.
 static_assert(std::endian::native == std::endian::little);
 static_assert(sizeof(quadtile_tile) == sizeof(Tile) && alignof(quadtile_tile) <= alignof(Tile));
 constexpr auto SAMPLE_TILE = std::bit_cast<quadtile_tile>(Tile{
@@ -54,7 +54,7 @@ namespace {
 
 // ---- Errors
 
-// Of a fixed size: telling of a failure must not fail. Longer messages are cut.
+// Fixed size, because reporting a failure must not fail. Longer messages are cut.
 thread_local std::array<char, 4096> last_error{};
 
 quadtile_status fail(quadtile_status status, const char* message) noexcept {
@@ -62,7 +62,7 @@ quadtile_status fail(quadtile_status status, const char* message) noexcept {
     return status;
 }
 
-// A constant of C, and what it stands for.
+// A constant of the C interface and its C++ value.
 template <typename Value>
 struct Constant {
     std::int32_t constant;
@@ -99,7 +99,7 @@ constexpr Constant<Balance> BALANCES[] = {{QUADTILE_BALANCE_NONE, Balance::none}
                                           {QUADTILE_BALANCE_EDGES, Balance::edges},
                                           {QUADTILE_BALANCE_CORNERS, Balance::corners}};
 
-// The entry of a value, which must be there.
+// Returns the entry of a value, which must exist.
 template <typename Value>
 const Constant<Value>& entry_of(std::span<const Constant<Value>> table, Value value) noexcept {
     return *std::ranges::find(table, value, &Constant<Value>::value);
@@ -110,7 +110,7 @@ Error none_of(const char* name, std::int32_t value, const char* constants) {
             std::string(name) + " is " + std::to_string(value) + ", which is none of " + constants};
 }
 
-// Throws Error(invalid_argument), which says that the argument `name` is none of the `constants`.
+// Throws Error(invalid_argument): the argument `name` is none of the `constants`.
 template <typename Value>
 Value value_of(std::span<const Constant<Value>> table, std::int32_t constant, const char* name,
                const char* constants) {
@@ -121,7 +121,7 @@ Value value_of(std::span<const Constant<Value>> table, std::int32_t constant, co
     return found->value;
 }
 
-// Calls body(), which returns a status, and makes statuses of what it throws.
+// Calls body(), which returns a status, and converts exceptions to statuses.
 template <typename Body>
 quadtile_status guarded(const Body& body) noexcept {
     try {
@@ -147,7 +147,7 @@ T* required(T* pointer, const char* name) {
     return pointer;
 }
 
-// An argument for what a function makes: NULL until it is made.
+// Result argument of a function: NULL until the result exists.
 template <typename T>
 T*& output(T** pointer, const char* name) {
     *required(pointer, name) = nullptr;
@@ -165,7 +165,7 @@ void check_struct_size(std::size_t size, std::size_t expected, const char* type)
 
 // ---- Devices
 
-// A description and what it points to.
+// A description with everything that it points to.
 class DescribedDevice {
  public:
     explicit DescribedDevice(DeviceInfo device) : device_(std::move(device)) {
@@ -207,7 +207,7 @@ quadtile::LogCallback log_callback_of(const quadtile_service_options& options) {
     }
     return [log = options.log, user_data = options.log_user_data](quadtile::Severity severity,
                                                                   std::string_view message) {
-        // A driver may be what calls this, and nothing may be thrown through it.
+        // The caller may be a driver, through which nothing may be thrown.
         (void)guarded([&] {
             log(user_data, entry_of<quadtile::Severity>(SEVERITIES, severity).constant,
                 std::string(message).c_str());
@@ -236,7 +236,7 @@ quadtile_service_options default_options() {
             .repeat_lost = defaults.repeat_lost ? 1 : 0};
 }
 
-// Those that the options name.
+// Creates the devices that the options name.
 std::vector<Device> make_devices(const quadtile_service_options& options) {
     if (options.device_count != 0 && options.device != nullptr) {
         throw Error(ErrorCode::invalid_argument,
@@ -285,7 +285,7 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
         case QUADTILE_THRESHOLD_GLSL: {
             const char* glsl = required(request.threshold_glsl, "threshold_glsl");
             std::vector<float> parameters;
-            // Before they are read: there may be fewer than are announced.
+            // Checked before they are read: there may be fewer than announced.
             if (request.threshold_parameter_count > Threshold::max_function_parameters) {
                 throw Error(ErrorCode::invalid_argument,
                             "threshold_parameter_count is " +
@@ -305,7 +305,7 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
     }
 }
 
-// Later than anybody waits, and far from where the clock overflows.
+// Longer than any wait, and far below the overflow of the clock.
 constexpr std::uint64_t LONGEST_WAIT_MS = 100ULL * 365 * 24 * 3600 * 1000;
 
 std::chrono::milliseconds milliseconds_of(std::uint64_t milliseconds) {
@@ -476,7 +476,7 @@ quadtile_status quadtile_request_init(quadtile_request* request, size_t struct_s
 
 namespace {
 
-// Submits by Service::submit, or by try_submit, which takes nothing where the queue is full.
+// Submits by Service::submit, or by try_submit, which returns no ticket if the queue is full.
 template <typename Taken>
 quadtile_status submit_with(Taken (Service::*submit)(SubdivisionRequest), quadtile_service* service,
                             const quadtile_request* request, quadtile_ticket** ticket) {
@@ -484,7 +484,7 @@ quadtile_status submit_with(Taken (Service::*submit)(SubdivisionRequest), quadti
         quadtile_ticket*& result = output(ticket, "ticket");
         Service& used = required(service, "service")->service;
         SubdivisionRequest submitted = request_of(*required(request, "request"));
-        // Before the request is taken: afterwards nothing may fail.
+        // Allocated before the request is taken, because nothing may fail afterwards.
         auto made = std::make_unique<quadtile_ticket>();
         std::optional<quadtile::Ticket> taken = (used.*submit)(std::move(submitted));
         if (!taken) {
@@ -546,7 +546,7 @@ void quadtile_ticket_free(quadtile_ticket* ticket) {
     if (ticket == nullptr) {
         return;
     }
-    // Where cancelling fails for want of memory, the request is waited for.
+    // If cancelling fails for lack of memory, the request is waited for.
     (void)guarded([&] {
         (void)ticket->ticket.cancel();
         return QUADTILE_SUCCESS;

@@ -25,7 +25,7 @@ std::string size_of(std::uint32_t width, std::uint32_t height) {
     return std::to_string(width) + " x " + std::to_string(height);
 }
 
-// Throws Error(unsupported) where the device cannot have such an image; `name` is for messages.
+// Throws Error(unsupported) if the device does not support such an image; `name` is for messages.
 void check_support(const DeviceContext& context, const std::string& name,
                    const vk::ImageCreateInfo& info) {
     vk::ImageFormatProperties most;
@@ -53,7 +53,7 @@ void check_support(const DeviceContext& context, const std::string& name,
     }
 }
 
-// Without a view: none of all formats and usages together would be valid.
+// An image without a view, because no view would be valid for all formats and usages together.
 struct MipImage {
     MipImage(const std::shared_ptr<DeviceContext>& context, const std::string& name,
              const vk::ImageCreateInfo& info)
@@ -71,10 +71,10 @@ struct MipImage {
     detail::Image image;
 };
 
-// What images of one shape need.
+// Resources for images of one shape.
 struct MipResources {
     Downsampler::Shape shape;
-    std::optional<MipImage> source;  // none: level 0 of the destination
+    std::optional<MipImage> source;  // none: the source is level 0 of the destination
     MipImage destination;
     Buffer state;
     Downsampler::Binding binding;
@@ -96,7 +96,7 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Keeps pipelines and images between calls.
+// Pipelines and images, which are kept between calls.
 struct MipEngine {
     MipEngine(const Device& device, const DownsamplerOptions& options,
               std::chrono::milliseconds gpu_timeout)
@@ -114,7 +114,7 @@ struct MipEngine {
 
     void prepare(const Downsampler::Shape& shape);
     void upload(const ImageView& image);
-    // Records all levels, ordered behind and before everything else; also timestamps of both ends.
+    // Records all levels, ordered behind and before all other work, and timestamps of both ends.
     void record(vk::CommandBuffer buffer);
     void read_back(std::vector<MipChain::Level>& levels, std::uint32_t first_level);
 
@@ -125,7 +125,7 @@ struct MipEngine {
     Buffer upload_staging;
     Buffer readback_staging;
     std::optional<MipResources> resources;
-    bool clean = true;  // the last run went through; else the counters may not be back at zero
+    bool clean = true;  // whether the last run succeeded; else counters may not be 0
 };
 
 void MipEngine::prepare(const Downsampler::Shape& shape) {
@@ -133,7 +133,7 @@ void MipEngine::prepare(const Downsampler::Shape& shape) {
     if (resources && same_shape(resources->shape, shape) && clean) {
         return;
     }
-    resources.reset();  // before the new ones, so that both never take memory at once
+    resources.reset();  // before the new ones, so that both never take memory together
     const DownsamplerOptions& options = downsampler.options();
     const Downsampler::Requirements needed = downsampler.requirements(shape);
     using BufferUsage = vk::BufferUsageFlagBits;
@@ -184,7 +184,7 @@ void MipEngine::prepare(const Downsampler::Shape& shape) {
                                  .destination = written,
                                  .state = {state.handle()}});
 
-    // First kept, then worked with: where that hangs they must stay.
+    // Stored before use: if the run hangs, they must stay.
     resources.emplace(MipResources{shape, std::move(source), std::move(destination),
                                    std::move(state), std::move(binding), source_layout});
     clean = false;

@@ -48,7 +48,7 @@ Error WaitingRequest::why_refused() const {
         return refusals.begin()->second;
     }
     std::string text = "no device can answer this request";
-    const Error* main = nullptr;  // one that may not come again, where there is any
+    const Error* main = nullptr;  // one that may not come again, if there is one
     for (const auto& [device, refusal] : refusals) {
         text += (main == nullptr ? ": " : "; ") + std::string(refusal.what());
         main = main == nullptr || main->code() < refusal.code() ? &refusal : main;
@@ -71,8 +71,8 @@ RequestQueue::Requests::iterator RequestQueue::next_for(std::uint32_t device) {
         waiting_, [&](const auto& entry) { return may_answer(device, entry.second); });
 }
 
-// Taken out with the mutex held, to be answered without it: whoever waits for an answer may call
-// the queue again at once.
+// Removes requests with the mutex held, to be answered without it: a caller that waits for an
+// answer may call the queue again at once.
 std::vector<WaitingRequest> RequestQueue::remove_if(
     const std::function<bool(const Turn&, const WaitingRequest&)>& condition) {
     std::vector<WaitingRequest> removed;
@@ -187,7 +187,7 @@ std::vector<WaitingRequest> RequestQueue::take_batch(const Taker& taker,
                request.request.options.balance == balance && may_answer(taker.device, request);
     };
     std::uint64_t most = taker.max_layers;
-    if (is_for_any && lost_.size() > 1) {  // the others get their part
+    if (is_for_any && lost_.size() > 1) {  // the other devices get their share
         std::uint64_t waiting = 0;
         for (const auto& [other, request] : waiting_) {
             waiting += fits(request) ? request.request.map.shape.layers : 0;

@@ -1,4 +1,4 @@
-// The requests of a Service that wait. Knows devices by their numbers only.
+// Queue of a Service's waiting requests. It knows devices only by their numbers.
 
 #pragma once
 
@@ -16,62 +16,61 @@
 namespace quadtile::detail {
 
 struct WaitingRequest {
-    // Let go of the texels, then answer. The destructor of their owner is the caller's code, which
-    // may call the queue and the service: no lock may be held.
+    // Releases the texels, then answers. Their owner's destructor is the caller's code, which may
+    // call the queue and the service, so no lock may be held.
     void answer(TileList list);
     void answer(const std::exception_ptr& failure);
-    // The one refusal that there is, or all in one sentence.
+    // Returns the only refusal, or all refusals in one sentence.
     [[nodiscard]] Error why_refused() const;
 
     SubdivisionRequest request;
-    bool batches = false;  // may share a run with others of its shape
+    bool batches = false;  // whether it may share a run with others of its shape
     std::promise<TileList> promise;
     std::chrono::steady_clock::time_point arrival;
-    std::uint64_t number = 0;                 // given by the queue, in the order of arrival
-    std::map<std::uint32_t, Error> refusals;  // why devices cannot answer, by their numbers
+    std::uint64_t number = 0;                 // set by the queue, in order of arrival
+    std::map<std::uint32_t, Error> refusals;  // reasons why devices cannot answer, by their numbers
 };
 
-// Thread-safe. Each request that was pushed is taken, cancelled, expired or failed, exactly once;
-// in all cases but the first the queue answers it. What was taken may be put back.
+// Queue of requests. Each pushed request is taken, cancelled, expired or failed, exactly once; in
+// all cases except the first the queue answers it. Taken requests may be put back. Thread-safe.
 class RequestQueue {
  public:
     RequestQueue(std::size_t capacity, std::size_t devices) : capacity_(capacity), lost_(devices) {}
 
     enum class WhenFull { wait, refuse };
-    // The request's number, or none where the queue is full and does not wait.
-    // Throws what `close` was given, and why the only device that may answer is lost.
+    // Adds a request. Returns its number, or nothing if the queue is full and does not wait. Throws
+    // the reason of `close`, or the reason why the only device that may answer is lost.
     std::optional<std::uint64_t> push(WaitingRequest&& request, WhenFull when_full);
 
     // A lane that takes requests.
     struct Taker {
         std::uint32_t device;
-        std::uint32_t max_layers;  // of a run
-        bool batches;              // puts requests together
+        std::uint32_t max_layers;  // per run
+        bool batches;              // whether it makes batches
     };
-    // The next request that the device may answer and those that may share its run; they run until
-    // `done`. Waits for one; empty where none will come: the device is lost, or the queue is closed
-    // and nothing waits or runs that could be put back.
+    // Takes the next request that the device may answer, and those that may share its run; they run
+    // until `done`. Waits for a request. Returns nothing if none will come: the device is lost, or
+    // the queue is closed and no request waits or runs that could be put back.
     [[nodiscard]] std::vector<WaitingRequest> take(const Taker& taker);
-    // A request that runs waits again, for the devices that have not refused it. False where there
-    // is none, or what waits was failed; the request is as it was then.
+    // Puts a running request back for the devices that have not refused it. Returns false, and
+    // leaves the request as it is, after cancel_waiting and if no such device is left.
     [[nodiscard]] bool put_back(WaitingRequest& request);
-    // So many requests run no more: they are answered or put back.
+    // Ends the run of so many requests: they are answered or put back.
     void done(std::size_t count);
 
-    // A device takes no more requests; what no other may answer is failed. The last one closes the
-    // queue.
+    // Removes a device. Requests that no other device may answer are failed. The last device closes
+    // the queue.
     void lose(std::uint32_t device, const Error& why);
 
-    // Whether it still waited.
+    // Cancels a request. Returns whether it still waited.
     bool cancel(std::uint64_t number);
 
-    // Answers requests when their deadlines have passed; returns when the queue is closed and
-    // empty.
+    // Answers requests whose deadlines have passed; returns when the queue is closed and empty.
     void watch_deadlines();
 
-    // Later pushes throw `reason`; what waits stays.
+    // Makes later pushes throw `reason`; waiting requests stay.
     void close(std::exception_ptr reason);
-    // What waits is answered with it, and nothing is put back any more.
+    // Answers waiting requests with `reason`; later put_back calls fail.
     void cancel_waiting(const std::exception_ptr& reason);
 
     struct Counts {
@@ -87,7 +86,7 @@ class RequestQueue {
     using Turn = std::pair<std::int64_t, std::uint64_t>;
     using Requests = std::map<Turn, WaitingRequest>;
 
-    // With the mutex held:
+    // The following functions need the mutex held.
     std::uint64_t insert(WaitingRequest&& request);
     [[nodiscard]] bool may_answer(std::uint32_t device, const WaitingRequest& request) const;
     [[nodiscard]] bool has_device(const WaitingRequest& request) const;
@@ -104,7 +103,7 @@ class RequestQueue {
     std::condition_variable deadlines_changed_;
     Requests waiting_;
     std::size_t running_ = 0;                 // taken and not done
-    std::vector<std::optional<Error>> lost_;  // of each device, why
+    std::vector<std::optional<Error>> lost_;  // reason for each lost device
     bool is_cancelled_ = false;
     std::exception_ptr closed_;  // null while open
     Counts counts_;

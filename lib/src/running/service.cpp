@@ -42,7 +42,7 @@ void check(const std::vector<Device>& devices, const ServiceOptions& options) {
     }
 }
 
-// One of the service's devices.
+// A device of the service.
 struct Site {
     Site(std::uint32_t i, const Device& of) : number(i), device(of) {}
 
@@ -52,13 +52,13 @@ struct Site {
 
     std::uint32_t number;
     Device device;
-    std::string name;  // "device 0 (llvmpipe): " where there are several
+    std::string name;  // "device 0 (llvmpipe): " if there are several, else empty
     std::atomic<bool> lost = false;
     std::atomic<std::uint64_t> runs = 0;
     std::atomic<std::uint64_t> succeeded = 0;
 };
 
-// One run at a time, by a thread of its own.
+// A lane: one run at a time, by a thread of its own.
 struct Lane {
     Lane(std::uint32_t index, Site& of, const ServiceOptions& options)
         : site(of),
@@ -100,7 +100,7 @@ struct Service::Impl {
                 throw site.named(failure);
             }
         }
-        // From here on nothing throws but the start of a thread.
+        // After this only the start of a thread may throw.
         try {
             for (const auto& lane : lanes) {
                 lane->thread = std::thread([this, &used = *lane] {
@@ -140,7 +140,7 @@ struct Service::Impl {
     std::atomic<std::uint64_t> largest_batch = 0;
     std::atomic<std::uint64_t> traced_waits = 0;
 
-    // The service whose thread this is.
+    // Service that the current thread belongs to.
     static thread_local const Impl* working_for;
 };
 
@@ -169,8 +169,8 @@ void Service::Impl::shutdown(Shutdown how) {
 
 namespace {
 
-// Copies of depth formats begin at multiples of 4 bytes (vkCmdCopyBufferToImage); all others where
-// their texels may.
+// Copies of depth formats begin at multiples of 4 bytes (vkCmdCopyBufferToImage), others at
+// multiples of their texels' alignment.
 void check_alignment(const BufferRange& buffer, const MapShape& shape) {
     const VkDeviceSize layer_bytes =
         VkDeviceSize{shape.width} * shape.height * texel_size_bytes(shape.format);
@@ -188,7 +188,7 @@ void check_alignment(const BufferRange& buffer, const MapShape& shape) {
 
 }  // namespace
 
-// Checks what can be checked without the device.
+// Checks a request as far as possible without the device.
 WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
     const MapShape& shape = request.map.shape;
     check_shape(shape);
@@ -276,7 +276,7 @@ void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
                 }
                 return;
             }
-        } catch (...) {  // tried alone, too
+        } catch (...) {  // each request is run again alone
         }
         if (lists.empty()) {
             lane.site.device.context()->say(
@@ -330,7 +330,7 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
             waiting.answer(std::move(list));
             return;
         } catch (const Error& failure) {
-            // What is kept for other shapes may be what is missing.
+            // Resources kept for other shapes may take the missing memory.
             if (failure.code() == ErrorCode::out_of_memory && again) {
                 lane.engine->forget_resources();
                 continue;
@@ -344,7 +344,7 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
     }
 }
 
-// The lists of one run: its stages once, and how long each of its requests has waited.
+// Traces the lists of one run: its stages once, and the waiting time of each request.
 void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
                               std::span<const TileList> lists) {
     if (!options.trace) {
@@ -380,7 +380,7 @@ void Service::Impl::fail(WaitingRequest& waiting, const std::exception_ptr& fail
     waiting.answer(failure);
 }
 
-// A device has not answered: another one may, unless the request itself is at fault.
+// Handles a device's failure. Another device may answer, unless the request itself is at fault.
 void Service::Impl::fail_on(Site& site, WaitingRequest& waiting, const Error& failure) {
     if (failure.code() == ErrorCode::invalid_argument) {
         fail(waiting, std::make_exception_ptr(failure));
@@ -421,7 +421,7 @@ Service::~Service() {
     }
 }
 
-// An owner of texels may destroy the service during the calls below.
+// An owner of texels may destroy the service during the following calls.
 
 Ticket Service::submit(SubdivisionRequest request) {
     const std::shared_ptr<Impl> impl = impl_;

@@ -23,7 +23,7 @@ using Access = vk::AccessFlagBits;
 
 constexpr std::uint64_t SMALLEST_FIRST_CAPACITY = 1U << 12U;
 
-// The time since its construction or the last lap, on the host's clock.
+// Measures the time since its construction or the last lap, on the host's clock.
 class Stopwatch {
  public:
     StageTime lap(const char* stage) {
@@ -36,7 +36,7 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Where each layer of a map in a buffer begins.
+// Returns the beginning of each layer of a map in a buffer.
 std::vector<BufferRange> layers_in(const BufferRange& buffer, const MapShape& shape) {
     const VkDeviceSize layer_bytes =
         VkDeviceSize{shape.width} * shape.height * texel_size_bytes(shape.format);
@@ -61,13 +61,13 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
         throw Error(ErrorCode::invalid_argument,
                     "a Tiler needs a queue, the adopted device was given without one");
     }
-    if (options_.strategy != Strategy::automatic) {  // what cannot work fails here
+    if (options_.strategy != Strategy::automatic) {  // fails here if it cannot work
         (void)prepare_strategy(
             {.strategy = options_.strategy, .subtree_levels = options_.subtree_levels});
     }
 }
 
-// From buffers to the map's image, which is then ready to be read.
+// Copies buffers to the map's image, which can be read afterwards.
 void TileEngine::record_copy(vk::CommandBuffer buffer, const Source& source) {
     const Dispatch& d = context_->dispatch;
     const MapShape& shape = source.shape;
@@ -108,7 +108,7 @@ void TileEngine::upload_node_thresholds(const Threshold& threshold) {
     }
 }
 
-// What runs record, behind the upload of the map.
+// Records the commands of a run after the upload of the map.
 void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
     const Dispatch& d = context_->dispatch;
     if (!map_->scratch_is_zero) {
@@ -146,7 +146,7 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
     record_readback(buffer);
 }
 
-// In the staging: the header, the NaN texels of the layers, then tiles.
+// Returns the offset of the tiles in the staging, behind the header and the layers' NaN texels.
 vk::DeviceSize staged_tiles_offset(std::uint32_t layers) {
     const vk::DeviceSize end = sizeof(TileListHeader) + layers * sizeof(std::uint32_t);
     return (end + sizeof(Tile) - 1) / sizeof(Tile) * sizeof(Tile);
@@ -175,7 +175,7 @@ void TileEngine::record_readback(vk::CommandBuffer buffer) {
 
 void TileEngine::finish_run(TileList& result) {
     clean_ = true;
-    map_->scratch_is_zero = true;  // where it must be
+    map_->scratch_is_zero = true;  // where runs need zeros
     const std::vector<double> intervals = timestamps_.intervals_ms();
     if (intervals.empty()) {
         return;
@@ -201,7 +201,7 @@ TileListHeader TileEngine::read_header() const {
     return header;
 }
 
-// The first of them lie in the staging already.
+// Reads the tiles of a run. The first of them are in the staging already.
 void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
     const std::uint64_t there = std::min(count, expected_tiles_);
     const std::span<const Tile> staged = staged_tiles(there);
@@ -236,7 +236,7 @@ TileList TileEngine::start_result(const MapShape& shape, const SubdivideOptions&
     return result;
 }
 
-// The others' lists are sorted on the host.
+// Returns whether the host sorts the list: only `fused` and balanced lists come in canonical order.
 bool TileEngine::sorts_on_host(const Request& request) const {
     return request.options.order == Order::canonical && request.options.balance == Balance::none &&
            subdivider_->strategy() != Strategy::fused;
@@ -272,7 +272,7 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
                                     ? options_.initial_tile_capacity
                                     : std::max(SMALLEST_FIRST_CAPACITY, texels / 16);
     prepare_list(std::min(guess, context_->info.max_tiles));
-    // What the last run brought, a quarter more, and what costs nothing.
+    // The tiles of the last run, a quarter more, and as many as cost nothing.
     constexpr std::uint64_t FEW_TILES = SMALLEST_STAGING_BYTES / 2 / sizeof(Tile);
     const auto expect = [&](std::uint64_t tiles) {
         const std::uint64_t room =
@@ -414,7 +414,7 @@ TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
     if (const ThresholdFunction* const function = threshold.user_function()) {
         way.threshold_function = *function;
     } else {
-        (void)threshold.resolve(shape);  // refused before anything is uploaded
+        (void)threshold.resolve(shape);  // refused before the upload
     }
     if (options_.strategy == Strategy::automatic) {
         const StrategyChoice choice =
@@ -439,7 +439,7 @@ TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> la
     reference::check_balance(options);
     const Source source = source_of(map);
     TileList result = start_result(map.shape, options);
-    // Refused before anything is uploaded.
+    // Refused before the upload.
     (void)reference::resolve_layers(map.shape, layer_thresholds);
     const std::uint32_t top = top_level(map.shape.width, map.shape.height);
     const bool fused_takes_them =
@@ -473,7 +473,7 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch, B
     (void)prepare_strategy({.strategy = Strategy::fused});
     TileList all = start_result(source.shape, options);
     const Run made = run(source, request, all);
-    // Straight from the staging where they are all there: these are megabytes.
+    // Directly from the staging if all tiles are there, because these are megabytes.
     if (made.tiles > expected_tiles_) {
         read_result(made, request, all);
     }

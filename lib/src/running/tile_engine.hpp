@@ -1,4 +1,4 @@
-// From maps in host memory to their tiles in host memory: what Tiler and Service share.
+// Subdivision from host memory to host memory, for Tiler and Service.
 
 #pragma once
 
@@ -16,51 +16,51 @@
 
 namespace quadtile::detail {
 
-// A map of a batch and its threshold, which applies to each of its layers as to a map of one layer
-// (so it is by level, or by node of one layer).
+// A map of a batch and its threshold, which applies to each layer as to a map of one layer (so it
+// is by level, or by node of one layer).
 struct BatchedMap {
     MapView map;
-    BufferRange buffer;  // where the texels are, if not in host memory
+    BufferRange buffer;  // source of the texels if they are not in host memory
     const Threshold* threshold;
 };
 
-// Keeps pipelines and buffers between calls. One thread at a time.
+// Uploads, subdivides, reads back; keeps pipelines and buffers between calls. One thread at a time.
 class TileEngine {
  public:
-    // All memory is taken from `account`; null for no limit.
+    // All memory is counted by `account`; null: no limit.
     TileEngine(const Device& device, const TilerOptions& options,
                std::shared_ptr<MemoryAccount> account = nullptr);
 
-    // As Tiler::subdivide.
+    // Does the work of Tiler::subdivide.
     [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
                                      const SubdivideOptions& options);
     [[nodiscard]] TileList subdivide(const MapView& map,
                                      std::span<const Threshold> layer_thresholds,
                                      const SubdivideOptions& options);
-    // The same for a map that is on the device already (SubdivisionRequest::image).
+    // Does the same for an image of the device (SubdivisionRequest::image).
     [[nodiscard]] TileList subdivide(const MapImage& image, const MapShape& shape,
                                      const Threshold& threshold, const SubdivideOptions& options);
 
-    // The same for a map in a buffer of the device (SubdivisionRequest::buffer).
+    // Does the same for a buffer of the device (SubdivisionRequest::buffer).
     [[nodiscard]] TileList subdivide(const BufferRange& buffer, const MapShape& shape,
                                      const Threshold& threshold, const SubdivideOptions& options);
 
-    // Maps of one width, height and format, all in host memory or all in buffers, in one run of
-    // `fused`; a list for each, in canonical order. Their thresholds are by level and monotone.
+    // Subdivides maps of one width, height and format, all in host memory or all in buffers, in one
+    // run of `fused`. Returns a list for each, in canonical order. Thresholds must be by level and
+    // monotone.
     [[nodiscard]] std::vector<TileList> subdivide(std::span<const BatchedMap> batch,
                                                   Balance balance);
 
-    // Gives back all memory but that of pipelines.
+    // Frees all memory except that of pipelines.
     void forget_resources();
 
-    // Whether a run has not come back in time, and whether it has not even now: then this must not
-    // be destroyed.
+    // Returns whether a run has exceeded the timeout, and whether it still executes; then this
+    // object must not be destroyed.
     [[nodiscard]] bool is_hung() const noexcept { return commands_.is_hung(); }
     [[nodiscard]] bool is_at_work() const noexcept { return commands_.is_at_work(); }
 
  private:
-    // The layers of one or more maps, one behind the other, in host memory or in buffers; or an
-    // image.
+    // Layers of one or more maps, one behind the other, in host memory or in buffers; or an image.
     struct Source {
         MapShape shape;
         std::vector<const std::byte*> layers;
@@ -68,35 +68,35 @@ class TileEngine {
         std::optional<MapImage> image = std::nullopt;
     };
 
-    // What one run is asked for.
+    // Options of one run.
     struct Request {
-        const Threshold* threshold;           // of all layers; null where each has its own
-        std::vector<float> layer_thresholds;  // their words (Subdivider::layer_thresholds)
+        const Threshold* threshold;           // of all layers; null: each layer has its own
+        std::vector<float> layer_thresholds;  // words of Subdivider::layer_thresholds
         SubdivideOptions options;
     };
 
-    // What the pyramid of a map needs; Strategy::fused has none.
+    // Resources of a map's pyramid; Strategy::fused has none.
     struct PyramidResources {
         Buffer levels;
         Buffer state;
-        std::optional<Pyramid::Binding> binding;  // once there is an image
+        std::optional<Pyramid::Binding> binding;  // set once there is an image
     };
 
-    // What maps of one width, height and format need.
+    // Resources of maps of one width, height and format.
     struct MapResources {
         MapShape room;  // as many layers as fit
-        MapShape used;  // those that the list is bound for, as the image is
+        MapShape used;  // layers that the list and the image are bound for
         MapImage bound;
-        Image map;  // empty until texels come from the host
+        Image map;  // empty until the host uploads texels
         std::optional<PyramidResources> pyramid;
         Buffer scratch;
         bool scratch_is_zero;
         Buffer node_thresholds;   // empty until a threshold is by node
         Buffer layer_thresholds;  // empty until layers have thresholds of their own
-        Buffer balance;           // empty until a list is to be balanced
+        Buffer balance;           // empty until a list is balanced
     };
 
-    // A list that tiles are written to. The binding refers to the map's resources too.
+    // A list that tiles are written to. Its binding also refers to the map's resources.
     struct ListResources {
         std::uint64_t capacity;
         Buffer buffer;
@@ -113,12 +113,12 @@ class TileEngine {
 
     [[nodiscard]] const Subdivider* find_subdivider(const SubdividerOptions& options) const;
     const Subdivider& make_subdivider(const SubdividerOptions& options);
-    // Whether it had to be compiled.
+    // Prepares a strategy. Returns whether it had to be compiled.
     [[nodiscard]] bool prepare_strategy(const SubdividerOptions& options);
     void prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes);
     void prepare_map(const Source& source);
     void prepare_resources(const MapShape& shape);
-    // One of the map's that the list is bound with.
+    // Prepares one of the map's buffers that the list is bound with.
     void prepare_buffer(Buffer& buffer, const char* name, std::uint64_t size_bytes);
     void prepare_list(std::uint64_t capacity);
     [[nodiscard]] Subdivider::Binding bind_list(const Buffer& buffer, std::uint64_t capacity) const;
@@ -128,17 +128,17 @@ class TileEngine {
                                         const SubdivideOptions& options) const;
     [[nodiscard]] TileList subdivide(const Source& source, const Threshold& threshold,
                                      const SubdivideOptions& options);
-    // What a run leaves in the tile list's buffer, the first of it in the staging, too.
+    // Results of a run in the tile list's buffer; the first of them are also in the staging.
     struct Run {
         std::uint64_t tiles;
         std::vector<std::uint32_t> nan_texels;  // of each layer
     };
-    // Fills in all of the result but the tiles.
+    // Runs, and fills in all of the result except the tiles.
     [[nodiscard]] Run run(const Source& source, const Request& request, TileList& result);
     [[nodiscard]] bool sorts_on_host(const Request& request) const;
     // Reads the tiles of a run into its result.
     void read_result(const Run& run, const Request& request, TileList& result);
-    // The first tiles of a run, expected_tiles_ at most: they are in the staging.
+    // Returns the first tiles of a run, at most expected_tiles_: they are in the staging.
     [[nodiscard]] std::span<const Tile> staged_tiles(std::uint64_t count) const;
     void record_run(vk::CommandBuffer buffer, const Request& request);
     void record_readback(vk::CommandBuffer buffer);
@@ -150,17 +150,17 @@ class TileEngine {
     Device device_;
     std::shared_ptr<DeviceContext> context_;
     std::shared_ptr<MemoryAccount> account_;
-    std::list<KnownSubdivider> subdividers_;  // those that were needed so far
+    std::list<KnownSubdivider> subdividers_;  // those used so far
     const Subdivider* subdivider_ = nullptr;  // the one that the resources are for
-    std::optional<Pyramid> pyramid_;          // fused needs none
+    std::optional<Pyramid> pyramid_;          // none for fused
     Commands commands_;
     Timestamps timestamps_;
     Buffer upload_staging_;
     Buffer readback_staging_;
     std::optional<MapResources> map_;
     std::optional<ListResources> list_;
-    std::uint64_t expected_tiles_ = 0;  // that a run brings back at once: the last run's, and more
-    bool clean_ = true;  // the last run went through; else the counters may not be back at zero
+    std::uint64_t expected_tiles_ = 0;  // to read back at once: the last run's and more
+    bool clean_ = true;  // whether the last run succeeded; else counters may not be 0
 };
 
 using TileEnginePointer = std::unique_ptr<TileEngine, DestroyUnlessAtWork>;

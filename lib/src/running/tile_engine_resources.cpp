@@ -1,4 +1,4 @@
-// What a TileEngine keeps from run to run: pipelines, images and buffers that grow.
+// Resources that a TileEngine keeps between runs: pipelines, and images and buffers that grow.
 
 #include "running/tile_engine.hpp"
 
@@ -18,7 +18,7 @@ void TileEngine::forget_resources() {
     readback_staging_ = {};
 }
 
-// Null where there is none yet.
+// Returns a known Subdivider; null: there is none yet.
 const Subdivider* TileEngine::find_subdivider(const SubdividerOptions& options) const {
     const auto is_it = [&](const KnownSubdivider& known) {
         return known.options.strategy == options.strategy &&
@@ -32,7 +32,7 @@ const Subdivider* TileEngine::find_subdivider(const SubdividerOptions& options) 
 
 const Subdivider& TileEngine::make_subdivider(const SubdividerOptions& options) {
     Subdivider made(device_, options);
-    // Functions may be made up for each request: of those, only some of the last are kept.
+    // Functions may be generated per request, so only the last ones are kept.
     constexpr std::ptrdiff_t MOST_FUNCTIONS = 8;
     const auto has_function = [](const KnownSubdivider& one) {
         return one.options.threshold_function.has_value();
@@ -51,7 +51,7 @@ const Subdivider& TileEngine::make_subdivider(const SubdividerOptions& options) 
 }
 
 bool TileEngine::prepare_strategy(const SubdividerOptions& options) {
-    commands_.refuse_if_hung();  // what the device is still at work with stays as it is
+    commands_.refuse_if_hung();  // resources of a hung run stay as they are
     const Subdivider* subdivider = find_subdivider(options);
     const bool is_new = subdivider == nullptr;
     if (is_new) {
@@ -68,7 +68,7 @@ bool TileEngine::prepare_strategy(const SubdividerOptions& options) {
     return is_new;
 }
 
-// At least so long, up to STAGING_BYTES.
+// Makes the staging at least so long, up to STAGING_BYTES.
 void TileEngine::prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes) {
     const std::uint64_t needed =
         std::clamp<std::uint64_t>(std::bit_ceil(size_bytes), SMALLEST_STAGING_BYTES, STAGING_BYTES);
@@ -96,11 +96,11 @@ void TileEngine::prepare_map(const Source& source) {
     }
     const MapImage image =
         source.image.value_or(MapImage{map_->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL});
-    // An image of the caller's may be another one by the same handle, so it is always bound anew.
+    // The caller may reuse a handle for another image, so images are always bound anew.
     if (!source.image && image.view == map_->bound.view) {
         return;
     }
-    map_->bound = {};  // where binding fails, nothing is bound
+    map_->bound = {};  // nothing is bound if binding fails
     if (map_->pyramid) {
         map_->pyramid->binding = pyramid_->bind(shape, {.map = image,
                                                         .pyramid = {map_->pyramid->levels.handle()},
@@ -112,19 +112,19 @@ void TileEngine::prepare_map(const Source& source) {
     }
 }
 
-// All but an image.
+// Prepares all resources except an image.
 void TileEngine::prepare_resources(const MapShape& shape) {
     const bool fused = subdivider_->strategy() == Strategy::fused;
     if (map_ && clean_) {
         MapShape room = map_->room;
         room.layers = shape.layers;
-        // The pyramid is bound for all layers; without one fewer will do.
+        // The pyramid is bound for all layers; without one fewer layers suffice.
         if (room == shape &&
             (map_->room.layers == shape.layers || (fused && map_->room.layers >= shape.layers))) {
             if (map_->used != shape) {
                 list_.reset();
                 map_->used = shape;
-                map_->scratch_is_zero = false;  // its parts lie elsewhere for other layers
+                map_->scratch_is_zero = false;  // its parts have other places for other layers
             }
             return;
         }
@@ -164,7 +164,7 @@ void TileEngine::prepare_buffer(Buffer& buffer, const char* name, std::uint64_t 
     if (buffer.handle() && buffer.size_bytes() >= size_bytes) {
         return;
     }
-    list_.reset();  // it is bound without it
+    list_.reset();  // it is bound without the buffer
     buffer = {};
     buffer = Buffer({context_, account_}, name, size_bytes,
                     vk::BufferUsageFlags(subdivider_->requirements(map_->used, 1).usage) |
@@ -177,7 +177,7 @@ void TileEngine::prepare_list(std::uint64_t capacity) {
         return;
     }
     const Subdivider::Requirements needed = subdivider_->requirements(map_->used, capacity);
-    list_.reset();  // before the new one, so that both never take memory at once
+    list_.reset();  // before the new one, so that both never take memory together
     Buffer buffer({context_, account_}, "a list of " + std::to_string(capacity) + " tiles",
                   needed.tile_list_size_bytes,
                   vk::BufferUsageFlags(needed.usage) | vk::BufferUsageFlagBits::eTransferSrc,

@@ -28,7 +28,7 @@ struct Sums {
     std::vector<double> values;
 };
 
-// Of the fragments of one layer, at its texels.
+// Returns the fragments of one layer at its texels.
 Sums texel_sums(const MapShape& shape, std::span<const float> fragments, std::uint32_t layer) {
     Sums sums{shape.width, shape.height, {}};
     sums.values.reserve(fragments.size());
@@ -81,13 +81,14 @@ std::size_t NodeThresholds::place(std::uint32_t level, std::uint32_t x, std::uin
 //
 //     min(M, sqrt(nodes / mean)) / 2^l = min(M / 2^l, sqrt(nodes / S)),
 //
-// in floats too, as powers of two only change exponents. So it is monotone: a parent's S is not
-// below that of its child, its M / 2^l not above, and the roundings of sums of what is not
-// negative, of quotients, of roots and to 32 bits keep that order.
+// in floats too, because powers of two only change exponents. So the threshold is monotone: a
+// parent's S is not below that of its child, its M / 2^l not above. Rounding keeps that order in
+// sums of non-negative numbers, in quotients and roots, and to 32 bits.
 //
-// A mean over the texels inside the map alone would not be. Take 3 x 3 texels, all fragments in the
-// last one: the node of level 1 at the lower right covers 1 texel and has S / 1, the root covers 9
-// and has S / 9, so its threshold would be sqrt(nodes * 9 / S) / 4 over sqrt(nodes / S) / 2.
+// A mean over the texels inside the map alone would not be monotone. Take 3 x 3 texels with all
+// fragments in the last one: the node of level 1 at the lower right covers 1 texel and has S / 1,
+// the root covers 9 and has S / 9. So the root's threshold would be sqrt(nodes * 9 / S) / 4, above
+// sqrt(nodes / S) / 2.
 Threshold Threshold::memory(float max_resolution, float nodes, const MapView& fragments) {
     check_parameter("largest resolution", max_resolution);
     check_parameter("number of nodes", nodes);

@@ -26,7 +26,7 @@ std::string text_of_size(std::uint32_t width, std::uint32_t height, std::uint32_
            std::to_string(layers) + (layers == 1 ? " layer" : " layers");
 }
 
-// What thresholds count as once they meet a map. -0 becomes 0.
+// Returns the value of a threshold on a map: scaled, with -0 and denormals as 0.
 float settled(float threshold, const std::vector<std::uint32_t>& factors) {
     float value = threshold < std::numeric_limits<float>::min() ? 0.0F : threshold;
     for (const std::uint32_t factor : factors) {

@@ -5,7 +5,7 @@
 
 namespace quadtile {
 
-// One of the two is empty.
+// A text or code; the other is empty.
 struct ThresholdFunction::Code {
     std::string glsl;
     std::vector<std::byte> compiled;

@@ -7,7 +7,7 @@ namespace quadtile {
 
 namespace {
 
-// Position in the canonical order: the Morton code of the first texel needs 32 bits.
+// Returns the position in the canonical order: the Morton code of the first texel needs 32 bits.
 std::uint64_t canonical_key(const Tile& tile) {
     const std::uint64_t first_texel = std::uint64_t{morton_encode(tile.x(), tile.y())}
                                       << (2 * tile.level());
@@ -46,7 +46,7 @@ std::span<const Tile> TileList::tiles_of_layer(std::uint32_t layer) const {
                                                      ", the map has " +
                                                      std::to_string(shape.layers));
     }
-    // Not by equal_range: Clang 14 cannot compile that of GCC's library.
+    // Without equal_range: Clang 14 cannot compile that of GCC's library.
     return {std::ranges::lower_bound(tiles, layer, {}, &Tile::layer),
             std::ranges::upper_bound(tiles, layer, {}, &Tile::layer)};
 }

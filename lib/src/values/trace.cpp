@@ -39,7 +39,7 @@ struct TraceFile::Impl {
         is_first = false;
     }
 
-    // A track's number; its name is written before it is first used.
+    // Returns a track's number; writes its name before the first use.
     std::size_t number_of(const std::string& track) {
         const auto [known, is_new] = tracks.emplace(track, tracks.size() + 1);
         if (is_new) {
@@ -67,7 +67,7 @@ TraceFile::TraceFile(const std::string& path, Clock::time_point zero)
 TraceFile::~TraceFile() {
     try {
         close();
-    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): close() is for who wants to know
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): close() reports errors
     }
 }
 
