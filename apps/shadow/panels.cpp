@@ -132,13 +132,11 @@ void Panels::press(int key, int modifiers) {
 
 // ---- Frames
 
-void Panels::add_frame(const FrameStatistics& statistics, float seconds) {
+void Panels::add_frame(const FrameStatistics& statistics, float frame_milliseconds) {
     statistics_ = statistics;
     history_[frame_ % HISTORY_FRAMES] = statistics.timings;
     ++frame_;
-    const float milliseconds = 1000.0F * seconds;
-    frame_milliseconds_ =
-        frame_ == 1 ? milliseconds : 0.95F * frame_milliseconds_ + 0.05F * milliseconds;
+    frame_milliseconds_ = frame_milliseconds;
 }
 
 std::uint32_t Panels::width(float scale) const {

@@ -22,8 +22,8 @@ class Panels {
     void draw(float scale);
     // A key of GLFW was pressed: acts at once.
     void press(int key, int modifiers);
-    // For the numbers and bars of the panel; `seconds` since the frame before.
-    void add_frame(const FrameStatistics& statistics, float seconds);
+    // For the numbers and bars of the panel.
+    void add_frame(const FrameStatistics& statistics, float frame_milliseconds);
 
     // What the panel, at the right side, leaves of a target for the picture.
     [[nodiscard]] vk::Extent2D picture_area(vk::Extent2D target, float scale) const;

@@ -148,7 +148,7 @@ class PictureMaker {
         const float step = 1.0F / options_.frames_per_second;
         controls_.advance(report_.frames.empty() ? 0.0F : step, show_.flight);
         session_.draw(controls_.settings);
-        panels_.add_frame(session_.statistics(), step);
+        panels_.add_frame(session_.statistics(), 1000.0F * step);
         report_.frames.push_back(
             {controls_.flight_second, controls_.settings.camera, session_.statistics()});
     }

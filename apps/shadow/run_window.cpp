@@ -1,5 +1,6 @@
 #include "panels.hpp"
 
+#include "frame_clock.hpp"
 #include "swapchain.hpp"
 #include "ui.hpp"
 #include "window.hpp"
@@ -40,7 +41,7 @@ class Window {
     void configure();
     void log_display();
     [[nodiscard]] bool is_minimised() const;
-    [[nodiscard]] float passed_seconds();
+    void count_frame();
     [[nodiscard]] vk::Extent2D picture_area() const {
         return panels_.picture_area(swapchain_.extent(), ui_.scale());
     }
@@ -60,6 +61,7 @@ class Window {
     Panels panels_;
     Steering steering_;
     std::optional<Clock::time_point> last_frame_;
+    FrameClock frame_clock_;
     std::string logged_;
 };
 
@@ -105,14 +107,13 @@ bool Window::is_minimised() const {
            glfwGetWindowAttrib(window_.get(), GLFW_ICONIFIED) == GLFW_TRUE;
 }
 
-// Since the last frame; long pauses count as short ones.
-float Window::passed_seconds() {
-    constexpr float LONGEST = 0.25F;
+// The first frame, and that after a pause, have none before.
+void Window::count_frame() {
     const Clock::time_point now = Clock::now();
-    const float seconds =
-        last_frame_ ? std::chrono::duration<float>(now - *last_frame_).count() : 0.0F;
+    if (last_frame_) {
+        frame_clock_.add(std::chrono::duration<float>(now - *last_frame_).count());
+    }
     last_frame_ = now;
-    return std::min(seconds, LONGEST);
 }
 
 // Who steers leaves the flight where it is.
@@ -171,16 +172,16 @@ void Window::frame() {
     if (swapchain_.extent().width == 0 || swapchain_.extent().height == 0) {
         return;  // minimised meanwhile
     }
-    const float seconds = passed_seconds();
+    count_frame();
     ImGui_ImplVulkan_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
     panels_.draw(ui_.scale());
     ImGui::Render();
-    steer(seconds);
+    steer(frame_clock_.step_seconds());
     configure();
     session_.draw(controls_.settings);
-    panels_.add_frame(session_.statistics(), seconds);
+    panels_.add_frame(session_.statistics(), frame_clock_.frame_milliseconds());
     const bool shown = swapchain_.show([&](vk::CommandBuffer commands) {
         session_.compose(commands, swapchain_.extent(),
                          panels_.insets(session_, swapchain_.extent(), ui_.scale()));
