@@ -63,6 +63,7 @@ class Window {
     std::optional<Clock::time_point> last_frame_;
     FrameClock frame_clock_;
     std::string logged_;
+    std::string logged_pick_;
 };
 
 Window::Window(const Options& options, const Show& show)
@@ -129,7 +130,7 @@ void Window::steer(float seconds) {
 // What is not allowed is told, and everything stays as it was.
 void Window::configure() {
     try {
-        session_.configure(picture_area(), controls_.display, controls_.shadows);
+        session_.configure(picture_area(), controls_.shown(), controls_.shadows);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::invalid_argument) {
             throw;
@@ -139,19 +140,27 @@ void Window::configure() {
             std::fprintf(stderr, "problem: %s\n", error.what());
         }
         controls_.shadows = session_.shadows();
-        session_.configure(picture_area(), controls_.display, controls_.shadows);
+        session_.configure(picture_area(), controls_.shown(), controls_.shadows);
     }
 }
 
 void Window::log_display() {
     const vk::Extent2D extent = session_.picture_extent();
-    const std::string text = std::string(app::name_in(TECHNIQUES, controls_.settings.technique)) +
-                             ", " + std::string(app::name_in(DISPLAYS, controls_.display)) + ", " +
-                             (controls_.settings.filtered ? "filtered" : "hard") + ", " +
-                             (controls_.follows_flight ? "on the flight" : "steered") +
-                             (controls_.is_paused ? ", paused" : "") + ", " +
-                             std::to_string(extent.width) + " x " + std::to_string(extent.height) +
-                             ", " + std::to_string(controls_.shadows.max_tiles) + " tiles";
+    const std::string text =
+        std::string(app::name_in(TECHNIQUES, controls_.settings.technique)) + ", " +
+        std::string(app::name_in(DISPLAYS, controls_.display)) + ", " +
+        std::string(app::name_in(FILTERS, controls_.settings.filter)) + ", " +
+        (controls_.follows_flight ? "on the flight" : "steered") +
+        (controls_.is_paused ? ", paused" : "") +
+        (controls_.other ? ", beside " + std::string(app::name_in(TECHNIQUES, *controls_.other))
+                         : "") +
+        ", " + std::to_string(extent.width) + " x " + std::to_string(extent.height) + ", " +
+        std::to_string(controls_.shadows.max_tiles) + " tiles";
+    if (panels_.picked_text() != logged_pick_) {
+        logged_pick_ = panels_.picked_text();
+        std::fprintf(stderr, "picked: %s\n",
+                     logged_pick_.empty() ? "nothing" : logged_pick_.c_str());
+    }
     if (text == logged_) {
         return;
     }
@@ -173,15 +182,17 @@ void Window::frame() {
         return;  // minimised meanwhile
     }
     count_frame();
+    steer(frame_clock_.step_seconds());
+    configure();
+    session_.draw(controls_.settings, controls_.samples,
+                  static_cast<std::uint32_t>(controls_.mark_pixels));
+    panels_.add_frame(session_.statistics(), frame_clock_.frame_milliseconds());
+    // The panels know the frame that they lie over.
     ImGui_ImplVulkan_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
-    panels_.draw(ui_.scale());
+    panels_.draw(session_, ui_.scale());
     ImGui::Render();
-    steer(frame_clock_.step_seconds());
-    configure();
-    session_.draw(controls_.settings);
-    panels_.add_frame(session_.statistics(), frame_clock_.frame_milliseconds());
     const bool shown = swapchain_.show([&](vk::CommandBuffer commands) {
         session_.compose(commands, swapchain_.extent(),
                          panels_.insets(session_, swapchain_.extent(), ui_.scale()));
