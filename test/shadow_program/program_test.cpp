@@ -1,6 +1,7 @@
 // quadtile-shadow as its users run it, without a window.
 
 #include "apps/program_test.hpp"
+#include "support/help.hpp"
 
 #include <quadtile/images.hpp>
 
@@ -82,6 +83,7 @@ TEST_F(ShadowProgram, PrintsHelpAndVersion) {
         EXPECT_THAT(help.output, HasSubstr(option));
     }
     EXPECT_THAT(help.error, IsEmpty());
+    quadtile::test::expect_readable_help(help.output, 90);
     EXPECT_THAT(run({"--version"}).output, StartsWith("quadtile-shadow "));
 }
 
