@@ -2,6 +2,7 @@
 
 #include "output_file.hpp"
 #include "picture.hpp"
+#include "shaders/marks.h"
 #include "shaders/mask.h"
 
 #include <glm/geometric.hpp>
@@ -31,6 +32,7 @@ ShadowFrames::ShadowFrames(const Geometry& geometry, vk::Extent2D extent,
       extent_(extent),
       renderer_(gpu_, device_, geometry, extent, options),
       caster_(gpu_, geometry),
+      comparison_(gpu_),
       first_copy_(make_copy_buffer()),
       second_copy_(make_copy_buffer()) {}
 
@@ -41,13 +43,13 @@ void ShadowFrames::draw(const FrameSettings& settings) {
 void ShadowFrames::record_compared(vk::CommandBuffer commands, const FrameSettings& settings) {
     renderer_.record_depth(commands, settings);
     caster_.record(commands, renderer_.targets(), settings, renderer_.projections(settings));
-    renderer_.record_shadows(commands, settings, *caster_.mask().view);
-    caster_.record_comparison(commands, renderer_.targets());
+    renderer_.record_shadows(commands, settings);
+    comparison_.record(commands, renderer_.targets(), caster_);
 }
 
 MaskDifference ShadowFrames::compare(const FrameSettings& settings) {
     gpu_.run([&](vk::CommandBuffer commands) { record_compared(commands, settings); });
-    return caster_.difference();
+    return comparison_.difference();
 }
 
 Masks ShadowFrames::masks(const FrameSettings& settings) {
@@ -64,11 +66,23 @@ Masks ShadowFrames::masks(const FrameSettings& settings) {
     return {words(first_copy_), words(second_copy_)};
 }
 
-void ShadowFrames::save_picture(const FrameSettings& settings, const std::filesystem::path& path) {
+void ShadowFrames::save_picture(const FrameSettings& settings, const std::filesystem::path& path,
+                                bool marks_errors) {
     gpu_.run([&](vk::CommandBuffer commands) {
         record_compared(commands, settings);
         record_copy(commands, *renderer_.targets().colour.handle, first_copy_);
+        record_copy(commands, *comparison_.marks().handle, second_copy_);
     });
+    for (std::size_t i = 0; marks_errors && i < std::size_t{extent_.width} * extent_.height; ++i) {
+        std::uint32_t mark = 0;
+        std::memcpy(&mark, second_copy_.mapped + i * sizeof(mark), sizeof(mark));
+        if ((mark & MARK_EXACT) != 0) {
+            constexpr std::uint32_t RED = 0xff0d1affU;  // red is the lowest byte
+            constexpr std::uint32_t BLUE = 0xffff591aU;
+            const std::uint32_t colour = (mark & MARK_LIT) != 0 ? RED : BLUE;
+            std::memcpy(first_copy_.mapped + i * sizeof(colour), &colour, sizeof(colour));
+        }
+    }
     app::OutputFile file(path);
     file.write(app::encode_png({.width = extent_.width,
                                 .height = extent_.height,
@@ -295,14 +309,16 @@ void Measurements::save_pictures(const Variant& variant, std::uint32_t count,
         for (std::uint32_t frame = 0; frame < SETTLING_FRAMES; ++frame) {
             frames_.draw(settings);
         }
-        const auto save = [&](Picture picture, const char* name) {
+        const auto save = [&](Picture picture, const char* name, bool marks_errors) {
             settings.picture = picture;
-            frames_.save_picture(settings, directory / (std::to_string(i) + "_" + variant.name +
-                                                        "_" + name + ".png"));
+            frames_.save_picture(
+                settings,
+                directory / (std::to_string(i) + "_" + variant.name + "_" + name + ".png"),
+                marks_errors);
         };
-        save(Picture::shaded, "shaded");
-        save(Picture::tiles, "tiles");
-        save(Picture::error, "error");
+        save(Picture::shaded, "shaded", false);
+        save(Picture::tiles, "tiles", false);
+        save(Picture::shaded, "error", true);
     }
 }
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "ray_caster.hpp"
+#include "mask_comparison.hpp"
 #include "renderer.hpp"
 #include "tables.hpp"
 
@@ -32,8 +32,9 @@ class ShadowFrames {
     MaskDifference compare(const FrameSettings& settings);
     // As compare, with the masks themselves.
     Masks masks(const FrameSettings& settings);
-    // As compare; the picture to a file.
-    void save_picture(const FrameSettings& settings, const std::filesystem::path& path);
+    // As compare; the picture to a file, with the pixels that are wrong in red if `marks_errors`.
+    void save_picture(const FrameSettings& settings, const std::filesystem::path& path,
+                      bool marks_errors = false);
 
     [[nodiscard]] const Renderer& renderer() const { return renderer_; }
     [[nodiscard]] std::string device_name() const;
@@ -54,6 +55,7 @@ class ShadowFrames {
     vk::Extent2D extent_;
     Renderer renderer_;
     RayCaster caster_;
+    MaskComparison comparison_;
     app::Buffer first_copy_;
     app::Buffer second_copy_;
 };

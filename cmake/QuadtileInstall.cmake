@@ -55,6 +55,7 @@ foreach(header budget dirty_blocks language limits mip quadtree shadow shadow_cu
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quadtile ${development})
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/kernels/shared/quadtile/shadow_lookup.glsl
+    ${PROJECT_SOURCE_DIR}/kernels/shared/quadtile/shadow_soft.glsl
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quadtile ${development})
 
 # Static libraries leave to their users what shared ones hold.

@@ -392,11 +392,12 @@ void write_scene_preview(const std::filesystem::path& path, const Scene& scene, 
                          const PreviewOptions& options) {
     app::OutputFile file(path);
     const float aspect = static_cast<float>(options.width) / static_cast<float>(options.height);
-    const Camera camera = options.camera ? *options.camera
-                          : scene.camera ? *scene.camera
-                                         : camera_that_sees(scene, aspect);
+    std::optional<Camera> camera = options.camera ? options.camera : scene.camera;
+    if (!camera) {
+        camera = inside_camera(scene).value_or(camera_that_sees(scene, aspect));
+    }
     const Extent samples{options.width * SAMPLES_PER_AXIS, options.height * SAMPLES_PER_AXIS};
-    const DrawnScene drawn = draw_scene(scene, map, camera, samples, options.sky, options.threads);
+    const DrawnScene drawn = draw_scene(scene, map, *camera, samples, options.sky, options.threads);
 
     std::vector<float> lit;
     for (std::size_t i = 0; i < drawn.hit.size() && !options.exposure; ++i) {

@@ -93,10 +93,14 @@ struct LightMapPng {
 // Throws as write_light_map does.
 void write_atlas_preview(const std::filesystem::path& path, const LightMap& map);
 
+// A camera inside of a closed scene, such as a room with all of its walls: one that sees fronts in
+// all directions, from one of 27 points. None: the scene is open.
+[[nodiscard]] std::optional<Camera> inside_camera(const Scene& scene);
+
 struct PreviewOptions {
     std::uint32_t width = 1280;
     std::uint32_t height = 720;
-    std::optional<Camera> camera;   // none: the scene's, or one that sees all of it
+    std::optional<Camera> camera;   // none: the scene's, else inside_camera, else one that sees all
     std::optional<float> exposure;  // radiance that is shown almost white; none: automatic
     glm::vec3 sky{0.0F};            // radiance
     std::uint32_t threads = 0;      // 0: as many as processors

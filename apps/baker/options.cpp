@@ -114,191 +114,178 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
               "Instead of SCENE: a city of about N triangles",
               within(std::uint64_t{1000}, std::uint64_t{100'000'000}));
     OptionGroup map(app, "Light map");
+    OptionGroup rare = map.rare();
     map.add("-o,--output", options.output, "FILE",
-            "OpenEXR file for the light map: R, G, B, and in A 1\n"
-            "where a texel was baked. Or a .glb: SCENE, which is\n"
-            "glTF, with the light map as PNG (MOZ_lightmap)");
-    map.add("--lit-scene", options.lit_scene, "FILE", "Beside an OpenEXR file the .glb, too");
-    map.add("--size", arguments.size, "WxH",
-            "Texels: W or WxH; default: what SCENE asks for\n"
-            "(asset.extras.lightmap_size), else 1024");
+            "OpenEXR file for the light map: R, G, B, and in A 1 where a texel was baked. Or a "
+            ".glb: SCENE, which is glTF, with the light map as PNG (MOZ_lightmap)");
+    rare.add("--lit-scene", options.lit_scene, "FILE", "Beside an OpenEXR file the .glb, too");
+    map.add(
+        "--size", arguments.size, "WxH",
+        "Texels: W or WxH; default: what SCENE asks for (asset.extras.lightmap_size), else 1024");
     map.add("--texels-per-unit", options.texels_per_unit, "D",
             "Size by the mean number of texels along a world unit", within(1e-9F, 1e9F));
     map.add_flag("--unwrap", options.unwrap,
-                 "Make new light map coordinates: charts of smooth\n"
-                 "surfaces, stretched by a factor of 1.3 at most");
+                 "Make new light map coordinates: charts of smooth surfaces, stretched by a factor "
+                 "of 1.3 at most");
     map.add_flag("--pack", options.pack,
-                 "Give each object a place of its own: one with good\n"
-                 "light map coordinates keeps their layout, one without\n"
-                 "gets charts as of --unwrap");
+                 "Give each object a place of its own: one with good light map coordinates keeps "
+                 "their layout, one without gets charts as of --unwrap");
     map.add("--margin,--gutter", options.gutter_texels, "N",
             "Texels between charts of --unwrap, --pack; default: 2", within(0, 64));
-    map.add("--density", arguments.densities, "OBJECT=D",
-            "Give an object D times as many texels per unit as\n"
-            "others: 0.001 to 1000; may be repeated; default:\n"
-            "extras.lightmap_density of its node, else 1")
+    rare.add("--density", arguments.densities, "OBJECT=D",
+             "Give an object D times as many texels per unit as others: 0.001 to 1000; may be "
+             "repeated; default: extras.lightmap_density of its node, else 1")
         ->allow_extra_args(false);
-    map.add("--exclude", options.excluded, "OBJECT",
-            "An object that gets no texels, but shines and blocks\n"
-            "light, as one with extras.lightmap_exclude; repeatable")
+    rare.add("--exclude", options.excluded, "OBJECT",
+             "An object that gets no texels, but shines and blocks light, as one with "
+             "extras.lightmap_exclude; repeatable")
         ->allow_extra_args(false);
     map.add("--page", options.page, "N",
-            "As many light maps of N x N texels as --texels-per-unit\n"
-            "(default here: 10) needs: FILE_0.exr, FILE_1.exr ...",
+            "As many light maps of N x N texels as --texels-per-unit (default here: 10) needs: "
+            "FILE_0.exr, FILE_1.exr ...",
             within(16, LARGEST_EXTENT));
     map.add_choice("--quantity", options.quantity, QUANTITIES, "NAME",
-                   "irradiance (default; for three.js), radiance:\n"
-                   "irradiance / pi (for Godot, Bevy, Unity),\n"
-                   "radiosity: albedo * irradiance + pi * emission,\n"
-                   "ambient-occlusion, or shadow-mask: the share of each\n"
-                   "sun that is seen");
+                   "irradiance (default; for three.js), radiance: irradiance / pi (for Godot, "
+                   "Bevy, Unity), radiosity: albedo * irradiance + pi * emission, "
+                   "ambient-occlusion, or shadow-mask: the share of each sun that is seen");
     map.add_flag("--half", options.half, "Half floats in the OpenEXR file, up to 65504");
     map.add_flag("--directional", options.bake.directional,
                  "Spherical harmonics L1, too: layers sh0 to sh3");
-    map.add("--dilate", options.dilation_rings, "N",
-            "Texels that charts grow into what is empty;\n"
-            "default: 8",
-            within(0, 1024));
-    map.add_flag("--no-seams", arguments.no_seams, "Leave the seams between charts as they are");
+    rare.add("--dilate", options.dilation_rings, "N",
+             "Texels that charts grow into what is empty; default: 8", within(0, 1024));
+    rare.add_flag("--no-seams", arguments.no_seams, "Leave the seams between charts as they are");
 }
 
 void define_light(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup light(app, "Light");
+    OptionGroup rare = light.rare();
     light.add("--sky", arguments.sky, "R,G,B",
-              "Radiance of the sky; with --sky-image what its pixels\n"
-              "are multiplied by",
+              "Radiance of the sky; with --sky-image what its pixels are multiplied by",
               within(0.0F, BRIGHTEST));
     light.add("--sky-image", options.sky_picture, "FILE",
-              "OpenEXR in latitude and longitude, up at the top: its\n"
-              "middle column is -Z, a quarter to the right +X");
-    light.add("--sky-rotation", options.sky_turn_degrees, "D",
-              "Degrees by which --sky-image is turned about +Y,\n"
-              "counter-clockwise seen from above; default: 0. As\n"
-              "Blender shows it: -90",
-              within(-360.0F, 360.0F));
+              "OpenEXR in latitude and longitude, up at the top: its middle column is -Z, a "
+              "quarter to the right +X");
+    rare.add("--sky-rotation", options.sky_turn_degrees, "D",
+             "Degrees by which --sky-image is turned about +Y, counter-clockwise seen from above; "
+             "default: 0. As Blender shows it: -90",
+             within(-360.0F, 360.0F));
     light.add("--sun-direction", arguments.sun_direction, "X,Y,Z",
               "A sun instead of those of SCENE: where its light goes", within(-FARTHEST, FARTHEST));
     light.add("--sun", arguments.sun_irradiance, "R,G,B",
-              "Irradiance of what faces the sun of --sun-direction;\n"
-              "default: 3",
+              "Irradiance of what faces the sun of --sun-direction; default: 3",
               within(0.0F, BRIGHTEST));
     light.add("--sun-diameter", arguments.sun_diameter, "D",
               "Of its disc in degrees; default: 0.53", within(0.0F, 90.0F));
-    light.add("--light-radius", options.light_radius, "R",
-              "Of the scene's point and spot lights without an\n"
-              "extras.radius, for soft shadows; default: 0",
-              within(0.0F, 1e6F));
-    light.add("--lights", arguments.lights, "LIST",
-              "What shines, of sky,suns,points,emission, and names\n"
-              "of materials that emit light; default: all. points:\n"
-              "point and spot lights");
-    light.add_choice("--light-units", options.light_units, LIGHT_UNITS, "NAME",
-                     "What SCENE's lux and candela are beside emission:\n"
-                     "photometric (the same), blender (divided by 683), or\n"
-                     "auto (default): blender for files of Blender");
+    rare.add("--light-radius", options.light_radius, "R",
+             "Of the scene's point and spot lights without an extras.radius, for soft shadows; "
+             "default: 0",
+             within(0.0F, 1e6F));
+    rare.add("--lights", arguments.lights, "LIST",
+             "What shines, of sky,suns,points,emission, and names of materials that emit light; "
+             "default: all. points: point and spot lights");
+    rare.add_choice("--light-units", options.light_units, LIGHT_UNITS, "NAME",
+                    "What SCENE's lux and candela are beside emission: photometric (the same), "
+                    "blender (divided by 683), or auto (default): blender for files of Blender");
 }
 
 void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup bake(app, "Bake");
+    OptionGroup rare = bake.rare();
     bake.add_choice("--quality", arguments.preset, PRESETS, "NAME",
-                    "draft (256 directions of direct light, 2 bounces),\n"
-                    "medium (1024, 4; default), high (4096, 6), best\n"
-                    "(16384, 8); bounces have 1/4 to 1/16 of them");
-    bake.add("--directions", arguments.directions, "N",
-             "Directions over the hemisphere of each bounce, each\n"
-             "with its opposite; default: the preset's",
+                    "draft (256 samples of direct light, 2 bounces), medium (1024, 4; default), "
+                    "high (4096, 6), best (16384, 8); bounces have 1/4 to 1/16 of them");
+    rare.add("--samples,--directions", arguments.directions, "N",
+             "Samples of each bounce: directions over the hemisphere, each with its opposite; "
+             "default: the preset's",
              within(1, 1 << 20));
-    bake.add("--direct-directions", arguments.direct_directions, "N",
-             "The same of light straight from emitters and sky:\n"
-             "small emitters need many; default: the preset's",
+    rare.add("--direct-samples,--direct-directions", arguments.direct_directions, "N",
+             "Samples of the light straight from emitters and sky: small emitters need many; "
+             "default: the preset's",
              within(1, 1 << 20));
     bake.add("--noise", arguments.noise_percent, "P",
-             "Directions are doubled until the noise is at most P\n"
-             "percent of the mean light; 65536 are the most",
+             "Samples are doubled until the noise is at most P percent of the mean light; 65536 "
+             "are the most",
              within(0.01F, 100.0F));
     bake.add_choice("--denoise", arguments.denoises, DENOISE, "WHEN",
                     "on, off, or auto (default): for draft and medium");
     bake.add("--bounces", arguments.bounces, "N", "0: direct light alone", within(0, 100));
-    bake.add("--sun-directions", arguments.sun_directions, "N",
-             "Over the disc of each sun; and points of each point\n"
-             "and spot light; default: the preset's",
-             within(1, 65536));
-    bake.add("--lamp-points", arguments.lamp_points, "N",
-             "Points of all emitters that are small beside the\n"
-             "scene and have no texture of their light; 0: they\n"
-             "are met by directions; default: the preset's",
+    rare.add(
+        "--sun-samples,--sun-directions", arguments.sun_directions, "N",
+        "Samples of the disc of each sun, and of each point and spot light; default: the preset's",
+        within(1, 65536));
+    rare.add("--lamp-samples,--lamp-points", arguments.lamp_points, "N",
+             "Samples of all emitters that are small beside the scene and have no texture of their "
+             "light; 0: directions find them; default: the preset's",
              within(0, 65536));
-    bake.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
-             "Rays along a light map texel, each way; default: the\n"
-             "preset's, 1.5 for draft, else 2",
+    rare.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
+             "Rays along a light map texel, each way; default: the preset's, 1.5 for draft, else 2",
              within(0.01F, 16.0F));
-    bake.add("--density-share", options.density_share, "X",
-             "The densest rest of the light map gets no more rays\n"
-             "than this part of it; default: 0.95, 0.999 at most",
+    rare.add("--density-share", options.density_share, "X",
+             "The densest rest of the light map gets no more rays than this part of it; default: "
+             "0.95, 0.999 at most",
              within(0.01F, 0.999F));
     bake.add("--seed", options.bake.seed, "N", "Turns the directions; default: 1",
              app::satisfying(app::whole_between(0, std::numeric_limits<std::uint64_t>::max())));
-    bake.add("--memory", arguments.memory_mib, "MIB",
-             "MiB for the lists of fragments; default: 256. Less\n"
-             "costs time, never light",
+    rare.add("--memory", arguments.memory_mib, "MIB",
+             "MiB for the lists of fragments; default: 256. Less costs time, never light",
              within(LEAST_POOL_MIB, std::uint64_t{65536}));
-    bake.add("--max-tile-resolution", options.tiles.max_resolution, "N",
+    rare.add("--max-tile-resolution", options.tiles.max_resolution, "N",
              "Pixels of a tile on a side; default: 64", within(16.0F, 8192.0F));
-    bake.add("--map-size", options.tiles.map_extent, "N",
-             "Texels of the importance maps on a side, a power of\n"
-             "two; default: by the size of the light map",
+    rare.add("--map-size", options.tiles.map_extent, "N",
+             "Texels of the importance maps on a side, a power of two; default: by the size of the "
+             "light map",
              within(16, 4096));
-    bake.add_flag("--uniform", options.tiles.uniform,
+    rare.add_flag("--uniform", options.tiles.uniform,
                   "Tiles of one size and resolution, for comparison");
-    bake.add_flag("--reference", options.reference, "On the CPU: slow, the same bits");
+    rare.add_flag("--reference", options.reference, "On the CPU: slow, the same bits");
     bake.add("--device", options.device, "N|NAME",
-             "Number of the Vulkan device or part of its name; see\n"
-             "'quadtile devices'");
-    bake.add("--threads", options.threads, "N", "Of the CPU; default: all", within(1, 1024));
+             "Number of the Vulkan device or part of its name; see 'quadtile devices'");
+    rare.add("--threads", options.threads, "N", "Of the CPU; default: all", within(1, 1024));
 }
 
 void define_probes(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup probes(app, "Probes");
+    OptionGroup rare = probes.rare();
     probes.add("--probes", options.probe_counts, "X,Y,Z",
-               "Light at points of a grid, for what moves, as spherical\n"
-               "harmonics: so many along each axis, in the middles of\n"
-               "equal cells of the scene's box",
+               "Light at points of a grid, for what moves, as spherical harmonics: so many along "
+               "each axis, in the middles of equal cells of the scene's box",
                within(1, 4096));
-    probes.add("--probe-box", arguments.probe_box, "X,Y,Z,X,Y,Z",
-               "Another box for --probes: lower corner, upper corner", within(-FARTHEST, FARTHEST));
-    probes.add("--probe-points", options.probe_points, "FILE",
-               "Instead of --probes: a text file, in each line the\n"
-               "three numbers of a place");
+    rare.add("--probe-box", arguments.probe_box, "X,Y,Z,X,Y,Z",
+             "Another box for --probes: lower corner, upper corner", within(-FARTHEST, FARTHEST));
+    rare.add("--probe-points", options.probe_points, "FILE",
+             "Instead of --probes: a text file, in each line the three numbers of a place");
     probes.add("--probes-out", options.probes_output, "FILE",
                "Where their light goes: a .json or .bin file");
 }
 
 void define_run(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup run(app, "Run");
+    OptionGroup rare = run.rare();
     run.add_flag("--resume", options.bake.resume, "Go on from the checkpoint, where there is one");
-    run.add("--checkpoint", arguments.checkpoint, "FILE",
-            "File for it; default: that of --output with\n"
-            ".checkpoint behind. Removed when all is done");
-    run.add("--checkpoint-interval", arguments.checkpoint_seconds, "S",
-            "Seconds between checkpoints; default: 30", within(0, 86400));
-    run.add_flag("--no-checkpoint", arguments.no_checkpoint, "None is written");
+    run.add(
+        "--checkpoint", arguments.checkpoint, "FILE",
+        "File for it; default: that of --output with .checkpoint behind. Removed when all is done");
+    rare.add("--checkpoint-interval", arguments.checkpoint_seconds, "S",
+             "Seconds between checkpoints; default: 30", within(0, 86400));
+    rare.add_flag("--no-checkpoint", arguments.no_checkpoint, "None is written");
     run.add("--report", options.report, "FILE", "JSON: times, tiles, memory");
-    run.add_flag("--validation", options.validation,
-                 "With Vulkan's validation layer; its messages fail the run");
+    rare.add_flag("--validation", options.validation,
+                  "With Vulkan's validation layer; its messages fail the run");
     run.add_flag("-q,--quiet", options.quiet, "No progress, no summary");
 }
 
 void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup pictures(app, "Pictures");
+    OptionGroup rare = pictures.rare();
     pictures.add("--preview", options.preview, "FILE", "PNG of the lit scene");
     pictures.add("--atlas", options.atlas, "FILE", "PNG of the light map");
-    pictures.add("--preview-size", arguments.preview_size, "WxH", "Pixels; default: 1280x720");
+    rare.add("--preview-size", arguments.preview_size, "WxH", "Pixels; default: 1280x720");
     pictures.add("--camera", arguments.camera, "X,Y,Z,X,Y,Z",
-                 "Where it is, and what it looks at; default: that of\n"
-                 "SCENE, else one that sees everything",
+                 "Where it is, and what it looks at; default: that of SCENE, else inside of a "
+                 "closed room, else one that sees everything",
                  within(-FARTHEST, FARTHEST));
-    pictures.add("--field-of-view", arguments.field, "D", "Of --camera, vertical, in degrees; 60",
-                 within(1.0F, 170.0F));
+    rare.add("--field-of-view", arguments.field, "D",
+             "Of --camera, vertical, in degrees; default: 60", within(1.0F, 170.0F));
     pictures.add("--exposure", options.exposure, "L",
                  "Radiance that becomes white; default: by the picture", within(1e-12F, BRIGHTEST));
 }

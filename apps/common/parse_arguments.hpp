@@ -16,6 +16,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -41,10 +42,21 @@ template <std::integral Number>
     });
 }
 
-// A heading of the help with its options.
+// Ends the headings of options that --help leaves out and --help-all prints.
+constexpr std::string_view RARE_OPTIONS = ", rarely needed";
+
+// A heading of the help and the options below it.
 class OptionGroup {
  public:
     OptionGroup(CLI::App& app, std::string heading) : app_(app), heading_(std::move(heading)) {}
+
+    // For options of the same kind that are rarely needed.
+    [[nodiscard]] OptionGroup rare() const {
+        if (app_.get_help_all_ptr() == nullptr) {
+            app_.set_help_all_flag("--help-all", "Print the options that are rarely needed, too");
+        }
+        return {app_, heading_ + std::string(RARE_OPTIONS)};
+    }
 
     // `type`: the value as the help shows it. Lists are one argument with commas.
     template <typename Value>
@@ -132,8 +144,18 @@ class HelpFormatter : public CLI::Formatter {
  public:
     std::string make_help(const CLI::App* app, std::string name,
                           CLI::AppFormatMode mode) const override {
-        const std::string help = Formatter::make_help(app, std::move(name), mode);
-        return CLI::detail::find_and_replace(help, "\n\n\n", "\n\n");
+        prints_rare_ = mode == CLI::AppFormatMode::All;
+        std::string help = Formatter::make_help(app, std::move(name), mode);
+        while (help.find("\n\n\n") != std::string::npos) {  // where groups are left out
+            help = CLI::detail::find_and_replace(help, "\n\n\n", "\n\n");
+        }
+        return help;
+    }
+    std::string make_group(std::string group, bool is_positional,
+                           std::vector<const CLI::Option*> options) const override {
+        return group.ends_with(RARE_OPTIONS) && !prints_rare_
+                   ? std::string()
+                   : Formatter::make_group(std::move(group), is_positional, std::move(options));
     }
     std::string make_option(const CLI::Option* option, bool is_positional) const override {
         constexpr std::size_t COLUMNS = 100;
@@ -171,6 +193,9 @@ class HelpFormatter : public CLI::Formatter {
         }
         return lines + "\n";
     }
+
+ private:
+    mutable bool prints_rare_ = false;  // in the help that is made
 };
 
 // Returns the error for arguments that no option or command takes: for unknown options only,
@@ -217,6 +242,8 @@ template <typename Read>
         throw PrintedText{std::string(version.what()) + "\n"};
     } catch (const CLI::CallForHelp&) {
         throw PrintedText{app.help()};
+    } catch (const CLI::CallForAllHelp&) {
+        throw PrintedText{app.help("", CLI::AppFormatMode::All)};
     } catch (const std::runtime_error& error) {  // CLI::ParseError, UsageError or Error
         std::string program = app.get_name();
         for (const CLI::App* const command : app.get_subcommands()) {

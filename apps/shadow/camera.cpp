@@ -96,6 +96,15 @@ constexpr float CITY_PITCH = 70.0F;
 
 }  // namespace
 
+Camera aerial_view(const ShadowBox& bounds) {
+    const glm::vec3 middle = 0.5F * (low_of(bounds) + high_of(bounds));
+    const glm::vec3 half = 0.5F * (high_of(bounds) - low_of(bounds));
+    // Near enough that a scene fills the picture, and above all of it.
+    const float distance = 1.3F * std::max(half.x, half.z) + half.y;
+    const glm::vec3 eye = middle + glm::vec3(0.55F * distance, half.y + 0.55F * distance, distance);
+    return look(eye, middle - glm::vec3(0.0F, 0.5F * half.y, 0.0F));
+}
+
 Flight tour(const ShadowBox& bounds) {
     const glm::vec3 middle = 0.5F * (low_of(bounds) + high_of(bounds));
     const glm::vec3 half = 0.5F * (high_of(bounds) - low_of(bounds));

@@ -39,6 +39,9 @@ struct Flight {
 // Through streets and above roofs of baker::city_scene, of these bounds.
 [[nodiscard]] Flight city_flight(const ShadowBox& bounds);
 
+// From above a corner of a scene, all of it in the picture.
+[[nodiscard]] Camera aerial_view(const ShadowBox& bounds);
+
 // Through a scene from a file: zdm2 by its name, any other as a tour.
 [[nodiscard]] Flight flight_for(const std::filesystem::path& scene, const ShadowBox& bounds);
 

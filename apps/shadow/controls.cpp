@@ -20,13 +20,15 @@ float speed_for(const ShadowBox& bounds) {
 
 Controls::Controls(const Options& options, const Show& show)
     : settings{.technique = options.technique,
-               .filtered = options.filtered,
+               .filter = options.filter,
                .camera = first_camera(options, show),
                .lights = show.lights},
       display(options.display),
+      other(options.other),
+      samples(options.samples),
       shadows(options.shadows),
       follows_flight(options.flies),
-      flight_second(options.flight_second),
+      flight_second(options.at.value_or(0.0F)),
       units_per_second(speed_for(show.geometry.bounds)) {}
 
 void Controls::advance(float seconds, const Flight& flight) {

@@ -18,7 +18,11 @@ struct Controls {
 
     FrameSettings settings;
     Display display;
-    ShadowOptions shadows;  // what is asked for; `problem` where it is not allowed
+    std::optional<Technique> other;  // beside the first one
+    float wipe = 0.5F;               // where it begins: a share of the picture's width
+    std::uint32_t samples;           // of rays to a light that has an extent
+    int mark_pixels = 2;             // that marks of errors reach beyond them
+    ShadowOptions shadows;           // what is asked for; `problem` where it is not allowed
     std::string problem;
 
     bool follows_flight;
@@ -31,10 +35,21 @@ struct Controls {
     bool shows_light_view = true;
     bool shows_atlas = false;
     bool shows_changes = false;  // in the light view; else levels
-    std::uint32_t light = 0;     // of the light view
-    float zoom = 4.0F;           // of the light view, around the camera
+    bool shows_magnifier = false;
+    std::uint32_t light = 0;  // of the light view, and of the tile that is picked
+    float zoom = 4.0F;        // of the light view, around the camera
     bool wants_to_quit = false;
+    bool wants_next_error = false;
 
+    // What is picked: a point of the scene, and its place on the light's map, 0 to 1; or that
+    // alone.
+    std::optional<glm::vec3> picked_point;
+    std::optional<glm::vec2> picked_place;
+
+    [[nodiscard]] Shown shown() const { return {display, other}; }
+    [[nodiscard]] bool uses(Technique technique) const {
+        return settings.technique == technique || (other == technique && display != Display::sides);
+    }
     // Time passes: on the flight.
     void advance(float seconds, const Flight& flight);
     // Of the sun, in degrees: where it stands.

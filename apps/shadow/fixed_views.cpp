@@ -343,6 +343,9 @@ std::vector<FixedView> fixed_views(const FrameSettings& settings,
                                    std::span<const ShadowProjection> projections,
                                    const ShadowBox& bounds, float aspect, std::uint32_t extent) {
     std::vector<FixedView> views;
+    if (settings.technique == Technique::rays) {
+        return views;
+    }
     for (std::uint32_t i = 0; i < settings.lights.size(); ++i) {
         if (settings.technique != Technique::single &&
             settings.lights[i].kind == Light::Kind::sun) {

@@ -4,8 +4,12 @@
 
 #include "camera.hpp"
 
+#include <glm/trigonometric.hpp>
 #include <glm/vec3.hpp>
 
+#include <cmath>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace quadtile::shadow {
@@ -18,12 +22,18 @@ enum class Technique {
     single,           // one map of the whole scene for each light
     cascades,         // four for each parallel light, along the camera's view
     stable_cascades,  // so, too; of a size that does not change, moved by whole texels
+    rays,             // no maps: what ray casting says (RayCaster::light)
+};
+
+enum class Filter {
+    hard,  // the nearest texel
+    box,   // 3 x 3 texels
+    soft,  // as wide as the penumbra of a light with an extent
 };
 
 enum class Picture {
     shaded,
     tiles,  // shaded, each tile in a colour of its level, slots' texels as a grid
-    error,  // shaded; pixels whose hard shadow is not that of ray casting in red and blue
 };
 
 struct Light {
@@ -33,14 +43,30 @@ struct Light {
     glm::vec3 position{0.0F};                  // of a spot
     float angle_degrees = 60.0F;               // of a spot
     glm::vec3 colour{1.0F};                    // 1: about that of a bright day
+    // For Filter::soft. Of a sun: degrees in the sky; of a spot: units of the world.
+    float radius = 0.27F;
+};
+
+// As shadow_disc of quadtile/shadow_soft.glsl takes it.
+[[nodiscard]] inline float disc_radius(const Light& light) {
+    return light.kind == Light::Kind::sun ? std::tan(glm::radians(light.radius)) : light.radius;
+}
+
+// A tile of a light's map, from frame to frame: words of ShadowTile.
+struct TileName {
+    std::uint32_t position = 0;
+    std::uint32_t node = 0;
+
+    friend bool operator==(const TileName&, const TileName&) = default;
 };
 
 struct FrameSettings {
     Technique technique = Technique::fitted;
     Picture picture = Picture::shaded;
-    bool filtered = true;  // else hard shadows, of the nearest texel
+    Filter filter = Filter::box;
     Camera camera;
-    std::vector<Light> lights{Light{}};  // as many as ShadowOptions::lights
+    std::vector<Light> lights{Light{}};   // as many as ShadowOptions::lights
+    std::optional<TileName> marked_tile;  // of Technique::fitted: in another colour
 };
 
 }  // namespace quadtile::shadow

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include "parse_arguments.hpp"
+#include "ray_caster.hpp"
 
 #include <quadtile/version.h>
 #include <quadtile/error.hpp>
@@ -28,7 +29,7 @@ struct Arguments {
     std::array<float, 3> sun{};
     std::vector<std::string> spots;
     std::array<float, 5> camera{};
-    bool hard = false;
+    Technique other = Technique::fitted;
 };
 
 glm::vec3 checked(const std::string& option, const glm::vec3& direction) {
@@ -75,15 +76,29 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
              "in degrees; up to three times")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    group.add("--sun-radius", options.sun_radius_degrees, "DEGREES",
+              "Radius of the sun's disc in the sky, for soft shadows; default: 0.27",
+              within(0.0F, 20.0F));
+    group.add("--spot-radius", options.spot_radius, "X",
+              "Radius of spot lights in units of the scene, for soft shadows; default: 0.1",
+              within(0.0F, FARTHEST));
 }
 
 void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup group(app, "Shadows");
     ShadowOptions& shadows = options.shadows;
     group.add_choice("--technique", options.technique, TECHNIQUES, "NAME",
-                     "fitted (default), single: one map for each light,\n"
-                     "cascades: four for each sun, or stable-cascades: four\n"
-                     "whose texels stay in place");
+                     "fitted (default), single: one map for each light, cascades: four for each "
+                     "sun, stable-cascades: four whose texels stay in place, or rays: no maps, by "
+                     "ray casting");
+    group.add_choice("--compare", arguments.other, TECHNIQUES, "NAME",
+                     "Another technique in the right half of the picture; default: none");
+    group.add_choice("--filter", options.filter, FILTERS, "NAME",
+                     "hard: the nearest texel, 3x3 (default), or soft: as wide as the penumbra of "
+                     "a light with an extent");
+    group.add("--ray-samples", options.samples, "N",
+              "Rays to each light, of soft shadows that are cast; default: 16",
+              within(1U, RayCaster::MOST_SAMPLES));
     group.add("--max-tiles", shadows.max_tiles, "K", "K of the budget: tiles; default: 2048");
     group.add("--atlas", shadows.atlas_extent, "N",
               "Texels of the atlas on a side, a power of two; its\n"
@@ -108,7 +123,6 @@ void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
               "Shadow texels for each pixel, along a side; default: 1");
     group.add("--edge-scale", shadows.edge_scale, "X",
               "As many times more of them beside shadows' edges;\ndefault: 8");
-    group.add_flag("--hard", arguments.hard, "Hard shadows, of the nearest texel");
 }
 
 void define_view(CLI::App& app, Options& options, Arguments& arguments) {
@@ -121,7 +135,8 @@ void define_view(CLI::App& app, Options& options, Arguments& arguments) {
     group.add("--camera", arguments.camera, "X,Y,Z,YAW,PITCH",
               "Where it is, and where it looks, in degrees: 0,0 along\n-z, 90,0 along -x, 0,90 up",
               within(-FARTHEST, FARTHEST));
-    group.add("--at", options.flight_second, "S", "Second of the flight; default: 0",
+    group.add("--at", options.at, "S",
+              "On the flight, at this second; default: above the scene, with --fly and --record 0",
               within(0.0F, 86400.0F));
     group.add_flag("--fly", options.flies, "Along the flight, from --at on");
     group.add("--device", options.device, "N|NAME",
@@ -196,7 +211,12 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         const app::Size size = app::parse_size("--size", arguments.size, LARGEST_EXTENT, false);
         options.extent = vk::Extent2D(size.width, size.height);
     }
-    options.filtered = !arguments.hard;
+    if (app.count("--compare") > 0) {
+        options.other = arguments.other;
+    }
+    if (options.other && options.display == Display::sides) {
+        throw UsageError("--compare and --picture sides contradict each other");
+    }
     if (options.display == Display::sides && options.extent.width < 2) {
         throw UsageError("--picture sides needs a --size of 2 pixels or more across");
     }
@@ -209,6 +229,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     }
     for (const std::string& spot : arguments.spots) {
         options.spots.push_back(parse_spot(spot));
+        options.spots.back().radius = options.spot_radius;
     }
     if (app.count("--camera") > 0) {
         options.camera =

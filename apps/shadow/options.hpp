@@ -27,12 +27,15 @@ enum class Display {
     sides,  // the same view twice: shaded, and with its errors
 };
 
-// The names of --technique and --picture.
-constexpr std::array<app::Named<Technique>, 4> TECHNIQUES{
+// The names of --technique, --filter and --picture.
+constexpr std::array<app::Named<Technique>, 5> TECHNIQUES{
     {{"fitted", Technique::fitted},
      {"single", Technique::single},
      {"cascades", Technique::cascades},
-     {"stable-cascades", Technique::stable_cascades}}};
+     {"stable-cascades", Technique::stable_cascades},
+     {"rays", Technique::rays}}};
+constexpr std::array<app::Named<Filter>, 3> FILTERS{
+    {{"hard", Filter::hard}, {"3x3", Filter::box}, {"soft", Filter::soft}}};
 constexpr std::array<app::Named<Display>, 4> DISPLAYS{{{"shaded", Display::shaded},
                                                        {"tiles", Display::tiles},
                                                        {"error", Display::error},
@@ -43,16 +46,20 @@ struct Options {
     std::uint64_t city_triangles = 20000;  // of the city that is made then
     std::optional<glm::vec3> sun;          // the direction of its light; else the scene's
     std::vector<Light> spots;
+    float sun_radius_degrees = 0.27F;
+    float spot_radius = 0.1F;  // units of the world
 
     vk::Extent2D extent{1280, 720};  // of the window or the pictures
     ShadowOptions shadows;           // all but `lights`
     Technique technique = Technique::fitted;
     Display display = Display::shaded;
-    bool filtered = true;
-    bool panel = false;  // in pictures, too
+    std::optional<Technique> other;  // in the right half of the picture
+    Filter filter = Filter::box;
+    std::uint32_t samples = 16;  // of rays to a light that has an extent
+    bool panel = false;          // in pictures, too
 
-    std::optional<Camera> camera;  // else on the flight
-    float flight_second = 0.0F;    // where the flight begins
+    std::optional<Camera> camera;  // else on the flight, or above the scene
+    std::optional<float> at;       // second of the flight
     bool flies = false;            // along the flight; else the camera stays
 
     std::string device;  // as DeviceOptions::select

@@ -1,5 +1,7 @@
 #include "panels.hpp"
 
+#include "widgets.hpp"
+
 #include <GLFW/glfw3.h>
 #include <imgui.h>
 
@@ -38,45 +40,6 @@ double sum_of(const Timings& timings) {
     return sum;
 }
 
-template <typename... Values>
-std::string formatted(const char* format, Values... values) {
-    std::array<char, 160> text{};
-    std::snprintf(text.data(), text.size(), format, values...);
-    return text.data();
-}
-
-void row(const char* name, const std::string& value) {
-    ImGui::TextDisabled("%s", name);
-    ImGui::SameLine(0.45F * ImGui::GetWindowWidth());
-    ImGui::TextUnformatted(value.c_str());
-}
-
-// A slider over the powers of two from `low` to `high`. True where it is let go.
-bool power_slider(const char* label, std::uint32_t& value, std::uint32_t low, std::uint32_t high) {
-    int exponent = std::bit_width(value) - 1;
-    ImGui::SliderInt(label, &exponent, std::bit_width(low) - 1, std::bit_width(high) - 1,
-                     std::to_string(value).c_str(), ImGuiSliderFlags_NoInput);
-    value = 1U << static_cast<std::uint32_t>(exponent);
-    return ImGui::IsItemDeactivatedAfterEdit();
-}
-
-bool slider(const char* label, float& value, float low, float high, ImGuiSliderFlags flags = 0) {
-    ImGui::SliderFloat(label, &value, low, high, "%.2f", flags | ImGuiSliderFlags_AlwaysClamp);
-    return ImGui::IsItemDeactivatedAfterEdit();
-}
-
-template <typename Table, typename Value>
-void choose(const char* label, const Table& table, Value& value) {
-    if (ImGui::BeginCombo(label, app::name_in(table, value).data())) {
-        for (const auto& other : table) {
-            if (ImGui::Selectable(other.name.data(), other.value == value)) {
-                value = other.value;
-            }
-        }
-        ImGui::EndCombo();
-    }
-}
-
 }  // namespace
 
 Panels::Panels(Controls& controls, const Show& show, std::string device_name)
@@ -98,6 +61,10 @@ std::vector<Panels::Action> Panels::make_actions() {
         };
     };
     const auto flip = [](bool& flag) { return [&flag] { flag = !flag; }; };
+    const auto next_filter = [this] {
+        controls_.settings.filter = static_cast<Filter>(
+            (static_cast<std::size_t>(controls_.settings.filter) + 1) % FILTERS.size());
+    };
     const auto begin_flight = [this] {
         controls_.flight_second = 0.0F;
         controls_.follows_flight = true;
@@ -106,10 +73,16 @@ std::vector<Panels::Action> Panels::make_actions() {
             {GLFW_KEY_2, false, "2", "single map", use(Technique::single)},
             {GLFW_KEY_3, false, "3", "cascades", use(Technique::cascades)},
             {GLFW_KEY_4, false, "4", "stable cascades", use(Technique::stable_cascades)},
+            {GLFW_KEY_5, false, "5", "ray casting", use(Technique::rays)},
+            {GLFW_KEY_V, false, "V", "compare with another technique; drag the line",
+             [this] { toggle_other(); }},
             {GLFW_KEY_T, false, "T", "tiles", show(Display::tiles)},
             {GLFW_KEY_X, false, "X", "errors", show(Display::error)},
             {GLFW_KEY_B, false, "B", "shaded and errors, both", show(Display::sides)},
-            {GLFW_KEY_H, false, "H", "hard or filtered shadows", flip(controls_.settings.filtered)},
+            {GLFW_KEY_N, false, "N", "next error", [this] { controls_.wants_next_error = true; }},
+            {GLFW_KEY_Z, false, "Z", "magnify what is picked", flip(controls_.shows_magnifier)},
+            {GLFW_KEY_ESCAPE, false, "Escape", "nothing is picked", [this] { unpick(); }},
+            {GLFW_KEY_H, false, "H", "filter: hard, 3x3, soft", next_filter},
             {GLFW_KEY_F, false, "F", "follow the flight, or steer", flip(controls_.follows_flight)},
             {GLFW_KEY_SPACE, false, "Space", "pause", flip(controls_.is_paused)},
             {GLFW_KEY_R, false, "R", "the flight from its beginning", begin_flight},
@@ -119,6 +92,22 @@ std::vector<Panels::Action> Panels::make_actions() {
             {GLFW_KEY_TAB, false, "Tab", "this panel", flip(controls_.shows_panel)},
             {GLFW_KEY_F1, false, "F1", "help", flip(controls_.shows_help)},
             {GLFW_KEY_Q, true, "Ctrl+Q", "quit", [this] { controls_.wants_to_quit = true; }}};
+}
+
+// With cascades at first, or fitted tiles where these are shown.
+void Panels::toggle_other() {
+    if (controls_.other) {
+        controls_.other.reset();
+    } else {
+        controls_.other = controls_.settings.technique == Technique::fitted ? Technique::cascades
+                                                                            : Technique::fitted;
+    }
+}
+
+void Panels::unpick() {
+    controls_.picked_point.reset();
+    controls_.picked_place.reset();
+    controls_.shows_magnifier = false;
 }
 
 void Panels::press(int key, int modifiers) {
@@ -132,13 +121,11 @@ void Panels::press(int key, int modifiers) {
 
 // ---- Frames
 
-void Panels::add_frame(const FrameStatistics& statistics, float seconds) {
+void Panels::add_frame(const FrameStatistics& statistics, float frame_milliseconds) {
     statistics_ = statistics;
     history_[frame_ % HISTORY_FRAMES] = statistics.timings;
     ++frame_;
-    const float milliseconds = 1000.0F * seconds;
-    frame_milliseconds_ =
-        frame_ == 1 ? milliseconds : 0.95F * frame_milliseconds_ + 0.05F * milliseconds;
+    frame_milliseconds_ = frame_milliseconds;
 }
 
 std::uint32_t Panels::width(float scale) const {
@@ -162,6 +149,14 @@ Insets Panels::insets(const Session& session, vk::Extent2D target, float scale) 
                                                  controls_.settings.camera.position),
                   .zoom = controls_.zoom,
                   .shows_changes = controls_.shows_changes};
+    insets.wipe = controls_.wipe;
+    const std::optional<glm::vec2> pixel = pixel_of_picked(session);
+    if (controls_.shows_magnifier && pixel && side > 100) {
+        insets.magnifier = {.area = {{static_cast<std::int32_t>(picture.width - side) - margin,
+                                      static_cast<std::int32_t>(picture.height - side) - margin},
+                                     {side, side}},
+                            .centre = *pixel};
+    }
     if (area.offset.y < 0) {
         return insets;
     }
@@ -175,18 +170,29 @@ Insets Panels::insets(const Session& session, vk::Extent2D target, float scale) 
     return insets;
 }
 
-void Panels::draw(float scale) {
+void Panels::draw(const Session& session, float scale) {
     scale_ = scale;
-    draw_problem();
+    const ImGuiIO& io = ImGui::GetIO();
+    const glm::vec2 window(io.DisplaySize.x * std::max(1.0F, io.DisplayFramebufferScale.x),
+                           io.DisplaySize.y * std::max(1.0F, io.DisplayFramebufferScale.y));
+    const vk::Extent2D target{std::max(1U, static_cast<std::uint32_t>(window.x)),
+                              std::max(1U, static_cast<std::uint32_t>(window.y))};
+    picture_ = picture_area(target, scale);
+    find_next_error(session);
+    follow_picked(session);
+    insets_ = insets(session, target, scale);
+    follow_mouse(session);
+    draw_overlays(session, draw_problem());
     if (controls_.shows_panel) {
-        draw_panel();
+        draw_panel(scale);
     }
     if (controls_.shows_help) {
         draw_help();
     }
 }
 
-void Panels::draw_panel() {
+void Panels::draw_panel(float scale) {
+    scale_ = scale;
     const ImGuiIO& io = ImGui::GetIO();
     const float wide =
         static_cast<float>(width(scale_)) / std::max(1.0F, io.DisplayFramebufferScale.x);
@@ -200,116 +206,98 @@ void Panels::draw_panel() {
         ImGui::PushItemWidth(0.5F * wide);
         ImGui::Text("%s: %zu triangles", show_.name.c_str(), show_.geometry.indices.size() / 3);
         ImGui::TextDisabled("%s", device_name_.c_str());
-        ImGui::TextDisabled("F1: keys");
-        draw_technique();
-        draw_error();
-        draw_budget();
-        draw_sun();
-        draw_flight();
-        draw_insets_section();
+        tip("F1 lists the keys. Click into the picture or the light's view to pick a tile.");
+        draw_picture_section();
+        heading("Statistics");
         draw_times();
         draw_tiles();
+        draw_errors();
+        statistics_bottom_ = ImGui::GetCursorPosY();
+        heading("Options (F1: keys)");
+        const float rest = ImGui::GetContentRegionAvail().y;
+        ImGui::BeginChild("options", {0.0F, std::max(rest, 150.0F * scale_)});
+        ImGui::PushItemWidth(0.5F * wide);
+        draw_options();
+        ImGui::PopItemWidth();
+        ImGui::EndChild();
         ImGui::PopItemWidth();
     }
     ImGui::End();
 }
 
-void Panels::draw_technique() {
-    ImGui::Separator();
+void Panels::draw_picture_section() {
+    heading("Picture");
     choose("Technique", TECHNIQUES, controls_.settings.technique);
-    choose("Picture", DISPLAYS, controls_.display);
-    ImGui::Checkbox("Filtered", &controls_.settings.filtered);
-}
-
-void Panels::draw_budget() {
-    ImGui::Separator();
-    auto tiles = static_cast<int>(draft_.max_tiles);
-    bool changed = false;
-    ImGui::SliderInt("Tiles K", &tiles, static_cast<int>(draft_.lights), 4096, "%d",
-                     ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp);
-    changed |= ImGui::IsItemDeactivatedAfterEdit();
-    draft_.max_tiles = static_cast<std::uint32_t>(tiles);
-    changed |= power_slider("Atlas", draft_.atlas_extent, 512, 16384);
-    changed |= power_slider("Tile extent", draft_.tile_extent, 128, 1024);
-    changed |= power_slider("Map extent", draft_.map_extent, 64, 2048);
-    changed |= slider("Resolution scale", draft_.resolution_scale, 0.25F, 4.0F,
-                      ImGuiSliderFlags_Logarithmic);
-    changed |= slider("Edge scale", draft_.edge_scale, 1.0F, 16.0F, ImGuiSliderFlags_Logarithmic);
-    changed |= slider("Merge ratio", draft_.merge_ratio, 0.51F, 1.0F);
-    changed |= slider("Atlas fill", draft_.atlas_fill, 0.1F, 1.0F);
-    changed |= slider("Importance decay", draft_.importance_decay, 0.0F, 0.99F);
-    changed |= slider("Max stretch", draft_.max_stretch, 1.0F, 64.0F, ImGuiSliderFlags_Logarithmic);
-    if (changed) {
-        controls_.problem.clear();
-        controls_.shadows = draft_;
-    } else if (!ImGui::IsAnyItemActive()) {
-        draft_ = controls_.shadows;  // where the renderer has refused what was asked for
+    tip("How shadows are made. 1 fitted: tiles that the picture asks for. 2 single: one map for "
+        "each light. 3 cascades and 4 stable cascades: four for each sun. 5 rays: no maps, by ray "
+        "casting, slow and right.");
+    ImGui::BeginDisabled(controls_.display == Display::sides);
+    if (ImGui::BeginCombo("Compare with", controls_.other
+                                              ? app::name_in(TECHNIQUES, *controls_.other).data()
+                                              : "nothing")) {
+        if (ImGui::Selectable("nothing", !controls_.other)) {
+            controls_.other.reset();
+        }
+        for (const auto& technique : TECHNIQUES) {
+            if (ImGui::Selectable(technique.name.data(), controls_.other == technique.value)) {
+                controls_.other = technique.value;
+            }
+        }
+        ImGui::EndCombo();
     }
+    ImGui::EndDisabled();
+    tip("Another technique in the right part of the picture, with maps of its own. Drag the line "
+        "between them. V turns it on and off.");
+    choose("Show", DISPLAYS, controls_.display);
+    tip("shaded; tiles, in the colours of their levels (T); error: where hard shadows are not "
+        "those of rays (X); sides: shaded and errors beside each other (B).");
+    choose("Filter", FILTERS, controls_.settings.filter);
+    tip("hard: the nearest texel. 3x3: the mean of 3 x 3 bilinear comparisons. soft: as wide as "
+        "the penumbra of a light with an extent. H goes from one to the next.");
 }
 
-void Panels::draw_sun() {
-    ImGui::Separator();
-    float azimuth = controls_.sun_azimuth_degrees();
-    float elevation = controls_.sun_elevation_degrees();
-    bool changed = ImGui::SliderFloat("Sun azimuth", &azimuth, -180.0F, 180.0F, "%.0f°");
-    // Not quite overhead: there it has no azimuth.
-    changed |= ImGui::SliderFloat("Elevation", &elevation, 2.0F, 89.0F, "%.0f°",
-                                  ImGuiSliderFlags_AlwaysClamp);
-    if (changed) {
-        controls_.set_sun(azimuth, elevation);
-    }
-}
-
-void Panels::draw_flight() {
-    ImGui::Separator();
-    ImGui::Checkbox("Follow the flight", &controls_.follows_flight);
-    ImGui::SameLine();
-    ImGui::Checkbox("Pause", &controls_.is_paused);
-    const float seconds = show_.flight.seconds();
-    controls_.flight_second = std::min(controls_.flight_second, seconds);
-    ImGui::SliderFloat("Flight", &controls_.flight_second, 0.0F, seconds, "%.1f s");
-    ImGui::SliderFloat("Speed", &controls_.units_per_second, 0.1F, 100.0F, "%.1f",
-                       ImGuiSliderFlags_Logarithmic);
-}
-
-void Panels::draw_insets_section() {
-    ImGui::Separator();
-    ImGui::Checkbox("Light's view", &controls_.shows_light_view);
-    ImGui::SameLine();
-    ImGui::Checkbox("changes", &controls_.shows_changes);
-    ImGui::SameLine();
-    ImGui::Checkbox("The atlas", &controls_.shows_atlas);
-    slider("Zoom", controls_.zoom, 1.0F, 64.0F, ImGuiSliderFlags_Logarithmic);
-    if (controls_.settings.lights.size() > 1) {
-        auto light = static_cast<int>(controls_.light);
-        ImGui::SliderInt("Light", &light, 0,
-                         static_cast<int>(controls_.settings.lights.size()) - 1);
-        controls_.light = static_cast<std::uint32_t>(light);
-    }
-}
-
-void Panels::draw_times() {
-    ImGui::Separator();
+void Panels::draw_times() const {
     const double all = sum_of(statistics_.timings);
-    row("Frame",
-        formatted("%.1f ms, GPU %.1f", static_cast<double>(frame_milliseconds_), all / 1000.0));
-    for (const Part& part : PARTS) {
-        const double microseconds = statistics_.timings.*part.microseconds;
-        ImGui::PushStyleColor(ImGuiCol_PlotHistogram, part.colour);
-        ImGui::ProgressBar(all > 0.0 ? static_cast<float>(microseconds / all) : 0.0F,
-                           {0.5F * ImGui::GetWindowWidth(), ImGui::GetTextLineHeight()},
-                           formatted("%.2f ms", microseconds / 1000.0).c_str());
-        ImGui::PopStyleColor();
-        ImGui::SameLine();
-        ImGui::TextUnformatted(part.name);
+    row("Frame, GPU",
+        formatted("%.1f ms, %.2f ms", static_cast<double>(frame_milliseconds_), all / 1000.0));
+    tip("From one frame to the next, and the part of it in which the GPU draws the first "
+        "technique.");
+    if (controls_.other) {
+        row("GPU of the other", formatted("%.2f ms", sum_of(statistics_.other_timings) / 1000.0));
     }
+    draw_parts();
     draw_history();
+}
+
+// Two in a line, each with its colour in the history.
+void Panels::draw_parts() const {
+    constexpr std::array<const char*, PARTS.size()> TIPS{
+        "Depth buffer and normals of the camera", "From the depth buffer to the page table",
+        "Which objects are drawn in which slots", "Drawing into the shadow maps",
+        "The picture, with looking up of shadows"};
+    const float half = 0.5F * ImGui::GetWindowWidth();
+    for (std::size_t i = 0; i < PARTS.size(); ++i) {
+        if (i % 2 == 1) {
+            ImGui::SameLine(half);
+        }
+        const ImVec2 corner = ImGui::GetCursorScreenPos();
+        const float side = ImGui::GetTextLineHeight();
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            {corner.x, corner.y + 2.0F * scale_},
+            {corner.x + side - 4.0F * scale_, corner.y + side}, PARTS[i].colour);
+        ImGui::Dummy({side, side});
+        ImGui::SameLine();
+        ImGui::TextUnformatted(
+            formatted("%s %.2f ms", PARTS[i].name, statistics_.timings.*PARTS[i].microseconds / 1e3)
+                .c_str());
+        tip(TIPS[i]);
+    }
 }
 
 // The last frames, each a column of its parts, beside the slowest.
 void Panels::draw_history() const {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    const ImVec2 extent{ImGui::GetContentRegionAvail().x, 60.0F * scale_};
+    const ImVec2 extent{ImGui::GetContentRegionAvail().x, 44.0F * scale_};
     ImGui::Dummy(extent);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(corner, {corner.x + extent.x, corner.y + extent.y}, BOX_COLOUR);
@@ -337,27 +325,43 @@ void Panels::draw_tiles() const {
     if (!statistics_.header) {
         return;
     }
-    ImGui::Separator();
     const ShadowHeader& header = *statistics_.header;
     row("Tiles", formatted("%u of %u", header.tiles, statistics_.max_tiles));
-    row("kept, added", formatted("%u, %u", header.kept, header.added));
-    row("removed, resized", formatted("%u, %u", header.removed, header.resized));
-    row("rendered", formatted("%u%s", header.render_count,
-                              (header.flags & SHADOW_REPACKED) != 0 ? ", atlas packed anew" : ""));
+    tip("In the list, and the most that it may have (max tiles).");
+    row("kept, new, gone", formatted("%u, %u, %u", header.kept, header.added, header.removed));
+    tip("Since the last frame.");
+    row("drawn, resized", formatted("%u, %u%s", header.render_count, header.resized,
+                                    (header.flags & SHADOW_REPACKED) != 0 ? ", packed anew" : ""));
+    tip("Slots that were cleared and drawn in this frame; kept tiles that have another slot. "
+        "'packed anew': the atlas was too scattered, all slots were laid out and drawn again.");
     row("Objects drawn", std::to_string(header.instances));
+    tip("Pairs of an object (up to 64 triangles) and a slot.");
     row("Factor", formatted("%.3f", static_cast<double>(header.factor)));
+    tip("All resolutions are divided by it to keep the budgets; 1: nothing is missing.");
     row("Atlas in use", formatted("%.1f %%", 100.0 * header.used_cells / statistics_.atlas_cells));
 }
 
-void Panels::draw_error() const {
+void Panels::draw_errors() const {
     if (!statistics_.difference) {
         return;
     }
     const MaskDifference& difference = *statistics_.difference;
     const double pixels = std::max(1U, difference.surface_pixels);
     row("Wrong pixels", formatted("%.3f %%", 100.0 * difference.wrong / pixels));
-    row("wrongly lit", formatted("%.3f %%", 100.0 * difference.wrongly_lit / pixels));
-    row("wrongly in shadow", formatted("%.3f %%", 100.0 * difference.wrongly_shadowed / pixels));
+    tip("Of all pixels with surfaces: those whose hard shadow is not that of rays.");
+    row("lit, in shadow", formatted("%.3f, %.3f %%", 100.0 * difference.wrongly_lit / pixels,
+                                    100.0 * difference.wrongly_shadowed / pixels));
+    tip("Wrongly lit and wrongly in shadow.");
+    if (controls_.settings.filter == Filter::soft) {
+        row("Light",
+            formatted("%.3f %% off", difference.light_percent(controls_.settings.lights.size())));
+        tip("Mean difference of the light that arrives from that of rays to the lights' discs.");
+    }
+    if (statistics_.other_difference) {
+        const MaskDifference& other = *statistics_.other_difference;
+        row("Wrong in the other",
+            formatted("%.3f %%", 100.0 * other.wrong / std::max(1U, other.surface_pixels)));
+    }
 }
 
 void Panels::draw_help() {
@@ -376,6 +380,7 @@ void Panels::draw_help() {
         line("Q E", "down, up");
         line("Shift", "faster");
         line("Right button", "look around; C: with no button, C again: no more");
+        line("Left button", "pick a tile, in the picture or in the light's view");
         for (const Action& action : actions_) {
             line(action.key_name, action.description);
         }
@@ -383,9 +388,9 @@ void Panels::draw_help() {
     ImGui::End();
 }
 
-void Panels::draw_problem() const {
+float Panels::draw_problem() const {
     if (controls_.problem.empty()) {
-        return;
+        return 0.0F;
     }
     const ImGuiIO& io = ImGui::GetIO();
     const float wide = io.DisplaySize.x -
@@ -399,6 +404,7 @@ void Panels::draw_problem() const {
                        {corner.x + extent.x + border, corner.y + extent.y + border}, BOX_COLOUR);
     list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), corner, PROBLEM_COLOUR,
                  controls_.problem.c_str(), nullptr, wide);
+    return extent.y + 3.0F * border;
 }
 
 }  // namespace quadtile::shadow

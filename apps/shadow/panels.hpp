@@ -3,6 +3,7 @@
 #pragma once
 
 #include "controls.hpp"
+#include "overlays.hpp"
 
 #include <array>
 #include <functional>
@@ -17,18 +18,24 @@ class Panels {
     Panels(const Panels&) = delete;  // its actions point to it
     Panels& operator=(const Panels&) = delete;
 
-    // Between ImGui::NewFrame and ImGui::Render. `scale` is what one pixel of a display of 96 dots
-    // per inch is.
-    void draw(float scale);
+    // Between ImGui::NewFrame and ImGui::Render, after the session's frame. `scale` is what one
+    // pixel of a display of 96 dots per inch is. Waits for the device where something is picked.
+    void draw(const Session& session, float scale);
+    // The panel alone, not what lies over the picture.
+    void draw_panel(float scale);
     // A key of GLFW was pressed: acts at once.
     void press(int key, int modifiers);
-    // For the numbers and bars of the panel; `seconds` since the frame before.
-    void add_frame(const FrameStatistics& statistics, float seconds);
+    // For the numbers and bars of the panel.
+    void add_frame(const FrameStatistics& statistics, float frame_milliseconds);
 
     // What the panel, at the right side, leaves of a target for the picture.
     [[nodiscard]] vk::Extent2D picture_area(vk::Extent2D target, float scale) const;
     // Where the small pictures lie on that area, and what they show.
     [[nodiscard]] Insets insets(const Session& session, vk::Extent2D target, float scale) const;
+    // What is picked, in words; empty: nothing.
+    [[nodiscard]] const std::string& picked_text() const { return picked_text_; }
+    // Where the statistics of the panel end, in pixels from above.
+    [[nodiscard]] float statistics_bottom() const { return statistics_bottom_; }
 
  private:
     [[nodiscard]] std::uint32_t width(float scale) const;
@@ -43,18 +50,38 @@ class Panels {
     static constexpr std::size_t HISTORY_FRAMES = 160;
 
     [[nodiscard]] std::vector<Action> make_actions();
-    void draw_panel();
-    void draw_technique();
-    void draw_budget();
-    void draw_sun();
-    void draw_times();
+    void toggle_other();
+    void unpick();
+    void draw_picture_section();
+    void draw_times() const;
+    void draw_parts() const;
     void draw_history() const;
     void draw_tiles() const;
-    void draw_error() const;
-    void draw_insets_section();
+    void draw_errors() const;
+    void draw_options();
+    void draw_budget();
+    void draw_lights();
     void draw_flight();
+    void draw_insets_section();
     void draw_help();
-    void draw_problem() const;
+    // Returns the height that it takes.
+    float draw_problem() const;
+    // Over the picture.
+    void draw_overlays(const Session& session, float top);
+    void draw_picked(const Session& session, float right, float top);
+    void follow_mouse(const Session& session);
+    void pick_in_light_view(const glm::vec2& place);
+    void find_next_error(const Session& session);
+    void follow_picked(const Session& session);
+    [[nodiscard]] std::optional<glm::vec2> pixel_of_picked(const Session& session) const;
+
+    // Places with errors, one after the other; anew where the view or the technique is another one.
+    struct ErrorSearch {
+        Camera camera;
+        Technique technique = Technique::fitted;
+        std::size_t next = 0;     // place in this view
+        std::uint32_t steps = 0;  // along the flight since the last place
+    };
 
     Controls& controls_;
     const Show& show_;
@@ -65,6 +92,12 @@ class Panels {
     std::array<Timings, HISTORY_FRAMES> history_{};
     std::size_t frame_ = 0;
     float frame_milliseconds_ = 0.0F;
+    float statistics_bottom_ = 0.0F;
+    bool drags_wipe_ = false;
+    ErrorSearch search_;
+    std::string picked_text_;
+    Insets insets_;           // of the last frame, and the window's pixels that they lie on
+    vk::Extent2D picture_{};  // pixels
     float scale_ = 1.0F;
 };
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -26,12 +25,6 @@ using Usage = vk::BufferUsageFlagBits;
 constexpr app::Scope SHADER_READ{Stage::eComputeShader, Access::eShaderRead};
 constexpr app::Scope SHADER_WRITE{Stage::eComputeShader, Access::eShaderWrite};
 constexpr app::Scope TRANSFER_WRITE{Stage::eTransfer, Access::eTransferWrite};
-
-void dispatch(vk::CommandBuffer commands, vk::Extent2D extent) {
-    constexpr std::uint32_t GROUP_EXTENT = 8;  // of both shaders
-    commands.dispatch((extent.width + GROUP_EXTENT - 1) / GROUP_EXTENT,
-                      (extent.height + GROUP_EXTENT - 1) / GROUP_EXTENT, 1);
-}
 
 // A buffer on the device with these elements.
 template <typename Element>
@@ -97,9 +90,11 @@ RayFrame make_ray_frame(const FrameSettings& settings, vk::Extent2D extent,
                                     std::to_string(projections.size()) + " clip spaces");
     }
     RayFrame frame{.camera = make_camera(settings.camera, extent, largest_coordinate),
-                   .light_count = static_cast<std::uint32_t>(lights)};
+                   .light_count = static_cast<std::uint32_t>(lights),
+                   .samples = 1};
     for (std::size_t i = 0; i < lights; ++i) {
         frame.lights[i] = make_light(settings.lights[i], projections[i]);
+        frame.radii[i] = disc_radius(settings.lights[i]);
     }
     return frame;
 }
@@ -107,85 +102,58 @@ RayFrame make_ray_frame(const FrameSettings& settings, vk::Extent2D extent,
 RayCaster::RayCaster(app::Gpu& gpu, const Geometry& geometry)
     : gpu_(gpu),
       frame_(gpu.make_buffer(sizeof(RayFrame), Usage::eStorageBuffer | Usage::eTransferDst)),
-      counts_(gpu.make_buffer(sizeof(MaskCounts),
-                              Usage::eStorageBuffer | Usage::eTransferDst | Usage::eTransferSrc)),
-      read_counts_(
-          gpu.make_buffer(sizeof(MaskCounts), Usage::eTransferDst, app::MemoryUse::readback)),
-      cast_interface_(
-          gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
-                             {Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer,
-                              Type::eSampledImage, Type::eSampledImage, Type::eStorageImage})),
-      compare_interface_(
-          gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
-                             {Type::eStorageImage, Type::eStorageImage, Type::eStorageBuffer})),
-      cast_(gpu.make_compute_pipeline(*cast_interface_.layout, app::CAST_RAYS_COMP)),
-      compare_(gpu.make_compute_pipeline(*compare_interface_.layout, app::COMPARE_MASKS_COMP)) {
+      interface_(gpu.make_interface(
+          vk::ShaderStageFlagBits::eCompute,
+          {Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer, Type::eSampledImage,
+           Type::eSampledImage, Type::eStorageImage, Type::eStorageImage})),
+      cast_(gpu.make_compute_pipeline(*interface_.layout, app::CAST_RAYS_COMP)) {
     const Bvh bvh = build_bvh(ray_triangles(geometry));
     largest_coordinate_ = bvh.largest_coordinate;
     nodes_ = make_filled_buffer(gpu, bvh.nodes);
     triangles_ = make_filled_buffer(gpu, bvh.triangles);
-    std::memset(read_counts_.mapped, 0, sizeof(MaskCounts));
-    cast_interface_.write(0, std::array{*frame_.handle, *nodes_.handle, *triangles_.handle});
-    compare_interface_.write(2, std::array{*counts_.handle});
+    interface_.write(0, std::array{*frame_.handle, *nodes_.handle, *triangles_.handle});
 }
 
 // In layout GENERAL, for the shader to write.
-void RayCaster::prepare_mask(vk::CommandBuffer commands, vk::Extent2D extent) {
+void RayCaster::prepare_images(vk::CommandBuffer commands, vk::Extent2D extent) {
     const app::Scope before{Stage::eComputeShader | Stage::eFragmentShader | Stage::eTransfer, {}};
     if (mask_.handle && mask_.extent == extent) {
         app::memory_barrier(commands, before, SHADER_WRITE);
         return;
     }
-    gpu_.device().waitIdle();  // a window may still show the one before
-    mask_ = gpu_.make_image(extent, vk::Format::eR32Uint,
+    gpu_.device().waitIdle();  // a window may still show the ones before
+    for (app::Image* const image : {&mask_, &light_}) {
+        *image =
+            gpu_.make_image(extent, vk::Format::eR32Uint,
                             vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eTransferSrc,
                             vk::ImageViewType::e2D);
-    app::change_layout(commands, *mask_.handle, Layout::eUndefined, Layout::eGeneral, before,
-                       SHADER_WRITE);
+        app::change_layout(commands, *image->handle, Layout::eUndefined, Layout::eGeneral, before,
+                           SHADER_WRITE);
+    }
 }
 
 void RayCaster::record(vk::CommandBuffer commands, const Targets& targets,
-                       const FrameSettings& settings,
-                       std::span<const ShadowProjection> projections) {
+                       const FrameSettings& settings, std::span<const ShadowProjection> projections,
+                       std::uint32_t samples) {
+    RayFrame frame = make_ray_frame(settings, targets.extent, projections, largest_coordinate_);
+    if (settings.filter == Filter::soft) {
+        frame.samples = std::clamp(samples, 1U, MOST_SAMPLES);
+    }
     app::memory_barrier(commands, {Stage::eComputeShader, {}}, TRANSFER_WRITE);
-    commands.updateBuffer<RayFrame>(
-        *frame_.handle, 0,
-        make_ray_frame(settings, targets.extent, projections, largest_coordinate_));
+    commands.updateBuffer<RayFrame>(*frame_.handle, 0, frame);
     app::memory_barrier(commands, TRANSFER_WRITE, SHADER_READ);
-    prepare_mask(commands, targets.extent);
-    cast_interface_.write(3, *targets.depth.view, Layout::eDepthStencilReadOnlyOptimal);
-    cast_interface_.write(4, *targets.normals.view, Layout::eGeneral);
-    cast_interface_.write(5, *mask_.view, Layout::eGeneral);
-    cast_interface_.bind(commands, *cast_, vk::PipelineBindPoint::eCompute);
-    dispatch(commands, targets.extent);
+    prepare_images(commands, targets.extent);
+    interface_.write(3, *targets.depth.view, Layout::eDepthStencilReadOnlyOptimal);
+    interface_.write(4, *targets.normals.view, Layout::eGeneral);
+    interface_.write(5, *mask_.view, Layout::eGeneral);
+    interface_.write(6, *light_.view, Layout::eGeneral);
+    interface_.bind(commands, *cast_, vk::PipelineBindPoint::eCompute);
+    constexpr std::uint32_t GROUP_EXTENT = 8;  // of the shader
+    commands.dispatch((targets.extent.width + GROUP_EXTENT - 1) / GROUP_EXTENT,
+                      (targets.extent.height + GROUP_EXTENT - 1) / GROUP_EXTENT, 1);
     app::memory_barrier(commands, SHADER_WRITE,
                         {Stage::eComputeShader | Stage::eFragmentShader | Stage::eTransfer,
                          Access::eShaderRead | Access::eTransferRead});
-}
-
-void RayCaster::record_comparison(vk::CommandBuffer commands, const Targets& targets) {
-    app::memory_barrier(commands, {Stage::eComputeShader | Stage::eTransfer, {}}, TRANSFER_WRITE);
-    commands.fillBuffer(*counts_.handle, 0, VK_WHOLE_SIZE, 0);
-    app::memory_barrier(commands, TRANSFER_WRITE,
-                        {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
-    compare_interface_.write(0, *targets.mask.view, Layout::eGeneral);
-    compare_interface_.write(1, *mask_.view, Layout::eGeneral);
-    compare_interface_.bind(commands, *compare_, vk::PipelineBindPoint::eCompute);
-    dispatch(commands, targets.extent);
-    app::memory_barrier(commands, SHADER_WRITE,
-                        {Stage::eTransfer, Access::eTransferRead | Access::eTransferWrite});
-    commands.copyBuffer(*counts_.handle, *read_counts_.handle,
-                        vk::BufferCopy{.size = sizeof(MaskCounts)});
-    app::memory_barrier(commands, TRANSFER_WRITE, app::HOST_READS);
-}
-
-MaskDifference RayCaster::difference() const {
-    MaskCounts counts;
-    std::memcpy(&counts, read_counts_.mapped, sizeof(counts));
-    return {.surface_pixels = counts.surface_pixels,
-            .wrong = counts.wrong,
-            .wrongly_lit = counts.wrongly_lit,
-            .wrongly_shadowed = counts.wrongly_shadowed};
 }
 
 }  // namespace quadtile::shadow

@@ -1,5 +1,5 @@
-// Hard shadows by casting rays from the points of a depth buffer to the lights: what shadow maps
-// are measured against.
+// Shadows by casting rays from the points of a depth buffer to the lights: what shadow maps are
+// measured against.
 
 #pragma once
 
@@ -24,14 +24,6 @@ namespace quadtile::shadow {
                                       std::span<const ShadowProjection> projections,
                                       float largest_coordinate);
 
-// How two masks differ (Targets::mask), over the pixels with surfaces.
-struct MaskDifference {
-    std::uint32_t surface_pixels = 0;
-    std::uint32_t wrong = 0;             // where any light differs
-    std::uint32_t wrongly_lit = 0;       // lit in the mask, not by rays, of any light
-    std::uint32_t wrongly_shadowed = 0;  // the other way round
-};
-
 class RayCaster {
  public:
     // Builds a hierarchy of bounding volumes on the host, and copies it to the device. Throws
@@ -39,33 +31,30 @@ class RayCaster {
     RayCaster(app::Gpu& gpu, const Geometry& geometry);
 
     // After Renderer::record_depth of the same settings, with the clip spaces of
-    // Renderer::projections: casts a ray from each pixel's point to each light. Before and after as
-    // Targets says. The recording before must have executed. Another extent waits for the device.
+    // Renderer::projections: casts a ray from each pixel's point to each light, and `samples` (at
+    // most MOST_SAMPLES) to the disc of each of the first four with Filter::soft. Before and after
+    // as Targets says. The recording before must have executed. Another extent waits for the
+    // device.
+    static constexpr std::uint32_t MOST_SAMPLES = 64;  // lavapipe ends long loops
     void record(vk::CommandBuffer commands, const Targets& targets, const FrameSettings& settings,
-                std::span<const ShadowProjection> projections);
+                std::span<const ShadowProjection> projections, std::uint32_t samples = 16);
     // As Targets::mask: valid for pictures of the extent that was recorded last.
     [[nodiscard]] const app::Image& mask() const { return mask_; }
-
-    // Records the comparison of a renderer's mask with its own, after Renderer::record_shadows;
-    // difference() is that of the comparison that has executed last.
-    void record_comparison(vk::CommandBuffer commands, const Targets& targets);
-    [[nodiscard]] MaskDifference difference() const;
+    // As Targets::light; of hard shadows where the frame's filter is not soft.
+    [[nodiscard]] const app::Image& light() const { return light_; }
 
  private:
-    void prepare_mask(vk::CommandBuffer commands, vk::Extent2D extent);
+    void prepare_images(vk::CommandBuffer commands, vk::Extent2D extent);
 
     app::Gpu& gpu_;
     float largest_coordinate_ = 0.0F;
     app::Buffer nodes_;
     app::Buffer triangles_;
     app::Buffer frame_;
-    app::Buffer counts_;
-    app::Buffer read_counts_;
-    app::ProgramInterface cast_interface_;
-    app::ProgramInterface compare_interface_;
+    app::ProgramInterface interface_;
     vk::UniquePipeline cast_;
-    vk::UniquePipeline compare_;
     app::Image mask_;
+    app::Image light_;
 };
 
 }  // namespace quadtile::shadow

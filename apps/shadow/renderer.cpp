@@ -178,16 +178,18 @@ void Renderer::record_depth(vk::CommandBuffer commands, const FrameSettings& set
 }
 
 void Renderer::record_shadows(vk::CommandBuffer commands, const FrameSettings& settings,
-                              vk::ImageView reference) {
+                              vk::ImageView traced_light) {
     check(settings);
+    if (settings.technique == Technique::rays && !traced_light) {
+        throw std::runtime_error("Technique::rays needs the light of ray casting");
+    }
     const bool is_fitted = settings.technique == Technique::fitted;
     const std::vector<FixedView> views =
         is_fitted ? std::vector<FixedView>()
                   : fixed_views(settings, projections(settings), scene_.bounds, aspect(),
                                 targets_->options.atlas_extent);
-    targets_->set_reference(reference);
-    const DrawnFrame frame =
-        make_drawn_frame(settings, *targets_, scene_.bounds, views, static_cast<bool>(reference));
+    targets_->set_traced_light(traced_light);
+    const DrawnFrame frame = make_drawn_frame(settings, *targets_, scene_.bounds, views);
     commands.updateBuffer<DrawnFrame>(*targets_->drawn_frame.handle, 0, frame);
     app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
                         {Stage::eVertexShader | Stage::eComputeShader, Access::eShaderRead});
@@ -199,13 +201,17 @@ void Renderer::record_shadows(vk::CommandBuffer commands, const FrameSettings& s
     } else {
         timer_.mark(commands, FITTED);
         timer_.mark(commands, CULLED);
-        record_views(commands, views);
+        if (!views.empty()) {
+            record_views(commands, views);
+        }
     }
     timer_.mark(commands, MAPS);
     record_shade(commands);
     timer_.mark(commands, SHADED);
     record_header(commands, settings.technique);
-    atlas_technique_ = settings.technique;
+    if (settings.technique != Technique::rays) {
+        atlas_technique_ = settings.technique;
+    }
 }
 
 void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& settings) {

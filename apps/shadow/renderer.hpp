@@ -35,14 +35,14 @@ class Renderer {
 
     // Records all of a frame. The maps of all techniques are in the same image, so the first fitted
     // frame after another technique draws all of its tiles. The last frame must have executed, or
-    // be before it on the same queue. For Picture::error `reference` is a mask (shaders/mask.h)
-    // of ray casting: its view, in layout GENERAL; it must be of the depth that this frame draws,
+    // be before it on the same queue. Technique::rays needs `traced_light` (shaders/light.h), the
+    // view of RayCaster::light, in layout GENERAL; it must be of the depth that this frame draws,
     // so see record_depth.
     void record(vk::CommandBuffer commands, const FrameSettings& settings);
     // The two halves of record, for what needs the depth between them (ray casting).
     void record_depth(vk::CommandBuffer commands, const FrameSettings& settings);
     void record_shadows(vk::CommandBuffer commands, const FrameSettings& settings,
-                        vk::ImageView reference = {});
+                        vk::ImageView traced_light = {});
 
     // What other passes read.
     [[nodiscard]] const Targets& targets() const { return *targets_; }

@@ -68,14 +68,15 @@ Json tiles_json(const ShadowHeader& header) {
             {"used_cells", header.used_cells}};
 }
 
-Json difference_json(const MaskDifference& difference) {
+Json difference_json(const MaskDifference& difference, std::size_t lights) {
     return {{"surface_pixels", difference.surface_pixels},
             {"wrong", difference.wrong},
             {"wrongly_lit", difference.wrongly_lit},
-            {"wrongly_shadowed", difference.wrongly_shadowed}};
+            {"wrongly_shadowed", difference.wrongly_shadowed},
+            {"light_percent", difference.light_percent(lights)}};
 }
 
-Json frame_json(const ReportedFrame& frame) {
+Json frame_json(const ReportedFrame& frame, std::size_t lights) {
     const glm::vec3& position = frame.camera.position;
     const Timings& timings = frame.statistics.timings;
     Json json{{"flight_second", frame.flight_second},
@@ -92,7 +93,10 @@ Json frame_json(const ReportedFrame& frame) {
         json["tiles"] = tiles_json(*frame.statistics.header);
     }
     if (frame.statistics.difference) {
-        json["error"] = difference_json(*frame.statistics.difference);
+        json["error"] = difference_json(*frame.statistics.difference, lights);
+    }
+    if (frame.statistics.other_difference) {
+        json["other_error"] = difference_json(*frame.statistics.other_difference, lights);
     }
     return json;
 }
@@ -101,7 +105,7 @@ std::string report_json(const Report& report) {
     const Options& options = report.options;
     Json frames = Json::array();
     for (const ReportedFrame& frame : report.frames) {
-        frames.push_back(frame_json(frame));
+        frames.push_back(frame_json(frame, report.show.lights.size()));
     }
     const Json json{{"scene", report.show.name},
                     {"triangles", report.show.geometry.indices.size() / 3},
@@ -110,7 +114,7 @@ std::string report_json(const Report& report) {
                     {"size", {options.extent.width, options.extent.height}},
                     {"technique", app::name_in(TECHNIQUES, options.technique)},
                     {"picture", app::name_in(DISPLAYS, options.display)},
-                    {"filtered", options.filtered},
+                    {"filter", app::name_in(FILTERS, options.filter)},
                     {"shadows", options_json(options.shadows)},
                     {"atlas_cells", shadow_atlas_cells(shadow_parameters(options.shadows))},
                     {"warnings", report.show.warnings},
@@ -136,7 +140,7 @@ class PictureMaker {
         controls_.shows_light_view = options.panel;
         controls_.follows_flight = options.flies || !options.record.empty();
         ui_.attach(gpu_, *render_pass_, 2);
-        session_.configure(panels_.picture_area(options.extent, ui_.scale()), options.display,
+        session_.configure(panels_.picture_area(options.extent, ui_.scale()), controls_.shown(),
                            options.shadows);
     }
     ~PictureMaker() { ui_.detach(); }
@@ -147,8 +151,9 @@ class PictureMaker {
     void draw() {
         const float step = 1.0F / options_.frames_per_second;
         controls_.advance(report_.frames.empty() ? 0.0F : step, show_.flight);
-        session_.draw(controls_.settings);
-        panels_.add_frame(session_.statistics(), step);
+        session_.draw(controls_.settings, controls_.samples,
+                      static_cast<std::uint32_t>(controls_.mark_pixels));
+        panels_.add_frame(session_.statistics(), 1000.0F * step);
         report_.frames.push_back(
             {controls_.flight_second, controls_.settings.camera, session_.statistics()});
     }
@@ -179,7 +184,7 @@ class PictureMaker {
         for (int frame = 0; frame < 2; ++frame) {
             io.DeltaTime = 1.0F / options_.frames_per_second;
             ImGui::NewFrame();
-            panels_.draw(ui_.scale());
+            panels_.draw(session_, ui_.scale());
             ImGui::Render();
         }
     }
@@ -211,7 +216,7 @@ fs::path frame_path(const Options& options, std::uint32_t frame) {
 }
 
 void make_record(PictureMaker& maker, const Options& options, const Show& show) {
-    const float seconds = std::max(0.0F, show.flight.seconds() - options.flight_second);
+    const float seconds = std::max(0.0F, show.flight.seconds() - options.at.value_or(0.0F));
     const auto whole_flight =
         static_cast<std::uint32_t>(std::floor(seconds * options.frames_per_second)) + 1;
     const std::uint32_t frames = options.frames.value_or(whole_flight);

@@ -1,5 +1,6 @@
 #include "panels.hpp"
 
+#include "frame_clock.hpp"
 #include "swapchain.hpp"
 #include "ui.hpp"
 #include "window.hpp"
@@ -40,7 +41,7 @@ class Window {
     void configure();
     void log_display();
     [[nodiscard]] bool is_minimised() const;
-    [[nodiscard]] float passed_seconds();
+    void count_frame();
     [[nodiscard]] vk::Extent2D picture_area() const {
         return panels_.picture_area(swapchain_.extent(), ui_.scale());
     }
@@ -60,7 +61,9 @@ class Window {
     Panels panels_;
     Steering steering_;
     std::optional<Clock::time_point> last_frame_;
+    FrameClock frame_clock_;
     std::string logged_;
+    std::string logged_pick_;
 };
 
 Window::Window(const Options& options, const Show& show)
@@ -105,14 +108,13 @@ bool Window::is_minimised() const {
            glfwGetWindowAttrib(window_.get(), GLFW_ICONIFIED) == GLFW_TRUE;
 }
 
-// Since the last frame; long pauses count as short ones.
-float Window::passed_seconds() {
-    constexpr float LONGEST = 0.25F;
+// The first frame, and that after a pause, have none before.
+void Window::count_frame() {
     const Clock::time_point now = Clock::now();
-    const float seconds =
-        last_frame_ ? std::chrono::duration<float>(now - *last_frame_).count() : 0.0F;
+    if (last_frame_) {
+        frame_clock_.add(std::chrono::duration<float>(now - *last_frame_).count());
+    }
     last_frame_ = now;
-    return std::min(seconds, LONGEST);
 }
 
 // Who steers leaves the flight where it is.
@@ -128,7 +130,7 @@ void Window::steer(float seconds) {
 // What is not allowed is told, and everything stays as it was.
 void Window::configure() {
     try {
-        session_.configure(picture_area(), controls_.display, controls_.shadows);
+        session_.configure(picture_area(), controls_.shown(), controls_.shadows);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::invalid_argument) {
             throw;
@@ -138,19 +140,27 @@ void Window::configure() {
             std::fprintf(stderr, "problem: %s\n", error.what());
         }
         controls_.shadows = session_.shadows();
-        session_.configure(picture_area(), controls_.display, controls_.shadows);
+        session_.configure(picture_area(), controls_.shown(), controls_.shadows);
     }
 }
 
 void Window::log_display() {
     const vk::Extent2D extent = session_.picture_extent();
-    const std::string text = std::string(app::name_in(TECHNIQUES, controls_.settings.technique)) +
-                             ", " + std::string(app::name_in(DISPLAYS, controls_.display)) + ", " +
-                             (controls_.settings.filtered ? "filtered" : "hard") + ", " +
-                             (controls_.follows_flight ? "on the flight" : "steered") +
-                             (controls_.is_paused ? ", paused" : "") + ", " +
-                             std::to_string(extent.width) + " x " + std::to_string(extent.height) +
-                             ", " + std::to_string(controls_.shadows.max_tiles) + " tiles";
+    const std::string text =
+        std::string(app::name_in(TECHNIQUES, controls_.settings.technique)) + ", " +
+        std::string(app::name_in(DISPLAYS, controls_.display)) + ", " +
+        std::string(app::name_in(FILTERS, controls_.settings.filter)) + ", " +
+        (controls_.follows_flight ? "on the flight" : "steered") +
+        (controls_.is_paused ? ", paused" : "") +
+        (controls_.other ? ", beside " + std::string(app::name_in(TECHNIQUES, *controls_.other))
+                         : "") +
+        ", " + std::to_string(extent.width) + " x " + std::to_string(extent.height) + ", " +
+        std::to_string(controls_.shadows.max_tiles) + " tiles";
+    if (panels_.picked_text() != logged_pick_) {
+        logged_pick_ = panels_.picked_text();
+        std::fprintf(stderr, "picked: %s\n",
+                     logged_pick_.empty() ? "nothing" : logged_pick_.c_str());
+    }
     if (text == logged_) {
         return;
     }
@@ -171,16 +181,18 @@ void Window::frame() {
     if (swapchain_.extent().width == 0 || swapchain_.extent().height == 0) {
         return;  // minimised meanwhile
     }
-    const float seconds = passed_seconds();
+    count_frame();
+    steer(frame_clock_.step_seconds());
+    configure();
+    session_.draw(controls_.settings, controls_.samples,
+                  static_cast<std::uint32_t>(controls_.mark_pixels));
+    panels_.add_frame(session_.statistics(), frame_clock_.frame_milliseconds());
+    // The panels know the frame that they lie over.
     ImGui_ImplVulkan_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
-    panels_.draw(ui_.scale());
+    panels_.draw(session_, ui_.scale());
     ImGui::Render();
-    steer(seconds);
-    configure();
-    session_.draw(controls_.settings);
-    panels_.add_frame(session_.statistics(), seconds);
     const bool shown = swapchain_.show([&](vk::CommandBuffer commands) {
         session_.compose(commands, swapchain_.extent(),
                          panels_.insets(session_, swapchain_.extent(), ui_.scale()));

@@ -4,6 +4,7 @@
 
 #include "compositor.hpp"
 #include "renderer.hpp"
+#include "tile_ages.hpp"
 
 #include <quadtile/device.hpp>
 
@@ -31,6 +32,12 @@ struct Show {
 // Where the camera begins.
 [[nodiscard]] Camera first_camera(const Options& options, const Show& show);
 
+// What a session shows. A change of it may make buffers anew.
+struct Shown {
+    Display display = Display::shaded;
+    std::optional<Technique> other;  // beside the first one, from the wipe on
+};
+
 // What the last frame was like.
 struct FrameStatistics {
     std::optional<ShadowHeader> header;        // of Technique::fitted
@@ -38,6 +45,9 @@ struct FrameStatistics {
     std::uint32_t max_tiles = 0;               // that there may be
     std::optional<MaskDifference> difference;  // where errors are shown
     Timings timings;
+    // Of the other technique.
+    std::optional<MaskDifference> other_difference;
+    Timings other_timings;
 };
 
 // A show on a device: draws its frames, and says what they were like.
@@ -49,12 +59,26 @@ class Session {
 
     // Another size or other options, where they differ. Throws quadtile::Error for options that are
     // not allowed, and nothing has changed.
-    void configure(vk::Extent2D target, Display display, const ShadowOptions& shadows);
+    void configure(vk::Extent2D target, const Shown& shown, const ShadowOptions& shadows);
 
     // Draws a frame, and waits for it. FrameSettings::picture is chosen here, by the display that
-    // was configured.
-    void draw(FrameSettings settings);
+    // was configured. `samples`: of rays to each light that has an extent; `mark_pixels`: as
+    // MaskComparison::record.
+    void draw(FrameSettings settings, std::uint32_t samples, std::uint32_t mark_pixels);
     [[nodiscard]] const FrameStatistics& statistics() const { return statistics_; }
+
+    // Of the last frame; none of other techniques than fitted.
+    [[nodiscard]] std::span<const ShadowTile> tiles() const { return tiles_; }
+    [[nodiscard]] const TileAges& tile_ages() const { return tile_ages_; }
+    // The point that a pixel of the last frame shows; none: the background. Waits for the device.
+    [[nodiscard]] std::optional<glm::vec3> point_at(const Camera& camera,
+                                                    const glm::uvec2& pixel) const;
+    // Where a point of the world is in the picture; none: behind the camera.
+    [[nodiscard]] std::optional<glm::vec2> pixel_of(const Camera& camera,
+                                                    const glm::vec3& point) const;
+    // Where the first technique is wrong in the last frame; none where errors are not shown. Waits
+    // for the device.
+    [[nodiscard]] std::vector<ErrorPlace> error_places() const;
 
     // Where a point of the world lies on a light's map, 0 to 1; its middle for what the light does
     // not see.
@@ -70,16 +94,29 @@ class Session {
 
  private:
     [[nodiscard]] bool shows_errors() const {
-        return display_ == Display::error || display_ == Display::sides;
+        return shown_.display == Display::error || shown_.display == Display::sides;
     }
-    void record(vk::CommandBuffer commands, const FrameSettings& settings);
+    void prepare(const FrameSettings& settings);
+    void record(vk::CommandBuffer commands, const FrameSettings& settings, std::uint32_t samples,
+                std::uint32_t mark_pixels);
+    void record_tiles(vk::CommandBuffer commands) const;
+    void read_statistics(const FrameSettings& settings);
+    [[nodiscard]] glm::mat4 clip_from_world(const Camera& camera) const;
+    void copy(vk::Image image, vk::ImageLayout layout, vk::ImageAspectFlags aspect,
+              const vk::Rect2D& area, const app::Buffer& target) const;
 
     app::Gpu& gpu_;
     const Show& show_;
     quadtile::Device device_;
-    Display display_;
+    Shown shown_;
     Renderer renderer_;
-    std::unique_ptr<RayCaster> rays_;  // once errors have been asked for
+    std::unique_ptr<Renderer> other_;  // of the other technique, with maps of its own
+    std::unique_ptr<RayCaster> rays_;  // once errors, or Technique::rays, have been asked for
+    MaskComparison comparison_;
+    MaskComparison other_comparison_;
+    app::Buffer read_tiles_;
+    std::vector<ShadowTile> tiles_;
+    TileAges tile_ages_;
     Compositor compositor_;
     bool is_bound_ = false;  // the compositor has what the renderer draws now
     FrameStatistics statistics_;

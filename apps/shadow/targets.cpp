@@ -170,6 +170,9 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                           ImageUsage::eStorage | ImageUsage::eSampled | ImageUsage::eTransferSrc |
                               ImageUsage::eTransferDst,
                           vk::ImageViewType::e2D)),
+      light(gpu.make_image(extent, vk::Format::eR32Uint,
+                           ImageUsage::eStorage | ImageUsage::eTransferSrc,
+                           vk::ImageViewType::e2D)),
       surface_framebuffer(gpu.make_framebuffer(
           passes.surfaces, extent, std::array{*depth.view, *albedo.view, *normals.view})),
       memory(
@@ -219,11 +222,12 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                               Type::eCombinedImageSampler,  // albedo
                               Type::eStorageImage,          // colour
                               Type::eStorageImage,          // mask
-                              Type::eStorageImage},         // the reference of Picture::error
+                              Type::eStorageImage,          // light by ray casting
+                              Type::eStorageImage},         // light
                              sizeof(Viewpoint))) {
     std::memset(header.mapped, 0, sizeof(ShadowHeader));
     write_descriptors();
-    set_reference({});
+    set_traced_light({});
     gpu.run([&](vk::CommandBuffer commands) { record_first_contents(commands); });
 }
 
@@ -248,22 +252,23 @@ void Targets::write_descriptors() {
     sampled(9, albedo);
     interface.write(10, *colour.view, Layout::eGeneral);
     interface.write(11, *mask.view, Layout::eGeneral);
+    interface.write(13, *light.view, Layout::eGeneral);
 }
 
-void Targets::set_reference(vk::ImageView reference) {
-    const vk::ImageView view = reference ? reference : *mask.view;
-    if (view == reference_) {
+void Targets::set_traced_light(vk::ImageView traced_light) {
+    const vk::ImageView view = traced_light ? traced_light : *light.view;
+    if (view == traced_light_) {
         return;
     }
     gpu.device().waitIdle();  // a frame may still use the descriptor
-    reference_ = view;
+    traced_light_ = view;
     interface.write(12, view, Layout::eGeneral);
 }
 
 void Targets::record_first_contents(vk::CommandBuffer commands) const {
     const app::Scope nothing{Stage::eTopOfPipe, {}};
     const app::Scope anything{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
-    for (const app::Image* const image : {&importance, &page_table, &colour, &mask}) {
+    for (const app::Image* const image : {&importance, &page_table, &colour, &mask, &light}) {
         app::change_layout(commands, *image->handle, Layout::eUndefined, Layout::eGeneral, nothing,
                            anything);
     }
@@ -284,8 +289,10 @@ void Targets::record_first_contents(vk::CommandBuffer commands) const {
 namespace {
 
 static_assert(static_cast<std::uint32_t>(Technique::fitted) == TECHNIQUE_FITTED &&
-              static_cast<std::uint32_t>(Picture::tiles) == PICTURE_TILES &&
-              static_cast<std::uint32_t>(Picture::error) == PICTURE_ERROR);
+              static_cast<std::uint32_t>(Technique::rays) == TECHNIQUE_RAYS &&
+              static_cast<std::uint32_t>(Filter::hard) == FILTER_HARD &&
+              static_cast<std::uint32_t>(Filter::soft) == FILTER_SOFT &&
+              static_cast<std::uint32_t>(Picture::tiles) == PICTURE_TILES);
 
 constexpr float REACH = 0.25F;  // of spots, for each unit of the scene's diagonal
 
@@ -316,6 +323,7 @@ DrawnLight drawn_light(const Light& light, float reach) {
     drawn.cone_cosine = std::cos(glm::radians(0.5F * light.angle_degrees));
     copy(light.colour, drawn.colour);
     drawn.reach = reach;
+    drawn.radius = disc_radius(light);
     return drawn;
 }
 
@@ -334,8 +342,7 @@ DrawnView drawn_view(const FixedView& view) {
 }  // namespace
 
 DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& targets,
-                            const ShadowBox& bounds, std::span<const FixedView> views,
-                            bool has_reference) {
+                            const ShadowBox& bounds, std::span<const FixedView> views) {
     DrawnFrame frame{};
     const vk::Extent2D extent = targets.extent;
     const float aspect = static_cast<float>(extent.width) / static_cast<float>(extent.height);
@@ -346,8 +353,9 @@ DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& target
     frame.height = extent.height;
     frame.technique = static_cast<QUADTILE_UINT>(settings.technique);
     frame.picture = static_cast<QUADTILE_UINT>(settings.picture);
-    frame.is_filtered = settings.filtered ? 1 : 0;
-    frame.has_reference = has_reference ? 1 : 0;
+    frame.shadow_filter = static_cast<QUADTILE_UINT>(settings.filter);
+    frame.marked_position = settings.marked_tile ? settings.marked_tile->position : 0;
+    frame.marked_node = settings.marked_tile ? settings.marked_tile->node : SHADOW_NONE;
     frame.light_count = static_cast<QUADTILE_UINT>(settings.lights.size());
     frame.shadow = shadow_parameters(targets.options);
 

@@ -57,9 +57,9 @@ struct Targets {
     Targets(app::Gpu& gpu, const quadtile::Device& device, const SceneBuffers& scene,
             vk::Extent2D extent, const ShadowOptions& options, const TargetPasses& passes);
 
-    // For Picture::error; waits for the device where it is another one. None: a mask that nobody
-    // looks at.
-    void set_reference(vk::ImageView reference);
+    // For Technique::rays; waits for the device where it is another one. None: `light`, which is
+    // not read.
+    void set_traced_light(vk::ImageView traced_light);
 
     app::Gpu& gpu;
     ShadowOptions options;
@@ -76,6 +76,7 @@ struct Targets {
     // R32_UINT, STORAGE | SAMPLED: words of a lit mask (quadtile/shadow.h), by hard shadows, of
     // surfaces with N.L > 0. Written in every frame, also where the picture is filtered.
     app::Image mask;
+    app::Image light;  // R32_UINT, STORAGE | TRANSFER_SRC: shaders/light.h
     vk::UniqueFramebuffer surface_framebuffer;
 
     app::Buffer memory;  // of the fitter
@@ -97,7 +98,7 @@ struct Targets {
     void write_descriptors();
     void record_first_contents(vk::CommandBuffer commands) const;
 
-    vk::ImageView reference_;
+    vk::ImageView traced_light_;
 };
 
 // Push constants of the vertex shaders.
@@ -108,7 +109,7 @@ struct Viewpoint {
 
 // What the shaders of a frame are told. `views` are those of techniques other than the fitted one.
 [[nodiscard]] DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& targets,
-                                          const ShadowBox& bounds, std::span<const FixedView> views,
-                                          bool has_reference);
+                                          const ShadowBox& bounds,
+                                          std::span<const FixedView> views);
 
 }  // namespace quadtile::shadow

@@ -2,6 +2,7 @@
 
 #include "image_files.hpp"
 #include "program_test.hpp"
+#include "support/help.hpp"
 #include "support/maps.hpp"
 #include "tiles_json.hpp"
 #include "write_tiles.hpp"
@@ -62,6 +63,7 @@ TEST_F(CommandLine, HelpsWithEveryCommand) {
         const ProgramResult result = run(arguments);
         EXPECT_EQ(result.status, 0);
         EXPECT_THAT(result.output, AllOf(HasSubstr("Usage: quadtile"), HasSubstr(text)));
+        quadtile::test::expect_readable_help(result.output, 60);
         EXPECT_THAT(result.error, IsEmpty());
     }
     EXPECT_EQ(run({"--version"}).output, "quadtile " QUADTILE_VERSION_STRING "\n");

@@ -1,6 +1,7 @@
 // quadtile-bake as its users run it.
 
 #include "apps/program_test.hpp"
+#include "support/help.hpp"
 #include "support/maps.hpp"
 
 #include <quadtile/device.hpp>
@@ -134,6 +135,15 @@ TEST_F(BakeProgram, TellsWhatItIs) {
          {"SCENE", "--output", "--size", "--unwrap", "--quality", "--resume", "--report"}) {
         EXPECT_THAT(help.output, HasSubstr(option));
     }
+    quadtile::test::expect_readable_help(help.output, 90);
+    // Options that are rarely needed, and those words that bakers do not use first, are elsewhere.
+    EXPECT_THAT(help.output, AllOf(HasSubstr("--help-all"), HasSubstr("--margin"),
+                                   testing::Not(HasSubstr("--density-share"))));
+    const ProgramResult all = run({"--help-all"});
+    EXPECT_EQ(all.status, 0);
+    quadtile::test::expect_readable_help(all.output, 140);
+    EXPECT_THAT(all.output, AllOf(HasSubstr("Bake, rarely needed:\n"), HasSubstr("--density-share"),
+                                  HasSubstr("--samples,--directions N"), HasSubstr("--quality")));
     const ProgramResult version = run({"--version"});
     EXPECT_EQ(version.status, 0);
     EXPECT_THAT(version.output, StartsWith("quadtile-bake "));

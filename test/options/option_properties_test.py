@@ -185,10 +185,10 @@ COMMANDS = {
             "--sun-direction": number(-1e9, 1e9, "{},1,1"),
             "--sun-diameter": number(0, 90, sun_direction="0,-1,0"),
             "--light-radius": number(0, 1e6),
-            "--directions": whole(1, 2**20),
-            "--direct-directions": whole(1, 2**20),
-            "--sun-directions": whole(1, 2**16),
-            "--lamp-points": whole(0, 2**16),
+            "--samples": whole(1, 2**20),
+            "--direct-samples": whole(1, 2**20),
+            "--sun-samples": whole(1, 2**16),
+            "--lamp-samples": whole(0, 2**16),
             "--noise": number(0.01, 100, directions="2"),
             "--bounces": whole(0, 100),
             "--pixels-per-texel": number(0.01, 16),
@@ -222,6 +222,9 @@ COMMANDS = {
             "--city": whole(2000, 10**8, SCENE=None),
             "--sun": number(-1e9, 1e9, "{},1,1"),
             "--spot": number(-1e9, 1e9, "{},1,1,0,-1,0,40"),
+            "--sun-radius": number(0, 20),
+            "--spot-radius": number(0, 1e9),
+            "--ray-samples": whole(1, 64),
             "--max-tiles": whole(1, 65535),
             "--atlas": whole(128, 16384),
             "--tile-extent": whole(128, 1024),
@@ -237,7 +240,7 @@ COMMANDS = {
             "--at": number(0, 86400),
             "--frames": whole(1, 10**6),
             "--fps": number(0.1, 1000),
-            **others("--technique", "--hard", "--picture", "--fly", "--device", "--validation"),
+            **others("--technique", "--compare", "--filter", "--picture", "--fly", "--device", "--validation"),
             **others("--log", "--panel"),
         },
     },
@@ -401,7 +404,7 @@ def options_of_help(text):
     positionals = re.search(r"^Positionals:\n((?:  .*\n)*)", text, re.MULTILINE)
     if positionals:
         names += re.findall(r"^  (\w+)", positionals[1], re.MULTILINE)
-    return set(names) - {"--help", "--version"}
+    return set(names) - {"--help", "--help-all", "--version"}
 
 
 def check_table():
@@ -415,9 +418,12 @@ def check_table():
             if name not in COMMANDS:
                 fail([name], "is a command that the table does not have")
                 continue
-            text = subprocess.run(
-                [path, *name.split()[1:], "--help"], capture_output=True, text=True, check=True
-            ).stdout
+            command = [path, *name.split()[1:]]
+            text = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
+            if "--help-all" in text:  # has the options that are rarely needed, too
+                text = subprocess.run(
+                    [*command, "--help-all"], capture_output=True, text=True, check=True
+                ).stdout
             difference = options_of_help(text) ^ set(COMMANDS[name]["options"])
             if difference:
                 fail([name], f"the table and --help differ in {sorted(difference)}")

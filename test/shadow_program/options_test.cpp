@@ -35,18 +35,20 @@ TEST(ShadowOptions, AreThoseOfTheLibraryAtFirst) {
     EXPECT_EQ(options.shadows.lights, 1U);
     EXPECT_EQ(options.technique, Technique::fitted);
     EXPECT_EQ(options.display, Display::shaded);
-    EXPECT_TRUE(options.filtered);
+    EXPECT_EQ(options.filter, Filter::box);
+    EXPECT_FALSE(options.other);
+    EXPECT_FALSE(options.at);
     EXPECT_FALSE(options.camera);
     EXPECT_FALSE(options.sun);
 }
 
 TEST(ShadowOptions, AreTakenOver) {
-    const Options options = parse({"room.glb", "--size",        "640x480",  "--map-extent",
-                                   "256",      "--atlas",       "2048",     "--tile-extent",
-                                   "256",      "--max-tiles",   "77",       "--merge-ratio",
-                                   "0.9",      "--max-stretch", "4",        "--resolution-scale",
-                                   "0.5",      "--technique",   "cascades", "--picture",
-                                   "sides",    "--hard",        "--camera", "1,2,3,-45,10"});
+    const Options options = parse(
+        {"room.glb",    "--size",        "640x480", "--map-extent",       "256",  "--atlas",
+         "2048",        "--tile-extent", "256",     "--max-tiles",        "77",   "--merge-ratio",
+         "0.9",         "--max-stretch", "4",       "--resolution-scale", "0.5",  "--technique",
+         "cascades",    "--picture",     "sides",   "--filter",           "soft", "--camera",
+         "1,2,3,-45,10"});
     EXPECT_EQ(options.scene, "room.glb");
     EXPECT_EQ(options.extent, (vk::Extent2D{640, 480}));
     EXPECT_EQ(options.shadows.map_extent, 256U);
@@ -58,7 +60,7 @@ TEST(ShadowOptions, AreTakenOver) {
     EXPECT_EQ(options.shadows.resolution_scale, 0.5F);
     EXPECT_EQ(options.technique, Technique::cascades);
     EXPECT_EQ(options.display, Display::sides);
-    EXPECT_FALSE(options.filtered);
+    EXPECT_EQ(options.filter, Filter::soft);
     ASSERT_TRUE(options.camera);
     EXPECT_EQ(options.camera->position, glm::vec3(1, 2, 3));
     EXPECT_EQ(options.camera->yaw_degrees, -45.0F);
@@ -66,10 +68,11 @@ TEST(ShadowOptions, AreTakenOver) {
 }
 
 TEST(ShadowOptions, HaveTechniques) {
-    for (const char* const name : {"fitted", "single", "cascades", "stable-cascades"}) {
+    for (const char* const name : {"fitted", "single", "cascades", "stable-cascades", "rays"}) {
         EXPECT_EQ(app::name_in(TECHNIQUES, parse({"--technique", name}).technique), name);
     }
     EXPECT_EQ(parse({"--technique", "stable-cascades"}).technique, Technique::stable_cascades);
+    EXPECT_EQ(parse({"--compare", "rays"}).other, Technique::rays);
 }
 
 TEST(ShadowOptions, HaveLights) {
@@ -83,6 +86,12 @@ TEST(ShadowOptions, HaveLights) {
     EXPECT_EQ(options.spots[0].position, glm::vec3(1, 2, 3));
     EXPECT_EQ(options.spots[0].direction, glm::vec3(0, -1, 0));
     EXPECT_EQ(options.spots[1].angle_degrees, 90.5F);
+    EXPECT_EQ(options.spots[1].radius, 0.1F);
+    const Options wide = parse({"--spot", "1,2,3,0,-1,0,40", "--spot-radius", "0.5", "--sun-radius",
+                                "2", "--ray-samples", "64"});
+    EXPECT_EQ(wide.spots[0].radius, 0.5F);
+    EXPECT_EQ(wide.sun_radius_degrees, 2.0F);
+    EXPECT_EQ(wide.samples, 64U);
 }
 
 TEST(ShadowOptions, OfTheCity) {
@@ -109,6 +118,9 @@ TEST(ShadowOptions, AreRefusedWithASentence) {
     EXPECT_THAT(error_of({"--camera", "1,2,3"}), HasSubstr("--camera"));
     EXPECT_THAT(error_of({"--camera", "1,2,3,0,0", "--fly"}), HasSubstr("contradict"));
     EXPECT_THAT(error_of({"--at", "-1"}), HasSubstr("--at"));
+    EXPECT_THAT(error_of({"--filter", "pcf"}), HasSubstr("hard, 3x3, soft"));
+    EXPECT_THAT(error_of({"--ray-samples", "65"}), HasSubstr("1 to 64"));
+    EXPECT_THAT(error_of({"--compare", "rays", "--picture", "sides"}), HasSubstr("contradict"));
     EXPECT_THAT(error_of({"--screenshot", "a.png", "--fps", "nan"}),
                 HasSubstr("--fps: 'nan' is not a number from 0.1 to 1000"));
     EXPECT_THAT(error_of({"--frames", "3"}), HasSubstr("needs --screenshot or --record"));

@@ -1,6 +1,7 @@
 // quadtile-shadow as its users run it, without a window.
 
 #include "apps/program_test.hpp"
+#include "support/help.hpp"
 
 #include <quadtile/images.hpp>
 
@@ -82,6 +83,7 @@ TEST_F(ShadowProgram, PrintsHelpAndVersion) {
         EXPECT_THAT(help.output, HasSubstr(option));
     }
     EXPECT_THAT(help.error, IsEmpty());
+    quadtile::test::expect_readable_help(help.output, 90);
     EXPECT_THAT(run({"--version"}).output, StartsWith("quadtile-shadow "));
 }
 
@@ -204,11 +206,11 @@ void expect_consistent(const Json& report) {
 }
 
 TEST_F(ShadowPictures, AreReported) {
-    const Pixels pixels = picture({"--report", "report.json", "--frames", "3"});
+    const Pixels pixels = picture({"--report", "report.json", "--frames", "3", "--at", "0"});
     EXPECT_EQ(pixels.width, 160U);
     EXPECT_EQ(pixels.height, 90U);
     EXPECT_GT(std::set<Rgba>(pixels.rows.begin(), pixels.rows.end()).size(), 100U);
-    EXPECT_NE(picture({"--picture", "tiles"}).rows, pixels.rows);
+    EXPECT_NE(picture({"--picture", "tiles", "--at", "0"}).rows, pixels.rows);
     const Json still = report();
     expect_consistent(still);
     ASSERT_EQ(still.at("frames").size(), 3U);
@@ -218,6 +220,36 @@ TEST_F(ShadowPictures, AreReported) {
     const Json& last = still.at("frames").back().at("tiles");
     EXPECT_EQ(last.at("kept"), last.at("count"));  // nothing moves
     EXPECT_EQ(last.at("rendered"), 0);
+}
+
+// From above, as long as no place or time is asked for.
+TEST_F(ShadowPictures, BeginAboveTheScene) {
+    (void)picture({"--report", "report.json", "--frames", "1"});
+    const Json camera = report().at("frames")[0].at("camera");
+    EXPECT_GT(camera[1], 50.0);
+    EXPECT_LT(camera[4], -20.0);
+    (void)picture({"--report", "report.json", "--frames", "1", "--at", "0"});
+    EXPECT_LT(report().at("frames")[0].at("camera")[1], 3.0);
+}
+
+// The right half is that of the other technique, the left one as without it.
+TEST_F(ShadowPictures, CompareTechniques) {
+    const Arguments view{"--at", "3", "--filter", "soft", "--sun-radius", "1"};
+    const auto picture_with = [&](const Arguments& more) {
+        Arguments all = view;
+        all.insert(all.end(), more.begin(), more.end());
+        return picture(all);
+    };
+    const Pixels both = picture_with({"--technique", "cascades", "--compare", "rays"});
+    const Pixels cascades = picture_with({"--technique", "cascades"});
+    const Pixels rays = picture_with({"--technique", "rays"});
+    EXPECT_NE(cascades.rows, rays.rows);
+    for (std::uint32_t y = 0; y < both.height; ++y) {
+        for (std::uint32_t x = 0; x < both.width; ++x) {
+            ASSERT_EQ(both.at(x, y), (x < both.width / 2 ? cascades : rays).at(x, y))
+                << x << ", " << y;
+        }
+    }
 }
 
 TEST_F(ShadowPictures, ShowThePanel) {

@@ -30,7 +30,7 @@ class ShadowWindow : public ::testing::Test {
             server_ = std::make_unique<XServer>();
             window_ = std::make_unique<ProgramWindow>(
                 *server_, directory_->path(),
-                std::vector<std::string>{"--city", "2000", "--size", "400x240", "--atlas", "1024",
+                std::vector<std::string>{"--city", "2000", "--size", "400x600", "--atlas", "1024",
                                          "--map-extent", "64"});
         }
     }
@@ -65,24 +65,43 @@ class ShadowWindow : public ::testing::Test {
 
 TEST_F(ShadowWindow, IsTurnedByKeys) {
     EXPECT_THAT(window_->title(), HasSubstr("city"));
-    expect_after("2", "single, shaded, filtered");
-    expect_after("4", "stable-cascades, shaded, filtered");
-    expect_after("3", ": cascades, shaded, filtered");
+    expect_after("2", "single, shaded, 3x3");
+    expect_after("4", "stable-cascades, shaded, 3x3");
+    expect_after("5", "rays, shaded, 3x3");
+    expect_after("3", ": cascades, shaded, 3x3");
+    expect_after("h", "cascades, shaded, soft");
     expect_after("h", "cascades, shaded, hard");
+    expect_after("v", "beside fitted");
+    expect_after("v", ": cascades, shaded, hard, steered, 70");
     expect_after("1", "fitted, shaded, hard");
     expect_after("t", "fitted, tiles, hard");
     expect_after("x", "fitted, error, hard");
     expect_after("b", "fitted, sides, hard");
     expect_after("b", "fitted, shaded, hard");
-    expect_after("Tab", "400 x 240");  // without the panel
-    expect_after("Tab", "70 x 240");
+    expect_after("Tab", "400 x 600");  // without the panel
+    expect_after("Tab", "70 x 600");
     for (const char* const key : {"l", "k", "m", "F1"}) {  // what lies over the picture
         window_->act(std::string("key ") + key);
     }
     expect_after("space", "paused");
     window_->act("key F1 key space");
     EXPECT_THAT(window_->wait_for("on screen: "), Not(HasSubstr("paused")));
-    expect_after("h", "filtered");
+    expect_after("h", "3x3");
+}
+
+// By a click into the picture, and by the next error, which shows errors, too.
+TEST_F(ShadowWindow, PicksTiles) {
+    window_->act("mousemove --window %w 35 400 sleep 0.5 mousedown 1 sleep 0.7 mouseup 1");
+    EXPECT_THAT(window_->wait_for("picked: light"), HasSubstr("light 0, level "));
+    window_->act("key Escape");
+    window_->wait_for("picked: nothing");
+    window_->act("key 2 key n");
+    EXPECT_THAT(window_->wait_for("error, 3x3"), HasSubstr("single"));
+    window_->act("key 1");
+    EXPECT_THAT(window_->wait_for("picked: light"), HasSubstr("light 0, level "));
+    window_->act("key Escape");
+    window_->wait_for("picked: nothing");
+    expect_after("x", "fitted, shaded, 3x3");
 }
 
 TEST_F(ShadowWindow, FollowsTheFlightUntilItIsSteered) {
@@ -121,20 +140,24 @@ TEST_F(ShadowWindow, IsSteeredByKeysAndMouse) {
     EXPECT_LT(degrees(turned.second).second, degrees(moved.second).second - 0.5F);
     window_->act("mousemove --window %w 90 90 sleep 0.3");  // without a button
     EXPECT_EQ(camera(), turned);
-    expect_after("h", "filtered");
+    expect_after("h", "3x3");
 }
 
 // By the panel's sliders. What the library refuses is told, and the rest goes on.
 TEST_F(ShadowWindow, IsTurnedByThePanel) {
-    window_->act("mousemove --window %w 160 160 sleep 0.3 mousedown 1 sleep 0.3");
+    const auto click = [](const std::string& place) {
+        window_->act("mousemove --window %w " + place +
+                     " sleep 0.3 mousedown 1 sleep 0.5 mouseup 1 sleep 0.3");
+    };
+    click("200 468");  // opens the sliders
+    window_->act("mousemove --window %w 160 518 sleep 0.3 mousedown 1 sleep 0.3");
     window_->act("mousemove_relative -- -30 0 sleep 0.5 mouseup 1");
-    const std::string tiles = window_->wait_for("on screen: ");
-    EXPECT_THAT(tiles, Not(HasSubstr(", 1024 tiles")));
+    EXPECT_THAT(window_->wait_for("on screen: "), Not(HasSubstr(", 2048 tiles")));
     // First the largest slots, then an atlas that is smaller.
-    window_->act("mousemove --window %w 238 210 sleep 0.3 mousedown 1 sleep 0.5 mouseup 1");
-    window_->act("mousemove --window %w 85 185 sleep 0.3 mousedown 1 sleep 0.5 mouseup 1");
+    click("238 543");
+    click("85 493");
     EXPECT_THAT(window_->wait_for("problem: "), HasSubstr("atlas_extent is 512"));
-    expect_after("h", "hard");
+    expect_after("h", "soft");
 }
 
 TEST_F(ShadowWindow, FollowsTheSizeOfTheWindow) {

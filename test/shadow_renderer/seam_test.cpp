@@ -66,7 +66,6 @@ TEST_F(ShadowRenderer, LightsAnEvenFloorEvenly) {
     for (int i = 0; i < 4; ++i) {
         SCOPED_TRACE(i);
         const FrameSettings settings{
-            .filtered = true,
             .camera = {.position = {0.0F, 1.0F + static_cast<float>(i), 0.0F},
                        .yaw_degrees = 9.0F * static_cast<float>(i - 2),
                        .pitch_degrees = -20.0F - 2.0F * static_cast<float>(i)},

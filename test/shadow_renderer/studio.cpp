@@ -144,17 +144,20 @@ void Studio::draw_at_once(const std::vector<FrameSettings>& frames) {
     });
 }
 
-MaskDifference Studio::compare(const FrameSettings& settings) {
+MaskDifference Studio::compare(const FrameSettings& settings, std::uint32_t samples,
+                               std::uint32_t mark_pixels) {
     if (!rays_) {
         rays_ = std::make_unique<RayCaster>(machine->gpu, geometry_);
+        comparison_ = std::make_unique<MaskComparison>(machine->gpu);
     }
     machine->gpu.run([&](vk::CommandBuffer commands) {
         renderer_.record_depth(commands, settings);
-        rays_->record(commands, renderer_.targets(), settings, renderer_.projections(settings));
-        renderer_.record_shadows(commands, settings);
-        rays_->record_comparison(commands, renderer_.targets());
+        rays_->record(commands, renderer_.targets(), settings, renderer_.projections(settings),
+                      samples);
+        renderer_.record_shadows(commands, settings, *rays_->light().view);
+        comparison_->record(commands, renderer_.targets(), *rays_, mark_pixels);
     });
-    return rays_->difference();
+    return comparison_->difference();
 }
 
 void Studio::forget(const FrameSettings& settings, float atlas_depth) {
@@ -201,14 +204,33 @@ std::vector<T> Studio::texels(vk::Image image, vk::Extent2D extent, std::uint32_
     return values_at<T>(bytes, 0, count);
 }
 
-std::vector<std::uint32_t> Studio::mask() const {
-    return texels<std::uint32_t>(*renderer_.targets().mask.handle, extent_, 1, Layout::eGeneral,
+std::vector<std::uint32_t> Studio::words(const app::Image& image) const {
+    return texels<std::uint32_t>(*image.handle, extent_, 1, Layout::eGeneral,
                                  vk::ImageAspectFlagBits::eColor);
 }
 
+std::vector<std::uint32_t> Studio::mask() const {
+    return words(renderer_.targets().mask);
+}
+
 std::vector<std::uint32_t> Studio::colours() const {
-    return texels<std::uint32_t>(*renderer_.targets().colour.handle, extent_, 1, Layout::eGeneral,
-                                 vk::ImageAspectFlagBits::eColor);
+    return words(renderer_.targets().colour);
+}
+
+std::vector<std::uint32_t> Studio::light() const {
+    return words(renderer_.targets().light);
+}
+
+std::vector<std::uint32_t> Studio::ray_mask() const {
+    return words(rays_->mask());
+}
+
+std::vector<std::uint32_t> Studio::ray_light() const {
+    return words(rays_->light());
+}
+
+std::vector<std::uint32_t> Studio::marks() const {
+    return words(comparison_->marks());
 }
 
 std::vector<float> Studio::depth() const {
@@ -219,11 +241,6 @@ std::vector<float> Studio::depth() const {
 std::vector<glm::u16vec4> Studio::normals() const {
     return texels<glm::u16vec4>(*renderer_.targets().normals.handle, extent_, 1, Layout::eGeneral,
                                 vk::ImageAspectFlagBits::eColor);
-}
-
-std::vector<std::uint32_t> Studio::ray_mask() const {
-    return texels<std::uint32_t>(*rays_->mask().handle, extent_, 1, Layout::eGeneral,
-                                 vk::ImageAspectFlagBits::eColor);
 }
 
 std::vector<float> Studio::atlas() const {

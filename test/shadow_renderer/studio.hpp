@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "ray_caster.hpp"
+#include "mask_comparison.hpp"
 #include "renderer.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,8 @@ class Studio {
     // Submits all in one go; the host does not look until all have executed.
     void draw_at_once(const std::vector<FrameSettings>& frames);
     // Draws, and says how far the mask is from that of rays.
-    MaskDifference compare(const FrameSettings& settings);
+    MaskDifference compare(const FrameSettings& settings, std::uint32_t samples = 16,
+                           std::uint32_t mark_pixels = 0);
     // The next frame draws all tiles, as if there had been none before, into an atlas of this
     // depth.
     void forget(const FrameSettings& settings, float atlas_depth);
@@ -65,7 +66,10 @@ class Studio {
     [[nodiscard]] std::vector<std::uint32_t> colours() const;
     [[nodiscard]] std::vector<float> depth() const;
     [[nodiscard]] std::vector<glm::u16vec4> normals() const;    // 16-bit floats
+    [[nodiscard]] std::vector<std::uint32_t> light() const;     // words of shaders/light.h
     [[nodiscard]] std::vector<std::uint32_t> ray_mask() const;  // of the last compare()
+    [[nodiscard]] std::vector<std::uint32_t> ray_light() const;
+    [[nodiscard]] std::vector<std::uint32_t> marks() const;
     [[nodiscard]] std::vector<float> atlas() const;
     [[nodiscard]] Fit fit() const;  // but for the importance map and quadtile's list
 
@@ -75,6 +79,8 @@ class Studio {
     [[nodiscard]] const Renderer& renderer() const { return renderer_; }
 
  private:
+    // Of an image of words of the picture's extent, in layout GENERAL.
+    [[nodiscard]] std::vector<std::uint32_t> words(const app::Image& image) const;
     template <typename T>
     [[nodiscard]] std::vector<T> texels(vk::Image image, vk::Extent2D extent, std::uint32_t layers,
                                         vk::ImageLayout layout, vk::ImageAspectFlags aspect) const;
@@ -83,6 +89,7 @@ class Studio {
     Renderer renderer_;
     Geometry geometry_;
     std::unique_ptr<RayCaster> rays_;  // once there is something to compare
+    std::unique_ptr<MaskComparison> comparison_;
 };
 
 // The share of pixels with surfaces whose masks differ.

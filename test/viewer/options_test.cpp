@@ -2,6 +2,7 @@
 
 #include "demo_map.hpp"
 #include "support/errors.hpp"
+#include "support/help.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <quadtile/version.h>
@@ -14,6 +15,7 @@
 namespace quadtile::viewer::test {
 namespace {
 
+using quadtile::test::expect_readable_help;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -149,10 +151,7 @@ TEST_F(ViewerOptions, HelpAndVersionAreTexts) {
              {"--channel", "--max-resolution", "--find-tiles", "--range", "--list", "--version"}) {
             EXPECT_THAT(help, HasSubstr("\n  " + std::string(known)));
         }
-        std::istringstream lines(help);
-        for (std::string line; std::getline(lines, line);) {
-            EXPECT_LE(line.size(), 100U) << line;
-        }
+        expect_readable_help(help, 90);
     }
     EXPECT_EQ(printed_by("--version"), "quadtile-viewer " QUADTILE_VERSION_STRING "\n");
 }

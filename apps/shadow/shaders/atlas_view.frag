@@ -1,9 +1,9 @@
-// The atlas: near surfaces bright. Binding: 5 the atlas.
+// The atlas: near surfaces bright. Binding: 6 the atlas.
 #version 460
 
 #include "composition.glsl"
 
-layout(binding = 5) uniform texture2D atlas;
+layout(binding = 6) uniform texture2D atlas;
 
 layout(location = 0) out vec4 colour;
 

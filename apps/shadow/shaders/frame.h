@@ -16,6 +16,7 @@ struct DrawnLight {
     float reach;               // where the light of a spot has fallen to a half
     QUADTILE_UINT first_view;  // of `views`
     QUADTILE_UINT view_count;
+    float radius;  // of shadow_disc
 };
 
 // A shadow map in a rectangle of the atlas, for techniques other than the fitted one.
@@ -32,10 +33,13 @@ struct DrawnView {
 const QUADTILE_UINT CASCADES = 4;
 const QUADTILE_UINT MAX_VIEWS = CASCADES * SHADOW_MAX_LIGHTS;
 
-// DrawnFrame::technique and picture, as Technique and Picture of renderer.hpp.
+// DrawnFrame::technique, filter and picture, as Technique, Filter and Picture of
+// frame_settings.hpp.
 const QUADTILE_UINT TECHNIQUE_FITTED = 0;
+const QUADTILE_UINT TECHNIQUE_RAYS = 4;
+const QUADTILE_UINT FILTER_HARD = 0;
+const QUADTILE_UINT FILTER_SOFT = 2;
 const QUADTILE_UINT PICTURE_TILES = 1;
-const QUADTILE_UINT PICTURE_ERROR = 2;
 
 struct DrawnFrame {
     float camera[3];
@@ -49,9 +53,10 @@ struct DrawnFrame {
     float ray_by_y[3];
     QUADTILE_UINT technique;
     QUADTILE_UINT picture;
-    QUADTILE_UINT is_filtered;
-    QUADTILE_UINT has_reference;
+    QUADTILE_UINT shadow_filter;
     QUADTILE_UINT light_count;
+    QUADTILE_UINT marked_position;  // of a ShadowTile; the node SHADOW_NONE: none is marked
+    QUADTILE_UINT marked_node;
     ShadowParameters shadow;
     DrawnLight lights[SHADOW_MAX_LIGHTS];
     DrawnView views[MAX_VIEWS];

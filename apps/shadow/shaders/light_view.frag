@@ -1,15 +1,15 @@
 // What a light sees: the tiles of its map, by level, or by what happened to them in this frame.
-// Bindings: 3 the page table, 4 the tiles.
+// Bindings: 4 the page table, 5 the tiles.
 #version 460
 
 #include "composition.glsl"
 
 #include <quadtile/shadow.h>
 
-#include "level_colour.glsl"
+#include "level_colour.h"
 
-layout(binding = 3, r32ui) uniform readonly uimage2DArray page_table;
-layout(binding = 4, std430) readonly buffer Tiles { ShadowTile tiles[]; };
+layout(binding = 4, r32ui) uniform readonly uimage2DArray page_table;
+layout(binding = 5, std430) readonly buffer Tiles { ShadowTile tiles[]; };
 
 layout(location = 0) out vec4 colour;
 
@@ -17,7 +17,7 @@ uint page_at(vec2 pixel) {
     const vec2 place = clamp(vec2(composition.shown_x, composition.shown_y) +
                                  composition.shown_extent * place_in_rectangle(pixel),
                              0.0, 0.99999);
-    return imageLoad(page_table, ivec3(place * float(composition.extent), composition.light)).r;
+    return imageLoad(page_table, ivec3(place * float(composition.extent), composition.layer)).r;
 }
 
 vec3 change_colour(uint state) {
@@ -35,6 +35,8 @@ void main() {
                          page_at(gl_FragCoord.xy - vec2(0.0, 1.0)) != page;
     const vec3 fill = composition.marks == 1
                           ? change_colour(tiles[shadow_page_tile(page)].state)
-                          : level_colour(shadow_page_level(page));
+                          : vec3(level_channel(shadow_page_level(page), 0),
+                                 level_channel(shadow_page_level(page), 1),
+                                 level_channel(shadow_page_level(page), 2));
     colour = vec4(is_edge ? 0.35 * fill : fill, 1.0);
 }

@@ -43,7 +43,9 @@ struct RayCamera {
 struct RayFrame {
     RayCamera camera;
     MaskLight lights[SHADOW_MAX_LIGHTS];
+    float radii[SHADOW_MAX_LIGHTS];  // as DrawnLight::radius
     QUADTILE_UINT light_count;
+    QUADTILE_UINT samples;  // rays to a light for its part; 1: the hard shadow
 };
 
 // How two masks differ: sums over pixels.
@@ -52,6 +54,7 @@ struct MaskCounts {
     QUADTILE_UINT wrong;
     QUADTILE_UINT wrongly_lit;
     QUADTILE_UINT wrongly_shadowed;
+    QUADTILE_UINT light_difference;  // of the parts of the first four lights, in 1/255
 };
 
 // From `origin` to origin + farthest * direction.

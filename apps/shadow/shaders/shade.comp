@@ -1,13 +1,16 @@
 #version 460
 
-// The picture: surfaces under their lights with shadows, and the mask of what light reaches what.
+// The picture: surfaces under their lights with shadows, the mask of what light reaches what, and how
+// much of it.
 //
 // Dispatch: workgroups of 8 x 8 pixels over the picture. Bindings: what the frame is, the shadow maps,
-// the camera's view of surfaces; the picture and the mask, of which each invocation writes its own
-// pixel; the mask of ray casting. All that is read was written before the dispatch.
+// the camera's view of surfaces; the picture, the mask and the light, of which each invocation writes
+// its own pixel; the light by ray casting. All that is read was written before the dispatch.
 
 #extension GL_GOOGLE_include_directive : require
 #include "frame.h"
+#include "level_colour.h"
+#include "light.h"
 
 layout(local_size_x = 8, local_size_y = 8) in;
 
@@ -21,7 +24,8 @@ layout(set = 0, binding = 8) uniform sampler2D normals;
 layout(set = 0, binding = 9) uniform sampler2D albedos;
 layout(set = 0, binding = 10, rgba8) writeonly uniform image2D picture;
 layout(set = 0, binding = 11, r32ui) writeonly uniform uimage2D mask;
-layout(set = 0, binding = 12, r32ui) readonly uniform uimage2D reference;
+layout(set = 0, binding = 12, r32ui) readonly uniform uimage2D traced_light;  // of TECHNIQUE_RAYS
+layout(set = 0, binding = 13, r32ui) writeonly uniform uimage2D light_image;
 
 // Of the sky on surfaces, from above and from below; a light of colour 1 brings SUNLIGHT.
 const vec3 SKYLIGHT = vec3(0.26, 0.36, 0.55);
@@ -32,12 +36,6 @@ const float SUNLIGHT = 2.2;
 const vec3 ZENITH = vec3(0.25, 0.47, 0.79);
 const vec3 HORIZON = vec3(0.77, 0.86, 0.94);
 const vec3 NADIR = vec3(0.44, 0.42, 0.40);
-
-// Neighbouring levels differ, none is dark.
-vec3 level_colour(uint level) {
-    const float hue = float(level) * 0.381966;
-    return 0.55 + 0.45 * cos(6.2831853 * (hue + vec3(0.0, 0.33, 0.67)));
-}
 
 // From linear light to a pixel: Narkowicz's fit of the ACES film curve, then sRGB.
 vec3 encode(vec3 light) {
@@ -50,21 +48,39 @@ vec3 vector(float v[3]) {
     return vec3(v[0], v[1], v[2]);
 }
 
-// In one of a light's maps of another technique: that which serves this distance.
-ShadowPoint point_in_views(DrawnLight light, float from_camera, vec3 position, vec3 normal) {
+// Of the other techniques' maps of a light that which serves a distance.
+uint view_for(DrawnLight light, float from_camera) {
     uint i = light.first_view;
     const uint last = light.first_view + light.view_count - 1;
     while (i < last && from_camera > drawn.views[i].farthest) {
         ++i;
     }
-    const DrawnView view = drawn.views[i];
+    return i;
+}
+
+uint view_index;  // of drawn.views, for the light that is looked up
+
+mat4 light_matrix(uint light) {
+    if (drawn.technique == TECHNIQUE_FITTED) {
+        return shadow_clip_from_world(light);
+    }
     mat4 clip_from_world;
     for (int column = 0; column < 4; ++column) {
         for (int row = 0; row < 4; ++row) {
-            clip_from_world[column][row] = view.clip_from_world[4 * column + row];
+            clip_from_world[column][row] =
+                drawn.views[view_index].clip_from_world[4 * column + row];
         }
     }
-    const ShadowPlane plane = shadow_plane(clip_from_world, position, normal);
+    return clip_from_world;
+}
+
+// Where a plane finds its shadow, by the technique of the frame.
+ShadowPoint point_of(uint light_index, ShadowPlane plane) {
+    if (drawn.technique == TECHNIQUE_FITTED) {
+        return shadow_point(light_index, plane);
+    }
+    const DrawnLight light = drawn.lights[light_index];
+    const DrawnView view = drawn.views[view_index];
     const vec2 extent = vec2(view.width, view.height);
     const vec2 texel = vec2(view.x, view.y) + (plane.point.xy * 0.5 + 0.5) * extent;
     ShadowPoint point = shadow_point_of_plane(plane, 0.5 * extent, texel,
@@ -74,10 +90,27 @@ ShadowPoint point_in_views(DrawnLight light, float from_camera, vec3 position, v
     point.is_inside = plane.w > 0.0 && (light.is_spot == 0 || plane.point.z >= 0.0) &&
                       all(lessThanEqual(abs(plane.point.xy), inside));
     point.outside = light.is_spot != 0 ? 0.0 : 1.0;
-    point.level = i - light.first_view;
-    point.tile = i;
+    point.level = view_index - light.first_view;
+    point.tile = view_index;
     return point;
 }
+
+// For the soft filter: beyond the edge of a sun's cascade is what lies at it.
+ShadowPoint soft_point_of(uint light, ShadowPlane plane) {
+    ShadowPoint point = point_of(light, plane);
+    if (drawn.technique != TECHNIQUE_FITTED && drawn.lights[light].is_spot == 0) {
+        const DrawnView view = drawn.views[view_index];
+        const vec2 low = vec2(view.x, view.y) + 2.0;
+        const vec2 texel = clamp(point.texel, low, low + vec2(view.width, view.height) - 4.0);
+        point.depth += dot(point.slope, texel - point.texel);
+        point.texel = texel;
+        point.is_inside = true;
+    }
+    return point;
+}
+
+#define SHADOW_SOFT_POINT soft_point_of
+#include <quadtile/shadow_soft.glsl>
 
 // What arrives of a light where nothing is in its way, from its direction.
 vec3 arriving(DrawnLight light, vec3 position, out vec3 to_light) {
@@ -98,6 +131,8 @@ vec3 tile_colour(ShadowPoint point) {
     if (!point.is_inside) {
         return vec3(0.5);
     }
+    const vec3 colour = vec3(level_channel(point.level, 0), level_channel(point.level, 1),
+                             level_channel(point.level, 2));
     const ivec2 texel = ivec2(floor(point.texel));
     float shade = ((texel.x + texel.y) & 1) == 0 ? 1.0 : 0.82;
     if (drawn.technique == TECHNIQUE_FITTED) {
@@ -110,7 +145,37 @@ vec3 tile_colour(ShadowPoint point) {
         const ivec2 edge = min(in_core, to_end);
         shade *= min(edge.x, edge.y) <= 0 ? 0.35 : 1.0;
     }
-    return shade * level_colour(point.level);
+    return shade * colour;
+}
+
+bool is_marked(ShadowPoint point) {
+    if (drawn.marked_node == SHADOW_NONE || drawn.technique != TECHNIQUE_FITTED || !point.is_inside) {
+        return false;
+    }
+    const ShadowTile tile = shadow_tiles[point.tile];
+    return tile.position == drawn.marked_position && tile.node == drawn.marked_node;
+}
+
+// The light that reaches a surface of what it sends there, 0 to 1: by the frame's filter; `hard` by
+// the nearest texel.
+float reaching(uint i, DrawnLight light, float from_camera, vec3 position, vec3 normal, out float hard,
+               out ShadowPoint point) {
+    if (drawn.technique == TECHNIQUE_RAYS) {
+        point.is_inside = false;
+        const float traced = light_of(imageLoad(traced_light, ivec2(gl_GlobalInvocationID.xy)).x, i);
+        hard = traced >= 0.5 ? 1.0 : 0.0;
+        return traced;
+    }
+    view_index = drawn.technique == TECHNIQUE_FITTED ? 0 : view_for(light, from_camera);
+    const mat4 clip_from_world = light_matrix(i);
+    const ShadowPlane plane = shadow_plane(clip_from_world, position, normal);
+    point = point_of(i, plane);
+    hard = shadow_nearest(point);
+    if (drawn.shadow_filter == FILTER_SOFT) {
+        return shadow_soft(i, shadow_disc(clip_from_world, light.radius), plane,
+                           shadow_soft_turn(vec2(gl_GlobalInvocationID.xy)));
+    }
+    return drawn.shadow_filter == FILTER_HARD ? hard : shadow_filtered(point);
 }
 
 vec3 sky(vec3 direction) {
@@ -131,6 +196,7 @@ void main() {
     if (depth == 0.0) {
         imageStore(picture, pixel, vec4(sky(ray), 1.0));
         imageStore(mask, pixel, uvec4(0));
+        imageStore(light_image, pixel, uvec4(0));
         return;
     }
 
@@ -140,6 +206,8 @@ void main() {
     const vec3 albedo = texelFetch(albedos, pixel, 0).rgb;
 
     uint reached = 0;
+    uint light_word = 0;
+    bool marked = false;
     vec3 light_sum = mix(GROUNDLIGHT, SKYLIGHT, normal.y * 0.5 + 0.5);
     vec3 tiles = vec3(0.5);
     for (uint i = 0; i < drawn.light_count; ++i) {
@@ -150,15 +218,13 @@ void main() {
         if (!(cosine > 0.0)) {
             continue;
         }
+        float hard;
         ShadowPoint point;
-        if (drawn.technique == TECHNIQUE_FITTED) {
-            point = shadow_point(i, position, normal);
-        } else {
-            point = point_in_views(light, from_camera, position, normal);
-        }
-        const float hard = shadow_nearest(point);
+        const float part = reaching(i, light, from_camera, position, normal, hard, point);
         reached |= shadow_lit_word(i, true, hard > 0.0);
-        light_sum += SUNLIGHT * cosine * arrives * (drawn.is_filtered != 0 ? shadow_filtered(point) : hard);
+        light_word |= light_bits(i, part);
+        light_sum += SUNLIGHT * cosine * arrives * part;
+        marked = marked || is_marked(point);
         if (point.is_inside && tiles == vec3(0.5)) {
             tiles = tile_colour(point);
         }
@@ -168,16 +234,10 @@ void main() {
     if (drawn.picture == PICTURE_TILES) {
         colour = mix(colour, tiles * (0.35 + 0.65 * colour), 0.7);
     }
-    if (drawn.picture == PICTURE_ERROR && drawn.has_reference != 0) {
-        const uint right = imageLoad(reference, pixel).x;
-        const float grey = 0.6 * dot(colour, vec3(0.3, 0.6, 0.1));
-        colour = vec3(grey);
-        if ((reached & ~right & SHADOW_LIT) != 0) {
-            colour = vec3(1.0, 0.1, 0.05);
-        } else if ((right & ~reached & SHADOW_LIT) != 0) {
-            colour = vec3(0.1, 0.35, 1.0);
-        }
+    if (marked) {
+        colour = mix(colour, vec3(1.0, 0.9, 0.1), 0.45);
     }
     imageStore(picture, pixel, vec4(colour, 1.0));
     imageStore(mask, pixel, uvec4(reached));
+    imageStore(light_image, pixel, uvec4(light_word));
 }

@@ -140,10 +140,8 @@ mat4 shadow_clip_from_world(uint light) {
     return matrix;
 }
 
-/// Where a position of the world finds its shadow from a light. `normal` is of length 1 and that of
-/// the geometry: normals that are interpolated or come from a texture bring acne.
-ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
-    const ShadowPlane plane = shadow_plane(shadow_clip_from_world(light), position, normal);
+/// Where a plane in a light's clip space finds its shadow.
+ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     const float perspective = shadow_frame.lights[light].perspective;
     ShadowPoint point;
     point.is_inside = false;
@@ -178,6 +176,12 @@ ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
     point.tile = shadow_page_tile(page);
     point.level = shadow_page_level(page);
     return point;
+}
+
+/// Where a position of the world finds its shadow from a light. `normal` is of length 1 and that of
+/// the geometry: normals that are interpolated or come from a texture bring acne.
+ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
+    return shadow_point(light, shadow_plane(shadow_clip_from_world(light), position, normal));
 }
 
 // ---- Light

@@ -1,0 +1,163 @@
+/// \file
+/// Soft shadows in the maps of ShadowFitter (quadtile/shadow.hpp), in GLSL 4.60 of any stage: the
+/// light of a source that has an extent, by a filter as wide as the penumbra.
+///
+/// The shader includes quadtile/shadow_lookup.glsl before; no other bindings, no other state.
+/// Before: as for the lookup.
+///
+/// A *blocker* at depth d before a surface at depth D leaves the disc of radius k (D - d) around the
+/// surface's place in the map half lit at its edge, where k follows from the light's size: in a
+/// light's clip space the penumbra's radius is proportional to the difference of depths, whether
+/// light is parallel or comes from a point. SHADOW_SOFT_SEARCH texels around the place, denser near
+/// it, give the blockers whose discs reach it; the mean of their radii is that of the filter:
+/// SHADOW_SOFT_TAPS bilinear comparisons. Each texel is found by the page table, in a tile of its
+/// own, so neither search nor filter ends at a tile's border, whatever the tiles' levels are. Where
+/// nothing is found, the result is that of shadow_filtered. Needs ShadowOptions::gutter 2.
+///
+/// Source: Fernando, "Percentage-Closer Soft Shadows" (2005).
+
+#ifndef QUADTILE_SHADOW_SOFT_GLSL
+#define QUADTILE_SHADOW_SOFT_GLSL
+
+#ifndef QUADTILE_SHADOW_LOOKUP_GLSL
+#error "quadtile/shadow_soft.glsl: include quadtile/shadow_lookup.glsl before"
+#endif
+
+/// Texels that are looked at for blockers.
+#ifndef SHADOW_SOFT_SEARCH
+#define SHADOW_SOFT_SEARCH 16
+#endif
+/// Comparisons of the filter; fewer are noisier.
+#ifndef SHADOW_SOFT_TAPS
+#define SHADOW_SOFT_TAPS 32
+#endif
+/// Largest radius of search and filter, as a part of the light's map from its middle to its edge.
+#ifndef SHADOW_SOFT_LARGEST
+#define SHADOW_SOFT_LARGEST 0.125
+#endif
+/// Least radius of the filter, in texels of the tile.
+#ifndef SHADOW_SOFT_LEAST_TEXELS
+#define SHADOW_SOFT_LEAST_TEXELS 1.5
+#endif
+/// How a plane is looked up: a function of light and ShadowPlane. For shaders with maps of their
+/// own, which may be looked up by shadow_point_of_plane.
+#ifndef SHADOW_SOFT_POINT
+#define SHADOW_SOFT_POINT shadow_point
+#endif
+
+/// A light as a disc, for shadow_soft.
+struct ShadowDisc {
+    vec2 scale;    ///< clip units for a unit of length across the light, where w is 1
+    float spread;  ///< such a unit for a unit of depth between blocker and surface
+};
+
+/// The disc of a light with this matrix. `radius`: of parallel light, the tangent of the angle that
+/// the radius of its source takes in the sky (the sun: 0.0047); else the radius of the source in
+/// units of the world.
+ShadowDisc shadow_disc(mat4 clip_from_world, float radius) {
+    const mat4 rows = transpose(clip_from_world);
+    ShadowDisc disc;
+    disc.scale = vec2(length(rows[0].xyz), length(rows[1].xyz));
+    const float perspective = dot(rows[3].xyz, rows[3].xyz);
+    if (perspective == 0.0) {
+        disc.spread = radius / length(rows[2].xyz);
+    } else {  // depth = a + b / w
+        const float a = dot(rows[2].xyz, rows[3].xyz) / perspective;
+        disc.spread = radius / abs(rows[2].w - a * rows[3].w);
+    }
+    return disc;
+}
+
+/// Turns the pattern of a pixel, in radians: neighbours get different ones, so that few texels make
+/// fine noise instead of bands. `pixel`: gl_FragCoord.xy, or the like.
+float shadow_soft_turn(vec2 pixel) {
+    return 6.2831853 * fract(52.9829189 * fract(dot(pixel, vec2(0.06711056, 0.00583715))));
+}
+
+/// Number i of a pattern: a direction.
+vec2 shadow_soft_direction(int i, float turn) {
+    const float angle = float(i) * 2.3999632 + turn;  // the golden angle
+    return vec2(cos(angle), sin(angle));
+}
+
+/// Where a plane is at another place: `offset` in clip units.
+ShadowPlane shadow_plane_beside(ShadowPlane plane, vec2 offset) {
+    plane.point += vec3(offset, dot(plane.slope, offset));
+    return plane;
+}
+
+/// Light at a point, 0 to 1, by a bilinear comparison. Reads a texel to each side.
+float shadow_bilinear(ShadowPoint point) {
+    if (!point.is_inside) {
+        return point.outside;
+    }
+    const vec2 corner = floor(point.texel - 0.5) + 1.0;  // of four texels
+    const vec2 high = point.texel + 0.5 - corner;        // weights
+    const vec2 low = 1.0 - high;
+    const vec4 stored = textureGather(shadow_atlas, corner / vec2(textureSize(shadow_atlas, 0)));
+    // In the order of a gather: left below, right below, right above, left above.
+    const float middle = point.depth + dot(point.slope, corner - point.texel);
+    const vec4 depths = middle + 0.5 * (point.slope.x * vec4(-1.0, 1.0, 1.0, -1.0) +
+                                        point.slope.y * vec4(1.0, 1.0, -1.0, -1.0));
+    return dot(vec4(lessThanEqual(depths, stored)),
+               vec4(low.x * high.y, high.x * high.y, high.x * low.y, low.x * low.y));
+}
+
+/// Radius of the penumbra at a point of a plane, in units of ShadowDisc::scale; negative where no
+/// blocker is found. `widest`: of the search.
+float shadow_penumbra(uint light, ShadowDisc disc, ShadowPlane plane, float widest, float turn) {
+    float sum = 0.0;
+    float blockers = 0.0;
+    for (int i = 0; i < SHADOW_SOFT_SEARCH; ++i) {
+        const float share = (float(i) + 0.5) / float(SHADOW_SOFT_SEARCH);
+        const float distance = widest * share * share;
+        const ShadowPoint point =
+            SHADOW_SOFT_POINT(light, shadow_plane_beside(plane, disc.scale * distance *
+                                                                    shadow_soft_direction(i, turn)));
+        if (!point.is_inside) {
+            continue;
+        }
+        const ivec2 nearest = ivec2(floor(point.texel));
+        const float stored = texelFetch(shadow_atlas, nearest, 0).x;
+        const float depth = point.depth + dot(point.slope, vec2(nearest) + 0.5 - point.texel);
+        const float radius = disc.spread * (plane.point.z - stored);
+        if (depth > stored && distance <= radius + point.texel_extent / plane.w) {
+            sum += max(radius, 0.0);
+            blockers += 1.0;
+        }
+    }
+    return blockers > 0.0 ? sum / blockers : -1.0;
+}
+
+/// The light of a disc that reaches a plane, 0 to 1. `turn`: shadow_soft_turn of the pixel, or 0.
+float shadow_soft(uint light, ShadowDisc disc, ShadowPlane plane, float turn) {
+    const ShadowPoint point = SHADOW_SOFT_POINT(light, plane);
+    if (!point.is_inside) {
+        return point.outside;
+    }
+    const float least = SHADOW_SOFT_LEAST_TEXELS * point.texel_extent / plane.w;
+    const float largest = SHADOW_SOFT_LARGEST / max(disc.scale.x, disc.scale.y);
+    const float widest = clamp(disc.spread * plane.point.z, least, max(least, largest));
+    const float penumbra = shadow_penumbra(light, disc, plane, widest, turn);
+    if (penumbra < 0.0) {
+        return shadow_filtered(point);
+    }
+    const float radius = clamp(penumbra, least, widest);
+    float sum = 0.0;
+    for (int i = 0; i < SHADOW_SOFT_TAPS; ++i) {
+        const float distance = radius * sqrt((float(i) + 0.5) / float(SHADOW_SOFT_TAPS));
+        sum += shadow_bilinear(SHADOW_SOFT_POINT(
+            light, shadow_plane_beside(plane, disc.scale * distance * shadow_soft_direction(i, turn))));
+    }
+    return sum / float(SHADOW_SOFT_TAPS);
+}
+
+/// The light of a source with an extent that reaches a position in the world. `normal` as for
+/// shadow_point, `radius` as for shadow_disc, `turn` as for shadow_soft of a plane.
+float shadow_soft(uint light, vec3 position, vec3 normal, float radius, float turn) {
+    const mat4 clip_from_world = shadow_clip_from_world(light);
+    return shadow_soft(light, shadow_disc(clip_from_world, radius),
+                       shadow_plane(clip_from_world, position, normal), turn);
+}
+
+#endif
