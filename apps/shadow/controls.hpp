@@ -35,7 +35,7 @@ struct Controls {
     float zoom = 4.0F;           // of the light view, around the camera
     bool wants_to_quit = false;
 
-    // Time passes: on the flight.
+    // Time passes: for what moves, and on the flight.
     void advance(float seconds, const Flight& flight);
     // Of the sun, in degrees: where it stands.
     [[nodiscard]] float sun_azimuth_degrees() const;

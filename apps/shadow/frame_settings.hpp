@@ -40,6 +40,7 @@ struct FrameSettings {
     Picture picture = Picture::shaded;
     bool filtered = true;  // else hard shadows, of the nearest texel
     Camera camera;
+    float second = 0.0F;                 // of what moves
     std::vector<Light> lights{Light{}};  // as many as ShadowOptions::lights
 };
 

@@ -75,6 +75,9 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
              "in degrees; up to three times")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    group.add("--moving", options.moving, "N",
+              "Boxes that go to and fro or sway along the flight;\ndefault: 0",
+              within(0U, 10'000U));
 }
 
 void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {

@@ -120,13 +120,17 @@ RayCaster::RayCaster(app::Gpu& gpu, const Geometry& geometry)
                              {Type::eStorageImage, Type::eStorageImage, Type::eStorageBuffer})),
       cast_(gpu.make_compute_pipeline(*cast_interface_.layout, app::CAST_RAYS_COMP)),
       compare_(gpu.make_compute_pipeline(*compare_interface_.layout, app::COMPARE_MASKS_COMP)) {
+    set_geometry(geometry);
+    std::memset(read_counts_.mapped, 0, sizeof(MaskCounts));
+    compare_interface_.write(2, std::array{*counts_.handle});
+}
+
+void RayCaster::set_geometry(const Geometry& geometry) {
     const Bvh bvh = build_bvh(ray_triangles(geometry));
     largest_coordinate_ = bvh.largest_coordinate;
-    nodes_ = make_filled_buffer(gpu, bvh.nodes);
-    triangles_ = make_filled_buffer(gpu, bvh.triangles);
-    std::memset(read_counts_.mapped, 0, sizeof(MaskCounts));
+    nodes_ = make_filled_buffer(gpu_, bvh.nodes);
+    triangles_ = make_filled_buffer(gpu_, bvh.triangles);
     cast_interface_.write(0, std::array{*frame_.handle, *nodes_.handle, *triangles_.handle});
-    compare_interface_.write(2, std::array{*counts_.handle});
 }
 
 // In layout GENERAL, for the shader to write.

@@ -166,6 +166,11 @@ void Renderer::record_depth(vk::CommandBuffer commands, const FrameSettings& set
     // Whatever still uses the last frame.
     app::memory_barrier(commands, {Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite},
                         {Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite});
+    has_moved_ = scene_.moving && second_ != settings.second;
+    if (has_moved_) {
+        scene_.moving->record(commands, settings.second);
+        second_ = settings.second;
+    }
     timer_.begin(commands);
     const std::array<vk::ClearValue, 3> background{};  // depth 0: as far as can be
     begin_pass(commands, *surface_pass_, *targets_->surface_framebuffer, targets_->extent,
@@ -218,7 +223,8 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
                             {Stage::eComputeShader | Stage::eTransfer,
                              Access::eShaderRead | Access::eShaderWrite | Access::eTransferWrite});
     }
-    targets_->fitter.record(commands, targets_->binding, shadow_frame(settings));
+    targets_->fitter.record(commands, targets_->binding, shadow_frame(settings),
+                            has_moved_ ? &*targets_->changes : nullptr);
     app::memory_barrier(commands, writes,
                         {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
     timer_.mark(commands, FITTED);

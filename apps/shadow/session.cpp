@@ -52,6 +52,20 @@ Light make_sun(const Options& options, const baker::Scene& scene) {
     return sun;
 }
 
+// Ahead of the camera along the flight, a little below it.
+void add_moving_boxes(Show& show, std::uint32_t count) {
+    const float size =
+        0.01F * glm::distance(low_of(show.geometry.bounds), high_of(show.geometry.bounds));
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const float part = (static_cast<float>(i) + 0.5F) / static_cast<float>(count);
+        const Camera camera = show.flight.at(part * show.flight.seconds());
+        add_moving_box(
+            show.geometry,
+            camera.position + 3.0F * size * camera.forward() - glm::vec3(0.0F, 0.5F * size, 0.0F),
+            size);
+    }
+}
+
 }  // namespace
 
 // ---- What is shown
@@ -70,6 +84,7 @@ Show load_show(const Options& options) {
     show.geometry = make_geometry(loaded.scene);
     show.flight = options.scene.empty() ? city_flight(show.geometry.bounds)
                                         : flight_for(options.scene, show.geometry.bounds);
+    add_moving_boxes(show, options.moving);
     show.lights = {make_sun(options, loaded.scene)};
     show.lights.insert(show.lights.end(), options.spots.begin(), options.spots.end());
     show.warnings = std::move(loaded.warnings);
@@ -113,6 +128,11 @@ void Session::draw(FrameSettings settings) {
     if (shows_errors() && !rays_) {
         rays_ = std::make_unique<RayCaster>(gpu_, show_.geometry);
         is_bound_ = false;
+    }
+    if (shows_errors() && !show_.geometry.moving.empty()) {
+        Geometry geometry = show_.geometry;
+        move_vertices(geometry, settings.second);
+        rays_->set_geometry(geometry);
     }
     settings.picture = picture_of(display_);
     gpu_.run([&](vk::CommandBuffer commands) {

@@ -139,11 +139,15 @@ std::uint32_t instance_capacity(const ShadowOptions& options, const SceneBuffers
 }  // namespace
 
 SceneBuffers::SceneBuffers(app::Gpu& gpu, const Geometry& geometry)
-    : vertices(upload(gpu, geometry.vertices, Usage::eVertexBuffer)),
+    : vertices(upload(gpu, geometry.vertices, Usage::eVertexBuffer | Usage::eStorageBuffer)),
       indices(upload(gpu, geometry.indices, Usage::eIndexBuffer)),
       objects(upload(gpu, geometry.clusters, Usage::eStorageBuffer)),
       clusters(geometry.clusters),
-      bounds(geometry.bounds) {}
+      bounds(geometry.bounds) {
+    if (!geometry.moving.empty()) {
+        moving.emplace(gpu, geometry, *vertices.handle, *objects.handle);
+    }
+}
 
 Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuffers& scene,
                  vk::Extent2D extent_, const ShadowOptions& options_, const TargetPasses& passes)
@@ -199,6 +203,8 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                     .draws = {.buffer = *draws.handle},
                     .instances = {.buffer = *instances.handle},
                     .instance_capacity = instance_capacity(options, scene)})),
+      changes(scene.moving ? std::optional(fitter.bind_changes(scene.moving->changes()))
+                           : std::nullopt),
       drawn_frame(gpu.make_buffer(sizeof(DrawnFrame), Usage::eStorageBuffer | Usage::eTransferDst)),
       header(gpu.make_buffer(sizeof(ShadowHeader), Usage::eTransferDst, app::MemoryUse::readback)),
       sampler(

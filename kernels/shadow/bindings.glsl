@@ -38,7 +38,7 @@ struct Places {
 
 layout(push_constant, std430) uniform PushConstants {
     ShadowParameters parameters;
-    uint object_count;       // of cull.comp alone
+    uint object_count;       // of cull.comp; of change.comp: boxes for which there is room
     uint instance_capacity;  // of cull.comp alone
     Places places;
 };

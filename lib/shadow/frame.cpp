@@ -164,42 +164,23 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
     return light;
 }
 
-void check_rectangle(const ShadowRectangle& rectangle, std::size_t index, std::uint32_t lights) {
-    if (rectangle.light >= lights) {
-        throw_invalid("rectangle " + std::to_string(index) + " is of light " +
-                      std::to_string(rectangle.light) + ", but there are lights 0 to " +
-                      std::to_string(lights - 1) + " only");
-    }
-}
-
 }  // namespace
 
 ShadowFrame make_shadow_frame(const ShadowOptions& options, const ShadowView& view,
-                              VkExtent2D depth_extent, std::span<const ShadowProjection> lights,
-                              std::span<const ShadowRectangle> rectangles) {
+                              VkExtent2D depth_extent, std::span<const ShadowProjection> lights) {
     check_shadow_options(options);
     if (lights.size() != options.lights) {
         throw_invalid("ShadowOptions::lights is " + std::to_string(options.lights) + ", but " +
                       std::to_string(lights.size()) + " projections were given; give one for each");
-    }
-    if (rectangles.size() > SHADOW_MAX_RECTANGLES) {
-        throw_invalid(std::to_string(rectangles.size()) +
-                      " rectangles were given, but a frame has " +
-                      std::to_string(SHADOW_MAX_RECTANGLES) + " at most; join some");
     }
     const Camera camera = camera_of(view, depth_extent);
     ShadowFrame frame{};
     frame.depth_width = depth_extent.width;
     frame.depth_height = depth_extent.height;
     frame.background_depth = view.background_depth;
-    frame.rectangle_count = static_cast<std::uint32_t>(rectangles.size());
     for (std::size_t i = 0; i < lights.size(); ++i) {
         frame.lights[i] = light_of(lights[i], "the matrix of light " + std::to_string(i),
                                    options.map_extent, camera);
-    }
-    for (std::size_t i = 0; i < rectangles.size(); ++i) {
-        check_rectangle(rectangles[i], i, options.lights);
-        frame.rectangles[i] = rectangles[i];
     }
     return frame;
 }

@@ -164,36 +164,4 @@ ShadowProjection spot_shadow_projection(const std::array<float, 3>& position,
                        row_of(axes.forward, 1.0, -distance)});
 }
 
-ShadowRectangle shadow_rectangle(const ShadowProjection& light, std::uint32_t light_index,
-                                 std::uint32_t map_extent, const ShadowBox& box) {
-    const Matrix clip_from_world = matrix(light.clip_from_world);
-    Range columns;
-    Range rows;
-    unsigned behind = 0;    // the light, of the corners
-    bool is_before = true;  // false also where a number is NaN
-    for (unsigned corner = 0; corner < 8; ++corner) {
-        const Vector4 clip = transform(clip_from_world, corner_of(box, corner));
-        behind += clip[3] <= 0.0 ? 1 : 0;
-        is_before = is_before && clip[3] > 0.0;
-        columns.add((clip[0] / clip[3] + 1.0) * 0.5 * map_extent);
-        rows.add((clip[1] / clip[3] + 1.0) * 0.5 * map_extent);
-    }
-    const ShadowRectangle nothing{light_index, 0, 0, 0, 0};
-    if (behind == 8) {
-        return nothing;
-    }
-    if (!is_before) {
-        return {light_index, 0, 0, map_extent, map_extent};
-    }
-    const auto texel = [&](double coordinate) {
-        return static_cast<std::uint32_t>(
-            std::clamp(coordinate, 0.0, static_cast<double>(map_extent)));
-    };
-    const ShadowRectangle rectangle{
-        light_index, texel(std::floor(columns.low) - 1.0), texel(std::floor(rows.low) - 1.0),
-        texel(std::floor(columns.high) + 2.0), texel(std::floor(rows.high) + 2.0)};
-    const bool is_empty = rectangle.x >= rectangle.end_x || rectangle.y >= rectangle.end_y;
-    return is_empty ? nothing : rectangle;
-}
-
 }  // namespace quadtile

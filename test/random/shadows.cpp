@@ -104,13 +104,14 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
         }
         const Pinhole camera = camera_of_frame(place);
         const std::vector<float> depth = random_depths(random, camera, depths);
-        std::vector<ShadowRectangle> rectangles;
-        for (std::uint32_t count = random.below(3); count > 0; --count) {
-            const std::uint32_t x = random.below(options.map_extent);
-            const std::uint32_t y = random.below(options.map_extent);
-            rectangles.push_back({random.below(options.lights), x, y,
-                                  x + random.below(options.map_extent - x + 1),
-                                  y + random.below(options.map_extent - y + 1)});
+        std::vector<ShadowChange> changes(random.one_in(2) ? random.below(5) : random.below(200));
+        for (ShadowChange& change : changes) {
+            const float size = random.one_in(8) ? 30.0F : 2.0F;
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                change.low[axis] = 20.0F * random.unit() - 10.0F;
+                change.high[axis] = change.low[axis] + size * (random.unit() - 0.05F);
+            }
+            change.light_mask = random.below(16);
         }
         std::vector<std::uint32_t> lit;
         if (has_mask) {
@@ -133,11 +134,10 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
                 atlas.push_back(random.one_in(rarity) ? random.unit() : 1.0F);
             }
         }
-        const ShadowFrame frame =
-            make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights, rectangles);
-        workspace.run(frame, depth, lit, atlas);
+        const ShadowFrame frame = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights);
+        workspace.run(frame, depth, lit, atlas, changes);
         const std::string wrong =
-            difference(options, workspace.result(), twin.next(frame, depth, lit, atlas));
+            difference(options, workspace.result(), twin.next(frame, depth, lit, atlas, changes));
         if (!wrong.empty()) {
             return "frame " + std::to_string(i) + ": other " + wrong;
         }

@@ -220,59 +220,5 @@ TEST(ShadowProjections, RefuseWhatMakesNoSense) {
     EXPECT_THAT(spot({}, {0, 1, 0}, 45, 2, INF), HasSubstr("from 2 to inf"));
 }
 
-TEST(ShadowRectangle, HoldsWhatTheBoxCovers) {
-    std::mt19937 random(5);
-    constexpr std::uint32_t EXTENT = 256;
-    const ShadowBox world{{-10, -10, -10}, {10, 10, 10}};
-    int small = 0;
-    for (int i = 0; i < 300; ++i) {
-        const ShadowProjection light =
-            i % 2 == 0 ? directional_shadow_projection(random_point(random, 1.0F), world)
-                       : spot_shadow_projection({0, 30, 0}, {0.1F, -1, 0}, 60, 1, 100);
-        const ShadowBox box = random_box(random, 5.0F);
-        const ShadowRectangle rectangle = shadow_rectangle(light, 7, EXTENT, box);
-        EXPECT_EQ(rectangle.light, 7U);
-        double low = EXTENT;
-        double high = 0.0;
-        for (int sample = 0; sample < 200; ++sample) {
-            Point inside{};
-            for (std::size_t k = 0; k < 3; ++k) {
-                inside[k] = uniform(random, box.low[k], box.high[k]);
-            }
-            const auto texel = test::on_map(light.clip_from_world, EXTENT, inside);
-            low = std::min(low, texel[0]);
-            high = std::max(high, texel[0]);
-            EXPECT_LE(rectangle.x + 1, texel[0]);
-            EXPECT_LE(rectangle.y + 1, texel[1]);
-            EXPECT_GE(rectangle.end_x - 1, texel[0]);
-            EXPECT_GE(rectangle.end_y - 1, texel[1]);
-        }
-        small += rectangle.end_x - rectangle.x < high - low + 8.0 ? 1 : 0;
-    }
-    EXPECT_GT(small, 50);  // it is not just all of the map
-}
-
-TEST(ShadowRectangle, IsCutAtTheMapAndEmptyOutside) {
-    const ShadowProjection spot = spot_shadow_projection({0, 10, 0}, {0, -1, 0}, 90, 1, 20);
-    const auto of = [&spot](const ShadowBox& box) { return shadow_rectangle(spot, 2, 64, box); };
-    const auto expect = [](const ShadowRectangle& r, std::uint32_t x, std::uint32_t y,
-                           std::uint32_t end_x, std::uint32_t end_y) {
-        EXPECT_EQ(r.light, 2U);
-        EXPECT_EQ(r.x, x);
-        EXPECT_EQ(r.y, y);
-        EXPECT_EQ(r.end_x, end_x);
-        EXPECT_EQ(r.end_y, end_y);
-    };
-    expect(of({{-100, 0, -100}, {100, 1, 100}}), 0, 0, 64, 64);
-    expect(of({{50, 0, 0}, {51, 1, 1}}), 0, 0, 0, 0);                // beside it
-    expect(of({{0, 11, 0}, {1, 12, 1}}), 0, 0, 0, 0);                // behind it
-    expect(of({{0, 9, 0}, {1, 12, 1}}), 0, 0, 64, 64);               // partly behind it
-    expect(of({{0, 0, 0}, {INF, 1, std::nanf("")}}), 0, 0, 64, 64);  // nobody knows
-    // Texels are 20 / 64 wide on the ground: 10 of them, and one more around.
-    const ShadowRectangle r = of({{0.01F, 0, 0.01F}, {3.11F, 0, 3.11F}});
-    EXPECT_EQ(r.end_x - r.x, 12U);
-    EXPECT_EQ(r.end_y - r.y, 12U);
-}
-
 }  // namespace
 }  // namespace quadtile

@@ -73,8 +73,9 @@ TEST(ShadowOptions, HaveTechniques) {
 }
 
 TEST(ShadowOptions, HaveLights) {
-    const Options options =
-        parse({"--sun", "0,-1,0.5", "--spot", "1,2,3,0,-1,0,40", "--spot", "-1,2,3,1,0,0,90.5"});
+    const Options options = parse({"--sun", "0,-1,0.5", "--spot", "1,2,3,0,-1,0,40", "--spot",
+                                   "-1,2,3,1,0,0,90.5", "--moving", "7"});
+    EXPECT_EQ(options.moving, 7U);
     ASSERT_TRUE(options.sun);
     EXPECT_EQ(*options.sun, glm::vec3(0, -1, 0.5F));
     ASSERT_EQ(options.spots.size(), 2U);

@@ -148,6 +148,10 @@ MaskDifference Studio::compare(const FrameSettings& settings) {
     if (!rays_) {
         rays_ = std::make_unique<RayCaster>(machine->gpu, geometry_);
     }
+    if (!geometry_.moving.empty()) {
+        move_vertices(geometry_, settings.second);
+        rays_->set_geometry(geometry_);
+    }
     machine->gpu.run([&](vk::CommandBuffer commands) {
         renderer_.record_depth(commands, settings);
         rays_->record(commands, renderer_.targets(), settings, renderer_.projections(settings));

@@ -66,14 +66,6 @@ directional_shadow_projection(const std::array<float, 3>& direction, const Shado
 spot_shadow_projection(const std::array<float, 3>& position, const std::array<float, 3>& direction,
                        float angle_degrees, float nearest, float farthest);
 
-/// The texels of a light's map that a box in the world covers, for ShadowFrame::rectangles where
-/// something in it has moved: once for where it was and once for where it is. Empty (end_x == x)
-/// where the light does not see it.
-[[nodiscard]] QUADTILE_API ShadowRectangle shadow_rectangle(const ShadowProjection& light,
-                                                            std::uint32_t light_index,
-                                                            std::uint32_t map_extent,
-                                                            const ShadowBox& box);
-
 // ---- What stays
 
 /// Sizes, budgets and quality of shadow maps.
@@ -123,12 +115,12 @@ QUADTILE_API void check_shadow_options(const ShadowOptions& options);
 [[nodiscard]] QUADTILE_API ShadowParameters shadow_parameters(const ShadowOptions& options);
 
 /// A frame as the kernels take it. `lights` has one for each layer; `depth_extent` is that of the
-/// depth buffer, pixels. Throws Error(invalid_argument) for more or fewer lights than layers, more
-/// than SHADOW_MAX_RECTANGLES rectangles, one of a light that does not exist, a depth buffer of
-/// extent 0, and matrices that are not finite or cannot be inverted.
-[[nodiscard]] QUADTILE_API ShadowFrame make_shadow_frame(
-    const ShadowOptions& options, const ShadowView& view, VkExtent2D depth_extent,
-    std::span<const ShadowProjection> lights, std::span<const ShadowRectangle> rectangles = {});
+/// depth buffer, pixels. Throws Error(invalid_argument) for more or fewer lights than layers, a
+/// depth buffer of extent 0, and matrices that are not finite or cannot be inverted.
+[[nodiscard]] QUADTILE_API ShadowFrame make_shadow_frame(const ShadowOptions& options,
+                                                         const ShadowView& view,
+                                                         VkExtent2D depth_extent,
+                                                         std::span<const ShadowProjection> lights);
 
 // ---- On the GPU
 
@@ -212,21 +204,42 @@ class QUADTILE_API ShadowFitter {
     /// have executed.
     void rebind_depth(Binding& binding, VkImageView depth, VkImageLayout layout) const;
 
+    /// What has changed since the last frame, for record: written by the GPU or the host.
+    struct Changes {
+        BufferRange boxes;           ///< ShadowChange[capacity], in any order; only read
+        BufferRange count;           ///< a uint: how many of them this frame has; only read
+        std::uint32_t capacity = 0;  ///< 1 to 2^20; where `count` is above, all is drawn again
+    };
+    /// The descriptors of one set of changes; copies share them. Keep one until the commands
+    /// recorded with it have executed.
+    class ChangeBinding {
+        friend class ShadowFitter;
+        struct QUADTILE_LOCAL Impl;
+        explicit ChangeBinding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+        std::shared_ptr<Impl> impl_;
+    };
+    /// Writes the descriptors; the buffers must exist, of usage STORAGE_BUFFER.
+    /// Throws Error(invalid_argument) for null handles and a capacity out of range.
+    [[nodiscard]] ChangeBinding bind_changes(const Changes& changes) const;
+
     /// Records a frame into a command buffer of a queue with compute, outside a render pass: the
     /// importance map from the depth buffer, the tiles, their slots, the page table. A light whose
-    /// clip space is not that of the frame before has all its tiles drawn again. Leaves its own
-    /// pipelines, descriptor set 0 and push constants bound.
+    /// clip space is not that of the frame before has all its tiles drawn again, and so have slots
+    /// that show something of a box of `changes` (default: nothing has changed). Leaves its own
+    /// pipelines, descriptor sets and push constants bound.
     ///
-    /// Before: the depth buffer, and the atlas or lit mask, available and visible to COMPUTE_SHADER /
-    /// SHADER_READ, in the binding's layouts; all earlier uses of memory, importance and page table
-    /// ordered before TRANSFER / TRANSFER_WRITE and COMPUTE_SHADER / SHADER_READ | SHADER_WRITE.
+    /// Before: the depth buffer, and the atlas or lit mask, available and visible to COMPUTE_SHADER
+    /// / SHADER_READ, in the binding's layouts, and so the changes; all earlier uses of memory,
+    /// importance and page table ordered before TRANSFER / TRANSFER_WRITE and COMPUTE_SHADER /
+    /// SHADER_READ | SHADER_WRITE.
     /// After: all was written by COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE (the
     /// frame). To consume it make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ and
     /// SHADER_READ in the stages that read. Every slot in `render` must then be drawn: the next
     /// frame takes it for granted.
     ///
     /// Does not allocate, submit or wait. `frame` is copied.
-    void record(VkCommandBuffer commands, const Binding& binding, const ShadowFrame& frame) const;
+    void record(VkCommandBuffer commands, const Binding& binding, const ShadowFrame& frame,
+                const ChangeBinding* changes = nullptr) const;
 
     /// For record_cull.
     struct Objects {
@@ -296,10 +309,11 @@ class QUADTILE_API ShadowFitter {
 
     /// The next frame; `depth` has depth_width * depth_height values, row by row, and `lit` as many
     /// words of the last picture's lit mask, or none; `atlas` has atlas_extent * atlas_extent
-    /// depths, as the last frame has left them, or none. Throws Error(invalid_argument) where they
-    /// have not.
+    /// depths, as the last frame has left them, or none; `changes` are as many as there are. Throws
+    /// Error(invalid_argument) where they have not.
     const Result& next(const ShadowFrame& frame, std::span<const float> depth,
-                       std::span<const std::uint32_t> lit = {}, std::span<const float> atlas = {});
+                       std::span<const std::uint32_t> lit = {}, std::span<const float> atlas = {},
+                       std::span<const ShadowChange> changes = {});
 
     /// Which tiles of `render` each object is drawn in, in their order.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(

@@ -273,26 +273,14 @@ Threshold thresholds_of(const ShadowParameters& parameters, const LastFrame& las
 // ---- 7. What is kept
 
 // Whether something has changed in what a tile's slot shows.
-bool is_touched(const ShadowParameters& parameters, const ShadowRectangle& rectangle,
-                const ShadowTile& tile) {
-    if (rectangle.light != light_of(tile) || rectangle.x >= rectangle.end_x ||
-        rectangle.y >= rectangle.end_y) {
-        return false;
-    }
-    const std::int64_t extent = std::int64_t{1} << level_of(tile);
-    const std::int64_t margin =
-        shadow_gutter_map_texels(parameters, level_of(tile), class_of(tile));
-    const std::int64_t x = x_of(tile) * extent;
-    const std::int64_t y = y_of(tile) * extent;
-    return rectangle.x < x + extent + margin && rectangle.end_x > x - margin &&
-           rectangle.y < y + extent + margin && rectangle.end_y > y - margin;
-}
-
-bool is_touched(const ShadowParameters& parameters, const ShadowFrame& frame,
-                const ShadowTile& tile) {
-    return std::any_of(
-        frame.rectangles, frame.rectangles + frame.rectangle_count,
-        [&](const ShadowRectangle& rectangle) { return is_touched(parameters, rectangle, tile); });
+bool is_changed(const ShadowParameters& parameters, const ShadowFrame& frame,
+                std::span<const ShadowChange> changes, const ShadowTile& tile) {
+    const std::uint32_t light = light_of(tile);
+    return std::ranges::any_of(changes, [&](const ShadowChange& change) {
+        return (change.light_mask >> light & 1U) != 0 &&
+               shadow_overlaps(parameters, shadow_bounds(parameters, frame.lights[light], change),
+                               tile);
+    });
 }
 
 // A tile of the list; where it needs a slot, that is SHADOW_NONE.
@@ -452,7 +440,8 @@ ShadowFitter::ShadowFitter(const ShadowOptions& options)
 const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
                                                std::span<const float> depth,
                                                std::span<const std::uint32_t> lit,
-                                               std::span<const float> atlas) {
+                                               std::span<const float> atlas,
+                                               std::span<const ShadowChange> changes) {
     const std::size_t pixels = std::size_t{frame.depth_width} * frame.depth_height;
     if (depth.size() != pixels) {
         throw Error(ErrorCode::invalid_argument,
@@ -501,7 +490,7 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
         result.header.resized += is_resized ? 1 : 0;
         must_render.push_back(tile.slot == SHADOW_NONE ||
                               !same_light(frame.lights[light], frame_.lights[light]) ||
-                              is_touched(parameters_, frame, tile));
+                              is_changed(parameters_, frame, changes, tile));
     }
     const bool is_repacked = !place_new(parameters_, result.tiles);
     if (is_repacked) {
@@ -536,9 +525,10 @@ std::vector<std::vector<std::uint32_t>> ShadowFitter::cull(
             const ShadowTile& tile = result_.tiles[index];
             const std::uint32_t light = light_of(tile);
             const bool is_lit = (object.light_mask >> light & 1U) != 0;
-            if (is_lit &&
-                shadow_overlaps(parameters_,
-                                shadow_bounds(parameters_, frame_.lights[light], object), tile)) {
+            if (is_lit && shadow_overlaps(parameters_,
+                                          shadow_bounds(parameters_, frame_.lights[light],
+                                                        shadow_change_of(object)),
+                                          tile)) {
                 drawn_in.push_back(index);
             }
         }
