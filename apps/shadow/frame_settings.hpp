@@ -6,6 +6,8 @@
 
 #include <glm/vec3.hpp>
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace quadtile::shadow {
@@ -27,13 +29,25 @@ enum class Picture {
 };
 
 struct Light {
-    enum class Kind { sun, spot };
+    enum class Kind { sun, spot, point };
     Kind kind = Kind::sun;
     glm::vec3 direction{-0.4F, -1.0F, -0.3F};  // that the light goes
-    glm::vec3 position{0.0F};                  // of a spot
+    glm::vec3 position{0.0F};                  // of a spot or point light
     float angle_degrees = 60.0F;               // of a spot
     glm::vec3 colour{1.0F};                    // 1: about that of a bright day
+    float weight = 1.0F;                       // ShadowProjection::weight
+
+    // Of ShadowOptions::lights.
+    [[nodiscard]] std::uint32_t layers() const { return kind == Kind::point ? SHADOW_FACES : 1; }
 };
+
+[[nodiscard]] inline std::uint32_t layers_of(std::span<const Light> lights) {
+    std::uint32_t layers = 0;
+    for (const Light& light : lights) {
+        layers += light.layers();
+    }
+    return layers;
+}
 
 struct FrameSettings {
     Technique technique = Technique::fitted;
@@ -41,7 +55,7 @@ struct FrameSettings {
     bool filtered = true;  // else hard shadows, of the nearest texel
     Camera camera;
     float second = 0.0F;                 // of what moves
-    std::vector<Light> lights{Light{}};  // as many as ShadowOptions::lights
+    std::vector<Light> lights{Light{}};  // with as many layers as ShadowOptions::lights
 };
 
 }  // namespace quadtile::shadow

@@ -21,12 +21,15 @@ constexpr std::uint32_t LARGEST_EXTENT = 16384;
 constexpr float FARTHEST = 1e9F;  // world units or degrees; what is farther has too few digits
 constexpr std::size_t MOST_SPOTS = 3;
 constexpr std::size_t SPOT_NUMBERS = 7;
+constexpr std::size_t MOST_POINTS = 2;
+constexpr float LARGEST_WEIGHT = 64.0F;
 
 // What becomes part of the options after parsing.
 struct Arguments {
     std::string size;
     std::array<float, 3> sun{};
     std::vector<std::string> spots;
+    std::vector<std::string> points;
     std::array<float, 5> camera{};
     bool hard = false;
 };
@@ -56,6 +59,24 @@ Light parse_spot(const std::string& text) {
             .angle_degrees = angle};
 }
 
+Light parse_point(const std::string& text) {
+    const std::vector<float> numbers =
+        app::parse_floats("--point-light", text, -FARTHEST, FARTHEST);
+    if (numbers.size() != 3 && numbers.size() != 4) {
+        throw UsageError(
+            "--point-light takes three numbers or four, X,Y,Z,WEIGHT: where it is, and how many "
+            "times the shadow texels of other lights it has, not '" +
+            text + "'");
+    }
+    const float weight = numbers.size() == 4 ? numbers[3] : 1.0F;
+    if (weight < 1.0F / LARGEST_WEIGHT || weight > LARGEST_WEIGHT) {
+        throw UsageError("the weight of --point-light is 1/64 to 64, not " + app::text_of(weight));
+    }
+    return {.kind = Light::Kind::point,
+            .position = {numbers[0], numbers[1], numbers[2]},
+            .weight = weight};
+}
+
 void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("SCENE", options.scene, "glTF 2.0 (.glb, .gltf) or OBJ (.obj); default: a city")
         ->type_name("");
@@ -73,6 +94,12 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
         .add("--spot", arguments.spots, "X,Y,Z,DX,DY,DZ,ANGLE",
              "A spot light: where it is, where it shines, its angle\n"
              "in degrees; up to three times")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    group
+        .add("--point-light", arguments.points, "X,Y,Z[,WEIGHT]",
+             "A light that shines in all directions; WEIGHT: shadow\n"
+             "texels along a side, beside the 1 of others; up to\ntwice")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     group.add("--moving", options.moving, "N",
@@ -213,13 +240,20 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     for (const std::string& spot : arguments.spots) {
         options.spots.push_back(parse_spot(spot));
     }
+    if (arguments.points.size() > MOST_POINTS) {
+        throw UsageError("--point-light is given " + std::to_string(arguments.points.size()) +
+                         " times; there are two at most");
+    }
+    for (const std::string& point : arguments.points) {
+        options.spots.push_back(parse_point(point));
+    }
     if (app.count("--camera") > 0) {
         options.camera =
             Camera{.position = {arguments.camera[0], arguments.camera[1], arguments.camera[2]},
                    .yaw_degrees = arguments.camera[3],
                    .pitch_degrees = arguments.camera[4]};
     }
-    options.shadows.lights = 1 + static_cast<std::uint32_t>(options.spots.size());
+    options.shadows.lights = 1 + layers_of(options.spots);
     return options;
 }
 

@@ -42,8 +42,8 @@ struct Options {
     std::filesystem::path scene;           // empty: one that is made here
     std::uint64_t city_triangles = 20000;  // of the city that is made then
     std::optional<glm::vec3> sun;          // the direction of its light; else the scene's
-    std::vector<Light> spots;
-    std::uint32_t moving = 0;  // boxes
+    std::vector<Light> spots;              // and point lights
+    std::uint32_t moving = 0;              // boxes
 
     vk::Extent2D extent{1280, 720};  // of the window or the pictures
     ShadowOptions shadows;           // all but `lights`

@@ -280,10 +280,9 @@ void Panels::draw_insets_section() {
     ImGui::SameLine();
     ImGui::Checkbox("The atlas", &controls_.shows_atlas);
     slider("Zoom", controls_.zoom, 1.0F, 64.0F, ImGuiSliderFlags_Logarithmic);
-    if (controls_.settings.lights.size() > 1) {
+    if (controls_.shadows.lights > 1) {
         auto light = static_cast<int>(controls_.light);
-        ImGui::SliderInt("Light", &light, 0,
-                         static_cast<int>(controls_.settings.lights.size()) - 1);
+        ImGui::SliderInt("Light", &light, 0, static_cast<int>(controls_.shadows.lights) - 1);
         controls_.light = static_cast<std::uint32_t>(light);
     }
 }

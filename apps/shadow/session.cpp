@@ -89,8 +89,9 @@ Show load_show(const Options& options) {
     show.lights.insert(show.lights.end(), options.spots.begin(), options.spots.end());
     show.warnings = std::move(loaded.warnings);
     if (!loaded.scene.point_lights.empty()) {
-        show.warnings.push_back(std::to_string(loaded.scene.point_lights.size()) +
-                                " point and spot lights of the scene ignored: give --spot");
+        show.warnings.push_back(
+            std::to_string(loaded.scene.point_lights.size()) +
+            " point and spot lights of the scene ignored: give --spot or --point-light");
     }
     for (const std::string& warning : show.warnings) {
         std::cerr << app::message_line("quadtile-shadow: warning", warning) << std::endl;

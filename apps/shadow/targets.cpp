@@ -317,7 +317,8 @@ void set_rays(DrawnFrame& frame, const glm::mat4& clip_from_world) {
 DrawnLight drawn_light(const Light& light, float reach) {
     DrawnLight drawn{};
     copy(glm::normalize(light.direction), drawn.direction);
-    drawn.is_spot = light.kind == Light::Kind::spot ? 1 : 0;
+    drawn.is_spot = light.kind != Light::Kind::sun ? 1 : 0;
+    drawn.is_point = light.kind == Light::Kind::point ? 1 : 0;
     copy(light.position, drawn.position);
     drawn.cone_cosine = std::cos(glm::radians(0.5F * light.angle_degrees));
     copy(light.colour, drawn.colour);
@@ -358,8 +359,11 @@ DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& target
     frame.shadow = shadow_parameters(targets.options);
 
     const float reach = REACH * glm::distance(low_of(bounds), high_of(bounds));
+    QUADTILE_UINT layer = 0;
     for (std::size_t i = 0; i < settings.lights.size(); ++i) {
         frame.lights[i] = drawn_light(settings.lights[i], reach);
+        frame.lights[i].layer = layer;
+        layer += settings.lights[i].layers();
     }
     for (std::size_t i = 0; i < views.size(); ++i) {
         DrawnLight& light = frame.lights[views[i].light];

@@ -34,6 +34,7 @@ Vector4 null_vector(const Vector4& a, const Vector4& b, const Vector4& c) {
             -minor_of(a, b, c, 3)};
 }
 
+constexpr float LEAST_WEIGHT = 1.0F / 64.0F;
 constexpr double ROUNDING = 1e-15;  // of products, relative to what is multiplied
 
 // Nothing where it cannot be inverted. By the adjugate, whose columns are null vectors.
@@ -161,7 +162,33 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
     light.facing = static_cast<float>(camera.turning * turning(clip_from_world, true));
     light.texel_extent = static_cast<float>(texel_extent(clip_from_world, map_extent));
     light.perspective = is_parallel(clip_from_world) ? 0.0F : 1.0F;
+    light.weight = projection.weight;
+    light.faces = projection.faces;
     return light;
+}
+
+void check_faces(std::span<const ShadowProjection> lights) {
+    std::size_t next = 0;  // of the next light, the first projection
+    for (std::size_t i = 0; i < lights.size(); ++i) {
+        const std::uint32_t faces = lights[i].faces;
+        const bool is_first = i == next;
+        if (is_first ? faces != 1 && faces != SHADOW_FACES : faces != 0) {
+            throw_invalid("ShadowProjection::faces of light " + std::to_string(i) + " is " +
+                          std::to_string(faces) + ", but must be " +
+                          (is_first ? "1, or 6 for the first face of a point light"
+                                    : "0: it is a further face of a point light"));
+        }
+        next += is_first ? faces : 0;
+        if (!(lights[i].weight >= LEAST_WEIGHT && lights[i].weight <= 1.0F / LEAST_WEIGHT)) {
+            throw_invalid("ShadowProjection::weight of light " + std::to_string(i) + " is " +
+                          std::to_string(lights[i].weight) + ", but must be 1/64 to 64");
+        }
+    }
+    if (next != lights.size()) {
+        throw_invalid("the last point light has " +
+                      std::to_string(SHADOW_FACES - (next - lights.size())) +
+                      " projections; give it the six of point_shadow_projections");
+    }
 }
 
 }  // namespace
@@ -173,6 +200,7 @@ ShadowFrame make_shadow_frame(const ShadowOptions& options, const ShadowView& vi
         throw_invalid("ShadowOptions::lights is " + std::to_string(options.lights) + ", but " +
                       std::to_string(lights.size()) + " projections were given; give one for each");
     }
+    check_faces(lights);
     const Camera camera = camera_of(view, depth_extent);
     ShadowFrame frame{};
     frame.depth_width = depth_extent.width;

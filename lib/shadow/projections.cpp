@@ -164,4 +164,16 @@ ShadowProjection spot_shadow_projection(const std::array<float, 3>& position,
                        row_of(axes.forward, 1.0, -distance)});
 }
 
+std::array<ShadowProjection, SHADOW_FACES> point_shadow_projections(
+    const std::array<float, 3>& position, float nearest, float farthest) {
+    std::array<ShadowProjection, SHADOW_FACES> faces;
+    for (std::size_t i = 0; i < faces.size(); ++i) {
+        std::array<float, 3> direction{};
+        direction[i / 2] = i % 2 == 0 ? 1.0F : -1.0F;
+        faces[i] = spot_shadow_projection(position, direction, 90.0F, nearest, farthest);
+        faces[i].faces = i == 0 ? SHADOW_FACES : 0;
+    }
+    return faces;
+}
+
 }  // namespace quadtile

@@ -17,7 +17,7 @@ constexpr VkExtent2D DEPTH_EXTENT{96, 54};
 
 ShadowOptions random_options(Choices& choices) {
     ShadowOptions options;
-    options.lights = choices.number("lights", 1, 4);
+    options.lights = choices.number("lights", 1, 8);
     options.map_extent = 16U << choices.number("map_extent_log2", 0, 3);
     options.tile_extent = 64U << choices.number("tile_extent_log2", 0, 1);
     options.atlas_extent = options.tile_extent << choices.number("atlas_extent_log2", 0, 4);
@@ -38,6 +38,14 @@ ShadowOptions random_options(Choices& choices) {
 std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count) {
     std::vector<ShadowProjection> lights;
     while (lights.size() < count) {
+        if (lights.size() + SHADOW_FACES <= count && random.one_in(2)) {
+            const auto faces = point_shadow_projections(
+                {6 * random.unit() - 3, 3 * random.unit(), 6 * random.unit() - 3}, 0.1F, 40.0F);
+            lights.insert(lights.end(), faces.begin(), faces.end());
+        }
+        if (lights.size() == count) {
+            break;
+        }
         const float a = 2.0F * random.unit() - 1.0F;
         const float b = 2.0F * random.unit() - 1.0F;
         lights.push_back(random.one_in(2)
@@ -45,6 +53,7 @@ std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count)
                              : spot_shadow_projection({9 * a, 3 + 5 * random.unit(), 9 * b},
                                                       {-a, -1.0F, -b}, 20 + 100 * random.unit(),
                                                       0.2F, 40.0F));
+        lights.back().weight = random.one_in(2) ? 1.0F : 0.25F + random.unit();
     }
     return lights;
 }
@@ -111,7 +120,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
                 change.low[axis] = 20.0F * random.unit() - 10.0F;
                 change.high[axis] = change.low[axis] + size * (random.unit() - 0.05F);
             }
-            change.light_mask = random.below(16);
+            change.light_mask = random.below(256);
         }
         std::vector<std::uint32_t> lit;
         if (has_mask) {

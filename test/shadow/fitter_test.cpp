@@ -62,6 +62,14 @@ ShadowProjection lamp() {
     return spot_shadow_projection({3.0F, 6.0F, 2.0F}, {-0.2F, -1.0F, -0.4F}, 80.0F, 0.2F, 40.0F);
 }
 
+std::vector<ShadowProjection> lamp_and_sun() {
+    const auto faces = point_shadow_projections({1.0F, 2.5F, -1.0F}, 0.1F, 40.0F);
+    std::vector<ShadowProjection> lights(faces.begin(), faces.end());
+    lights.push_back(sun());
+    lights.back().weight = 0.25F;
+    return lights;
+}
+
 // The random test (test/random) has all other options, lit masks.
 struct Case {
     const char* name;
@@ -97,7 +105,15 @@ std::vector<Case> cases() {
               .gutter = 1,
               .max_tiles = 400,
               .importance_decay = 0.8F},
-             {sun(), lamp()}}};
+             {sun(), lamp()}},
+            // Each pixel asks one face. Catches faces that are not the twin's, and weights.
+            {"a lamp in all directions, and a weak sun",
+             with_small_tiles({.lights = 7,
+                               .map_extent = 64,
+                               .atlas_extent = 512,
+                               .max_tiles = 200,
+                               .importance_decay = 0.475F}),
+             lamp_and_sun()}};
 }
 
 // What has happened in all frames.

@@ -251,6 +251,21 @@ TEST(ShadowFrame, RefusesWhatMakesNoSense) {
     EXPECT_THAT(error_after([](Input& i) { i.lights.pop_back(); }),
                 HasSubstr("lights is 2, but 1 projections"));
     EXPECT_THAT(error_after([](Input& i) { i.options.gutter = 0; }), HasSubstr("gutter is 0"));
+    const auto faces = point_shadow_projections({0, 1, 0}, 0.1F, 9);
+    const auto of_point = [&faces](std::size_t first, std::size_t last) {
+        return error_after([&](Input& i) {
+            i.lights.assign(faces.begin() + static_cast<std::ptrdiff_t>(first),
+                            faces.begin() + static_cast<std::ptrdiff_t>(last));
+            i.options.lights = static_cast<std::uint32_t>(i.lights.size());
+        });
+    };
+    EXPECT_EQ(of_point(0, 6), "");
+    EXPECT_THAT(of_point(0, 4), HasSubstr("last point light has 4 projections"));
+    EXPECT_THAT(of_point(1, 3), HasSubstr("faces of light 0 is 0, but must be 1, or 6"));
+    EXPECT_THAT(error_after([](Input& i) { i.lights[0].faces = 6; }),
+                HasSubstr("faces of light 1 is 1, but must be 0"));
+    EXPECT_THAT(error_after([](Input& i) { i.lights[1].weight = 65.0F; }),
+                HasSubstr("weight of light 1 is 65"));
     EXPECT_THAT(error_after([](Input& i) { i.extent.height = 0; }), HasSubstr("160 x 0 pixels"));
     EXPECT_THAT(error_after([](Input& i) { i.view.background_depth = std::nanf(""); }),
                 HasSubstr("background depth"));

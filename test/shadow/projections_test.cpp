@@ -220,5 +220,30 @@ TEST(ShadowProjections, RefuseWhatMakesNoSense) {
     EXPECT_THAT(spot({}, {0, 1, 0}, 45, 2, INF), HasSubstr("from 2 to inf"));
 }
 
+// Catches gaps between faces, and faces that are not where the lookup looks for them.
+TEST(PointShadowProjections, FacesShareAllDirectionsOut) {
+    const Float3 position{3, -2, 7};
+    const auto faces = point_shadow_projections(position, 0.5F, 50);
+    EXPECT_EQ(faces[0].faces, SHADOW_FACES);
+    EXPECT_EQ(faces[5].faces, 0U);
+    std::mt19937 random(8);
+    for (int i = 0; i < 2000; ++i) {
+        Float3 way = random_point(random, 1.0F);
+        const std::size_t longest = std::abs(way[0]) > std::abs(way[1])
+                                        ? (std::abs(way[0]) > std::abs(way[2]) ? 0 : 2)
+                                        : (std::abs(way[1]) > std::abs(way[2]) ? 1 : 2);
+        const float scale = 10.0F / std::abs(way[longest]);
+        for (std::size_t face = 0; face < faces.size(); ++face) {
+            const Row seen =
+                seen_by(faces[face], position[0] + double{scale * way[0]},
+                        position[1] + double{scale * way[1]}, position[2] + double{scale * way[2]});
+            const bool is_inside =
+                seen[3] > 0 && std::abs(seen[0]) <= 1.0 && std::abs(seen[1]) <= 1.0;
+            EXPECT_EQ(is_inside, face == 2 * longest + (way[longest] < 0 ? 1 : 0));
+            EXPECT_TRUE(!is_inside || (seen[2] > 0.9 && seen[2] < 1.0));
+        }
+    }
+}
+
 }  // namespace
 }  // namespace quadtile

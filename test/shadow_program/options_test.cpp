@@ -84,6 +84,13 @@ TEST(ShadowOptions, HaveLights) {
     EXPECT_EQ(options.spots[0].position, glm::vec3(1, 2, 3));
     EXPECT_EQ(options.spots[0].direction, glm::vec3(0, -1, 0));
     EXPECT_EQ(options.spots[1].angle_degrees, 90.5F);
+    const Options with_points = parse({"--point-light", "1,2,3", "--spot", "1,2,3,0,-1,0,40",
+                                       "--point-light", "0,0,-1,0.5", "--map-extent", "512"});
+    EXPECT_EQ(with_points.shadows.lights, 14U);
+    EXPECT_EQ(with_points.spots[2].kind, Light::Kind::point);
+    EXPECT_EQ(with_points.spots[2].position, glm::vec3(0, 0, -1));
+    EXPECT_EQ(with_points.spots[1].weight, 1.0F);
+    EXPECT_EQ(with_points.spots[2].weight, 0.5F);
 }
 
 TEST(ShadowOptions, OfTheCity) {
@@ -103,6 +110,10 @@ TEST(ShadowOptions, AreRefusedWithASentence) {
     EXPECT_THAT(error_of({"--sun", "0,0,0"}), HasSubstr("0,0,0"));
     EXPECT_THAT(error_of({"--sun", "1,nan,0"}), HasSubstr("'nan' is not a number from"));
     EXPECT_THAT(error_of({"--spot", "1,2,3"}), HasSubstr("seven numbers"));
+    EXPECT_THAT(error_of({"--point-light", "1,2"}), HasSubstr("three numbers or four"));
+    EXPECT_THAT(error_of({"--point-light", "1,2,3,0"}), HasSubstr("1/64 to 64, not 0"));
+    EXPECT_THAT(error_of({"--point-light", "1,2,3", "--point-light", "1,2,4"}),
+                HasSubstr("--map-extent is 1024"));
     EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,x"}), HasSubstr("'x' is not a number"));
     EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,inf"}), HasSubstr("'inf' is not a number from"));
     EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,180"}), HasSubstr("170"));

@@ -26,7 +26,7 @@ Geometry with_boxes(const Film& film, const Camera& camera, int count, float siz
         add_moving_box(
             geometry,
             camera.position + (12.0F + static_cast<float>(i)) * camera.forward() + sideways * right,
-            2.0F);
+            size);
     }
     return geometry;
 }

@@ -53,6 +53,13 @@ vec3 vector(float v[3]) {
 // In one of a light's maps of another technique: that which serves this distance.
 ShadowPoint point_in_views(DrawnLight light, float from_camera, vec3 position, vec3 normal) {
     uint i = light.first_view;
+    if (light.is_point != 0) {
+        const vec3 way = position - vector(light.position);
+        const vec3 size = abs(way);
+        const uint axis = size.x >= max(size.y, size.z) ? 0 : size.y >= size.z ? 1 : 2;
+        i += 2 * axis + (way[axis] < 0.0 ? 1 : 0);
+        from_camera = 0.0;
+    }
     const uint last = light.first_view + light.view_count - 1;
     while (i < last && from_camera > drawn.views[i].farthest) {
         ++i;
@@ -89,7 +96,7 @@ vec3 arriving(DrawnLight light, vec3 position, out vec3 to_light) {
     const float squared = max(dot(way, way), 1e-12);
     to_light = way * inversesqrt(squared);
     const float cosine = dot(-to_light, vector(light.direction));
-    const float cone = smoothstep(light.cone_cosine, mix(light.cone_cosine, 1.0, 0.25), cosine);
+    const float cone = light.is_point != 0 ? 1.0 : smoothstep(light.cone_cosine, mix(light.cone_cosine, 1.0, 0.25), cosine);
     return vector(light.colour) * (cone / (1.0 + squared / (light.reach * light.reach)));
 }
 
@@ -152,7 +159,7 @@ void main() {
         }
         ShadowPoint point;
         if (drawn.technique == TECHNIQUE_FITTED) {
-            point = shadow_point(i, position, normal);
+            point = shadow_point(light.layer, position, normal);
         } else {
             point = point_in_views(light, from_camera, position, normal);
         }

@@ -140,23 +140,44 @@ mat4 shadow_clip_from_world(uint light) {
     return matrix;
 }
 
-/// Where a position of the world finds its shadow from a light. `normal` is of length 1 and that of
-/// the geometry: normals that are interpolated or come from a texture bring acne.
+/// The layer that has a position of the world: of a point light the face that it lies before.
+uint shadow_layer(uint light, vec3 position) {
+    const uint faces = shadow_frame.lights[light].faces;
+    uint layer = light;
+    float farthest = 0.0;
+    for (uint i = 0; i < faces && faces > 1; ++i) {
+        const float distance = dot(vec4(shadow_frame.lights[light + i].clip_from_world[3],
+                                        shadow_frame.lights[light + i].clip_from_world[7],
+                                        shadow_frame.lights[light + i].clip_from_world[11],
+                                        shadow_frame.lights[light + i].clip_from_world[15]),
+                                   vec4(position, 1.0));
+        layer = distance > farthest ? light + i : layer;
+        farthest = max(distance, farthest);
+    }
+    return layer;
+}
+
+/// Where a position of the world finds its shadow from a light, of a point light that of its first
+/// face. `normal` is of length 1 and that of the geometry: normals that are interpolated or come
+/// from a texture bring acne.
 ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
+    const bool is_face = shadow_frame.lights[light].faces > 1;
+    light = shadow_layer(light, position);
     const ShadowPlane plane = shadow_plane(shadow_clip_from_world(light), position, normal);
     const float perspective = shadow_frame.lights[light].perspective;
     ShadowPoint point;
     point.is_inside = false;
     point.outside = 1.0 - perspective;
     const bool is_before = plane.w > 0.0 && (perspective == 0.0 || plane.point.z >= 0.0);
-    if (!is_before || any(greaterThan(abs(plane.point.xy), vec2(1.0)))) {
+    // All around a point light is in one of its faces, rounded a little beyond their edges, too.
+    if (!is_before || (!is_face && any(greaterThan(abs(plane.point.xy), vec2(1.0))))) {
         return point;
     }
 
     const float map_extent = float(1U << SHADOW_PARAMETERS.map_levels);
     const float atlas_extent = float(1U << SHADOW_PARAMETERS.atlas_levels);
-    const ivec2 map_texel = min(ivec2((plane.point.xy * 0.5 + 0.5) * map_extent),
-                                ivec2(int(map_extent) - 1));
+    const ivec2 map_texel = clamp(ivec2((plane.point.xy * 0.5 + 0.5) * map_extent), ivec2(0),
+                                  ivec2(int(map_extent) - 1));
     const uint page = texelFetch(shadow_page_table, ivec3(map_texel, int(light)), 0).x;
     const ShadowTile tile = shadow_tiles[shadow_page_tile(page)];
 

@@ -49,6 +49,19 @@ QUADTILE_SHARED bool shadow_takes_pixel(QUADTILE_UINT column, QUADTILE_UINT row,
            row % stride == (stride / 2) * (column / stride % 2);
 }
 
+/// How far a pixel lies along a light's axis, times what is the same for all lights: of a point
+/// light's faces it lies in the one that has most, the first of those.
+QUADTILE_SHARED float shadow_distance_along(ShadowLight light, QUADTILE_UINT column,
+                                            QUADTILE_UINT row, float depth) {
+    const float px = float(column) + 0.5F;
+    const float py = float(row) + 0.5F;
+    QUADTILE_PRECISE const float w =
+        ((light.map_from_pixel[8] * px + light.map_from_pixel[9] * py) +
+         light.map_from_pixel[10] * depth) +
+        light.map_from_pixel[11];
+    return w;
+}
+
 /// Where a pixel lies on a light's map, and what it needs there.
 struct ShadowRequest {
     QUADTILE_UINT inside;  ///< 1 where it needs something; 0: outside the map or facing away
@@ -128,7 +141,7 @@ QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, Shadow
     // More than this even a texel's own slot does not give.
     const float most = float(parameters.tile_extent);
     QUADTILE_PRECISE const float scaled =
-        (needed < most ? needed : most) * parameters.resolution_scale;
+        (needed < most ? needed : most) * (parameters.resolution_scale * light.weight);
     request.inside = 1;
     request.x = QUADTILE_UINT(x);
     request.y = QUADTILE_UINT(y);

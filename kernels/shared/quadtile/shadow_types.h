@@ -9,6 +9,7 @@
 QUADTILE_NAMESPACE_BEGIN
 
 const QUADTILE_UINT SHADOW_MAX_LIGHTS = 16;     ///< layers of the map
+const QUADTILE_UINT SHADOW_FACES = 6;           ///< of a point light, a layer each
 const QUADTILE_UINT SHADOW_CLASSES = 5;         ///< of slots, each twice as wide
 const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;    ///< 4^(SHADOW_CLASSES - 1)
 const QUADTILE_UINT SHADOW_NONE = 0xffffffffU;  ///< no tile, no slot
@@ -20,7 +21,7 @@ const QUADTILE_UINT SHADOW_SIGHT_STRIDE = 4;    ///< pixels from one that is loo
 // ---- Lit masks: words of ShadowFitter::Resources::lit; those of many pixels are put together with
 // |
 
-/// Bit l: light l reaches the pixel. Bit 16 + l: what is seen faces light l, but lies in shadow.
+/// Bit l: light l (a point light: its first layer) reaches the pixel. Bit 16 + l: what is seen faces light l, but lies in shadow.
 const QUADTILE_UINT SHADOW_LIT = 0x0000ffffU;
 
 // ---- Header flags
@@ -44,7 +45,10 @@ struct ShadowLight {
     float facing;  ///< the sign of the Jacobian where a surface faces camera and light: 1 or -1
     float texel_extent;  ///< of the map, in units of the world; at w = 1 where there is perspective
     float perspective;   ///< 1 where w is a distance, 0 where it is 1
-    float reserved;      ///< 0
+    float weight;        ///< as many times the shadow texels, along a side
+    /// Layers from this one on that are one light: 1, or SHADOW_FACES for the first face of a point
+    /// light; 0 for its other faces.
+    QUADTILE_UINT faces;
 };
 
 /// A box in the world in which something that casts shadows has changed since the last frame. What

@@ -35,9 +35,16 @@ struct ShadowBox {
     std::array<float, 3> high{};  ///< the opposite corner
 };
 
-/// A light: its clip space, in which it sees from depth 0 to 1, and x and y from -1 to 1.
+/// A light, or a face of a point light: its clip space, in which it sees from depth 0 to 1, and x
+/// and y from -1 to 1.
 struct ShadowProjection {
     ShadowMatrix clip_from_world{};  ///< parallel or perspective; w is positive before the light
+    /// As many times the shadow texels along a side, 1/64 to 64: what lights are worth to each
+    /// other where budgets are short.
+    float weight = 1.0F;
+    /// Projections from this one on that are one light: 1; SHADOW_FACES for the first one of a
+    /// point light, 0 for the others.
+    std::uint32_t faces = 1;
 };
 
 /// A camera and the depth buffer that was drawn with it.
@@ -66,11 +73,19 @@ directional_shadow_projection(const std::array<float, 3>& direction, const Shado
 spot_shadow_projection(const std::array<float, 3>& position, const std::array<float, 3>& direction,
                        float angle_degrees, float nearest, float farthest);
 
+/// The clip spaces of a point light: faces of a cube, along x, -x, y, -y, z and -z, each from
+/// `nearest` to `farthest` along its axis. They are six lights that follow each other, and `lights`
+/// counts six; elsewhere the first one stands for all. Throws Error(invalid_argument) as
+/// spot_shadow_projection.
+[[nodiscard]] QUADTILE_API std::array<ShadowProjection, SHADOW_FACES> point_shadow_projections(
+    const std::array<float, 3>& position, float nearest, float farthest);
+
 // ---- What stays
 
 /// Sizes, budgets and quality of shadow maps.
 struct ShadowOptions {
-    std::uint32_t lights = 1;  ///< layers of the importance map, 1 to SHADOW_MAX_LIGHTS
+    /// Layers of the importance map, 1 to SHADOW_MAX_LIGHTS: one a light, six a point light.
+    std::uint32_t lights = 1;
     /// Texels on a side of each light's importance map, a power of two, 16 to 2048; all layers
     /// together have 2^23 texels at most.
     std::uint32_t map_extent = 1024;
@@ -115,8 +130,9 @@ QUADTILE_API void check_shadow_options(const ShadowOptions& options);
 [[nodiscard]] QUADTILE_API ShadowParameters shadow_parameters(const ShadowOptions& options);
 
 /// A frame as the kernels take it. `lights` has one for each layer; `depth_extent` is that of the
-/// depth buffer, pixels. Throws Error(invalid_argument) for more or fewer lights than layers, a
-/// depth buffer of extent 0, and matrices that are not finite or cannot be inverted.
+/// depth buffer, pixels. Throws Error(invalid_argument) for more or fewer lights than layers, point
+/// lights that are not whole, weights out of range, a depth buffer of extent 0, and matrices that
+/// are not finite or cannot be inverted.
 [[nodiscard]] QUADTILE_API ShadowFrame make_shadow_frame(const ShadowOptions& options,
                                                          const ShadowView& view,
                                                          VkExtent2D depth_extent,

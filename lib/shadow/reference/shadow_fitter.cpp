@@ -58,6 +58,21 @@ std::vector<float> faded_importance(const ShadowParameters& parameters, const Re
     return importance;
 }
 
+// The layer that has a pixel: of a point light one of its faces.
+std::uint32_t layer_of(const ShadowFrame& frame, std::uint32_t light, std::uint32_t column,
+                       std::uint32_t row, float depth) {
+    std::uint32_t layer = light;
+    float farthest = shadow_distance_along(frame.lights[light], column, row, depth);
+    for (std::uint32_t i = light + 1; i < light + frame.lights[light].faces; ++i) {
+        const float distance = shadow_distance_along(frame.lights[i], column, row, depth);
+        if (distance > farthest) {
+            layer = i;
+            farthest = distance;
+        }
+    }
+    return layer;
+}
+
 // `factor`: of the last frame.
 void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& frame,
                         const DepthBuffer& depths, const SeenAround& seen, float factor,
@@ -73,13 +88,15 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
             }
             const float by_column = depths.step(column, row, 1, 0);
             const float by_row = depths.step(column, row, 0, 1);
-            for (std::uint32_t light = 0; light < parameters.lights; ++light) {
-                const ShadowRequest request = shadow_request(parameters, frame.lights[light],
+            for (std::uint32_t light = 0; light < parameters.lights;
+                 light += std::max(1U, frame.lights[light].faces)) {
+                const std::uint32_t layer = layer_of(frame, light, column, row, *here);
+                const ShadowRequest request = shadow_request(parameters, frame.lights[layer],
                                                              column, row, *here, by_column, by_row);
                 if (request.inside != 0) {
-                    is_asked[(light * blocks + request.y / SHADOW_ASKED_BLOCK) * blocks +
+                    is_asked[(layer * blocks + request.y / SHADOW_ASKED_BLOCK) * blocks +
                              request.x / SHADOW_ASKED_BLOCK] = true;
-                    float& texel = importance[(light * extent + request.y) * extent + request.x];
+                    float& texel = importance[(layer * extent + request.y) * extent + request.x];
                     texel = std::max(texel, shadow_beside_edge(parameters, request.importance,
                                                                seen.at(column, row), light));
                 }
@@ -151,15 +168,17 @@ std::uint32_t seen_by_lights(const ShadowParameters& parameters, const ShadowFra
     }
     const std::size_t map_extent = std::size_t{1} << parameters.map_levels;
     std::uint32_t word = 0;
-    for (std::uint32_t light = 0; light < parameters.lights; ++light) {
+    for (std::uint32_t light = 0; light < parameters.lights;
+         light += std::max(1U, frame.lights[light].faces)) {
+        const std::uint32_t layer = layer_of(frame, light, column, row, *depth);
         const ShadowSight sight =
-            shadow_sight(parameters, frame.lights[light], column, row, *depth,
+            shadow_sight(parameters, frame.lights[layer], column, row, *depth,
                          depths.step(column, row, 1, 0), depths.step(column, row, 0, 1));
         if (sight.inside == 0) {
             continue;
         }
         const std::uint32_t page =
-            last.page_table[(light * map_extent + static_cast<std::size_t>(sight.y)) * map_extent +
+            last.page_table[(layer * map_extent + static_cast<std::size_t>(sight.y)) * map_extent +
                             static_cast<std::size_t>(sight.x)];
         const ShadowTile& tile = last.tiles[shadow_page_tile(page)];
         const std::uint32_t x =
