@@ -37,8 +37,13 @@ struct Light {
     glm::vec3 colour{1.0F};                    // 1: about that of a bright day
     float weight = 1.0F;                       // ShadowProjection::weight
 
+    float nearest_extent = 0.0F;  // of a sun's levels; 0: it has none
+    std::uint32_t levels = 1;     // of a sun
+
     // Of ShadowOptions::lights.
-    [[nodiscard]] std::uint32_t layers() const { return kind == Kind::point ? SHADOW_FACES : 1; }
+    [[nodiscard]] std::uint32_t layers() const {
+        return kind == Kind::point ? SHADOW_FACES : kind == Kind::sun ? levels : 1;
+    }
 };
 
 [[nodiscard]] inline std::uint32_t layers_of(std::span<const Light> lights) {

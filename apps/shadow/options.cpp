@@ -30,6 +30,7 @@ struct Arguments {
     std::array<float, 3> sun{};
     std::vector<std::string> spots;
     std::vector<std::string> points;
+    std::string levels;
     std::array<float, 5> camera{};
     bool hard = false;
 };
@@ -77,6 +78,20 @@ Light parse_point(const std::string& text) {
             .weight = weight};
 }
 
+void set_levels(Options& options, const std::string& text) {
+    const std::vector<float> numbers = app::parse_floats("--sun-levels", text, 0.0F, FARTHEST);
+    const float levels = numbers.size() == 2 ? numbers[1] : static_cast<float>(options.levels);
+    if (numbers.empty() || numbers.size() > 2 || numbers[0] < 1.0F / FARTHEST || levels < 1.0F ||
+        levels > static_cast<float>(SHADOW_MAX_LEVELS) || levels != std::floor(levels)) {
+        throw UsageError(
+            "--sun-levels takes EXTENT or EXTENT,N: how wide the first one is, above 0, and how "
+            "many there are, 1 to 8, not '" +
+            text + "'");
+    }
+    options.nearest_extent = numbers[0];
+    options.levels = static_cast<std::uint32_t>(levels);
+}
+
 void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("SCENE", options.scene, "glTF 2.0 (.glb, .gltf) or OBJ (.obj); default: a city")
         ->type_name("");
@@ -90,6 +105,10 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     group.add("--sun", arguments.sun, "X,Y,Z",
               "Where the light of the sun goes; default: as SCENE\nhas it",
               within(-FARTHEST, FARTHEST));
+    group.add("--sun-levels", arguments.levels, "EXTENT[,N]",
+              "Maps of the sun around the camera, as in large worlds:\n"
+              "how wide the first is, and how many there are, each\n"
+              "twice as wide; default N: 4. Default: one of the scene");
     group
         .add("--spot", arguments.spots, "X,Y,Z,DX,DY,DZ,ANGLE",
              "A spot light: where it is, where it shines, its angle\n"
@@ -253,7 +272,11 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
                    .yaw_degrees = arguments.camera[3],
                    .pitch_degrees = arguments.camera[4]};
     }
-    options.shadows.lights = 1 + layers_of(options.spots);
+    if (!arguments.levels.empty()) {
+        set_levels(options, arguments.levels);
+    }
+    const std::uint32_t sun_layers = options.nearest_extent > 0.0F ? options.levels : 1;
+    options.shadows.lights = sun_layers + layers_of(options.spots);
     return options;
 }
 

@@ -43,6 +43,8 @@ struct Options {
     std::uint64_t city_triangles = 20000;  // of the city that is made then
     std::optional<glm::vec3> sun;          // the direction of its light; else the scene's
     std::vector<Light> spots;              // and point lights
+    float nearest_extent = 0;              // of the sun's levels; 0: one map of all of the scene
+    std::uint32_t levels = 4;              // of the sun, then
     std::uint32_t moving = 0;              // boxes
 
     vk::Extent2D extent{1280, 720};  // of the window or the pictures

@@ -122,7 +122,13 @@ std::vector<ShadowProjection> Renderer::projections(const FrameSettings& setting
                                          high_of(scene_.bounds) - light.position));
         const float nearest = farthest / SPOT_DEPTH_RATIO;
         const std::array position{light.position.x, light.position.y, light.position.z};
-        if (light.kind == Light::Kind::sun) {
+        if (light.kind == Light::Kind::sun && light.nearest_extent > 0.0F) {
+            const glm::vec3& eye = settings.camera.position;
+            std::ranges::copy(
+                directional_shadow_levels(direction, scene_.bounds, {eye.x, eye.y, eye.z},
+                                          light.nearest_extent, light.levels),
+                std::back_inserter(all));
+        } else if (light.kind == Light::Kind::sun) {
             all.push_back(directional_shadow_projection(direction, scene_.bounds));
         } else if (light.kind == Light::Kind::spot) {
             all.push_back(spot_shadow_projection(position, direction, light.angle_degrees, nearest,

@@ -37,7 +37,8 @@ Picture picture_of(Display display) {
 constexpr baker::Extent CITY_EXTENT{16384, 16384};
 
 Light make_sun(const Options& options, const baker::Scene& scene) {
-    Light sun;
+    Light sun{.nearest_extent = options.nearest_extent,
+              .levels = options.nearest_extent > 0.0F ? options.levels : 1};
     if (options.sun) {
         sun.direction = *options.sun;
     } else if (!scene.suns.empty()) {

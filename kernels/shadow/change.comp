@@ -3,8 +3,8 @@
 //
 // Dispatch: workgroups of 64 threads, a thread for each box that there is room for (x), and 64 of max_tiles (y).
 // Bindings: bindings.glsl, and set 1 below; reads the tiles that list.comp has found, and raises CLASSIFIED_RENDER.
-// Memory order: words with bits that are raised here are read and written by atomics alone; who reads a bit that another
-// workgroup has raised, or not yet, raises it or need not. Barriers of the workgroup lie around what it shares.
+// Memory order: words with bits that are raised here are read and written by atomics alone; who reads a bit that
+// another workgroup has raised, or not yet, raises it or need not. Barriers of the workgroup lie around what it shares.
 // All threads go through the loop in the same number of steps.
 // Source: docs/shadows.md, step 7; the test is that of culling, so a slot is drawn again where the box would be drawn.
 #version 460

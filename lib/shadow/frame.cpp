@@ -163,31 +163,49 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
     light.texel_extent = static_cast<float>(texel_extent(clip_from_world, map_extent));
     light.perspective = is_parallel(clip_from_world) ? 0.0F : 1.0F;
     light.weight = projection.weight;
-    light.faces = projection.faces;
+    light.layers = projection.layers;
     return light;
 }
 
-void check_faces(std::span<const ShadowProjection> lights) {
-    std::size_t next = 0;  // of the next light, the first projection
+void check_weight(const ShadowProjection& light, std::size_t number) {
+    if (!(light.weight >= LEAST_WEIGHT && light.weight <= 1.0F / LEAST_WEIGHT)) {
+        throw_invalid("ShadowProjection::weight of light " + std::to_string(number) + " is " +
+                      std::to_string(light.weight) + ", but must be 1/64 to 64");
+    }
+}
+
+void check_layers(std::span<const ShadowProjection> lights) {
+    std::size_t first = 0;  // layer of the last light
+    std::size_t next = 0;   // first layer of the next one
     for (std::size_t i = 0; i < lights.size(); ++i) {
-        const std::uint32_t faces = lights[i].faces;
-        const bool is_first = i == next;
-        if (is_first ? faces != 1 && faces != SHADOW_FACES : faces != 0) {
-            throw_invalid("ShadowProjection::faces of light " + std::to_string(i) + " is " +
-                          std::to_string(faces) + ", but must be " +
-                          (is_first ? "1, or 6 for the first face of a point light"
-                                    : "0: it is a further face of a point light"));
-        }
-        next += is_first ? faces : 0;
-        if (!(lights[i].weight >= LEAST_WEIGHT && lights[i].weight <= 1.0F / LEAST_WEIGHT)) {
-            throw_invalid("ShadowProjection::weight of light " + std::to_string(i) + " is " +
-                          std::to_string(lights[i].weight) + ", but must be 1/64 to 64");
+        const auto refuse = [&](const std::string& must) {
+            throw_invalid("ShadowProjection::layers of light " + std::to_string(i) + " is " +
+                          std::to_string(lights[i].layers) + ", but must be " + must);
+        };
+        check_weight(lights[i], i);
+        const std::uint32_t layers = lights[i].layers;
+        const bool parallel = is_parallel(matrix(lights[i].clip_from_world));
+        if (i == next) {
+            if (parallel && (layers == 0 || layers > SHADOW_MAX_LEVELS)) {
+                refuse("1, or up to 8 for the first level of a parallel light");
+            }
+            if (!parallel && layers != 1 && layers != SHADOW_FACES) {
+                refuse("1, or 6 for the first face of a point light");
+            }
+            first = next;
+            next += layers;
+        } else if (layers != 0) {
+            refuse("0: it belongs to light " + std::to_string(first));
+        } else if (parallel != is_parallel(matrix(lights[first].clip_from_world))) {
+            throw_invalid("light " + std::to_string(i) + " belongs to light " +
+                          std::to_string(first) +
+                          ", but one of them is parallel and the other is not");
         }
     }
     if (next != lights.size()) {
-        throw_invalid("the last point light has " +
-                      std::to_string(SHADOW_FACES - (next - lights.size())) +
-                      " projections; give it the six of point_shadow_projections");
+        throw_invalid("light " + std::to_string(first) + " has " +
+                      std::to_string(lights[first].layers) + " layers, but only " +
+                      std::to_string(lights.size() - first) + " projections are left for them");
     }
 }
 
@@ -200,7 +218,7 @@ ShadowFrame make_shadow_frame(const ShadowOptions& options, const ShadowView& vi
         throw_invalid("ShadowOptions::lights is " + std::to_string(options.lights) + ", but " +
                       std::to_string(lights.size()) + " projections were given; give one for each");
     }
-    check_faces(lights);
+    check_layers(lights);
     const Camera camera = camera_of(view, depth_extent);
     ShadowFrame frame{};
     frame.depth_width = depth_extent.width;

@@ -148,6 +148,37 @@ ShadowProjection directional_shadow_projection(const std::array<float, 3>& direc
                        Vector4{0.0, 0.0, 0.0, 1.0}});
 }
 
+std::vector<ShadowProjection> directional_shadow_levels(const std::array<float, 3>& direction,
+                                                        const ShadowBox& world,
+                                                        const std::array<float, 3>& eye,
+                                                        float nearest_extent,
+                                                        std::uint32_t levels) {
+    check_finite(eye, "the position of the camera");
+    if (!(nearest_extent > 0.0F && std::isfinite(nearest_extent)) || levels == 0 ||
+        levels > SHADOW_MAX_LEVELS) {
+        std::ostringstream message;
+        message << levels << " levels of a parallel light, the first " << nearest_extent
+                << " wide, were asked for; give 1 to " << SHADOW_MAX_LEVELS
+                << " of a finite extent above 0";
+        throw_invalid(message.str());
+    }
+    const Matrix of_world = matrix(directional_shadow_projection(direction, world).clip_from_world);
+    const Axes axes = axes_along(direction);
+    const Vector middle = vector(eye);
+    std::vector<ShadowProjection> all;
+    double extent = nearest_extent;
+    for (std::uint32_t level = 0; level < levels; ++level, extent *= 2.0) {
+        const double step = extent * EIGHTH;
+        const auto row = [&](const Vector& axis) {
+            const double place = std::round(dot(axis, middle) / step) * step;  // of the box' middle
+            return row_of(axis, 2.0 / extent, -2.0 / extent * place);
+        };
+        all.push_back(projection({row(axes.x), row(axes.y), of_world[2], of_world[3]}));
+        all.back().layers = level == 0 ? levels : 0;
+    }
+    return all;
+}
+
 ShadowProjection spot_shadow_projection(const std::array<float, 3>& position,
                                         const std::array<float, 3>& direction, float angle_degrees,
                                         float nearest, float farthest) {
@@ -171,7 +202,7 @@ std::array<ShadowProjection, SHADOW_FACES> point_shadow_projections(
         std::array<float, 3> direction{};
         direction[i / 2] = i % 2 == 0 ? 1.0F : -1.0F;
         faces[i] = spot_shadow_projection(position, direction, 90.0F, nearest, farthest);
-        faces[i].faces = i == 0 ? SHADOW_FACES : 0;
+        faces[i].layers = i == 0 ? SHADOW_FACES : 0;
     }
     return faces;
 }

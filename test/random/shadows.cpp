@@ -43,6 +43,13 @@ std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count)
                 {6 * random.unit() - 3, 3 * random.unit(), 6 * random.unit() - 3}, 0.1F, 40.0F);
             lights.insert(lights.end(), faces.begin(), faces.end());
         }
+        const auto left = static_cast<std::uint32_t>(count - lights.size());
+        if (left > 1 && random.one_in(3)) {
+            const auto levels = directional_shadow_levels(
+                {random.unit() - 0.5F, -1.0F, 0.2F}, spheres_box(),
+                {12 * random.unit() - 6, 1, 12 * random.unit() - 6}, 1 + 20 * random.unit(), left);
+            lights.insert(lights.end(), levels.begin(), levels.end());
+        }
         if (lights.size() == count) {
             break;
         }

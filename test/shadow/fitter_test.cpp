@@ -113,7 +113,16 @@ std::vector<Case> cases() {
                                .atlas_extent = 512,
                                .max_tiles = 200,
                                .importance_decay = 0.475F}),
-             lamp_and_sun()}};
+             lamp_and_sun()},
+            // Catches a pixel that asks another level than the twin's.
+            {"a sun of levels",
+             with_small_tiles({.lights = 4,
+                               .map_extent = 64,
+                               .atlas_extent = 512,
+                               .max_tiles = 200,
+                               .importance_decay = 0.475F}),
+             directional_shadow_levels({-0.5F, -1.0F, -0.3F}, spheres_box(), {4.0F, 1.7F, 4.0F},
+                                       6.0F, 4)}};
 }
 
 // What has happened in all frames.

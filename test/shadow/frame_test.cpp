@@ -260,10 +260,17 @@ TEST(ShadowFrame, RefusesWhatMakesNoSense) {
         });
     };
     EXPECT_EQ(of_point(0, 6), "");
-    EXPECT_THAT(of_point(0, 4), HasSubstr("last point light has 4 projections"));
-    EXPECT_THAT(of_point(1, 3), HasSubstr("faces of light 0 is 0, but must be 1, or 6"));
-    EXPECT_THAT(error_after([](Input& i) { i.lights[0].faces = 6; }),
-                HasSubstr("faces of light 1 is 1, but must be 0"));
+    EXPECT_THAT(of_point(0, 4), HasSubstr("light 0 has 6 layers, but only 4 projections"));
+    EXPECT_THAT(of_point(1, 3), HasSubstr("layers of light 0 is 0, but must be 1, or 6"));
+    EXPECT_THAT(error_after([](Input& i) { i.lights[0].layers = 6; }),
+                HasSubstr("layers of light 1 is 1, but must be 0: it belongs to light 0"));
+    EXPECT_THAT(error_after([](Input& i) { i.lights[0].layers = 9; }),
+                HasSubstr("layers of light 0 is 9, but must be 1, or up to 8"));
+    EXPECT_THAT(error_after([&faces](Input& i) {
+                    i.lights = {i.lights[0], faces[1]};
+                    i.lights[0].layers = 2;
+                }),
+                HasSubstr("light 1 belongs to light 0, but one of them is parallel"));
     EXPECT_THAT(error_after([](Input& i) { i.lights[1].weight = 65.0F; }),
                 HasSubstr("weight of light 1 is 65"));
     EXPECT_THAT(error_after([](Input& i) { i.extent.height = 0; }), HasSubstr("160 x 0 pixels"));

@@ -224,8 +224,8 @@ TEST(ShadowProjections, RefuseWhatMakesNoSense) {
 TEST(PointShadowProjections, FacesShareAllDirectionsOut) {
     const Float3 position{3, -2, 7};
     const auto faces = point_shadow_projections(position, 0.5F, 50);
-    EXPECT_EQ(faces[0].faces, SHADOW_FACES);
-    EXPECT_EQ(faces[5].faces, 0U);
+    EXPECT_EQ(faces[0].layers, SHADOW_FACES);
+    EXPECT_EQ(faces[5].layers, 0U);
     std::mt19937 random(8);
     for (int i = 0; i < 2000; ++i) {
         Float3 way = random_point(random, 1.0F);
@@ -243,6 +243,38 @@ TEST(PointShadowProjections, FacesShareAllDirectionsOut) {
             EXPECT_TRUE(!is_inside || (seen[2] > 0.9 && seen[2] < 1.0));
         }
     }
+}
+
+// Catches levels that lose the camera, whose texels depend on the world, or that move all the time.
+TEST(DirectionalShadowLevels, FollowTheCameraByEighths) {
+    const Float3 direction{-0.5F, -1, 0.25F};
+    std::set<float> places;
+    for (const float size : {200.0F, 20000.0F}) {
+        const ShadowBox world{{-size, -10, -size}, {size, 50, size}};
+        for (int i = 0; i < 64; ++i) {
+            const Float3 eye{0.05F * size + 0.5F * static_cast<float>(i), 2, 3};
+            const auto levels = directional_shadow_levels(direction, world, eye, 16, 5);
+            ASSERT_EQ(levels.size(), 5U);
+            for (std::size_t level = 0; level < levels.size(); ++level) {
+                EXPECT_EQ(levels[level].layers, level == 0 ? 5U : 0U);
+                const Row seen = seen_by(levels[level], eye[0], eye[1], eye[2]);
+                EXPECT_LE(std::abs(seen[0]), 0.126);
+                EXPECT_LE(std::abs(seen[1]), 0.126);
+                EXPECT_TRUE(seen[2] > 0.0 && seen[2] < 1.0);
+                const auto x = test::rows_of(levels[level].clip_from_world)[0];
+                EXPECT_NEAR(std::hypot(x[0], x[1], x[2]), 2.0 / (16 << level), 1e-6);
+            }
+            if (size < 1000.0F) {
+                places.insert(levels[0].clip_from_world[12]);
+            }
+        }
+    }
+    EXPECT_GT(places.size(), 4U);
+    EXPECT_LT(places.size(), 20U);  // 32 units, of which each step takes 2
+    const ShadowBox box{{0, 0, 0}, {1, 1, 1}};
+    EXPECT_THROW((void)directional_shadow_levels(direction, box, {}, 16, 0), Error);
+    EXPECT_THROW((void)directional_shadow_levels(direction, box, {}, 16, 9), Error);
+    EXPECT_THROW((void)directional_shadow_levels(direction, box, {}, 0, 2), Error);
 }
 
 }  // namespace

@@ -87,6 +87,9 @@ TEST(ShadowOptions, HaveLights) {
     const Options with_points = parse({"--point-light", "1,2,3", "--spot", "1,2,3,0,-1,0,40",
                                        "--point-light", "0,0,-1,0.5", "--map-extent", "512"});
     EXPECT_EQ(with_points.shadows.lights, 14U);
+    EXPECT_EQ(parse({"--sun-levels", "30"}).shadows.lights, 4U);
+    EXPECT_EQ(parse({"--sun-levels", "30.5,6"}).nearest_extent, 30.5F);
+    EXPECT_EQ(parse({"--sun-levels", "30.5,6"}).shadows.lights, 6U);
     EXPECT_EQ(with_points.spots[2].kind, Light::Kind::point);
     EXPECT_EQ(with_points.spots[2].position, glm::vec3(0, 0, -1));
     EXPECT_EQ(with_points.spots[1].weight, 1.0F);
@@ -110,6 +113,9 @@ TEST(ShadowOptions, AreRefusedWithASentence) {
     EXPECT_THAT(error_of({"--sun", "0,0,0"}), HasSubstr("0,0,0"));
     EXPECT_THAT(error_of({"--sun", "1,nan,0"}), HasSubstr("'nan' is not a number from"));
     EXPECT_THAT(error_of({"--spot", "1,2,3"}), HasSubstr("seven numbers"));
+    for (const char* const levels : {"0", "30,0", "30,9", "30,1.5", "30,4,1"}) {
+        EXPECT_THAT(error_of({"--sun-levels", levels}), HasSubstr("EXTENT or EXTENT,N"));
+    }
     EXPECT_THAT(error_of({"--point-light", "1,2"}), HasSubstr("three numbers or four"));
     EXPECT_THAT(error_of({"--point-light", "1,2,3,0"}), HasSubstr("1/64 to 64, not 0"));
     EXPECT_THAT(error_of({"--point-light", "1,2,3", "--point-light", "1,2,4"}),

@@ -96,7 +96,9 @@ vec3 arriving(DrawnLight light, vec3 position, out vec3 to_light) {
     const float squared = max(dot(way, way), 1e-12);
     to_light = way * inversesqrt(squared);
     const float cosine = dot(-to_light, vector(light.direction));
-    const float cone = light.is_point != 0 ? 1.0 : smoothstep(light.cone_cosine, mix(light.cone_cosine, 1.0, 0.25), cosine);
+    const float cone = light.is_point != 0
+        ? 1.0
+        : smoothstep(light.cone_cosine, mix(light.cone_cosine, 1.0, 0.25), cosine);
     return vector(light.colour) * (cone / (1.0 + squared / (light.reach * light.reach)));
 }
 

@@ -140,28 +140,28 @@ mat4 shadow_clip_from_world(uint light) {
     return matrix;
 }
 
-/// The layer that has a position of the world: of a point light the face that it lies before.
+/// The layer of a light that has a position of the world, as shadow_claim has it: of a point light
+/// the face that it lies before, of levels of a parallel one the finest that sees it.
 uint shadow_layer(uint light, vec3 position) {
-    const uint faces = shadow_frame.lights[light].faces;
+    const uint layers = shadow_frame.lights[light].layers;
     uint layer = light;
-    float farthest = 0.0;
-    for (uint i = 0; i < faces && faces > 1; ++i) {
-        const float distance = dot(vec4(shadow_frame.lights[light + i].clip_from_world[3],
-                                        shadow_frame.lights[light + i].clip_from_world[7],
-                                        shadow_frame.lights[light + i].clip_from_world[11],
-                                        shadow_frame.lights[light + i].clip_from_world[15]),
-                                   vec4(position, 1.0));
-        layer = distance > farthest ? light + i : layer;
-        farthest = max(distance, farthest);
+    float most = 0.0;
+    for (uint i = 0; i < layers && layers > 1; ++i) {
+        const vec4 clip = shadow_clip_from_world(light + i) * vec4(position, 1.0);
+        const float inside = max(abs(clip.x), abs(clip.y)) <= clip.w ? 1.0 : 0.0;
+        const float claim = shadow_frame.lights[light].perspective > 0.0 ? clip.w : inside;
+        layer = claim > most ? light + i : layer;
+        most = max(claim, most);
     }
     return layer;
 }
 
-/// Where a position of the world finds its shadow from a light, of a point light that of its first
-/// face. `normal` is of length 1 and that of the geometry: normals that are interpolated or come
+/// Where a position of the world finds its shadow from a light, by its first
+/// layer. `normal` is of length 1 and that of the geometry: normals that are interpolated or come
 /// from a texture bring acne.
 ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
-    const bool is_face = shadow_frame.lights[light].faces > 1;
+    const bool is_face = shadow_frame.lights[light].layers > 1 &&
+                         shadow_frame.lights[light].perspective > 0.0;
     light = shadow_layer(light, position);
     const ShadowPlane plane = shadow_plane(shadow_clip_from_world(light), position, normal);
     const float perspective = shadow_frame.lights[light].perspective;

@@ -49,17 +49,26 @@ QUADTILE_SHARED bool shadow_takes_pixel(QUADTILE_UINT column, QUADTILE_UINT row,
            row % stride == (stride / 2) * (column / stride % 2);
 }
 
-/// How far a pixel lies along a light's axis, times what is the same for all lights: of a point
-/// light's faces it lies in the one that has most, the first of those.
-QUADTILE_SHARED float shadow_distance_along(ShadowLight light, QUADTILE_UINT column,
-                                            QUADTILE_UINT row, float depth) {
+/// Which of a light's layers has a pixel: the first of those with the greatest claim. A point
+/// light's faces claim by how far the pixel lies along their axes, times what is the same for all;
+/// levels of a parallel light by whether they see it at all, so the finest of those has it.
+QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight light,
+                                   QUADTILE_UINT column, QUADTILE_UINT row, float depth) {
     const float px = float(column) + 0.5F;
     const float py = float(row) + 0.5F;
-    QUADTILE_PRECISE const float w =
-        ((light.map_from_pixel[8] * px + light.map_from_pixel[9] * py) +
-         light.map_from_pixel[10] * depth) +
-        light.map_from_pixel[11];
-    return w;
+    float at[3];
+    for (int i = 0; i < 3; ++i) {
+        QUADTILE_PRECISE const float position =
+            ((light.map_from_pixel[4 * i] * px + light.map_from_pixel[4 * i + 1] * py) +
+             light.map_from_pixel[4 * i + 2] * depth) +
+            light.map_from_pixel[4 * i + 3];
+        at[i] = position;
+    }
+    if (light.perspective > 0.0F) {
+        return at[2];
+    }
+    QUADTILE_PRECISE const float end = at[2] * float(1U << parameters.map_levels);
+    return at[0] >= 0.0F && at[1] >= 0.0F && at[0] < end && at[1] < end ? 1.0F : 0.0F;
 }
 
 /// Where a pixel lies on a light's map, and what it needs there.

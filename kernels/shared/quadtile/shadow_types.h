@@ -10,6 +10,7 @@ QUADTILE_NAMESPACE_BEGIN
 
 const QUADTILE_UINT SHADOW_MAX_LIGHTS = 16;     ///< layers of the map
 const QUADTILE_UINT SHADOW_FACES = 6;           ///< of a point light, a layer each
+const QUADTILE_UINT SHADOW_MAX_LEVELS = 8;      ///< of a parallel light, a layer each
 const QUADTILE_UINT SHADOW_CLASSES = 5;         ///< of slots, each twice as wide
 const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;    ///< 4^(SHADOW_CLASSES - 1)
 const QUADTILE_UINT SHADOW_NONE = 0xffffffffU;  ///< no tile, no slot
@@ -21,7 +22,8 @@ const QUADTILE_UINT SHADOW_SIGHT_STRIDE = 4;    ///< pixels from one that is loo
 // ---- Lit masks: words of ShadowFitter::Resources::lit; those of many pixels are put together with
 // |
 
-/// Bit l: light l (a point light: its first layer) reaches the pixel. Bit 16 + l: what is seen faces light l, but lies in shadow.
+/// Bit l: light l (of several layers: its first one) reaches the pixel. Bit 16 + l: what is seen
+/// faces light l, but lies in shadow.
 const QUADTILE_UINT SHADOW_LIT = 0x0000ffffU;
 
 // ---- Header flags
@@ -46,13 +48,15 @@ struct ShadowLight {
     float texel_extent;  ///< of the map, in units of the world; at w = 1 where there is perspective
     float perspective;   ///< 1 where w is a distance, 0 where it is 1
     float weight;        ///< as many times the shadow texels, along a side
-    /// Layers from this one on that are one light: 1, or SHADOW_FACES for the first face of a point
-    /// light; 0 for its other faces.
-    QUADTILE_UINT faces;
+    /// Layers from this one on that are one light: 1; SHADOW_FACES for the first face of a point
+    /// light, up to SHADOW_MAX_LEVELS for the first level of a parallel one; 0 for others of
+    /// theirs.
+    QUADTILE_UINT layers;
 };
 
 /// A box in the world in which something that casts shadows has changed since the last frame. What
-/// moves has two of them: where it was, and where it is. Of no extent where low > high along an axis.
+/// moves has two of them: where it was, and where it is. Of no extent where low > high along an
+/// axis.
 struct ShadowChange {
     float low[3];              ///< corner with the least coordinates
     QUADTILE_UINT light_mask;  ///< bit l: casts shadows in light l

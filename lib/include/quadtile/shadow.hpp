@@ -42,9 +42,10 @@ struct ShadowProjection {
     /// As many times the shadow texels along a side, 1/64 to 64: what lights are worth to each
     /// other where budgets are short.
     float weight = 1.0F;
-    /// Projections from this one on that are one light: 1; SHADOW_FACES for the first one of a
-    /// point light, 0 for the others.
-    std::uint32_t faces = 1;
+    /// Projections from this one on that are one light: 1; SHADOW_FACES for the first face of a
+    /// point light; up to SHADOW_MAX_LEVELS for the first level of a parallel light, the finest; 0
+    /// for the others.
+    std::uint32_t layers = 1;
 };
 
 /// A camera and the depth buffer that was drawn with it.
@@ -80,11 +81,24 @@ spot_shadow_projection(const std::array<float, 3>& position, const std::array<fl
 [[nodiscard]] QUADTILE_API std::array<ShadowProjection, SHADOW_FACES> point_shadow_projections(
     const std::array<float, 3>& position, float nearest, float farthest);
 
+/// The clip spaces of parallel light in a large world: `levels` boxes around the camera, at `eye`,
+/// the first `nearest_extent` wide across the light, each next one twice as wide; all along the
+/// light as deep as the world. So texels beside the camera are as fine in a world of any size. A
+/// box moves by an eighth of its extent at a time, and all of its tiles are drawn again then. They
+/// are so many lights that follow each other, and `lights` counts them; elsewhere the first one
+/// stands for all. What the last one does not see is lit. Throws Error(invalid_argument) as
+/// directional_shadow_projection, for an extent that is not above 0, and levels that are not 1 to
+/// SHADOW_MAX_LEVELS.
+[[nodiscard]] QUADTILE_API std::vector<ShadowProjection> directional_shadow_levels(
+    const std::array<float, 3>& direction, const ShadowBox& world, const std::array<float, 3>& eye,
+    float nearest_extent, std::uint32_t levels);
+
 // ---- What stays
 
 /// Sizes, budgets and quality of shadow maps.
 struct ShadowOptions {
-    /// Layers of the importance map, 1 to SHADOW_MAX_LIGHTS: one a light, six a point light.
+    /// Layers of the importance map, 1 to SHADOW_MAX_LIGHTS: one a light, six a point light,
+    /// one for each level of a parallel one.
     std::uint32_t lights = 1;
     /// Texels on a side of each light's importance map, a power of two, 16 to 2048; all layers
     /// together have 2^23 texels at most.
@@ -130,9 +144,9 @@ QUADTILE_API void check_shadow_options(const ShadowOptions& options);
 [[nodiscard]] QUADTILE_API ShadowParameters shadow_parameters(const ShadowOptions& options);
 
 /// A frame as the kernels take it. `lights` has one for each layer; `depth_extent` is that of the
-/// depth buffer, pixels. Throws Error(invalid_argument) for more or fewer lights than layers, point
-/// lights that are not whole, weights out of range, a depth buffer of extent 0, and matrices that
-/// are not finite or cannot be inverted.
+/// depth buffer, pixels. Throws Error(invalid_argument) for more or fewer lights than layers,
+/// lights whose layers are not whole, weights out of range, a depth buffer of extent 0, and
+/// matrices that are not finite or cannot be inverted.
 [[nodiscard]] QUADTILE_API ShadowFrame make_shadow_frame(const ShadowOptions& options,
                                                          const ShadowView& view,
                                                          VkExtent2D depth_extent,

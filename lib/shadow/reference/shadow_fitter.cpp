@@ -58,16 +58,16 @@ std::vector<float> faded_importance(const ShadowParameters& parameters, const Re
     return importance;
 }
 
-// The layer that has a pixel: of a point light one of its faces.
-std::uint32_t layer_of(const ShadowFrame& frame, std::uint32_t light, std::uint32_t column,
-                       std::uint32_t row, float depth) {
+// The layer of a light that has a pixel.
+std::uint32_t layer_of(const ShadowParameters& parameters, const ShadowFrame& frame,
+                       std::uint32_t light, std::uint32_t column, std::uint32_t row, float depth) {
     std::uint32_t layer = light;
-    float farthest = shadow_distance_along(frame.lights[light], column, row, depth);
-    for (std::uint32_t i = light + 1; i < light + frame.lights[light].faces; ++i) {
-        const float distance = shadow_distance_along(frame.lights[i], column, row, depth);
-        if (distance > farthest) {
+    float most = shadow_claim(parameters, frame.lights[light], column, row, depth);
+    for (std::uint32_t i = light + 1; i < light + frame.lights[light].layers; ++i) {
+        const float claim = shadow_claim(parameters, frame.lights[i], column, row, depth);
+        if (claim > most) {
             layer = i;
-            farthest = distance;
+            most = claim;
         }
     }
     return layer;
@@ -89,8 +89,8 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
             const float by_column = depths.step(column, row, 1, 0);
             const float by_row = depths.step(column, row, 0, 1);
             for (std::uint32_t light = 0; light < parameters.lights;
-                 light += std::max(1U, frame.lights[light].faces)) {
-                const std::uint32_t layer = layer_of(frame, light, column, row, *here);
+                 light += std::max(1U, frame.lights[light].layers)) {
+                const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *here);
                 const ShadowRequest request = shadow_request(parameters, frame.lights[layer],
                                                              column, row, *here, by_column, by_row);
                 if (request.inside != 0) {
@@ -169,8 +169,8 @@ std::uint32_t seen_by_lights(const ShadowParameters& parameters, const ShadowFra
     const std::size_t map_extent = std::size_t{1} << parameters.map_levels;
     std::uint32_t word = 0;
     for (std::uint32_t light = 0; light < parameters.lights;
-         light += std::max(1U, frame.lights[light].faces)) {
-        const std::uint32_t layer = layer_of(frame, light, column, row, *depth);
+         light += std::max(1U, frame.lights[light].layers)) {
+        const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *depth);
         const ShadowSight sight =
             shadow_sight(parameters, frame.lights[layer], column, row, *depth,
                          depths.step(column, row, 1, 0), depths.step(column, row, 0, 1));
