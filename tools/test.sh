@@ -3,8 +3,9 @@
 #
 #     tools/test.sh --all [MINUTES]
 #
-# runs also what is slow or rarely finds something: packages with shared libraries, options, the page for three.js in
-# Chromium, sanitizers, a soak of the service, fuzzers, and random cases on each CPU driver for MINUTES (default: 120).
+# runs also slow tests, and those that rarely find something: more kernels, packages with shared libraries, options, the
+# page for three.js in Chromium, sanitizers, a soak of the service, fuzzers, and random cases on each CPU driver for
+# MINUTES (default: 120).
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
