@@ -53,17 +53,18 @@ Light make_sun(const Options& options, const baker::Scene& scene) {
     return sun;
 }
 
-// Ahead of the camera along the flight, a little below it.
+// On both sides of the flight, a little below it, out of the camera's way.
 void add_moving_boxes(Show& show, std::uint32_t count) {
     const float size =
-        0.01F * glm::distance(low_of(show.geometry.bounds), high_of(show.geometry.bounds));
+        0.005F * glm::distance(low_of(show.geometry.bounds), high_of(show.geometry.bounds));
     for (std::uint32_t i = 0; i < count; ++i) {
         const float part = (static_cast<float>(i) + 0.5F) / static_cast<float>(count);
         const Camera camera = show.flight.at(part * show.flight.seconds());
-        add_moving_box(
-            show.geometry,
-            camera.position + 3.0F * size * camera.forward() - glm::vec3(0.0F, 0.5F * size, 0.0F),
-            size);
+        const glm::vec3 right = glm::normalize(glm::cross(camera.forward(), {0.0F, 1.0F, 0.0F}));
+        const float sideways = (i / 2 % 2 == 0 ? 1.0F : -1.0F) * (3.0F + static_cast<float>(i % 5));
+        add_moving_box(show.geometry,
+                       camera.position + size * (sideways * right - glm::vec3(0.0F, 1.0F, 0.0F)),
+                       size);
     }
 }
 
