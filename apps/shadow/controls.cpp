@@ -32,6 +32,7 @@ Controls::Controls(const Options& options, const Show& show)
       units_per_second(speed_for(show.geometry.bounds)) {}
 
 void Controls::advance(float seconds, const Flight& flight) {
+    settings.second += is_paused ? 0.0F : seconds;
     if (!follows_flight) {
         return;
     }

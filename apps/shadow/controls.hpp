@@ -50,7 +50,7 @@ struct Controls {
     [[nodiscard]] bool uses(Technique technique) const {
         return settings.technique == technique || (other == technique && display != Display::sides);
     }
-    // Time passes: on the flight.
+    // Time passes: for what moves, and on the flight.
     void advance(float seconds, const Flight& flight);
     // Of the sun, in degrees: where it stands.
     [[nodiscard]] float sun_azimuth_degrees() const;

@@ -333,7 +333,8 @@ void fit_spot(FixedView& view, const Light& light, const ShadowProjection& proje
         view.clip_from_world[column][0] *= inside.x;
         view.clip_from_world[column][1] *= inside.y;
     }
-    const float size = 2.0F * std::tan(glm::radians(0.5F * light.angle_degrees));
+    const float angle_degrees = light.kind == Light::Kind::point ? 90.0F : light.angle_degrees;
+    const float size = 2.0F * std::tan(glm::radians(0.5F * angle_degrees));
     view.texel_extent = size / std::min(inside.x * texels.x, inside.y * texels.y);
 }
 
@@ -351,7 +352,7 @@ std::vector<FixedView> fixed_views(const FrameSettings& settings,
             settings.lights[i].kind == Light::Kind::sun) {
             add_cascades(views, i);
         } else {
-            views.push_back({.light = i});
+            views.resize(views.size() + settings.lights[i].layers(), {.light = i});
         }
     }
     share_out(views, extent);
@@ -361,11 +362,14 @@ std::vector<FixedView> fixed_views(const FrameSettings& settings,
     const Splits splits =
         is_stable ? stable_splits(scene) : tight_splits(settings.camera, aspect, scene);
     std::uint32_t cascade = 0;
+    std::uint32_t face = 0;
     for (FixedView& view : views) {
         const Light& light = settings.lights[view.light];
+        const std::uint32_t layer = layers_of(std::span(settings.lights).first(view.light));
         view.farthest = std::numeric_limits<float>::max();
-        if (light.kind == Light::Kind::spot) {
-            fit_spot(view, light, projections[view.light]);
+        if (light.kind != Light::Kind::sun) {
+            fit_spot(view, light, projections[layer + face]);
+            face = (face + 1) % light.layers();
         } else if (settings.technique == Technique::single) {
             set_parallel(view, smallest_map(light.direction, scene), scene);
         } else {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace quadtile::shadow {
@@ -37,14 +38,23 @@ enum class Picture {
 };
 
 struct Light {
-    enum class Kind { sun, spot };
+    enum class Kind { sun, spot, point };
     Kind kind = Kind::sun;
     glm::vec3 direction{-0.4F, -1.0F, -0.3F};  // that the light goes
-    glm::vec3 position{0.0F};                  // of a spot
+    glm::vec3 position{0.0F};                  // of a spot or point light
     float angle_degrees = 60.0F;               // of a spot
     glm::vec3 colour{1.0F};                    // 1: about that of a bright day
-    // For Filter::soft. Of a sun: degrees in the sky; of a spot: units of the world.
+    // For Filter::soft. Of a sun: degrees in the sky; of others: units of the world.
     float radius = 0.27F;
+    float weight = 1.0F;  // ShadowProjection::weight
+
+    float nearest_extent = 0.0F;  // of a sun's levels; 0: it has none
+    std::uint32_t levels = 1;     // of a sun
+
+    // Of ShadowOptions::lights.
+    [[nodiscard]] std::uint32_t layers() const {
+        return kind == Kind::point ? SHADOW_FACES : kind == Kind::sun ? levels : 1;
+    }
 };
 
 // As shadow_disc of quadtile/shadow_soft.glsl takes it.
@@ -60,12 +70,31 @@ struct TileName {
     friend bool operator==(const TileName&, const TileName&) = default;
 };
 
+[[nodiscard]] inline std::uint32_t layers_of(std::span<const Light> lights) {
+    std::uint32_t layers = 0;
+    for (const Light& light : lights) {
+        layers += light.layers();
+    }
+    return layers;
+}
+
+// The light whose layer this is; `layer` is less than layers_of(lights).
+[[nodiscard]] inline const Light& light_of_layer(std::span<const Light> lights,
+                                                 std::uint32_t layer) {
+    while (layer >= lights.front().layers()) {
+        layer -= lights.front().layers();
+        lights = lights.subspan(1);
+    }
+    return lights.front();
+}
+
 struct FrameSettings {
     Technique technique = Technique::fitted;
     Picture picture = Picture::shaded;
     Filter filter = Filter::box;
     Camera camera;
-    std::vector<Light> lights{Light{}};   // as many as ShadowOptions::lights
+    float second = 0.0F;                  // of what moves
+    std::vector<Light> lights{Light{}};   // with as many layers as ShadowOptions::lights
     std::optional<TileName> marked_tile;  // of Technique::fitted: in another colour
 };
 

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "shaders/moving_box.h"
+
 #include <quadtile/shadow.hpp>
 
 #include <load_scene.hpp>
@@ -26,6 +28,8 @@ struct Geometry {
     // `indices`; all cast shadows in all lights.
     std::vector<ShadowObject> clusters;
     ShadowBox bounds;
+    // The last vertices and clusters are theirs, a cluster each: here with all of its way.
+    std::vector<MovingBox> moving;
 };
 
 [[nodiscard]] inline glm::vec3 low_of(const ShadowBox& box) {
@@ -39,5 +43,11 @@ constexpr std::uint32_t CLUSTER_TRIANGLES = 64;
 
 // Sorted along a space-filling curve. The scene has a triangle at least.
 [[nodiscard]] Geometry make_geometry(const baker::Scene& scene);
+
+// Adds a box that moves about a place. `size` is about its extent.
+void add_moving_box(Geometry& geometry, const glm::vec3& place, float size);
+
+// Puts the vertices of what moves where they are at a time, as the device does (shaders/move.comp).
+void move_vertices(Geometry& geometry, float second);
 
 }  // namespace quadtile::shadow

@@ -22,12 +22,16 @@ constexpr std::uint32_t LARGEST_EXTENT = 16384;
 constexpr float FARTHEST = 1e9F;  // world units or degrees; what is farther has too few digits
 constexpr std::size_t MOST_SPOTS = 3;
 constexpr std::size_t SPOT_NUMBERS = 7;
+constexpr std::size_t MOST_POINTS = 2;
+constexpr float LARGEST_WEIGHT = 64.0F;
 
 // What becomes part of the options after parsing.
 struct Arguments {
     std::string size;
     std::array<float, 3> sun{};
     std::vector<std::string> spots;
+    std::vector<std::string> points;
+    std::string levels;
     std::array<float, 5> camera{};
     Technique other = Technique::fitted;
 };
@@ -57,6 +61,38 @@ Light parse_spot(const std::string& text) {
             .angle_degrees = angle};
 }
 
+Light parse_point(const std::string& text) {
+    const std::vector<float> numbers =
+        app::parse_floats("--point-light", text, -FARTHEST, FARTHEST);
+    if (numbers.size() != 3 && numbers.size() != 4) {
+        throw UsageError(
+            "--point-light takes three numbers or four, X,Y,Z,WEIGHT: where it is, and how many "
+            "times the shadow texels of other lights it has, not '" +
+            text + "'");
+    }
+    const float weight = numbers.size() == 4 ? numbers[3] : 1.0F;
+    if (weight < 1.0F / LARGEST_WEIGHT || weight > LARGEST_WEIGHT) {
+        throw UsageError("the weight of --point-light is 1/64 to 64, not " + app::text_of(weight));
+    }
+    return {.kind = Light::Kind::point,
+            .position = {numbers[0], numbers[1], numbers[2]},
+            .weight = weight};
+}
+
+void set_levels(Options& options, const std::string& text) {
+    const std::vector<float> numbers = app::parse_floats("--sun-levels", text, 0.0F, FARTHEST);
+    const float levels = numbers.size() == 2 ? numbers[1] : static_cast<float>(options.levels);
+    if (numbers.empty() || numbers.size() > 2 || numbers[0] < 1.0F / FARTHEST || levels < 1.0F ||
+        levels > static_cast<float>(SHADOW_MAX_LEVELS) || levels != std::floor(levels)) {
+        throw UsageError(
+            "--sun-levels takes EXTENT or EXTENT,N: how wide the first one is, above 0, and how "
+            "many there are, 1 to 8, not '" +
+            text + "'");
+    }
+    options.nearest_extent = numbers[0];
+    options.levels = static_cast<std::uint32_t>(levels);
+}
+
 void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("SCENE", options.scene, "glTF 2.0 (.glb, .gltf) or OBJ (.obj); default: a city")
         ->type_name("");
@@ -70,6 +106,10 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     group.add("--sun", arguments.sun, "X,Y,Z",
               "Where the light of the sun goes; default: as SCENE\nhas it",
               within(-FARTHEST, FARTHEST));
+    group.add("--sun-levels", arguments.levels, "EXTENT[,N]",
+              "Maps of the sun around the camera, as in large worlds:\n"
+              "how wide the first is, and how many there are, each\n"
+              "twice as wide; default N: 4. Default: one of the scene");
     group
         .add("--spot", arguments.spots, "X,Y,Z,DX,DY,DZ,ANGLE",
              "A spot light: where it is, where it shines, its angle\n"
@@ -82,6 +122,15 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     group.add("--spot-radius", options.spot_radius, "X",
               "Radius of spot lights in units of the scene, for soft shadows; default: 0.1",
               within(0.0F, FARTHEST));
+    group
+        .add("--point-light", arguments.points, "X,Y,Z[,WEIGHT]",
+             "A light that shines in all directions; WEIGHT: shadow\n"
+             "texels along a side, beside the 1 of others; up to\ntwice")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    group.add("--moving", options.moving, "N",
+              "Boxes that go to and fro or sway along the flight;\ndefault: 0",
+              within(0U, 10'000U));
 }
 
 void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
@@ -231,13 +280,24 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         options.spots.push_back(parse_spot(spot));
         options.spots.back().radius = options.spot_radius;
     }
+    if (arguments.points.size() > MOST_POINTS) {
+        throw UsageError("--point-light is given " + std::to_string(arguments.points.size()) +
+                         " times; there are two at most");
+    }
+    for (const std::string& point : arguments.points) {
+        options.spots.push_back(parse_point(point));
+    }
     if (app.count("--camera") > 0) {
         options.camera =
             Camera{.position = {arguments.camera[0], arguments.camera[1], arguments.camera[2]},
                    .yaw_degrees = arguments.camera[3],
                    .pitch_degrees = arguments.camera[4]};
     }
-    options.shadows.lights = 1 + static_cast<std::uint32_t>(options.spots.size());
+    if (!arguments.levels.empty()) {
+        set_levels(options, arguments.levels);
+    }
+    const std::uint32_t sun_layers = options.nearest_extent > 0.0F ? options.levels : 1;
+    options.shadows.lights = sun_layers + layers_of(options.spots);
     return options;
 }
 

@@ -45,9 +45,12 @@ struct Options {
     std::filesystem::path scene;           // empty: one that is made here
     std::uint64_t city_triangles = 20000;  // of the city that is made then
     std::optional<glm::vec3> sun;          // the direction of its light; else the scene's
-    std::vector<Light> spots;
+    std::vector<Light> spots;              // and point lights
     float sun_radius_degrees = 0.27F;
     float spot_radius = 0.1F;  // units of the world
+    float nearest_extent = 0;  // of the sun's levels; 0: one map of all of the scene
+    std::uint32_t levels = 4;  // of the sun, then
+    std::uint32_t moving = 0;  // boxes
 
     vk::Extent2D extent{1280, 720};  // of the window or the pictures
     ShadowOptions shadows;           // all but `lights`

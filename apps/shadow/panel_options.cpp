@@ -122,12 +122,12 @@ void Panels::draw_insets_section() {
     tip("K. In the light's view: what happened to tiles; else their levels.");
     slider("Zoom", controls_.zoom, 1.0F, 64.0F, ImGuiSliderFlags_Logarithmic);
     tip("Of the light's view, around the camera.");
-    if (controls_.settings.lights.size() > 1) {
+    if (controls_.shadows.lights > 1) {
         auto light = static_cast<int>(controls_.light);
-        ImGui::SliderInt("Light", &light, 0,
-                         static_cast<int>(controls_.settings.lights.size()) - 1);
+        ImGui::SliderInt("Light", &light, 0, static_cast<int>(controls_.shadows.lights) - 1);
         controls_.light = static_cast<std::uint32_t>(light);
-        tip("Of the light's view and of the tile that is picked.");
+        tip("Of the light's view and of the tile that is picked. A point light counts as six, and a "
+            "sun as many times as it has levels.");
     }
     ImGui::EndDisabled();
     ImGui::BeginDisabled(controls_.settings.technique == Technique::rays);

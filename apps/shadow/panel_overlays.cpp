@@ -239,7 +239,7 @@ void Panels::draw_picked(const Session& session, float right, float top) {
         tile_at(tiles, controls_.light, *controls_.picked_place, session.shadows().map_extent);
     const Legend legend = picked_legend(
         tile, tile == nullptr ? std::nullopt : session.tile_ages().age_of(name_of(*tile)),
-        shadow_parameters(session.shadows()), controls_.settings.lights[controls_.light]);
+        shadow_parameters(session.shadows()), light_of_layer(controls_.settings.lights, controls_.light));
     draw_legend(list, {right - legend_extent(legend, scale_).x, top}, legend, scale_);
 }
 

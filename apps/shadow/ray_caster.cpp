@@ -68,10 +68,13 @@ RayCamera make_camera(const Camera& camera, vk::Extent2D extent, float largest_c
 }
 
 MaskLight make_light(const Light& light, const ShadowProjection& projection) {
-    MaskLight result{.is_spot = light.kind == Light::Kind::spot ? 1U : 0U};
+    MaskLight result{.is_spot = static_cast<std::uint32_t>(light.kind)};
+    static_assert(static_cast<int>(Light::Kind::sun) == 0 &&
+                  static_cast<int>(Light::Kind::spot) == 1 &&
+                  static_cast<int>(Light::Kind::point) == 2);
     std::ranges::copy(projection.clip_from_world, result.clip_from_world);
     const glm::vec3 towards =
-        result.is_spot == 1 ? light.position : -glm::normalize(light.direction);
+        result.is_spot != 0 ? light.position : -glm::normalize(light.direction);
     for (int i = 0; i < 3; ++i) {
         result.towards[i] = towards[i];
     }
@@ -83,7 +86,7 @@ MaskLight make_light(const Light& light, const ShadowProjection& projection) {
 RayFrame make_ray_frame(const FrameSettings& settings, vk::Extent2D extent,
                         std::span<const ShadowProjection> projections, float largest_coordinate) {
     const std::size_t lights = settings.lights.size();
-    if (lights > SHADOW_MAX_LIGHTS || projections.size() != lights) {
+    if (lights > SHADOW_MAX_LIGHTS || projections.size() != layers_of(settings.lights)) {
         throw std::invalid_argument("rays are cast to " + std::to_string(SHADOW_MAX_LIGHTS) +
                                     " lights at most, and each needs its clip space; there are " +
                                     std::to_string(lights) + " lights and " +
@@ -92,9 +95,11 @@ RayFrame make_ray_frame(const FrameSettings& settings, vk::Extent2D extent,
     RayFrame frame{.camera = make_camera(settings.camera, extent, largest_coordinate),
                    .light_count = static_cast<std::uint32_t>(lights),
                    .samples = 1};
+    std::size_t layer = 0;
     for (std::size_t i = 0; i < lights; ++i) {
-        frame.lights[i] = make_light(settings.lights[i], projections[i]);
+        frame.lights[i] = make_light(settings.lights[i], projections[layer]);
         frame.radii[i] = disc_radius(settings.lights[i]);
+        layer += settings.lights[i].layers();
     }
     return frame;
 }
@@ -107,10 +112,14 @@ RayCaster::RayCaster(app::Gpu& gpu, const Geometry& geometry)
           {Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer, Type::eSampledImage,
            Type::eSampledImage, Type::eStorageImage, Type::eStorageImage})),
       cast_(gpu.make_compute_pipeline(*interface_.layout, app::CAST_RAYS_COMP)) {
+    set_geometry(geometry);
+}
+
+void RayCaster::set_geometry(const Geometry& geometry) {
     const Bvh bvh = build_bvh(ray_triangles(geometry));
     largest_coordinate_ = bvh.largest_coordinate;
-    nodes_ = make_filled_buffer(gpu, bvh.nodes);
-    triangles_ = make_filled_buffer(gpu, bvh.triangles);
+    nodes_ = make_filled_buffer(gpu_, bvh.nodes);
+    triangles_ = make_filled_buffer(gpu_, bvh.triangles);
     interface_.write(0, std::array{*frame_.handle, *nodes_.handle, *triangles_.handle});
 }
 

@@ -29,6 +29,8 @@ class RayCaster {
     // Builds a hierarchy of bounding volumes on the host, and copies it to the device. Throws
     // std::runtime_error where a buffer of the device has no room for it.
     RayCaster(app::Gpu& gpu, const Geometry& geometry);
+    // Another one, as where something has moved. What was recorded must have executed.
+    void set_geometry(const Geometry& geometry);
 
     // After Renderer::record_depth of the same settings, with the clip spaces of
     // Renderer::projections: casts a ray from each pixel's point to each light, and `samples` (at

@@ -4,7 +4,9 @@
 
 #include <glm/geometric.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 
 namespace quadtile::shadow {
@@ -114,16 +116,30 @@ std::vector<ShadowProjection> Renderer::projections(const FrameSettings& setting
     std::vector<ShadowProjection> all;
     for (const Light& light : settings.lights) {
         const std::array direction{light.direction.x, light.direction.y, light.direction.z};
-        if (light.kind == Light::Kind::sun) {
-            all.push_back(directional_shadow_projection(direction, scene_.bounds));
-            continue;
-        }
+        const std::size_t first = all.size();
         const float farthest =
             1.01F * glm::length(glm::max(light.position - low_of(scene_.bounds),
                                          high_of(scene_.bounds) - light.position));
-        all.push_back(spot_shadow_projection({light.position.x, light.position.y, light.position.z},
-                                             direction, light.angle_degrees,
-                                             farthest / SPOT_DEPTH_RATIO, farthest));
+        const float nearest = farthest / SPOT_DEPTH_RATIO;
+        const std::array position{light.position.x, light.position.y, light.position.z};
+        if (light.kind == Light::Kind::sun && light.nearest_extent > 0.0F) {
+            const glm::vec3& eye = settings.camera.position;
+            std::ranges::copy(
+                directional_shadow_levels(direction, scene_.bounds, {eye.x, eye.y, eye.z},
+                                          light.nearest_extent, light.levels),
+                std::back_inserter(all));
+        } else if (light.kind == Light::Kind::sun) {
+            all.push_back(directional_shadow_projection(direction, scene_.bounds));
+        } else if (light.kind == Light::Kind::spot) {
+            all.push_back(spot_shadow_projection(position, direction, light.angle_degrees, nearest,
+                                                 farthest));
+        } else {
+            std::ranges::copy(point_shadow_projections(position, nearest, farthest),
+                              std::back_inserter(all));
+        }
+        for (std::size_t i = first; i < all.size(); ++i) {
+            all[i].weight = light.weight;
+        }
     }
     return all;
 }
@@ -136,10 +152,10 @@ ShadowFrame Renderer::shadow_frame(const FrameSettings& settings) const {
 }
 
 void Renderer::check(const FrameSettings& settings) const {
-    if (settings.lights.size() != targets_->options.lights) {
-        throw std::runtime_error("a frame has " + std::to_string(settings.lights.size()) +
-                                 " lights, but the renderer was made for " +
-                                 std::to_string(targets_->options.lights));
+    if (layers_of(settings.lights) != targets_->options.lights) {
+        throw std::runtime_error(
+            "a frame has lights of " + std::to_string(layers_of(settings.lights)) +
+            " layers, but the renderer was made for " + std::to_string(targets_->options.lights));
     }
 }
 
@@ -166,6 +182,11 @@ void Renderer::record_depth(vk::CommandBuffer commands, const FrameSettings& set
     // Whatever still uses the last frame.
     app::memory_barrier(commands, {Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite},
                         {Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite});
+    has_moved_ = scene_.moving && second_ != settings.second;
+    if (has_moved_) {
+        scene_.moving->record(commands, settings.second);
+        second_ = settings.second;
+    }
     timer_.begin(commands);
     const std::array<vk::ClearValue, 3> background{};  // depth 0: as far as can be
     begin_pass(commands, *surface_pass_, *targets_->surface_framebuffer, targets_->extent,
@@ -224,7 +245,8 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
                             {Stage::eComputeShader | Stage::eTransfer,
                              Access::eShaderRead | Access::eShaderWrite | Access::eTransferWrite});
     }
-    targets_->fitter.record(commands, targets_->binding, shadow_frame(settings));
+    targets_->fitter.record(commands, targets_->binding, shadow_frame(settings),
+                            has_moved_ ? &*targets_->changes : nullptr);
     app::memory_barrier(commands, writes,
                         {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
     timer_.mark(commands, FITTED);

@@ -80,6 +80,8 @@ class Renderer {
     vk::UniqueRenderPass kept_atlas_pass_;
     app::GpuTimer timer_;
     std::unique_ptr<Targets> targets_;
+    std::optional<float> second_;               // where what moves is; none: where it was made
+    bool has_moved_ = false;                    // since the last frame
     std::optional<Technique> atlas_technique_;  // that has drawn the atlas last; none: nothing has
 
     vk::UniquePipeline surfaces_;

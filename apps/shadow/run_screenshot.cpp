@@ -110,6 +110,7 @@ std::string report_json(const Report& report) {
     const Json json{{"scene", report.show.name},
                     {"triangles", report.show.geometry.indices.size() / 3},
                     {"flight", report.show.flight.name},
+                    {"moving", options.moving},
                     {"device", report.device},
                     {"size", {options.extent.width, options.extent.height}},
                     {"technique", app::name_in(TECHNIQUES, options.technique)},

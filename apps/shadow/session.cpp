@@ -26,7 +26,9 @@ vk::Extent2D picture_extent_of(vk::Extent2D target, Display display) {
 constexpr baker::Extent CITY_EXTENT{16384, 16384};
 
 Light make_sun(const Options& options, const baker::Scene& scene) {
-    Light sun{.radius = options.sun_radius_degrees};
+    Light sun{.radius = options.sun_radius_degrees,
+              .nearest_extent = options.nearest_extent,
+              .levels = options.nearest_extent > 0.0F ? options.levels : 1};
     if (options.sun) {
         sun.direction = *options.sun;
     } else if (!scene.suns.empty()) {
@@ -39,6 +41,21 @@ Light make_sun(const Options& options, const baker::Scene& scene) {
         }
     }
     return sun;
+}
+
+// On both sides of the flight, a little below it, out of the camera's way.
+void add_moving_boxes(Show& show, std::uint32_t count) {
+    const float size =
+        0.005F * glm::distance(low_of(show.geometry.bounds), high_of(show.geometry.bounds));
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const float part = (static_cast<float>(i) + 0.5F) / static_cast<float>(count);
+        const Camera camera = show.flight.at(part * show.flight.seconds());
+        const glm::vec3 right = glm::normalize(glm::cross(camera.forward(), {0.0F, 1.0F, 0.0F}));
+        const float sideways = (i / 2 % 2 == 0 ? 1.0F : -1.0F) * (3.0F + static_cast<float>(i % 5));
+        add_moving_box(show.geometry,
+                       camera.position + size * (sideways * right - glm::vec3(0.0F, 1.0F, 0.0F)),
+                       size);
+    }
 }
 
 }  // namespace
@@ -59,12 +76,14 @@ Show load_show(const Options& options) {
     show.geometry = make_geometry(loaded.scene);
     show.flight = options.scene.empty() ? city_flight(show.geometry.bounds)
                                         : flight_for(options.scene, show.geometry.bounds);
+    add_moving_boxes(show, options.moving);
     show.lights = {make_sun(options, loaded.scene)};
     show.lights.insert(show.lights.end(), options.spots.begin(), options.spots.end());
     show.warnings = std::move(loaded.warnings);
     if (!loaded.scene.point_lights.empty()) {
-        show.warnings.push_back(std::to_string(loaded.scene.point_lights.size()) +
-                                " point and spot lights of the scene ignored: give --spot");
+        show.warnings.push_back(
+            std::to_string(loaded.scene.point_lights.size()) +
+            " point and spot lights of the scene ignored: give --spot or --point-light");
     }
     for (const std::string& warning : show.warnings) {
         std::cerr << app::message_line("quadtile-shadow: warning", warning) << std::endl;
@@ -126,6 +145,11 @@ void Session::prepare(const FrameSettings& settings) {
                                                            renderer_.targets().extent, shadows())
                               : nullptr;
         is_bound_ = false;
+    }
+    if (needs_rays && !show_.geometry.moving.empty()) {
+        Geometry geometry = show_.geometry;
+        move_vertices(geometry, settings.second);
+        rays_->set_geometry(geometry);
     }
     const vk::DeviceSize size_bytes = vk::DeviceSize{shadows().max_tiles} * sizeof(ShadowTile);
     if (read_tiles_.size_bytes != size_bytes) {

@@ -139,11 +139,15 @@ std::uint32_t instance_capacity(const ShadowOptions& options, const SceneBuffers
 }  // namespace
 
 SceneBuffers::SceneBuffers(app::Gpu& gpu, const Geometry& geometry)
-    : vertices(upload(gpu, geometry.vertices, Usage::eVertexBuffer)),
+    : vertices(upload(gpu, geometry.vertices, Usage::eVertexBuffer | Usage::eStorageBuffer)),
       indices(upload(gpu, geometry.indices, Usage::eIndexBuffer)),
       objects(upload(gpu, geometry.clusters, Usage::eStorageBuffer)),
       clusters(geometry.clusters),
-      bounds(geometry.bounds) {}
+      bounds(geometry.bounds) {
+    if (!geometry.moving.empty()) {
+        moving.emplace(gpu, geometry, *vertices.handle, *objects.handle);
+    }
+}
 
 Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuffers& scene,
                  vk::Extent2D extent_, const ShadowOptions& options_, const TargetPasses& passes)
@@ -202,6 +206,8 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                     .draws = {.buffer = *draws.handle},
                     .instances = {.buffer = *instances.handle},
                     .instance_capacity = instance_capacity(options, scene)})),
+      changes(scene.moving ? std::optional(fitter.bind_changes(scene.moving->changes()))
+                           : std::nullopt),
       drawn_frame(gpu.make_buffer(sizeof(DrawnFrame), Usage::eStorageBuffer | Usage::eTransferDst)),
       header(gpu.make_buffer(sizeof(ShadowHeader), Usage::eTransferDst, app::MemoryUse::readback)),
       sampler(
@@ -318,7 +324,8 @@ void set_rays(DrawnFrame& frame, const glm::mat4& clip_from_world) {
 DrawnLight drawn_light(const Light& light, float reach) {
     DrawnLight drawn{};
     copy(glm::normalize(light.direction), drawn.direction);
-    drawn.is_spot = light.kind == Light::Kind::spot ? 1 : 0;
+    drawn.is_spot = light.kind != Light::Kind::sun ? 1 : 0;
+    drawn.is_point = light.kind == Light::Kind::point ? 1 : 0;
     copy(light.position, drawn.position);
     drawn.cone_cosine = std::cos(glm::radians(0.5F * light.angle_degrees));
     copy(light.colour, drawn.colour);
@@ -360,8 +367,11 @@ DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& target
     frame.shadow = shadow_parameters(targets.options);
 
     const float reach = REACH * glm::distance(low_of(bounds), high_of(bounds));
+    QUADTILE_UINT layer = 0;
     for (std::size_t i = 0; i < settings.lights.size(); ++i) {
         frame.lights[i] = drawn_light(settings.lights[i], reach);
+        frame.lights[i].layer = layer;
+        layer += settings.lights[i].layers();
     }
     for (std::size_t i = 0; i < views.size(); ++i) {
         DrawnLight& light = frame.lights[views[i].light];

@@ -5,10 +5,12 @@
 
 #include "fixed_views.hpp"
 #include "gpu.hpp"
+#include "moving_boxes.hpp"
 #include "shaders/frame.h"
 
 #include <quadtile/shadow.hpp>
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,6 +44,7 @@ struct SceneBuffers {
     app::Buffer vertices;
     app::Buffer indices;
     app::Buffer objects;
+    std::optional<MovingBoxes> moving;
     std::vector<ShadowObject> clusters;
     ShadowBox bounds;
 };
@@ -88,6 +91,7 @@ struct Targets {
     app::Buffer instances;
     ShadowFitter::Binding binding;
     ShadowFitter::ObjectBinding objects;
+    std::optional<ShadowFitter::ChangeBinding> changes;  // where something moves
 
     app::Buffer drawn_frame;
     app::Buffer header;  // for the host

@@ -17,7 +17,7 @@ layout(set = 0, binding = 1, r32ui) nonprivate uniform uimage2DArray importance_
 layout(set = 0, binding = 2, r32ui) nonprivate uniform uimage2DArray page_table;
 layout(set = 0, binding = 3, std430) nonprivate buffer Memory {
     ShadowFrame frame;
-    uint behind_frame[60];  // to the next 256 bytes: callers bind what follows by itself
+    uint behind_frame[44];  // to the next 256 bytes: callers bind what follows by itself
     ShadowHeader header;
     uint behind_header[48];
     uint words[];
@@ -38,7 +38,7 @@ struct Places {
 
 layout(push_constant, std430) uniform PushConstants {
     ShadowParameters parameters;
-    uint object_count;       // of cull.comp alone
+    uint object_count;       // of cull.comp; of change.comp: boxes for which there is room
     uint instance_capacity;  // of cull.comp alone
     Places places;
 };

@@ -26,22 +26,6 @@ void compare_light(uint light) {
     }
 }
 
-// Tells whether something has changed in what a slot shows.
-bool is_touched(uint level, uvec2 node, uint light, uint slot_class) {
-    const int gutter = int(shadow_gutter_map_texels(parameters, level, slot_class));
-    const ivec2 first = ivec2(node << level) - gutter;
-    const ivec2 end = ivec2((node + 1) << level) + gutter;
-    bool touched = false;
-    for (uint i = 0; i < frame.rectangle_count; ++i) {
-        const ShadowRectangle rectangle = frame.rectangles[i];
-        const ivec2 low = ivec2(rectangle.x, rectangle.y);
-        const ivec2 high = ivec2(rectangle.end_x, rectangle.end_y);
-        touched = touched || (rectangle.light == light && all(lessThan(low, high)) &&
-                              all(lessThan(low, end)) && all(lessThan(first, high)));
-    }
-    return touched;
-}
-
 float importance_of(uint level, uvec2 node, uint first_texel, uint block, uint light) {
     if (level == 0) {
         return uintBitsToFloat(imageLoad(importance_map, ivec3(node, light)).x);
@@ -73,7 +57,6 @@ void write_found(uint found, bool is_tile, uint item, uint block, uint light) {
         last_slot = last.slot;
     }
     const uint slot_class = shadow_class(parameters, level, importance, last_class, header.factor_index);
-    const bool touched = is_touched(level, node, light, slot_class);
     const bool has_slot = kept && slot_class == last_class;
     const uint cell = has_slot ? shadow_cell_of_slot(parameters.tile_extent, last_slot) : SHADOW_NONE;
     occupy(is_tile && has_slot, cell, slot_class);
@@ -94,7 +77,7 @@ void write_found(uint found, bool is_tile, uint item, uint block, uint light) {
     words[first + FOUND_IMPORTANCE] = floatBitsToUint(importance);
     words[first + FOUND_THRESHOLD] = floatBitsToUint(threshold);
     words[first + FOUND_CLASSIFIED] = slot_class | (kept ? CLASSIFIED_KEPT : 0) |
-                                      (touched || light_has_changed != 0 ? CLASSIFIED_RENDER : 0);
+                                      (light_has_changed != 0 ? CLASSIFIED_RENDER : 0);
     words[first + FOUND_CELL] = cell;
     words[first + FOUND_BLOCK] = block;
 }

@@ -3,7 +3,8 @@
 // picture's pixels (2).
 // CPU twin: scatter_importance of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of 256 threads for 32 x 32 pixels; lights as z.
+// Dispatch: workgroups of 256 threads for 32 x 32 pixels; layers as z. The first layer of a light asks for all
+// of them, of a point light faces, else levels: each pixel has one.
 // Bindings: bindings.glsl; reads the depth buffer, the frame, and the lit mask or page table, tiles and atlas; raises
 // the importance map, and marks where pixels ask.
 // Where a surface is near, hundreds of pixels lie in one texel, and their atomics would wait for each other. So
@@ -22,11 +23,25 @@ layout(local_size_x = THREADS) in;
 
 const uint PLACES_SIDE = 16;
 const uint PLACES = PLACES_SIDE * PLACES_SIDE;  // as many as threads
-shared uint place_texels[PLACES];  // 1 + x + (y << 16); 0: free
+shared uint place_texels[PLACES];  // 1 + x + (y << 12) + (place among the light's layers << 24); 0: free
 shared uint place_maxima[PLACES];  // bits of floats
-shared ShadowLight light_here;
+shared ShadowLight layers_here[SHADOW_MAX_LEVELS];  // of the light
 
 float background;
+uint layers;
+
+uint layer_of(ivec2 pixel, float depth) {
+    uint layer = 0;
+    float most = shadow_claim(parameters, layers_here[0], pixel.x, pixel.y, depth);
+    for (uint i = 1; i < layers; ++i) {
+        const float claim = shadow_claim(parameters, layers_here[i], pixel.x, pixel.y, depth);
+        if (claim > most) {
+            layer = i;
+            most = claim;
+        }
+    }
+    return layer;
+}
 
 float depth_step(float before, float depth, float after) {
     const bool has_before = before != background;
@@ -72,12 +87,13 @@ const uint STRIDE = SHADOW_SIGHT_STRIDE;
 // As the lit mask would have it, had it been there before the picture.
 uint word_at(ivec2 pixel, ivec2 extent, uint light) {
     const Depths depths = depths_at(pixel, extent);
-    const ShadowSight sight =
-        shadow_sight(parameters, light_here, pixel.x, pixel.y, depths.here, depths.by_column, depths.by_row);
+    const uint layer = layer_of(pixel, depths.here);
+    const ShadowSight sight = shadow_sight(parameters, layers_here[layer], pixel.x, pixel.y, depths.here,
+                                           depths.by_column, depths.by_row);
     if (depths.here == background || sight.inside == 0 || !has_last_frame()) {
         return 0;
     }
-    const ShadowTile tile = load_tile(shadow_page_tile(last_page(0, uvec2(sight.x, sight.y), light)));
+    const ShadowTile tile = load_tile(shadow_page_tile(last_page(0, uvec2(sight.x, sight.y), light + layer)));
     const uint column =
         shadow_atlas_texel(parameters, tile, sight.x, tile.position & 0xffffU, tile.slot & 0xffffU);
     const uint row = shadow_atlas_texel(parameters, tile, sight.y, tile.position >> 16, tile.slot >> 16);
@@ -132,14 +148,18 @@ void begin(uint light) {
     const uint thread = gl_LocalInvocationIndex;
     place_texels[thread] = 0;
     place_maxima[thread] = 0;
-    if (thread < 12) {
-        light_here.map_from_pixel[thread] = frame.lights[light].map_from_pixel[thread];
+    if (thread < 12 * layers) {
+        layers_here[thread / 12].map_from_pixel[thread % 12] =
+            frame.lights[light + thread / 12].map_from_pixel[thread % 12];
     }
-    if (thread < 4) {
-        light_here.depth_from_pixel[thread] = frame.lights[light].depth_from_pixel[thread];
+    if (thread < 4 * layers) {
+        layers_here[thread / 4].depth_from_pixel[thread % 4] =
+            frame.lights[light + thread / 4].depth_from_pixel[thread % 4];
     }
-    if (thread == 12) {
-        light_here.facing = frame.lights[light].facing;
+    if (thread < layers) {
+        layers_here[thread].facing = frame.lights[light + thread].facing;
+        layers_here[thread].perspective = frame.lights[light + thread].perspective;
+        layers_here[thread].weight = frame.lights[light + thread].weight;
     }
 }
 
@@ -153,8 +173,8 @@ void mark(uvec2 texel, uint light) {
     }
 }
 
-void raise(ShadowRequest request, uint light) {
-    const uint texel = 1 + request.x + (request.y << 16);
+void raise(ShadowRequest request, uint light, uint layer) {
+    const uint texel = 1 + request.x + (request.y << 12) + (layer << 24);
     const uint place = request.x % PLACES_SIDE + request.y % PLACES_SIDE * PLACES_SIDE;
     const uint bits = floatBitsToUint(request.importance);
     // Changes of one place wait for each other, loads do not: most threads come too late to change it.
@@ -167,14 +187,18 @@ void raise(ShadowRequest request, uint light) {
             atomicMax(place_maxima[place], bits);
         }
     } else {
-        imageAtomicMax(importance_map, ivec3(request.x, request.y, light), bits);
-        mark(uvec2(request.x, request.y), light);
+        imageAtomicMax(importance_map, ivec3(request.x, request.y, light + layer), bits);
+        mark(uvec2(request.x, request.y), light + layer);
     }
 }
 
 void main() {
     background = frame.background_depth;
     const uint light = gl_WorkGroupID.z;
+    layers = frame.lights[light].layers;
+    if (layers == 0) {
+        return;  // with the first layer
+    }
     const ivec2 extent = ivec2(frame.depth_width, frame.depth_height);
     const ivec2 first_pixel = ivec2(gl_WorkGroupID.xy) * BLOCK;
     begin(light);
@@ -189,7 +213,8 @@ void main() {
     const ivec2 pixel = first_pixel + local;
     if (all(lessThan(pixel, extent))) {
         const Depths depths = depths_at(pixel, extent);
-        ShadowRequest request = shadow_request(parameters, light_here, pixel.x, pixel.y, depths.here,
+        const uint layer = layer_of(pixel, depths.here);
+        ShadowRequest request = shadow_request(parameters, layers_here[layer], pixel.x, pixel.y, depths.here,
                                                depths.by_column, depths.by_row);
 #if EDGES
         const uvec2 block = uvec2(local) / SHADOW_EDGE_BLOCK;
@@ -197,15 +222,15 @@ void main() {
                                                 seen_around[block.y * INNER_BLOCKS + block.x], light);
 #endif
         if (depths.here != background && request.inside != 0) {
-            raise(request, light);
+            raise(request, light, layer);
         }
     }
     barrier();
 
     if (place_texels[thread] != 0) {
         const uint texel = place_texels[thread] - 1;
-        imageAtomicMax(importance_map, ivec3(texel & 0xffffU, texel >> 16, light),
-                       place_maxima[thread]);
-        mark(uvec2(texel & 0xffffU, texel >> 16), light);
+        const ivec3 place = ivec3(texel & 0xfffU, texel >> 12 & 0xfffU, light + (texel >> 24));
+        imageAtomicMax(importance_map, place, place_maxima[thread]);
+        mark(place.xy, place.z);
     }
 }

@@ -34,6 +34,7 @@ Vector4 null_vector(const Vector4& a, const Vector4& b, const Vector4& c) {
             -minor_of(a, b, c, 3)};
 }
 
+constexpr float LEAST_WEIGHT = 1.0F / 64.0F;
 constexpr double ROUNDING = 1e-15;  // of products, relative to what is multiplied
 
 // Nothing where it cannot be inverted. By the adjugate, whose columns are null vectors.
@@ -161,45 +162,71 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
     light.facing = static_cast<float>(camera.turning * turning(clip_from_world, true));
     light.texel_extent = static_cast<float>(texel_extent(clip_from_world, map_extent));
     light.perspective = is_parallel(clip_from_world) ? 0.0F : 1.0F;
+    light.weight = projection.weight;
+    light.layers = projection.layers;
     return light;
 }
 
-void check_rectangle(const ShadowRectangle& rectangle, std::size_t index, std::uint32_t lights) {
-    if (rectangle.light >= lights) {
-        throw_invalid("rectangle " + std::to_string(index) + " is of light " +
-                      std::to_string(rectangle.light) + ", but there are lights 0 to " +
-                      std::to_string(lights - 1) + " only");
+void check_weight(const ShadowProjection& light, std::size_t number) {
+    if (!(light.weight >= LEAST_WEIGHT && light.weight <= 1.0F / LEAST_WEIGHT)) {
+        throw_invalid("ShadowProjection::weight of light " + std::to_string(number) + " is " +
+                      std::to_string(light.weight) + ", but must be 1/64 to 64");
+    }
+}
+
+void check_layers(std::span<const ShadowProjection> lights) {
+    std::size_t first = 0;  // layer of the last light
+    std::size_t next = 0;   // first layer of the next one
+    for (std::size_t i = 0; i < lights.size(); ++i) {
+        const auto refuse = [&](const std::string& must) {
+            throw_invalid("ShadowProjection::layers of light " + std::to_string(i) + " is " +
+                          std::to_string(lights[i].layers) + ", but must be " + must);
+        };
+        check_weight(lights[i], i);
+        const std::uint32_t layers = lights[i].layers;
+        const bool parallel = is_parallel(matrix(lights[i].clip_from_world));
+        if (i == next) {
+            if (parallel && (layers == 0 || layers > SHADOW_MAX_LEVELS)) {
+                refuse("1, or up to 8 for the first level of a parallel light");
+            }
+            if (!parallel && layers != 1 && layers != SHADOW_FACES) {
+                refuse("1, or 6 for the first face of a point light");
+            }
+            first = next;
+            next += layers;
+        } else if (layers != 0) {
+            refuse("0: it belongs to light " + std::to_string(first));
+        } else if (parallel != is_parallel(matrix(lights[first].clip_from_world))) {
+            throw_invalid("light " + std::to_string(i) + " belongs to light " +
+                          std::to_string(first) +
+                          ", but one of them is parallel and the other is not");
+        }
+    }
+    if (next != lights.size()) {
+        throw_invalid("light " + std::to_string(first) + " has " +
+                      std::to_string(lights[first].layers) + " layers, but only " +
+                      std::to_string(lights.size() - first) + " projections are left for them");
     }
 }
 
 }  // namespace
 
 ShadowFrame make_shadow_frame(const ShadowOptions& options, const ShadowView& view,
-                              VkExtent2D depth_extent, std::span<const ShadowProjection> lights,
-                              std::span<const ShadowRectangle> rectangles) {
+                              VkExtent2D depth_extent, std::span<const ShadowProjection> lights) {
     check_shadow_options(options);
     if (lights.size() != options.lights) {
         throw_invalid("ShadowOptions::lights is " + std::to_string(options.lights) + ", but " +
                       std::to_string(lights.size()) + " projections were given; give one for each");
     }
-    if (rectangles.size() > SHADOW_MAX_RECTANGLES) {
-        throw_invalid(std::to_string(rectangles.size()) +
-                      " rectangles were given, but a frame has " +
-                      std::to_string(SHADOW_MAX_RECTANGLES) + " at most; join some");
-    }
+    check_layers(lights);
     const Camera camera = camera_of(view, depth_extent);
     ShadowFrame frame{};
     frame.depth_width = depth_extent.width;
     frame.depth_height = depth_extent.height;
     frame.background_depth = view.background_depth;
-    frame.rectangle_count = static_cast<std::uint32_t>(rectangles.size());
     for (std::size_t i = 0; i < lights.size(); ++i) {
         frame.lights[i] = light_of(lights[i], "the matrix of light " + std::to_string(i),
                                    options.map_extent, camera);
-    }
-    for (std::size_t i = 0; i < rectangles.size(); ++i) {
-        check_rectangle(rectangles[i], i, options.lights);
-        frame.rectangles[i] = rectangles[i];
     }
     return frame;
 }

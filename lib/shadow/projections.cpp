@@ -148,6 +148,37 @@ ShadowProjection directional_shadow_projection(const std::array<float, 3>& direc
                        Vector4{0.0, 0.0, 0.0, 1.0}});
 }
 
+std::vector<ShadowProjection> directional_shadow_levels(const std::array<float, 3>& direction,
+                                                        const ShadowBox& world,
+                                                        const std::array<float, 3>& eye,
+                                                        float nearest_extent,
+                                                        std::uint32_t levels) {
+    check_finite(eye, "the position of the camera");
+    if (!(nearest_extent > 0.0F && std::isfinite(nearest_extent)) || levels == 0 ||
+        levels > SHADOW_MAX_LEVELS) {
+        std::ostringstream message;
+        message << levels << " levels of a parallel light, the first " << nearest_extent
+                << " wide, were asked for; give 1 to " << SHADOW_MAX_LEVELS
+                << " of a finite extent above 0";
+        throw_invalid(message.str());
+    }
+    const Matrix of_world = matrix(directional_shadow_projection(direction, world).clip_from_world);
+    const Axes axes = axes_along(direction);
+    const Vector middle = vector(eye);
+    std::vector<ShadowProjection> all;
+    double extent = nearest_extent;
+    for (std::uint32_t level = 0; level < levels; ++level, extent *= 2.0) {
+        const double step = extent * EIGHTH;
+        const auto row = [&](const Vector& axis) {
+            const double place = std::round(dot(axis, middle) / step) * step;  // of the box' middle
+            return row_of(axis, 2.0 / extent, -2.0 / extent * place);
+        };
+        all.push_back(projection({row(axes.x), row(axes.y), of_world[2], of_world[3]}));
+        all.back().layers = level == 0 ? levels : 0;
+    }
+    return all;
+}
+
 ShadowProjection spot_shadow_projection(const std::array<float, 3>& position,
                                         const std::array<float, 3>& direction, float angle_degrees,
                                         float nearest, float farthest) {
@@ -164,36 +195,16 @@ ShadowProjection spot_shadow_projection(const std::array<float, 3>& position,
                        row_of(axes.forward, 1.0, -distance)});
 }
 
-ShadowRectangle shadow_rectangle(const ShadowProjection& light, std::uint32_t light_index,
-                                 std::uint32_t map_extent, const ShadowBox& box) {
-    const Matrix clip_from_world = matrix(light.clip_from_world);
-    Range columns;
-    Range rows;
-    unsigned behind = 0;    // the light, of the corners
-    bool is_before = true;  // false also where a number is NaN
-    for (unsigned corner = 0; corner < 8; ++corner) {
-        const Vector4 clip = transform(clip_from_world, corner_of(box, corner));
-        behind += clip[3] <= 0.0 ? 1 : 0;
-        is_before = is_before && clip[3] > 0.0;
-        columns.add((clip[0] / clip[3] + 1.0) * 0.5 * map_extent);
-        rows.add((clip[1] / clip[3] + 1.0) * 0.5 * map_extent);
+std::array<ShadowProjection, SHADOW_FACES> point_shadow_projections(
+    const std::array<float, 3>& position, float nearest, float farthest) {
+    std::array<ShadowProjection, SHADOW_FACES> faces;
+    for (std::size_t i = 0; i < faces.size(); ++i) {
+        std::array<float, 3> direction{};
+        direction[i / 2] = i % 2 == 0 ? 1.0F : -1.0F;
+        faces[i] = spot_shadow_projection(position, direction, 90.0F, nearest, farthest);
+        faces[i].layers = i == 0 ? SHADOW_FACES : 0;
     }
-    const ShadowRectangle nothing{light_index, 0, 0, 0, 0};
-    if (behind == 8) {
-        return nothing;
-    }
-    if (!is_before) {
-        return {light_index, 0, 0, map_extent, map_extent};
-    }
-    const auto texel = [&](double coordinate) {
-        return static_cast<std::uint32_t>(
-            std::clamp(coordinate, 0.0, static_cast<double>(map_extent)));
-    };
-    const ShadowRectangle rectangle{
-        light_index, texel(std::floor(columns.low) - 1.0), texel(std::floor(rows.low) - 1.0),
-        texel(std::floor(columns.high) + 2.0), texel(std::floor(rows.high) + 2.0)};
-    const bool is_empty = rectangle.x >= rectangle.end_x || rectangle.y >= rectangle.end_y;
-    return is_empty ? nothing : rectangle;
+    return faces;
 }
 
 }  // namespace quadtile

@@ -3,6 +3,7 @@
 #include <quadtile/shadow.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <string>
@@ -24,6 +25,8 @@ constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
 constexpr std::uint32_t GROUP_THREAD_BYTES = 20;    // shared memory of allocate.comp, for a thread
 constexpr std::uint32_t CULL_GROUP = 64;
+constexpr std::uint32_t CHANGE_GROUP = 64;        // boxes, and tiles
+constexpr std::uint32_t MOST_CHANGES = 1U << 20;  // workgroups for them are what any device has
 
 // Of kernels/shadow/bindings.glsl.
 constexpr std::uint32_t BLOCK_LEVELS = 5;
@@ -220,8 +223,10 @@ struct ShadowFitter::Impl {
                         vk::AccessFlags other_accesses = {}) const;
     void record_frame(vk::CommandBuffer commands, const Binding::Impl& bound,
                       const ShadowFrame& frame) const;
-    void record_kernel(vk::CommandBuffer commands, const Binding::Impl& bound,
-                       vk::Pipeline pipeline, vk::Extent3D groups) const;
+    // `set`, where there is one, is set 1.
+    void record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound, vk::Pipeline pipeline,
+                       vk::Extent3D groups, vk::DescriptorSet set = {},
+                       std::uint32_t object_count = 0, std::uint32_t instance_capacity = 0) const;
 
     ShadowOptions options;
     ShadowParameters parameters;
@@ -235,6 +240,7 @@ struct ShadowFitter::Impl {
     Unique<vk::Pipeline> importance_atlas;  // with the atlas
     Unique<vk::Pipeline> count;
     Unique<vk::Pipeline> list;
+    Unique<vk::Pipeline> change;
     Unique<vk::Pipeline> allocate;
     Unique<vk::Pipeline> cull;
 };
@@ -246,6 +252,12 @@ struct ShadowFitter::Binding::Impl {
     Unique<vk::ImageView> page_table;
     vk::Pipeline importance_kernel;
     detail::DescriptorSet descriptors;
+};
+
+struct ShadowFitter::ChangeBinding::Impl {
+    std::shared_ptr<const ShadowFitter::Impl> owner;
+    detail::DescriptorSet descriptors;
+    std::uint32_t capacity;
 };
 
 struct ShadowFitter::ObjectBinding::Impl {
@@ -279,6 +291,7 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
     importance_atlas = make(SHADOW_IMPORTANCE_ATLAS, "importance, atlas");
     count = make(SHADOW_COUNT, "count", SHADOW_COUNT_SUBGROUP);
     list = make(SHADOW_LIST, "list", SHADOW_LIST_SUBGROUP);
+    change = make(SHADOW_CHANGE, "change");
     allocate = make(SHADOW_ALLOCATE, "allocate", SHADOW_ALLOCATE_SUBGROUP);
     cull = make(SHADOW_CULL, "cull");
 }
@@ -354,6 +367,21 @@ void ShadowFitter::rebind_depth(Binding& binding, VkImageView depth, VkImageLayo
                                       Descriptor::sampled(*impl_->sampler, depth, layout));
 }
 
+ShadowFitter::ChangeBinding ShadowFitter::bind_changes(const Changes& changes) const {
+    require(changes.boxes.buffer != VK_NULL_HANDLE, "a buffer of changes");
+    require(changes.count.buffer != VK_NULL_HANDLE, "a buffer with the number of changes");
+    if (changes.capacity == 0 || changes.capacity > MOST_CHANGES) {
+        throw Error(ErrorCode::invalid_argument,
+                    "Changes::capacity is " + std::to_string(changes.capacity) +
+                        ", but must be 1 to " + std::to_string(MOST_CHANGES));
+    }
+    const Descriptor count = storage_buffer(changes.count, sizeof(std::uint32_t));
+    auto set = impl_->objects.make_descriptors(  // its third one is of no use
+        {storage_buffer(changes.boxes, changes.capacity * sizeof(ShadowChange)), count, count});
+    return ChangeBinding(std::make_shared<ChangeBinding::Impl>(
+        ChangeBinding::Impl{impl_, std::move(set), changes.capacity}));
+}
+
 ShadowFitter::ObjectBinding ShadowFitter::bind_objects(const Binding& binding,
                                                        const Objects& objects) const {
     require(objects.objects.buffer != VK_NULL_HANDLE, "a buffer of objects");
@@ -389,37 +417,38 @@ void ShadowFitter::Impl::kernel_barrier(vk::CommandBuffer commands,
 // What the host says of the frame.
 void ShadowFitter::Impl::record_frame(vk::CommandBuffer commands, const Binding::Impl& bound,
                                       const ShadowFrame& frame) const {
-    const auto update = [&](std::size_t offset_bytes, std::size_t size_bytes) {
-        commands.updateBuffer(bound.memory.buffer, bound.memory.offset_bytes + offset_bytes,
-                              size_bytes, reinterpret_cast<const std::byte*>(&frame) + offset_bytes,
-                              program.dispatch());
-    };
-    update(0, offsetof(ShadowFrame, lights) + options.lights * sizeof(ShadowLight));
-    if (frame.rectangle_count > 0) {
-        update(offsetof(ShadowFrame, rectangles), frame.rectangle_count * sizeof(ShadowRectangle));
-    }
+    commands.updateBuffer(bound.memory.buffer, bound.memory.offset_bytes,
+                          offsetof(ShadowFrame, lights) + options.lights * sizeof(ShadowLight),
+                          &frame, program.dispatch());
 }
 
-void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, const Binding::Impl& bound,
-                                       vk::Pipeline pipeline, vk::Extent3D groups) const {
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, program.dispatch());
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
-                                bound.descriptors.set, {}, program.dispatch());
-    const PushConstants constants{.parameters = parameters, .places = layout.places};
+void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound,
+                                       vk::Pipeline pipeline, vk::Extent3D groups,
+                                       vk::DescriptorSet set, std::uint32_t object_count,
+                                       std::uint32_t instance_capacity) const {
+    const Dispatch& dispatch = program.dispatch();
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, dispatch);
+    const std::array sets{bound, set};
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0, set ? 2U : 1U,
+                                sets.data(), 0, nullptr, dispatch);
+    const PushConstants constants{.parameters = parameters,
+                                  .object_count = object_count,
+                                  .instance_capacity = instance_capacity,
+                                  .places = layout.places};
     commands.pushConstants<PushConstants>(program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                                          constants, program.dispatch());
-    commands.dispatch(groups.width, groups.height, groups.depth, program.dispatch());
+                                          constants, dispatch);
+    commands.dispatch(groups.width, groups.height, groups.depth, dispatch);
 }
 
 void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
-                          const ShadowFrame& frame) const {
+                          const ShadowFrame& frame, const ChangeBinding* changes) const {
     const Impl& impl = *impl_;
     const Binding::Impl& bound = *binding.impl_;
     const vk::CommandBuffer buffer(commands);
     const std::uint32_t lights = impl.options.lights;
     const vk::Extent3D blocks{blocks_of(impl.parameters), 1, lights};
-    const auto kernel = [&](vk::Pipeline pipeline, vk::Extent3D groups) {
-        impl.record_kernel(buffer, bound, pipeline, groups);
+    const auto kernel = [&](vk::Pipeline pipeline, vk::Extent3D groups, auto... set) {
+        impl.record_kernel(buffer, bound.descriptors.set, pipeline, groups, set...);
         impl.kernel_barrier(buffer);
     };
     impl.record_frame(buffer, bound, frame);
@@ -428,28 +457,25 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
                                      groups_of(frame.depth_height, IMPORTANCE_BLOCK), lights});
     kernel(*impl.count, blocks);
     kernel(*impl.list, blocks);
+    if (changes != nullptr) {
+        const ChangeBinding::Impl& changed = *changes->impl_;
+        kernel(*impl.change,
+               {groups_of(changed.capacity, CHANGE_GROUP),
+                groups_of(impl.options.max_tiles, CHANGE_GROUP), 1},
+               changed.descriptors.set, changed.capacity);
+    }
     const std::uint32_t texel_quads =
         lights * impl.options.map_extent * impl.options.map_extent / 4;
-    impl.record_kernel(buffer, bound, *impl.allocate,
+    impl.record_kernel(buffer, bound.descriptors.set, *impl.allocate,
                        {1 + groups_of(texel_quads, impl.large_group), 1, 1});
 }
 
 void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& objects) const {
-    const Impl& impl = *impl_;
     const ObjectBinding::Impl& bound = *objects.impl_;
-    const vk::CommandBuffer buffer(commands);
-    const Dispatch& dispatch = impl.program.dispatch();
-    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, *impl.cull, dispatch);
-    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
-                              {bound.frame, bound.descriptors.set}, {}, dispatch);
-    const PushConstants constants{.parameters = impl.parameters,
-                                  .object_count = bound.object_count,
-                                  .instance_capacity = bound.instance_capacity,
-                                  .places = impl.layout.places};
-    buffer.pushConstants<PushConstants>(impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                                        constants, dispatch);
-    const std::uint32_t threads = std::max(bound.object_count, impl.options.max_tiles);
-    buffer.dispatch(groups_of(threads, CULL_GROUP), 1, 1, dispatch);
+    const std::uint32_t threads = std::max(bound.object_count, impl_->options.max_tiles);
+    impl_->record_kernel(vk::CommandBuffer(commands), bound.frame, *impl_->cull,
+                         {groups_of(threads, CULL_GROUP), 1, 1}, bound.descriptors.set,
+                         bound.object_count, bound.instance_capacity);
 }
 
 }  // namespace quadtile

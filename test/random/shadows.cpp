@@ -17,7 +17,7 @@ constexpr VkExtent2D DEPTH_EXTENT{96, 54};
 
 ShadowOptions random_options(Choices& choices) {
     ShadowOptions options;
-    options.lights = choices.number("lights", 1, 4);
+    options.lights = choices.number("lights", 1, 8);
     options.map_extent = 16U << choices.number("map_extent_log2", 0, 3);
     options.tile_extent = 64U << choices.number("tile_extent_log2", 0, 1);
     options.atlas_extent = options.tile_extent << choices.number("atlas_extent_log2", 0, 4);
@@ -38,6 +38,21 @@ ShadowOptions random_options(Choices& choices) {
 std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count) {
     std::vector<ShadowProjection> lights;
     while (lights.size() < count) {
+        if (lights.size() + SHADOW_FACES <= count && random.one_in(2)) {
+            const auto faces = point_shadow_projections(
+                {6 * random.unit() - 3, 3 * random.unit(), 6 * random.unit() - 3}, 0.1F, 40.0F);
+            lights.insert(lights.end(), faces.begin(), faces.end());
+        }
+        const auto left = static_cast<std::uint32_t>(count - lights.size());
+        if (left > 1 && random.one_in(3)) {
+            const auto levels = directional_shadow_levels(
+                {random.unit() - 0.5F, -1.0F, 0.2F}, spheres_box(),
+                {12 * random.unit() - 6, 1, 12 * random.unit() - 6}, 1 + 20 * random.unit(), left);
+            lights.insert(lights.end(), levels.begin(), levels.end());
+        }
+        if (lights.size() == count) {
+            break;
+        }
         const float a = 2.0F * random.unit() - 1.0F;
         const float b = 2.0F * random.unit() - 1.0F;
         lights.push_back(random.one_in(2)
@@ -45,6 +60,7 @@ std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count)
                              : spot_shadow_projection({9 * a, 3 + 5 * random.unit(), 9 * b},
                                                       {-a, -1.0F, -b}, 20 + 100 * random.unit(),
                                                       0.2F, 40.0F));
+        lights.back().weight = random.one_in(2) ? 1.0F : 0.25F + random.unit();
     }
     return lights;
 }
@@ -104,13 +120,14 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
         }
         const Pinhole camera = camera_of_frame(place);
         const std::vector<float> depth = random_depths(random, camera, depths);
-        std::vector<ShadowRectangle> rectangles;
-        for (std::uint32_t count = random.below(3); count > 0; --count) {
-            const std::uint32_t x = random.below(options.map_extent);
-            const std::uint32_t y = random.below(options.map_extent);
-            rectangles.push_back({random.below(options.lights), x, y,
-                                  x + random.below(options.map_extent - x + 1),
-                                  y + random.below(options.map_extent - y + 1)});
+        std::vector<ShadowChange> changes(random.one_in(2) ? random.below(5) : random.below(200));
+        for (ShadowChange& change : changes) {
+            const float size = random.one_in(8) ? 30.0F : 2.0F;
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                change.low[axis] = 20.0F * random.unit() - 10.0F;
+                change.high[axis] = change.low[axis] + size * (random.unit() - 0.05F);
+            }
+            change.light_mask = random.below(256);
         }
         std::vector<std::uint32_t> lit;
         if (has_mask) {
@@ -133,11 +150,10 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
                 atlas.push_back(random.one_in(rarity) ? random.unit() : 1.0F);
             }
         }
-        const ShadowFrame frame =
-            make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights, rectangles);
-        workspace.run(frame, depth, lit, atlas);
+        const ShadowFrame frame = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights);
+        workspace.run(frame, depth, lit, atlas, changes);
         const std::string wrong =
-            difference(options, workspace.result(), twin.next(frame, depth, lit, atlas));
+            difference(options, workspace.result(), twin.next(frame, depth, lit, atlas, changes));
         if (!wrong.empty()) {
             return "frame " + std::to_string(i) + ": other " + wrong;
         }

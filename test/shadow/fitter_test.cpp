@@ -1,6 +1,7 @@
 // ShadowFitter on the GPU against its twin: in every frame all is the same, to the bit.
 
 #include "../kernel/gpu_test.hpp"
+#include "../support/errors.hpp"
 #include "fitter_workspace.hpp"
 #include "spheres.hpp"
 
@@ -14,6 +15,8 @@
 namespace quadtile::test {
 
 namespace {
+
+using testing::HasSubstr;
 
 class ShadowFitterKernels : public GpuTest {};
 
@@ -59,7 +62,15 @@ ShadowProjection lamp() {
     return spot_shadow_projection({3.0F, 6.0F, 2.0F}, {-0.2F, -1.0F, -0.4F}, 80.0F, 0.2F, 40.0F);
 }
 
-// The random test (test/random) has all other options, lit masks and rectangles.
+std::vector<ShadowProjection> lamp_and_sun() {
+    const auto faces = point_shadow_projections({1.0F, 2.5F, -1.0F}, 0.1F, 40.0F);
+    std::vector<ShadowProjection> lights(faces.begin(), faces.end());
+    lights.push_back(sun());
+    lights.back().weight = 0.25F;
+    return lights;
+}
+
+// The random test (test/random) has all other options, lit masks.
 struct Case {
     const char* name;
     ShadowOptions options;
@@ -94,7 +105,24 @@ std::vector<Case> cases() {
               .gutter = 1,
               .max_tiles = 400,
               .importance_decay = 0.8F},
-             {sun(), lamp()}}};
+             {sun(), lamp()}},
+            // Each pixel asks one face. Catches faces that are not the twin's, and weights.
+            {"a lamp in all directions, and a weak sun",
+             with_small_tiles({.lights = 7,
+                               .map_extent = 64,
+                               .atlas_extent = 512,
+                               .max_tiles = 200,
+                               .importance_decay = 0.475F}),
+             lamp_and_sun()},
+            // Catches a pixel that asks another level than the twin's.
+            {"a sun of levels",
+             with_small_tiles({.lights = 4,
+                               .map_extent = 64,
+                               .atlas_extent = 512,
+                               .max_tiles = 200,
+                               .importance_decay = 0.475F}),
+             directional_shadow_levels({-0.5F, -1.0F, -0.3F}, spheres_box(), {4.0F, 1.7F, 4.0F},
+                                       6.0F, 4)}};
 }
 
 // What has happened in all frames.
@@ -275,6 +303,73 @@ TEST_F(ShadowFitterKernels, SeesShadowsInTheAtlasAsItsTwin) {
         is_other = is_other || expected.importance != blind.next(frame, depth).importance;
     }
     EXPECT_TRUE(is_other);
+}
+
+ShadowChange random_change(std::mt19937& random) {
+    const auto between = [&](float low, float high) {
+        return std::uniform_real_distribution<float>(low, high)(random);
+    };
+    ShadowChange change{};
+    for (int axis = 0; axis < 3; ++axis) {
+        change.low[axis] = between(-10.0F, 10.0F);
+        change.high[axis] = change.low[axis] + between(-0.05F, 0.6F);  // some have no extent
+    }
+    change.light_mask = random() % 4;
+    return change;
+}
+
+// Boxes by the thousand. Catches a workgroup whose boxes or tiles are left out, and slots that are
+// drawn although nothing in them has changed; with more boxes than there is room for, slots that
+// are not drawn.
+TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChangedAsItsTwin) {
+    Gpu gpu(device_for());
+    const ShadowOptions options = with_small_tiles({.lights = 2,
+                                                    .map_extent = 256,
+                                                    .atlas_extent = 4096,
+                                                    .max_tiles = 600,
+                                                    .resolution_scale = 3.0F});
+    Workspace workspace(gpu, options, DEPTH_EXTENT);
+    reference::ShadowFitter twin(options);
+    std::mt19937 random(7);
+    const Pinhole camera = camera_of_frame(3);
+    const std::vector<float> depth = depth_buffer(camera);
+    const ShadowFrame frame =
+        make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun(), lamp()});
+    std::uint32_t last = 0;
+    for (const std::uint32_t count : {0U, 1U, 30U, 300U, 3000U}) {
+        SCOPED_TRACE(count);
+        std::vector<ShadowChange> changes(count);
+        std::ranges::generate(changes, [&] { return random_change(random); });
+        workspace.run(frame, depth, {}, {}, changes);
+        const auto& expected = twin.next(frame, depth, {}, {}, changes);
+        expect_same(options, workspace.result(), expected);
+        if (count > 0) {
+            EXPECT_GT(expected.header.render_count, last);
+            EXPECT_LT(expected.header.render_count, expected.header.tiles);
+            last = expected.header.render_count;
+        }
+    }
+    const std::vector<ShadowChange> two(2, ShadowChange{});
+    workspace.run(frame, depth, {}, {}, two, 1);
+    const ShadowHeader header = workspace.header();
+    EXPECT_GT(header.tiles, 128U);
+    EXPECT_EQ(header.render_count, header.tiles);
+    workspace.run(frame, depth, {}, {}, two);
+    EXPECT_EQ(workspace.header().render_count, 0U);
+}
+
+TEST_F(ShadowFitterKernels, RefusesChangesWithoutBuffersOrRoom) {
+    Gpu gpu(device_for());
+    const ShadowFitter fitter(gpu.device(), {});
+    const Buffer buffer = gpu.make_buffer(64, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+    const auto refusal = [&](const ShadowFitter::Changes& changes) {
+        return refusal_of([&] { return fitter.bind_changes(changes); });
+    };
+    EXPECT_THAT(refusal({.count = buffer.range(), .capacity = 1}),
+                HasSubstr("a buffer of changes"));
+    EXPECT_THAT(refusal({.boxes = buffer.range(), .capacity = 1}), HasSubstr("number of changes"));
+    EXPECT_THAT(refusal({.boxes = buffer.range(), .count = buffer.range()}),
+                HasSubstr("capacity is 0, but must be 1 to 1048576"));
 }
 
 // Frames that follow each other without the host: it records them all and submits once.

@@ -53,7 +53,8 @@ class Workspace {
     [[nodiscard]] const ShadowFitter::Requirements& needed() const { return needed_; }
 
     void run(const ShadowFrame& frame, const std::vector<float>& depth,
-             const std::vector<std::uint32_t>& lit = {}, const std::vector<float>& atlas = {}) {
+             const std::vector<std::uint32_t>& lit = {}, const std::vector<float>& atlas = {},
+             const std::vector<ShadowChange>& changes = {}, std::uint32_t capacity = 0) {
         gpu_.upload(depth_, depth.data());
         if (!atlas.empty()) {
             gpu_.upload(atlas_, atlas.data());
@@ -61,7 +62,18 @@ class Workspace {
         if (!lit.empty()) {
             gpu_.upload(lit_, lit.data());
         }
-        gpu_.run([&](VkCommandBuffer commands) { fitter_.record(commands, binding_, frame); });
+        if (changes.empty()) {
+            gpu_.run([&](VkCommandBuffer commands) { fitter_.record(commands, binding_, frame); });
+            return;
+        }
+        const auto count = static_cast<std::uint32_t>(changes.size());
+        const Buffer boxes = make_buffer_of(changes);
+        const Buffer counts = make_buffer_of(std::vector<std::uint32_t>{count});
+        const auto changed = fitter_.bind_changes({.boxes = boxes.range(),
+                                                   .count = counts.range(),
+                                                   .capacity = capacity > 0 ? capacity : count});
+        gpu_.run(
+            [&](VkCommandBuffer commands) { fitter_.record(commands, binding_, frame, &changed); });
     }
 
     [[nodiscard]] ShadowHeader header() {
@@ -89,10 +101,7 @@ class Workspace {
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(
         const std::vector<ShadowObject>& objects, std::uint32_t instance_capacity) {
         const auto count = static_cast<std::uint32_t>(objects.size());
-        const Buffer boxes =
-            gpu_.make_buffer(objects.size() * sizeof(ShadowObject),
-                             VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, Memory::host_visible);
-        std::memcpy(boxes.mapped(), objects.data(), objects.size() * sizeof(ShadowObject));
+        const Buffer boxes = make_buffer_of(objects);
         const Buffer draws = gpu_.make_buffer(objects.size() * sizeof(VkDrawIndexedIndirectCommand),
                                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
         const Buffer instances = gpu_.make_buffer(instance_capacity * sizeof(std::uint32_t),
@@ -121,6 +130,14 @@ class Workspace {
     }
 
  private:
+    template <typename T>
+    [[nodiscard]] Buffer make_buffer_of(const std::vector<T>& values) {
+        Buffer buffer = gpu_.make_buffer(values.size() * sizeof(T),
+                                         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, Memory::host_visible);
+        std::memcpy(buffer.mapped(), values.data(), values.size() * sizeof(T));
+        return buffer;
+    }
+
     [[nodiscard]] VkImageCreateInfo lit_info(VkExtent2D extent) const {
         VkImageCreateInfo info = needed_.page_table;  // of the same format
         info.extent = {extent.width, extent.height, 1};

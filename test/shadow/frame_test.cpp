@@ -215,16 +215,11 @@ TEST(ShadowFrame, CopiesWhatItIsGiven) {
     const std::array<ShadowProjection, 2> lights{
         directional_shadow_projection({0, -1, 0}, {{0, 0, 0}, {1, 1, 1}}),
         spot_shadow_projection({0, 9, 0}, {0, -1, 0}, 90, 1, 50)};
-    const std::array<ShadowRectangle, 2> rectangles{{{1, 2, 3, 4, 5}, {0, 6, 7, 8, 9}}};
     const ShadowFrame frame =
-        make_shadow_frame(options_of(2), camera.view, test::CAMERA_PICTURE, lights, rectangles);
+        make_shadow_frame(options_of(2), camera.view, test::CAMERA_PICTURE, lights);
     EXPECT_EQ(frame.depth_width, 160U);
     EXPECT_EQ(frame.depth_height, 90U);
     EXPECT_EQ(frame.background_depth, 1.0F);
-    EXPECT_EQ(frame.rectangle_count, 2U);
-    EXPECT_EQ(frame.rectangles[0].light, 1U);
-    EXPECT_EQ(frame.rectangles[0].end_y, 5U);
-    EXPECT_EQ(frame.rectangles[1].x, 6U);
     for (std::size_t i = 0; i < 2; ++i) {
         EXPECT_THAT(frame.lights[i].clip_from_world,
                     testing::ElementsAreArray(lights[i].clip_from_world));
@@ -237,12 +232,10 @@ struct Input {
     VkExtent2D extent = test::CAMERA_PICTURE;
     std::vector<ShadowProjection> lights{
         2, directional_shadow_projection({0, -1, 0}, {{0, 0, 0}, {1, 1, 1}})};
-    std::vector<ShadowRectangle> rectangles;
 
     // Empty where there is no error.
     [[nodiscard]] std::string error() const {
-        return test::refusal_of(
-            [&] { return make_shadow_frame(options, view, extent, lights, rectangles); });
+        return test::refusal_of([&] { return make_shadow_frame(options, view, extent, lights); });
     }
 };
 
@@ -258,13 +251,28 @@ TEST(ShadowFrame, RefusesWhatMakesNoSense) {
     EXPECT_THAT(error_after([](Input& i) { i.lights.pop_back(); }),
                 HasSubstr("lights is 2, but 1 projections"));
     EXPECT_THAT(error_after([](Input& i) { i.options.gutter = 0; }), HasSubstr("gutter is 0"));
-    EXPECT_EQ(error_after([](Input& i) { i.rectangles.resize(256); }), "");
-    EXPECT_THAT(error_after([](Input& i) { i.rectangles.resize(257); }),
-                HasSubstr("257 rectangles were given, but a frame has 256"));
-    EXPECT_THAT(error_after([](Input& i) {
-                    i.rectangles = {{0, 0, 0, 1, 1}, {2, 0, 0, 1, 1}};
+    const auto faces = point_shadow_projections({0, 1, 0}, 0.1F, 9);
+    const auto of_point = [&faces](std::size_t first, std::size_t last) {
+        return error_after([&](Input& i) {
+            i.lights.assign(faces.begin() + static_cast<std::ptrdiff_t>(first),
+                            faces.begin() + static_cast<std::ptrdiff_t>(last));
+            i.options.lights = static_cast<std::uint32_t>(i.lights.size());
+        });
+    };
+    EXPECT_EQ(of_point(0, 6), "");
+    EXPECT_THAT(of_point(0, 4), HasSubstr("light 0 has 6 layers, but only 4 projections"));
+    EXPECT_THAT(of_point(1, 3), HasSubstr("layers of light 0 is 0, but must be 1, or 6"));
+    EXPECT_THAT(error_after([](Input& i) { i.lights[0].layers = 6; }),
+                HasSubstr("layers of light 1 is 1, but must be 0: it belongs to light 0"));
+    EXPECT_THAT(error_after([](Input& i) { i.lights[0].layers = 9; }),
+                HasSubstr("layers of light 0 is 9, but must be 1, or up to 8"));
+    EXPECT_THAT(error_after([&faces](Input& i) {
+                    i.lights = {i.lights[0], faces[1]};
+                    i.lights[0].layers = 2;
                 }),
-                HasSubstr("rectangle 1 is of light 2, but there are lights 0 to 1"));
+                HasSubstr("light 1 belongs to light 0, but one of them is parallel"));
+    EXPECT_THAT(error_after([](Input& i) { i.lights[1].weight = 65.0F; }),
+                HasSubstr("weight of light 1 is 65"));
     EXPECT_THAT(error_after([](Input& i) { i.extent.height = 0; }), HasSubstr("160 x 0 pixels"));
     EXPECT_THAT(error_after([](Input& i) { i.view.background_depth = std::nanf(""); }),
                 HasSubstr("background depth"));

@@ -220,58 +220,61 @@ TEST(ShadowProjections, RefuseWhatMakesNoSense) {
     EXPECT_THAT(spot({}, {0, 1, 0}, 45, 2, INF), HasSubstr("from 2 to inf"));
 }
 
-TEST(ShadowRectangle, HoldsWhatTheBoxCovers) {
-    std::mt19937 random(5);
-    constexpr std::uint32_t EXTENT = 256;
-    const ShadowBox world{{-10, -10, -10}, {10, 10, 10}};
-    int small = 0;
-    for (int i = 0; i < 300; ++i) {
-        const ShadowProjection light =
-            i % 2 == 0 ? directional_shadow_projection(random_point(random, 1.0F), world)
-                       : spot_shadow_projection({0, 30, 0}, {0.1F, -1, 0}, 60, 1, 100);
-        const ShadowBox box = random_box(random, 5.0F);
-        const ShadowRectangle rectangle = shadow_rectangle(light, 7, EXTENT, box);
-        EXPECT_EQ(rectangle.light, 7U);
-        double low = EXTENT;
-        double high = 0.0;
-        for (int sample = 0; sample < 200; ++sample) {
-            Point inside{};
-            for (std::size_t k = 0; k < 3; ++k) {
-                inside[k] = uniform(random, box.low[k], box.high[k]);
-            }
-            const auto texel = test::on_map(light.clip_from_world, EXTENT, inside);
-            low = std::min(low, texel[0]);
-            high = std::max(high, texel[0]);
-            EXPECT_LE(rectangle.x + 1, texel[0]);
-            EXPECT_LE(rectangle.y + 1, texel[1]);
-            EXPECT_GE(rectangle.end_x - 1, texel[0]);
-            EXPECT_GE(rectangle.end_y - 1, texel[1]);
+// Catches gaps between faces, and faces that are not where the lookup looks for them.
+TEST(PointShadowProjections, FacesShareAllDirectionsOut) {
+    const Float3 position{3, -2, 7};
+    const auto faces = point_shadow_projections(position, 0.5F, 50);
+    EXPECT_EQ(faces[0].layers, SHADOW_FACES);
+    EXPECT_EQ(faces[5].layers, 0U);
+    std::mt19937 random(8);
+    for (int i = 0; i < 2000; ++i) {
+        Float3 way = random_point(random, 1.0F);
+        const std::size_t longest = std::abs(way[0]) > std::abs(way[1])
+                                        ? (std::abs(way[0]) > std::abs(way[2]) ? 0 : 2)
+                                        : (std::abs(way[1]) > std::abs(way[2]) ? 1 : 2);
+        const float scale = 10.0F / std::abs(way[longest]);
+        for (std::size_t face = 0; face < faces.size(); ++face) {
+            const Row seen =
+                seen_by(faces[face], position[0] + double{scale * way[0]},
+                        position[1] + double{scale * way[1]}, position[2] + double{scale * way[2]});
+            const bool is_inside =
+                seen[3] > 0 && std::abs(seen[0]) <= 1.0 && std::abs(seen[1]) <= 1.0;
+            EXPECT_EQ(is_inside, face == 2 * longest + (way[longest] < 0 ? 1 : 0));
+            EXPECT_TRUE(!is_inside || (seen[2] > 0.9 && seen[2] < 1.0));
         }
-        small += rectangle.end_x - rectangle.x < high - low + 8.0 ? 1 : 0;
     }
-    EXPECT_GT(small, 50);  // it is not just all of the map
 }
 
-TEST(ShadowRectangle, IsCutAtTheMapAndEmptyOutside) {
-    const ShadowProjection spot = spot_shadow_projection({0, 10, 0}, {0, -1, 0}, 90, 1, 20);
-    const auto of = [&spot](const ShadowBox& box) { return shadow_rectangle(spot, 2, 64, box); };
-    const auto expect = [](const ShadowRectangle& r, std::uint32_t x, std::uint32_t y,
-                           std::uint32_t end_x, std::uint32_t end_y) {
-        EXPECT_EQ(r.light, 2U);
-        EXPECT_EQ(r.x, x);
-        EXPECT_EQ(r.y, y);
-        EXPECT_EQ(r.end_x, end_x);
-        EXPECT_EQ(r.end_y, end_y);
-    };
-    expect(of({{-100, 0, -100}, {100, 1, 100}}), 0, 0, 64, 64);
-    expect(of({{50, 0, 0}, {51, 1, 1}}), 0, 0, 0, 0);                // beside it
-    expect(of({{0, 11, 0}, {1, 12, 1}}), 0, 0, 0, 0);                // behind it
-    expect(of({{0, 9, 0}, {1, 12, 1}}), 0, 0, 64, 64);               // partly behind it
-    expect(of({{0, 0, 0}, {INF, 1, std::nanf("")}}), 0, 0, 64, 64);  // nobody knows
-    // Texels are 20 / 64 wide on the ground: 10 of them, and one more around.
-    const ShadowRectangle r = of({{0.01F, 0, 0.01F}, {3.11F, 0, 3.11F}});
-    EXPECT_EQ(r.end_x - r.x, 12U);
-    EXPECT_EQ(r.end_y - r.y, 12U);
+// Catches levels that lose the camera, whose texels depend on the world, or that move all the time.
+TEST(DirectionalShadowLevels, FollowTheCameraByEighths) {
+    const Float3 direction{-0.5F, -1, 0.25F};
+    std::set<float> places;
+    for (const float size : {200.0F, 20000.0F}) {
+        const ShadowBox world{{-size, -10, -size}, {size, 50, size}};
+        for (int i = 0; i < 64; ++i) {
+            const Float3 eye{0.05F * size + 0.5F * static_cast<float>(i), 2, 3};
+            const auto levels = directional_shadow_levels(direction, world, eye, 16, 5);
+            ASSERT_EQ(levels.size(), 5U);
+            for (std::size_t level = 0; level < levels.size(); ++level) {
+                EXPECT_EQ(levels[level].layers, level == 0 ? 5U : 0U);
+                const Row seen = seen_by(levels[level], eye[0], eye[1], eye[2]);
+                EXPECT_LE(std::abs(seen[0]), 0.126);
+                EXPECT_LE(std::abs(seen[1]), 0.126);
+                EXPECT_TRUE(seen[2] > 0.0 && seen[2] < 1.0);
+                const auto x = test::rows_of(levels[level].clip_from_world)[0];
+                EXPECT_NEAR(std::hypot(x[0], x[1], x[2]), 2.0 / (16 << level), 1e-6);
+            }
+            if (size < 1000.0F) {
+                places.insert(levels[0].clip_from_world[12]);
+            }
+        }
+    }
+    EXPECT_GT(places.size(), 4U);
+    EXPECT_LT(places.size(), 20U);  // 32 units, of which each step takes 2
+    const ShadowBox box{{0, 0, 0}, {1, 1, 1}};
+    EXPECT_THROW((void)directional_shadow_levels(direction, box, {}, 16, 0), Error);
+    EXPECT_THROW((void)directional_shadow_levels(direction, box, {}, 16, 9), Error);
+    EXPECT_THROW((void)directional_shadow_levels(direction, box, {}, 0, 2), Error);
 }
 
 }  // namespace

@@ -48,26 +48,46 @@ std::int64_t shown_around(const ShadowOptions& options, const ShadowTile& tile) 
         std::ceil(options.gutter * std::exp2(tile.node & 0xffU) / core));
 }
 
-bool is_touched(const ShadowOptions& options, const ShadowFrame& frame, const ShadowTile& tile) {
+// Whether a slot shows something of a box; in doubles.
+bool is_changed(const ShadowOptions& options, const ShadowFrame& frame, const ShadowTile& tile,
+                const ShadowChange& change) {
     const auto [light, level, x, y] = node_of(tile);
-    const std::int64_t around = shown_around(options, tile);
-    for (std::uint32_t i = 0; i < frame.rectangle_count; ++i) {
-        const ShadowRectangle& r = frame.rectangles[i];
-        if (r.light != light) {
-            continue;
-        }
-        for (std::int64_t row = r.y; row < r.end_y; ++row) {
-            for (std::int64_t column = r.x; column < r.end_x; ++column) {
-                if (column >= (std::int64_t{x} << level) - around &&
-                    column < (std::int64_t{x + 1} << level) + around &&
-                    row >= (std::int64_t{y} << level) - around &&
-                    row < (std::int64_t{y + 1} << level) + around) {
-                    return true;
-                }
-            }
+    if ((change.light_mask >> light & 1U) == 0) {
+        return false;
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        if (!(change.low[axis] <= change.high[axis])) {
+            return !(change.low[axis] > change.high[axis]);  // NaN may be anywhere
         }
     }
-    return false;
+    std::array<double, 2> low{INFINITY, INFINITY};
+    std::array<double, 2> high{-INFINITY, -INFINITY};
+    int behind = 0;
+    for (unsigned corner = 0; corner < 8; ++corner) {
+        std::array<double, 4> clip{};
+        for (std::size_t row = 0; row < 4; ++row) {
+            const float* const m = frame.lights[light].clip_from_world;
+            clip[row] = m[12 + row];
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                clip[row] += double{m[4 * axis + row]} *
+                             ((corner >> axis & 1U) != 0 ? change.high[axis] : change.low[axis]);
+            }
+        }
+        behind += clip[3] <= 0.0 ? 1 : 0;
+        for (std::size_t i = 0; i < 2; ++i) {
+            const double texel = (clip[i] / clip[3] + 1.0) * 0.5 * options.map_extent;
+            low[i] = std::min(low[i], texel);
+            high[i] = std::max(high[i], texel);
+        }
+    }
+    if (behind > 0) {
+        return behind < 8;
+    }
+    const double around = static_cast<double>(shown_around(options, tile)) + 0.01;
+    return low[0] <= (std::int64_t{x + 1} << level) + around &&
+           high[0] >= (std::int64_t{x} << level) - around &&
+           low[1] <= (std::int64_t{y + 1} << level) + around &&
+           high[1] >= (std::int64_t{y} << level) - around;
 }
 
 // The maximum of a node's texels.
@@ -257,7 +277,8 @@ void check_repacked(const ShadowOptions& options, const ShadowResult& result) {
 
 // The lists against sets of nodes.
 void check_lists(const ShadowFrame& last_frame, const ShadowResult& last, const ShadowFrame& frame,
-                 const ShadowResult& result, const ShadowOptions& options) {
+                 const ShadowResult& result, const ShadowOptions& options,
+                 std::span<const ShadowChange> changes) {
     const std::map<Node, ShadowTile> before = by_node(last.tiles);
     const std::map<Node, ShadowTile> now = by_node(result.tiles);
     const bool is_repacked = result.header.flags == SHADOW_REPACKED;
@@ -281,7 +302,10 @@ void check_lists(const ShadowFrame& last_frame, const ShadowResult& last, const 
         const bool is_other_light =
             std::memcmp(frame.lights[light].clip_from_world,
                         last_frame.lights[light].clip_from_world, 16 * sizeof(float)) != 0;
-        if (!has_its_slot || is_other_light || is_touched(options, frame, tile)) {
+        if (!has_its_slot || is_other_light ||
+            std::ranges::any_of(changes, [&](const ShadowChange& change) {
+                return is_changed(options, frame, tile, change);
+            })) {
             render.push_back(i);
         }
         EXPECT_EQ(has(tile, SHADOW_RENDER), !render.empty() && render.back() == i);
@@ -388,14 +412,14 @@ bool fits_budgets(const ShadowOptions& options, const ShadowResult& last,
 
 void check_shadow_frame(const ShadowOptions& options, const ShadowFrame& last_frame,
                         const ShadowResult& last, const ShadowFrame& frame,
-                        const ShadowResult& result) {
+                        const ShadowResult& result, std::span<const ShadowChange> changes) {
     check_tiles(options, result);
     check_slots(options, result);
     check_new_slots(options, last, result);
     if (result.header.flags == SHADOW_REPACKED) {
         check_repacked(options, result);
     }
-    check_lists(last_frame, last, frame, result, options);
+    check_lists(last_frame, last, frame, result, options, changes);
     check_header(options, result);
     check_page_table(options, result);
     const std::uint32_t factor = result.header.factor_index;

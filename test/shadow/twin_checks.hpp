@@ -4,6 +4,8 @@
 
 #include <quadtile/shadow.hpp>
 
+#include <span>
+
 namespace quadtile::test {
 
 using ShadowResult = reference::ShadowFitter::Result;
@@ -12,7 +14,7 @@ using ShadowResult = reference::ShadowFitter::Result;
 // the one before it (an empty one at first).
 void check_shadow_frame(const ShadowOptions& options, const ShadowFrame& last_frame,
                         const ShadowResult& last, const ShadowFrame& frame,
-                        const ShadowResult& result);
+                        const ShadowResult& result, std::span<const ShadowChange> changes = {});
 
 // Whether the budgets are kept under a factor.
 [[nodiscard]] bool fits_budgets(const ShadowOptions& options, const ShadowResult& last,

@@ -76,8 +76,9 @@ TEST(ShadowOptions, HaveTechniques) {
 }
 
 TEST(ShadowOptions, HaveLights) {
-    const Options options =
-        parse({"--sun", "0,-1,0.5", "--spot", "1,2,3,0,-1,0,40", "--spot", "-1,2,3,1,0,0,90.5"});
+    const Options options = parse({"--sun", "0,-1,0.5", "--spot", "1,2,3,0,-1,0,40", "--spot",
+                                   "-1,2,3,1,0,0,90.5", "--moving", "7"});
+    EXPECT_EQ(options.moving, 7U);
     ASSERT_TRUE(options.sun);
     EXPECT_EQ(*options.sun, glm::vec3(0, -1, 0.5F));
     ASSERT_EQ(options.spots.size(), 2U);
@@ -92,6 +93,16 @@ TEST(ShadowOptions, HaveLights) {
     EXPECT_EQ(wide.spots[0].radius, 0.5F);
     EXPECT_EQ(wide.sun_radius_degrees, 2.0F);
     EXPECT_EQ(wide.samples, 64U);
+    const Options with_points = parse({"--point-light", "1,2,3", "--spot", "1,2,3,0,-1,0,40",
+                                       "--point-light", "0,0,-1,0.5", "--map-extent", "512"});
+    EXPECT_EQ(with_points.shadows.lights, 14U);
+    EXPECT_EQ(parse({"--sun-levels", "30"}).shadows.lights, 4U);
+    EXPECT_EQ(parse({"--sun-levels", "30.5,6"}).nearest_extent, 30.5F);
+    EXPECT_EQ(parse({"--sun-levels", "30.5,6"}).shadows.lights, 6U);
+    EXPECT_EQ(with_points.spots[2].kind, Light::Kind::point);
+    EXPECT_EQ(with_points.spots[2].position, glm::vec3(0, 0, -1));
+    EXPECT_EQ(with_points.spots[1].weight, 1.0F);
+    EXPECT_EQ(with_points.spots[2].weight, 0.5F);
 }
 
 TEST(ShadowOptions, OfTheCity) {
@@ -111,6 +122,13 @@ TEST(ShadowOptions, AreRefusedWithASentence) {
     EXPECT_THAT(error_of({"--sun", "0,0,0"}), HasSubstr("0,0,0"));
     EXPECT_THAT(error_of({"--sun", "1,nan,0"}), HasSubstr("'nan' is not a number from"));
     EXPECT_THAT(error_of({"--spot", "1,2,3"}), HasSubstr("seven numbers"));
+    for (const char* const levels : {"0", "30,0", "30,9", "30,1.5", "30,4,1"}) {
+        EXPECT_THAT(error_of({"--sun-levels", levels}), HasSubstr("EXTENT or EXTENT,N"));
+    }
+    EXPECT_THAT(error_of({"--point-light", "1,2"}), HasSubstr("three numbers or four"));
+    EXPECT_THAT(error_of({"--point-light", "1,2,3,0"}), HasSubstr("1/64 to 64, not 0"));
+    EXPECT_THAT(error_of({"--point-light", "1,2,3", "--point-light", "1,2,4"}),
+                HasSubstr("--map-extent is 1024"));
     EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,x"}), HasSubstr("'x' is not a number"));
     EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,inf"}), HasSubstr("'inf' is not a number from"));
     EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,180"}), HasSubstr("170"));

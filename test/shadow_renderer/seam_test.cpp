@@ -10,16 +10,6 @@
 namespace quadtile::shadow {
 namespace {
 
-void add_quad(baker::Scene& scene, const glm::vec3& corner, const glm::vec3& u,
-              const glm::vec3& v) {
-    const auto first = static_cast<std::uint32_t>(scene.positions.size());
-    for (const glm::vec3& position : {corner, corner + u, corner + u + v, corner + v}) {
-        scene.positions.push_back(position);
-    }
-    scene.triangles.push_back({.vertices = {first, first + 1, first + 2}});
-    scene.triangles.push_back({.vertices = {first, first + 2, first + 3}});
-}
-
 // A floor, and towers at z > 5 that the sun of side_sun() shadows nothing with at z < 0.
 Geometry floor_with_towers() {
     baker::Scene scene;

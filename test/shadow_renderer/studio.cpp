@@ -114,6 +114,16 @@ std::optional<Film> zdm2_film() {
                 zdm2_flight()};
 }
 
+void add_quad(baker::Scene& scene, const glm::vec3& corner, const glm::vec3& u,
+              const glm::vec3& v) {
+    const auto first = static_cast<std::uint32_t>(scene.positions.size());
+    for (const glm::vec3& position : {corner, corner + u, corner + u + v, corner + v}) {
+        scene.positions.push_back(position);
+    }
+    scene.triangles.push_back({.vertices = {first, first + 1, first + 2}});
+    scene.triangles.push_back({.vertices = {first, first + 2, first + 3}});
+}
+
 Light side_sun() {
     return {.direction = {-0.5F, -1.0F, -0.35F}};
 }
@@ -149,6 +159,10 @@ MaskDifference Studio::compare(const FrameSettings& settings, std::uint32_t samp
     if (!rays_) {
         rays_ = std::make_unique<RayCaster>(machine->gpu, geometry_);
         comparison_ = std::make_unique<MaskComparison>(machine->gpu);
+    }
+    if (!geometry_.moving.empty()) {
+        move_vertices(geometry_, settings.second);
+        rays_->set_geometry(geometry_);
     }
     machine->gpu.run([&](vk::CommandBuffer commands) {
         renderer_.record_depth(commands, settings);

@@ -37,6 +37,9 @@ struct Film {
 // None without the shared data.
 [[nodiscard]] std::optional<Film> zdm2_film();
 
+// Adds a parallelogram to a scene that has a material: its corner and two edges.
+void add_quad(baker::Scene& scene, const glm::vec3& corner, const glm::vec3& u, const glm::vec3& v);
+
 // The sun from the side, and a spot that looks where a camera does, and down.
 [[nodiscard]] Light side_sun();
 [[nodiscard]] Light spot_at(const Camera& camera);

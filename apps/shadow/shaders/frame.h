@@ -8,15 +8,17 @@
 QUADTILE_NAMESPACE_BEGIN
 
 struct DrawnLight {
-    float direction[3];  // that it goes, of length 1
-    QUADTILE_UINT is_spot;
+    float direction[3];     // that it goes, of length 1
+    QUADTILE_UINT is_spot;  // or a point light
     float position[3];
     float cone_cosine;  // of half the angle
     float colour[3];
     float reach;               // where the light of a spot has fallen to a half
     QUADTILE_UINT first_view;  // of `views`
     QUADTILE_UINT view_count;
-    float radius;  // of shadow_disc
+    float radius;              // of shadow_disc
+    QUADTILE_UINT layer;     // of the fitter, the first
+    QUADTILE_UINT is_point;  // its views are faces
 };
 
 // A shadow map in a rectangle of the atlas, for techniques other than the fitted one.

@@ -34,7 +34,7 @@ QUADTILE_SHARED float mask_dot(MaskVector a, MaskVector b) {
 struct MaskLight {
     float clip_from_world[16];  // of its map, by column
     float towards[3];           // the way to a sun; a spot's position
-    QUADTILE_UINT is_spot;      // 0: a sun
+    QUADTILE_UINT is_spot;      // 0: a sun, 1: a spot, 2: a point light
 };
 
 // From a point to the light: of any length to a sun, to the spot itself otherwise.
@@ -66,7 +66,7 @@ QUADTILE_SHARED bool mask_may_light(MaskLight light, MaskVector point, MaskVecto
     const bool is_inside = clip[3] > 0.0F && clip[0] >= -clip[3] && clip[0] <= clip[3] &&
                            clip[1] >= -clip[3] && clip[1] <= clip[3] && clip[2] >= 0.0F &&
                            clip[2] <= clip[3];
-    return light.is_spot == 0 || is_inside;
+    return light.is_spot != 1 || is_inside;
 }
 
 QUADTILE_NAMESPACE_END

@@ -49,8 +49,15 @@ vec3 vector(float v[3]) {
 }
 
 // Of the other techniques' maps of a light that which serves a distance.
-uint view_for(DrawnLight light, float from_camera) {
+uint view_for(DrawnLight light, float from_camera, vec3 position) {
     uint i = light.first_view;
+    if (light.is_point != 0) {
+        const vec3 way = position - vector(light.position);
+        const vec3 size = abs(way);
+        const uint axis = size.x >= max(size.y, size.z) ? 0 : size.y >= size.z ? 1 : 2;
+        i += 2 * axis + (way[axis] < 0.0 ? 1 : 0);
+        from_camera = 0.0;
+    }
     const uint last = light.first_view + light.view_count - 1;
     while (i < last && from_camera > drawn.views[i].farthest) {
         ++i;
@@ -60,9 +67,10 @@ uint view_for(DrawnLight light, float from_camera) {
 
 uint view_index;  // of drawn.views, for the light that is looked up
 
-mat4 light_matrix(uint light) {
+// `map` of these: a layer of the fitter, or a light of the other techniques.
+mat4 light_matrix(uint map) {
     if (drawn.technique == TECHNIQUE_FITTED) {
-        return shadow_clip_from_world(light);
+        return shadow_clip_from_world(map);
     }
     mat4 clip_from_world;
     for (int column = 0; column < 4; ++column) {
@@ -75,11 +83,11 @@ mat4 light_matrix(uint light) {
 }
 
 // Where a plane finds its shadow, by the technique of the frame.
-ShadowPoint point_of(uint light_index, ShadowPlane plane) {
+ShadowPoint point_of(uint map, ShadowPlane plane) {
     if (drawn.technique == TECHNIQUE_FITTED) {
-        return shadow_point(light_index, plane);
+        return shadow_point(map, plane);
     }
-    const DrawnLight light = drawn.lights[light_index];
+    const DrawnLight light = drawn.lights[map];
     const DrawnView view = drawn.views[view_index];
     const vec2 extent = vec2(view.width, view.height);
     const vec2 texel = vec2(view.x, view.y) + (plane.point.xy * 0.5 + 0.5) * extent;
@@ -96,9 +104,9 @@ ShadowPoint point_of(uint light_index, ShadowPlane plane) {
 }
 
 // For the soft filter: beyond the edge of a sun's cascade is what lies at it.
-ShadowPoint soft_point_of(uint light, ShadowPlane plane) {
-    ShadowPoint point = point_of(light, plane);
-    if (drawn.technique != TECHNIQUE_FITTED && drawn.lights[light].is_spot == 0) {
+ShadowPoint soft_point_of(uint map, ShadowPlane plane) {
+    ShadowPoint point = point_of(map, plane);
+    if (drawn.technique != TECHNIQUE_FITTED && drawn.lights[map].is_spot == 0) {
         const DrawnView view = drawn.views[view_index];
         const vec2 low = vec2(view.x, view.y) + 2.0;
         const vec2 texel = clamp(point.texel, low, low + vec2(view.width, view.height) - 4.0);
@@ -122,7 +130,9 @@ vec3 arriving(DrawnLight light, vec3 position, out vec3 to_light) {
     const float squared = max(dot(way, way), 1e-12);
     to_light = way * inversesqrt(squared);
     const float cosine = dot(-to_light, vector(light.direction));
-    const float cone = smoothstep(light.cone_cosine, mix(light.cone_cosine, 1.0, 0.25), cosine);
+    const float cone = light.is_point != 0
+        ? 1.0
+        : smoothstep(light.cone_cosine, mix(light.cone_cosine, 1.0, 0.25), cosine);
     return vector(light.colour) * (cone / (1.0 + squared / (light.reach * light.reach)));
 }
 
@@ -166,13 +176,19 @@ float reaching(uint i, DrawnLight light, float from_camera, vec3 position, vec3 
         hard = traced >= 0.5 ? 1.0 : 0.0;
         return traced;
     }
-    view_index = drawn.technique == TECHNIQUE_FITTED ? 0 : view_for(light, from_camera);
-    const mat4 clip_from_world = light_matrix(i);
+    uint map = i;
+    view_index = 0;
+    if (drawn.technique == TECHNIQUE_FITTED) {
+        map = shadow_layer(light.layer, position);
+    } else {
+        view_index = view_for(light, from_camera, position);
+    }
+    const mat4 clip_from_world = light_matrix(map);
     const ShadowPlane plane = shadow_plane(clip_from_world, position, normal);
-    point = point_of(i, plane);
+    point = point_of(map, plane);
     hard = shadow_nearest(point);
     if (drawn.shadow_filter == FILTER_SOFT) {
-        return shadow_soft(i, shadow_disc(clip_from_world, light.radius), plane,
+        return shadow_soft(map, shadow_disc(clip_from_world, light.radius), plane,
                            shadow_soft_turn(vec2(gl_GlobalInvocationID.xy)));
     }
     return drawn.shadow_filter == FILTER_HARD ? hard : shadow_filtered(point);

@@ -9,7 +9,7 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-/// What an object covers of a light's map, in texels: nothing where all of its box is behind the
+/// What a box covers of a light's map, in texels: nothing where it has no extent or is behind the
 /// light (low_x > high_x), all of the map where a part of it is.
 struct ShadowBounds {
     float low_x;   ///< least column
@@ -18,9 +18,21 @@ struct ShadowBounds {
     float high_y;  ///< greatest row
 };
 
-/// Of an object's bounding box: of its eight corners.
+/// The box of an object: all that a change of it changes.
+QUADTILE_SHARED ShadowChange shadow_change_of(ShadowObject object) {
+    ShadowChange change;
+    for (int i = 0; i < 3; ++i) {
+        change.low[i] = object.low[i];
+        change.high[i] = object.high[i];
+    }
+    change.light_mask = object.light_mask;
+    change.reserved = 0;
+    return change;
+}
+
+/// Of a bounding box: of its eight corners. NaN counts as all of the map.
 QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLight light,
-                                           ShadowObject object) {
+                                           ShadowChange box) {
     const float half_extent = 0.5F * float(1U << parameters.map_levels);
     const float smallest = float_from_bits(BITS_ONE - (100U << 23));
     const float largest = float_from_bits(BITS_ONE + (100U << 23));
@@ -32,9 +44,9 @@ QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLi
     bool is_before = true;
     bool is_behind = true;
     for (QUADTILE_UINT corner = 0; corner < 8; ++corner) {
-        const float x = (corner & 1U) != 0 ? object.high[0] : object.low[0];
-        const float y = (corner & 2U) != 0 ? object.high[1] : object.low[1];
-        const float z = (corner & 4U) != 0 ? object.high[2] : object.low[2];
+        const float x = (corner & 1U) != 0 ? box.high[0] : box.low[0];
+        const float y = (corner & 2U) != 0 ? box.high[1] : box.low[1];
+        const float z = (corner & 4U) != 0 ? box.high[2] : box.low[2];
         QUADTILE_PRECISE const float clip_x =
             ((light.clip_from_world[0] * x + light.clip_from_world[4] * y) +
              light.clip_from_world[8] * z) +
@@ -57,8 +69,10 @@ QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLi
         bounds.high_x = map_x > bounds.high_x ? map_x : bounds.high_x;
         bounds.high_y = map_y > bounds.high_y ? map_y : bounds.high_y;
     }
-    if (!is_before) {
-        const float reach = is_behind ? -largest : largest;
+    const bool is_nothing = box.low[0] > box.high[0] || box.low[1] > box.high[1] ||
+                            box.low[2] > box.high[2] || is_behind;
+    if (is_nothing || !is_before) {
+        const float reach = is_nothing ? -largest : largest;
         bounds.low_x = -reach;
         bounds.low_y = -reach;
         bounds.high_x = reach;
@@ -67,7 +81,7 @@ QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLi
     return bounds;
 }
 
-/// Whether a tile's slot shows something of what an object covers. The bounds are widened by a
+/// Whether a tile's slot shows something of what a box covers. The bounds are widened by a
 /// hundredth of a texel for what is lost by rounding.
 QUADTILE_SHARED bool shadow_overlaps(ShadowParameters parameters, ShadowBounds bounds,
                                      ShadowTile tile) {

@@ -140,21 +140,41 @@ mat4 shadow_clip_from_world(uint light) {
     return matrix;
 }
 
-/// Where a plane in a light's clip space finds its shadow.
+/// The layer of a light that has a position of the world, as shadow_claim has it: of a point light
+/// the face that it lies before, of levels of a parallel one the finest that sees it.
+uint shadow_layer(uint light, vec3 position) {
+    const uint layers = shadow_frame.lights[light].layers;
+    uint layer = light;
+    float most = 0.0;
+    for (uint i = 0; i < layers && layers > 1; ++i) {
+        const vec4 clip = shadow_clip_from_world(light + i) * vec4(position, 1.0);
+        const float inside = max(abs(clip.x), abs(clip.y)) <= clip.w ? 1.0 : 0.0;
+        const float claim = shadow_frame.lights[light].perspective > 0.0 ? clip.w : inside;
+        layer = claim > most ? light + i : layer;
+        most = max(claim, most);
+    }
+    return layer;
+}
+
+/// Where a plane in the clip space of a layer (shadow_layer) finds its shadow.
 ShadowPoint shadow_point(uint light, ShadowPlane plane) {
+    // Of several faces only the first has a number of layers.
+    const bool is_face = shadow_frame.lights[light].layers != 1 &&
+                         shadow_frame.lights[light].perspective > 0.0;
     const float perspective = shadow_frame.lights[light].perspective;
     ShadowPoint point;
     point.is_inside = false;
     point.outside = 1.0 - perspective;
     const bool is_before = plane.w > 0.0 && (perspective == 0.0 || plane.point.z >= 0.0);
-    if (!is_before || any(greaterThan(abs(plane.point.xy), vec2(1.0)))) {
+    // All around a point light is in one of its faces, rounded a little beyond their edges, too.
+    if (!is_before || (!is_face && any(greaterThan(abs(plane.point.xy), vec2(1.0))))) {
         return point;
     }
 
     const float map_extent = float(1U << SHADOW_PARAMETERS.map_levels);
     const float atlas_extent = float(1U << SHADOW_PARAMETERS.atlas_levels);
-    const ivec2 map_texel = min(ivec2((plane.point.xy * 0.5 + 0.5) * map_extent),
-                                ivec2(int(map_extent) - 1));
+    const ivec2 map_texel = clamp(ivec2((plane.point.xy * 0.5 + 0.5) * map_extent), ivec2(0),
+                                  ivec2(int(map_extent) - 1));
     const uint page = texelFetch(shadow_page_table, ivec3(map_texel, int(light)), 0).x;
     const ShadowTile tile = shadow_tiles[shadow_page_tile(page)];
 
@@ -173,15 +193,19 @@ ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     point = shadow_point_of_plane(plane, vec2(texels),
                                   clamp(texel, slot + gutter, slot + slot_extent - gutter),
                                   map_texel_extent * map_extent / (2.0 * texels));
+    if (is_face) {  // beyond its edge, as taps of wide filters are: what lies at it
+        point.depth += dot(point.slope, point.texel - texel);
+    }
     point.tile = shadow_page_tile(page);
     point.level = shadow_page_level(page);
     return point;
 }
 
-/// Where a position of the world finds its shadow from a light. `normal` is of length 1 and that of
-/// the geometry: normals that are interpolated or come from a texture bring acne.
+/// Where a position of the world finds its shadow from a light, by its first layer. `normal` is of
+/// length 1 and that of the geometry: normals that are interpolated or come from a texture bring acne.
 ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
-    return shadow_point(light, shadow_plane(shadow_clip_from_world(light), position, normal));
+    const uint layer = shadow_layer(light, position);
+    return shadow_point(layer, shadow_plane(shadow_clip_from_world(layer), position, normal));
 }
 
 // ---- Light

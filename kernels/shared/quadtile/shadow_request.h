@@ -49,6 +49,28 @@ QUADTILE_SHARED bool shadow_takes_pixel(QUADTILE_UINT column, QUADTILE_UINT row,
            row % stride == (stride / 2) * (column / stride % 2);
 }
 
+/// Which of a light's layers has a pixel: the first of those with the greatest claim. A point
+/// light's faces claim by how far the pixel lies along their axes, times what is the same for all;
+/// levels of a parallel light by whether they see it at all, so the finest of those has it.
+QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight light,
+                                   QUADTILE_UINT column, QUADTILE_UINT row, float depth) {
+    const float px = float(column) + 0.5F;
+    const float py = float(row) + 0.5F;
+    float at[3];
+    for (int i = 0; i < 3; ++i) {
+        QUADTILE_PRECISE const float position =
+            ((light.map_from_pixel[4 * i] * px + light.map_from_pixel[4 * i + 1] * py) +
+             light.map_from_pixel[4 * i + 2] * depth) +
+            light.map_from_pixel[4 * i + 3];
+        at[i] = position;
+    }
+    if (light.perspective > 0.0F) {
+        return at[2];
+    }
+    QUADTILE_PRECISE const float end = at[2] * float(1U << parameters.map_levels);
+    return at[0] >= 0.0F && at[1] >= 0.0F && at[0] < end && at[1] < end ? 1.0F : 0.0F;
+}
+
 /// Where a pixel lies on a light's map, and what it needs there.
 struct ShadowRequest {
     QUADTILE_UINT inside;  ///< 1 where it needs something; 0: outside the map or facing away
@@ -128,7 +150,7 @@ QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, Shadow
     // More than this even a texel's own slot does not give.
     const float most = float(parameters.tile_extent);
     QUADTILE_PRECISE const float scaled =
-        (needed < most ? needed : most) * parameters.resolution_scale;
+        (needed < most ? needed : most) * (parameters.resolution_scale * light.weight);
     request.inside = 1;
     request.x = QUADTILE_UINT(x);
     request.y = QUADTILE_UINT(y);

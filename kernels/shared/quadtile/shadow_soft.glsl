@@ -12,7 +12,8 @@
 /// it, give the blockers whose discs reach it; the mean of their radii is that of the filter:
 /// SHADOW_SOFT_TAPS bilinear comparisons. Each texel is found by the page table, in a tile of its
 /// own, so neither search nor filter ends at a tile's border, whatever the tiles' levels are. Where
-/// nothing is found, the result is that of shadow_filtered. Needs ShadowOptions::gutter 2.
+/// nothing is found, the result is that of shadow_filtered. Beyond the edge of a point light's face
+/// the filter sees what lies at the edge, beyond a sun's level light. Needs ShadowOptions::gutter 2.
 ///
 /// Source: Fernando, "Percentage-Closer Soft Shadows" (2005).
 
@@ -129,7 +130,8 @@ float shadow_penumbra(uint light, ShadowDisc disc, ShadowPlane plane, float wide
     return blockers > 0.0 ? sum / blockers : -1.0;
 }
 
-/// The light of a disc that reaches a plane, 0 to 1. `turn`: shadow_soft_turn of the pixel, or 0.
+/// The light of a disc that reaches a plane, 0 to 1. `light`: the layer whose clip space the plane is
+/// in (shadow_layer). `turn`: shadow_soft_turn of the pixel, or 0.
 float shadow_soft(uint light, ShadowDisc disc, ShadowPlane plane, float turn) {
     const ShadowPoint point = SHADOW_SOFT_POINT(light, plane);
     if (!point.is_inside) {
@@ -155,8 +157,9 @@ float shadow_soft(uint light, ShadowDisc disc, ShadowPlane plane, float turn) {
 /// The light of a source with an extent that reaches a position in the world. `normal` as for
 /// shadow_point, `radius` as for shadow_disc, `turn` as for shadow_soft of a plane.
 float shadow_soft(uint light, vec3 position, vec3 normal, float radius, float turn) {
-    const mat4 clip_from_world = shadow_clip_from_world(light);
-    return shadow_soft(light, shadow_disc(clip_from_world, radius),
+    const uint layer = shadow_layer(light, position);
+    const mat4 clip_from_world = shadow_clip_from_world(layer);
+    return shadow_soft(layer, shadow_disc(clip_from_world, radius),
                        shadow_plane(clip_from_world, position, normal), turn);
 }
 

@@ -8,12 +8,13 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT SHADOW_MAX_LIGHTS = 16;       ///< layers of the map
-const QUADTILE_UINT SHADOW_MAX_RECTANGLES = 256;  ///< of a frame, that have changed
-const QUADTILE_UINT SHADOW_CLASSES = 5;           ///< of slots, each twice as wide
-const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;      ///< 4^(SHADOW_CLASSES - 1)
-const QUADTILE_UINT SHADOW_NONE = 0xffffffffU;    ///< no tile, no slot
-const QUADTILE_UINT SHADOW_EDGE_BLOCK = 8;        ///< pixels on a side: where edges are looked for
+const QUADTILE_UINT SHADOW_MAX_LIGHTS = 16;     ///< layers of the map
+const QUADTILE_UINT SHADOW_FACES = 6;           ///< of a point light, a layer each
+const QUADTILE_UINT SHADOW_MAX_LEVELS = 8;      ///< of a parallel light, a layer each
+const QUADTILE_UINT SHADOW_CLASSES = 5;         ///< of slots, each twice as wide
+const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;    ///< 4^(SHADOW_CLASSES - 1)
+const QUADTILE_UINT SHADOW_NONE = 0xffffffffU;  ///< no tile, no slot
+const QUADTILE_UINT SHADOW_EDGE_BLOCK = 8;      ///< pixels on a side: where edges are looked for
 const QUADTILE_UINT SHADOW_ASKED_BLOCK = 8;     ///< texels of the map on a side: asked for at once
 const QUADTILE_UINT SHADOW_REQUEST_STRIDE = 2;  ///< pixels from one that asks to the next
 const QUADTILE_UINT SHADOW_SIGHT_STRIDE = 4;    ///< pixels from one that is looked up to the next
@@ -21,7 +22,8 @@ const QUADTILE_UINT SHADOW_SIGHT_STRIDE = 4;    ///< pixels from one that is loo
 // ---- Lit masks: words of ShadowFitter::Resources::lit; those of many pixels are put together with
 // |
 
-/// Bit l: light l reaches the pixel. Bit 16 + l: what is seen faces light l, but lies in shadow.
+/// Bit l: light l (of several layers: its first one) reaches the pixel. Bit 16 + l: what is seen
+/// faces light l, but lies in shadow.
 const QUADTILE_UINT SHADOW_LIT = 0x0000ffffU;
 
 // ---- Header flags
@@ -45,16 +47,21 @@ struct ShadowLight {
     float facing;  ///< the sign of the Jacobian where a surface faces camera and light: 1 or -1
     float texel_extent;  ///< of the map, in units of the world; at w = 1 where there is perspective
     float perspective;   ///< 1 where w is a distance, 0 where it is 1
-    float reserved;      ///< 0
+    float weight;        ///< as many times the shadow texels, along a side
+    /// Layers from this one on that are one light: 1; SHADOW_FACES for the first face of a point
+    /// light, up to SHADOW_MAX_LEVELS for the first level of a parallel one; 0 for others of
+    /// theirs.
+    QUADTILE_UINT layers;
 };
 
-/// Texels of a light's map that something has changed in: [x, end_x) x [y, end_y).
-struct ShadowRectangle {
-    QUADTILE_UINT light;  ///< layer of the map
-    QUADTILE_UINT x;      ///< first column
-    QUADTILE_UINT y;      ///< first row
-    QUADTILE_UINT end_x;  ///< first column behind it
-    QUADTILE_UINT end_y;  ///< first row behind it
+/// A box in the world in which something that casts shadows has changed since the last frame. What
+/// moves has two of them: where it was, and where it is. Of no extent where low > high along an
+/// axis.
+struct ShadowChange {
+    float low[3];              ///< corner with the least coordinates
+    QUADTILE_UINT light_mask;  ///< bit l: casts shadows in light l
+    float high[3];             ///< the opposite corner
+    QUADTILE_UINT reserved;    ///< 0
 };
 
 /// What changes from frame to frame; made by make_shadow_frame (quadtile/shadow.hpp).
@@ -62,9 +69,8 @@ struct ShadowFrame {
     QUADTILE_UINT depth_width;              ///< of the depth buffer, pixels
     QUADTILE_UINT depth_height;             ///< of the depth buffer, pixels
     float background_depth;                 ///< that the depth buffer has where there is nothing
-    QUADTILE_UINT rectangle_count;          ///< of `rectangles`, that are used
+    QUADTILE_UINT reserved;                 ///< 0
     ShadowLight lights[SHADOW_MAX_LIGHTS];  ///< one for each layer of the map
-    ShadowRectangle rectangles[SHADOW_MAX_RECTANGLES];  ///< what must be drawn again
 };
 
 /// What stays from frame to frame. Push constants.

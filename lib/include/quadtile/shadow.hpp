@@ -35,9 +35,17 @@ struct ShadowBox {
     std::array<float, 3> high{};  ///< the opposite corner
 };
 
-/// A light: its clip space, in which it sees from depth 0 to 1, and x and y from -1 to 1.
+/// A light, or a face of a point light: its clip space, in which it sees from depth 0 to 1, and x
+/// and y from -1 to 1.
 struct ShadowProjection {
     ShadowMatrix clip_from_world{};  ///< parallel or perspective; w is positive before the light
+    /// As many times the shadow texels along a side, 1/64 to 64: what lights are worth to each
+    /// other where budgets are short.
+    float weight = 1.0F;
+    /// Projections from this one on that are one light: 1; SHADOW_FACES for the first face of a
+    /// point light; up to SHADOW_MAX_LEVELS for the first level of a parallel light, the finest; 0
+    /// for the others.
+    std::uint32_t layers = 1;
 };
 
 /// A camera and the depth buffer that was drawn with it.
@@ -66,19 +74,32 @@ directional_shadow_projection(const std::array<float, 3>& direction, const Shado
 spot_shadow_projection(const std::array<float, 3>& position, const std::array<float, 3>& direction,
                        float angle_degrees, float nearest, float farthest);
 
-/// The texels of a light's map that a box in the world covers, for ShadowFrame::rectangles where
-/// something in it has moved: once for where it was and once for where it is. Empty (end_x == x)
-/// where the light does not see it.
-[[nodiscard]] QUADTILE_API ShadowRectangle shadow_rectangle(const ShadowProjection& light,
-                                                            std::uint32_t light_index,
-                                                            std::uint32_t map_extent,
-                                                            const ShadowBox& box);
+/// The clip spaces of a point light: faces of a cube, along x, -x, y, -y, z and -z, each from
+/// `nearest` to `farthest` along its axis. They are six lights that follow each other, and `lights`
+/// counts six; elsewhere the first one stands for all. Throws Error(invalid_argument) as
+/// spot_shadow_projection.
+[[nodiscard]] QUADTILE_API std::array<ShadowProjection, SHADOW_FACES> point_shadow_projections(
+    const std::array<float, 3>& position, float nearest, float farthest);
+
+/// The clip spaces of parallel light in a large world: `levels` boxes around the camera, at `eye`,
+/// the first `nearest_extent` wide across the light, each next one twice as wide; all along the
+/// light as deep as the world. So texels beside the camera are as fine in a world of any size. A
+/// box moves by an eighth of its extent at a time, and all of its tiles are drawn again then. They
+/// are so many lights that follow each other, and `lights` counts them; elsewhere the first one
+/// stands for all. What the last one does not see is lit. Throws Error(invalid_argument) as
+/// directional_shadow_projection, for an extent that is not above 0, and levels that are not 1 to
+/// SHADOW_MAX_LEVELS.
+[[nodiscard]] QUADTILE_API std::vector<ShadowProjection> directional_shadow_levels(
+    const std::array<float, 3>& direction, const ShadowBox& world, const std::array<float, 3>& eye,
+    float nearest_extent, std::uint32_t levels);
 
 // ---- What stays
 
 /// Sizes, budgets and quality of shadow maps.
 struct ShadowOptions {
-    std::uint32_t lights = 1;  ///< layers of the importance map, 1 to SHADOW_MAX_LIGHTS
+    /// Layers of the importance map, 1 to SHADOW_MAX_LIGHTS: one a light, six a point light,
+    /// one for each level of a parallel one.
+    std::uint32_t lights = 1;
     /// Texels on a side of each light's importance map, a power of two, 16 to 2048; all layers
     /// together have 2^23 texels at most.
     std::uint32_t map_extent = 1024;
@@ -123,12 +144,13 @@ QUADTILE_API void check_shadow_options(const ShadowOptions& options);
 [[nodiscard]] QUADTILE_API ShadowParameters shadow_parameters(const ShadowOptions& options);
 
 /// A frame as the kernels take it. `lights` has one for each layer; `depth_extent` is that of the
-/// depth buffer, pixels. Throws Error(invalid_argument) for more or fewer lights than layers, more
-/// than SHADOW_MAX_RECTANGLES rectangles, one of a light that does not exist, a depth buffer of
-/// extent 0, and matrices that are not finite or cannot be inverted.
-[[nodiscard]] QUADTILE_API ShadowFrame make_shadow_frame(
-    const ShadowOptions& options, const ShadowView& view, VkExtent2D depth_extent,
-    std::span<const ShadowProjection> lights, std::span<const ShadowRectangle> rectangles = {});
+/// depth buffer, pixels. Throws Error(invalid_argument) for more or fewer lights than layers,
+/// lights whose layers are not whole, weights out of range, a depth buffer of extent 0, and
+/// matrices that are not finite or cannot be inverted.
+[[nodiscard]] QUADTILE_API ShadowFrame make_shadow_frame(const ShadowOptions& options,
+                                                         const ShadowView& view,
+                                                         VkExtent2D depth_extent,
+                                                         std::span<const ShadowProjection> lights);
 
 // ---- On the GPU
 
@@ -212,21 +234,42 @@ class QUADTILE_API ShadowFitter {
     /// have executed.
     void rebind_depth(Binding& binding, VkImageView depth, VkImageLayout layout) const;
 
+    /// What has changed since the last frame, for record: written by the GPU or the host.
+    struct Changes {
+        BufferRange boxes;           ///< ShadowChange[capacity], in any order; only read
+        BufferRange count;           ///< a uint: how many of them this frame has; only read
+        std::uint32_t capacity = 0;  ///< 1 to 2^20; where `count` is above, all is drawn again
+    };
+    /// The descriptors of one set of changes; copies share them. Keep one until the commands
+    /// recorded with it have executed.
+    class ChangeBinding {
+        friend class ShadowFitter;
+        struct QUADTILE_LOCAL Impl;
+        explicit ChangeBinding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+        std::shared_ptr<Impl> impl_;
+    };
+    /// Writes the descriptors; the buffers must exist, of usage STORAGE_BUFFER.
+    /// Throws Error(invalid_argument) for null handles and a capacity out of range.
+    [[nodiscard]] ChangeBinding bind_changes(const Changes& changes) const;
+
     /// Records a frame into a command buffer of a queue with compute, outside a render pass: the
     /// importance map from the depth buffer, the tiles, their slots, the page table. A light whose
-    /// clip space is not that of the frame before has all its tiles drawn again. Leaves its own
-    /// pipelines, descriptor set 0 and push constants bound.
+    /// clip space is not that of the frame before has all its tiles drawn again, and so have slots
+    /// that show something of a box of `changes` (default: nothing has changed). Leaves its own
+    /// pipelines, descriptor sets and push constants bound.
     ///
-    /// Before: the depth buffer, and the atlas or lit mask, available and visible to COMPUTE_SHADER /
-    /// SHADER_READ, in the binding's layouts; all earlier uses of memory, importance and page table
-    /// ordered before TRANSFER / TRANSFER_WRITE and COMPUTE_SHADER / SHADER_READ | SHADER_WRITE.
+    /// Before: the depth buffer, and the atlas or lit mask, available and visible to COMPUTE_SHADER
+    /// / SHADER_READ, in the binding's layouts, and so the changes; all earlier uses of memory,
+    /// importance and page table ordered before TRANSFER / TRANSFER_WRITE and COMPUTE_SHADER /
+    /// SHADER_READ | SHADER_WRITE.
     /// After: all was written by COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE (the
     /// frame). To consume it make that visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ and
     /// SHADER_READ in the stages that read. Every slot in `render` must then be drawn: the next
     /// frame takes it for granted.
     ///
     /// Does not allocate, submit or wait. `frame` is copied.
-    void record(VkCommandBuffer commands, const Binding& binding, const ShadowFrame& frame) const;
+    void record(VkCommandBuffer commands, const Binding& binding, const ShadowFrame& frame,
+                const ChangeBinding* changes = nullptr) const;
 
     /// For record_cull.
     struct Objects {
@@ -296,10 +339,11 @@ class QUADTILE_API ShadowFitter {
 
     /// The next frame; `depth` has depth_width * depth_height values, row by row, and `lit` as many
     /// words of the last picture's lit mask, or none; `atlas` has atlas_extent * atlas_extent
-    /// depths, as the last frame has left them, or none. Throws Error(invalid_argument) where they
-    /// have not.
+    /// depths, as the last frame has left them, or none; `changes` are as many as there are. Throws
+    /// Error(invalid_argument) where they have not.
     const Result& next(const ShadowFrame& frame, std::span<const float> depth,
-                       std::span<const std::uint32_t> lit = {}, std::span<const float> atlas = {});
+                       std::span<const std::uint32_t> lit = {}, std::span<const float> atlas = {},
+                       std::span<const ShadowChange> changes = {});
 
     /// Which tiles of `render` each object is drawn in, in their order.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(

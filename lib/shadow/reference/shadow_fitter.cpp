@@ -58,6 +58,21 @@ std::vector<float> faded_importance(const ShadowParameters& parameters, const Re
     return importance;
 }
 
+// The layer of a light that has a pixel.
+std::uint32_t layer_of(const ShadowParameters& parameters, const ShadowFrame& frame,
+                       std::uint32_t light, std::uint32_t column, std::uint32_t row, float depth) {
+    std::uint32_t layer = light;
+    float most = shadow_claim(parameters, frame.lights[light], column, row, depth);
+    for (std::uint32_t i = light + 1; i < light + frame.lights[light].layers; ++i) {
+        const float claim = shadow_claim(parameters, frame.lights[i], column, row, depth);
+        if (claim > most) {
+            layer = i;
+            most = claim;
+        }
+    }
+    return layer;
+}
+
 // `factor`: of the last frame.
 void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& frame,
                         const DepthBuffer& depths, const SeenAround& seen, float factor,
@@ -73,13 +88,15 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
             }
             const float by_column = depths.step(column, row, 1, 0);
             const float by_row = depths.step(column, row, 0, 1);
-            for (std::uint32_t light = 0; light < parameters.lights; ++light) {
-                const ShadowRequest request = shadow_request(parameters, frame.lights[light],
+            for (std::uint32_t light = 0; light < parameters.lights;
+                 light += std::max(1U, frame.lights[light].layers)) {
+                const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *here);
+                const ShadowRequest request = shadow_request(parameters, frame.lights[layer],
                                                              column, row, *here, by_column, by_row);
                 if (request.inside != 0) {
-                    is_asked[(light * blocks + request.y / SHADOW_ASKED_BLOCK) * blocks +
+                    is_asked[(layer * blocks + request.y / SHADOW_ASKED_BLOCK) * blocks +
                              request.x / SHADOW_ASKED_BLOCK] = true;
-                    float& texel = importance[(light * extent + request.y) * extent + request.x];
+                    float& texel = importance[(layer * extent + request.y) * extent + request.x];
                     texel = std::max(texel, shadow_beside_edge(parameters, request.importance,
                                                                seen.at(column, row), light));
                 }
@@ -151,15 +168,17 @@ std::uint32_t seen_by_lights(const ShadowParameters& parameters, const ShadowFra
     }
     const std::size_t map_extent = std::size_t{1} << parameters.map_levels;
     std::uint32_t word = 0;
-    for (std::uint32_t light = 0; light < parameters.lights; ++light) {
+    for (std::uint32_t light = 0; light < parameters.lights;
+         light += std::max(1U, frame.lights[light].layers)) {
+        const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *depth);
         const ShadowSight sight =
-            shadow_sight(parameters, frame.lights[light], column, row, *depth,
+            shadow_sight(parameters, frame.lights[layer], column, row, *depth,
                          depths.step(column, row, 1, 0), depths.step(column, row, 0, 1));
         if (sight.inside == 0) {
             continue;
         }
         const std::uint32_t page =
-            last.page_table[(light * map_extent + static_cast<std::size_t>(sight.y)) * map_extent +
+            last.page_table[(layer * map_extent + static_cast<std::size_t>(sight.y)) * map_extent +
                             static_cast<std::size_t>(sight.x)];
         const ShadowTile& tile = last.tiles[shadow_page_tile(page)];
         const std::uint32_t x =
@@ -273,26 +292,14 @@ Threshold thresholds_of(const ShadowParameters& parameters, const LastFrame& las
 // ---- 7. What is kept
 
 // Whether something has changed in what a tile's slot shows.
-bool is_touched(const ShadowParameters& parameters, const ShadowRectangle& rectangle,
-                const ShadowTile& tile) {
-    if (rectangle.light != light_of(tile) || rectangle.x >= rectangle.end_x ||
-        rectangle.y >= rectangle.end_y) {
-        return false;
-    }
-    const std::int64_t extent = std::int64_t{1} << level_of(tile);
-    const std::int64_t margin =
-        shadow_gutter_map_texels(parameters, level_of(tile), class_of(tile));
-    const std::int64_t x = x_of(tile) * extent;
-    const std::int64_t y = y_of(tile) * extent;
-    return rectangle.x < x + extent + margin && rectangle.end_x > x - margin &&
-           rectangle.y < y + extent + margin && rectangle.end_y > y - margin;
-}
-
-bool is_touched(const ShadowParameters& parameters, const ShadowFrame& frame,
-                const ShadowTile& tile) {
-    return std::any_of(
-        frame.rectangles, frame.rectangles + frame.rectangle_count,
-        [&](const ShadowRectangle& rectangle) { return is_touched(parameters, rectangle, tile); });
+bool is_changed(const ShadowParameters& parameters, const ShadowFrame& frame,
+                std::span<const ShadowChange> changes, const ShadowTile& tile) {
+    const std::uint32_t light = light_of(tile);
+    return std::ranges::any_of(changes, [&](const ShadowChange& change) {
+        return (change.light_mask >> light & 1U) != 0 &&
+               shadow_overlaps(parameters, shadow_bounds(parameters, frame.lights[light], change),
+                               tile);
+    });
 }
 
 // A tile of the list; where it needs a slot, that is SHADOW_NONE.
@@ -452,7 +459,8 @@ ShadowFitter::ShadowFitter(const ShadowOptions& options)
 const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
                                                std::span<const float> depth,
                                                std::span<const std::uint32_t> lit,
-                                               std::span<const float> atlas) {
+                                               std::span<const float> atlas,
+                                               std::span<const ShadowChange> changes) {
     const std::size_t pixels = std::size_t{frame.depth_width} * frame.depth_height;
     if (depth.size() != pixels) {
         throw Error(ErrorCode::invalid_argument,
@@ -501,7 +509,7 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
         result.header.resized += is_resized ? 1 : 0;
         must_render.push_back(tile.slot == SHADOW_NONE ||
                               !same_light(frame.lights[light], frame_.lights[light]) ||
-                              is_touched(parameters_, frame, tile));
+                              is_changed(parameters_, frame, changes, tile));
     }
     const bool is_repacked = !place_new(parameters_, result.tiles);
     if (is_repacked) {
@@ -536,9 +544,10 @@ std::vector<std::vector<std::uint32_t>> ShadowFitter::cull(
             const ShadowTile& tile = result_.tiles[index];
             const std::uint32_t light = light_of(tile);
             const bool is_lit = (object.light_mask >> light & 1U) != 0;
-            if (is_lit &&
-                shadow_overlaps(parameters_,
-                                shadow_bounds(parameters_, frame_.lights[light], object), tile)) {
+            if (is_lit && shadow_overlaps(parameters_,
+                                          shadow_bounds(parameters_, frame_.lights[light],
+                                                        shadow_change_of(object)),
+                                          tile)) {
                 drawn_in.push_back(index);
             }
         }

@@ -1,0 +1,34 @@
+// Boxes that move in a scene: made on the host, moved on the device.
+
+#pragma once
+
+#include "geometry.hpp"
+#include "gpu.hpp"
+
+namespace quadtile::shadow {
+
+// On the device: moves the boxes of a geometry, and tells what has changed for
+// ShadowFitter::Changes.
+class MovingBoxes {
+ public:
+    MovingBoxes(app::Gpu& gpu, const Geometry& geometry, vk::Buffer vertices, vk::Buffer objects);
+
+    // Where they are at a time: records what makes vertices, objects and changes. Before: all uses
+    // of these are ordered before TRANSFER and COMPUTE_SHADER. After: they are visible to
+    // VERTEX_INPUT and COMPUTE_SHADER.
+    void record(vk::CommandBuffer commands, float second) const;
+
+    [[nodiscard]] ShadowFitter::Changes changes() const;
+
+ private:
+    std::uint32_t box_count_;
+    std::uint32_t first_vertex_;
+    std::uint32_t first_object_;
+    app::Buffer boxes_;
+    app::Buffer changes_;
+    app::Buffer count_;
+    app::ProgramInterface interface_;
+    vk::UniquePipeline move_;
+};
+
+}  // namespace quadtile::shadow

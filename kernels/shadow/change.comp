@@ -1,0 +1,65 @@
+// Which slots show something that has changed: they must be drawn again. Only where the caller brings boxes.
+// CPU twin: is_changed of lib/shadow/reference/shadow_fitter.cpp.
+//
+// Dispatch: workgroups of 64 threads, a thread for each box that there is room for (x), and 64 of max_tiles (y).
+// Bindings: bindings.glsl, and set 1 below; reads the tiles that list.comp has found, and raises CLASSIFIED_RENDER.
+// Memory order: words with bits that are raised here are read and written by atomics alone; who reads a bit that
+// another workgroup has raised, or not yet, raises it or need not. Barriers of the workgroup lie around what it shares.
+// All threads go through the loop in the same number of steps.
+// Source: docs/shadows.md, step 7; the test is that of culling, so a slot is drawn again where the box would be drawn.
+#version 460
+#include "bindings.glsl"
+
+const uint GROUP = 64;
+layout(local_size_x = GROUP) in;
+
+layout(set = 1, binding = 0, std430) readonly buffer Changes { ShadowChange changes[]; };
+layout(set = 1, binding = 1, std430) readonly buffer Count { uint change_count; };
+
+shared ShadowTile staged[GROUP];
+shared uint rendered[GROUP];  // 1: must be drawn
+
+void main() {
+    const uint thread = gl_LocalInvocationIndex;
+    const uint first_tile = gl_WorkGroupID.y * GROUP;
+    const uint first_change = gl_WorkGroupID.x * GROUP;
+    const uint tiles = min(listed_tiles() - min(first_tile, listed_tiles()), GROUP);
+    // More than there is room for: nothing is known of those, so all must be drawn.
+    const bool has_room = change_count <= object_count;
+    const uint count = has_room ? change_count : 1;
+    if (tiles == 0 || first_change >= count) {
+        return;
+    }
+    const uint found = found_word(first_tile + thread);
+    rendered[thread] = 1;
+    if (thread < tiles) {
+        const uint word = HANDED_OVER(words[found + FOUND_CLASSIFIED]);
+        const bool is_rendered = (word & CLASSIFIED_RENDER) != 0 || words[found + FOUND_CELL] == SHADOW_NONE;
+        rendered[thread] = is_rendered ? 1 : 0;
+        staged[thread] = ShadowTile(words[found + FOUND_POSITION], words[found + FOUND_NODE], 0,
+                                    word & CLASSIFIED_CLASS, 0.0, 0.0, 0.0, 0.0);
+    }
+    barrier();
+    ShadowChange change = changes[min(first_change + thread, object_count - 1)];
+    if (first_change + thread >= count) {
+        change.light_mask = 0;
+    }
+    uint light = SHADOW_NONE;
+    ShadowBounds bounds = ShadowBounds(0.0, 0.0, 0.0, 0.0);
+    for (uint i = 0; i < tiles; ++i) {
+        const uint tile_light = staged[i].node >> 16;
+        if (tile_light != light) {
+            light = tile_light;
+            bounds = shadow_bounds(parameters, frame.lights[light], change);
+        }
+        const bool is_changed = (change.light_mask & (1U << light)) != 0 &&
+                                shadow_overlaps(parameters, bounds, staged[i]);
+        if (is_changed || !has_room) {
+            atomicOr(rendered[i], 2);
+        }
+    }
+    barrier();
+    if (thread < tiles && rendered[thread] == 2) {
+        atomicOr(words[found + FOUND_CLASSIFIED], CLASSIFIED_RENDER);
+    }
+}
