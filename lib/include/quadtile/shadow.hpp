@@ -133,6 +133,7 @@ struct ShadowOptions {
     /// Largest stretch of shadows at grazing light that the texels follow: 1 to 1024.
     float max_stretch = 4.0F;
 
+    /// Compares member by member.
     friend bool operator==(const ShadowOptions&, const ShadowOptions&) = default;
 };
 
