@@ -116,7 +116,7 @@ std::size_t partition(std::span<Item> items, std::uint32_t depth) {
     }
     const Split split = depth < SPLIT_DEPTH ? best_split(items, middles) : Split{};
     if (split.cost == INFINITE) {
-        return items.size() / 2;  // all are at one place
+        return items.size() / 2;  // all at one place, or too deep
     }
     const Bins place(middles, split.axis);
     const auto second = std::stable_partition(
